@@ -1,0 +1,1 @@
+"""Ring 4: real devices, thin and asynchronous."""

@@ -1,0 +1,1 @@
+"""Ring 6: a whole cluster on one machine."""

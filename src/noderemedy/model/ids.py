@@ -1,0 +1,41 @@
+"""Names of things: a Kind of object, and a Ref to one object of one cluster."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+
+class Kind(Struct, frozen=True, order=True):
+    """A kind of Kubernetes object. The served version is the driver's business (discovery)."""
+
+    group: str
+    kind: str
+
+    def __str__(self) -> str:
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+
+class Ref(Struct, frozen=True, order=True):
+    """The name of one object. `cluster` is "" for the home cluster, `namespace` "" where there is none."""
+
+    cluster: str
+    kind: Kind
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind.kind}/{self.namespace}/{self.name}"
+
+
+NODE = Kind("", "Node")
+MACHINE = Kind("cluster.x-k8s.io", "Machine")
+OPENSHIFT_MACHINE = Kind("machine.openshift.io", "Machine")
+METAL3_MACHINE = Kind("infrastructure.cluster.x-k8s.io", "Metal3Machine")
+HOST = Kind("metal3.io", "BareMetalHost")
+LEASE = Kind("coordination.k8s.io", "Lease")
+EVENT = Kind("events.k8s.io", "Event")
+
+
+def ref(kind: Kind, name: str, namespace: str = "", cluster: str = "") -> Ref:
+    """The usual way to name an object of the home cluster."""
+    return Ref(cluster, kind, namespace, name)

@@ -1,0 +1,78 @@
+"""Time as three distinct types, in whole milliseconds: Wall, Mono and Span.
+
+API timestamps are wall time; timers, watchdogs and confirmations are monotonic time. Mixing them has
+shortened safety waits in other systems (races R4, R5), so here `Wall < Mono` is a type error and a
+run-time error. `Now` is the only clock that the pure rings know: an argument.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from msgspec import Struct
+
+
+class Span(Struct, frozen=True, order=True):
+    """A length of time."""
+
+    ms: int
+
+    @classmethod
+    def seconds(cls, seconds: float) -> Span:
+        return cls(round(seconds * 1000))
+
+    def __add__(self, other: Span) -> Span:
+        return Span(self.ms + other.ms)
+
+    def __sub__(self, other: Span) -> Span:
+        return Span(self.ms - other.ms)
+
+    def __mul__(self, factor: int) -> Span:
+        return Span(self.ms * factor)
+
+    def __str__(self) -> str:
+        return f"{self.ms / 1000:g}s"
+
+
+class Wall(Struct, frozen=True, order=True):
+    """A moment on some wall clock, in milliseconds since 1970 (UTC)."""
+
+    ms: int
+
+    def __add__(self, span: Span) -> Wall:
+        return Wall(self.ms + span.ms)
+
+    def since(self, earlier: Wall) -> Span:
+        return Span(self.ms - earlier.ms)
+
+    def __str__(self) -> str:
+        moment = datetime.fromtimestamp(self.ms / 1000, UTC)
+        return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Mono(Struct, frozen=True, order=True):
+    """A moment on this process's monotonic clock, in milliseconds since its arbitrary start."""
+
+    ms: int
+
+    def __add__(self, span: Span) -> Mono:
+        return Mono(self.ms + span.ms)
+
+    def since(self, earlier: Mono) -> Span:
+        return Span(self.ms - earlier.ms)
+
+
+class Now(Struct, frozen=True):
+    """The present: both clocks read together, and 64 seeded bits of chance (recorded in the trace)."""
+
+    wall: Wall
+    mono: Mono
+    draw: int = 0
+
+    def until(self, wall: Wall) -> Mono:
+        """When the monotonic clock will stand where the wall clock shows `wall`, if nobody steps it."""
+        return self.mono + Span(wall.ms - self.wall.ms)
+
+
+SECOND = Span(1_000)
+MINUTE = Span(60_000)

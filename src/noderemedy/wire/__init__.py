@@ -1,0 +1,1 @@
+"""Ring 2c: bytes to model and back, pure."""

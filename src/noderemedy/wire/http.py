@@ -1,0 +1,47 @@
+"""Requests and answers as values: rendered here, sent by somebody else (a driver, or the simulator)."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.model.ids import Kind
+from noderemedy.model.time import Span, Wall
+
+
+class Resource(Struct, frozen=True):
+    """Where a kind is served: what discovery found."""
+
+    kind: Kind
+    version: str
+    plural: str
+    namespaced: bool
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.kind.group}/{self.version}" if self.kind.group else self.version
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """The URL path of the collection, or of one object, or of a subresource of it."""
+        root = f"/apis/{self.kind.group}/{self.version}" if self.kind.group else f"/api/{self.version}"
+        where = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
+        parts = [root + where, self.plural, name, subresource]
+        return "/".join(part for part in parts if part)
+
+
+class Request(Struct, frozen=True):
+    """One HTTP request to an API server."""
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+    content_type: str = ""
+
+
+class Answer(Struct, frozen=True):
+    """What an API server answered. `date` is the server's clock, `retry_after` its wish."""
+
+    status: int
+    body: bytes = b""
+    date: Wall | None = None
+    retry_after: Span | None = None
