@@ -1,0 +1,82 @@
+# Everyday commands of node-remedy. `make` alone lists them.
+#
+# Every target that runs Python first makes its own virtual environment when there is none, or when
+# pyproject.toml changed: a fresh clone needs no other preparation and no root. Variables:
+#
+#   PYTHON=python3.12   the interpreter the environment is made from (3.11 or newer)
+#   VENV=.venv          where the environment lives
+#   ARGS="…"            more arguments for the command behind lab, test, e2e, sim, soak and bench
+#   SEED=1              which simulated history `make sim` runs
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+SEED ?= 1
+ARGS ?=
+
+.PHONY: help setup check test e2e lab sim soak bench generate fmt
+
+help: ## List the commands
+	@echo "node-remedy: make COMMAND [PYTHON=…] [ARGS=…]"
+	@echo
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(STAMP) ## Make the virtual environment (every other command does it by itself)
+
+lab: $(STAMP) ## Watch a node die and be repaired, on a simulated cluster on this machine (ARGS="--nodes 30")
+	$(BIN)/node-remedy lab $(ARGS)
+
+check: $(STAMP) ## Look without running: ruff, mypy, import contracts, tidiness, generated files
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest -q tests/test_architecture.py tests/test_tidy.py
+	if [ -e scripts/generate.py ]; then $(BIN)/python scripts/generate.py --check; fi
+
+test: $(STAMP) ## All tests that need only Python packages; under 5 minutes on two cores (ARGS="-k annotation")
+	$(BIN)/pytest -m 'not e2e and not soak' $(ARGS)
+
+# Packages are installed where that is possible and named where it is not; what is still missing afterwards
+# shows as a skip, by name, in the summary at the end. With CI=true a skip is a failure (tests/e2e/conftest.py).
+e2e: $(STAMP) ## Tests against a real Kubernetes control plane, which is built once into a cache
+	if [ -e scripts/e2e-packages ]; then bash scripts/e2e-packages; fi
+	$(BIN)/python scripts/controlplane/build.py
+	$(BIN)/pytest -m e2e $(ARGS)
+
+sim: $(STAMP) ## One simulated history with all checkers on (SEED=7)
+	$(BIN)/python -m noderemedy.sim run --seed $(SEED) $(ARGS)
+
+soak: $(STAMP) ## 1,000 simulated histories and the long tests; takes a while
+	$(BIN)/python -m noderemedy.sim soak $(ARGS)
+
+bench: $(STAMP) ## Measure: decode, decide, simulate
+	$(BIN)/python scripts/bench.py $(ARGS)
+
+generate: $(STAMP) ## Rewrite what is generated from the code (CRDs, RBAC, diagrams)
+	$(BIN)/python scripts/generate.py
+
+fmt: $(STAMP) ## Format the code and apply the safe repairs of the linter
+	$(BIN)/ruff check --fix-only .
+	$(BIN)/ruff format .
+
+# The stamp is written last, so an interrupted installation is taken up again by the next command.
+$(STAMP): pyproject.toml
+	@command -v $(PYTHON) >/dev/null || { \
+	  echo "There is no '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make PYTHON=python3.12 …" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "'$(PYTHON)' is $$($(PYTHON) --version 2>&1); node-remedy needs Python 3.11 or newer." >&2; \
+	  echo "Install one and name it: make PYTHON=python3.12 …" >&2; exit 1; }
+	@if [ ! -x $(BIN)/pip ]; then \
+	  echo "Making the virtual environment $(VENV) with $$($(PYTHON) --version); this takes about half a minute."; \
+	  $(PYTHON) -m venv $(VENV) || { \
+	    rm -rf $(VENV); \
+	    echo "'$(PYTHON) -m venv' failed. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }; \
+	fi
+	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(STAMP)
