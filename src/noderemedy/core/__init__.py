@@ -1,0 +1,1 @@
+"""Ring 2a: the rooms. Pure: `decide(view, now) -> Decision`."""

@@ -1,0 +1,260 @@
+"""Annotation-triggered power cycling: the truth table of seed 001 (001_7b3e72bb3955c36c), and what surrounds it.
+
+Called by the engine for every Machine, and for every host that carries our hold. The table is implemented as
+printed, all sixteen rows; gates before it refuse to touch what is paused or not ours, and clean-up after it gives a
+returned Node back what its predecessor carried.
+
+Rule 1: the table decides; nothing else here powers a host off or deletes a Node.
+Rule 2: an act that cannot be undone is decided on objects that were read live within five seconds.
+Rule 3: the Node goes only with a proof from `core/safety.py`, and only after its backup was stored and seen.
+Rule 4: a host that carries our hold is always somebody's business: its Machine's, or its own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from enum import Enum
+
+from msgspec import Struct
+
+from noderemedy.core import safety
+from noderemedy.core.metal3 import gates, links
+from noderemedy.core.metal3.backup import back_up
+from noderemedy.core.metal3.cleanup import returned_node
+from noderemedy.core.metal3.view import HostView, MachineView, sees
+from noderemedy.core.metal3.waiting import waiting
+from noderemedy.model.actions import (
+    AddRebootAnnotation,
+    BackUpNode,
+    Confirm,
+    DeleteNode,
+    DropBackup,
+    Guard,
+    RemoveRebootAnnotation,
+    RemoveRemediationAnnotation,
+    RestoreNode,
+)
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.host import Hold, Power
+from noderemedy.model.ids import HOST, METAL3_MACHINE, NODE
+from noderemedy.model.node import NodeBackup
+from noderemedy.model.reasons import (
+    BackupFirst,
+    ConfirmFirst,
+    HoldOrphaned,
+    NodeFinalizing,
+    ProvenOff,
+    Reason,
+    TableRow,
+)
+from noderemedy.model.room import Absent, Entry, Present, Room
+from noderemedy.model.time import Now, Wall
+
+
+class Says(Enum):
+    """The five things that the table can say, in the seed's words."""
+
+    ADD = "Add reboot annotation"
+    DELETE = "Delete node"
+    NOTHING = "nothing"
+    UNMARK = "Remove needs-remediation annotation"
+    RELEASE = "Remove reboot annotation"
+
+
+class Row(Struct, frozen=True, order=True):
+    """The four columns: does the Node exist, is remediation needed, is the host on, do we hold it off?"""
+
+    node: bool
+    needs: bool
+    on: bool
+    held: bool
+
+
+def row(node: int, needs: int, on: int, held: int) -> Row:
+    return Row(bool(node), bool(needs), bool(on), bool(held))
+
+
+# In the seed's order. The seed prints fifteen rows; the last one is the missing one.
+TABLE: dict[Row, Says] = {
+    row(0, 1, 1, 0): Says.ADD,
+    row(1, 1, 1, 0): Says.ADD,
+    row(1, 1, 0, 1): Says.DELETE,
+    row(0, 0, 1, 0): Says.NOTHING,
+    row(0, 0, 1, 1): Says.NOTHING,
+    row(0, 1, 0, 0): Says.NOTHING,
+    row(0, 1, 1, 1): Says.NOTHING,
+    row(1, 0, 0, 0): Says.NOTHING,
+    row(1, 0, 1, 0): Says.NOTHING,
+    row(1, 0, 1, 1): Says.NOTHING,
+    row(1, 1, 0, 0): Says.NOTHING,
+    row(1, 1, 1, 1): Says.NOTHING,
+    row(0, 1, 0, 1): Says.UNMARK,
+    row(0, 0, 0, 1): Says.RELEASE,
+    row(1, 0, 0, 1): Says.RELEASE,
+    row(0, 0, 0, 0): Says.NOTHING,
+}
+
+
+def decide(view: MachineView | HostView, now: Now) -> Decision:
+    """What to do for one Machine, or for one held host that no Machine names back."""
+    return orphan(view, now) if isinstance(view, HostView) else machine(view, now)
+
+
+def machine(view: MachineView, now: Now) -> Decision:
+    """Gates, then clean-up of a node that is back, then the table."""
+    if not view.is_in_hand:
+        return NOTHING
+    decision = (
+        gates.blocked(gates.BEFORE_ANYTHING, view, now)
+        or returned_node(view, now)
+        or gates.blocked(gates.BEFORE_THE_TABLE, view, now)
+        or table(view, now)
+    )
+    return Decision(decision.actions, decision.because, decision.wake_at, episode(view))
+
+
+def table(view: MachineView, now: Now) -> Decision:
+    """The row that applies, and what it says."""
+    assert view.host is not None
+    found = Row(
+        view.node is not None, view.machine.needs_remediation, view.host.power is Power.ON, view.host.held
+    )
+    says = TABLE[found]
+    reason = TableRow(int(found.node), int(found.needs), int(found.on), int(found.held), says.value)
+    return ANSWERS[says](view, reason, now)
+
+
+def add(view: MachineView, reason: TableRow, now: Now) -> Decision:
+    """Hold the host off. The version of the host that said "on" is part of the guard."""
+    if blocked := gates.blocked(gates.BEFORE_POWER_OFF, view, now):
+        return blocked
+    if asked := confirm_first(now, (view.ref, view.entry)):
+        return asked
+    assert view.host is not None
+    assert view.host_at is not None
+    hold = Hold(
+        machine_uid=view.machine.uid,
+        since=now.wall,
+        node_uid=view.node.uid if view.node else "",
+        boot_id=view.node.boot_id if view.node else "",
+    )
+    return Decision((AddRebootAnnotation(view.host_at, host_guard(view), hold),), (reason,))
+
+
+def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
+    """Read node and host live, store the backup, and delete the Node on proof: one look each."""
+    node, node_at, host_at = view.node, view.node_at, view.host_at
+    assert node is not None
+    assert node_at is not None
+    assert host_at is not None
+    if node.deleting:
+        return Decision(because=(reason, NodeFinalizing(node_at.name)))
+    if asked := confirm_first(now, (node_at, view.node_entry), (host_at, view.host_entry)):
+        return asked
+    earlier = view.machine.backup if isinstance(view.machine.backup, NodeBackup) else None
+    wanted = back_up(node, earlier)
+    if earlier != wanted or not isinstance(view.machine.node_deleted_at, Wall):
+        store = BackUpNode(view.ref, machine_guard(view), wanted, now.wall)
+        return Decision((store,), (reason, BackupFirst(node_at.name)))
+    assert isinstance(view.host_entry, Present)
+    assert isinstance(view.node_entry, Present)
+    proof = safety.powered_off(node, view.host_entry, now)
+    assert proof is not None, "the row says off and held, and the host was just confirmed"
+    guard = Guard(node.uid, view.node_entry.resource_version)
+    return Decision(
+        (DeleteNode(node_at, guard, node.boot_id, proof),),
+        (reason, ProvenOff(f"{host_at.namespace}/{host_at.name}")),
+    )
+
+
+def unmark(view: MachineView, reason: TableRow, now: Now) -> Decision:
+    """The node is gone, and that was read live: the request on the Machine is fulfilled."""
+    if view.node_at and (asked := confirm_first(now, (view.node_at, view.node_entry))):
+        return asked
+    return Decision((RemoveRemediationAnnotation(view.ref, machine_guard(view)),), (reason,))
+
+
+def release(view: MachineView, reason: TableRow, now: Now) -> Decision:
+    """Let the baremetal operator power the host on."""
+    assert view.host_at is not None
+    return Decision((RemoveRebootAnnotation(view.host_at, host_guard(view)),), (reason,))
+
+
+def nothing(view: MachineView, reason: TableRow, now: Now) -> Decision:
+    """Nothing to do now; say what is waited for, and look again when that is overdue."""
+    waits = waiting(view, now)
+    return Decision((), (reason, *waits.because), waits.wake_at)
+
+
+ANSWERS: dict[Says, Callable[[MachineView, TableRow, Now], Decision]] = {
+    Says.ADD: add,
+    Says.DELETE: delete,
+    Says.NOTHING: nothing,
+    Says.UNMARK: unmark,
+    Says.RELEASE: release,
+}
+
+
+def orphan(view: HostView, now: Now) -> Decision:
+    """Release a hold of ours that no living Machine answers for; free nothing."""
+    if view.is_named_back:
+        return NOTHING
+    if reason := gates.host_unattended(view.ref, view.host):
+        return Decision(because=(reason,))
+    if asked := confirm_first(now, *view.suspects):
+        return asked
+    guard = Guard(view.host.uid, view.entry.resource_version)
+    reason = HoldOrphaned(f"{view.ref.namespace}/{view.ref.name}")
+    return Decision((RemoveRebootAnnotation(view.ref, guard),), (reason,))
+
+
+def confirm_first(now: Now, *entries: tuple[links.Ref, Entry]) -> Decision | None:
+    """Ask for a live read of everything that was not read live just now; None if all was."""
+    stale = [ref for ref, entry in entries if not _is_confirmed(entry, now)]
+    if not stale:
+        return None
+    reasons: tuple[Reason, ...] = tuple(ConfirmFirst(str(ref)) for ref in stale)
+    return Decision(tuple(Confirm(ref) for ref in stale), reasons)
+
+
+def _is_confirmed(entry: Entry, now: Now) -> bool:
+    return isinstance(entry, Present | Absent) and safety.is_confirmed(entry, now)
+
+
+def host_guard(view: MachineView) -> Guard:
+    assert isinstance(view.host_entry, Present)
+    return Guard(view.host_entry.obj.uid, view.host_entry.resource_version)
+
+
+def machine_guard(view: MachineView) -> Guard:
+    return Guard(view.machine.uid, view.entry.resource_version)
+
+
+def episode(view: MachineView) -> str:
+    """Names this repair by the Machine and the Node object that it is about; the same after a restart."""
+    backup = view.machine.backup
+    node_uid = backup.node_uid if isinstance(backup, NodeBackup) else view.node.uid if view.node else ""
+    return hashlib.sha256(f"{view.machine.uid} {node_uid}".encode()).hexdigest()[:10]
+
+
+ROOM = Room(
+    name="annotation",
+    watches=(NODE, *links.MACHINE_KINDS, HOST, METAL3_MACHINE),
+    indexes=links.INDEXES,
+    wakes=links.concerned,
+    sees=sees,
+    decide=decide,
+    may=frozenset(
+        {
+            Confirm,
+            AddRebootAnnotation,
+            RemoveRebootAnnotation,
+            BackUpNode,
+            DeleteNode,
+            RemoveRemediationAnnotation,
+            RestoreNode,
+            DropBackup,
+        }
+    ),
+)

@@ -1,0 +1,50 @@
+"""After the node came back: restore what it carried, then drop the backup. Needs the node only, not the host."""
+
+from __future__ import annotations
+
+from noderemedy.core import safety
+from noderemedy.core.metal3.backup import restore
+from noderemedy.core.metal3.view import MachineView
+from noderemedy.model.actions import Confirm, DropBackup, Guard
+from noderemedy.model.decision import Decision
+from noderemedy.model.meta import Malformed
+from noderemedy.model.reasons import (
+    BackupUnneeded,
+    BackupUnreadable,
+    ConfirmFirst,
+    NodeWhole,
+    RestoringNode,
+)
+from noderemedy.model.room import Present
+from noderemedy.model.time import Now
+
+
+def returned_node(view: MachineView, now: Now) -> Decision | None:
+    """What a Node that is there, of a Machine that needs nothing and whose host we do not hold, still lacks."""
+    machine, node = view.machine, view.node
+    if node is None or node.deleting or machine.needs_remediation or view.holds:
+        return None
+    if machine.backup is None and machine.node_deleted_at is None:
+        return None
+    assert view.node_at is not None
+    assert isinstance(view.node_entry, Present)
+    name = view.node_at.name
+    drop = DropBackup(view.ref, Guard(machine.uid, view.entry.resource_version))
+    if isinstance(machine.backup, Malformed):
+        return Decision(because=(BackupUnreadable(machine.backup.problem),))
+    if machine.backup is None:
+        return Decision((drop,), (NodeWhole(name),))
+    if machine.backup.node_uid == node.uid:
+        return _never_deleted(view, drop, name, now)
+    if write := restore(view.node_at, view.node_entry.resource_version, node, machine.backup):
+        return Decision((write,), (RestoringNode(name),))
+    return Decision((drop,), (NodeWhole(name),))
+
+
+def _never_deleted(view: MachineView, drop: DropBackup, name: str, now: Now) -> Decision:
+    """The backup is of the Node that is there. A backup is not dropped on an old view: read the Node live first."""
+    assert view.node_at is not None
+    assert isinstance(view.node_entry, Present)
+    if not safety.is_confirmed(view.node_entry, now):
+        return Decision((Confirm(view.node_at),), (ConfirmFirst(str(view.node_at)),))
+    return Decision((drop,), (BackupUnneeded(name),))

@@ -1,0 +1,126 @@
+"""The gates before the truth table: each a small question, passed (None) or blocked with a reason.
+
+`decide` stops at the first that blocks; `explain` lists them all. There is no second implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from noderemedy.core.metal3.links import consumer_text
+from noderemedy.core.metal3.view import MachineView
+from noderemedy.model.decision import Decision
+from noderemedy.model.host import Host, Power
+from noderemedy.model.ids import Ref
+from noderemedy.model.meta import Malformed
+from noderemedy.model.reasons import (
+    ClusterPaused,
+    HostMissing,
+    HostNameUnreadable,
+    HostNotNamed,
+    HostNotOurs,
+    HostPaused,
+    MachineDeleting,
+    NodeNotOurs,
+    PausedByPerson,
+    PauseUnreadable,
+    PowerOffDisabled,
+    PowerUnknown,
+    Reason,
+)
+from noderemedy.model.room import Absent, Unseen
+from noderemedy.model.time import Mono, Now
+
+Gate = Callable[[MachineView, Now], Reason | None]
+
+
+def cluster_paused(view: MachineView, now: Now) -> Reason | None:
+    return ClusterPaused() if view.machine.cluster_paused else None
+
+
+def node_not_ours(view: MachineView, now: Now) -> Reason | None:
+    """A Node of that name with another providerID is another machine's (invariant S7)."""
+    expected = view.machine.provider_id
+    if view.node is None or not expected or view.node.provider_id in ("", expected):
+        return None
+    assert view.node_at is not None
+    return NodeNotOurs(view.node_at.name, view.node.provider_id, expected)
+
+
+def host_not_named(view: MachineView, now: Now) -> Reason | None:
+    if isinstance(view.machine.host, Malformed):
+        return HostNameUnreadable(view.machine.host.problem)
+    return HostNotNamed() if view.host_at is None else None
+
+
+def host_missing(view: MachineView, now: Now) -> Reason | None:
+    return HostMissing(name_of(view)) if isinstance(view.host_entry, Absent | Unseen) else None
+
+
+def host_not_ours(view: MachineView, now: Now) -> Reason | None:
+    assert view.host is not None
+    return None if view.is_consumer else HostNotOurs(name_of(view), consumer_text(view.host.consumer))
+
+
+def host_left_alone(view: MachineView, now: Now) -> Reason | None:
+    assert view.host is not None
+    assert view.host_at is not None
+    return host_unattended(view.host_at, view.host)
+
+
+def host_unattended(ref: Ref, host: Host) -> Reason | None:
+    """A paused or detached host shows an old power state, and nobody acts on its annotations."""
+    how = "paused" if host.paused else "detached" if host.detached else ""
+    return HostPaused(f"{ref.namespace}/{ref.name}", how) if how else None
+
+
+def power_unknown(view: MachineView, now: Now) -> Reason | None:
+    assert view.host is not None
+    return PowerUnknown(name_of(view), view.host.error) if view.host.power is Power.UNKNOWN else None
+
+
+def paused_by_person(view: MachineView, now: Now) -> Reason | None:
+    paused = view.machine.paused
+    if isinstance(paused, Malformed):
+        return PauseUnreadable(paused.problem)
+    return PausedByPerson(paused.until) if paused and paused.holds(now.wall) else None
+
+
+def machine_deleting(view: MachineView, now: Now) -> Reason | None:
+    return MachineDeleting() if view.machine.deleting else None
+
+
+def power_off_disabled(view: MachineView, now: Now) -> Reason | None:
+    assert view.host is not None
+    return PowerOffDisabled(name_of(view)) if view.host.power_off_disabled else None
+
+
+BEFORE_ANYTHING: tuple[Gate, ...] = (cluster_paused, node_not_ours)
+BEFORE_THE_TABLE: tuple[Gate, ...] = (
+    host_not_named,
+    host_missing,
+    host_not_ours,
+    host_left_alone,
+    power_unknown,
+)
+BEFORE_POWER_OFF: tuple[Gate, ...] = (paused_by_person, machine_deleting, power_off_disabled)
+
+
+def blocked(gates: tuple[Gate, ...], view: MachineView, now: Now) -> Decision | None:
+    """The first reason that blocks, with the time of the next look where one is known; None if all pass."""
+    for gate in gates:
+        if reason := gate(view, now):
+            return Decision(because=(reason,), wake_at=_ends(reason, now))
+    return None
+
+
+def _ends(reason: Reason, now: Now) -> Mono | None:
+    if isinstance(reason, PausedByPerson) and reason.until:
+        return now.until(reason.until)
+    return None
+
+
+def name_of(view: MachineView) -> str:
+    """The host's name for a person."""
+    assert view.host_at is not None
+    return f"{view.host_at.namespace}/{view.host_at.name}"

@@ -1,0 +1,110 @@
+"""Who belongs to whom: Machine, BareMetalHost, Metal3Machine, Node. Names are claims; both ends must agree.
+
+A Machine names its host in an annotation, the host names its consumer in `spec.consumerRef`; the link holds only
+if each names the other, and it is looked at again at every step (race R49: a host given to somebody else meanwhile).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noderemedy.model.host import Consumer, Host
+from noderemedy.model.ids import (
+    HOST,
+    MACHINE,
+    METAL3_MACHINE,
+    NODE,
+    OPENSHIFT_MACHINE,
+    Kind,
+    Ref,
+)
+from noderemedy.model.machine import HostName, Machine, Metal3Machine
+from noderemedy.model.node import Node
+from noderemedy.model.room import Entry, Index, Present, Reader
+
+MACHINE_KINDS: tuple[Kind, ...] = (MACHINE, OPENSHIFT_MACHINE)
+
+
+def _hosts_named(ref: Ref, machine: Machine) -> tuple[str, ...]:
+    return (str(host_ref(ref, machine.host)),) if isinstance(machine.host, HostName) else ()
+
+
+def _nodes_named(ref: Ref, machine: Machine) -> tuple[str, ...]:
+    return (machine.node_name,) if machine.node_name else ()
+
+
+def _consumers_named(ref: Ref, host: Host) -> tuple[str, ...]:
+    return tuple(str(consumer) for consumer in consumer_refs(ref, host.consumer)) if host.consumer else ()
+
+
+INDEXES: tuple[Index, ...] = (
+    *(Index("machines by host", kind, _hosts_named) for kind in MACHINE_KINDS),
+    *(Index("machines by node", kind, _nodes_named) for kind in MACHINE_KINDS),
+    Index("hosts by consumer", HOST, _consumers_named),
+)
+
+
+def host_ref(machine: Ref, host: HostName) -> Ref:
+    return Ref(machine.cluster, HOST, host.namespace, host.name)
+
+
+def node_ref(machine: Ref, name: str) -> Ref:
+    return Ref(machine.cluster, NODE, "", name)
+
+
+def consumer_text(consumer: Consumer | None) -> str:
+    return f"{consumer.kind}/{consumer.namespace}/{consumer.name}" if consumer else ""
+
+
+def consumer_refs(host: Ref, consumer: Consumer) -> tuple[Ref, ...]:
+    """The objects that a consumerRef may mean: Machines of both groups share a kind name."""
+    namespace = consumer.namespace or host.namespace
+    if consumer.kind == "Metal3Machine":
+        return (Ref(host.cluster, METAL3_MACHINE, namespace, consumer.name),)
+    if consumer.kind == "Machine":
+        kinds = [kind for kind in MACHINE_KINDS if consumer.group in ("", kind.group)]
+        return tuple(Ref(host.cluster, kind, namespace, consumer.name) for kind in kinds)
+    return ()
+
+
+def machine_of_consumer(host: Ref, consumer: Consumer, reader: Reader) -> tuple[Ref, ...]:
+    """The Machine (by either group's name) that a host's consumerRef leads to, through a Metal3Machine or not."""
+    refs = consumer_refs(host, consumer)
+    if consumer.kind != "Metal3Machine":
+        return refs
+    middle = reader.read(refs[0])
+    if isinstance(middle, Present) and isinstance(middle.obj, Metal3Machine) and middle.obj.owner_machine:
+        return (Ref(host.cluster, MACHINE, refs[0].namespace, middle.obj.owner_machine),)
+    return ()
+
+
+def is_consumed_by(host: Host, host_at: Ref, machine: Machine, machine_at: Ref, reader: Reader) -> bool:
+    """Whether the host says that it serves this very Machine."""
+    if host.consumer is None:
+        return False
+    if machine_at not in machine_of_consumer(host_at, host.consumer, reader):
+        return False
+    if host.consumer.kind != "Metal3Machine":
+        return True
+    middle = reader.read(consumer_refs(host_at, host.consumer)[0])
+    return isinstance(middle, Present) and middle.obj.owner_uid in ("", machine.uid)
+
+
+def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
+    """The keys that an event of this object concerns: Machines, and hosts that carry our hold."""
+    if isinstance(obj, Machine):
+        named = (host_ref(ref, obj.host),) if isinstance(obj.host, HostName) else ()
+        return (ref, *named)
+    if isinstance(obj, Host):
+        return (*reader.find("machines by host", str(ref)), ref)
+    if isinstance(obj, Node):
+        return reader.find("machines by node", ref.name)
+    if isinstance(obj, Metal3Machine):
+        owner = (Ref(ref.cluster, MACHINE, ref.namespace, obj.owner_machine),) if obj.owner_machine else ()
+        return (*reader.find("hosts by consumer", str(ref)), *owner)
+    return ()
+
+
+def present(entry: Entry, kind: type) -> Any:
+    """The object of an entry, if it is there and of that kind."""
+    return entry.obj if isinstance(entry, Present) and isinstance(entry.obj, kind) else None

@@ -1,0 +1,106 @@
+"""What the annotation room may judge by: one Machine with its host and node, or one held host without a Machine."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.core.metal3 import links
+from noderemedy.model.host import Host
+from noderemedy.model.ids import HOST, Ref
+from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.node import Node
+from noderemedy.model.room import Absent, Entry, Present, Reader
+
+
+class MachineView(Struct, frozen=True):
+    """A Machine, the host that it names, and the Node that it names. Absent where it names none."""
+
+    ref: Ref
+    entry: Present
+    machine: Machine
+    host_at: Ref | None = None
+    host_entry: Entry = Absent()
+    is_consumer: bool = False
+    node_at: Ref | None = None
+    node_entry: Entry = Absent()
+
+    @property
+    def host(self) -> Host | None:
+        return self.host_entry.obj if isinstance(self.host_entry, Present) else None
+
+    @property
+    def node(self) -> Node | None:
+        return self.node_entry.obj if isinstance(self.node_entry, Present) else None
+
+    @property
+    def holds(self) -> bool:
+        """Whether this Machine's own host is held off by us."""
+        return self.is_consumer and self.host is not None and self.host.held
+
+    @property
+    def is_in_hand(self) -> bool:
+        """Whether there is anything to do or to finish for this Machine."""
+        machine = self.machine
+        return (
+            machine.needs_remediation
+            or machine.backup is not None
+            or machine.node_deleted_at is not None
+            or self.holds
+        )
+
+
+class HostView(Struct, frozen=True):
+    """A host that carries our hold, and what its consumerRef leads to."""
+
+    ref: Ref
+    entry: Present
+    host: Host
+    is_named_back: bool
+    suspects: tuple[
+        tuple[Ref, Entry], ...
+    ] = ()  # whose absence must be read live before the hold is an orphan
+
+
+def sees(key: Ref, reader: Reader) -> MachineView | HostView | None:
+    """Everything about this key that the room may judge by; None where there is nothing to judge."""
+    entry = reader.read(key)
+    if not isinstance(entry, Present):
+        return None
+    return see_host(key, entry, reader) if key.kind == HOST else see_machine(key, entry, reader)
+
+
+def see_machine(key: Ref, entry: Present, reader: Reader) -> MachineView:
+    machine = entry.obj
+    host_at = links.host_ref(key, machine.host) if isinstance(machine.host, HostName) else None
+    node_at = links.node_ref(key, machine.node_name) if machine.node_name else None
+    host_entry = reader.read(host_at) if host_at else Absent()
+    host = host_entry.obj if isinstance(host_entry, Present) else None
+    return MachineView(
+        ref=key,
+        entry=entry,
+        machine=machine,
+        host_at=host_at,
+        host_entry=host_entry,
+        is_consumer=bool(host and host_at and links.is_consumed_by(host, host_at, machine, key, reader)),
+        node_at=node_at,
+        node_entry=reader.read(node_at) if node_at else Absent(),
+    )
+
+
+def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:
+    host = entry.obj
+    if not host.held:
+        return None
+    if host.consumer is None:
+        return HostView(key, entry, host, is_named_back=False)
+    machines = links.machine_of_consumer(key, host.consumer, reader)
+    suspects = tuple((ref, reader.read(ref)) for ref in machines or links.consumer_refs(key, host.consumer))
+    named_back = any(
+        isinstance(found, Present)
+        and isinstance(found.obj, Machine)
+        and isinstance(found.obj.host, HostName)
+        and links.host_ref(ref, found.obj.host) == key
+        and links.is_consumed_by(host, key, found.obj, ref, reader)
+        for ref, found in suspects
+    )
+    return HostView(key, entry, host, named_back, suspects)

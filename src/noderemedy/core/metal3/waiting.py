@@ -1,0 +1,57 @@
+"""What a row that says *nothing* waits for, and when that is overdue. The room has no deadlines: it alerts."""
+
+from __future__ import annotations
+
+from noderemedy.core.metal3.gates import name_of
+from noderemedy.core.metal3.view import MachineView
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.host import Hold, Power
+from noderemedy.model.reasons import (
+    HostOffOnPurpose,
+    NodeOverdue,
+    OffButNotHeld,
+    PowerOffOverdue,
+    WaitingForNode,
+    WaitingForPowerOff,
+)
+from noderemedy.model.room import Present
+from noderemedy.model.time import Mono, Now, Span, Wall
+
+OFF_WITHIN = Span.seconds(120)
+NODE_WITHIN = Span.seconds(600)
+
+
+def waiting(view: MachineView, now: Now) -> Decision:
+    """The reasons and the next look of a state in which nothing is done."""
+    host = view.host
+    assert host is not None
+    if host.held:
+        return _for_power_off(view, now)
+    if host.power is Power.OFF and not host.online:
+        return Decision(because=(HostOffOnPurpose(name_of(view)),))
+    if host.power is Power.OFF and view.machine.needs_remediation:
+        return Decision(because=(OffButNotHeld(name_of(view)),))
+    if view.node is None and isinstance(view.machine.node_deleted_at, Wall):
+        return _for_node(view, view.machine.node_deleted_at, now)
+    return NOTHING
+
+
+def _for_power_off(view: MachineView, now: Now) -> Decision:
+    """Held and still on. Without a record of the hold, what we ourselves have seen is the lower bound."""
+    assert view.host is not None
+    assert isinstance(view.host_entry, Present)
+    hold = view.host.hold
+    since = hold.since if isinstance(hold, Hold) else None
+    due: Mono = (now.until(since) if since else view.host_entry.first_seen) + OFF_WITHIN
+    if now.mono >= due:
+        return Decision(because=(PowerOffOverdue(name_of(view), since, view.host.error),))
+    return Decision(because=(WaitingForPowerOff(name_of(view)),), wake_at=due)
+
+
+def _for_node(view: MachineView, since: Wall, now: Now) -> Decision:
+    assert view.host is not None
+    name = view.machine.node_name or ""
+    due = now.until(since + NODE_WITHIN)
+    if now.mono >= due:
+        return Decision(because=(NodeOverdue(name, since, view.host.power.value, view.host.error),))
+    return Decision(because=(WaitingForNode(name, since),), wake_at=due)

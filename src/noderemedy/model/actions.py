@@ -1,0 +1,112 @@
+"""Everything that node-remedy can ask for: one closed union. Rendered once, in `wire/requests.py`.
+
+Every write carries a Guard: the uid of the object it was decided on, and its resourceVersion where an older view
+would do harm. What frees a workload cannot be built without a proof for that very node and boot: the central
+rule of the seeds is a type error and a run-time error here.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.model.errors import Bug
+from noderemedy.model.host import Hold
+from noderemedy.model.ids import Ref
+from noderemedy.model.node import NodeBackup, Taint
+from noderemedy.model.proof import Proof, Subject
+from noderemedy.model.time import Wall
+
+
+class Guard(Struct, frozen=True):
+    """The write applies to this very object only, and to this version of it where one is named."""
+
+    uid: str
+    resource_version: str = ""
+
+
+class Confirm(Struct, frozen=True):
+    """Read the object live: the cache may be old."""
+
+    ref: Ref
+
+
+class AddRebootAnnotation(Struct, frozen=True):
+    """Hold the host off through the baremetal operator's reboot interface, and record for whom."""
+
+    ref: Ref
+    guard: Guard
+    hold: Hold
+
+
+class RemoveRebootAnnotation(Struct, frozen=True):
+    """Release our hold: the baremetal operator powers the host on again if nobody else holds it."""
+
+    ref: Ref
+    guard: Guard
+
+
+class BackUpNode(Struct, frozen=True):
+    """Store the node's labels, annotations, taints and cordon on its Machine, with the time of deletion."""
+
+    ref: Ref
+    guard: Guard
+    backup: NodeBackup
+    deleted_at: Wall
+
+
+class DeleteNode(Struct, frozen=True):
+    """Tell the cluster that nothing of this node runs any more: frees its pods and volumes."""
+
+    ref: Ref
+    guard: Guard
+    boot_id: str
+    proof: Proof
+
+    def __post_init__(self) -> None:
+        demand_proof(self.proof, Subject(self.guard.uid, self.boot_id))
+
+
+class RemoveRemediationAnnotation(Struct, frozen=True):
+    """Take the request off the Machine: what it asked for was done."""
+
+    ref: Ref
+    guard: Guard
+
+
+class RestoreNode(Struct, frozen=True):
+    """Give a returned Node back what its predecessor carried. Keys already on the new Node are not touched."""
+
+    ref: Ref
+    guard: Guard
+    labels: tuple[tuple[str, str], ...]
+    annotations: tuple[tuple[str, str], ...]
+    taints: tuple[Taint, ...]  # the whole list, as it shall be: a merge patch replaces lists
+    unschedulable: bool
+
+
+class DropBackup(Struct, frozen=True):
+    """Remove backup and time of deletion from the Machine: they were restored, or never needed."""
+
+    ref: Ref
+    guard: Guard
+
+
+Action = (
+    Confirm
+    | AddRebootAnnotation
+    | RemoveRebootAnnotation
+    | BackUpNode
+    | DeleteNode
+    | RemoveRemediationAnnotation
+    | RestoreNode
+    | DropBackup
+)
+IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, DeleteNode)
+
+
+def demand_proof(proof: object, subject: Subject) -> None:
+    """Refuse to build a freeing action without a proof for that very boot of that very node."""
+    if not isinstance(proof, Proof):
+        raise Bug(f"freeing needs a proof, got {type(proof).__name__}")
+    if not subject.node_uid or proof.subject != subject:
+        raise Bug(f"the proof is for {proof.subject}, not for {subject}")

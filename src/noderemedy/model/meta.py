@@ -1,0 +1,22 @@
+"""Pieces that several kinds share: a field that could not be read, and a pause."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.model.time import Wall
+
+
+class Malformed(Struct, frozen=True):
+    """A field of ours that somebody wrote and that cannot be read. Never the same as absent."""
+
+    problem: str
+
+
+class Paused(Struct, frozen=True):
+    """`node-remedy.dev/paused`: nothing new starts; `until` is None for as long as it is there."""
+
+    until: Wall | None = None
+
+    def holds(self, wall: Wall) -> bool:
+        return self.until is None or wall < self.until

@@ -1,0 +1,31 @@
+"""Proofs that a node cannot write any more. Rule: only `core/safety.py` builds them.
+
+Each names its subject, the very boot of the very Node object it speaks of, and its evidence. A proof is used
+in the decision that made it; traces write proofs, nothing reads them back. Time that passed is never a proof.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.model.time import Wall
+
+
+class Subject(Struct, frozen=True):
+    """One boot of one Node object."""
+
+    node_uid: str
+    boot_id: str
+
+
+class PoweredOff(Struct, frozen=True):
+    """The node's host was held off by us, and was seen off in a live read after that."""
+
+    subject: Subject
+    host_uid: str
+    host_resource_version: str
+    seen_at: Wall
+    held_since: Wall | None
+
+
+Proof = PoweredOff  # a union as soon as there is a second kind

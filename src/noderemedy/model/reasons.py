@@ -1,0 +1,365 @@
+"""Reasons: why something is done, or why not. One class each, with its arguments and one sentence.
+
+A reason becomes the Event, the log line, the console row, the metric label, a section of docs/reasons.md and the
+mark of a test. Arguments never change while the state stays the same, or events would repeat: moments, not ages.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from msgspec import Struct
+
+from noderemedy.model.time import Wall
+
+
+class Reason(Struct, frozen=True):
+    """The base of all reasons."""
+
+    alert: ClassVar[bool] = False  # a person should look: Warning event, metric, alert rule
+
+    def note(self) -> str:
+        """One sentence for a person."""
+        raise NotImplementedError
+
+
+class TableRow(Reason, frozen=True):
+    """The row of seed 001's truth table that applies."""
+
+    node: int
+    needs: int
+    on: int
+    held: int
+    says: str
+
+    def note(self) -> str:
+        state = f"node {self.node}, needs remediation {self.needs}, powered on {self.on}, held {self.held}"
+        return f"truth table ({state}): {self.says}"
+
+
+class ConfirmFirst(Reason, frozen=True):
+    """An act that cannot be undone waits for a live read."""
+
+    what: str
+
+    def note(self) -> str:
+        return f"reading {self.what} live before acting on it"
+
+
+class BackupFirst(Reason, frozen=True):
+    """The node goes only after its labels, annotations, taints and cordon are stored."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"storing labels, annotations, taints and cordon of node {self.node} before it is deleted"
+
+
+class ProvenOff(Reason, frozen=True):
+    """The host was seen off: nothing on the node can write."""
+
+    host: str
+
+    def note(self) -> str:
+        return f"host {self.host} is held by us and was seen powered off: the node cannot write"
+
+
+class WaitingForPowerOff(Reason, frozen=True):
+    """The hold is in place, the host is still on."""
+
+    host: str
+
+    def note(self) -> str:
+        return f"waiting for host {self.host} to be powered off"
+
+
+class PowerOffOverdue(Reason, frozen=True):
+    """The hold is in place for long, and the host is still not off: nothing is freed."""
+
+    alert: ClassVar[bool] = True
+    host: str
+    since: Wall | None
+    error: str
+
+    def note(self) -> str:
+        cause = f" ({self.error})" if self.error else ""
+        return (
+            f"host {self.host} was asked to power off at {self.since or 'an unknown time'} and is still not off{cause}; "
+            "nothing is freed; check the BMC and the baremetal operator, or power the host off by hand"
+        )
+
+
+class WaitingForNode(Reason, frozen=True):
+    """The node was deleted on proof; it has not registered again yet."""
+
+    node: str
+    since: Wall
+
+    def note(self) -> str:
+        return f"waiting for node {self.node}, deleted at {self.since}, to register again"
+
+
+class NodeOverdue(Reason, frozen=True):
+    """The node has not come back for long. Its backup is kept."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    since: Wall
+    power: str
+    error: str
+
+    def note(self) -> str:
+        cause = f", {self.error}" if self.error else ""
+        return (
+            f"node {self.node}, deleted at {self.since}, has not come back (host power {self.power}{cause}); "
+            "its backup is kept on the Machine; look at the host's console"
+        )
+
+
+class RestoringNode(Reason, frozen=True):
+    """The node is back: it gets what its predecessor carried."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} is back: restoring labels, annotations, taints and cordon"
+
+
+class NodeWhole(Reason, frozen=True):
+    """The returned node carries all of the backup: the backup can go."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} carries what was backed up: dropping the backup"
+
+
+class BackupUnneeded(Reason, frozen=True):
+    """The remediation was called off before the node was deleted."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} was never deleted: dropping its backup"
+
+
+class BackupUnreadable(Reason, frozen=True):
+    """Somebody wrote a backup that cannot be read: it is kept, a person must look."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return (
+            f"annotation remediation.metal3.io/node-backup cannot be read ({self.problem}); it is kept; "
+            "mend it, or remove it to go without"
+        )
+
+
+class HoldOrphaned(Reason, frozen=True):
+    """The host carries our hold, and no living Machine names it back."""
+
+    host: str
+
+    def note(self) -> str:
+        return (
+            f"host {self.host} is held by us, but no Machine names it any more: releasing it, freeing nothing"
+        )
+
+
+class ClusterPaused(Reason, frozen=True):
+    """`cluster.x-k8s.io/paused` is on the Machine."""
+
+    def note(self) -> str:
+        return "the Machine carries cluster.x-k8s.io/paused: nothing is done; remove the annotation to go on"
+
+
+class PausedByPerson(Reason, frozen=True):
+    """`node-remedy.dev/paused`: nothing new starts."""
+
+    until: Wall | None
+
+    def note(self) -> str:
+        end = f"until {self.until}" if self.until else "until the annotation is removed"
+        return f"paused by node-remedy.dev/paused {end}: nothing new starts"
+
+
+class PauseUnreadable(Reason, frozen=True):
+    """A pause that cannot be read counts as a pause."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return f'annotation node-remedy.dev/paused: {self.problem}; write "true" or a time like 2030-01-31T12:00:00Z'
+
+
+class HostPaused(Reason, frozen=True):
+    """The host is paused or detached: its power state is not looked after by anybody."""
+
+    host: str
+    how: str
+
+    def note(self) -> str:
+        return (
+            f"host {self.host} is {self.how}: the baremetal operator neither acts on it nor refreshes its power state; "
+            f"nothing is done; remove baremetalhost.metal3.io/{self.how} to go on"
+        )
+
+
+class HostNotNamed(Reason, frozen=True):
+    """The Machine needs remediation, but names no host."""
+
+    alert: ClassVar[bool] = True
+
+    def note(self) -> str:
+        return "the Machine carries no metal3.io/BareMetalHost annotation: there is no power to switch"
+
+
+class HostNameUnreadable(Reason, frozen=True):
+    """The Machine's host annotation is garbage."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return f"annotation metal3.io/BareMetalHost: {self.problem}; write namespace/name"
+
+
+class HostMissing(Reason, frozen=True):
+    """The host that the Machine names does not exist."""
+
+    alert: ClassVar[bool] = True
+    host: str
+
+    def note(self) -> str:
+        return f"host {self.host}, named by metal3.io/BareMetalHost, does not exist: nothing is done"
+
+
+class HostNotOurs(Reason, frozen=True):
+    """The host that the Machine names is consumed by somebody else."""
+
+    alert: ClassVar[bool] = True
+    host: str
+    consumer: str
+
+    def note(self) -> str:
+        return (
+            f"host {self.host} is consumed by {self.consumer or 'nobody'}, not by this Machine: "
+            "it is not touched and nothing is freed; mend metal3.io/BareMetalHost or spec.consumerRef"
+        )
+
+
+class NodeNotOurs(Reason, frozen=True):
+    """The Node under the name that the Machine gives belongs to another machine."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    provider_id: str
+    expected: str
+
+    def note(self) -> str:
+        return (
+            f"node {self.node} has providerID {self.provider_id}, the Machine {self.expected}: "
+            "it is another machine's node and is not touched"
+        )
+
+
+class HostOffOnPurpose(Reason, frozen=True):
+    """`spec.online: false`: somebody wants this host off."""
+
+    host: str
+
+    def note(self) -> str:
+        return f"host {self.host} has spec.online false: it was switched off on purpose and is never powered on by us"
+
+
+class PowerOffDisabled(Reason, frozen=True):
+    """`spec.disablePowerOff`: this host can never be proven off."""
+
+    alert: ClassVar[bool] = True
+    host: str
+
+    def note(self) -> str:
+        return (
+            f"host {self.host} has spec.disablePowerOff: it can never be seen off, so it is not power cycled"
+        )
+
+
+class PowerUnknown(Reason, frozen=True):
+    """The host says nothing about its power. Unknown is not off."""
+
+    host: str
+    error: str
+
+    def note(self) -> str:
+        cause = f" ({self.error})" if self.error else ""
+        return f"the power state of host {self.host} is unknown{cause}: nothing is done"
+
+
+class OffButNotHeld(Reason, frozen=True):
+    """The host is off, but not because we hold it: that is no proof, and the table says nothing."""
+
+    host: str
+
+    def note(self) -> str:
+        return (
+            f"host {self.host} is off, but not held by us: waiting until it is on again before holding it off"
+        )
+
+
+class NodeFinalizing(Reason, frozen=True):
+    """The Node was deleted on proof, and its finalizers are not done."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} is being deleted and waits for its finalizers"
+
+
+class MachineDeleting(Reason, frozen=True):
+    """The Machine is being deleted: its host is not switched off for it any more."""
+
+    def note(self) -> str:
+        return "the Machine is being deleted: no new power cycle is started"
+
+
+class ActionFailed(Reason, frozen=True):
+    """An action did not succeed and is tried again."""
+
+    action: str
+    why: str
+
+    def note(self) -> str:
+        return f"{self.action} failed: {self.why}; it is tried again"
+
+
+class ActionRefused(Reason, frozen=True):
+    """An action was refused, and trying again will not help by itself."""
+
+    alert: ClassVar[bool] = True
+    action: str
+    why: str
+
+    def note(self) -> str:
+        return f"{self.action} was refused: {self.why}; it is tried again slowly"
+
+
+class ObjectUnreadable(Reason, frozen=True):
+    """An object does not decode: it is set aside, the others go on."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return f"this object cannot be read and is ignored until it is mended: {self.problem}"
+
+
+class RoomBroken(Reason, frozen=True):
+    """A rule of the design was broken by our own code for this key: it is left alone."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return f"a bug in node-remedy: {self.problem}; this object is left alone until it changes; please report it"

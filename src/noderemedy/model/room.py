@@ -1,0 +1,62 @@
+"""The shape of a room, and what it may read. The engine implements `Reader`; rooms never import the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from noderemedy.model.decision import Decision
+from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.time import Mono, Now
+
+
+class Present(Struct, frozen=True):
+    """The object is there. `confirmed_at`: begin of the last live read that returned it."""
+
+    obj: Any
+    resource_version: str
+    first_seen: Mono
+    confirmed_at: Mono | None = None
+
+
+class Absent(Struct, frozen=True):
+    """The cache holds no such object. Only `confirmed_at`, a live read, makes that a fact."""
+
+    confirmed_at: Mono | None = None
+
+
+class Unseen(Struct, frozen=True):
+    """We do not watch this kind, or have not listed it yet: neither there nor absent."""
+
+
+Entry = Present | Absent | Unseen
+
+
+class Index(Struct, frozen=True):
+    """A way to find objects of a kind by a value that they carry. Kept up to date event by event."""
+
+    name: str
+    kind: Kind
+    of: Callable[[Ref, Any], tuple[str, ...]]
+
+
+class Reader(Protocol):
+    """What a room may ask of the engine's cache."""
+
+    def read(self, ref: Ref) -> Entry: ...
+
+    def find(self, index: str, value: str) -> tuple[Ref, ...]: ...
+
+
+class Room(Struct, frozen=True):
+    """One pure function with its surroundings: what it watches, whom an event concerns, what it may ask for."""
+
+    name: str
+    watches: tuple[Kind, ...]
+    indexes: tuple[Index, ...]
+    wakes: Callable[[Ref, Any, Reader], Iterable[Ref]]
+    sees: Callable[[Ref, Reader], Any]  # the room's own View, or None: nothing to judge
+    decide: Callable[[Any, Now], Decision]
+    may: frozenset[type]
