@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Writes what is generated from the code: today the manager's rights in deploy/rbac.
+
+    python scripts/generate.py            rewrite (make generate)
+    python scripts/generate.py --check    change nothing; exit 1 and name each file that differs (make check)
+
+The rights follow from two tables: what the rooms watch, and what each action of `model/actions.py` needs.
+An action that has no line here is an error, so nobody can add one without saying which right it takes.
+Rule: a right that no line asks for is not granted.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+import yaml
+
+from noderemedy.model import actions
+
+ROOT = Path(__file__).resolve().parent.parent
+NAMESPACE = "node-remedy-system"
+MANAGER = "node-remedy-manager"
+LABELS = {"app.kubernetes.io/name": "node-remedy", "app.kubernetes.io/component": "manager"}
+CLUSTER_API = "cluster.x-k8s.io"
+OPENSHIFT = "machine.openshift.io"
+
+
+@dataclass(frozen=True, order=True)
+class Need:
+    """One resource and the verbs on it. `names` narrows it to objects of these names."""
+
+    group: str
+    resource: str
+    verbs: tuple[str, ...]
+    names: tuple[str, ...] = ()
+
+
+def on_machines(*verbs: str) -> tuple[Need, ...]:
+    return (Need(CLUSTER_API, "machines", verbs), Need(OPENSHIFT, "machines", verbs))
+
+
+READ = ("get", "list", "watch")
+# The remediation annotations are guarded by deploy/admission: writing them takes the verb `remediate` too.
+WATCHED: tuple[Need, ...] = (
+    Need("", "nodes", READ),
+    *on_machines(*READ),
+    Need("metal3.io", "baremetalhosts", READ),
+    Need("infrastructure.cluster.x-k8s.io", "metal3machines", READ),
+)
+NEEDS: dict[str, tuple[Need, ...]] = {
+    "Confirm": (),  # a live read of what is watched anyway
+    "AddRebootAnnotation": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
+    "RemoveRebootAnnotation": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
+    "BackUpNode": on_machines("patch", "remediate"),
+    "DeleteNode": (Need("", "nodes", ("delete",)),),
+    "RemoveRemediationAnnotation": on_machines("patch", "remediate"),
+    "RestoreNode": (Need("", "nodes", ("patch",)),),
+    "DropBackup": on_machines("patch", "remediate"),
+}
+REPORTING = (Need("events.k8s.io", "events", ("create", "patch")),)
+# `create` cannot be narrowed to a name: the API server does not know it yet when it authorises.
+LEADERSHIP = (
+    Need("coordination.k8s.io", "leases", ("create",)),
+    Need("coordination.k8s.io", "leases", ("get", "update", "patch"), (MANAGER,)),
+)
+
+
+def needs_of(action_names: Iterable[str]) -> tuple[Need, ...]:
+    """All cluster-wide needs of a manager whose rooms may ask for these actions."""
+    unknown = sorted(set(action_names) - set(NEEDS))
+    if unknown:
+        raise SystemExit(f"generate: no rights are listed for {', '.join(unknown)}; add a line to NEEDS")
+    acting = [need for name in sorted(set(action_names)) for need in NEEDS[name]]
+    return merged([*WATCHED, *acting, *REPORTING])
+
+
+def merged(needs: Iterable[Need]) -> tuple[Need, ...]:
+    """One need per resource and names, with the verbs of all."""
+    verbs: dict[tuple[str, str, tuple[str, ...]], set[str]] = {}
+    for need in needs:
+        verbs.setdefault((need.group, need.resource, need.names), set()).update(need.verbs)
+    return tuple(
+        Need(group, resource, tuple(sorted(verbs[group, resource, names])), names)
+        for group, resource, names in sorted(verbs)
+    )
+
+
+def rule(need: Need) -> dict[str, Any]:
+    named = {"resourceNames": list(need.names)} if need.names else {}
+    return {"apiGroups": [need.group], "resources": [need.resource], **named, "verbs": list(need.verbs)}
+
+
+def role(kind: str, needs: Iterable[Need], **metadata: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": kind,
+        "metadata": {"name": MANAGER, **metadata, "labels": dict(LABELS)},
+        "rules": [rule(need) for need in needs],
+    }
+
+
+def binding(kind: str, **metadata: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": f"{kind}Binding",
+        "metadata": {"name": MANAGER, **metadata, "labels": dict(LABELS)},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": MANAGER},
+        "subjects": [{"kind": "ServiceAccount", "name": MANAGER, "namespace": NAMESPACE}],
+    }
+
+
+def manager_rights() -> str:
+    """deploy/rbac/10-manager.yaml."""
+    everything = [action.__name__ for action in get_args(actions.Action)]
+    documents = [
+        role("ClusterRole", needs_of(everything)),
+        binding("ClusterRole"),
+        role("Role", LEADERSHIP, namespace=NAMESPACE),
+        binding("Role", namespace=NAMESPACE),
+    ]
+    header = "# The rights of the manager, and nothing more. Generated by scripts/generate.py: do not edit.\n"
+    return header + yaml.safe_dump_all(documents, sort_keys=False, width=110)
+
+
+GENERATED = {"deploy/rbac/10-manager.yaml": manager_rights}
+
+
+def main(arguments: list[str]) -> int:
+    differing = 0
+    for name, render in GENERATED.items():
+        path, text = ROOT / name, render()
+        if path.exists() and path.read_text() == text:
+            continue
+        differing += 1
+        if "--check" in arguments:
+            print(f"{name} is not what the code says; run `make generate`", file=sys.stderr)
+        else:
+            path.write_text(text)
+            print(f"wrote {name}")
+    return 1 if differing and "--check" in arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
