@@ -83,8 +83,9 @@ class PowerOffOverdue(Reason, frozen=True):
 
     def note(self) -> str:
         cause = f" ({self.error})" if self.error else ""
+        when = f"at {self.since}" if self.since else "some time ago"
         return (
-            f"host {self.host} was asked to power off at {self.since or 'an unknown time'} and is still not off{cause}; "
+            f"host {self.host} was asked to power off {when} and is still not off{cause}; "
             "nothing is freed; check the BMC and the baremetal operator, or power the host off by hand"
         )
 
@@ -162,9 +163,7 @@ class HoldOrphaned(Reason, frozen=True):
     host: str
 
     def note(self) -> str:
-        return (
-            f"host {self.host} is held by us, but no Machine names it any more: releasing it, freeing nothing"
-        )
+        return f"host {self.host} is held by us, but no Machine names it any more: releasing it, freeing nothing"
 
 
 class ClusterPaused(Reason, frozen=True):
@@ -281,9 +280,7 @@ class PowerOffDisabled(Reason, frozen=True):
     host: str
 
     def note(self) -> str:
-        return (
-            f"host {self.host} has spec.disablePowerOff: it can never be seen off, so it is not power cycled"
-        )
+        return f"host {self.host} has spec.disablePowerOff: it can never be seen off, so it is not power cycled"
 
 
 class PowerUnknown(Reason, frozen=True):
@@ -303,9 +300,7 @@ class OffButNotHeld(Reason, frozen=True):
     host: str
 
     def note(self) -> str:
-        return (
-            f"host {self.host} is off, but not held by us: waiting until it is on again before holding it off"
-        )
+        return f"host {self.host} is off, but not held by us: waiting until it is on again before holding it off"
 
 
 class NodeFinalizing(Reason, frozen=True):

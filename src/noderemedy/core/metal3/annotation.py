@@ -37,7 +37,7 @@ from noderemedy.model.actions import (
 )
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Hold, Power
-from noderemedy.model.ids import HOST, METAL3_MACHINE, NODE
+from noderemedy.model.ids import HOST, METAL3_MACHINE, NODE, Ref
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.reasons import (
     BackupFirst,
@@ -117,9 +117,7 @@ def machine(view: MachineView, now: Now) -> Decision:
 def table(view: MachineView, now: Now) -> Decision:
     """The row that applies, and what it says."""
     assert view.host is not None
-    found = Row(
-        view.node is not None, view.machine.needs_remediation, view.host.power is Power.ON, view.host.held
-    )
+    found = Row(view.node is not None, view.machine.needs_remediation, view.host.power is Power.ON, view.host.held)
     says = TABLE[found]
     reason = TableRow(int(found.node), int(found.needs), int(found.on), int(found.held), says.value)
     return ANSWERS[says](view, reason, now)
@@ -209,7 +207,7 @@ def orphan(view: HostView, now: Now) -> Decision:
     return Decision((RemoveRebootAnnotation(view.ref, guard),), (reason,))
 
 
-def confirm_first(now: Now, *entries: tuple[links.Ref, Entry]) -> Decision | None:
+def confirm_first(now: Now, *entries: tuple[Ref, Entry]) -> Decision | None:
     """Ask for a live read of everything that was not read live just now; None if all was."""
     stale = [ref for ref, entry in entries if not _is_confirmed(entry, now)]
     if not stale:

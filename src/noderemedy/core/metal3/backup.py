@@ -35,26 +35,17 @@ def restore(ref: Ref, resource_version: str, node: Node, backup: NodeBackup) -> 
     annotations = missing(backup.annotations, node.annotations)
     taints = merged_taints(kept(backup.taints), node.taints)
     unschedulable = backup.unschedulable or node.unschedulable
-    if (
-        not labels
-        and not annotations
-        and taints == tuple(sorted(node.taints))
-        and unschedulable == node.unschedulable
-    ):
+    if not labels and not annotations and taints == tuple(sorted(node.taints)) and unschedulable == node.unschedulable:
         return None
     return RestoreNode(ref, Guard(node.uid, resource_version), labels, annotations, taints, unschedulable)
 
 
-def merged(
-    under: tuple[tuple[str, str], ...], over: tuple[tuple[str, str], ...]
-) -> tuple[tuple[str, str], ...]:
+def merged(under: tuple[tuple[str, str], ...], over: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """Both maps as one; where both have a key, `over` wins."""
     return tuple(sorted({**dict(under), **dict(over)}.items()))
 
 
-def missing(
-    wanted: tuple[tuple[str, str], ...], has: tuple[tuple[str, str], ...]
-) -> tuple[tuple[str, str], ...]:
+def missing(wanted: tuple[tuple[str, str], ...], has: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
     """What of `wanted` has a key that `has` does not know."""
     known = {key for key, _ in has}
     return tuple((key, value) for key, value in wanted if key not in known)

@@ -42,10 +42,7 @@ class MachineView(Struct, frozen=True):
         """Whether there is anything to do or to finish for this Machine."""
         machine = self.machine
         return (
-            machine.needs_remediation
-            or machine.backup is not None
-            or machine.node_deleted_at is not None
-            or self.holds
+            machine.needs_remediation or machine.backup is not None or machine.node_deleted_at is not None or self.holds
         )
 
 
@@ -56,9 +53,7 @@ class HostView(Struct, frozen=True):
     entry: Present
     host: Host
     is_named_back: bool
-    suspects: tuple[
-        tuple[Ref, Entry], ...
-    ] = ()  # whose absence must be read live before the hold is an orphan
+    suspects: tuple[tuple[Ref, Entry], ...] = ()  # whose absence must be read live before the hold is an orphan
 
 
 def sees(key: Ref, reader: Reader) -> MachineView | HostView | None:

@@ -1,0 +1,128 @@
+"""What the API said last, object by object, and incremental indexes over it. Implements `Reader`.
+
+Called by the loop for every event. Work per event is constant: the entry, and the index values of that one object.
+Only typed projections are kept; the resourceVersion lives in the entry, so that a heartbeat equals what is there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.outcome import Seen
+from noderemedy.model.room import Absent, Entry, Index, Present, Unseen
+from noderemedy.model.time import Mono
+
+UNSEEN = Unseen()
+ABSENT = Absent()
+ABSENT_MAX = 1_000  # live-read absences that are kept: they matter for seconds only
+
+
+class Cache:
+    """Objects by Ref, which kinds are complete, and the indexes that rooms declared."""
+
+    def __init__(self, indexes: tuple[Index, ...]) -> None:
+        self._entries: dict[Ref, Present] = {}
+        self._absent: dict[Ref, Absent] = {}
+        self._complete: set[tuple[str, Kind]] = set()
+        self._listing: dict[tuple[str, Kind], set[Ref]] = {}
+        self._indexes: dict[Kind, list[Index]] = {}
+        self._found: dict[tuple[str, str], dict[Ref, None]] = {}
+        for index in indexes:
+            self._indexes.setdefault(index.kind, []).append(index)
+
+    # --- reading -----------------------------------------------------------------------------------------------
+
+    def read(self, ref: Ref) -> Entry:
+        entry = self._entries.get(ref)
+        if entry is not None:
+            return entry
+        absent = self._absent.get(ref)
+        if absent is not None:
+            return absent
+        return ABSENT if (ref.cluster, ref.kind) in self._complete else UNSEEN
+
+    def find(self, index: str, value: str) -> tuple[Ref, ...]:
+        return tuple(sorted(self._found.get((index, value), ())))
+
+    def is_complete(self, kind: Kind, cluster: str = "") -> bool:
+        return (cluster, kind) in self._complete
+
+    def count(self, kind: Kind) -> int:
+        """How many objects of a kind are here. For metrics; walks the cache."""
+        return sum(1 for ref in self._entries if ref.kind == kind)
+
+    def refs(self) -> list[Ref]:
+        return sorted(self._entries)
+
+    # --- writing -----------------------------------------------------------------------------------------------
+
+    def put(self, seen: Seen, now: Mono, *, confirmed_at: Mono | None = None) -> tuple[Any, bool]:
+        """Remember an object; returns what was there before, and whether anything changed that a room could see.
+
+        A watch may lag behind a live read. What is older than what we have is ignored, or it would pass for
+        confirmed (invariant S9); a list may go back in time (a restored etcd), and then it is confirmed no more.
+        """
+        ref, old = seen.ref, self._entries.get(seen.ref)
+        listing = self._listing.get((ref.cluster, ref.kind))
+        if listing is not None:
+            listing.discard(ref)
+        is_same = old is not None and old.obj.uid == seen.uid
+        is_older = old is not None and is_same and precedes(seen.resource_version, old.resource_version)
+        if old is not None and is_older and listing is None:
+            return old.obj, False
+        self._absent.pop(ref, None)
+        if confirmed_at is None and old is not None and is_same and not is_older:
+            confirmed_at = old.confirmed_at
+        obj = old.obj if old is not None and old.obj == seen.obj else seen.obj
+        first_seen = old.first_seen if old is not None and is_same else now
+        self._entries[ref] = Present(obj, seen.resource_version, first_seen, confirmed_at)
+        if old is not None and obj is old.obj:
+            return old.obj, False
+        self._reindex(ref, old.obj if old else None, obj)
+        return (old.obj if old else None), True
+
+    def drop(self, ref: Ref, *, confirmed_at: Mono | None = None) -> Any:
+        """Forget an object; returns what was there before. A live read makes its absence a fact."""
+        old = self._entries.pop(ref, None)
+        if confirmed_at is not None:
+            self._absent[ref] = Absent(confirmed_at)
+            if len(self._absent) > ABSENT_MAX:
+                del self._absent[next(iter(self._absent))]
+        if old is None:
+            return None
+        self._reindex(ref, old.obj, None)
+        return old.obj
+
+    def begin_list(self, cluster: str, kind: Kind) -> None:
+        """A complete list of this kind begins: what it does not name is gone when it ends."""
+        known = {ref for ref in self._entries if ref.kind == kind and ref.cluster == cluster}
+        self._listing[cluster, kind] = known
+
+    def end_list(self, cluster: str, kind: Kind) -> list[Ref]:
+        """The list is complete; returns what was not in it, for the loop to drop."""
+        self._complete.add((cluster, kind))
+        return sorted(self._listing.pop((cluster, kind), ()))
+
+    def forget_complete(self, cluster: str, kind: Kind) -> None:
+        """We can no longer see this kind: what we have of it is old, and absence means nothing."""
+        self._complete.discard((cluster, kind))
+
+    def _reindex(self, ref: Ref, old: Any, new: Any) -> None:
+        for index in self._indexes.get(ref.kind, ()):
+            before = index.of(ref, old) if old is not None else ()
+            after = index.of(ref, new) if new is not None else ()
+            if before == after:
+                continue
+            for value in before:
+                refs = self._found.get((index.name, value), {})
+                refs.pop(ref, None)
+                if not refs:
+                    self._found.pop((index.name, value), None)
+            for value in after:
+                self._found.setdefault((index.name, value), {})[ref] = None
+
+
+def precedes(one: str, other: str) -> bool:
+    """Whether one resourceVersion is older than another; False where they cannot be compared."""
+    return one.isdigit() and other.isdigit() and int(one) < int(other)

@@ -1,0 +1,94 @@
+"""The ledger of effects: one in flight per key, the rest of its decision behind it, and what went wrong last.
+
+Its boundaries (an effect begins, an effect ends) are the crash points that the simulator enumerates. After a
+failure a key waits; after an unknown outcome it must be looked at live before anything else.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.model.actions import Action, Confirm
+from noderemedy.model.ids import Ref
+from noderemedy.model.outcome import Effect, Failed, Key, Outcome, Unknown
+from noderemedy.model.time import Mono, Now, Span
+
+BACKOFF_MIN = Span(200)
+BACKOFF_MAX = Span.seconds(60)
+LASTING = Span.seconds(60)
+
+
+class Trouble(Struct, frozen=True):
+    """What went wrong with a key, how often in a row, and until when it waits."""
+
+    times: int
+    until: Mono
+    effect: Effect
+    outcome: Failed | Unknown
+
+
+class Ledger:
+    """Which keys have an effect in flight, what is left of their decision, and which are in trouble."""
+
+    def __init__(self) -> None:
+        self._in_flight: dict[Key, Effect] = {}
+        self._rest: dict[Key, tuple[Action, ...]] = {}
+        self._doubts: dict[Key, Ref] = {}
+        self._troubles: dict[Key, Trouble] = {}
+        self._number = 0
+
+    def holds(self, key: Key) -> bool:
+        return key in self._in_flight
+
+    def in_flight(self) -> list[Effect]:
+        return list(self._in_flight.values())
+
+    def begin(self, key: Key, actions: tuple[Action, ...], token: int) -> Effect:
+        """Put the first action in flight; the rest follows as each one is done."""
+        assert key not in self._in_flight, "one key, one effect in flight"
+        self._number += 1
+        effect = Effect(self._number, key, actions[0], token)
+        self._in_flight[key] = effect
+        self._rest[key] = actions[1:]
+        return effect
+
+    def end(self, effect: Effect) -> tuple[Action, ...]:
+        """The effect has an outcome: release its key; returns what its decision still wanted."""
+        assert self._in_flight.get(effect.key) == effect, "an effect ends once"
+        del self._in_flight[effect.key]
+        return self._rest.pop(effect.key)
+
+    def doubt(self, key: Key) -> Confirm | None:
+        """The live read that an unknown outcome demands before anything else."""
+        ref = self._doubts.get(key)
+        return Confirm(ref) if ref else None
+
+    def trouble(self, key: Key) -> Trouble | None:
+        return self._troubles.get(key)
+
+    def went_well(self, effect: Effect) -> None:
+        if self._doubts.get(effect.key) == effect.action.ref:
+            del self._doubts[effect.key]
+        if not isinstance(effect.action, Confirm):
+            self._troubles.pop(effect.key, None)
+
+    def went_wrong(self, effect: Effect, outcome: Outcome, now: Now) -> Trouble:
+        """Remember the failure and how long to wait: longer each time, with a jitter from the seeded bits."""
+        assert isinstance(outcome, Failed | Unknown)
+        if isinstance(outcome, Unknown):
+            self._doubts[effect.key] = effect.action.ref
+        before = self._troubles.get(effect.key)
+        times = before.times + 1 if before else 1
+        trouble = Trouble(times, now.mono + pause(times, outcome, now.draw), effect, outcome)
+        self._troubles[effect.key] = trouble
+        return trouble
+
+
+def pause(times: int, outcome: Failed | Unknown, draw: int) -> Span:
+    """How long to leave a key alone after its n-th failure in a row."""
+    if isinstance(outcome, Failed) and outcome.lasting:
+        base = LASTING.ms
+    else:
+        base = min(BACKOFF_MAX.ms, BACKOFF_MIN.ms << min(times - 1, 20))
+    wished = outcome.retry_after_ms if isinstance(outcome, Failed) else 0
+    return Span(max(wished, base * (75 + draw % 51) // 100))

@@ -1,0 +1,287 @@
+"""The engine: events in, effects and notices out. No I/O, no clock: programs call it with `now`.
+
+    seen/gone/listed …  an object changed          -> which keys does that concern? queue them
+    step(now)           -> decide every queued key -> effects to start, notices to publish
+    ended(effect, …)    an effect has an outcome   -> its object enters the cache as an event, its key is released
+
+Rule 1: one key, one effect in flight; a key that is held is looked at again when it is released.
+Rule 2: no decision before all kinds that rooms watch are complete, and no effect without leadership.
+Rule 3: a broken rule of our own costs one key, never the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.engine.cache import Cache
+from noderemedy.engine.ledger import Ledger
+from noderemedy.engine.queue import Queue, Timers
+from noderemedy.engine.trace import Trace
+from noderemedy.model.actions import IRREVERSIBLE, Action, Confirm
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.errors import Bug
+from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen, Unknown
+from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason, RoomBroken
+from noderemedy.model.room import Present, Room
+from noderemedy.model.time import Mono, Now
+
+NOTICED_AFTER = 3  # failures in a row before a person is told: a conflict or two is daily business
+CLOCK_STEP_MS = 1_000
+
+
+class Notice(Struct, frozen=True):
+    """A reason that is new for a key: becomes an Event, a log line, a metric."""
+
+    room: str
+    ref: Ref
+    uid: str
+    reason: Reason
+    episode: str
+
+
+class Output(Struct, frozen=True):
+    """What one step asks of the program."""
+
+    effects: tuple[Effect, ...]
+    notices: tuple[Notice, ...]
+
+
+class Engine:
+    """Keeps the cache, the queue, the timers and the ledger, and calls rooms."""
+
+    def __init__(self, rooms: tuple[Room, ...], *, trace: Trace | None = None, is_dry: bool = False) -> None:
+        self.rooms = {room.name: room for room in rooms}
+        self.cache = Cache(tuple(index for room in rooms for index in room.indexes))
+        self.queue = Queue()
+        self.timers = Timers()
+        self.ledger = Ledger()
+        self.trace = trace or Trace()
+        self.decisions: dict[Key, Decision] = {}
+        self._is_dry = is_dry  # decide, and do nothing but live reads
+        self._published: dict[Key, tuple[Reason, ...]] = {}
+        self._complaints: dict[Key, Reason] = {}
+        self._clock_offset_ms: int | None = None
+        self._notices: list[Notice] = []
+        self._quarantine: dict[Ref, str] = {}
+        self._watchers: dict[Kind, list[Room]] = {}
+        for room in rooms:
+            for kind in room.watches:
+                self._watchers.setdefault(kind, []).append(room)
+
+    # --- what the programs tell it ------------------------------------------------------------------------------
+
+    def seen(self, seen: Seen, now: Now) -> None:
+        """An object was added or changed."""
+        self._enter(seen, now, None)
+
+    def gone(self, seen: Seen, now: Now) -> None:
+        """An object was deleted. If another one has its name by now, that one stays."""
+        entry = self.cache.read(seen.ref)
+        if isinstance(entry, Present) and entry.obj.uid == seen.uid:
+            self._leave(seen.ref, now, None)
+
+    def listing(self, kind: Kind, now: Now, cluster: str = "") -> None:
+        """A complete list of this kind begins."""
+        self.cache.begin_list(cluster, kind)
+
+    def listed(self, kind: Kind, now: Now, cluster: str = "") -> None:
+        """The list is complete: what it did not name is gone."""
+        for ref in self.cache.end_list(cluster, kind):
+            self._leave(ref, now, None)
+        self.trace.record(now, "listed", kind)
+
+    def lost(self, kind: Kind, now: Now, cluster: str = "") -> None:
+        """This kind cannot be seen any more: no decisions until it is listed again."""
+        self.cache.forget_complete(cluster, kind)
+        self.trace.record(now, "lost", kind)
+
+    def unreadable(self, ref: Ref, uid: str, problem: str, now: Now) -> None:
+        """An object does not decode: set it aside, say so on it once, and go on with the others."""
+        if self._quarantine.get(ref) == problem:
+            return
+        self._quarantine[ref] = problem
+        self._leave(ref, now, None)
+        self._quarantine[ref] = problem
+        self.trace.record(now, "unreadable", ref, problem)
+        self._notices.append(Notice("quarantine", ref, uid, ObjectUnreadable(problem), uid))
+
+    def ended(self, effect: Effect, outcome: Outcome, now: Now) -> Effect | None:
+        """An effect has an outcome. Returns the next effect of the same decision, if there is one."""
+        rest = self.ledger.end(effect)
+        self.trace.record(now, "ended", effect.key, f"{type(effect.action).__name__} {type(outcome).__name__}")
+        if isinstance(outcome, Done):
+            self._observe(effect, outcome, now)
+            self.ledger.went_well(effect)
+            if not isinstance(effect.action, Confirm):
+                self._complaints.pop(effect.key, None)
+            if rest:
+                return self.ledger.begin(effect.key, rest, effect.token)
+        else:
+            self._in_trouble(effect, outcome, now)
+        self.queue.add(effect.key)
+        return None
+
+    # --- what it asks of them -----------------------------------------------------------------------------------
+
+    @property
+    def is_synced(self) -> bool:
+        return all(self.cache.is_complete(kind) for kind in self._watchers)
+
+    @property
+    def quarantined(self) -> int:
+        return len(self._quarantine)
+
+    def step(self, now: Now, token: int | None) -> Output:
+        """Look at every key that is due. `token` is the leader's; None: stand by, and keep what is queued."""
+        effects: list[Effect] = []
+        if token is not None and self.is_synced:
+            self._mind_the_clock(now)
+            for key in self.timers.due(now.mono):
+                self.queue.add(key)
+            while self.queue:
+                effect = self._look(self.queue.pop(), now, token)
+                if effect is not None:
+                    effects.append(effect)
+        notices, self._notices = tuple(self._notices), []
+        return Output(tuple(effects), notices)
+
+    def next_wake(self) -> Mono | None:
+        return self.timers.next()
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    def _mind_the_clock(self, now: Now) -> None:
+        """Wakes were planned on the monotonic clock for wall times: after a step of the wall clock, look again."""
+        offset = now.wall.ms - now.mono.ms
+        if self._clock_offset_ms is not None and abs(offset - self._clock_offset_ms) > CLOCK_STEP_MS:
+            for key in self.timers.planned_keys():
+                self.queue.add(key)
+            self.trace.record(now, "clock stepped", offset - self._clock_offset_ms)
+            self._clock_offset_ms = offset
+        elif self._clock_offset_ms is None:
+            self._clock_offset_ms = offset
+
+    def _look(self, key: Key, now: Now, token: int) -> Effect | None:
+        if self.ledger.holds(key):
+            return None  # `ended` queues it again
+        trouble = self.ledger.trouble(key)
+        if trouble and now.mono < trouble.until:
+            self.timers.wake(key, trouble.until)
+            return None
+        if doubt := self.ledger.doubt(key):
+            return self._begin(key, (doubt,), now, token)
+        decision = self._decide(key, now)
+        self._remember(key, decision, now)
+        self.timers.cancel(key)
+        if decision.wake_at is not None:
+            self.timers.wake(key, decision.wake_at)
+        actions = decision.actions
+        if self._is_dry:
+            actions = tuple(action for action in actions if isinstance(action, Confirm))
+        return self._begin(key, actions, now, token) if actions else None
+
+    def _begin(self, key: Key, actions: tuple[Action, ...], now: Now, token: int) -> Effect:
+        effect = self.ledger.begin(key, actions, token)
+        self.trace.record(now, "begin", key, type(effect.action).__name__)
+        return effect
+
+    def _decide(self, key: Key, now: Now) -> Decision:
+        room = self.rooms[key.room]
+        view = room.sees(key.ref, self.cache)
+        if view is None:
+            return NOTHING
+        try:
+            decision = room.decide(view, now)
+            self._demand(room, decision)
+        except (AssertionError, Bug) as broken:
+            self.trace.record(now, "broken", key, str(broken))
+            return Decision(because=(RoomBroken(str(broken) or type(broken).__name__),))
+        return decision
+
+    def _demand(self, room: Room, decision: Decision) -> None:
+        """What every decision must keep to."""
+        asked = {type(action) for action in decision.actions}
+        if not asked <= room.may:
+            names = sorted(kind.__name__ for kind in asked - room.may)
+            raise Bug(f"room {room.name} may not ask for {', '.join(names)}")
+        if decision.actions and not decision.because:
+            raise Bug("an action without a reason")
+        if sum(isinstance(action, IRREVERSIBLE) for action in decision.actions) > 1:
+            raise Bug("more than one irreversible action in one decision")
+
+    def _remember(self, key: Key, decision: Decision, now: Now) -> None:
+        """Keep the decision for whoever asks, and tell people what is new about it."""
+        if decision == NOTHING:
+            self.decisions.pop(key, None)
+            self._published.pop(key, None)
+            return
+        self.decisions[key] = decision
+        self.trace.record(now, "decided", key, " ".join(type(reason).__name__ for reason in decision.because))
+        self._publish(key, decision.because, decision.episode)
+
+    def _publish(self, key: Key, reasons: tuple[Reason, ...], episode: str) -> None:
+        known = self._published.get(key, ())
+        uid = self._uid(key.ref)
+        self._notices.extend(
+            Notice(key.room, key.ref, uid, reason, episode) for reason in reasons if reason not in known
+        )
+        self._published[key] = reasons
+
+    def _uid(self, ref: Ref) -> str:
+        entry = self.cache.read(ref)
+        return str(entry.obj.uid) if isinstance(entry, Present) else ""
+
+    def _observe(self, effect: Effect, done: Done, now: Now) -> None:
+        """What an answer showed is an event like any other, and a live read on top."""
+        if done.seen is not None:
+            self._enter(done.seen, now, done.begun)
+        elif done.gone:
+            self._leave(effect.action.ref, now, done.begun)
+
+    def _in_trouble(self, effect: Effect, outcome: Failed | Unknown, now: Now) -> None:
+        """Wait before the next try, and tell people once if it will not go away by itself."""
+        trouble = self.ledger.went_wrong(effect, outcome, now)
+        name = f"{type(effect.action).__name__} of {effect.action.ref}"
+        complaint: Reason
+        if isinstance(outcome, Failed) and outcome.lasting:
+            complaint = ActionRefused(name, outcome.why)
+        elif trouble.times >= NOTICED_AFTER:
+            complaint = ActionFailed(name, outcome.why)
+        else:
+            return
+        if self._complaints.get(effect.key) == complaint:
+            return
+        self._complaints[effect.key] = complaint
+        key = effect.key
+        episode = self.decisions.get(key, NOTHING).episode
+        self._notices.append(Notice(key.room, key.ref, self._uid(key.ref), complaint, episode))
+
+    def _enter(self, seen: Seen, now: Now, confirmed_at: Mono | None) -> None:
+        self._quarantine.pop(seen.ref, None)
+        old, is_changed = self.cache.put(seen, now.mono, confirmed_at=confirmed_at)
+        if not is_changed:
+            return
+        self.trace.record(now, "seen", seen.ref, seen.resource_version)
+        if old is not None:
+            self._wake(seen.ref, old)
+        self._wake(seen.ref, seen.obj)
+
+    def _leave(self, ref: Ref, now: Now, confirmed_at: Mono | None) -> None:
+        self._quarantine.pop(ref, None)
+        entry = self.cache.read(ref)
+        if isinstance(entry, Present):
+            self._wake(ref, entry.obj)  # while the indexes still know it
+            self.trace.record(now, "gone", ref)
+        self.cache.drop(ref, confirmed_at=confirmed_at)
+
+    def _wake(self, ref: Ref, obj: Any) -> None:
+        for room in self._watchers.get(ref.kind, ()):
+            self._queue_all(room, room.wakes(ref, obj, self.cache))
+
+    def _queue_all(self, room: Room, refs: Iterable[Ref]) -> None:
+        for ref in refs:
+            self.queue.add(Key(room.name, ref))

@@ -1,0 +1,14 @@
+"""Ring 3: the table of all rooms. Programs take it from here, and RBAC is generated from what rooms may ask for."""
+
+from __future__ import annotations
+
+from noderemedy.core.metal3 import annotation
+from noderemedy.model.ids import Kind
+from noderemedy.model.room import Room
+
+ROOMS: tuple[Room, ...] = (annotation.ROOM,)
+
+
+def watched(rooms: tuple[Room, ...] = ROOMS) -> tuple[Kind, ...]:
+    """Every kind that some room watches, once, in order."""
+    return tuple(dict.fromkeys(kind for room in rooms for kind in room.watches))

@@ -1,0 +1,66 @@
+"""Answers of the API to outcomes: done, surely not done, or nobody knows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from noderemedy.model.actions import Action, Confirm, DeleteNode
+from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
+from noderemedy.model.time import Mono
+from noderemedy.wire.http import Answer
+from noderemedy.wire.objects import Undecodable, decode
+
+CONFLICT, TOO_MANY, FORBIDDEN, UNAUTHORIZED, NOT_FOUND = 409, 429, 403, 401, 404
+
+
+class StatusShape(msgspec.Struct):
+    """The error that the API sends instead of an object."""
+
+    kind: str = ""
+    message: str = ""
+    reason: str = ""
+
+
+def outcome(effect: Effect, answer: Answer, begun: Mono) -> Outcome:
+    """How an effect ended, by what the API answered."""
+    action = effect.action
+    if 200 <= answer.status < 300:
+        return _done(action, answer, begun)
+    if answer.status == NOT_FOUND and isinstance(action, Confirm | DeleteNode):
+        return Done(begun, gone=True, date=answer.date)
+    return _failed(action, answer)
+
+
+def _done(action: Action, answer: Answer, begun: Mono) -> Outcome:
+    if isinstance(action, DeleteNode) and status_of(answer).kind == "Status":
+        return Done(begun, gone=True, date=answer.date)
+    try:
+        return Done(begun, decode(action.ref.kind, answer.body, action.ref.cluster), date=answer.date)
+    except Undecodable as error:
+        return Failed(str(error), lasting=True)
+
+
+def _failed(action: Action, answer: Answer) -> Outcome:
+    status = answer.status
+    why = status_of(answer).message or f"HTTP {status}"
+    wished = answer.retry_after.ms if answer.retry_after else 0
+    if status == CONFLICT:
+        return Failed(why, conflict=True)
+    if status in (FORBIDDEN, UNAUTHORIZED):
+        remedy = f"grant this to the manager's service account (deploy/rbac), object {action.ref}"
+        return Failed(f"{why}; {remedy}", lasting=True, retry_after_ms=wished)
+    if status == TOO_MANY:
+        return Failed(why, retry_after_ms=wished)
+    if status >= 500:
+        # The server may have done it before it broke, or the answer may be a proxy's: look.
+        return Unknown(f"HTTP {status}: {why}")
+    return Failed(f"HTTP {status}: {why}", conflict=status == NOT_FOUND, lasting=status != NOT_FOUND)
+
+
+def status_of(answer: Answer) -> Any:
+    try:
+        return msgspec.json.decode(answer.body, type=StatusShape)
+    except msgspec.DecodeError:
+        return StatusShape()

@@ -1,0 +1,183 @@
+"""Bytes of the API to objects of the model, or a refusal that names the object and the field.
+
+Called by the watch for every event, so it decodes only the fields that rooms judge by. Our own annotations become
+typed fields here: `Malformed` where somebody wrote what cannot be read, never "absent".
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from noderemedy.model.errors import Permanent
+from noderemedy.model.host import Consumer, Hold, Host, Power
+from noderemedy.model.ids import HOST, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref
+from noderemedy.model.machine import Machine, Metal3Machine
+from noderemedy.model.meta import Malformed
+from noderemedy.model.node import Condition, Node, NodeBackup, Taint
+from noderemedy.model.outcome import Seen
+from noderemedy.wire import names, shapes
+from noderemedy.wire.scalars import read_host_name, read_json, read_pause, read_wall, wall
+
+
+class Undecodable(Permanent):
+    """An object that cannot be read: quarantined, counted, reported on itself."""
+
+    def __init__(self, ref: Ref, uid: str, resource_version: str, problem: str) -> None:
+        super().__init__(f"{ref}: {problem}")
+        self.ref = ref
+        self.uid = uid
+        self.resource_version = resource_version
+        self.problem = problem
+
+
+def node(shape: shapes.NodeShape) -> Node:
+    meta, spec = shape.metadata, shape.spec or shapes.NodeSpec()
+    status = shape.status or shapes.NodeStatus()
+    return Node(
+        uid=meta.uid,
+        boot_id=status.node_info.boot_id if status.node_info else "",
+        provider_id=spec.provider_id,
+        unschedulable=spec.unschedulable,
+        deleting=meta.deletion_timestamp is not None,
+        labels=pairs(meta.labels),
+        annotations=pairs(meta.annotations),
+        taints=tuple(sorted(Taint(taint.key, taint.effect, taint.value) for taint in spec.taints or ())),
+        conditions=tuple(condition(item) for item in status.conditions or ()),
+    )
+
+
+def condition(shape: shapes.ConditionShape) -> Condition:
+    since = wall(shape.last_transition_time) if shape.last_transition_time else None
+    return Condition(sys.intern(shape.type), sys.intern(shape.status), since, sys.intern(shape.reason))
+
+
+def machine(shape: shapes.MachineShape) -> Machine:
+    meta = shape.metadata
+    notes = meta.annotations or {}
+    status = shape.status or shapes.MachineStatus()
+    spec = shape.spec or shapes.MachineSpec()
+    return Machine(
+        uid=meta.uid,
+        needs_remediation=names.NEEDS_REMEDIATION in notes,
+        host=read_host_name(notes[names.MACHINE_HOST], meta.namespace) if names.MACHINE_HOST in notes else None,
+        node_name=(status.node_ref.name or None) if status.node_ref else None,
+        provider_id=spec.provider_id or "",
+        backup=backup(notes[names.NODE_BACKUP]) if names.NODE_BACKUP in notes else None,
+        node_deleted_at=read_wall(notes[names.NODE_DELETED_AT]) if names.NODE_DELETED_AT in notes else None,
+        cluster_paused=names.CLUSTER_PAUSED in notes,
+        paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
+        deleting=meta.deletion_timestamp is not None,
+    )
+
+
+def backup(text: str) -> NodeBackup | Malformed:
+    shape = read_json(text, shapes.BackupShape)
+    if isinstance(shape, Malformed):
+        return shape
+    return NodeBackup(
+        node_uid=shape.node_uid,
+        labels=pairs(shape.labels),
+        annotations=pairs(shape.annotations),
+        taints=tuple(sorted(Taint(taint.key, taint.effect, taint.value) for taint in shape.taints)),
+        unschedulable=shape.unschedulable,
+    )
+
+
+def metal3_machine(shape: shapes.MetadataShape) -> Metal3Machine:
+    owners = [owner for owner in shape.metadata.owner_references or () if owner.kind == "Machine"]
+    owner = owners[0] if owners else shapes.Owner()
+    return Metal3Machine(shape.metadata.uid, owner.name or None, owner.uid)
+
+
+def host(shape: shapes.HostShape) -> Host:
+    meta = shape.metadata
+    notes = meta.annotations or {}
+    spec = shape.spec or shapes.HostSpec()
+    status = shape.status or shapes.HostStatus()
+    return Host(
+        uid=meta.uid,
+        online=spec.online,
+        power=power(status.powered_on),
+        held=names.REBOOT in notes,
+        hold=hold(notes[names.HOLD]) if names.HOLD in notes else None,
+        consumer=consumer(spec.consumer_ref) if spec.consumer_ref else None,
+        paused=names.HOST_PAUSED in notes,
+        detached=names.HOST_DETACHED in notes or status.operational_status == "detached",
+        power_off_disabled=spec.disable_power_off,
+        error=": ".join(part for part in (status.error_type, status.error_message) if part),
+        deleting=meta.deletion_timestamp is not None,
+    )
+
+
+def power(powered_on: bool | msgspec.UnsetType | None) -> Power:
+    if powered_on is True:
+        return Power.ON
+    return Power.OFF if powered_on is False else Power.UNKNOWN
+
+
+def consumer(shape: shapes.ConsumerShape) -> Consumer:
+    group = shape.api_version.partition("/")[0] if "/" in shape.api_version else ""
+    return Consumer(shape.kind, shape.namespace, shape.name, group)
+
+
+def hold(text: str) -> Hold | Malformed:
+    shape = read_json(text, shapes.HoldShape)
+    if isinstance(shape, Malformed):
+        return shape
+    return Hold(shape.machine_uid, wall(shape.since), shape.node_uid, shape.boot_id, shape.token)
+
+
+def pairs(mapping: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(mapping.items())) if mapping else ()
+
+
+# kind -> (shape on the wire, how to build the object from it)
+READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
+    NODE: (shapes.NodeShape, node),
+    MACHINE: (shapes.MachineShape, machine),
+    OPENSHIFT_MACHINE: (shapes.MachineShape, machine),
+    METAL3_MACHINE: (shapes.MetadataShape, metal3_machine),
+    HOST: (shapes.HostShape, host),
+}
+DECODERS = {kind: msgspec.json.Decoder(shape) for kind, (shape, _) in READERS.items()}
+
+
+def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
+    """An object of this kind from the bytes of the API. Raises Undecodable."""
+    try:
+        shape = DECODERS[kind].decode(raw)
+    except msgspec.DecodeError as error:
+        raise undecodable(kind, cluster, raw, error) from None
+    return seen(kind, shape, cluster)
+
+
+def convert(kind: Kind, tree: Any, cluster: str = "") -> Seen:
+    """The same from a JSON tree: files, and the simulated API in process."""
+    try:
+        shape = msgspec.convert(tree, READERS[kind][0])
+    except msgspec.ValidationError as error:
+        raise undecodable(kind, cluster, msgspec.json.encode(tree), error) from None
+    return seen(kind, shape, cluster)
+
+
+def seen(kind: Kind, shape: Any, cluster: str) -> Seen:
+    meta = shape.metadata
+    ref = Ref(cluster, kind, meta.namespace, meta.name)
+    return Seen(ref, meta.uid, meta.resource_version, READERS[kind][1](shape))
+
+
+def undecodable(kind: Kind, cluster: str, raw: bytes | msgspec.Raw, error: Exception) -> Undecodable:
+    """Say which object it is, as far as its metadata can be read at all."""
+    tree: Any = {}
+    with suppress(msgspec.DecodeError):
+        tree = msgspec.json.decode(raw)
+    found = tree.get("metadata") if isinstance(tree, dict) else None
+    meta: dict[str, Any] = found if isinstance(found, dict) else {}
+    words = {key: str(meta.get(key, "")) for key in ("namespace", "name", "uid", "resourceVersion")}
+    ref = Ref(cluster, kind, words["namespace"], words["name"])
+    return Undecodable(ref, words["uid"], words["resourceVersion"], str(error))

@@ -1,0 +1,113 @@
+"""Actions to requests, once for all programs; and answers to outcomes.
+
+Every patch is a merge patch that repeats the guard's uid and resourceVersion, so that the API refuses it when the
+object is another one or has moved on. Nothing is written outside our own keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_never
+
+import msgspec
+
+from noderemedy.model.actions import (
+    Action,
+    AddRebootAnnotation,
+    BackUpNode,
+    Confirm,
+    DeleteNode,
+    DropBackup,
+    Guard,
+    RemoveRebootAnnotation,
+    RemoveRemediationAnnotation,
+    RestoreNode,
+)
+from noderemedy.model.host import Hold
+from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.node import NodeBackup
+from noderemedy.wire import names
+from noderemedy.wire.http import Request, Resource
+
+MERGE_PATCH = "application/merge-patch+json"
+JSON = "application/json"
+FIELD_MANAGER = "node-remedy"
+
+Resources = Mapping[Kind, Resource]
+
+
+def render(action: Action, token: int, resources: Resources) -> Request:
+    """The request that carries out an action, with the leader's token in every recorded intent."""
+    match action:
+        case Confirm(ref):
+            return Request("GET", path(ref, resources))
+        case AddRebootAnnotation(ref, guard, hold):
+            notes = {names.REBOOT: names.REBOOT_VALUE, names.HOLD: hold_text(hold, token)}
+            return annotate(ref, guard, notes, resources)
+        case RemoveRebootAnnotation(ref, guard):
+            return annotate(ref, guard, {names.REBOOT: None, names.HOLD: None}, resources)
+        case BackUpNode(ref, guard, backup, deleted_at):
+            notes = {names.NODE_BACKUP: backup_text(backup), names.NODE_DELETED_AT: str(deleted_at)}
+            return annotate(ref, guard, notes, resources)
+        case DropBackup(ref, guard):
+            return annotate(ref, guard, {names.NODE_BACKUP: None, names.NODE_DELETED_AT: None}, resources)
+        case RemoveRemediationAnnotation(ref, guard):
+            return annotate(ref, guard, {names.NEEDS_REMEDIATION: None}, resources)
+        case RestoreNode():
+            return restore(action, resources)
+        case DeleteNode(ref, guard):
+            options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions(guard)}
+            return Request("DELETE", path(ref, resources), body=msgspec.json.encode(options), content_type=JSON)
+        case _:
+            assert_never(action)
+
+
+def path(ref: Ref, resources: Resources) -> str:
+    return resources[ref.kind].path(ref.namespace, ref.name)
+
+
+def annotate(ref: Ref, guard: Guard, notes: Mapping[str, str | None], resources: Resources) -> Request:
+    return patch(ref, {"metadata": {**preconditions(guard), "annotations": dict(notes)}}, resources)
+
+
+def patch(ref: Ref, body: dict[str, Any], resources: Resources) -> Request:
+    query = (("fieldManager", FIELD_MANAGER),)
+    return Request("PATCH", path(ref, resources), query, msgspec.json.encode(body), MERGE_PATCH)
+
+
+def preconditions(guard: Guard) -> dict[str, str]:
+    version = {"resourceVersion": guard.resource_version} if guard.resource_version else {}
+    return {"uid": guard.uid, **version}
+
+
+def restore(action: RestoreNode, resources: Resources) -> Request:
+    metadata: dict[str, Any] = preconditions(action.guard)
+    if action.labels:
+        metadata["labels"] = dict(action.labels)
+    if action.annotations:
+        metadata["annotations"] = dict(action.annotations)
+    spec: dict[str, Any] = {"taints": [taint(item.key, item.value, item.effect) for item in action.taints]}
+    if action.unschedulable:
+        spec["unschedulable"] = True
+    return patch(action.ref, {"metadata": metadata, "spec": spec}, resources)
+
+
+def taint(key: str, value: str, effect: str) -> dict[str, str]:
+    return {"key": key, "effect": effect, **({"value": value} if value else {})}
+
+
+def hold_text(hold: Hold, token: int) -> str:
+    record = {"machineUid": hold.machine_uid, "since": str(hold.since), "token": token}
+    node = {"nodeUid": hold.node_uid, "bootID": hold.boot_id} if hold.node_uid else {}
+    return msgspec.json.encode({**record, **node}).decode()
+
+
+def backup_text(backup: NodeBackup) -> str:
+    record = {
+        "nodeUid": backup.node_uid,
+        "labels": dict(backup.labels),
+        "annotations": dict(backup.annotations),
+        "taints": [taint(item.key, item.value, item.effect) for item in backup.taints],
+        "unschedulable": backup.unschedulable,
+    }
+    return msgspec.json.encode(record).decode()

@@ -1,0 +1,56 @@
+"""Small things of the Kubernetes API: moments, JSON texts in annotations, `namespace/name`."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import msgspec
+
+from noderemedy.model.machine import HostName
+from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.time import Wall
+
+T = TypeVar("T")
+
+
+def wall(moment: datetime) -> Wall:
+    """A decoded timestamp as wall time. One without a zone counts as UTC, as in the API."""
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return Wall(round(moment.timestamp() * 1000))
+
+
+def read_wall(text: str) -> Wall | Malformed:
+    """An RFC 3339 moment."""
+    try:
+        return wall(msgspec.convert(text, datetime))
+    except msgspec.ValidationError:
+        return Malformed(f"{text[:80]!r} is not a time like 2030-01-31T12:00:00Z")
+
+
+def read_json(text: str, shape: type[T]) -> T | Malformed:
+    """A JSON text that somebody may have edited."""
+    try:
+        return msgspec.json.decode(text, type=shape)
+    except msgspec.DecodeError as error:
+        return Malformed(str(error))
+
+
+def read_host_name(text: str, namespace: str) -> HostName | Malformed:
+    """`namespace/name`, or a bare name in the Machine's own namespace."""
+    parts = text.strip().split("/")
+    if not all(parts) or len(parts) > 2:
+        return Malformed(f"{text[:80]!r} is not namespace/name")
+    return HostName(parts[0], parts[1]) if len(parts) == 2 else HostName(namespace, parts[0])
+
+
+def read_pause(text: str) -> Paused | Malformed | None:
+    """`node-remedy.dev/paused`: "true", "false", or the time until which."""
+    word = text.strip().lower()
+    if word in ("true", ""):
+        return Paused()
+    if word == "false":
+        return None
+    until = read_wall(text.strip())
+    return Paused(until) if isinstance(until, Wall) else until

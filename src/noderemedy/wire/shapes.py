@@ -1,0 +1,161 @@
+"""The fields that we read, in the shape in which the API sends them. Decoded straight from bytes or trees."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from msgspec import UNSET, Struct, UnsetType, field
+
+
+class Owner(Struct, rename="camel"):
+    """An owner reference."""
+
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    api_version: str = ""
+
+
+class Metadata(Struct, rename="camel"):
+    """Object metadata. `resourceVersion` goes to the cache entry, not into the object."""
+
+    name: str
+    uid: str = ""
+    resource_version: str = ""
+    namespace: str = ""
+    labels: dict[str, str] | None = None
+    annotations: dict[str, str] | None = None
+    owner_references: list[Owner] | None = None
+    deletion_timestamp: datetime | None = None
+
+
+class TaintShape(Struct):
+    """A taint of a Node."""
+
+    key: str
+    effect: str = ""
+    value: str = ""
+
+
+class ConditionShape(Struct, rename="camel"):
+    """A condition; its heartbeat is left out on purpose."""
+
+    type: str
+    status: str = "Unknown"
+    last_transition_time: datetime | None = None
+    reason: str = ""
+
+
+class NodeSpec(Struct, rename="camel"):
+    """What somebody wants of a Node."""
+
+    provider_id: str = field(default="", name="providerID")
+    unschedulable: bool = False
+    taints: list[TaintShape] | None = None
+
+
+class NodeInfo(Struct, rename="camel"):
+    """What kubelet tells about the system."""
+
+    boot_id: str = field(default="", name="bootID")
+
+
+class NodeStatus(Struct, rename="camel"):
+    """What kubelet and the node lifecycle controller say."""
+
+    conditions: list[ConditionShape] | None = None
+    node_info: NodeInfo | None = None
+
+
+class NodeShape(Struct):
+    """A Node."""
+
+    metadata: Metadata
+    spec: NodeSpec | None = None
+    status: NodeStatus | None = None
+
+
+class NameShape(Struct):
+    """A reference that matters by its name only."""
+
+    name: str = ""
+
+
+class MachineSpec(Struct, rename="camel"):
+    """What somebody wants of a Machine."""
+
+    provider_id: str | None = field(default=None, name="providerID")
+
+
+class MachineStatus(Struct, rename="camel"):
+    """What is known of a Machine."""
+
+    node_ref: NameShape | None = None
+
+
+class MachineShape(Struct):
+    """A Machine of Cluster API or OpenShift: alike in all that we read here."""
+
+    metadata: Metadata
+    spec: MachineSpec | None = None
+    status: MachineStatus | None = None
+
+
+class MetadataShape(Struct):
+    """Any object of which the metadata is enough."""
+
+    metadata: Metadata
+
+
+class ConsumerShape(Struct, rename="camel"):
+    """`spec.consumerRef` of a host."""
+
+    kind: str = ""
+    name: str = ""
+    namespace: str = ""
+    api_version: str = ""
+
+
+class HostSpec(Struct, rename="camel"):
+    """What somebody wants of a host."""
+
+    online: bool = False
+    consumer_ref: ConsumerShape | None = None
+    disable_power_off: bool = False
+
+
+class HostStatus(Struct, rename="camel"):
+    """What the baremetal operator says of a host."""
+
+    powered_on: bool | UnsetType | None = UNSET
+    operational_status: str = ""
+    error_type: str = ""
+    error_message: str = ""
+
+
+class HostShape(Struct):
+    """A BareMetalHost."""
+
+    metadata: Metadata
+    spec: HostSpec | None = None
+    status: HostStatus | None = None
+
+
+class HoldShape(Struct, rename="camel"):
+    """The JSON of our hold record."""
+
+    machine_uid: str
+    since: datetime
+    node_uid: str = ""
+    boot_id: str = field(default="", name="bootID")
+    token: int = 0
+
+
+class BackupShape(Struct, rename="camel"):
+    """The JSON of a node's backup."""
+
+    node_uid: str
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    taints: list[TaintShape] = []
+    unschedulable: bool = False
