@@ -36,7 +36,7 @@ check: $(STAMP) ## Look without running: ruff, mypy, import contracts, tidiness,
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -q tests/test_architecture.py tests/test_tidy.py
+	$(BIN)/pytest -q tests/test_architecture.py tests/test_tidy.py tests/test_docs.py
 	if [ -e scripts/generate.py ]; then $(BIN)/python scripts/generate.py --check; fi
 
 test: $(STAMP) ## All tests that need only Python packages; under 5 minutes on two cores (ARGS="-k annotation")

@@ -1,0 +1,221 @@
+"""Documents as tests: what they name exists, every seed clause has a room and a test, every reason a page.
+
+Called by `make check`. Paths are recognised in back quotes and in links; a path that begins with a ring
+(`core/…`) lies below src/noderemedy. In docs/seeds.md a row that says "not yet" may name what is to come.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "src" / "noderemedy"
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+OUR_FOLDERS = ("src", "tests", "docs", "deploy", "examples", "scripts", "changes", ".ci")
+SEEDS = ("000", "001", "002", "003", "004")
+STATES = {"done", "part", "not yet", "not ours"}
+
+QUOTED = re.compile(r"`([^`\n]+)`")
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[\w-]*)?\)")
+FENCE = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+PATH = re.compile(r"[\w.-]+(/[\w.-]+)*/?")
+MAKE = re.compile(r"\bmake ([a-z0-9]+)")
+
+
+# --- paths -----------------------------------------------------------------------------------------------
+
+
+def tops() -> dict[str, Path]:
+    """The first part of a path that we recognise, and the folder it is looked for in."""
+    rings = {
+        path.name: PACKAGE for path in PACKAGE.iterdir() if path.is_dir() and not path.name.startswith("_")
+    }
+    return rings | dict.fromkeys(OUR_FOLDERS, ROOT)
+
+
+def is_path(text: str) -> bool:
+    """Whether a quotation looks like a file of ours: a known folder first, or a document at the root."""
+    if not PATH.fullmatch(text):
+        return False
+    return ("/" in text and text.split("/")[0] in tops()) or re.fullmatch(
+        r"[A-Z]\w+\.md|Makefile", text
+    ) is not None
+
+
+def exists(text: str) -> bool:
+    """Whether the path is there and, for `tests/x.py::test_y`, whether the test is."""
+    path, _, test = text.partition("::")
+    file = tops().get(path.split("/")[0], ROOT) / path
+    return file.exists() and (not test or f"def {test}(" in file.read_text(encoding="utf-8"))
+
+
+def missing_paths(text: str, document: Path) -> list[str]:
+    """What a document names and the repository does not have."""
+    prose = FENCE.sub("", text)
+    quoted = [quote for quote in QUOTED.findall(prose) if is_path(quote.partition("::")[0])]
+    links = [link for link in LINK.findall(prose) if "://" not in link and not link.startswith("mailto:")]
+    return [name for name in quoted if not exists(name)] + [
+        link for link in links if not (document.parent / link).exists()
+    ]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_documents_name_only_what_exists(document: Path) -> None:
+    """Every path, test and link that a document names is there; the tables of docs/seeds.md come below."""
+    text = document.read_text(encoding="utf-8")
+    if document.name == "seeds.md":
+        text = "\n".join(line for line in text.splitlines() if not line.startswith("|"))
+
+    assert [] == missing_paths(text, document)
+
+
+SABOTAGED_DOCUMENTS = [
+    "see `src/noderemedy/gone.py`",
+    "see `core/gone/`",
+    "see `GONE.md`",
+    "see `tests/test_docs.py::test_gone`",
+    "see [the guide](guide/gone.md)",
+]
+
+
+@pytest.mark.parametrize("text", SABOTAGED_DOCUMENTS)
+def test_a_missing_path_is_found(text: str) -> None:
+    """A document that names something that is not there is pointed at; one that names this test is not."""
+    here = "`tests/test_docs.py::test_a_missing_path_is_found`, `model/time.py`, [changes](CHANGELOG.md)"
+
+    assert 1 == len(missing_paths(text, ROOT / "README.md"))
+    assert [] == missing_paths(here, ROOT / "README.md")
+
+
+def unknown_commands(text: str, makefile: str) -> list[str]:
+    """Commands `make x` in code of a document for which there is no target."""
+    targets = set(re.findall(r"^([a-z0-9]+):", makefile, re.MULTILINE))
+    code = QUOTED.findall(FENCE.sub("", text)) + FENCE.findall(text)
+    return [name for piece in code for name in MAKE.findall(piece) if name not in targets]
+
+
+def test_documents_name_only_commands_that_exist() -> None:
+    """Every `make x` in a document is a target of the Makefile."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    found = [(path.name, unknown_commands(path.read_text(encoding="utf-8"), makefile)) for path in DOCUMENTS]
+
+    assert [] == [(name, commands) for name, commands in found if commands]
+    assert ["gold"] == unknown_commands("type `make gold`, then\n```\nmake test\n```", makefile)
+
+
+# --- seeds -----------------------------------------------------------------------------------------------
+
+
+class Row(NamedTuple):
+    """One clause of a seed: where it says so, what, in which room, shown by which tests, how far."""
+
+    line: int
+    clause: str
+    room: str
+    test: str
+    state: str
+
+
+def seed_rows(text: str) -> list[Row]:
+    """The rows of all tables in docs/seeds.md, without their heads."""
+    rows = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        cells = [cell.strip() for cell in line.strip().strip("|").split(" | ")]
+        if line.startswith("|") and set(line) - set("|-: ") and cells[0] != "where":
+            rows.append(Row(number, " | ".join(cells[:-3]), *cells[-3:]))
+    return rows
+
+
+def unkept_promises(row: Row) -> list[str]:
+    """What is wrong with a row: an unknown state, or a room or test that is said to exist and does not."""
+    if row.state not in STATES:
+        return [f"line {row.line}: unknown state {row.state!r}"]
+    if row.state in ("not yet", "not ours"):
+        return []
+    tests = [name for name in QUOTED.findall(row.test) if name.startswith("tests/")]
+    rooms = [name for name in QUOTED.findall(row.room) if is_path(name)]
+    missing = [name for name in tests + rooms if not exists(name)]
+    return [f"line {row.line}: {name} does not exist" for name in missing] + (
+        [] if tests and rooms else [f"line {row.line}: {row.state} without a room or a test"]
+    )
+
+
+def test_seed_clauses_have_rooms_and_tests() -> None:
+    """Every clause that docs/seeds.md calls done names a room and a test that exist."""
+    rows = seed_rows((ROOT / "docs" / "seeds.md").read_text(encoding="utf-8"))
+
+    assert len(rows) > 100
+    assert [] == [problem for row in rows for problem in unkept_promises(row)]
+
+
+def test_every_seed_has_a_section() -> None:
+    """docs/seeds.md has one section for each of the five seeds."""
+    text = (ROOT / "docs" / "seeds.md").read_text(encoding="utf-8")
+
+    assert list(SEEDS) == re.findall(r"^## (\d{3}) ", text, re.MULTILINE)
+
+
+SABOTAGED_ROWS = [
+    "| Proposal | delete node | `core/metal3/annotation.py` | `tests/test_docs.py::test_gone` | done |",
+    "| Proposal | delete node | `core/metal3/gone.py` | `tests/test_docs.py` | done |",
+    "| Proposal | delete node | `model/time.py` | | done |",
+    "| Proposal | delete node | `model/time.py` | `tests/test_docs.py` | nearly |",
+]
+
+
+@pytest.mark.parametrize("line", SABOTAGED_ROWS)
+def test_a_seed_clause_without_its_test_is_found(line: str) -> None:
+    """A row that promises what is not there is pointed at; the same row with "not yet" is not."""
+    row = seed_rows(line)[0]
+
+    assert [] != unkept_promises(row)
+    assert [] == unkept_promises(row._replace(state="not yet"))
+
+
+# --- reasons ---------------------------------------------------------------------------------------------
+
+
+def reasons(module: str) -> list[str]:
+    """The names of all reasons: the classes of model/reasons.py below their base."""
+    classes = [node for node in ast.parse(module).body if isinstance(node, ast.ClassDef)]
+    return [node.name for node in classes if node.name != "Reason"]
+
+
+def unmentioned(names: list[str], text: str) -> list[str]:
+    words = set(re.findall(r"\w+", text))
+    return [name for name in names if name not in words]
+
+
+def the_reasons() -> list[str]:
+    return reasons((PACKAGE / "model" / "reasons.py").read_text(encoding="utf-8"))
+
+
+def test_every_reason_is_produced_by_a_test() -> None:
+    """No reason exists that no test has ever seen."""
+    tests = [path for path in (ROOT / "tests").rglob("*.py") if path.name != Path(__file__).name]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in tests)
+
+    assert the_reasons()
+    assert [] == unmentioned(the_reasons(), text)
+
+
+def test_every_reason_has_a_page() -> None:
+    """Whoever meets a reason in an event finds it as a heading of docs/reasons.md, which has no others."""
+    text = (ROOT / "docs" / "reasons.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^##+ `?(\w+)`?$", text, re.MULTILINE)
+
+    assert sorted(the_reasons()) == sorted(headings)
+
+
+def test_a_reason_without_a_test_is_found() -> None:
+    """A reason that is mentioned nowhere, or only as part of another word, is pointed at."""
+    module = (
+        "class Reason: ...\nclass Told(Reason): ...\nclass Silent(Reason): ...\nclass Half(Reason): ...\n"
+    )
+
+    assert ["Silent", "Half"] == unmentioned(reasons(module), "assert Told() == HalfTold()")
