@@ -105,9 +105,7 @@ def test_every_import_contract_has_a_sabotage() -> None:
     """A contract that is added to the file must be shown to fail here as well."""
     lines = (ROOT / ".importlinter").read_text(encoding="utf-8").splitlines()
 
-    assert sorted(BROKEN_CONTRACTS) == sorted(
-        line[len("name = ") :] for line in lines if line.startswith("name = ")
-    )
+    assert sorted(BROKEN_CONTRACTS) == sorted(line[len("name = ") :] for line in lines if line.startswith("name = "))
 
 
 # --- bans on single functions ----------------------------------------------------------------------------
@@ -178,9 +176,7 @@ def makers_of_proofs(name: str, tree: ast.Module, proofs: set[str]) -> list[str]
     if name in (MAKER_OF_PROOFS, "model/proof.py"):
         return []
     return [
-        f"{name}:{node.lineno}"
-        for node in ast.walk(tree)
-        if makes_a_proof(node, proofs) and hasattr(node, "lineno")
+        f"{name}:{node.lineno}" for node in ast.walk(tree) if makes_a_proof(node, proofs) and hasattr(node, "lineno")
     ]
 
 
@@ -208,17 +204,13 @@ def test_a_forged_proof_is_found(forgery: str) -> None:
     """Each way to come by a proof without core/safety.py is pointed out, and is allowed there."""
     tree = ast.parse(forgery)
 
-    assert ["core/metal3/annotation.py:1"] == makers_of_proofs(
-        "core/metal3/annotation.py", tree, {"PoweredOff"}
-    )
+    assert ["core/metal3/annotation.py:1"] == makers_of_proofs("core/metal3/annotation.py", tree, {"PoweredOff"})
     assert [] == makers_of_proofs(MAKER_OF_PROOFS, tree, {"PoweredOff"})
 
 
 def test_looking_at_a_proof_is_allowed() -> None:
     """Matching on a proof, or asking for its type, makes none."""
-    source = (
-        "match proof:\n    case PoweredOff(boot_id=b): print(b)\nif isinstance(proof, PoweredOff): pass\n"
-    )
+    source = "match proof:\n    case PoweredOff(boot_id=b): print(b)\nif isinstance(proof, PoweredOff): pass\n"
 
     assert [] == makers_of_proofs("sim/checkers.py", ast.parse(source), {"PoweredOff"})
 

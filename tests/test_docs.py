@@ -32,9 +32,7 @@ MAKE = re.compile(r"\bmake ([a-z0-9]+)")
 
 def tops() -> dict[str, Path]:
     """The first part of a path that we recognise, and the folder it is looked for in."""
-    rings = {
-        path.name: PACKAGE for path in PACKAGE.iterdir() if path.is_dir() and not path.name.startswith("_")
-    }
+    rings = {path.name: PACKAGE for path in PACKAGE.iterdir() if path.is_dir() and not path.name.startswith("_")}
     return rings | dict.fromkeys(OUR_FOLDERS, ROOT)
 
 
@@ -42,9 +40,7 @@ def is_path(text: str) -> bool:
     """Whether a quotation looks like a file of ours: a known folder first, or a document at the root."""
     if not PATH.fullmatch(text):
         return False
-    return ("/" in text and text.split("/")[0] in tops()) or re.fullmatch(
-        r"[A-Z]\w+\.md|Makefile", text
-    ) is not None
+    return ("/" in text and text.split("/")[0] in tops()) or re.fullmatch(r"[A-Z]\w+\.md|Makefile", text) is not None
 
 
 def exists(text: str) -> bool:
@@ -214,8 +210,6 @@ def test_every_reason_has_a_page() -> None:
 
 def test_a_reason_without_a_test_is_found() -> None:
     """A reason that is mentioned nowhere, or only as part of another word, is pointed at."""
-    module = (
-        "class Reason: ...\nclass Told(Reason): ...\nclass Silent(Reason): ...\nclass Half(Reason): ...\n"
-    )
+    module = "class Reason: ...\nclass Told(Reason): ...\nclass Silent(Reason): ...\nclass Half(Reason): ...\n"
 
     assert ["Silent", "Half"] == unmentioned(reasons(module), "assert Told() == HalfTold()")

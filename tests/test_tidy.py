@@ -11,6 +11,7 @@ import io
 import re
 import subprocess
 import tokenize
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -22,7 +23,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PURE_RINGS = ("model", "core", "engine", "wire")
 LINES_IN_PURE_RINGS, LINES_ELSEWHERE = 50, 70
-LINE_LENGTH = 110
+LINE_LENGTH = int(tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["ruff"]["line-length"])
 MAY_PRINT = ("src/noderemedy/cli/", "src/noderemedy/lab/", "scripts/", "tests/")
 LEFTOVERS = {"breakpoint", "pdb", "pprint"}
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX)\b")
@@ -63,9 +64,7 @@ def tracked_files() -> tuple[Path, ...]:
 def sources() -> tuple[Source, ...]:
     """All Python files of the repository."""
     files = [path for path in tracked_files() if path.suffix == ".py"]
-    return tuple(
-        source(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in files
-    )
+    return tuple(source(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in files)
 
 
 def expect_none(findings: Iterable[Finding]) -> None:
@@ -180,9 +179,7 @@ def test_files_are_tidy(check: Callable[[Source], list[Finding]]) -> None:
     [(check, path, text) for check, sabotages in CHECKS.items() for path, text in sabotages],
     ids=lambda value: getattr(value, "__name__", None),
 )
-def test_each_check_points_at_its_sabotage(
-    check: Callable[[Source], list[Finding]], path: str, text: str
-) -> None:
+def test_each_check_points_at_its_sabotage(check: Callable[[Source], list[Finding]], path: str, text: str) -> None:
     """A file with the fault is pointed at once, a clean one is not."""
     assert 1 == len(check(source(path, text)))
     assert [] == check(source(*CLEAN))
@@ -201,11 +198,7 @@ def test_no_file_names_places_of_one_machine() -> None:
     """Code, documents, manifests and scripts name no path that exists only where somebody once worked."""
     texts = [path for path in tracked_files() if path.suffix in PLAIN_TEXT]
 
-    expect_none(
-        place
-        for path in texts
-        for place in places_of_one_machine(path.name, path.read_text(encoding="utf-8"))
-    )
+    expect_none(place for path in texts for place in places_of_one_machine(path.name, path.read_text(encoding="utf-8")))
 
 
 @pytest.mark.parametrize("line", ["cache = '/" + "root/.cache'", "cd /" + "work && make", "(/" + "root)"])
