@@ -1,0 +1,83 @@
+"""aiohttp's responses and errors as our own values and sentences. Used by `client.py`."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Mapping
+from email.utils import parsedate_to_datetime
+
+import aiohttp
+import msgspec
+from msgspec import Struct
+
+from noderemedy.model.time import Span, Wall
+from noderemedy.wire.http import Answer
+
+
+class Status(Struct):
+    """The API's own words about a failure (kind Status)."""
+
+    kind: str = ""
+    code: int = 0
+    reason: str = ""
+    message: str = ""
+
+
+def status_of(answer: Answer) -> Status:
+    """What the server says beside the number; empty where it is not a Status (a proxy's HTML page)."""
+    try:
+        found = msgspec.json.decode(answer.body, type=Status)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return Status(code=answer.status)
+    return found if found.kind == "Status" else Status(code=answer.status)
+
+
+def answer_of(response: aiohttp.ClientResponse, body: bytes) -> Answer:
+    """The response as a value."""
+    return Answer(response.status, body, _date(response.headers), _retry_after(response.headers))
+
+
+def _date(headers: Mapping[str, str]) -> Wall | None:
+    try:
+        return Wall(round(parsedate_to_datetime(headers["Date"]).timestamp() * 1000))
+    except (KeyError, ValueError):
+        return None
+
+
+def _retry_after(headers: Mapping[str, str]) -> Span | None:
+    """Seconds, or a date (then reckoned by the server's own clock)."""
+    wish = headers.get("Retry-After", "")
+    if wish.isascii() and wish.isdigit():
+        return Span(min(int(wish), 3600) * 1000)
+    here = _date(headers)
+    try:
+        there = Wall(round(parsedate_to_datetime(wish).timestamp() * 1000))
+    except ValueError:
+        return None
+    return Span(max(0, there.since(here).ms)) if here is not None else None
+
+
+def explain(problem: BaseException) -> str:
+    """Why there was no answer, in words that hold no address line and no secret."""
+    if isinstance(problem, aiohttp.ClientConnectorCertificateError | ssl.SSLCertVerificationError):
+        return f"its certificate is not trusted ({_verification(problem)}); check the CA and the server name"
+    if isinstance(problem, aiohttp.ClientHttpProxyError):
+        return f"the proxy refused to connect (status {problem.status}); check proxy-url"
+    if isinstance(problem, aiohttp.ClientProxyConnectionError):
+        return (
+            f"the proxy cannot be reached ({problem.os_error.strerror or 'no connection'}); check proxy-url"
+        )
+    if isinstance(problem, aiohttp.ClientConnectorDNSError):
+        return "its name cannot be resolved"
+    if isinstance(problem, aiohttp.ClientConnectorError):
+        return f"cannot be reached ({problem.os_error.strerror or 'no connection'})"
+    if isinstance(problem, aiohttp.ServerTimeoutError | TimeoutError):
+        return "gave no answer in time"
+    if isinstance(problem, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError | ConnectionError):
+        return "closed the connection before the answer was complete"
+    return f"the connection failed ({type(problem).__name__})"
+
+
+def _verification(problem: BaseException) -> str:
+    cause = getattr(problem, "certificate_error", problem)
+    return getattr(cause, "verify_message", "") or "verification failed"

@@ -1,0 +1,258 @@
+"""One connection to one cluster: sends `Request` values, returns `Answer` values.
+
+Called by the manager's effects, by `listing`, `watch`, `discovery`, `events` and `lease`. Rules:
+
+1. An error status is an answer. Only silence raises, and the exception says whether the request may have been
+   applied: `NotSent` (surely not) or `NoAnswer` (unknown).
+2. Nothing that changes the cluster is sent twice behind the caller's back. aiohttp repeats PUT and DELETE when
+   a kept-alive connection turns out to be dead; then the second answer (a conflict, a 404) would hide that the
+   first was applied. `_never_twice` forbids it.
+3. After a 401 credentials are read again once; the second 401 is the answer.
+4. Redirects are not followed: they would carry the token to somebody else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+import ssl
+from collections.abc import AsyncGenerator, AsyncIterator
+from types import SimpleNamespace
+
+import aiohttp
+from multidict import CIMultiDict
+from yarl import URL
+
+from noderemedy.drivers.kube import tls
+from noderemedy.drivers.kube.answers import answer_of, explain
+from noderemedy.drivers.kube.backoff import Backoff
+from noderemedy.drivers.kube.config import Access
+from noderemedy.drivers.kube.credentials import Identity
+from noderemedy.drivers.kube.errors import BadCredentials, NoAnswer, NotSent, Refused, Silent
+from noderemedy.drivers.kube.lines import Lines
+from noderemedy.model.time import Span
+from noderemedy.wire.http import Answer, Request
+
+PATIENCE = Span(30_000)
+SILENCE = Span(70_000)
+CONNECT_S = 10.0
+READ_BUFFER = 256 * 1024  # watch lines pass 64 KiB; a larger buffer also means fewer wake-ups
+LINE_LIMIT = 64 * 1024 * 1024  # etcd stores no object anywhere near this size
+REPEATABLE = ("GET", "HEAD")
+
+
+class _Attempt(SimpleNamespace):
+    """Whether one attempt got hold of a connection: from then on it may have been applied."""
+
+    connected = False
+
+    def failure(self, why: str) -> NoAnswer | NotSent:
+        return NoAnswer(why) if self.connected else NotSent(why)
+
+
+class KubeClient:
+    """Make it inside a running event loop; `close()` it, or use it with `async with`."""
+
+    def __init__(self, access: Access, *, parallel: int = 32, chance: random.Random | None = None) -> None:
+        self.access = access
+        self._chance = chance or random.Random()
+        self._lanes = asyncio.Semaphore(parallel)
+        self._tls: tuple[Identity, ssl.SSLContext] | None = None
+        self._proxy = URL(access.proxy.reveal()) if access.proxy else None
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0),
+            trace_configs=[_tracing()],
+            middlewares=(_never_twice,),
+            read_bufsize=READ_BUFFER,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+
+    async def __aenter__(self) -> KubeClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self._session.close()
+
+    async def send(
+        self,
+        request: Request,
+        *,
+        timeout: Span = PATIENCE,  # noqa: ASYNC109  part of what it promises: NotSent or NoAnswer by then
+        retry: bool = False,
+        urgent: bool = False,
+    ) -> Answer:
+        """Send and wait.
+
+        `retry` tries again while that is harmless and time is left; `urgent` waits in no queue.
+        Raises NotSent or NoAnswer; an error status is an answer.
+        """
+        lane = contextlib.nullcontext() if urgent else self._lanes
+        progress = _Progress()
+        try:
+            async with asyncio.timeout(timeout.ms / 1000), lane:
+                if retry:
+                    return await self._persist(request, progress)
+                return await self._authorised(request, progress)
+        except TimeoutError:
+            if progress.last is not None:
+                return progress.last
+            raise progress.attempt.failure(f"{self._whom()}: no answer within {timeout}") from None
+
+    async def stream(self, request: Request, *, silence: Span = SILENCE) -> AsyncGenerator[bytes, None]:
+        """The lines of a watch, as they come. Raises Refused, Silent, NotSent, or NoAnswer when it is cut."""
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=silence.ms / 1000)
+        attempt = _Attempt()
+        lines = Lines(LINE_LIMIT)
+        try:
+            async with self._opened(request, attempt, timeout) as response:
+                if response.status != 200:
+                    raise Refused(answer_of(response, await response.read()))
+                async for chunk in response.content.iter_any():
+                    for line in lines.feed(chunk):
+                        yield line
+                if rest := lines.rest():
+                    yield rest
+        except aiohttp.SocketTimeoutError:
+            raise Silent(f"{self._whom()}: no byte for {silence}") from None
+        except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as problem:
+            raise attempt.failure(f"{self._whom()}: {explain(problem)}") from None
+
+    async def _persist(self, request: Request, progress: _Progress) -> Answer:
+        """Try again after what is surely, or harmlessly, without effect; `send` ends it when time is over."""
+        backoff = Backoff(self._chance, Span(200), Span(5_000))
+        while True:
+            wish: Span | None = None
+            try:
+                progress.last = await self._authorised(request, progress)
+                if not _worth_repeating(request, progress.last):
+                    return progress.last
+                wish = progress.last.retry_after
+            except NotSent:
+                pass
+            except NoAnswer:
+                if request.method not in REPEATABLE:
+                    raise
+            await asyncio.sleep(backoff.pause(wish).ms / 1000)
+
+    async def _authorised(self, request: Request, progress: _Progress) -> Answer:
+        """One exchange; a second one with new credentials after a 401."""
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
+        progress.attempt = attempt = _Attempt()
+        try:
+            async with self._opened(request, attempt, timeout) as response:
+                return answer_of(response, await response.read())
+        except (aiohttp.ClientError, TimeoutError, OSError) as problem:
+            raise attempt.failure(f"{self._whom()}: {explain(problem)}") from None
+
+    @contextlib.asynccontextmanager
+    async def _opened(
+        self, request: Request, attempt: _Attempt, limits: aiohttp.ClientTimeout
+    ) -> AsyncIterator[aiohttp.ClientResponse]:
+        """The response to read from, under credentials that the server accepts, if we have such."""
+        identity = await self._identity()
+        async with self._exchange(request, identity, attempt, limits) as response:
+            if response.status != 401:
+                yield response
+                return
+            renewed = await self._identity(refused=identity)
+            if renewed == identity:
+                yield response
+                return
+        async with self._exchange(request, renewed, attempt, limits) as response:
+            yield response
+
+    def _exchange(
+        self, request: Request, identity: Identity, attempt: _Attempt, limits: aiohttp.ClientTimeout
+    ) -> contextlib.AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        headers = CIMultiDict(
+            [("Accept", "application/json"), ("Accept-Encoding", "identity"), ("User-Agent", "node-remedy")]
+        )
+        headers.extend(self.access.headers)
+        if identity.token:
+            headers["Authorization"] = f"Bearer {identity.token.reveal()}"
+        if request.content_type:
+            headers["Content-Type"] = request.content_type
+        return self._session.request(
+            request.method,
+            URL(self.access.server + request.path).with_query(list(request.query)),
+            data=request.body or None,
+            headers=headers,
+            timeout=limits,
+            ssl=self._context(identity),
+            server_hostname=self.access.server_name or None,
+            proxy=self._proxy,
+            allow_redirects=False,
+            trace_request_ctx=attempt,
+        )
+
+    async def _identity(self, refused: Identity | None = None) -> Identity:
+        """The identity to show; where there is none, nothing was sent."""
+        source = self.access.credentials
+        try:
+            return await source.current() if refused is None else await source.renew(refused)
+        except BadCredentials as problem:
+            raise NotSent(str(problem)) from None
+
+    def _context(self, identity: Identity) -> ssl.SSLContext | bool:
+        """One TLS context per client certificate, so that connections are kept until it changes."""
+        if not self.access.server.startswith("https:"):
+            return True
+        shown = Identity(certificate=identity.certificate, key=identity.key)
+        if self._tls is None or self._tls[0] != shown:
+            access = self.access
+            try:
+                made = tls.context(access.origin, access.certificate_authority, access.insecure, shown)
+            except BadCredentials as problem:
+                raise NotSent(str(problem)) from None
+            self._tls = (shown, made)
+        return self._tls[1]
+
+    def _whom(self) -> str:
+        return f"API server {self.access.server} ({self.access.origin})"
+
+
+class _Progress:
+    """How far a `send` got, for the moment when its time is over."""
+
+    def __init__(self) -> None:
+        self.attempt = _Attempt()
+        self.last: Answer | None = None
+
+
+def _worth_repeating(request: Request, answer: Answer) -> bool:
+    """429 was refused before it was looked at; other server errors may have been applied, unless it was a read."""
+    if answer.status == 429:
+        return True
+    return request.method in REPEATABLE and answer.status in (500, 502, 503, 504)
+
+
+async def _never_twice(
+    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
+) -> aiohttp.ClientResponse:
+    """Turn a cut connection into NoAnswer before aiohttp can repeat a write on a new one."""
+    try:
+        return await handler(request)
+    except aiohttp.ClientConnectorError:
+        raise
+    except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as problem:
+        if request.method in REPEATABLE:
+            raise
+        raise NoAnswer(f"API server {request.url.origin()}: {explain(problem)}") from None
+
+
+def _tracing() -> aiohttp.TraceConfig:
+    """Tell the attempt when it gets a connection."""
+
+    async def connected(_session: aiohttp.ClientSession, context: SimpleNamespace, _what: object) -> None:
+        if isinstance(context.trace_request_ctx, _Attempt):
+            context.trace_request_ctx.connected = True
+
+    config = aiohttp.TraceConfig()
+    config.on_connection_create_end.append(connected)
+    config.on_connection_reuseconn.append(connected)
+    return config

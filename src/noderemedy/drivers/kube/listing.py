@@ -1,0 +1,107 @@
+"""A complete list, page by page. Called by `watch.py`; each page is released before the next is fetched."""
+
+from __future__ import annotations
+
+import asyncio
+
+import msgspec
+from msgspec import Struct
+
+from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.kube.errors import NoAnswer, Refused
+from noderemedy.drivers.kube.sink import Decode, Settings, Sink
+from noderemedy.drivers.kube.versions import is_older
+from noderemedy.model.ids import Ref
+from noderemedy.model.outcome import Seen
+from noderemedy.wire.http import Request, Resource
+from noderemedy.wire.objects import Undecodable
+
+
+class OlderList(Exception):
+    """The list is older than what was already seen: asked of a server that lags, or history was rewritten."""
+
+
+class _Meta(Struct, rename="camel"):
+    resource_version: str = ""
+    next_page: str = msgspec.field(name="continue", default="")
+
+
+class _Page(Struct):
+    metadata: _Meta
+    items: list[msgspec.Raw] | None = None
+
+
+class Lister:
+    """Lists one resource into a sink."""
+
+    def __init__(
+        self, client: KubeClient, decode: Decode, sink: Sink, namespace: str, settings: Settings
+    ) -> None:
+        self._client = client
+        self._decode = decode
+        self._sink = sink
+        self._namespace = namespace
+        self._settings = settings
+
+    async def pour(self, resource: Resource, not_older_than: str = "") -> str:
+        """Pour the whole list into the sink; returns its resource version.
+
+        Raises OlderList before anything was poured, Refused for an error status, NotSent or NoAnswer.
+        """
+        try:
+            return await self._pages(resource, not_older_than, self._settings.page)
+        except _ContinueExpired:
+            # Compaction overtook us between two pages: one big page cannot expire.
+            return await self._pages(resource, not_older_than, 0)
+
+    async def _pages(self, resource: Resource, not_older_than: str, limit: int) -> str:
+        token = ""
+        while True:
+            page = await self._fetch(resource, limit, token)
+            if not token:
+                if is_older(page.metadata.resource_version, not_older_than):
+                    raise OlderList(page.metadata.resource_version)
+                self._sink.listing(resource.kind)
+            self._sink.contact(resource.kind)
+            await self._pass_on(resource, page.items or [])
+            token, version = page.metadata.next_page, page.metadata.resource_version
+            del page
+            if not token:
+                self._sink.listed(resource.kind)
+                return version
+
+    async def _fetch(self, resource: Resource, limit: int, token: str) -> _Page:
+        query = [("limit", str(limit))] if limit else []
+        query += [("continue", token)] if token else []
+        request = Request("GET", resource.path(self._namespace), tuple(query))
+        answer = await self._client.send(request, timeout=self._settings.list_patience, urgent=True)
+        if answer.status == 410 and token:
+            raise _ContinueExpired
+        if answer.status != 200:
+            raise Refused(answer)
+        try:
+            return msgspec.json.decode(answer.body, type=_Page)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            raise NoAnswer(f"the list of {resource.plural} is not JSON of a list") from None
+
+    async def _pass_on(self, resource: Resource, items: list[msgspec.Raw]) -> None:
+        for number, item in enumerate(items, start=1):
+            try:
+                self._sink.seen(decoded(self._decode, resource, item))
+            except Undecodable as problem:
+                self._sink.unreadable(resource.kind, problem)
+            if number % self._settings.breath == 0:
+                await asyncio.sleep(0)
+
+
+def decoded(decode: Decode, resource: Resource, raw: msgspec.Raw) -> Seen:
+    """The object, or Undecodable; bytes that are not even text count as such too."""
+    try:
+        return decode(raw)
+    except UnicodeDecodeError:
+        nobody = Ref("", resource.kind, "", "")
+        raise Undecodable(nobody, "", "", "its bytes are not UTF-8 text") from None
+
+
+class _ContinueExpired(Exception):
+    """410 for a page other than the first."""

@@ -1,0 +1,62 @@
+"""Where a watch pours what it sees, and how a watch behaves. The manager implements `Sink` around the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+import msgspec
+from msgspec import Struct
+
+from noderemedy.model.ids import Kind
+from noderemedy.model.outcome import Seen
+from noderemedy.model.time import Span
+from noderemedy.wire.http import Resource
+from noderemedy.wire.objects import Undecodable
+
+Decode = Callable[[msgspec.Raw], Seen]
+Locate = Callable[[], Awaitable[Resource | None]]
+
+
+class Sink(Protocol):
+    """All synchronous and cheap: a watch calls these between two reads of its socket."""
+
+    def listing(self, kind: Kind) -> None:
+        """A complete list begins, possibly again: what it does not name is gone when it ends."""
+
+    def seen(self, item: Seen) -> None:
+        """An object was listed, added or changed."""
+
+    def gone(self, item: Seen) -> None:
+        """An object was deleted. `obj` is None if its last state could not be read."""
+
+    def listed(self, kind: Kind) -> None:
+        """The list is complete: what is known of this kind is in step with the API."""
+
+    def unreadable(self, kind: Kind, problem: Undecodable) -> None:
+        """An object was put aside. It exists (in a list: it is not gone), but nobody can judge by it."""
+
+    def contact(self, kind: Kind) -> None:
+        """Bytes arrived: the view of this kind is fresh as of now."""
+
+    def lost(self, kind: Kind, why: str) -> None:
+        """This kind cannot be seen, and what to do about it. Said once until it changes or contact returns."""
+
+
+class Settings(Struct, frozen=True):
+    """How patient a watch is. The defaults are for production; tests shorten them."""
+
+    page: int = 500
+    list_patience: Span = Span(60_000)
+    silence: Span = Span(70_000)  # bookmarks come every 60 s
+    shortest: Span = Span(300_000)  # of one stream, told to the server as timeoutSeconds
+    longest: Span = Span(600_000)
+    first_pause: Span = Span(500)
+    longest_pause: Span = Span(30_000)
+    refused_pause: Span = Span(30_000)  # after 401, 403, 404: a person has to do something first
+    settled: Span = Span(10_000)  # a stream that lived this long was a success
+    breath: int = 100  # events between two turns of the event loop
+    lists_again: int = 3  # how often a list older than what we saw is doubted before it is believed
+
+
+DEFAULT = Settings()

@@ -1,0 +1,277 @@
+"""The watch loop: list, follow, and list again whenever the stream cannot be trusted any more.
+
+The manager runs one `watch()` per kind. The ten rules of watching, and where they live:
+
+ 1. 410 as a status, as an ERROR event or as a Status in the stream: list again (`_Distrust`).
+ 2. Never go on from a version after an ERROR event; versions are compared in `versions.py` only.
+ 3. Bookmarks are asked for; no byte for 70 s: connect again (`KubeClient.stream`).
+ 4. timeoutSeconds between 5 and 10 minutes, drawn anew for every stream.
+ 5. A 200 may hold a Status instead of events (`_Line`).
+ 6. Lines may be of any length (`lines.py`).
+ 7. An object that cannot be decoded is put aside; the stream goes on.
+ 8. The event loop gets a turn every hundred events.
+ 9. `listed` says when a kind is complete; `contact` says how fresh it is.
+10. The same version of the same object is passed on once; an older version is time travel: list again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+
+import msgspec
+from msgspec import Struct
+
+from noderemedy.drivers.kube.backoff import Backoff
+from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Refused, Silent
+from noderemedy.drivers.kube.listing import Lister, OlderList, decoded
+from noderemedy.drivers.kube.refusals import describe, is_lasting
+from noderemedy.drivers.kube.sink import DEFAULT, Decode, Locate, Settings, Sink
+from noderemedy.drivers.kube.versions import is_older, newer
+from noderemedy.model.ids import Ref
+from noderemedy.model.outcome import Seen
+from noderemedy.model.time import Span
+from noderemedy.wire.http import Request, Resource
+from noderemedy.wire.objects import Undecodable
+
+
+async def watch(
+    client: KubeClient,
+    resource: Resource,
+    decode: Decode,
+    sink: Sink,
+    *,
+    namespace: str = "",
+    chance: random.Random,
+    settings: Settings = DEFAULT,
+    locate: Locate | None = None,
+) -> None:
+    """Keep `sink` in step with the API until cancelled.
+
+    `locate` is asked again where a kind is served after a 404: its definition may come later or change version.
+    """
+    await _Watcher(client, resource, decode, sink, namespace, chance, settings, locate).run()
+
+
+class _Line(Struct):
+    """One line: an event, or (rule 5) a bare Status."""
+
+    type: str = ""
+    object: msgspec.Raw = msgspec.Raw()
+    kind: str = ""
+    code: int = 0
+    message: str = ""
+
+
+class _StatusObject(Struct):
+    code: int = 0
+    message: str = ""
+
+
+class _Bookmark(Struct):
+    class Meta(Struct, rename="camel"):
+        resource_version: str = ""
+
+    metadata: Meta
+
+
+class _Distrust(Exception):
+    """The stream said something after which only a new list helps."""
+
+
+_LINE = msgspec.json.Decoder(_Line)
+_STATUS = msgspec.json.Decoder(_StatusObject)
+_BOOKMARK = msgspec.json.Decoder(_Bookmark)
+
+
+class _Watcher:
+    """The state of one watch: the version to go on from ("" = list first) and the newest version seen."""
+
+    def __init__(
+        self,
+        client: KubeClient,
+        resource: Resource,
+        decode: Decode,
+        sink: Sink,
+        namespace: str,
+        chance: random.Random,
+        settings: Settings,
+        locate: Locate | None,
+    ) -> None:
+        self._client = client
+        self._resource = resource
+        self._kind = resource.kind
+        self._decode = decode
+        self._sink = sink
+        self._namespace = namespace
+        self._chance = chance
+        self._settings = settings
+        self._locate = locate
+        self._lister = Lister(client, decode, sink, namespace, settings)
+        self._backoff = Backoff(chance, settings.first_pause, settings.longest_pause)
+        self._version = ""
+        self._newest = ""
+        self._last = ("", "", "")
+        self._doubted_lists = 0
+        self._said = ""
+
+    async def run(self) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            if not self._version and not await self._list():
+                continue
+            begun = loop.time()
+            ended_well = await self._follow()
+            if (loop.time() - begun) * 1000 >= self._settings.settled.ms:
+                self._backoff.reset()
+                if ended_well:
+                    continue
+            await self._rest(self._backoff.pause())
+
+    # --- list --------------------------------------------------------------------------------------------------
+
+    async def _list(self) -> bool:
+        """Try to list; False after a failure that was told and waited for."""
+        try:
+            not_older_than = self._newest if self._doubted_lists < self._settings.lists_again else ""
+            self._version = await self._lister.pour(self._resource, not_older_than)
+        except OlderList:
+            self._doubted_lists += 1
+            self._say(f"the list of {self._resource.plural} is older than what was seen before; asking again")
+            await self._rest(self._backoff.pause())
+            return False
+        except Refused as refused:
+            await self._refused(refused)
+            return False
+        except (NotSent, NoAnswer) as problem:
+            self._say(str(problem))
+            await self._rest(self._backoff.pause())
+            return False
+        self._newest = self._version
+        self._doubted_lists = 0
+        self._said = ""
+        return True
+
+    # --- follow ------------------------------------------------------------------------------------------------
+
+    async def _follow(self) -> bool:
+        """One stream from its first to its last byte; True if the server ended it in good order."""
+        try:
+            await self._stream()
+        except Refused as refused:
+            await self._refused(refused)
+        except _Distrust:
+            self._version = ""
+        except Silent:
+            pass
+        except (NotSent, NoAnswer) as problem:
+            self._say(str(problem))
+        else:
+            return True
+        return False
+
+    async def _stream(self) -> None:
+        lines = self._client.stream(self._request(), silence=self._settings.silence)
+        count = 0
+        async with contextlib.aclosing(lines):
+            async for line in lines:
+                self._sink.contact(self._kind)
+                self._said = ""
+                self._take(line)
+                count += 1
+                if count % self._settings.breath == 0:
+                    await asyncio.sleep(0)
+
+    def _request(self) -> Request:
+        seconds = self._chance.randint(self._settings.shortest.ms, self._settings.longest.ms) // 1000
+        query = (
+            ("watch", "true"),
+            ("allowWatchBookmarks", "true"),
+            ("resourceVersion", self._version),
+            ("timeoutSeconds", str(max(1, seconds))),
+        )
+        return Request("GET", self._resource.path(self._namespace), query)
+
+    def _take(self, line: bytes) -> None:
+        """One line of the stream."""
+        try:
+            event = _LINE.decode(line)
+            if event.type == "BOOKMARK":
+                self._advance(_BOOKMARK.decode(event.object).metadata.resource_version)
+                return
+            if event.type == "ERROR" or event.kind == "Status":
+                raise _Distrust(_STATUS.decode(event.object).message if event.type else event.message)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            # Not even an envelope: nobody can tell which change was in it.
+            nobody = Ref("", self._kind, self._namespace, "")
+            self._sink.unreadable(
+                self._kind, Undecodable(nobody, "", "", "a line of the watch is not an event")
+            )
+            raise _Distrust("a line that is not an event") from None
+        if event.type in ("ADDED", "MODIFIED", "DELETED"):
+            self._object(event.type, event.object)
+
+    def _object(self, type_: str, raw: msgspec.Raw) -> None:
+        try:
+            item = decoded(self._decode, self._resource, raw)
+        except Undecodable as problem:
+            self._advance(problem.resource_version)
+            if type_ == "DELETED" and problem.ref.name:
+                self._sink.gone(Seen(problem.ref, problem.uid, problem.resource_version, None))
+            else:
+                self._sink.unreadable(self._kind, problem)
+            return
+        identity = (item.uid, item.resource_version, "gone" if type_ == "DELETED" else "there")
+        if identity == self._last:
+            return
+        self._advance(item.resource_version)
+        self._last = identity
+        if type_ == "DELETED":
+            self._sink.gone(item)
+        else:
+            self._sink.seen(item)
+
+    def _advance(self, version: str) -> None:
+        """Go on from this version, unless it is older than one we saw (rule 10)."""
+        if not version:
+            return
+        if is_older(version, self._newest):
+            raise _Distrust(f"version {version} came after {self._newest}")
+        self._version = version
+        self._newest = newer(version, self._newest)
+
+    # --- trouble -----------------------------------------------------------------------------------------------
+
+    async def _refused(self, refused: Refused) -> None:
+        """The server answered, but not with what we asked for."""
+        answer = refused.answer
+        if answer.status == 410:
+            self._version = ""
+            await self._rest(self._backoff.pause())
+            return
+        self._say(describe(answer, self._resource, self._namespace))
+        if not is_lasting(answer):
+            await self._rest(self._backoff.pause(answer.retry_after))
+            return
+        pause = self._settings.refused_pause
+        await self._rest(Span(round(pause.ms * (0.5 + self._chance.random() / 2))))
+        if answer.status in (404, 405):
+            self._version = ""
+            await self._look_where_it_is_served()
+
+    async def _look_where_it_is_served(self) -> None:
+        if self._locate is None:
+            return
+        with contextlib.suppress(NotSent, NoAnswer):
+            self._resource = await self._locate() or self._resource
+
+    def _say(self, why: str) -> None:
+        """Tell the sink once, until it changes or bytes arrive again."""
+        if why != self._said:
+            self._said = why
+            self._sink.lost(self._kind, why)
+
+    async def _rest(self, pause: Span) -> None:
+        await asyncio.sleep(pause.ms / 1000)
