@@ -68,14 +68,14 @@ fmt: $(STAMP) ## Format the code and apply the safe repairs of the linter
 # The stamp is written last, so an interrupted installation is taken up again by the next command.
 $(STAMP): pyproject.toml
 	@command -v $(PYTHON) >/dev/null || { \
-	  echo "There is no '$(PYTHON)' here. Install Python 3.11 or newer, or name one: make PYTHON=python3.12 …" >&2; exit 1; }
+	  echo "There is no '$(PYTHON)' here. Install Python 3.11 or newer." >&2; \
+	  echo "If it is installed under another name, say so: make PYTHON=python3.12 …" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	  echo "'$(PYTHON)' is $$($(PYTHON) --version 2>&1); node-remedy needs Python 3.11 or newer." >&2; \
 	  echo "Install one and name it: make PYTHON=python3.12 …" >&2; exit 1; }
 	@if [ ! -x $(BIN)/pip ]; then \
 	  echo "Making the virtual environment $(VENV) with $$($(PYTHON) --version); this takes about half a minute."; \
 	  $(PYTHON) -m venv $(VENV) || { \
-	    rm -rf $(VENV); \
 	    echo "'$(PYTHON) -m venv' failed. On Debian and Ubuntu: apt install python3-venv" >&2; exit 1; }; \
 	fi
 	@$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev]'
