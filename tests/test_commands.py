@@ -10,21 +10,27 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
 COMMANDS = ("setup", "check", "test", "e2e", "lab", "sim", "soak", "bench", "generate", "fmt")
-OLD_PYTHON = '[ "$1" = --version ] && echo Python 3.9.1; exit 1'
-GOOD_PYTHON = """
-if [ "$1" = --version ]; then echo Python 3.12.0; fi
-if [ "$1 $2" = "-m venv" ]; then
-  mkdir -p "$3/bin"
-  printf '#!/bin/sh\\necho "$@" >> %s\\n' "$(dirname "$0")/pip.log" > "$3/bin/pip"
-  chmod +x "$3/bin/pip"
-fi
+# An interpreter that says it is VERSION, makes an environment with a pip that only notes how it was called.
+STAND_IN = """
+case "$1" in
+  --version) echo "Python VERSION" ;;
+  -c) exec REAL -c "import sys; sys.version_info = tuple(map(int, 'VERSION'.split('.'))); $2" ;;
+  -m) mkdir -p "$3/bin"
+      printf '#!/bin/sh\\necho "$@" >> %s\\n' "$(dirname "$0")/pip.log" > "$3/bin/pip"
+      chmod +x "$3/bin/pip" ;;
+esac
 """
+
+
+def python(folder: Path, version: str) -> Path:
+    return script(folder / "python", STAND_IN.replace("VERSION", version).replace("REAL", sys.executable))
 
 
 def script(path: Path, body: str) -> Path:
@@ -69,8 +75,7 @@ def test_every_command_makes_its_own_environment(checkout: Path, command: str) -
 
 def test_environment_is_made_once(checkout: Path) -> None:
     """The second call installs nothing, a change of pyproject.toml installs again."""
-    python = script(checkout / "python", GOOD_PYTHON)
-    command = ["make", "setup", f"PYTHON={python}"]
+    command = ["make", "setup", f"PYTHON={python(checkout, '3.11.0')}"]
 
     assert [0, 0] == [run(command, checkout).returncode, run(command, checkout).returncode]
     assert 1 == len((checkout / "pip.log").read_text(encoding="utf-8").splitlines())
@@ -81,14 +86,15 @@ def test_environment_is_made_once(checkout: Path) -> None:
     assert 2 == len((checkout / "pip.log").read_text(encoding="utf-8").splitlines())
 
 
-def test_old_python_is_named_and_refused(checkout: Path) -> None:
+@pytest.mark.parametrize("version", ["3.10.13", "2.7.18"])
+def test_old_python_is_named_and_refused(checkout: Path, version: str) -> None:
     """An interpreter before 3.11 is named, with the remedy, and no environment is begun."""
-    python = script(checkout / "python", OLD_PYTHON)
+    old = python(checkout, version)
 
-    answer = run(["make", "setup", f"PYTHON={python}"], checkout)
+    answer = run(["make", "setup", f"PYTHON={old}"], checkout)
 
     assert 0 != answer.returncode
-    assert f"'{python}' is Python 3.9.1; node-remedy needs Python 3.11 or newer." in answer.stderr
+    assert f"'{old}' is Python {version}; node-remedy needs Python 3.11 or newer." in answer.stderr
     assert "make PYTHON=" in answer.stderr
     assert not (checkout / ".venv").exists()
 
