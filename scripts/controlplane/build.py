@@ -53,8 +53,8 @@ MODULES = (
         folder="etcd",
         packages={"etcd": "go.etcd.io/etcd/server/v3"},
         link_flags="-s -w",
-        minutes=1,
-        steps=700,
+        minutes=1.5,
+        steps=570,
     ),
     Module(
         folder="kubernetes",
@@ -65,7 +65,7 @@ MODULES = (
         link_flags=f"-s -w -X {VERSION_PACKAGE}.gitVersion=v{finding.KUBERNETES_VERSION}"
         f" -X {VERSION_PACKAGE}.gitMajor=1 -X {VERSION_PACKAGE}.gitMinor=36",
         minutes=8,
-        steps=2300,
+        steps=2600,
     ),
 )
 
