@@ -7,6 +7,7 @@ manager's identity is a token of the shipped ServiceAccount: no test runs the ma
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.e2e.api import Api, eventually
@@ -64,7 +65,7 @@ def wait_for_policy(plane: ControlPlane) -> None:
         api.delete(f"/apis/rbac.authorization.k8s.io/v1/{kind}/policy-probe").ok()
 
 
-def allow(admin: Api, name: str, rules: list[tuple[str, str, tuple[str, ...]]], user: str) -> None:
+def allow(admin: Api, name: str, rules: Sequence[tuple[str, str, tuple[str, ...]]], user: str) -> None:
     """Gives a restricted identity these rights: group, resource, verbs."""
     root, group = "/apis/rbac.authorization.k8s.io/v1", "rbac.authorization.k8s.io"
     listed = [{"apiGroups": [where], "resources": [what], "verbs": list(verbs)} for where, what, verbs in rules]
