@@ -64,9 +64,7 @@ def explain(problem: BaseException) -> str:
     if isinstance(problem, aiohttp.ClientHttpProxyError):
         return f"the proxy refused to connect (status {problem.status}); check proxy-url"
     if isinstance(problem, aiohttp.ClientProxyConnectionError):
-        return (
-            f"the proxy cannot be reached ({problem.os_error.strerror or 'no connection'}); check proxy-url"
-        )
+        return f"the proxy cannot be reached ({problem.os_error.strerror or 'no connection'}); check proxy-url"
     if isinstance(problem, aiohttp.ClientConnectorDNSError):
         return "its name cannot be resolved"
     if isinstance(problem, aiohttp.ClientConnectorError):

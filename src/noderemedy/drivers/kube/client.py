@@ -231,9 +231,7 @@ def _worth_repeating(request: Request, answer: Answer) -> bool:
     return request.method in REPEATABLE and answer.status in (500, 502, 503, 504)
 
 
-async def _never_twice(
-    request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType
-) -> aiohttp.ClientResponse:
+async def _never_twice(request: aiohttp.ClientRequest, handler: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
     """Turn a cut connection into NoAnswer before aiohttp can repeat a write on a new one."""
     try:
         return await handler(request)

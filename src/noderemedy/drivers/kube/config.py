@@ -88,9 +88,7 @@ def _from_files(files: list[Path], context: str, environ: Mapping[str, str]) -> 
     name = context or whole.current_context
     where = ", ".join(str(file) for file in whole.files)
     if not name:
-        raise BadConfig(
-            f"kubeconfig {where}: no current-context; name one with --context{_known(whole.contexts)}"
-        )
+        raise BadConfig(f"kubeconfig {where}: no current-context; name one with --context{_known(whole.contexts)}")
     if name not in whole.contexts:
         raise BadConfig(f"kubeconfig {where}: there is no context {name!r}{_known(whole.contexts)}")
     entry, entry_file = whole.contexts[name]
@@ -138,9 +136,7 @@ class _ClusterPart(Struct, frozen=True):
     proxy: Secret
 
 
-def _cluster_part(
-    name: str, cluster: documents.ClusterEntry, file: Path, environ: Mapping[str, str]
-) -> _ClusterPart:
+def _cluster_part(name: str, cluster: documents.ClusterEntry, file: Path, environ: Mapping[str, str]) -> _ClusterPart:
     origin = f"cluster {name!r} of {file}"
     parts = urlsplit(cluster.server)
     if parts.scheme not in ("http", "https") or not parts.hostname:
@@ -164,9 +160,7 @@ def _certificate_authority(cluster: documents.ClusterEntry, origin: str, folder:
         try:
             return base64.b64decode(cluster.certificate_authority_data, validate=True).decode("ascii")
         except (binascii.Error, ValueError):
-            raise BadConfig(
-                f"{origin}: certificate-authority-data is not base64 of PEM; correct it"
-            ) from None
+            raise BadConfig(f"{origin}: certificate-authority-data is not base64 of PEM; correct it") from None
     if cluster.certificate_authority:
         path = folder / cluster.certificate_authority
         try:

@@ -88,9 +88,7 @@ def read_text(path: Path, what: str) -> str:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as problem:
         cause = problem.strerror if isinstance(problem, OSError) else "it is not text"
-        raise BadCredentials(
-            f"{what}: cannot read {path}: {cause}; check that it exists and is readable"
-        ) from None
+        raise BadCredentials(f"{what}: cannot read {path}: {cause}; check that it exists and is readable") from None
     if not text.strip():
         raise BadCredentials(f"{what}: {path} is empty; write the credential into it")
     return text

@@ -118,9 +118,7 @@ def read(path: Path) -> _Document:
     try:
         content = yaml.safe_load(path.read_bytes())
     except OSError as problem:
-        raise BadConfig(
-            f"kubeconfig {path}: {problem.strerror}; check that it exists and is readable"
-        ) from None
+        raise BadConfig(f"kubeconfig {path}: {problem.strerror}; check that it exists and is readable") from None
     except yaml.MarkedYAMLError as problem:
         where = f" at line {problem.problem_mark.line + 1}" if problem.problem_mark else ""
         raise BadConfig(f"kubeconfig {path}: not YAML{where}; correct the file") from None

@@ -96,9 +96,7 @@ class FromPlugin:
 
     async def _ask(self) -> None:
         status = _parse(self._plugin, await _run(self._plugin, self._environ, self._patience_s))
-        self._identity = Identity(
-            Secret(status.token), status.client_certificate_data, Secret(status.client_key_data)
-        )
+        self._identity = Identity(Secret(status.token), status.client_certificate_data, Secret(status.client_key_data))
         self._expires = _seconds(status.expiration_timestamp)
 
 
@@ -183,6 +181,4 @@ def _cluster(info: ClusterInfo) -> dict[str, object]:
 
 def _failed(plugin: Plugin, what: str) -> BadCredentials:
     hint = f" ({plugin.install_hint.strip()})" if plugin.install_hint.strip() else ""
-    return BadCredentials(
-        f"{plugin.origin}: the exec plugin {plugin.command} {what}; run it by hand to see why{hint}"
-    )
+    return BadCredentials(f"{plugin.origin}: the exec plugin {plugin.command} {what}; run it by hand to see why{hint}")

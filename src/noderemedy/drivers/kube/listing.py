@@ -34,9 +34,7 @@ class _Page(Struct):
 class Lister:
     """Lists one resource into a sink."""
 
-    def __init__(
-        self, client: KubeClient, decode: Decode, sink: Sink, namespace: str, settings: Settings
-    ) -> None:
+    def __init__(self, client: KubeClient, decode: Decode, sink: Sink, namespace: str, settings: Settings) -> None:
         self._client = client
         self._decode = decode
         self._sink = sink

@@ -31,9 +31,7 @@ def _checked(url: str, what: str) -> Secret:
     full = url if "://" in url else f"http://{url}"
     parts = urlsplit(full)
     if parts.scheme != "http" or not parts.hostname:
-        raise BadConfig(
-            f"{what}: only http://HOST:PORT proxies are supported, not {parts.scheme or 'this'!r}"
-        )
+        raise BadConfig(f"{what}: only http://HOST:PORT proxies are supported, not {parts.scheme or 'this'!r}")
     return Secret(full)
 
 

@@ -19,9 +19,7 @@ def context(origin: str, authority: str, insecure: bool, identity: Identity) -> 
     try:
         made = ssl.create_default_context(cadata=authority or None)
     except (ssl.SSLError, ValueError):
-        raise BadConfig(
-            f"{origin}: the certificate authority holds no usable certificate; correct it"
-        ) from None
+        raise BadConfig(f"{origin}: the certificate authority holds no usable certificate; correct it") from None
     # Go's tooling makes authorities without the key identifiers that the strict mode of Python 3.13 demands.
     made.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if insecure:

@@ -60,9 +60,7 @@ def _refuse_halves(user: UserEntry, origin: str) -> None:
 def _read(user: UserEntry, origin: str, folder: Path) -> Identity:
     return Identity(
         token=_token(user, origin, folder),
-        certificate=_half(
-            user.client_certificate_data, user.client_certificate, "client-certificate", origin, folder
-        ),
+        certificate=_half(user.client_certificate_data, user.client_certificate, "client-certificate", origin, folder),
         key=Secret(_half(user.client_key_data, user.client_key, "client-key", origin, folder)),
     )
 
@@ -96,9 +94,7 @@ def _plugin(entry: ExecEntry, origin: str, folder: Path, cluster: ClusterInfo) -
         known = " or ".join(KNOWN_VERSIONS)
         raise BadConfig(f"{origin}: exec.apiVersion {entry.api_version!r} is not supported; use {known}")
     if entry.interactive_mode == "Always":
-        raise BadConfig(
-            f"{origin}: exec.interactiveMode Always needs a terminal; use another credential here"
-        )
+        raise BadConfig(f"{origin}: exec.interactiveMode Always needs a terminal; use another credential here")
     command = entry.command
     if "/" in command and not Path(command).is_absolute():
         command = str((folder / command).resolve())

@@ -206,9 +206,7 @@ class _Watcher:
         except (msgspec.DecodeError, UnicodeDecodeError):
             # Not even an envelope: nobody can tell which change was in it.
             nobody = Ref("", self._kind, self._namespace, "")
-            self._sink.unreadable(
-                self._kind, Undecodable(nobody, "", "", "a line of the watch is not an event")
-            )
+            self._sink.unreadable(self._kind, Undecodable(nobody, "", "", "a line of the watch is not an event"))
             raise _Distrust("a line that is not an event") from None
         if event.type in ("ADDED", "MODIFIED", "DELETED"):
             self._object(event.type, event.object)

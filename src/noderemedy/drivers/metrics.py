@@ -1,0 +1,59 @@
+"""The figures that node-remedy publishes, with the prefix `node_remedy_`.
+
+The manager sets them, `health.py` serves them. One registry per program, never the global one: tests and the lab run several managers in one process.
+"""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+EFFECT_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+
+
+class Metrics:
+    """Every figure by name."""
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        self.objects = Gauge("node_remedy_objects", "Objects in the cache", ["kind"], registry=registry)
+        self.queue_depth = Gauge("node_remedy_queue_depth", "Keys that wait to be decided", registry=registry)
+        self.decisions = Counter(
+            "node_remedy_decisions", "Decisions by room and reason", ["room", "reason"], registry=registry
+        )
+        self.effects = Counter(
+            "node_remedy_effects", "Effects by action and outcome", ["action", "outcome"], registry=registry
+        )
+        self.effect_seconds = Histogram(
+            "node_remedy_effect_duration_seconds",
+            "From asking for an effect to its outcome",
+            ["action"],
+            buckets=EFFECT_SECONDS,
+            registry=registry,
+        )
+        self.watch_age = Gauge(
+            "node_remedy_watch_age_seconds", "Age of the newest byte of a watch", ["kind"], registry=registry
+        )
+        self.quarantined = Counter(
+            "node_remedy_quarantined", "Objects that could not be read", ["kind"], registry=registry
+        )
+        self.leader = Gauge("node_remedy_leader", "1 while this process may act", registry=registry)
+        self.loop_lag = Gauge(
+            "node_remedy_loop_lag_seconds", "How late the event loop runs its timers", registry=registry
+        )
+        self.build = Info("node_remedy_build", "Which node-remedy this is", registry=registry)
+        self.build.info({"version": own_version()})
+
+    def text(self) -> bytes:
+        """All figures in the exposition format."""
+        return generate_latest(self.registry)
+
+
+def own_version() -> str:
+    """The installed version of node-remedy."""
+    try:
+        return version("node-remedy")
+    except PackageNotFoundError:
+        return "unknown"
