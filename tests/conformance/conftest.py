@@ -1,0 +1,10 @@
+"""Makes the project's root importable, so that the suite's own modules are `tests.conformance.…`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+ROOT = str(Path(__file__).resolve().parents[2])
+if ROOT not in sys.path:
+    sys.path.insert(0, ROOT)
