@@ -1,0 +1,71 @@
+"""The shapes of the built-in kinds, read once from the generated table `core_shapes.json`."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import msgspec
+
+from noderemedy.model.ids import Kind
+from noderemedy.sim.apiserver.shape import ANY, Shape
+
+OPEN = frozenset({"any", "quantity", "int-or-string"})
+
+
+class CoreShapes:
+    """Builds shapes by name; a definition is built once and shared, so that recursion ends."""
+
+    def __init__(self) -> None:
+        text = files(__package__).joinpath("core_shapes.json").read_bytes()
+        table = msgspec.json.decode(text)
+        self._kinds: dict[str, str] = table["kinds"]
+        self._definitions: dict[str, dict[str, Any]] = table["shapes"]
+        self._built: dict[str, Shape] = {}
+
+    def of(self, kind: Kind) -> Shape:
+        return self.named(self._kinds[f"{kind.group}/{kind.kind}"])
+
+    def named(self, name: str) -> Shape:
+        """The shape of one definition, such as `meta.v1.ObjectMeta`."""
+        if name in self._built:
+            return self._built[name]
+        shape = self._built[name] = Shape(type="object")
+        for key, described in self._definitions[name].items():
+            shape.properties[key] = self._field(described)
+        return shape
+
+    def _field(self, described: dict[str, Any]) -> Shape:
+        shape = self._value(described)
+        if "zero" in described and "ref" not in described:
+            shape.vanishes = True
+        if "atomic" in described:
+            shape = msgspec.structs.replace(shape, is_atomic=True)
+        return shape
+
+    def _value(self, described: dict[str, Any]) -> Shape:
+        if "ref" in described:
+            return self.named(described["ref"])
+        if "map" in described:
+            return Shape(type="object", additional=self._value(described["map"]))
+        if "list" in described:
+            return self._list(described)
+        kind = described["type"]
+        if kind == "object":
+            return msgspec.structs.replace(ANY)
+        return Shape(type=kind, keeps_unknown=kind in OPEN)
+
+    def _list(self, described: dict[str, Any]) -> Shape:
+        shape = Shape(type="array", items=self._value(described["list"]), merge_key=described.get("merge"))
+        if described.get("set"):
+            shape.list_type = "set"
+        if "keys" in described:
+            shape.list_type, shape.keys = "map", tuple(described["keys"])
+        return shape
+
+
+@cache
+def core_shapes() -> CoreShapes:
+    """The table is a constant: reading it once per process is enough."""
+    return CoreShapes()

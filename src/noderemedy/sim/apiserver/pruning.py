@@ -1,0 +1,114 @@
+"""Dropping what a kind does not have, and filling in what its schema says by default.
+
+Both walk only the parts that changed: what is shared with the stored object was treated before.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import UnsetType
+
+from noderemedy.sim.apiserver.shape import Shape
+
+ZERO = (None, "", 0, False)
+SERVER_FIELDS = ("apiVersion", "kind", "metadata")
+
+
+def prune(new: Any, old: Any, shape: Shape, unknown: list[str], path: str = "") -> Any:
+    """The value without unknown fields (their paths go to `unknown`) and without vanishing zeros."""
+    if new is old:
+        return new
+    if isinstance(new, dict):
+        return _prune_object(new, old if isinstance(old, dict) else {}, shape, unknown, path)
+    if isinstance(new, list) and shape.items is not None:
+        was = old if isinstance(old, list) else []
+        pairs = enumerate(new)
+        result = [
+            prune(item, was[index] if index < len(was) else None, shape.items, unknown, f"{path}[{index}]")
+            for index, item in pairs
+        ]
+        return new if all(a is b for a, b in zip(result, new, strict=True)) else result
+    return new
+
+
+def _prune_object(new: Any, old: Any, shape: Shape, unknown: list[str], path: str) -> Any:
+    if not shape.properties and shape.additional is None and shape.keeps_unknown:
+        return new
+    result = None
+    for key, value in new.items():
+        inner = shape.properties.get(key, shape.additional)
+        was = old.get(key)
+        if value is was and inner is not None:
+            continue
+        kept: Any = value
+        if inner is None:
+            if shape.keeps_unknown:
+                continue
+            unknown.append(f"{path}.{key}" if path else key)
+            kept = DROPPED
+        elif inner.vanishes and is_zero(value):
+            kept = DROPPED
+        else:
+            kept = prune(value, was, inner, unknown, f"{path}.{key}" if path else key)
+        if kept is value:
+            continue
+        result = dict(new) if result is None else result
+        if kept is DROPPED:
+            del result[key]
+        else:
+            result[key] = kept
+    return new if result is None else result
+
+
+DROPPED: Any = object()
+
+
+def is_zero(value: Any) -> bool:
+    """The values that Go's omitempty leaves out."""
+    return not value and (value is None or isinstance(value, (str, int, float, bool, list, dict)))
+
+
+def drop_nulls(new: Any, old: Any) -> Any:
+    """Built-in kinds know no null: such a field is as good as absent."""
+    if new is old or not isinstance(new, (dict, list)):
+        return new
+    if isinstance(new, list):
+        result = [drop_nulls(item, None) for item in new]
+        return new if all(a is b for a, b in zip(result, new, strict=True)) else result
+    was = old if isinstance(old, dict) else {}
+    kept = {key: drop_nulls(value, was.get(key)) for key, value in new.items() if value is not None}
+    same = len(kept) == len(new) and all(kept[key] is new[key] for key in kept)
+    return new if same else kept
+
+
+def set_defaults(new: Any, old: Any, shape: Shape) -> Any:
+    """The value with the defaults of a custom kind's schema; a null that may not be is defaulted too."""
+    if not shape.has_defaults:
+        return new
+    if isinstance(new, dict):
+        return _default_object(new, shape)
+    if isinstance(new, list) and shape.items is not None:
+        items = shape.items
+        result = [set_defaults(item, None, items) for item in new]
+        return new if all(a is b for a, b in zip(result, new, strict=True)) else result
+    return new
+
+
+def _default_object(new: Any, shape: Shape) -> Any:
+    result = None
+    for key, inner in shape.properties.items():
+        value = new.get(key)
+        filled = value
+        if not isinstance(inner.default, UnsetType) and (key not in new or (value is None and not inner.nullable)):
+            filled = inner.default
+        filled = set_defaults(filled, None, inner)
+        if filled is not value:
+            result = dict(new) if result is None else result
+            result[key] = filled
+    if shape.additional is not None and shape.additional.has_defaults:
+        for key, value in new.items():
+            if key not in shape.properties:
+                result = dict(new) if result is None else result
+                result[key] = set_defaults(value, None, shape.additional)
+    return new if result is None else result

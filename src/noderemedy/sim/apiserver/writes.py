@@ -1,0 +1,312 @@
+"""The one way in: every create and every change of an object passes here and obeys the same rules in the same order.
+
+Each rule is a method of its own, so that a test can take a single rule away and see the suite notice.
+Who calls: the direct interface (`server.py`), HTTP (`rest.py`), deletion and garbage collection.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.sim.apiserver import errors, kinds
+from noderemedy.sim.apiserver.admission import Admission
+from noderemedy.sim.apiserver.clock import Stamps
+from noderemedy.sim.apiserver.managers import Writer, managed, track_update, with_managed
+from noderemedy.sim.apiserver.names import metadata_causes
+from noderemedy.sim.apiserver.pruning import drop_nulls, prune, set_defaults
+from noderemedy.sim.apiserver.shape import Shape
+from noderemedy.sim.apiserver.store import Store, change_of, stamped
+from noderemedy.sim.apiserver.types import ADMIN, Key, ResourceType, Tree, User
+from noderemedy.sim.apiserver.validation import ABSENT, core_type_fault, validate
+
+
+class Options(Struct, frozen=True):
+    """How a write is asked for. `version` is the version of the request, "" the stored one."""
+
+    user: User = ADMIN
+    manager: str = "unknown"
+    dry_run: bool = False
+    force: bool = False
+    strictness: str = "Warn"
+    version: str = ""
+    subresource: str = ""
+    verb: str = "update"
+
+
+KEPT = ("uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
+SERVER_MADE = (*KEPT, "resourceVersion", "managedFields")
+
+
+class Writes:
+    """Creates and changes objects of any kind."""
+
+    def __init__(self, store: Store, stamps: Stamps, admission: Admission) -> None:
+        self.store = store
+        self.stamps = stamps
+        self.admission = admission
+        self.tracks_updates = True
+        self.warnings: list[str] = []
+
+    # --- creating -------------------------------------------------------------------------------------
+
+    def create(self, resource: ResourceType, tree: Tree, options: Options, owners: list[Tree] | None = None) -> Tree:
+        """Store a new object, or refuse. An apply brings its own record of owners."""
+        tree = self.named(resource, tree)
+        meta = tree["metadata"]
+        key: Key = (meta.get("namespace", ""), meta.get("name", ""))
+        shape = resource.version(options.version).shape
+        tree = self.shaped(resource, tree, {}, options)
+        self.check_namespace(resource, key[0])
+        tree = self.prepared(resource, tree, options.user)
+        self.judge(resource, shape, tree, None)
+        self.admission.check("create", resource, None, tree, options.user)
+        if key in self.store.collection(resource.stored_kind).objects:
+            raise errors.already_exists(resource, key[1])
+        if owners is not None:
+            tree = with_managed(tree, owners)
+        else:
+            tree = self._recorded(shape, {"metadata": {}}, tree, resource, options)
+        return self.commit(resource, key, None, tree, options)
+
+    def named(self, resource: ResourceType, tree: Tree) -> Tree:
+        """The object with metadata that only the server may write taken out, and a name if it asks for one."""
+        meta = tree.get("metadata") or {}
+        if not isinstance(meta, dict):
+            raise errors.bad_request("metadata is not an object")
+        if meta.get("resourceVersion"):
+            raise errors.ApiError(500, "", "resourceVersion should not be set on objects to be created")
+        meta = {key: value for key, value in meta.items() if key not in SERVER_MADE}
+        if not meta.get("name") and meta.get("generateName"):
+            meta["name"] = meta["generateName"][: 63 - 5] + self.stamps.suffix()
+        if not resource.namespaced:
+            meta.pop("namespace", None)
+        return {**tree, "apiVersion": resource.api_version(), "metadata": meta}
+
+    def prepared(self, resource: ResourceType, tree: Tree, user: User) -> Tree:
+        """A new object as the server completes it: identity, then what its kind needs."""
+        meta = {**tree["metadata"], "uid": self.stamps.uid(), "creationTimestamp": self.stamps.now()}
+        if resource.has_generation:
+            meta["generation"] = 1
+        tree = {**tree, "metadata": meta}
+        if resource.version().has_status and resource.kind not in kinds.KEEPS_STATUS_WHEN_CREATED:
+            tree = {key: value for key, value in tree.items() if key != "status"}
+        prepare = kinds.PREPARE.get(resource.kind)
+        tree = prepare(tree, user) if prepare else tree
+        status = kinds.ALWAYS_STATUS.get(resource.kind)
+        return {**tree, "status": status} if status else tree
+
+    def check_namespace(self, resource: ResourceType, namespace: str) -> None:
+        """Objects are created only in a namespace that exists and stays."""
+        if not resource.namespaced:
+            return
+        found = self.store.collection(kinds.NAMESPACE).objects.get(("", namespace))
+        if found is None:
+            about = {"name": namespace, "kind": "namespaces"}
+            raise errors.ApiError(404, "NotFound", f'namespaces "{namespace}" not found', about)
+        if found["metadata"].get("deletionTimestamp"):
+            why = f"unable to create new content in namespace {namespace} because it is being terminated"
+            error = errors.forbidden(resource, "", why)
+            cause = {"reason": "NamespaceTerminating", "message": f"namespace {namespace} is being terminated"}
+            error.details["causes"] = [{**cause, "field": "metadata.namespace"}]
+            raise error
+
+    # --- changing -------------------------------------------------------------------------------------
+
+    def change(self, resource: ResourceType, old: Tree, new: Tree, options: Options) -> Tree:
+        """Replace an object by its changed self, or refuse. An object that does not change is not written."""
+        if new is old:
+            return old
+        shape = resource.version(options.version).shape
+        meta = old["metadata"]
+        self.check_uid(resource, old, new, options)
+        self.check_version(resource, old, new, options)
+        new = self.shaped(resource, new, old, options)
+        new = self.separated(resource, old, new, options.subresource)
+        new = self._kept(old, new)
+        self.judge(resource, shape, new, old)
+        verb = f"{options.verb}/{options.subresource}" if options.subresource else options.verb
+        self.admission.check(verb, resource, old, new, options.user)
+        new = self.counted(resource, old, new)
+        new = self._recorded(shape, old, new, resource, options)
+        key: Key = (meta.get("namespace", ""), meta["name"])
+        if self.is_free_to_go(new):
+            return self._remove(resource, key, old, new, options)
+        if new == old:
+            return old
+        return self.commit(resource, key, old, new, options)
+
+    def check_uid(self, resource: ResourceType, old: Tree, new: Tree, options: Options) -> None:
+        """A writer that names a uid means that very object: a conflict for updates, invalid for patches."""
+        asked, actual = new["metadata"].get("uid"), old["metadata"]["uid"]
+        if not asked or asked == actual:
+            return
+        name = old["metadata"]["name"]
+        if options.verb == "patch":
+            raise errors.invalid(resource, name, [errors.invalid_value("metadata.uid", asked, "field is immutable")])
+        why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {actual}"
+        raise errors.conflict(resource, name, why)
+
+    def check_version(self, resource: ResourceType, old: Tree, new: Tree, options: Options) -> None:
+        """A writer that names a version is refused if the object has moved on; some kinds must name one."""
+        asked = new["metadata"].get("resourceVersion")
+        name = old["metadata"]["name"]
+        if asked and asked != old["metadata"]["resourceVersion"]:
+            raise errors.stale(resource, name)
+        if not asked and options.verb == "update" and (resource.is_custom or resource.needs_version_to_update):
+            cause = errors.Cause("FieldValueInvalid", "Invalid value: 0: must be specified for an update")
+            cause = errors.Cause(cause.reason, cause.message, "metadata.resourceVersion")
+            raise errors.invalid(resource, name, [cause])
+
+    def separated(self, resource: ResourceType, old: Tree, new: Tree, subresource: str) -> Tree:
+        """Status is changed only through the status subresource, and nothing else is changed there."""
+        if not resource.version().has_status:
+            return new
+        if subresource != "status":
+            return _with(new, "status", old.get("status"))
+        if resource.is_custom:
+            kept = _with(old, "status", new.get("status"))
+            return _with_meta(kept, "managedFields", new["metadata"].get("managedFields"))
+        changed = {"metadata": new["metadata"], "status": new.get("status")}
+        return {key: value for key, value in {**old, **changed}.items() if value is not None}
+
+    def _kept(self, old: Tree, new: Tree) -> Tree:
+        """Metadata that belongs to the server stays as it was."""
+        before, after = old["metadata"], new["metadata"]
+        if before is after:
+            return new
+        meta = {key: value for key, value in after.items() if key not in SERVER_MADE}
+        meta |= {key: before[key] for key in KEPT if key in before}
+        meta["resourceVersion"] = before["resourceVersion"]
+        entries = after.get("managedFields") or before.get("managedFields")
+        if entries:
+            meta["managedFields"] = before.get("managedFields") if entries == before.get("managedFields") else entries
+        return {**new, "metadata": before if meta == before else meta}
+
+    def counted(self, resource: ResourceType, old: Tree, new: Tree) -> Tree:
+        """The generation counts changes of what is wanted: everything but metadata and status."""
+        if not resource.has_generation or not self.is_wish_changed(resource, old, new):
+            return new
+        return _with_meta(new, "generation", old["metadata"].get("generation", 0) + 1)
+
+    def is_wish_changed(self, resource: ResourceType, old: Tree, new: Tree) -> bool:
+        apart = {"metadata", "apiVersion"} | ({"status"} if resource.version().has_status else set())
+        keys = [key for key in {**old, **new} if key not in apart]
+        return any(old.get(key) is not new.get(key) and old.get(key) != new.get(key) for key in keys)
+
+    def is_free_to_go(self, tree: Tree) -> bool:
+        """Whether an object that is being deleted has nothing left that holds it."""
+        meta = tree["metadata"]
+        if "deletionTimestamp" not in meta or meta.get("finalizers"):
+            return False
+        if tree.get("kind") == "Namespace" and (tree.get("spec") or {}).get("finalizers"):
+            return False
+        return not meta.get("deletionGracePeriodSeconds")
+
+    # --- judging --------------------------------------------------------------------------------------
+
+    def shaped(self, resource: ResourceType, new: Tree, old: Tree, options: Options) -> Tree:
+        """The object in the shape of its kind: unknown fields dropped or refused, defaults filled in."""
+        shape = resource.version(options.version).shape
+        unknown: list[str] = []
+        if resource.is_custom:
+            new = set_defaults(self.pruned(new, old, shape, unknown), old, shape)
+        else:
+            self._check_core_types(resource, new, old, shape)
+            new = self.pruned(drop_nulls(new, old), old, shape, unknown)
+            if "stringData" in new and resource.kind == kinds.SECRET:
+                new = kinds.fold_strings(new)
+        new = _with(new, "apiVersion", resource.api_version())
+        if unknown:
+            self._report_unknown(resource, unknown, options)
+        return new
+
+    def pruned(self, new: Tree, old: Tree, shape: Shape, unknown: list[str]) -> Tree:
+        """Fields that the kind does not have are not stored."""
+        found: Tree = prune(new, old, shape, unknown)
+        return found
+
+    def _check_core_types(self, resource: ResourceType, new: Tree, old: Tree, shape: Shape) -> None:
+        fault = core_type_fault(new, old, shape)
+        if fault is not None:
+            kind, (path, found) = resource.kind.kind, fault
+            why = f"json: cannot unmarshal {found} into Go struct field {kind}{path}"
+            version = resource.versions[0].name
+            raise errors.bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {why}')
+
+    def _report_unknown(self, resource: ResourceType, unknown: list[str], options: Options) -> None:
+        said = [f'unknown field "{path}"' for path in sorted(unknown)]
+        if options.strictness == "Strict":
+            raise errors.bad_request(f"strict decoding error: {', '.join(said)}")
+        if options.strictness == "Warn":
+            self.warnings += said
+
+    def judge(self, resource: ResourceType, shape: Shape, new: Tree, old: Tree | None) -> None:
+        """Refuse an object that is not valid, with every cause."""
+        causes = metadata_causes(resource, new["metadata"], None if old is None else old["metadata"])
+        if resource.is_custom:
+            causes += self.schema_causes(new, old, shape)
+        special = kinds.CAUSES.get(resource.kind)
+        if special is not None:
+            causes += special(new, old)
+        if causes:
+            raise errors.invalid(resource, new["metadata"].get("name", ""), causes)
+
+    def schema_causes(self, new: Tree, old: Tree | None, shape: Shape) -> list[errors.Cause]:
+        """What the structural schema of a custom kind has against an object."""
+        return validate(new, ABSENT if old is None else old, shape)
+
+    # --- recording and committing ---------------------------------------------------------------------
+
+    def writer(self, resource: ResourceType, options: Options) -> Writer:
+        api_version = resource.api_version(options.version)
+        return Writer(options.manager, api_version, self.stamps.now(), options.subresource)
+
+    def _recorded(self, shape: Shape, old: Tree, new: Tree, resource: ResourceType, options: Options) -> Tree:
+        """The object with who owns what. An apply has recorded it already."""
+        if options.verb == "apply" or not self.tracks_updates:
+            return new
+        asked = new["metadata"].get("managedFields")
+        if asked is not None and asked != managed(old) and not options.subresource:
+            old = with_managed(old, [] if asked in ([], [{}]) else asked)
+        return with_managed(new, track_update(old, new, shape, self.writer(resource, options)))
+
+    def commit(self, resource: ResourceType, key: Key, old: Tree | None, new: Tree, options: Options) -> Tree:
+        if options.dry_run:
+            return new
+        revision = self.store.next_revision()
+        new = stamped(new, revision)
+        self.store.commit(change_of(resource.stored_kind, key, revision, old, new))
+        return new
+
+    def _remove(self, resource: ResourceType, key: Key, old: Tree, last: Tree, options: Options) -> Tree:
+        """Take an object away for good; watchers get its last state."""
+        if options.dry_run:
+            return last
+        revision = self.store.next_revision()
+        last = stamped(last, revision)
+        change = change_of(resource.stored_kind, key, revision, old, None)
+        self.store.commit(change._replace(new=last))
+        return last
+
+    def remove(self, resource: ResourceType, tree: Tree, options: Options) -> Tree:
+        """Remove an object without asking further."""
+        meta = tree["metadata"]
+        return self._remove(resource, (meta.get("namespace", ""), meta["name"]), tree, tree, options)
+
+
+def _with(tree: Tree, key: str, value: Any) -> Tree:
+    """The tree with one top-level field set, or taken out if the value is None."""
+    if tree.get(key) is value:
+        return tree
+    if value is None:
+        return {name: kept for name, kept in tree.items() if name != key}
+    return {**tree, key: value}
+
+
+def _with_meta(tree: Tree, key: str, value: Any) -> Tree:
+    meta = tree["metadata"]
+    if meta.get(key) is value:
+        return tree
+    return {**tree, "metadata": _with(meta, key, value)}
