@@ -1,6 +1,7 @@
 """The figures that node-remedy publishes, with the prefix `node_remedy_`.
 
-The manager sets them, `health.py` serves them. One registry per program, never the global one: tests and the lab run several managers in one process.
+The manager sets them, `health.py` serves them. One registry per program, never the global one: tests and the lab run
+several managers in one process.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ out the operation, tell `answered(...)`; before every effect ask `may_act(now)`.
    run at different speeds and for effects that are on their way.
 4. A write without an answer may have happened: read before claiming anything.
 5. Every acquisition has a higher token (leaseTransitions), also when the same process lost it and came back.
+   Only deleting the Lease by hand loses the count: then it goes on from the highest that its new maker saw.
 """
 
 from __future__ import annotations
