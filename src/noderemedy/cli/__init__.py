@@ -1,0 +1,1 @@
+"""Ring 7: the commands `node-remedy` and `kubectl-remedy`."""

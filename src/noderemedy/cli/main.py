@@ -1,0 +1,110 @@
+"""The entry point of `node-remedy` and of `kubectl-remedy` (so `kubectl remedy …`).
+
+Sub-commands are a table: each module is imported only when its command runs, so that `--help` and `plan` do not
+pay for an HTTP stack. What somebody else did wrong ends in one line and exit code 2, never in a traceback.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple, NoReturn
+
+import click
+
+from noderemedy.model.errors import Theirs
+
+UNUSABLE = 2  # bad usage, bad input, a cluster that cannot be reached
+OUR_FAULT = 70
+
+
+class Lazy(NamedTuple):
+    """Where a command lives, and its line in the help."""
+
+    module: str
+    help: str
+
+
+# name -> module with a click command of the same name. A module that is not there yet is not shown.
+COMMANDS: dict[str, Lazy] = {
+    "plan": Lazy("noderemedy.cli.plan", "Show what would be done, and why; change nothing."),
+    "manager": Lazy("noderemedy.cli.manager", "Run the manager: repair nodes until it is stopped."),
+    "lab": Lazy("noderemedy.cli.lab", "A whole cluster on this machine, to watch a repair."),
+    "version": Lazy("noderemedy.cli.version", "Print the version."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [name for name, lazy in COMMANDS.items() if find_spec(lazy.module)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.list_commands(ctx):
+            return None
+        command = getattr(import_module(COMMANDS[cmd_name].module), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in self.list_commands(ctx):
+            known = ", ".join(self.list_commands(ctx))
+            ctx.fail(f"there is no command {args[0]!r}; use one of: {known}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, COMMANDS[name].help) for name in self.list_commands(ctx)])
+
+
+def show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from noderemedy.cli.version import text
+
+        click.echo(text())
+        ctx.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    is_eager=True,
+    callback=show_version,
+    help="Print the version.",
+)
+def cli() -> None:
+    """Node auto-repair for Kubernetes: frees a dead node's workload only on proof."""
+
+
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run a command and exit with its code."""
+    try:
+        code = cli.main(arguments, prog_name=_called(), standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as problem:
+        problem.show()
+        sys.exit(problem.exit_code)
+    except Theirs as problem:
+        click.echo(f"Error: {problem}", err=True)
+        sys.exit(UNUSABLE)
+    except BrokenPipeError:
+        sys.stderr.close()  # whoever read our output has gone; the interpreter would complain once more
+        sys.exit(141)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _called() -> str:
+    name = Path(sys.argv[0]).name
+    return "kubectl remedy" if name.startswith("kubectl-remedy") else "node-remedy"
+
+
+if __name__ == "__main__":
+    main()

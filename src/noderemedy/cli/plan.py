@@ -1,0 +1,81 @@
+"""`node-remedy plan`: what would be done, and why, on files or on a live cluster. Changes nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from noderemedy.manager import plan as planning
+from noderemedy.manager import sources
+from noderemedy.model.meta import Malformed
+from noderemedy.model.time import Wall
+from noderemedy.wire.scalars import read_wall
+
+
+def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> Wall | None:
+    """An RFC 3339 moment."""
+    found = read_wall(value) if value is not None else None
+    if isinstance(found, Malformed):
+        raise click.BadParameter(found.problem, ctx, param)
+    return found
+
+
+@click.command()
+@click.option(
+    "-f",
+    "--filename",
+    "names",
+    multiple=True,
+    metavar="FILE|DIR|-",
+    help="Kubernetes YAML or JSON; - is standard input. Without it: the live cluster.",
+)
+@click.option(
+    "--now",
+    callback=moment,
+    metavar="TIME",
+    help="Decide as if it were this time, like 2030-01-31T12:00:00Z.",
+)
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
+@click.option("--context", default="", help="The context of the kubeconfig to use.")
+def plan(
+    names: tuple[str, ...], now: Wall | None, output: str, kubeconfig: Path | None, context: str
+) -> None:
+    """Show every action that would be taken next, its reasons and when the next look is due. Changes nothing.
+
+    A kubectl dump will do: kubectl get nodes,machines,bmh,metal3machines -A -o yaml | node-remedy plan -f -
+    """
+    at = now or Wall(time.time_ns() // 1_000_000)
+    if names and (kubeconfig or context):
+        raise click.UsageError(
+            "-f plans on files, --kubeconfig and --context on a live cluster; leave one of them out"
+        )
+    if names:
+        found = sources.objects(names, sys.stdin.buffer.read)
+        made = planning.on_trees(found, at)
+    else:
+        made = live(kubeconfig, context, at)
+    for remark in made.remarks:
+        click.echo(f"Note: {remark}", err=True)
+    show(made, output, at)
+
+
+def live(kubeconfig: Path | None, context: str, now: Wall) -> planning.Plan:
+    import asyncio
+
+    from noderemedy.manager import liveplan
+
+    return asyncio.run(liveplan.on_cluster(kubeconfig, context, now))
+
+
+def show(made: planning.Plan, output: str, now: Wall) -> None:
+    if output == "json":
+        click.echo(json.dumps([entry.plain() for entry in made.entries], indent=2, ensure_ascii=False))
+        return
+    from noderemedy.cli import plantext
+
+    plantext.show(made, now)

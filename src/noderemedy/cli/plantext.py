@@ -1,0 +1,63 @@
+"""A plan for people: per object what is done, why, and when the next look is due. Colour on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.text import Text
+
+from noderemedy.manager.plan import Entry, Plan
+from noderemedy.model.actions import Action
+from noderemedy.model.time import Wall
+
+INDENT = "  "
+
+
+def show(plan: Plan, now: Wall) -> None:
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    for entry in plan.entries:
+        for line in lines(entry, now):
+            console.print(line)
+        console.print()
+    console.print(Text(summary(plan), style="bold"))
+
+
+def lines(entry: Entry, now: Wall) -> list[Text]:
+    """The block of one entry."""
+    shown = [Text.assemble((entry.key, "bold"), f"  ({entry.room})")]
+    shown += [row("do", text(action), "green") for action in entry.actions]
+    for reason in entry.because:
+        shown.append(row("because", reason.note(), "red" if reason.alert else ""))
+    if not entry.actions:
+        shown.insert(1, row("do", "nothing now", "dim"))
+    if entry.wake_at:
+        shown.append(row("next look", f"{entry.wake_at} ({distance(now, entry.wake_at)})", "cyan"))
+    return shown
+
+
+def row(title: str, words: str, style: str) -> Text:
+    return Text.assemble(INDENT, (f"{title:<10}", "dim"), (words, style))
+
+
+def text(action: Action) -> str:
+    return f"{type(action).__name__} {action.ref}"
+
+
+def distance(now: Wall, then: Wall) -> str:
+    """`in 2m 5s`: for reading, so whole seconds will do."""
+    seconds = max(0, round(then.since(now).ms / 1000))
+    minutes, seconds = divmod(seconds, 60)
+    hours, minutes = divmod(minutes, 60)
+    parts = [f"{value}{unit}" for value, unit in ((hours, "h"), (minutes, "m"), (seconds, "s")) if value]
+    return f"in {' '.join(parts)}" if parts else "now"
+
+
+def summary(plan: Plan) -> str:
+    actions = sum(len(entry.actions) for entry in plan.entries)
+    looked = f"{counted(plan.objects, 'object')} looked at"
+    return f"{counted(actions, 'action') if actions else 'Nothing to do'}; {looked}. Nothing was changed."
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,35 @@
+"""Where the kinds that rooms watch are served, and what does not work without each. Read by manager and plan."""
+
+from __future__ import annotations
+
+from noderemedy.drivers.kube.discovery import Wanted
+from noderemedy.model.ids import HOST, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind
+from noderemedy.rooms import watched
+
+# Versions in which the fields that we read are the same, best first.
+WANTED: dict[Kind, Wanted] = {
+    NODE: Wanted(NODE, ("v1",), "nodes", False),
+    MACHINE: Wanted(MACHINE, ("v1beta2", "v1beta1", "v1alpha4", "v1alpha3"), "machines", True),
+    OPENSHIFT_MACHINE: Wanted(OPENSHIFT_MACHINE, ("v1beta1",), "machines", True),
+    METAL3_MACHINE: Wanted(
+        METAL3_MACHINE, ("v1beta2", "v1beta1", "v1alpha5", "v1alpha4"), "metal3machines", True
+    ),
+    HOST: Wanted(HOST, ("v1alpha1",), "baremetalhosts", True),
+}
+WITHOUT: dict[Kind, str] = {
+    NODE: "nothing works: this is no Kubernetes API server",
+    MACHINE: "machines of Cluster API are not repaired",
+    OPENSHIFT_MACHINE: "machines of OpenShift are not repaired",
+    METAL3_MACHINE: "a host whose consumer is a Metal3Machine counts as nobody's",
+    HOST: "no host can be powered off, so nothing is repaired through its annotations",
+}
+
+
+def wanted() -> tuple[Wanted, ...]:
+    """All kinds that some room watches."""
+    return tuple(WANTED[kind] for kind in watched())
+
+
+def crd_name(one: Wanted) -> str:
+    """The name of the CustomResourceDefinition, as in `kubectl get crd`."""
+    return f"{one.plural}.{one.kind.group}"

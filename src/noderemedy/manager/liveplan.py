@@ -1,0 +1,125 @@
+"""Plan on a live cluster: paged lists of what rooms watch, and live reads where a decision asks for one.
+
+Called by `node-remedy plan` without -f. Only GET is ever sent: `reading` refuses everything else.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.kube.config import load
+from noderemedy.drivers.kube.discovery import Wanted
+from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Refused
+from noderemedy.drivers.kube.listing import Lister
+from noderemedy.drivers.kube.refusals import describe
+from noderemedy.drivers.kube.sink import DEFAULT
+from noderemedy.manager.kinds import WITHOUT, crd_name, wanted
+from noderemedy.manager.plan import Look, Plan
+from noderemedy.manager.serving import NotServed, Unclear, serving
+from noderemedy.model.errors import Permanent
+from noderemedy.model.ids import NODE, Kind
+from noderemedy.model.outcome import Done, Effect, Outcome, Seen, Unknown
+from noderemedy.model.time import Wall
+from noderemedy.wire.answers import outcome
+from noderemedy.wire.http import Request, Resource
+from noderemedy.wire.objects import Undecodable, decode
+from noderemedy.wire.requests import render
+
+
+class Unreachable(Permanent):
+    """The cluster cannot be planned on: says why, and what to do."""
+
+
+async def on_cluster(kubeconfig: Path | None, context: str, now: Wall) -> Plan:
+    """What would be done on the cluster that the kubeconfig means. Raises Theirs."""
+    async with KubeClient(load(kubeconfig, context)) as client:
+        try:
+            return await Live(client, now).plan()
+        except (NotSent, NoAnswer) as problem:
+            raise Unreachable(str(problem)) from None
+
+
+class Live:
+    """One look at a live cluster. A `Sink` for the lists."""
+
+    def __init__(self, client: KubeClient, now: Wall) -> None:
+        self._client = client
+        self._look = Look(now)
+        self._served: dict[Kind, Resource] = {}
+
+    async def plan(self) -> Plan:
+        remarks = [remark for one in wanted() if (remark := await self._take(one))]
+        pending = self._look.reads()
+        while pending:
+            for read in pending:
+                await self._read(read)
+            pending = self._look.reads()
+        return self._look.plan(remarks)
+
+    async def _take(self, one: Wanted) -> str:
+        """List one kind, if it is served; a remark if not."""
+        match await serving(self._client, one):
+            case Unclear(why):
+                raise Unreachable(why)
+            case NotServed():
+                if one.kind == NODE:
+                    raise Unreachable(f"{self._client.access.server}: {WITHOUT[NODE]}")
+                self._look.complete(one.kind)
+                return f"{crd_name(one)} is not installed: {WITHOUT[one.kind]}"
+            case resource:
+                self._served[one.kind] = resource
+                await self._list(one.kind, resource)
+                return ""
+
+    async def _list(self, kind: Kind, resource: Resource) -> None:
+        lister = Lister(self._client, partial(decode, kind), self, "", DEFAULT)
+        try:
+            await lister.pour(resource)
+        except Refused as refused:
+            raise Unreachable(describe(refused.answer, resource)) from None
+
+    async def _read(self, read: Effect) -> None:
+        more: Effect | None = read
+        while more is not None:
+            more = self._look.answer(more, await self._outcome(more))
+
+    async def _outcome(self, read: Effect) -> Outcome:
+        begun = self._look.now.mono
+        if read.action.ref.kind not in self._served:
+            return Done(begun, gone=True)
+        request = reading(render(read.action, 0, self._served))
+        try:
+            return outcome(read, await self._client.send(request, retry=True), begun)
+        except (NotSent, NoAnswer) as problem:
+            return Unknown(str(problem))
+
+    # --- Sink ----------------------------------------------------------------------------------------------------
+
+    def listing(self, kind: Kind) -> None:
+        """A plan lists once."""
+
+    def seen(self, item: Seen) -> None:
+        self._look.seen(item)
+
+    def gone(self, item: Seen) -> None:
+        """A list tells of nothing that is gone."""
+
+    def listed(self, kind: Kind) -> None:
+        self._look.complete(kind)
+
+    def unreadable(self, kind: Kind, problem: Undecodable) -> None:
+        self._look.unreadable(problem)
+
+    def contact(self, kind: Kind) -> None:
+        """How fresh a list is does not matter here."""
+
+    def lost(self, kind: Kind, why: str) -> None:
+        """Only watches are lost."""
+
+
+def reading(request: Request) -> Request:
+    """A plan changes nothing: whatever would, stops here."""
+    assert request.method == "GET", "plan only reads"
+    return request

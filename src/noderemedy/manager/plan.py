@@ -1,0 +1,200 @@
+"""One look at a cluster that changes nothing: what would be done next, why, and when to look again. Pure.
+
+Called by `node-remedy plan`, on files (`on_trees`) and on a live cluster (`liveplan.py`). It is the manager's own
+engine, dry. Both clocks stand at `now`, and everything counts as watched since long ago: a plan is one look of an
+observer that has been there all the time. What waits for a live read is read, so no Confirm is left in a plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.engine.loop import Engine
+from noderemedy.manager import plain
+from noderemedy.manager.sources import Source
+from noderemedy.model.actions import Action, Confirm
+from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
+from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
+from noderemedy.model.room import Present, Room
+from noderemedy.model.time import Mono, Now, Wall
+from noderemedy.rooms import ROOMS, watched
+from noderemedy.wire.objects import Undecodable, convert
+
+LONG_AGO = Now(Wall(0), Mono(0))
+QUARANTINE = "quarantine"
+COMPLAINTS = (ActionFailed, ActionRefused)  # of the live reads: the reasons of a decision do not say these
+
+
+class Entry(Struct, frozen=True):
+    """What one room would do about one object."""
+
+    room: str
+    key: str
+    actions: tuple[Action, ...] = ()
+    because: tuple[Reason, ...] = ()
+    wake_at: Wall | None = None
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "room": self.room,
+            "key": self.key,
+            "actions": [plain.action(action) for action in self.actions],
+            "because": [plain.reason(reason) for reason in self.because],
+            "wakeAt": str(self.wake_at) if self.wake_at else None,
+        }
+
+
+class Plan(Struct, frozen=True):
+    """All entries, by room and key; how many objects were looked at; remarks for whoever wrote the files."""
+
+    entries: tuple[Entry, ...]
+    objects: int
+    remarks: tuple[str, ...] = ()
+
+
+class Look:
+    """One look. Tell it every object, answer every read it asks for, then take the entries."""
+
+    def __init__(self, now: Wall, rooms: tuple[Room, ...] = ROOMS) -> None:
+        self.now = Now(now, Mono(now.ms))  # so that a wake in Mono is the same number on the wall
+        self.engine = Engine(rooms, is_dry=True)
+        self._unreadable: dict[Ref, Entry] = {}
+        self._nameless: list[Entry] = []
+        self._complaints: dict[Key, Reason] = {}
+        self._objects = 0
+
+    def seen(self, seen: Seen) -> None:
+        self._objects += 1
+        self.engine.seen(seen, LONG_AGO)
+
+    def unreadable(self, problem: Undecodable) -> None:
+        """Set an object aside; the others go on."""
+        self._objects += 1
+        entry = Entry(QUARANTINE, str(problem.ref), because=(ObjectUnreadable(problem.problem),))
+        if problem.ref.name:
+            self._unreadable[problem.ref] = entry
+        else:
+            self._nameless.append(entry)
+
+    def complete(self, kind: Kind) -> None:
+        """All objects of this kind were told."""
+        self.engine.listed(kind, LONG_AGO)
+
+    def reads(self) -> tuple[Effect, ...]:
+        """The live reads that the rooms ask for now; none: the look is over."""
+        output = self.engine.step(self.now, token=0)
+        for notice in output.notices:
+            if isinstance(notice.reason, COMPLAINTS):
+                self._complaints[Key(notice.room, notice.ref)] = notice.reason
+        return output.effects
+
+    def answer(self, read: Effect, outcome: Outcome) -> Effect | None:
+        """How a read ended; returns the next one of the same decision."""
+        return self.engine.ended(read, outcome, self.now)
+
+    def remembered(self, read: Effect) -> Outcome:
+        """The answer of a world that is what we were told of it."""
+        ref = read.action.ref
+        if unreadable := self._unreadable.get(ref):
+            reason = unreadable.because[0]
+            assert isinstance(reason, ObjectUnreadable)
+            return Failed(f"{ref}: {reason.problem}", lasting=True)
+        entry = self.engine.cache.read(ref)
+        if isinstance(entry, Present):
+            return Done(self.now.mono, Seen(ref, entry.obj.uid, entry.resource_version, entry.obj))
+        return Done(self.now.mono, gone=True)
+
+    def plan(self, remarks: Iterable[str] = ()) -> Plan:
+        decided = [self._entry(key) for key in self.engine.decisions]
+        entries = [entry for entry in decided if entry.actions or entry.because or entry.wake_at]
+        entries += [*self._unreadable.values(), *self._nameless]
+        entries.sort(key=lambda entry: (entry.room, entry.key))
+        return Plan(tuple(entries), self._objects, tuple(remarks))
+
+    def _entry(self, key: Key) -> Entry:
+        decision = self.engine.decisions[key]
+        wake = self.engine.timers.planned(key)
+        complaint = self._complaints.get(key)
+        return Entry(
+            room=key.room,
+            key=str(key.ref),
+            actions=tuple(action for action in decision.actions if not isinstance(action, Confirm)),
+            because=(*decision.because, complaint) if complaint else decision.because,
+            wake_at=Wall(wake.ms) if wake else None,
+        )
+
+
+def on_trees(sources: Iterable[Source], now: Wall, rooms: tuple[Room, ...] = ROOMS) -> Plan:
+    """Plan on files: they are the whole world, and every read of it is confirmed."""
+    look, remarks = Look(now, rooms), []
+    kinds = watched(rooms)
+    chosen, doubles = last_of_each(sources, kinds)
+    remarks += doubles
+    for kind, tree in chosen:
+        try:
+            look.seen(convert(kind, with_uid(tree, kind)))
+        except Undecodable as problem:
+            look.unreadable(problem)
+    for kind in kinds:
+        look.complete(kind)
+    pending = list(look.reads())
+    while pending:
+        for read in pending:
+            more: Effect | None = read
+            while more is not None:
+                more = look.answer(more, look.remembered(more))
+        pending = list(look.reads())
+    if not chosen:
+        names = ", ".join(str(kind) for kind in kinds)
+        remarks.append(f"no object of a kind that node-remedy looks at ({names})")
+    return look.plan(remarks)
+
+
+def last_of_each(
+    sources: Iterable[Source], kinds: tuple[Kind, ...]
+) -> tuple[list[tuple[Kind, Any]], list[str]]:
+    """The objects of our kinds; where two have one name the last counts, with a remark."""
+    chosen: dict[tuple[Kind, str, str, int], Source] = {}
+    remarks = []
+    for number, source in enumerate(sources):
+        kind = kind_of(source.tree)
+        if kind is None:
+            remarks.append(f"{source.origin}: an entry without apiVersion and kind was left out")
+            continue
+        if kind not in kinds:
+            continue
+        namespace, name = _named(source.tree)
+        identity = (kind, namespace, name, 0 if name else number + 1)
+        if earlier := chosen.get(identity):
+            twice = f"{kind.kind}/{namespace}/{name} is given twice"
+            remarks.append(f"{source.origin}: {twice}, first in {earlier.origin}; the last one counts")
+        chosen[identity] = source
+    return [(identity[0], source.tree) for identity, source in chosen.items()], remarks
+
+
+def kind_of(tree: dict[str, Any]) -> Kind | None:
+    """The kind that an object says it is. Its version does not matter: we read what all versions share."""
+    version, kind = tree.get("apiVersion"), tree.get("kind")
+    if not isinstance(version, str) or not isinstance(kind, str) or not version or not kind:
+        return None
+    return Kind(version.rpartition("/")[0], kind)
+
+
+def _named(tree: dict[str, Any]) -> tuple[str, str]:
+    meta = tree.get("metadata")
+    if not isinstance(meta, dict):
+        return "", ""
+    return str(meta.get("namespace") or ""), str(meta.get("name") or "")
+
+
+def with_uid(tree: dict[str, Any], kind: Kind) -> dict[str, Any]:
+    """An object written by hand has no uid; it is the only one of its name, so that its name serves as one."""
+    meta = tree.get("metadata")
+    if not isinstance(meta, dict) or meta.get("uid"):
+        return tree
+    namespace, name = _named(tree)
+    return {**tree, "metadata": {**meta, "uid": f"{kind.kind}/{namespace}/{name}"}}

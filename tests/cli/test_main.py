@@ -1,0 +1,57 @@
+"""The command group: lazy commands, version, and messages that say what to do instead."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from noderemedy.cli import main as entry
+from noderemedy.cli.main import COMMANDS, cli
+
+
+def test_version() -> None:
+    """`--version` and `version` say the same."""
+    by_option, by_command = CliRunner().invoke(cli, ["--version"]), CliRunner().invoke(cli, ["version"])
+
+    assert by_option.output == by_command.output
+    assert by_option.output.startswith("node-remedy 0.")
+
+
+def test_help_names_every_command() -> None:
+    """The help lists the commands that are there, each with its sentence."""
+    shown = CliRunner().invoke(cli, ["--help"]).output
+
+    assert all(name in shown and COMMANDS[name].help in shown for name in ("plan", "version"))
+
+
+def test_unknown_command_names_the_known_ones() -> None:
+    """A typing error is answered with what there is."""
+    result = CliRunner().invoke(cli, ["pan"])
+
+    assert 2 == result.exit_code
+    assert "there is no command 'pan'; use one of: plan" in result.output
+
+
+def test_help_and_plan_load_no_http_stack() -> None:
+    """Starting costs no import of aiohttp, rich or asyncio's event loops before they are needed."""
+    code = (
+        "import sys, noderemedy.cli.main, noderemedy.cli.plan; print({'aiohttp', 'rich'} & set(sys.modules))"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "set()\n" == done.stdout
+
+
+@pytest.mark.parametrize(
+    ("called", "name"),
+    [("/usr/bin/kubectl-remedy", "kubectl remedy"), ("/usr/bin/node-remedy", "node-remedy")],
+)
+def test_name_in_messages(called: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a kubectl plugin it calls itself what the user typed."""
+    monkeypatch.setattr(sys, "argv", [called])
+
+    assert name == entry._called()
