@@ -1,0 +1,19 @@
+"""Ring 3: custom resource definitions of foreign groups, for clusters that lack them. Never overwrites anyone's.
+
+The files beside this one are the source; `make generate` copies them to deploy/crds/foreign. The simulator and the lab
+install them in their own API, and so does whoever sets up a cluster without Cluster API or Metal3.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Any
+
+import yaml
+
+
+def foreign() -> tuple[dict[str, Any], ...]:
+    """All of them as JSON trees, in the order of their names."""
+    files = sorted(resources.files(__package__).iterdir(), key=lambda file: file.name)
+    texts = [file.read_text(encoding="utf-8") for file in files if file.name.endswith(".yaml")]
+    return tuple(tree for text in texts for tree in yaml.safe_load_all(text) if tree)

@@ -1,0 +1,101 @@
+"""`python -m noderemedy.sim`: run seeds, crash plans and soaks. `make sim` and `make soak` call it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from time import monotonic
+
+from noderemedy.sim.crash import STORIES, play
+from noderemedy.sim.run import Report, simulate
+
+HOURS_PER_YEAR = 24 * 365
+
+
+def main() -> int:
+    arguments = parser().parse_args()
+    return int(arguments.do(arguments))
+
+
+def parser() -> argparse.ArgumentParser:
+    top = argparse.ArgumentParser(prog="python -m noderemedy.sim", description=__doc__)
+    verbs = top.add_subparsers(required=True)
+    run = verbs.add_parser("run", help="one seed, in detail")
+    run.set_defaults(do=run_one)
+    run.add_argument("--seed", type=int, default=1)
+    soak = verbs.add_parser("soak", help="many seeds on all cores")
+    soak.set_defaults(do=run_many)
+    soak.add_argument("--seeds", type=int, default=1_000)
+    soak.add_argument("--first", type=int, default=1)
+    soak.add_argument("--jobs", type=int, default=2)
+    for verb in (run, soak):
+        verb.add_argument("--nodes", type=int, default=20)
+        verb.add_argument("--hours", type=float, default=6.0)
+    crash = verbs.add_parser("crash", help="every crash point of every story")
+    crash.set_defaults(do=run_crashes)
+    return top
+
+
+def run_one(arguments: argparse.Namespace) -> int:
+    begun = monotonic()
+    report = simulate(arguments.seed, nodes=arguments.nodes, hours=arguments.hours)
+    took = monotonic() - begun
+    for line in report.violations:
+        print(line)
+    for title in ("checks", "troubles", "actions", "reasons"):
+        print(f"{title}: {getattr(report, title)}")
+    rate = arguments.hours * 3600 / took
+    print(f"seed {report.seed}: {report.events} events, digest {report.digest}, {rate:,.0f} times real time")
+    return 0 if report.ok else 1
+
+
+def run_many(arguments: argparse.Namespace) -> int:
+    """All seeds; prints each failing one with the command that repeats it, and coverage at the end."""
+    begun = monotonic()
+    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    jobs = [(seed, arguments.nodes, arguments.hours) for seed in seeds]
+    failed, totals = 0, {title: Counter[str]() for title in ("checks", "troubles", "actions", "reasons")}
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for done, report in enumerate(pool.map(one, jobs, chunksize=1), start=1):
+            for title, total in totals.items():
+                total.update(getattr(report, title))
+            if not report.ok:
+                failed += 1
+                print(f"seed {report.seed}: {report.violations[0]} (+{len(report.violations) - 1})", flush=True)
+                print(f"  again: python -m noderemedy.sim run --seed {report.seed} --nodes {report.nodes}", flush=True)
+            if done % 50 == 0:
+                print(f"{done} of {len(jobs)} seeds, {failed} failed, {monotonic() - begun:.0f} s", flush=True)
+    for title, total in totals.items():
+        print(f"{title}: {dict(sorted(total.items()))}")
+    years = len(jobs) * arguments.nodes * arguments.hours / HOURS_PER_YEAR
+    print(f"{len(jobs)} seeds x {arguments.nodes} nodes x {arguments.hours} h = {years:.2f} node-years")
+    print(f"{len(jobs) - failed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+def one(job: tuple[int, int, float]) -> Report:
+    seed, nodes, hours = job
+    return simulate(seed, nodes=nodes, hours=hours)
+
+
+def run_crashes(arguments: argparse.Namespace) -> int:
+    """Kill the manager at every boundary of every story."""
+    failed = passed = 0
+    for name, story in STORIES.items():
+        calm = play(story)
+        for index, point in enumerate(calm.points):
+            ending = play(story, die_at=index)
+            if ending.violations or ending.state != calm.state:
+                failed += 1
+                print(f"{name}: dying at {index} ({point.where} {point.action}): {ending.violations or 'another end'}")
+            else:
+                passed += 1
+        print(f"{name}: {len(calm.points)} crash points")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

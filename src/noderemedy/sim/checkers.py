@@ -1,0 +1,169 @@
+"""Checkers: observers outside the code that hold the API's story against the truth of the servers.
+
+Each is incremental: it looks at what one event changed. Each counts its own executions, since a checker that never ran
+has checked nothing. Names are those of the invariant list (S1, S6, …, L6, L9).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from noderemedy.engine.loop import Engine
+from noderemedy.model.ids import HOST, NODE
+from noderemedy.model.room import Present
+from noderemedy.rooms import ROOMS, watched
+from noderemedy.sim.apiserver import WatchEvent
+from noderemedy.sim.cluster import RACK_LABEL, RESERVED, TEAM_NOTE, Cluster, host_of
+from noderemedy.sim.kinds import ATTACHMENT, POD
+from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.server import Process as Workload
+from noderemedy.sim.server import Server
+from noderemedy.wire import names
+from noderemedy.wire.objects import Undecodable, convert
+
+
+class Checkers:
+    """Watches API and servers from outside; `violations` stays empty, or the run has failed."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.ran: Counter[str] = Counter()
+        self.violations: list[str] = []
+        self.freed_before_safe = 0
+        self.safe_at: dict[str, int] = {}
+        self.freed_at: dict[str, int] = {}
+        self._copies: dict[str, dict[str, Server]] = {}
+        cluster.api.subscribe(NODE, self._node)
+        cluster.api.subscribe(POD, self._pod)
+        cluster.api.subscribe(ATTACHMENT, self._attachment)
+        for server in cluster.servers.values():
+            server.on_start = self._started
+
+    def complain(self, rule: str, what: str) -> None:
+        self.violations.append(f"{self.cluster.agenda.now_ms} ms: {rule}: {what}")
+
+    # --- S1: nothing is freed while it may still write -----------------------------------------------------------
+
+    def _node(self, event: WatchEvent) -> None:
+        if event.type != "DELETED":
+            return
+        self.ran["S1 node"] += 1
+        name = event.tree["metadata"]["name"]
+        server = self.cluster.servers[name]
+        self.freed_at[name] = self.cluster.agenda.now_ms
+        boot = event.tree.get("status", {}).get("nodeInfo", {}).get("bootID", "")
+        if is_unsafe(server, boot):
+            self.freed_before_safe += 1
+            self.complain("S1", f"Node {name} was deleted while boot {boot} can write")
+
+    def _pod(self, event: WatchEvent) -> None:
+        if event.type != "DELETED":
+            return
+        self.ran["S1 pod"] += 1
+        server = self.cluster.servers.get(event.tree.get("spec", {}).get("nodeName", ""))
+        if server is not None and server.can_write and event.tree["metadata"]["uid"] in server.running:
+            if not server.is_heard:  # a kubelet that is there ends the process itself
+                self.freed_before_safe += 1
+                self.complain("S1", f"Pod {event.tree['metadata']['name']} was removed while it can write")
+
+    def _attachment(self, event: WatchEvent) -> None:
+        if event.type != "DELETED":
+            return
+        self.ran["S1 volume"] += 1
+        spec = event.tree["spec"]
+        server = self.cluster.servers[spec["nodeName"]]
+        volume = spec["source"]["persistentVolumeName"]
+        if server.can_write and any(volume in copy.volumes for copy in server.running.values()):
+            self.complain("S1", f"volume {volume} was detached from {server.name}, which writes to it")
+
+    def _started(self, server: Server, copy: Workload) -> None:
+        """P1, at most one: two running copies of one identity are what all this exists to prevent."""
+        self.ran["P1 at most one"] += 1
+        for other in self.cluster.servers.values() if len(self.cluster.servers) <= 20 else self._hosts_of(copy):
+            if other is not server and other.can_write:
+                if any(item.identity == copy.identity for item in other.running.values()):
+                    self.complain("P1", f"{copy.identity} runs on {server.name} and on {other.name}")
+        self._copies.setdefault(copy.identity, {})[server.name] = server
+
+    def _hosts_of(self, copy: Workload) -> list[Server]:
+        return list(self._copies.get(copy.identity, {}).values())
+
+    # --- at the end, after the world was healed -------------------------------------------------------------------
+
+    def at_rest(self, engine: Engine | None) -> None:
+        """What must hold when all faults are over and time enough has passed."""
+        for name, server in self.cluster.servers.items():
+            self._no_host_left_off(name, server)
+            self._restored(name)
+            self._nothing_left_behind(name)
+        self._workload_runs()
+        if engine is not None:
+            self._converged(engine)
+
+    def _no_host_left_off(self, name: str, server: Server) -> None:
+        self.ran["S6 no host left off"] += 1
+        host = self.cluster.api.get(HOST, host_of(name), NAMESPACE)
+        notes = host["metadata"].get("annotations") or {}
+        if names.REBOOT in notes or names.HOLD in notes:
+            self.complain("S6", f"host of {name} is still held by us")
+        if host["spec"]["online"] and not server.has_power:
+            self.complain("S6", f"host of {name} was left off")
+
+    def _restored(self, name: str) -> None:
+        """S13: what people put on a node is there again."""
+        self.ran["S13 restored"] += 1
+        node = self.cluster.api.find(NODE, name)
+        if node is None:
+            self.complain("L3", f"Node {name} did not come back")
+            return
+        index = list(self.cluster.servers).index(name)
+        labels, notes = node["metadata"].get("labels", {}), node["metadata"].get("annotations", {})
+        if labels.get(RACK_LABEL) != self.cluster.servers[name].rack:
+            self.complain("S13", f"Node {name} lost its rack label")
+        if notes.get(TEAM_NOTE) != f"team-{index % 4}":
+            self.complain("S13", f"Node {name} lost its team annotation")
+        keys = [taint["key"] for taint in node["spec"].get("taints", ())]
+        if (index % 5 == 4) != (RESERVED["key"] in keys):
+            self.complain("S13", f"Node {name} has the wrong taints: {keys}")
+        if bool(node["spec"].get("unschedulable")) != (name in self.cluster.cordoned):
+            self.complain("S13", f"the cordon of Node {name} is not a person's")
+
+    def _nothing_left_behind(self, name: str) -> None:
+        self.ran["L2 every repair ends"] += 1
+        for machine in self.cluster.machines(name):
+            notes = machine["metadata"].get("annotations") or {}
+            for key in (names.NEEDS_REMEDIATION, names.NODE_BACKUP, names.NODE_DELETED_AT):
+                if key in notes:
+                    self.complain("L2", f"Machine {machine['metadata']['name']} still carries {key}")
+
+    def _workload_runs(self) -> None:
+        self.ran["L1 workload runs"] += 1
+        for pod in self.cluster.api.list(POD):
+            if pod.get("status", {}).get("phase") != "Running":
+                self.complain("L1", f"pod {pod['metadata']['name']} does not run")
+
+    def _converged(self, engine: Engine) -> None:
+        """L6: what the engine remembers is what the API says."""
+        self.ran["L6 converged"] += 1
+        for kind in watched(ROOMS):
+            for tree in self.cluster.api.list(kind):
+                self._same(engine, kind, tree)
+        remembered = sum(ref.kind in watched(ROOMS) for ref in engine.cache.refs())
+        existing = sum(len(self.cluster.api.list(kind)) for kind in watched(ROOMS))
+        if remembered > existing:
+            self.complain("L6", f"the cache remembers {remembered} objects of {existing}")
+
+    def _same(self, engine: Engine, kind: Any, tree: dict[str, Any]) -> None:
+        try:
+            seen = convert(kind, tree)
+        except Undecodable:
+            return
+        entry = engine.cache.read(seen.ref)
+        if not isinstance(entry, Present) or entry.obj != seen.obj:
+            self.complain("L6", f"the cache is wrong about {seen.ref}")
+
+
+def is_unsafe(server: Server, boot_id: str) -> bool:
+    """Whether that boot of the server may still write."""
+    return server.can_write and server.boot_id == boot_id

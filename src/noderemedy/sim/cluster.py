@@ -1,0 +1,170 @@
+"""A whole simulated cluster: servers and what the API says about them, with the controllers in between.
+
+The simulator runs it in virtual time, the lab by a real clock. Nodes carry what people put on them (a rack label, a
+team annotation, a taint here and there): a repair must give that back.
+"""
+
+from __future__ import annotations
+
+import random
+
+from noderemedy import crds
+from noderemedy.model.ids import HOST, MACHINE, NODE
+from noderemedy.sim import objects
+from noderemedy.sim.agenda import Agenda
+from noderemedy.sim.apiserver import ApiServer, Tree, WatchEvent
+from noderemedy.sim.baremetal import BaremetalOperator
+from noderemedy.sim.durations import Durations
+from noderemedy.sim.kubelet import Kubelet, Kubelets
+from noderemedy.sim.lifecycle import Lifecycle
+from noderemedy.sim.server import Server
+from noderemedy.sim.workload import Attacher, Scheduler, StatefulSets
+from noderemedy.wire import names
+
+RACK_LABEL = "topology.kubernetes.io/zone"
+TEAM_NOTE = "example.com/team"
+RESERVED = {"key": "example.com/reserved", "value": "batch", "effect": "NoSchedule"}
+
+
+class Cluster:
+    """Servers, API and controllers, on one agenda and one seeded source of chance."""
+
+    def __init__(
+        self,
+        *,
+        nodes: int = 12,
+        racks: int = 3,
+        replicas: int = 6,
+        seed: int = 0,
+        durations: Durations | None = None,
+        agenda: Agenda | None = None,
+    ) -> None:
+        self.agenda = agenda or Agenda()
+        self.chance = random.Random(seed)
+        self.durations = durations or Durations()
+        self.api = ApiServer(wall=self.agenda.wall, chance=random.Random(self.chance.getrandbits(64)))
+        self.servers = {name: Server(name, f"rack-{i % racks + 1}") for i, name in enumerate(node_names(nodes))}
+        self.cordoned: set[str] = set()
+        self._install()
+        parts = (self.api, self.agenda, self.durations)
+        kubelets = {
+            name: Kubelet(server, *parts, phase_ms=self.chance.randrange(self.durations.heartbeat))
+            for name, server in self.servers.items()
+        }
+        self.kubelets = Kubelets(kubelets, self.api)
+        self.lifecycle = Lifecycle(self.servers, *parts)
+        self.scheduler = Scheduler(*parts)
+        self.attacher = Attacher(*parts)
+        self.stateful_sets = StatefulSets(*parts)
+        for kubelet in kubelets.values():
+            kubelet.start()
+        self._people_were_here()
+        hosts = {host_of(name): server for name, server in self.servers.items()}
+        self.baremetal = BaremetalOperator(hosts, *parts, random.Random(self.chance.getrandbits(64)))
+        self._deploy(replicas)
+
+    def _install(self) -> None:
+        for tree in crds.foreign():
+            self.api.create(tree)
+        for name in (objects.NAMESPACE, objects.SYSTEM):
+            self.api.create(objects.namespace(name))
+        for name in self.servers:
+            self.create_machine(name)
+            self._create_host(host_of(name), machine_of(name))
+
+    def create_machine(self, node: str) -> None:
+        """The Machine of a node, as its provider makes it."""
+        tree = objects.machine(machine_of(node), node, host_of(node))
+        body = {"status": tree.pop("status")}
+        self.api.create(tree)
+        self.api.patch(MACHINE, machine_of(node), objects.NAMESPACE, body, "merge", subresource="status")
+
+    def _create_host(self, name: str, machine: str) -> None:
+        tree = objects.host(name, machine, powered_on=True)
+        status = tree.pop("status")
+        self.api.create(tree)
+        self.api.patch(HOST, name, objects.NAMESPACE, {"status": status}, "merge", subresource="status")
+
+    def _people_were_here(self) -> None:
+        """What administrators put on nodes, and a kubelet does not know about."""
+        for i, (name, server) in enumerate(self.servers.items()):
+            metadata = {"labels": {RACK_LABEL: server.rack}, "annotations": {TEAM_NOTE: f"team-{i % 4}"}}
+            spec = {"taints": [RESERVED]} if i % 5 == 4 else {}
+            self.api.patch(NODE, name, "", {"metadata": metadata, "spec": spec}, "merge")
+
+    def _deploy(self, replicas: int) -> None:
+        for ordinal in range(replicas):
+            self.api.create(objects.claim(f"data-database-{ordinal}"))
+            self.api.create(objects.volume(f"data-database-{ordinal}"))
+        self.api.create(objects.stateful_set("database", replicas))
+
+    def machines(self, node: str) -> list[Tree]:
+        """The Machines of a node: one, unless a test took it away."""
+        found = self.api.find(MACHINE, machine_of(node), objects.NAMESPACE)
+        return [found] if found is not None else []
+
+    def cordon(self, node: str) -> None:
+        """A person takes a node out of service."""
+        self.cordoned.add(node)
+        self.api.patch(NODE, node, "", {"spec": {"unschedulable": True}}, "merge")
+
+    def mark(self, node: str) -> None:
+        """Ask for the repair of a node, as a person or a health check would."""
+        self._annotate_machine(node, {names.NEEDS_REMEDIATION: ""})
+
+    def unmark(self, node: str) -> None:
+        """Take the request back."""
+        self._annotate_machine(node, {names.NEEDS_REMEDIATION: None})
+
+    def _annotate_machine(self, node: str, notes: dict[str, str | None]) -> None:
+        if self.machines(node):
+            body = {"metadata": {"annotations": notes}}
+            self.api.patch(MACHINE, machine_of(node), objects.NAMESPACE, body, "merge")
+
+    def delete_machine(self, node: str) -> None:
+        self.api.delete(MACHINE, machine_of(node), objects.NAMESPACE)
+
+
+class Marker:
+    """A stand-in for a health check: marks the Machine of a node that is not ready for long."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.marked: list[str] = []
+        self._watched: dict[str, str] = {}
+        cluster.api.subscribe(NODE, self._node)
+
+    def _node(self, event: WatchEvent) -> None:
+        name = event.tree["metadata"]["name"]
+        conditions = event.tree.get("status", {}).get("conditions", ())
+        sick = [item for item in conditions if item["type"] == "Ready" and item["status"] != "True"]
+        if event.type == "DELETED" or not sick:
+            self._watched.pop(name, None)
+            return
+        since = sick[0]["lastTransitionTime"]
+        if self._watched.get(name) != since:
+            self._watched[name] = since
+            self.cluster.agenda.after(self.cluster.durations.mark_after, lambda: self._look(name, since))
+
+    def _look(self, name: str, since: str) -> None:
+        if self._watched.get(name) != since:
+            return
+        machine = self.cluster.api.find(MACHINE, machine_of(name), objects.NAMESPACE)
+        if machine is not None:
+            notes = machine["metadata"].get("annotations") or {}
+            if names.NEEDS_REMEDIATION not in notes and names.NODE_DELETED_AT not in notes:
+                self.marked.append(name)
+                self.cluster.mark(name)
+            self.cluster.agenda.after(self.cluster.durations.mark_after, lambda: self._look(name, since))
+
+
+def node_names(count: int) -> list[str]:
+    return [f"worker-{i + 1}" for i in range(count)]
+
+
+def machine_of(node: str) -> str:
+    return f"machine-{node}"
+
+
+def host_of(node: str) -> str:
+    return f"host-{node}"

@@ -1,0 +1,116 @@
+"""Crash plans: kill the manager at every boundary of its ledger, restart it, and compare the end with the undisturbed one.
+
+The boundaries come from a recorded run, never from a list written by hand: before an effect is sent (`begin`), after
+the API applied it but before anybody knows (`applied`), and after its answer was taken in (`ended`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.model.ids import HOST, MACHINE, NODE
+from noderemedy.model.outcome import Effect
+from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.cluster import Cluster, machine_of
+from noderemedy.sim.kinds import POD
+from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.process import Process
+from noderemedy.sim.run import calm
+from noderemedy.sim.troubles import MINUTE_MS
+
+Story = Callable[[Cluster], None]
+STORY_MS = 40 * MINUTE_MS
+
+
+class Point(Struct, frozen=True):
+    """One place at which a process can die."""
+
+    where: str
+    action: str
+
+
+class Ending(Struct, frozen=True):
+    """How a story ended: the state of the world that a person would compare, and what the checkers said."""
+
+    points: tuple[Point, ...]
+    state: tuple[str, ...]
+    violations: tuple[str, ...]
+
+
+def play(story: Story, *, nodes: int = 3, seed: int = 1, die_at: int | None = None, away_ms: int = 3_000) -> Ending:
+    """Run a story with one manager; if asked, kill it at its n-th boundary and start it again later."""
+    cluster, checkers, process = calm(seed, nodes)
+    points: list[Point] = []
+
+    def boundary(dying: Process, where: str, effect: Effect) -> None:
+        points.append(Point(where, type(effect.action).__name__))
+        if len(points) - 1 == die_at:
+            dying.kill()
+            cluster.agenda.after(away_ms, dying.start)
+
+    process.on_boundary.append(boundary)
+    story(cluster)
+    cluster.agenda.run_until(cluster.agenda.now_ms + STORY_MS)
+    checkers.at_rest(process.engine)
+    return Ending(tuple(points), state_of(cluster, checkers), tuple(checkers.violations))
+
+
+def state_of(cluster: Cluster, checkers: Checkers) -> tuple[str, ...]:
+    """What must not depend on a crash: all but versions, uids, times, boot counts and where pods landed."""
+    lines = [f"{name} power {server.has_power} {server.kernel.value}" for name, server in cluster.servers.items()]
+    for node in cluster.api.list(NODE):
+        meta, spec = node["metadata"], node["spec"]
+        lines.append(f"{meta['name']} {sorted(meta.get('labels', {}).items())} {notes_of(node)}")
+        lines.append(f"{meta['name']} {spec.get('taints', [])} {spec.get('unschedulable', False)}")
+    for kind in (MACHINE, HOST):
+        lines += [f"{tree['metadata']['name']} {notes_of(tree)}" for tree in cluster.api.list(kind)]
+    lines += [f"{pod['metadata']['name']} {pod.get('status', {}).get('phase')}" for pod in cluster.api.list(POD)]
+    return (*lines, f"freed before safe {checkers.freed_before_safe}")
+
+
+def notes_of(tree: dict[str, Any]) -> list[tuple[str, str]]:
+    return sorted((tree["metadata"].get("annotations") or {}).items())
+
+
+# --- stories ---------------------------------------------------------------------------------------------------------
+
+
+def hung_node(cluster: Cluster) -> None:
+    """A node hangs while its workload writes on, and somebody marks its Machine."""
+    cluster.servers["worker-1"].hang()
+    cluster.agenda.after(2 * MINUTE_MS, lambda: cluster.mark("worker-1"))
+
+
+def cordoned_node(cluster: Cluster) -> None:
+    """A node that a person had cordoned panics."""
+    cluster.cordon("worker-2")
+    cluster.servers["worker-2"].panic()
+    cluster.agenda.after(2 * MINUTE_MS, lambda: cluster.mark("worker-2"))
+
+
+def node_without_ref(cluster: Cluster) -> None:
+    """A Machine that never had a Node is power cycled."""
+    body = {"status": {"nodeRef": None}}
+    cluster.api.patch(MACHINE, machine_of("worker-3"), NAMESPACE, body, "merge", subresource="status")
+    cluster.mark("worker-3")
+
+
+def called_off(cluster: Cluster) -> None:
+    """Somebody takes the request back while the host is going down."""
+    cluster.servers["worker-1"].hang()
+    cluster.mark("worker-1")
+    cluster.agenda.after(4_000, lambda: cluster.unmark("worker-1"))
+
+
+def machine_vanishes(cluster: Cluster) -> None:
+    """The Machine is deleted while its host is held off: the host must not stay off."""
+    cluster.mark("worker-1")
+    cluster.agenda.after(3_000, lambda: cluster.delete_machine("worker-1"))
+
+
+STORIES: dict[str, Story] = {
+    story.__name__: story for story in (hung_node, cordoned_node, node_without_ref, called_off, machine_vanishes)
+}

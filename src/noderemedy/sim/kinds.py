@@ -1,0 +1,13 @@
+"""The kinds that only the simulated controllers deal with."""
+
+from __future__ import annotations
+
+from noderemedy.model.ids import Kind
+
+POD = Kind("", "Pod")
+NAMESPACE = Kind("", "Namespace")
+CLAIM = Kind("", "PersistentVolumeClaim")
+VOLUME = Kind("", "PersistentVolume")
+ATTACHMENT = Kind("storage.k8s.io", "VolumeAttachment")
+STATEFUL_SET = Kind("apps", "StatefulSet")
+CUSTOM_RESOURCE = Kind("apiextensions.k8s.io", "CustomResourceDefinition")

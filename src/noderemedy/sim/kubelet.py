@@ -1,0 +1,160 @@
+"""Simulated kubelets: register the Node, post its status, run the pods bound to it.
+
+A kubelet that is not heard does nothing that the API could notice, and its pods run on: that is the whole danger.
+Leases are modelled lazily: silence begins when `Server.is_heard` ends (see `lifecycle.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noderemedy.model.ids import NODE
+from noderemedy.sim.agenda import Agenda, Appointment
+from noderemedy.sim.apiserver import ApiError, ApiServer, WatchEvent
+from noderemedy.sim.durations import Durations
+from noderemedy.sim.kinds import ATTACHMENT, POD
+from noderemedy.sim.server import Process, Server
+
+
+class Kubelet:
+    """The kubelet of one server."""
+
+    def __init__(self, server: Server, api: ApiServer, agenda: Agenda, durations: Durations, phase_ms: int) -> None:
+        self.server = server
+        self.api = api
+        self.agenda = agenda
+        self.durations = durations
+        self._boot = ""
+        self._beat: Appointment | None = None
+        self._phase_ms = phase_ms
+        server.on_change.append(lambda _: self._changed())
+
+    def start(self) -> None:
+        self._changed()
+
+    def _changed(self) -> None:
+        """The server booted, was cut off or was reached again."""
+        if self._beat:
+            self._beat.cancel()
+            self._beat = None
+        if self.server.is_heard:
+            self.post_status()
+            self._beat = self.agenda.after(self._phase_ms, self._heartbeat)
+            self.sync_pods()
+
+    def _heartbeat(self) -> None:
+        self.post_status()
+        self._beat = self.agenda.after(self.durations.heartbeat, self._heartbeat)
+
+    def post_status(self) -> None:
+        """Register if there is no Node, then say that all is well."""
+        try:
+            self.api.get(NODE, self.server.name)
+        except ApiError:
+            self.api.create(self._registration())
+        self.api.patch(NODE, self.server.name, "", {"status": self._status()}, "merge", subresource="status")
+
+    def _registration(self) -> dict[str, Any]:
+        labels = {"kubernetes.io/hostname": self.server.name, "kubernetes.io/os": "linux"}
+        return {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": self.server.name, "labels": labels},
+            "spec": {"providerID": f"metal3://{self.server.name}"},
+        }
+
+    def _status(self) -> dict[str, Any]:
+        now = str(self.agenda.wall())
+        node = self.api.get(NODE, self.server.name)
+        before = {item["type"]: item for item in node.get("status", {}).get("conditions", ())}
+        ready = before.get("Ready", {})
+        since = ready.get("lastTransitionTime", now) if ready.get("status") == "True" else now
+        condition = {
+            "type": "Ready",
+            "status": "True",
+            "reason": "KubeletReady",
+            "message": "kubelet is posting ready status",
+            "lastHeartbeatTime": now,
+            "lastTransitionTime": since,
+        }
+        return {
+            "conditions": [condition],
+            "nodeInfo": {"bootID": self.server.boot_id, "kubeletVersion": "v1.36.3", "systemUUID": self.server.name},
+        }
+
+    # --- pods ---------------------------------------------------------------------------------------------------
+
+    def sync_pods(self) -> None:
+        """After silence: stop what the API no longer knows, start what is bound to us."""
+        pods = self.api.list(POD, fields=f"spec.nodeName={self.server.name}")
+        known = {pod["metadata"]["uid"] for pod in pods}
+        for uid in [uid for uid in self.server.running if uid not in known]:
+            self.server.stop(uid)
+        for pod in pods:
+            self.pod_changed(pod)
+
+    def pod_changed(self, pod: dict[str, Any]) -> None:
+        """A pod bound to this node was added or changed."""
+        if not self.server.is_heard:
+            return
+        meta = pod["metadata"]
+        uid, boot = meta["uid"], self.server.boot_id
+        if "deletionTimestamp" in meta:
+            self.agenda.after(self.durations.pod_stop, lambda: self._stop(pod, boot))
+        elif uid not in self.server.running:
+            self.agenda.after(self.durations.pod_start, lambda: self._start(meta["namespace"], meta["name"], uid, boot))
+
+    def pod_gone(self, uid: str) -> None:
+        """The pod object was removed: kill its process, if we are there to hear of it."""
+        if self.server.is_heard:
+            self.server.stop(uid)
+
+    def _start(self, namespace: str, name: str, uid: str, boot: str) -> None:
+        if not self.server.is_heard or self.server.boot_id != boot or uid in self.server.running:
+            return
+        pod = self.api.find(POD, name, namespace)
+        if pod is None or pod["metadata"]["uid"] != uid or "deletionTimestamp" in pod["metadata"]:
+            return
+        volumes = volumes_of(pod)
+        if not all(self._is_attached(volume) for volume in volumes):
+            self.agenda.after(self.durations.pod_start, lambda: self._start(namespace, name, uid, boot))
+            return
+        self.server.start(Process(uid, f"{namespace}/{name}", volumes))
+        status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+        self.api.patch(POD, name, namespace, {"status": status}, "merge", subresource="status")
+
+    def _stop(self, pod: dict[str, Any], boot: str) -> None:
+        if not self.server.is_heard or self.server.boot_id != boot:
+            return
+        meta = pod["metadata"]
+        self.server.stop(meta["uid"])
+        found = self.api.find(POD, meta["name"], meta["namespace"])
+        if found is not None and found["metadata"]["uid"] == meta["uid"]:
+            self.api.delete(POD, meta["name"], meta["namespace"], uid=meta["uid"], grace=0)
+
+    def _is_attached(self, volume: str) -> bool:
+        attachment = self.api.find(ATTACHMENT, f"attach-{volume}")
+        return attachment is not None and attachment["spec"]["nodeName"] == self.server.name
+
+
+class Kubelets:
+    """All kubelets, with one watch of pods between them."""
+
+    def __init__(self, kubelets: dict[str, Kubelet], api: ApiServer) -> None:
+        self.by_node = kubelets
+        api.subscribe(POD, self._pod)
+
+    def _pod(self, event: WatchEvent) -> None:
+        kubelet = self.by_node.get(event.tree.get("spec", {}).get("nodeName", ""))
+        if kubelet is None:
+            return
+        if event.type == "DELETED":
+            kubelet.pod_gone(event.tree["metadata"]["uid"])
+        else:
+            kubelet.pod_changed(event.tree)
+
+
+def volumes_of(pod: dict[str, Any]) -> tuple[str, ...]:
+    """The claims that a pod mounts; each is one volume here."""
+    volumes = pod["spec"].get("volumes", ())
+    return tuple(item["persistentVolumeClaim"]["claimName"] for item in volumes if "persistentVolumeClaim" in item)

@@ -1,0 +1,108 @@
+"""The objects of a simulated bare-metal cluster, as JSON trees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noderemedy.wire import names
+
+NAMESPACE = "metal3"
+SYSTEM = "node-remedy-system"
+WORKLOAD = "default"
+
+
+def namespace(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def host(name: str, machine: str, powered_on: bool) -> dict[str, Any]:
+    """A provisioned BareMetalHost that serves a Machine."""
+    return {
+        "apiVersion": "metal3.io/v1alpha1",
+        "kind": "BareMetalHost",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {
+            "online": True,
+            "bootMACAddress": "52:54:00:00:00:01",
+            "bmc": {"address": f"ipmi://{name}.bmc.example", "credentialsName": f"{name}-bmc"},
+            "consumerRef": {
+                "apiVersion": "cluster.x-k8s.io/v1beta1",
+                "kind": "Machine",
+                "name": machine,
+                "namespace": NAMESPACE,
+            },
+        },
+        "status": {"poweredOn": powered_on, "operationalStatus": "OK", "provisioning": {"state": "provisioned"}},
+    }
+
+
+def machine(name: str, node: str, host_name: str) -> dict[str, Any]:
+    """A Machine that names its Node and its host."""
+    return {
+        "apiVersion": "cluster.x-k8s.io/v1beta1",
+        "kind": "Machine",
+        "metadata": {
+            "name": name,
+            "namespace": NAMESPACE,
+            "labels": {"cluster.x-k8s.io/cluster-name": "lab"},
+            "annotations": {names.MACHINE_HOST: f"{NAMESPACE}/{host_name}"},
+        },
+        "spec": {
+            "clusterName": "lab",
+            "providerID": f"metal3://{node}",
+            "bootstrap": {"dataSecretName": "none"},
+            "infrastructureRef": {"kind": "Metal3Machine", "name": name, "namespace": NAMESPACE},
+        },
+        "status": {"phase": "Running", "nodeRef": {"apiVersion": "v1", "kind": "Node", "name": node}},
+    }
+
+
+def stateful_set(name: str, replicas: int) -> dict[str, Any]:
+    """A database: each pod has a volume that only one copy may write to."""
+    labels = {"app": name}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": name, "namespace": WORKLOAD, "labels": labels},
+        "spec": {
+            "replicas": replicas,
+            "serviceName": name,
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [{"name": "main", "image": "registry.example/database:1"}]},
+            },
+            "volumeClaimTemplates": [
+                {
+                    "metadata": {"name": "data"},
+                    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+                }
+            ],
+        },
+    }
+
+
+def claim(name: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": WORKLOAD},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": "1Gi"}},
+            "volumeName": f"volume-{name}",
+        },
+    }
+
+
+def volume(name: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"volume-{name}"},
+        "spec": {
+            "capacity": {"storage": "1Gi"},
+            "accessModes": ["ReadWriteOnce"],
+            "csi": {"driver": "sim.example", "volumeHandle": name},
+        },
+    }

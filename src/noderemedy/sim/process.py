@@ -1,0 +1,280 @@
+"""A manager process in the simulated world: the real engine and rooms, over an API that lets it down.
+
+Everything that production does in `manager/` and `drivers/` is done here in virtual time: watch, step, send, wait for the
+answer, keep the lease. It can be killed at any boundary of its ledger, paused, and started again; a request that is on
+its way when it dies still arrives.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from noderemedy.engine.leadership import Leadership
+from noderemedy.engine.loop import Engine, Notice
+from noderemedy.engine.trace import Trace
+from noderemedy.model.ids import Kind
+from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
+from noderemedy.model.time import Mono, Now, Span, Wall
+from noderemedy.rooms import ROOMS, watched
+from noderemedy.sim.agenda import Appointment
+from noderemedy.sim.apiserver import User, WatchEvent
+from noderemedy.sim.candidate import Candidate
+from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.watching import Watch
+from noderemedy.sim.weather import CALM, Fate, Weather
+from noderemedy.wire.answers import outcome
+from noderemedy.wire.http import Answer, Request, Resource
+from noderemedy.wire.objects import Undecodable, convert
+from noderemedy.wire.requests import render
+
+MANAGER = User("system:serviceaccount:node-remedy-system:node-remedy-manager")
+Boundary = Callable[["Process", str, Effect], None]
+
+
+class Process:
+    """One manager. `start` and `kill` may be called any number of times."""
+
+    def __init__(self, name: str, cluster: Cluster, *, weather: Weather = CALM, seed: int = 0) -> None:
+        self.name = name
+        self.cluster = cluster
+        self.agenda = cluster.agenda
+        self.weather = weather
+        self.chance = random.Random(seed)
+        self.trace = Trace()
+        self.notices: list[Notice] = []
+        self.writes: list[tuple[int, Request]] = []
+        self.acted: list[str] = []
+        self.on_boundary: list[Boundary] = []
+        self.skew_ms = 0
+        self.lives = 0
+        self.is_alive = False
+        self.is_paused = False
+        self.always_leads = False  # fault 22: a process that believes it leads, whatever the lease says
+        self._resources = served(cluster)
+        self._wake: Appointment | None = None
+        self._soon: Appointment | None = None
+
+    # --- life ---------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        assert not self.is_alive
+        self.lives += 1
+        self.is_alive = True
+        self.is_paused = False
+        self.engine = Engine(ROOMS, trace=self.trace)
+        identity = f"{self.name}-{self.lives}"
+        self.candidate = Candidate(Leadership(identity), self)
+        self._watches = [
+            Watch(kind, self.cluster.api, self.agenda, self.weather, self.chance, self) for kind in watched(ROOMS)
+        ]
+        self.candidate.poll()
+
+    def kill(self) -> None:
+        """The process is gone at once: nothing is released, answers find nobody."""
+        self.is_alive = False
+        for watch in self._watches:
+            watch.close()
+        for planned in (self._wake, self._soon):
+            if planned:
+                planned.cancel()
+        self._wake = self._soon = None
+
+    def stop(self) -> None:
+        """An orderly end: the lease is released first."""
+        self.candidate.release()
+        self.agenda.after(1_000, lambda: self.kill() if self.is_alive else None)
+
+    def pause(self, span_ms: int) -> None:
+        """Faults 23, 24: nothing of this process runs for a while, then all goes on as if nothing had happened."""
+        self.is_paused = True
+        life = self.lives
+        self.agenda.after(span_ms, lambda: self._resume(life))
+
+    def _resume(self, life: int) -> None:
+        if self.is_alive and self.lives == life:
+            self.is_paused = False
+            self.soon()
+            self.candidate.poll()
+
+    def now(self) -> Now:
+        """This process's own clocks."""
+        mono = self.agenda.now_ms
+        return Now(Wall(self.agenda.epoch_ms + mono + self.skew_ms), Mono(mono), self.chance.getrandbits(64))
+
+    def calm_watches(self) -> None:
+        """The weather turned: watches that are open feel it too."""
+        if self.is_alive:
+            for watch in self._watches:
+                watch.weather = self.weather
+
+    def alive_since(self) -> Callable[[], bool]:
+        """A question to ask later: is this still the same life, and is it running?"""
+        life = self.lives
+        return lambda: self.is_alive and self.lives == life
+
+    def when_running(self, do: Callable[[], None]) -> None:
+        """Do it if this life goes on, after a pause if there is one."""
+        if self.is_paused:
+            same = self.alive_since()
+            self.agenda.after(500, lambda: self.when_running(do) if same() else None)
+        else:
+            do()
+
+    # --- watches ------------------------------------------------------------------------------------------------
+
+    def on_list(self, kind: Kind, trees: list[WatchEvent]) -> None:
+        self.when_running(lambda: self._listed(kind, trees))
+
+    def on_event(self, kind: Kind, event: WatchEvent) -> None:
+        if self.is_paused:
+            self.when_running(lambda: self._event(kind, event))
+        else:
+            self._event(kind, event)
+
+    def _listed(self, kind: Kind, trees: list[WatchEvent]) -> None:
+        now = self.now()
+        self.engine.listing(kind, now)
+        for event in trees:
+            self._enter(kind, event, now)
+        self.engine.listed(kind, now)
+        self.soon()
+
+    def _event(self, kind: Kind, event: WatchEvent) -> None:
+        self._enter(kind, event, self.now())
+        self.soon()
+
+    def _enter(self, kind: Kind, event: WatchEvent, now: Now) -> None:
+        try:
+            seen = convert(kind, event.tree)
+        except Undecodable as error:
+            self.engine.unreadable(error.ref, error.uid, error.problem, now)
+            return
+        if event.type == "DELETED":
+            self.engine.gone(seen, now)
+        else:
+            self.engine.seen(seen, now)
+
+    # --- steps --------------------------------------------------------------------------------------------------
+
+    def soon(self) -> None:
+        """Step once, now, whatever the number of events that asked for it."""
+        if self._soon is None:
+            self._soon = self.agenda.after(0, self._step)
+
+    def _step(self) -> None:
+        self._soon = None
+        if not self.is_alive or self.is_paused:
+            return
+        now = self.now()
+        output = self.engine.step(now, self._token(now))
+        self.notices.extend(output.notices)
+        for effect in output.effects:
+            if self.is_alive:
+                self._begin(effect)
+        self._plan_wake()
+
+    def _plan_wake(self) -> None:
+        if self._wake:
+            self._wake.cancel()
+        wake_at = self.engine.next_wake()
+        self._wake = self.agenda.at(wake_at.ms, self.soon) if wake_at is not None else None
+
+    def _token(self, now: Now) -> int | None:
+        leadership = self.candidate.leadership
+        if self.always_leads or leadership.may_act(now):
+            return leadership.token
+        return None
+
+    # --- effects ------------------------------------------------------------------------------------------------
+
+    def _begin(self, effect: Effect) -> None:
+        same = self.alive_since()
+        self._boundary("begin", effect)
+        if not same():
+            return
+        now = self.now()
+        if self._token(now) is None:
+            self._end(effect, Failed("leadership ended before this was sent"))
+            return
+        if effect.action.ref.kind not in self._resources:
+            self._end(effect, Done(now.mono, gone=True))
+            return
+        self.acted.append(type(effect.action).__name__)
+        request = render(effect.action, effect.token, self._resources)
+        delay = self.chance.randint(*self.weather.latency)
+        self.agenda.after(delay, lambda: self._arrive(effect, request, now.mono, same))
+
+    def _arrive(self, effect: Effect, request: Request, begun: Mono, same: Callable[[], bool]) -> None:
+        """The request reaches the server, whether its sender still lives or not."""
+        fate = self.weather.fate(self.chance)
+        answer = self.apply(request, fate)
+        if same():
+            self._boundary("applied", effect)
+        if answer is None:
+            self.agenda.after(self.weather.time_out, lambda: self._unanswered(effect, same))
+            return
+        found = answer
+        delay = self.chance.randint(*self.weather.latency)
+        self.agenda.after(delay, lambda: self._answered(effect, found, begun, same))
+
+    def apply(self, request: Request, fate: Fate) -> Answer | None:
+        """What the server does with a request, and answers; None if the answer never comes."""
+        refusal = REFUSALS.get(fate)
+        if fate is Fate.NEVER_ARRIVED or (refusal and fate is not Fate.BROKEN_APPLIED):
+            is_read = request.method == "GET"
+            if not (is_read and fate in (Fate.CONFLICT, Fate.DENIED, Fate.READ_ONLY)):
+                return refusal
+        if request.method != "GET":
+            self.writes.append((self.agenda.now_ms, request))
+        answer = self.cluster.api.handle(request, MANAGER)
+        if fate is Fate.TWICE:
+            self.cluster.api.handle(request, MANAGER)
+        if fate is Fate.ANSWER_LOST:
+            return None
+        return refusal if fate is Fate.BROKEN_APPLIED else answer
+
+    def _answered(self, effect: Effect, answer: Answer, begun: Mono, same: Callable[[], bool]) -> None:
+        if same():
+            self.when_running(lambda: self._end(effect, outcome(effect, answer, begun)))
+
+    def _unanswered(self, effect: Effect, same: Callable[[], bool]) -> None:
+        if same():
+            self.when_running(lambda: self._end(effect, Unknown("no answer in time")))
+
+    def _end(self, effect: Effect, result: Outcome) -> None:
+        same = self.alive_since()
+        following = self.engine.ended(effect, result, self.now())
+        self._boundary("ended", effect)
+        if not same():
+            return
+        if following is not None:
+            self._begin(following)
+        self.soon()
+
+    def _boundary(self, where: str, effect: Effect) -> None:
+        for listener in self.on_boundary:
+            listener(self, where, effect)
+
+
+def refusal(status: int, message: str, retry_after_ms: int = 0) -> Answer:
+    body = f'{{"kind":"Status","status":"Failure","message":"{message}","code":{status}}}'.encode()
+    return Answer(status, body, retry_after=Span(retry_after_ms) if retry_after_ms else None)
+
+
+REFUSALS: dict[Fate, Answer] = {
+    Fate.CONFLICT: refusal(409, "the object has been modified"),
+    Fate.TOO_MANY: refusal(429, "too many requests", 2_000),
+    Fate.BROKEN: refusal(500, "etcdserver: request timed out"),
+    Fate.BROKEN_APPLIED: refusal(500, "etcdserver: request timed out"),
+    Fate.DENIED: refusal(403, "admission webhook denied the request"),
+    Fate.FORBIDDEN: refusal(403, "cannot patch resource"),
+    Fate.UNAUTHORIZED: refusal(401, "Unauthorized"),
+    Fate.READ_ONLY: refusal(500, "etcdserver: mvcc: database space exceeded"),
+}
+
+
+def served(cluster: Cluster) -> dict[Kind, Resource]:
+    """What discovery would find for the kinds that rooms watch."""
+    types = [(kind, cluster.api.resources.of(kind)) for kind in watched(ROOMS)]
+    return {kind: Resource(kind, item.version().name, item.plural, item.namespaced) for kind, item in types}

@@ -1,0 +1,117 @@
+"""One simulated run from one seed: trouble for some hours, then a healed world, then the checkers' last word."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from msgspec import Struct
+
+from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.cluster import Cluster, Marker
+from noderemedy.sim.durations import Durations
+from noderemedy.sim.process import Process
+from noderemedy.sim.troubles import MINUTE_MS, Troubles
+from noderemedy.sim.weather import CALM, ROUGH, Weather
+
+HEALING_MS = 45 * MINUTE_MS
+IDLE_MS = 10 * MINUTE_MS
+
+
+class Report(Struct, frozen=True):
+    """What a run showed. The same seed gives the same digest, on any machine and under any hash seed."""
+
+    seed: int
+    nodes: int
+    hours: float
+    violations: tuple[str, ...]
+    digest: str
+    events: int
+    freed: int
+    checks: dict[str, int]
+    troubles: dict[str, int]
+    reasons: dict[str, int]
+    actions: dict[str, int]
+
+    @property
+    def ok(self) -> bool:
+        return not self.violations
+
+
+def simulate(
+    seed: int,
+    *,
+    nodes: int = 20,
+    hours: float = 6.0,
+    weather: Weather = ROUGH,
+    trouble_every_ms: int = 4 * MINUTE_MS,
+    managers: int = 2,
+) -> Report:
+    """Run one seed. Everything that happens is drawn from it."""
+    chance = random.Random(seed)
+    cluster = Cluster(nodes=nodes, seed=chance.getrandbits(64), replicas=min(nodes, 10), durations=Durations())
+    checkers = Checkers(cluster)
+    Marker(cluster)
+    processes = [
+        Process(f"manager-{i + 1}", cluster, weather=weather, seed=chance.getrandbits(64)) for i in range(managers)
+    ]
+    for process in processes:
+        process.start()
+    cluster.agenda.run_until(2 * MINUTE_MS)
+    troubles = Troubles(cluster, processes, chance.getrandbits(64))
+    end_ms = round(hours * 60 * MINUTE_MS)
+    troubles.plan(end_ms, trouble_every_ms)
+    cluster.agenda.run_until(end_ms)
+    troubles.heal()
+    cluster.agenda.run_until(end_ms + HEALING_MS)
+    rest(cluster, checkers, processes)
+    return report(seed, nodes, hours, cluster, checkers, troubles, processes)
+
+
+def rest(cluster: Cluster, checkers: Checkers, processes: list[Process]) -> None:
+    """The world is healed: it must be in good order, and stay as it is without a single write (L9)."""
+    alive = [process for process in processes if process.is_alive]
+    checkers.at_rest(alive[0].engine if alive else None)
+    before = sum(len(process.writes) for process in processes)
+    cluster.agenda.run_until(cluster.agenda.now_ms + IDLE_MS)
+    checkers.ran["L9 idle"] += 1
+    written = sum(len(process.writes) for process in processes) - before
+    if written:
+        checkers.complain("L9", f"{written} writes in ten idle minutes")
+
+
+def report(
+    seed: int,
+    nodes: int,
+    hours: float,
+    cluster: Cluster,
+    checkers: Checkers,
+    troubles: Troubles,
+    processes: list[Process],
+) -> Report:
+    notices = [notice for process in processes for notice in process.notices]
+    actions = Counter(name for process in processes for name in process.acted)
+    digest = " ".join(process.trace.digest()[:16] for process in processes)
+    return Report(
+        seed=seed,
+        nodes=nodes,
+        hours=hours,
+        violations=tuple(checkers.violations),
+        digest=digest,
+        events=cluster.agenda.done,
+        freed=checkers.ran["S1 node"],
+        checks=dict(sorted(checkers.ran.items())),
+        troubles=dict(sorted(troubles.seen.items())),
+        reasons=dict(sorted(Counter(type(notice.reason).__name__ for notice in notices).items())),
+        actions=dict(sorted(actions.items())),
+    )
+
+
+def calm(seed: int, nodes: int) -> tuple[Cluster, Checkers, Process]:
+    """A quiet cluster with one manager, for scripted stories."""
+    cluster = Cluster(nodes=nodes, seed=seed, replicas=min(nodes, 6))
+    checkers = Checkers(cluster)
+    process = Process("manager-1", cluster, weather=CALM, seed=seed)
+    process.start()
+    cluster.agenda.run_until(2 * MINUTE_MS)
+    return cluster, checkers, process

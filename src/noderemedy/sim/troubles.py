@@ -1,0 +1,198 @@
+"""What goes wrong in a simulated day: servers, BMCs, people and manager processes, drawn from the seed.
+
+Every trouble ends, at the latest when the world is healed; then everything must come to rest in good order.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+
+from noderemedy.model.ids import HOST, MACHINE, NODE, Kind
+from noderemedy.sim.cluster import Cluster, host_of, machine_of
+from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.process import Process
+from noderemedy.sim.server import Kernel, Server
+from noderemedy.sim.weather import CALM
+from noderemedy.wire import names
+
+MINUTE_MS = 60_000
+HOST_PAUSED = "baremetalhost.metal3.io/paused"
+
+
+class Troubles:
+    """Plans troubles on the agenda and remembers how to end them."""
+
+    def __init__(self, cluster: Cluster, processes: list[Process], seed: int) -> None:
+        self.cluster = cluster
+        self.processes = processes
+        self.chance = random.Random(seed)
+        self.seen: Counter[str] = Counter()
+        self.is_over = False
+        self._kinds: list[tuple[Callable[[], None], int]] = [
+            (self.panic, 6),
+            (self.hang, 6),
+            (self.partition, 5),
+            (self.bmc_down, 3),
+            (self.ignores_off, 2),
+            (self.ignores_on, 2),
+            (self.never_boots, 2),
+            (self.person_marks, 3),
+            (self.person_calls_off, 2),
+            (self.person_cordons, 2),
+            (self.host_paused, 2),
+            (self.consumer_changes, 2),
+            (self.machine_deleted, 1),
+            (self.manager_dies, 5),
+            (self.manager_pauses, 3),
+            (self.two_leaders, 2),
+            (self.clock_steps, 2),
+        ]
+
+    def plan(self, until_ms: int, every_ms: int) -> None:
+        """One trouble every so often, on average."""
+        delay = round(self.chance.expovariate(1 / every_ms)) + 1
+        if self.cluster.agenda.now_ms + delay >= until_ms:
+            return
+        self.cluster.agenda.after(delay, lambda: self._strike(until_ms, every_ms))
+
+    def _strike(self, until_ms: int, every_ms: int) -> None:
+        kinds, weights = zip(*self._kinds, strict=True)
+        trouble = self.chance.choices(kinds, weights)[0]
+        self.seen[trouble.__name__] += 1
+        trouble()
+        self.plan(until_ms, every_ms)
+
+    def heal(self) -> None:
+        """All faults end; what lies broken is picked up by the usual means."""
+        self.is_over = True
+        for process in self.processes:
+            process.weather = CALM
+            process.calm_watches()
+            process.always_leads = False
+            process.skew_ms = 0
+        for name, server in self.cluster.servers.items():
+            server.bmc.answers = server.bmc.obeys_off = server.bmc.obeys_on = True
+            server.is_broken = False
+            if not server.is_linked:
+                server.link(True)
+            if server.has_power and server.kernel is Kernel.DOWN:
+                server.booted()
+            self._annotate(HOST, host_of(name), {HOST_PAUSED: None})
+            self.cluster.baremetal.poke(NAMESPACE, host_of(name))
+
+    # --- servers and their BMCs ------------------------------------------------------------------------------------
+
+    def panic(self) -> None:
+        self._server().panic()
+
+    def hang(self) -> None:
+        self._server().hang()
+
+    def partition(self) -> None:
+        server = self._server()
+        server.link(False)
+        self._later(self.chance.randint(1, 30), lambda: server.link(True))
+
+    def bmc_down(self) -> None:
+        bmc = self._server().bmc
+        bmc.answers = False
+        self._later(self.chance.randint(1, 20), lambda: setattr(bmc, "answers", True))
+
+    def ignores_off(self) -> None:
+        bmc = self._server().bmc
+        bmc.obeys_off = False
+        self._later(self.chance.randint(1, 20), lambda: setattr(bmc, "obeys_off", True))
+
+    def ignores_on(self) -> None:
+        bmc = self._server().bmc
+        bmc.obeys_on = False
+        self._later(self.chance.randint(1, 20), lambda: setattr(bmc, "obeys_on", True))
+
+    def never_boots(self) -> None:
+        server = self._server()
+        server.is_broken = True
+        server.panic()
+
+    # --- people and other controllers ------------------------------------------------------------------------------
+
+    def person_marks(self) -> None:
+        """Somebody wants a healthy node power cycled."""
+        self.cluster.mark(self._name())
+
+    def person_calls_off(self) -> None:
+        """Somebody takes the request back, at whatever point the repair is."""
+        self.cluster.unmark(self._name())
+
+    def person_cordons(self) -> None:
+        name = self._name()
+        if self.cluster.api.find(NODE, name) is not None:
+            self.cluster.cordon(name)
+
+    def host_paused(self) -> None:
+        name = host_of(self._name())
+        self._annotate(HOST, name, {HOST_PAUSED: ""})
+        self._later(self.chance.randint(1, 15), lambda: self._annotate(HOST, name, {HOST_PAUSED: None}))
+
+    def consumer_changes(self) -> None:
+        """A host is given to somebody else for a while (race R49)."""
+        name = self._name()
+        self._consumer(name, "somebody-else")
+        self._later(self.chance.randint(1, 15), lambda: self._consumer(name, machine_of(name)))
+
+    def machine_deleted(self) -> None:
+        """The Machine is deleted and made again under the same name (fault 16): its repair is forgotten."""
+        name = self._name()
+        machine = self.cluster.api.find(MACHINE, machine_of(name), NAMESPACE)
+        notes = (machine or {}).get("metadata", {}).get("annotations") or {}
+        if machine is None or names.NODE_BACKUP in notes:
+            return
+        self.cluster.delete_machine(name)
+        self._later(self.chance.randint(1, 5), partial(self.cluster.create_machine, name))
+
+    # --- managers --------------------------------------------------------------------------------------------------
+
+    def manager_dies(self) -> None:
+        process = self.chance.choice(self.processes)
+        if process.is_alive:
+            process.kill()
+            self.cluster.agenda.after(self.chance.randint(500, 60_000), lambda: self._restart(process))
+
+    def _restart(self, process: Process) -> None:
+        if not process.is_alive:
+            process.start()
+
+    def manager_pauses(self) -> None:
+        process = self.chance.choice(self.processes)
+        if process.is_alive and not process.is_paused:
+            process.pause(self.chance.randint(5_000, 60_000))
+
+    def two_leaders(self) -> None:
+        for process in self.processes:
+            process.always_leads = True
+            self._later(1, partial(setattr, process, "always_leads", False))
+
+    def clock_steps(self) -> None:
+        process = self.chance.choice(self.processes)
+        process.skew_ms = self.chance.randint(-300_000, 300_000)
+
+    # --- small hands -----------------------------------------------------------------------------------------------
+
+    def _name(self) -> str:
+        return self.chance.choice(list(self.cluster.servers))
+
+    def _server(self) -> Server:
+        return self.cluster.servers[self._name()]
+
+    def _later(self, minutes: int, do: Callable[[], None]) -> None:
+        self.cluster.agenda.after(minutes * MINUTE_MS, do)
+
+    def _annotate(self, kind: Kind, name: str, notes: dict[str, str | None]) -> None:
+        if self.cluster.api.find(kind, name, NAMESPACE) is not None:
+            self.cluster.api.patch(kind, name, NAMESPACE, {"metadata": {"annotations": notes}}, "merge")
+
+    def _consumer(self, node: str, machine: str) -> None:
+        body = {"spec": {"consumerRef": {"name": machine}}}
+        self.cluster.api.patch(HOST, host_of(node), NAMESPACE, body, "merge")

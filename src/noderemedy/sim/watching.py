@@ -1,0 +1,111 @@
+"""One watch of a simulated manager: a list, then events in order, each later than it happened.
+
+Streams of different kinds lag independently (fault 5), skip states (6), end with 410 (7), fall silent (4), or come from a
+server that is behind (8). Within one stream order is kept: that much a real API server promises.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from typing import Protocol
+
+from noderemedy.model.ids import Kind
+from noderemedy.sim.agenda import Agenda, Appointment
+from noderemedy.sim.apiserver import ApiServer, Subscription, WatchEvent
+from noderemedy.sim.weather import Stream, Weather
+
+
+class Listener(Protocol):
+    """The process that reads this watch."""
+
+    def on_list(self, kind: Kind, trees: list[WatchEvent]) -> None: ...
+
+    def on_event(self, kind: Kind, event: WatchEvent) -> None: ...
+
+
+class Watch:
+    """A list-and-watch loop for one kind."""
+
+    def __init__(
+        self, kind: Kind, api: ApiServer, agenda: Agenda, weather: Weather, chance: random.Random, reader: Listener
+    ) -> None:
+        self.kind = kind
+        self.api = api
+        self.agenda = agenda
+        self.weather = weather
+        self.chance = chance
+        self.reader = reader
+        self.relists = 0
+        self._subscription: Subscription | None = None
+        self._queue: deque[WatchEvent] = deque()
+        self._planned: Appointment | None = None
+        self._lag_ms = 0
+        self._is_silent = False
+        self.relist()
+
+    def relist(self) -> None:
+        """Start over. The list may be answered by a server that is behind."""
+        self.close()
+        self.relists += 1
+        self._is_silent = False
+        behind = self.weather.stream(self.chance) is Stream.LAGGING
+        self._lag_ms = self.chance.randint(*self.weather.lag) if behind else 0
+        listed = [WatchEvent("ADDED", tree) for tree in self.api.list(self.kind)]
+        self._subscription = self.api.subscribe(self.kind, self._happened)
+        delay = self.chance.randint(*self.weather.latency) + self._lag_ms
+        self._planned = self.agenda.after(delay, lambda: self._deliver_list(listed))
+
+    def close(self) -> None:
+        if self._subscription:
+            self._subscription.close()
+        if self._planned:
+            self._planned.cancel()
+            self._planned = None
+        self._queue.clear()
+
+    def _deliver_list(self, listed: list[WatchEvent]) -> None:
+        self._planned = None
+        self.reader.on_list(self.kind, listed)
+        self._plan()
+
+    def _happened(self, event: WatchEvent) -> None:
+        """Something changed at the server: it travels to us, or does not."""
+        if self._is_silent:
+            return
+        fate = self.weather.stream(self.chance)
+        if fate is Stream.GONE:
+            self.relist()
+            return
+        if fate is Stream.SILENT:
+            self._is_silent = True
+            self.agenda.after(self.weather.silence, self._notice_silence)
+            return
+        if fate is Stream.LAGGING:
+            self._lag_ms = self.chance.randint(*self.weather.lag)
+        if fate is Stream.COALESCED and event.type == "MODIFIED":
+            self._forget_earlier(event)
+        self._queue.append(event)
+        self._plan()
+
+    def _forget_earlier(self, event: WatchEvent) -> None:
+        """Only states in between are skipped, never an addition or a deletion."""
+        uid = event.tree["metadata"]["uid"]
+        kept = [item for item in self._queue if item.type != "MODIFIED" or item.tree["metadata"]["uid"] != uid]
+        self._queue = deque(kept)
+
+    def _notice_silence(self) -> None:
+        if self._is_silent:
+            self.relist()
+
+    def _plan(self) -> None:
+        if self._planned is None and self._queue:
+            delay = self.chance.randint(*self.weather.watch_delay) + self._lag_ms
+            self._lag_ms = 0
+            self._planned = self.agenda.after(delay, self._deliver)
+
+    def _deliver(self) -> None:
+        self._planned = None
+        queue, self._queue = self._queue, deque()
+        for event in queue:
+            self.reader.on_event(self.kind, event)
