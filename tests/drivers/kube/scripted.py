@@ -167,9 +167,7 @@ def read_node(raw: bytes | msgspec.Raw) -> Seen:
 
 
 @contextlib.asynccontextmanager
-async def watching(
-    *handlers: Handler, settings: Settings = QUICK, **more: Any
-) -> AsyncIterator[tuple[Api, Recorder]]:
+async def watching(*handlers: Handler, settings: Settings = QUICK, **more: Any) -> AsyncIterator[tuple[Api, Recorder]]:
     """A running watch on Nodes against scripted answers."""
     sink = Recorder()
     async with Api(*handlers).running() as api, KubeClient(api.access()) as client:
@@ -183,6 +181,15 @@ async def watching(
                 await task
 
 
-def run(test: Coroutine[Any, Any, None], seconds: float = 10) -> None:
+async def until(is_so: Callable[[], bool]) -> None:
+    """Wait for something that nobody announces."""
+    while not is_so():  # noqa: ASYNC110
+        await asyncio.sleep(0.001)
+
+
+LIMIT_S = 10.0  # the sabotage tests, which expect a hang, shorten it
+
+
+def run(test: Coroutine[Any, Any, None]) -> None:
     """Run one asynchronous test; a hang is a failure, not a wait."""
-    asyncio.run(asyncio.wait_for(test, seconds))
+    asyncio.run(asyncio.wait_for(test, LIMIT_S))

@@ -2,7 +2,35 @@
 
 from __future__ import annotations
 
-from tests.drivers.kube.scripted import a_list, a_node, event, run, stream, watching
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+from tests.drivers.kube.scripted import (
+    QUICK,
+    a_list,
+    a_node,
+    a_status,
+    answer,
+    bookmark,
+    event,
+    run,
+    stream,
+    until,
+    watching,
+)
+
+from noderemedy.model.ids import NODE
+from noderemedy.model.time import Span
+from noderemedy.wire.http import Resource
+
+GONE = {"kind": "Status", "code": 410, "message": "too old resource version"}
+FIRST = a_list(10, a_node("a", 5))
+AGAIN = a_list(20, a_node("b", 15))
+ONCE = [("listing",), ("seen", "a", "5"), ("listed",)]
+TWICE = [*ONCE, ("listing",), ("seen", "b", "15"), ("listed",)]
+BAD = {"spec": {"unschedulable": "yes"}}
 
 
 def test_list_then_events() -> None:
@@ -10,16 +38,367 @@ def test_list_then_events() -> None:
 
     async def test() -> None:
         events = event("ADDED", a_node("b", 11)) + event("DELETED", a_node("a", 12))
-        async with watching(a_list(10, a_node("a", 5)), stream(events)) as (api, sink):
+        async with watching(FIRST, stream(events)) as (api, sink):
             await sink.until("gone", "a")
-            assert [
-                ("listing",),
-                ("seen", "a", "5"),
-                ("listed",),
-                ("seen", "b", "11"),
-                ("gone", "a"),
-            ] == sink.log
+            assert [*ONCE, ("seen", "b", "11"), ("gone", "a")] == sink.log
             assert "10" == api.watches()[0].query["resourceVersion"]
+
+    run(test())
+
+
+def test_pages_are_fetched_one_after_the_other() -> None:
+    """The list comes in pages of the set size, each asked for with the token of the one before."""
+
+    async def test() -> None:
+        pages = (a_list(10, a_node("a", 5), token="more"), a_list(10, a_node("b", 6)))
+        async with watching(*pages, stream()) as (api, sink):
+            await sink.until("listed")
+            assert [("listing",), ("seen", "a", "5"), ("seen", "b", "6"), ("listed",)] == sink.log
+            assert [{"limit": "500"}, {"limit": "500", "continue": "more"}] == [
+                dict(request.query) for request in api.lists()
+            ]
+
+    run(test())
+
+
+def test_an_expired_page_starts_over_in_one_piece() -> None:
+    """410 on a later page: the list begins again, without pages that could expire."""
+
+    async def test() -> None:
+        async with watching(a_list(10, a_node("a", 5), token="old"), a_status(410), AGAIN, stream()) as (api, sink):
+            await sink.until("listed")
+            assert [("listing",), ("seen", "a", "5"), ("listing",), ("seen", "b", "15"), ("listed",)] == sink.log
+            assert {} == dict(api.lists()[2].query)
+
+    run(test())
+
+
+@pytest.mark.parametrize(
+    "expired",
+    [
+        a_status(410, "too old resource version"),
+        stream(event("ERROR", GONE)),
+        stream(msgspec.json.encode(GONE) + b"\n"),
+        stream(msgspec.json.encode(GONE), then="end"),
+        stream(event("ERROR", {"kind": "Status", "code": 500, "message": "etcd event received with PrevKv=nil"})),
+        stream(event("ERROR", {})),
+    ],
+    ids=["status", "event", "status-in-200", "status-without-line-end", "other-error-event", "empty-error"],
+)
+def test_rules_1_2_5_an_error_means_a_new_list(expired: Any) -> None:
+    """410 in each of its forms, or any ERROR event: list again, never go on from the version at hand."""
+
+    async def test() -> None:
+        async with watching(FIRST, expired, AGAIN, stream()) as (api, sink):
+            await sink.until("seen", "b", "15")
+            await until(lambda: len(api.watches()) >= 2)
+            assert TWICE == sink.log
+            assert ["10", "20"] == [request.query["resourceVersion"] for request in api.watches()]
+
+    run(test())
+
+
+def test_rule_2_the_version_of_an_error_event_is_not_used() -> None:
+    """An ERROR object that carries a version does not become the place to go on from."""
+
+    async def test() -> None:
+        error = event("ERROR", {**GONE, "metadata": {"resourceVersion": "99"}})
+        async with watching(FIRST, stream(event("ADDED", a_node("c", 11)) + error), AGAIN, stream()) as (api, _sink):
+            await until(lambda: len(api.watches()) >= 2)
+            assert "20" == api.watches()[1].query["resourceVersion"]
+
+    run(test())
+
+
+def test_rule_3_bookmarks_are_asked_for_and_used() -> None:
+    """After a bookmark the next stream goes on from it, without a new list."""
+
+    async def test() -> None:
+        async with watching(FIRST, stream(bookmark(17), then="end"), stream()) as (api, sink):
+            await until(lambda: len(api.watches()) >= 2)
             assert "true" == api.watches()[0].query["allowWatchBookmarks"]
+            assert "17" == api.watches()[1].query["resourceVersion"]
+            assert ONCE == sink.log
+
+    run(test())
+
+
+def test_rule_3_silence_means_a_new_connection() -> None:
+    """A stream that says nothing for too long is left, and followed by another from the same version."""
+
+    async def test() -> None:
+        async with watching(FIRST, stream(then="hang"), stream(event("ADDED", a_node("b", 11)))) as (api, sink):
+            await sink.until("seen", "b", "11")
+            assert ["10", "10"] == [request.query["resourceVersion"] for request in api.watches()]
+
+    run(test())
+
+
+def test_rule_4_every_stream_has_a_drawn_end() -> None:
+    """timeoutSeconds lies between five and ten minutes and differs from stream to stream."""
+
+    async def test() -> None:
+        async with watching(FIRST, stream(then="end")) as (api, _sink):
+            await until(lambda: len(api.watches()) >= 5)
+            seconds = [int(request.query["timeoutSeconds"]) for request in api.watches()]
+            assert all(300 <= second <= 600 for second in seconds)
+            assert len(set(seconds)) > 1
+
+    run(test())
+
+
+@pytest.mark.parametrize("size", [64 * 1024, 2 * 1024 * 1024])
+def test_rule_6_lines_may_be_long(size: int) -> None:
+    """An event of megabytes arrives whole."""
+
+    async def test() -> None:
+        large = a_node("large", 11)
+        large["metadata"]["annotations"] = {"a": "x" * size}
+        async with watching(FIRST, stream(event("ADDED", large))) as (_api, sink):
+            await sink.until("seen", "large", "11")
+
+    run(test())
+
+
+def test_a_line_cut_into_pieces_is_one_line() -> None:
+    """Where chunks begin and end means nothing."""
+
+    async def test() -> None:
+        line = event("ADDED", a_node("b", 11)) + event("ADDED", a_node("c", 12))
+        async with watching(FIRST, stream(*[line[i : i + 7] for i in range(0, len(line), 7)])) as (_api, sink):
+            await sink.until("seen", "c", "12")
+            assert [*ONCE, ("seen", "b", "11"), ("seen", "c", "12")] == sink.log
+
+    run(test())
+
+
+def test_rule_7_an_unreadable_object_is_put_aside() -> None:
+    """In a list and in a stream the others go on; the stream is not left, and goes on behind it."""
+
+    async def test() -> None:
+        listed = a_list(10, a_node("bad", 4, **BAD), a_node("a", 5))
+        events = event("MODIFIED", a_node("worse", 11, **BAD)) + event("ADDED", a_node("b", 12))
+        async with watching(listed, stream(events, then="end"), stream()) as (api, sink):
+            await sink.until("seen", "b", "12")
+            await until(lambda: len(api.watches()) >= 2)
+            expected = [("listing",), ("unreadable", "bad"), *ONCE[1:], ("unreadable", "worse"), ("seen", "b", "12")]
+            assert expected == sink.log
+            assert "12" == api.watches()[1].query["resourceVersion"]
+
+    run(test())
+
+
+def test_rule_7_an_unreadable_object_that_is_deleted_is_gone() -> None:
+    """Whoever put it aside hears that it went."""
+
+    async def test() -> None:
+        async with watching(FIRST, stream(event("DELETED", a_node("bad", 11, **BAD)))) as (_api, sink):
+            await sink.until("gone", "bad")
+
+    run(test())
+
+
+@pytest.mark.parametrize("line", [b"<html>\n", b"[]\n", b'{"type":3}\n', b'{"type":"BOOKMARK","object":{}}\n'])
+def test_rule_7_a_line_that_is_no_event_means_a_new_list(line: bytes) -> None:
+    """Nobody can tell which change was lost, so all are asked for."""
+
+    async def test() -> None:
+        async with watching(FIRST, stream(line), AGAIN, stream()) as (_api, sink):
+            await sink.until("seen", "b", "15")
+            assert [*ONCE, ("unreadable", ""), *TWICE[3:]] == sink.log[:7]
+
+    run(test())
+
+
+def test_rule_7_bytes_that_are_no_text_are_put_aside() -> None:
+    """Invalid UTF-8 inside an object does not kill the watch."""
+
+    async def test() -> None:
+        broken = event("ADDED", a_node("bad", 11)).replace(b'"bad"', b'"\xff\xfe"')
+        async with watching(FIRST, stream(broken + event("ADDED", a_node("b", 12)))) as (_api, sink):
+            await sink.until("seen", "b", "12")
+            assert ("unreadable", "") == sink.log[3]
+
+    run(test())
+
+
+def test_rule_8_others_get_their_turn_during_a_long_list() -> None:
+    """While ten thousand objects are listed, other tasks run every hundred of them."""
+
+    async def test() -> None:
+        nodes = [a_node(f"n{number}", number) for number in range(1, 10_001)]
+        async with watching(a_list(10_001, *nodes), stream()) as (_api, sink):
+            await sink.until("listing")
+            turns = 0
+            while ("listed",) not in sink.log:
+                await asyncio.sleep(0)
+                turns += 1
+            assert turns >= 90
+
+    run(test())
+
+
+def test_rule_9_listed_is_said_when_the_list_is_complete() -> None:
+    """Nothing is complete while a page is missing, and every page and line is a contact."""
+
+    async def test() -> None:
+        wait = asyncio.Event()
+
+        async def second(request: Any) -> Any:
+            await wait.wait()
+            return await a_list(10, a_node("b", 6))(request)
+
+        async with watching(a_list(10, a_node("a", 5), token="more"), second, stream(bookmark(11))) as (_api, sink):
+            await sink.until("seen", "a", "5")
+            assert ("listed",) not in sink.log
+            wait.set()
+            await sink.until("listed")
+            await until(lambda: sink.contacts >= 3)
+
+    run(test())
+
+
+def test_rule_10_the_same_version_is_passed_on_once() -> None:
+    """A repeated event is dropped; the deletion of that very version is not."""
+
+    async def test() -> None:
+        node = a_node("b", 11)
+        events = event("ADDED", node) + event("ADDED", node) + event("DELETED", node)
+        async with watching(FIRST, stream(events)) as (_api, sink):
+            await sink.until("gone", "b")
+            assert [*ONCE, ("seen", "b", "11"), ("gone", "b")] == sink.log
+
+    run(test())
+
+
+@pytest.mark.parametrize("travel", [event("MODIFIED", a_node("a", 7)), bookmark(9)], ids=["event", "bookmark"])
+def test_rule_10_time_travel_means_a_new_list(travel: bytes) -> None:
+    """A version older than one already seen is not believed: list again."""
+
+    async def test() -> None:
+        async with watching(FIRST, stream(event("ADDED", a_node("c", 12)) + travel), AGAIN, stream()) as (_api, sink):
+            await sink.until("seen", "b", "15")
+            assert [*ONCE, ("seen", "c", "12"), *TWICE[3:]] == sink.log
+
+    run(test())
+
+
+def test_rule_10_a_list_from_the_past_is_doubted_before_it_is_believed() -> None:
+    """An older list is asked for again; when it stays (a restored etcd) it becomes the truth."""
+
+    async def test() -> None:
+        past = a_list(3, a_node("old", 2))
+        async with watching(AGAIN, a_status(410), past, past, past, past, stream()) as (api, sink):
+            await sink.until("seen", "old", "2")
+            assert 5 == len(api.lists())
+            assert 1 == sum(entry[0] == "lost" for entry in sink.log)
+            assert [("listing",), ("seen", "old", "2"), ("listed",)] == sink.log[-3:]
+
+    run(test())
+
+
+def test_a_cut_stream_goes_on_from_the_last_version() -> None:
+    """A connection that breaks in the middle of a line loses nothing and repeats nothing."""
+
+    async def test() -> None:
+        half = event("ADDED", a_node("c", 12))[:20]
+        cut = stream(event("ADDED", a_node("b", 11)) + half, then="cut")
+        async with watching(FIRST, cut, stream(event("ADDED", a_node("c", 12)))) as (api, sink):
+            await sink.until("seen", "c", "12")
+            assert ["10", "11"] == [request.query["resourceVersion"] for request in api.watches()]
+            seen = [entry for entry in sink.log if entry[0] == "seen"]
+            assert [("seen", "a", "5"), ("seen", "b", "11"), ("seen", "c", "12")] == seen
+
+    run(test())
+
+
+def test_forbidden_names_the_resource_the_identity_and_the_remedy() -> None:
+    """One message, not one per attempt; the watch goes on by itself when the right is granted."""
+
+    async def test() -> None:
+        no = a_status(403, 'nodes is forbidden: User "system:serviceaccount:a:b" cannot list resource "nodes"')
+        async with watching(no, no, no, FIRST, stream()) as (_api, sink):
+            await sink.until("listed")
+            why = "cannot watch nodes: forbidden; grant list,watch on nodes to system:serviceaccount:a:b"
+            assert [("lost", why), *ONCE] == sink.log
+
+    run(test())
+
+
+def test_a_watch_that_is_forbidden_after_a_good_list_is_told_and_retried() -> None:
+    """The right to list alone is not enough; when the watch is allowed it goes on without a new list."""
+
+    async def test() -> None:
+        no = a_status(403, "no")
+        async with watching(FIRST, no, no, stream(event("ADDED", a_node("b", 11)))) as (api, sink):
+            await sink.until("seen", "b", "11")
+            assert 1 == len(api.lists())
+            assert 1 == sum(entry[0] == "lost" for entry in sink.log)
+
+    run(test())
+
+
+def test_a_kind_that_appears_later_is_picked_up_where_it_is_served() -> None:
+    """After a 404 the place is looked up again, and the new version of the API is used."""
+
+    async def test() -> None:
+        async def locate() -> Resource | None:
+            return Resource(NODE, "v2", "nodes", False)
+
+        async with watching(a_status(404), FIRST, stream(), locate=locate) as (api, sink):
+            await sink.until("listed")
+            assert ["/api/v1/nodes", "/api/v2/nodes"] == [request.path for request in api.lists()]
+            assert "lost" == sink.log[0][0]
+
+    run(test())
+
+
+def test_retry_after_is_honoured() -> None:
+    """429 with Retry-After: nothing is asked before that time is over."""
+
+    async def test() -> None:
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        async with watching(a_status(429, "slow", {"Retry-After": "1"}), FIRST, stream()) as (_api, sink):
+            await sink.until("listed")
+            assert loop.time() - begun >= 1.0
+
+    run(test())
+
+
+def test_a_server_that_goes_away_is_reported_once_and_found_again() -> None:
+    """A list that is refused, then garbage, then good: one message per cause, nothing lost."""
+
+    async def test() -> None:
+        broken = answer([1, 2])
+        async with watching(a_status(503, "no"), a_status(503, "no"), broken, FIRST, stream()) as (_api, sink):
+            await sink.until("listed")
+            assert ["lost", "lost", "listing", "seen", "listed"] == [entry[0] for entry in sink.log]
+
+    run(test())
+
+
+def test_an_unreachable_server_is_named() -> None:
+    """Nobody listens: the message names the server and the cause."""
+
+    async def test() -> None:
+        async with watching(FIRST, stream(then="cut")) as (api, sink):
+            await sink.until("listed")
+            await until(lambda: any(entry[0] == "lost" for entry in sink.log))
+            why = next(entry[1] for entry in sink.log if entry[0] == "lost")
+            assert f"API server http://{api.url} (the test): closed the connection" in why
+
+    run(test())
+
+
+def test_a_stream_that_ends_at_once_is_not_asked_for_without_pause() -> None:
+    """A server that ends every stream immediately is not hammered."""
+
+    async def test() -> None:
+        slow = msgspec.structs.replace(QUICK, first_pause=Span(200), longest_pause=Span(400))
+        async with watching(FIRST, stream(then="end"), settings=slow) as (api, sink):
+            await sink.until("listed")
+            await asyncio.sleep(0.5)
+            assert len(api.watches()) <= 4
 
     run(test())

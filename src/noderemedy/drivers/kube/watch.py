@@ -86,6 +86,10 @@ _STATUS = msgspec.json.Decoder(_StatusObject)
 _BOOKMARK = msgspec.json.Decoder(_Bookmark)
 
 
+def _is_error(event: _Line) -> bool:
+    return event.type == "ERROR" or event.kind == "Status"
+
+
 class _Watcher:
     """The state of one watch: the version to go on from ("" = list first) and the newest version seen."""
 
@@ -201,7 +205,7 @@ class _Watcher:
             if event.type == "BOOKMARK":
                 self._advance(_BOOKMARK.decode(event.object).metadata.resource_version)
                 return
-            if event.type == "ERROR" or event.kind == "Status":
+            if _is_error(event):
                 raise _Distrust(_STATUS.decode(event.object).message if event.type else event.message)
         except (msgspec.DecodeError, UnicodeDecodeError):
             # Not even an envelope: nobody can tell which change was in it.
@@ -221,15 +225,18 @@ class _Watcher:
             else:
                 self._sink.unreadable(self._kind, problem)
             return
-        identity = (item.uid, item.resource_version, "gone" if type_ == "DELETED" else "there")
-        if identity == self._last:
+        if self._is_repeated(type_, item):
             return
         self._advance(item.resource_version)
-        self._last = identity
         if type_ == "DELETED":
             self._sink.gone(item)
         else:
             self._sink.seen(item)
+
+    def _is_repeated(self, type_: str, item: Seen) -> bool:
+        """Whether this very version was just passed on; a deletion may carry the version that was alive."""
+        before, self._last = self._last, (item.uid, item.resource_version, str(type_ == "DELETED"))
+        return before == self._last
 
     def _advance(self, version: str) -> None:
         """Go on from this version, unless it is older than one we saw (rule 10)."""

@@ -1,0 +1,116 @@
+"""Every rule of watching was seen to fail: one line of sabotage each, under which the test of that rule is red."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+import pytest
+from tests.drivers.kube import scripted, test_watch
+
+from noderemedy.drivers.kube import client, listing, watch
+from noderemedy.drivers.kube.backoff import Backoff
+from noderemedy.model.time import Span
+from noderemedy.wire.objects import Undecodable
+
+Watcher, Lister = watch._Watcher, listing.Lister
+stream, pages, say = client.KubeClient.stream, Lister._pages, Watcher._say
+init: Any = Lister.__init__
+
+
+STATUS_LINE = scripted.stream(msgspec.json.encode(test_watch.GONE) + b"\n")
+
+
+def patient(self: Any, request: Any, silence: Span) -> Any:
+    return stream(self, request, silence=silence * 1000)
+
+
+def breathless(self: Any, *arguments: Any) -> None:
+    init(self, *arguments[:-1], msgspec.structs.replace(arguments[-1], breath=10**9))
+
+
+async def hasty(self: Any, resource: Any, *more: Any) -> str:
+    self._sink.listed(resource.kind)
+    return await pages(self, resource, *more)
+
+
+async def shrug(*_: Any) -> None:
+    """Do nothing about it."""
+
+
+def chatty(self: Any, why: str) -> None:
+    self._said = ""
+    say(self, why)
+
+
+def greedy(_self: Any, _wish: Any = None) -> Span:
+    return Span(1)
+
+
+SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
+    "ignore a 410 status": (
+        Watcher, "_refused", shrug,
+        partial(test_watch.test_rules_1_2_5_an_error_means_a_new_list, scripted.a_status(410)),
+    ),
+    "go on after an error event": (
+        watch, "_is_error", lambda _: False, test_watch.test_rule_2_the_version_of_an_error_event_is_not_used,
+    ),
+    "forget bookmarks": (
+        Watcher, "_advance", lambda *_: None, test_watch.test_rule_3_bookmarks_are_asked_for_and_used,
+    ),
+    "wait for ever in silence": (
+        client.KubeClient, "stream", patient, test_watch.test_rule_3_silence_means_a_new_connection,
+    ),
+    "always the same end": (
+        random.Random, "randint", lambda *_: 400_000, test_watch.test_rule_4_every_stream_has_a_drawn_end,
+    ),
+    "see no Status in a stream": (
+        watch, "_is_error", lambda event: event.type == "ERROR",
+        partial(test_watch.test_rules_1_2_5_an_error_means_a_new_list, STATUS_LINE),
+    ),
+    "short lines only": (
+        client, "LINE_LIMIT", 1000, partial(test_watch.test_rule_6_lines_may_be_long, 2 * 1024 * 1024),
+    ),
+    "die of an unreadable object": (
+        watch, "Undecodable", KeyError, test_watch.test_rule_7_an_unreadable_object_is_put_aside,
+    ),
+    "never breathe": (
+        Lister, "__init__", breathless, test_watch.test_rule_8_others_get_their_turn_during_a_long_list,
+    ),
+    "complete too early": (
+        Lister, "_pages", hasty, test_watch.test_rule_9_listed_is_said_when_the_list_is_complete,
+    ),
+    "pass everything on": (
+        Watcher, "_is_repeated", lambda *_: False, test_watch.test_rule_10_the_same_version_is_passed_on_once,
+    ),
+    "travel in time": (
+        watch, "is_older", lambda *_: False,
+        partial(test_watch.test_rule_10_time_travel_means_a_new_list, scripted.bookmark(9)),
+    ),
+    "believe every list": (
+        listing, "is_older", lambda *_: False,
+        test_watch.test_rule_10_a_list_from_the_past_is_doubted_before_it_is_believed,
+    ),
+    "repeat every complaint": (
+        Watcher, "_say", chatty, test_watch.test_forbidden_names_the_resource_the_identity_and_the_remedy,
+    ),
+    "stay where it was served": (
+        Watcher, "_look_where_it_is_served", shrug,
+        test_watch.test_a_kind_that_appears_later_is_picked_up_where_it_is_served,
+    ),
+    "ignore Retry-After": (Backoff, "pause", greedy, test_watch.test_retry_after_is_honoured),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SABOTAGES)
+def test_sabotage_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With this one line changed, the test of its rule fails or hangs."""
+    owner, attribute, replacement, test = SABOTAGES[name]
+    monkeypatch.setattr(owner, attribute, replacement)
+    monkeypatch.setattr(scripted, "LIMIT_S", 1.0)
+
+    with pytest.raises((AssertionError, TimeoutError, Undecodable)):
+        test()
