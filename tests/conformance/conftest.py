@@ -1,10 +1,17 @@
-"""Makes the project's root importable, so that the suite's own modules are `tests.conformance.…`."""
+"""Fixtures of the conformance suite: the real control plane of the end-to-end tests, as a site."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+import pytest
+from tests.conformance.client import Site
+from tests.conformance.real import real_site
+from tests.e2e.conftest import binaries, certificates, control_plane  # noqa: F401  fixtures
+from tests.e2e.controlplane import ControlPlane
 
-ROOT = str(Path(__file__).resolve().parents[2])
-if ROOT not in sys.path:
-    sys.path.insert(0, ROOT)
+
+@pytest.fixture(scope="module")
+def real(control_plane: ControlPlane) -> Site:  # noqa: F811
+    """A real control plane as a site. The stranger has no rights at all."""
+    tokens = control_plane.tokens
+    authority = control_plane.certificates.authority
+    return real_site(control_plane.port, tokens["admin"], tokens["stranger"], authority, control_plane.etcd_port)

@@ -17,10 +17,10 @@ from msgspec import Struct
 from msgspec.json import encode
 
 from noderemedy.lab.http_faults import Cut, Fault, Silence, Spoil
-from noderemedy.sim.apiserver.types import Tree, WatchEvent
+from noderemedy.sim.apiserver.server import ApiServer
+from noderemedy.sim.apiserver.types import WatchEvent
 
-Render = Callable[[WatchEvent], WatchEvent | None]
-Bookmark = Callable[[], Tree]
+Bookmark = Callable[[], WatchEvent | None]
 
 BEFORE_THE_END_S = 2.0
 """A watch that asked for bookmarks gets a last one so long before its time is over, as on a real server."""
@@ -44,8 +44,7 @@ class Pace(Struct, frozen=True):
 class Watcher:
     """The queue of one watch, and what becomes of its lines."""
 
-    def __init__(self, render: Render, bookmark: Bookmark, pace: Pace, queue_max: int, fault: Fault | None) -> None:
-        self._render = render
+    def __init__(self, bookmark: Bookmark, pace: Pace, queue_max: int, fault: Fault | None) -> None:
         self._bookmark = bookmark
         self._pace = pace
         self._queue_max = queue_max
@@ -56,6 +55,7 @@ class Watcher:
         self.is_over = False
         self.is_cut = False
         self.has_overflowed = False
+        self.on_cut: Callable[[], None] = lambda: None
 
     def tell(self, event: WatchEvent) -> None:
         """Called by the API server for each event, in the middle of a write."""
@@ -78,6 +78,7 @@ class Watcher:
         self.is_over = self.is_cut = True
         self._queue.clear()
         self._wake.set()
+        self.on_cut()
 
     def silence(self) -> None:
         """Send nothing more and close nothing."""
@@ -105,7 +106,8 @@ class Watcher:
                 return
             if bookmarks and now >= bookmarks[0]:
                 bookmarks.popleft()
-                self._queue.append(WatchEvent("BOOKMARK", self._bookmark()))
+                if (bookmark := self._bookmark()) is not None:
+                    self._queue.append(bookmark)
                 continue
             await self._rest((bookmarks[0] if bookmarks else self._pace.lasts_s) - now)
 
@@ -120,9 +122,6 @@ class Watcher:
             return
 
     def _through_fault(self, event: WatchEvent) -> Iterator[bytes]:
-        rendered = self._render(event)
-        if rendered is None:
-            return
         match self._fault:
             case Cut(after) if self._sent >= after:
                 self.cut()
@@ -131,6 +130,23 @@ class Watcher:
                 self._fault = None
                 yield line + b"\n"
         self._sent += 1
-        yield encode({"type": rendered.type, "object": rendered.tree}) + b"\n"
+        yield encode({"type": event.type, "object": event.tree}) + b"\n"
         if event.type == "ERROR":
             self.end()
+
+
+def bookmark_for(api: ApiServer, path: str) -> Bookmark:
+    """Makes bookmarks of the kind that is served at a path."""
+
+    def bookmark() -> WatchEvent | None:
+        parts = path.strip("/").split("/")
+        group, version, rest = ("", parts[1], parts[2:]) if parts[0] == "api" else (parts[1], parts[2], parts[3:])
+        plural = rest[2] if len(rest) > 2 and rest[0] == "namespaces" else rest[0]
+        resource = api.resources.at(group, version, plural)
+        if resource is None:
+            return None
+        metadata = {"resourceVersion": str(api.resource_version), "creationTimestamp": None}
+        tree = {"kind": resource.kind.kind, "apiVersion": resource.api_version(version), "metadata": metadata}
+        return WatchEvent("BOOKMARK", tree)
+
+    return bookmark
