@@ -146,9 +146,7 @@ def build(module: Module, go: Path, cache: Path) -> None:
     )
     last_words = follow(process, module, begun)
     if process.wait() != 0:
-        raise BuildFailed(
-            f"{module.folder}: go build ended with {process.returncode}\n" + "\n".join(last_words)
-        )
+        raise BuildFailed(f"{module.folder}: go build ended with {process.returncode}\n" + "\n".join(last_words))
     put_in_place(module, scratch, finding.binaries_folder(cache))
     say(f"{module.folder}: built in {time.monotonic() - begun:.0f} s")
 
@@ -184,9 +182,7 @@ def put_in_place(module: Module, scratch: Path, target: Path) -> None:
     """A program appears under its name only when it is complete: a rename within one file system."""
     target.mkdir(parents=True, exist_ok=True)
     for name, package in module.packages.items():
-        built_as = package.removesuffix("/v3").rpartition("/")[
-            2
-        ]  # Go leaves the major version out of the name
+        built_as = package.removesuffix("/v3").rpartition("/")[2]  # Go leaves the major version out of the name
         (scratch / built_as).replace(target / name)
 
 

@@ -97,9 +97,7 @@ def candidates(name: str, environment: Mapping[str, str]) -> list[tuple[str, Pat
 def wrong_version(program: Program, path: Path) -> str | None:
     """Why this file cannot be used, or None when it can."""
     try:
-        answer = subprocess.run(
-            [path, *program.version_arguments], capture_output=True, text=True, timeout=60
-        )
+        answer = subprocess.run([path, *program.version_arguments], capture_output=True, text=True, timeout=60)
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"it does not tell its version ({error})"
     version = re.search(r"\bv?(\d+)\.(\d+)\.\d+\S*", answer.stdout)

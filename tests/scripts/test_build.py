@@ -83,9 +83,7 @@ class World:
     def put(self, folder: Path, *names: str, **words: str) -> None:
         """Puts programs there that tell their version: the right one for names, the given words otherwise."""
         folder.mkdir(parents=True, exist_ok=True)
-        spoken = {name: RIGHT[name] for name in names} | {
-            name.replace("_", "-"): say for name, say in words.items()
-        }
+        spoken = {name: RIGHT[name] for name in names} | {name.replace("_", "-"): say for name, say in words.items()}
         for name, say in spoken.items():
             (folder / name).write_text(f"#!/bin/sh\necho '{say}'\n")
             (folder / name).chmod(0o755)
@@ -210,9 +208,7 @@ def test_build(world: World, check: Callable[[World], None]) -> None:
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_sabotage_is_seen(
-    tmp_path: Path, check: Callable[[World], None], file: str, line: str, instead: str
-) -> None:
+def test_sabotage_is_seen(tmp_path: Path, check: Callable[[World], None], file: str, line: str, instead: str) -> None:
     """Each check fails when the one line it guards is spoilt."""
     scripts = tmp_path / "scripts"
     shutil.copytree(SCRIPTS, scripts)
@@ -229,9 +225,7 @@ def test_sabotage_is_seen(
 )
 def test_kubectl_may_differ_by_one_minor(world: World, version: str, status: int) -> None:
     """A kubectl one minor away from the server is used, one further away is refused."""
-    world.put(
-        world.assets, *(set(RIGHT) - {"kubectl"}), kubectl=f"Client Version: {version}-of-a-distribution"
-    )
+    world.put(world.assets, *(set(RIGHT) - {"kubectl"}), kubectl=f"Client Version: {version}-of-a-distribution")
 
     assert status == world.run("--no-build").status
 
