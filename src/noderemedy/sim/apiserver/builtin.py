@@ -91,7 +91,7 @@ def _row(text: str) -> ResourceType:
 def _resource(kind: Kind, plural: str, namespaced: bool, short: tuple[str, ...], marks: str) -> ResourceType:
     scale = ScalePaths(selector=".spec.selector") if "c" in marks else None
     subresources = (*(("status",) if "s" in marks else ()), *(("scale",) if scale else ()))
-    verbs = ALL_VERBS
+    verbs: tuple[str, ...] = ALL_VERBS
     if "p" in marks:
         verbs = ("create",)
     elif "d" in marks:

@@ -31,6 +31,9 @@ class Stamps:
             self._second, self._text = second, text_of(second)
         return self._text
 
+    def at(self, second: int) -> str:
+        return text_of(second)
+
     def uid(self) -> str:
         text = f"{self._chance.getrandbits(128):032x}"
         return f"{text[:8]}-{text[8:12]}-4{text[13:16]}-a{text[17:20]}-{text[20:]}"

@@ -50,7 +50,7 @@ class Evictions:
     def budgets_of(self, pod: Tree) -> list[Tree]:
         namespace, labels = pod["metadata"]["namespace"], pod["metadata"].get("labels") or {}
         collection = self.store.collection(kinds.BUDGET)
-        found = [collection.objects[key] for key in collection.keys() if key[0] == namespace]
+        found = [collection.objects[key] for key in collection.sorted_keys() if key[0] == namespace]
         return [budget for budget in found if matches_selector(budget["spec"].get("selector"), labels)]
 
     def spend(self, budget: Tree, pod: Tree, options: Options) -> None:
@@ -88,7 +88,7 @@ class Evictions:
     def refresh_budgets(self) -> None:
         """What the disruption controller does: count healthy pods and say how many may go."""
         collection = self.store.collection(kinds.BUDGET)
-        for key in list(collection.keys()):
+        for key in list(collection.sorted_keys()):
             budget = collection.objects[key]
             status = budget_status(budget, self._pods_of(budget))
             if status != budget.get("status"):
@@ -97,7 +97,7 @@ class Evictions:
     def _pods_of(self, budget: Tree) -> list[Tree]:
         namespace, selector = budget["metadata"]["namespace"], budget["spec"].get("selector")
         pods = self.store.collection(kinds.POD)
-        found = [pods.objects[key] for key in pods.keys() if key[0] == namespace]
+        found = [pods.objects[key] for key in pods.sorted_keys() if key[0] == namespace]
         return [pod for pod in found if matches_selector(selector, pod["metadata"].get("labels") or {})]
 
     def _write_status(self, budget: Tree, status: Tree) -> None:

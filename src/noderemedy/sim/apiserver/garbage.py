@@ -178,7 +178,7 @@ class Garbage:
         for kind in sorted(self.store.collections):
             resource = self.resources.find(kind)
             if resource is not None and resource.namespaced:
-                keys = [key for key in self.store.collection(kind).keys() if key[0] == name]
+                keys = [key for key in self.store.collection(kind).sorted_keys() if key[0] == name]
                 left = not self._delete_all(kind, keys) or left
         if not left:
             tree = self._tree(place)
@@ -187,7 +187,7 @@ class Garbage:
 
     def _empty_kind(self, place: Place, kind: Kind) -> None:
         """Delete all objects of a kind whose definition goes; when none is left, let the definition go."""
-        if self._delete_all(kind, list(self.store.collection(kind).keys())):
+        if self._delete_all(kind, list(self.store.collection(kind).sorted_keys())):
             self._drop_finalizer(place, CLEANUP)
 
     def _delete_all(self, kind: Kind, keys: list[Key]) -> bool:

@@ -52,7 +52,7 @@ class Lists:
         predicate = self.predicate(resource, labels, fields)
         collection = self.store.collection(resource.stored_kind)
         objects = collection.objects
-        keys = collection.keys()
+        keys = collection.sorted_keys()
         if namespace:
             keys = [key for key in keys if key[0] == namespace]
         if predicate is None:

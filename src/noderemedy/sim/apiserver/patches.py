@@ -64,6 +64,13 @@ class Patches:
             raise errors.bad_request("the patched object has no metadata")
         return new
 
+    def patched_view(self, view: Tree, body: Any, patch_type: PatchType) -> Tree:
+        """A view such as a Scale after a patch; plain merging is enough for so few fields."""
+        found = apply_json_patch(view, body) if patch_type == "json" else merge(view, body)
+        if not isinstance(found, dict):
+            raise errors.bad_request("the patched view is not an object")
+        return found
+
     def _apply(self, resource: ResourceType, key: Key, old: Tree | None, body: Any, options: Options) -> Tree:
         """Server-side apply of a configuration in the name of its field manager."""
         applied = self._configuration(resource, key, body, options)

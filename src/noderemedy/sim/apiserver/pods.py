@@ -75,7 +75,7 @@ def _patient(tolerations: list[Tree]) -> list[Tree]:
 
 
 def _tolerates(toleration: Tree, key: str) -> bool:
-    return toleration.get("key", key) == key and toleration.get("effect", "NoExecute") == "NoExecute"
+    return bool(toleration.get("key", key) == key and toleration.get("effect", "NoExecute") == "NoExecute")
 
 
 def quality(spec: Tree) -> str:

@@ -42,7 +42,7 @@ def shape_of(schema: Schema) -> Shape:
     shape.list_type = schema.get("x-kubernetes-list-type", "atomic")
     shape.keys = tuple(schema.get("x-kubernetes-list-map-keys") or ())
     shape.is_atomic = schema.get("x-kubernetes-map-type") == "atomic"
-    shape.default = schema["default"] if "default" in schema else UNSET
+    shape.default = schema.get("default", UNSET)
     if schema.get("x-kubernetes-embedded-resource"):
         shape.is_embedded = True
         _make_resource(shape)

@@ -25,10 +25,13 @@ from noderemedy.sim.apiserver.garbage import Garbage
 from noderemedy.sim.apiserver.listing import Lists
 from noderemedy.sim.apiserver.patches import Patches, PatchType
 from noderemedy.sim.apiserver.resources import Resources, kind_of
+from noderemedy.sim.apiserver.rest import Rest
+from noderemedy.sim.apiserver.reviews import Authorizer
 from noderemedy.sim.apiserver.store import Store
-from noderemedy.sim.apiserver.types import ADMIN, ResourceType, Sink, Subscription, Tree, User
+from noderemedy.sim.apiserver.types import ADMIN, Page, ResourceType, Sink, Subscription, Tree, User
 from noderemedy.sim.apiserver.watching import Watches
 from noderemedy.sim.apiserver.writes import Options, Writes
+from noderemedy.wire.http import Request
 
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 
@@ -55,6 +58,7 @@ class ApiServer:
         self.garbage = Garbage(self.store, self.resources, self.writes, self.deletions, self.definitions)
         self.lists = Lists(self.store)
         self.watches = Watches(self.store, self.lists)
+        self.rest = Rest(self)
         self.collects_at_once = True
         for name in NAMESPACES:
             self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
@@ -68,6 +72,21 @@ class ApiServer:
     def hooks(self) -> list[Hook]:
         """Callables `(verb, resource, old, new, user)` that may refuse by raising ApiError."""
         return self.admission.hooks
+
+    def authorize_with(self, authorizer: Authorizer) -> None:
+        """Ask this function whether a user may do what a request over HTTP wants."""
+        self.rest.authorizer = authorizer
+
+    # --- HTTP in values ---------------------------------------------------------------------------------
+
+    def handle(self, request: Request, user: User = ADMIN, accept: str = "", agent: str = "") -> Page:
+        """The answer to any request but a watch; `accept` and `agent` are the headers of those names."""
+        return self.rest.handle(request, user, accept, agent)
+
+    def watch(self, request: Request, sink: Sink, user: User = ADMIN, accept: str = "") -> Subscription:
+        """Replay and follow; raises ApiError for a refusal. A version that is forgotten is an ERROR event
+        to the sink, and the subscription is closed from the start."""
+        return self.rest.watch(request, sink, user, accept)
 
     # --- reading --------------------------------------------------------------------------------------
 

@@ -33,7 +33,7 @@ class Collection:
         self.listeners: list[Listener] = []
         self._sorted: list[Key] | None = []
 
-    def keys(self) -> list[Key]:
+    def sorted_keys(self) -> list[Key]:
         """Keys in the order of lists: as etcd sorts them."""
         if self._sorted is None:
             self._sorted = sorted(self.objects, key=lambda key: f"{key[0]}/{key[1]}")

@@ -21,7 +21,8 @@ def strategic_merge(target: Tree, patch: Tree, shape: Shape) -> Tree:
     """The target after the patch; parts that do not change are shared."""
     directive = patch.get("$patch")
     if directive == "replace":
-        return _plain({key: value for key, value in patch.items() if key != "$patch"})
+        plain: Tree = _plain({key: value for key, value in patch.items() if key != "$patch"})
+        return plain
     if directive == "delete":
         return {}
     if directive not in (None, "merge"):

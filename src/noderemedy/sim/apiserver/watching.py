@@ -105,7 +105,7 @@ class Watches:
 
     def _present(self, lens: Lens) -> list[WatchEvent]:
         collection = self.store.collection(lens.resource.stored_kind)
-        trees = [lens.sees(collection.objects[key]) for key in collection.keys()]
+        trees = [lens.sees(collection.objects[key]) for key in collection.sorted_keys()]
         return [WatchEvent("ADDED", tree) for tree in trees if tree is not None]
 
     def _follow(self, lens: Lens, past: list[WatchEvent], start: int, query: Query, sink: Sink) -> Subscription:
