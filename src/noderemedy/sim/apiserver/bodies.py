@@ -83,7 +83,7 @@ def named(tree: Tree, route: Route) -> Tree:
     if not isinstance(meta, dict):
         raise errors.bad_request("the metadata of the object is not an object")
     if route.name and not meta.get("name"):
-        raise errors.bad_request(f"the name of the object ( based on URL) was undeterminable: name must be provided")
+        raise errors.bad_request("the name of the object ( based on URL) was undeterminable: name must be provided")
     if route.name and meta["name"] != route.name:
         why = f"the name of the object ({meta['name']}) does not match the name on the URL ({route.name})"
         raise errors.bad_request(why)

@@ -1,8 +1,8 @@
 """The built-in kinds that are served, one row each.
 
-Marks: s status subresource · c scale subresource · g generation · u an update must name the version it replaces · r deletion
-returns the object · n created by an update where there was none · d no deletion of whole collections ·
-p posted only (reviews), never stored.
+Marks: s status subresource · c scale subresource · g generation · u an update must name the version it
+replaces · r deletion returns the object · n created by an update where there was none · d no deletion of
+whole collections · p posted only (reviews), never stored.
 """
 
 from __future__ import annotations

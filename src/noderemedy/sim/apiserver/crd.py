@@ -80,7 +80,7 @@ def definition_causes(new: Tree, old: Tree | None) -> list[Cause]:
     wanted = f"{names.get('plural', '')}.{spec.get('group', '')}"
     name = new["metadata"].get("name", "")
     if name != wanted:
-        causes.append(invalid_value("metadata.name", name, f'must be spec.names.plural+"."+spec.group'))
+        causes.append(invalid_value("metadata.name", name, 'must be spec.names.plural+"."+spec.group'))
     for key in ("plural", "kind"):
         if not names.get(key):
             causes.append(required(f"spec.names.{key}"))

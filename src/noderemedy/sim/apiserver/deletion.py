@@ -69,7 +69,8 @@ class Deletions:
             )
         version = meta["resourceVersion"]
         if asked.resource_version is not None and asked.resource_version != version:
-            why = f"the ResourceVersion in the precondition ({asked.resource_version}) does not match the ResourceVersion in record ({version})."
+            why = f"the ResourceVersion in the precondition ({asked.resource_version}) does not match"
+            why += f" the ResourceVersion in record ({version})."
             raise errors.conflict(resource, meta["name"], f"{why} The object might have been modified")
 
     def check_protected(self, resource: ResourceType, key: Key) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from noderemedy.sim.apiserver import errors, kinds
+from noderemedy.sim.apiserver.budgets import Budgets, is_ready
 from noderemedy.sim.apiserver.deletion import Deletion, Deletions
 from noderemedy.sim.apiserver.resources import Resources
 from noderemedy.sim.apiserver.selectors import matches_selector
@@ -17,8 +17,11 @@ from noderemedy.sim.apiserver.writes import Options, Writes
 class Evictions:
     """Evicts a pod if its budget allows it, and uses the budget up."""
 
-    def __init__(self, store: Store, resources: Resources, writes: Writes, deletions: Deletions) -> None:
+    def __init__(
+        self, store: Store, budgets: Budgets, resources: Resources, writes: Writes, deletions: Deletions
+    ) -> None:
         self.store = store
+        self.budgets = budgets
         self.resources = resources
         self.writes = writes
         self.deletions = deletions
@@ -69,7 +72,7 @@ class Evictions:
         disrupted = {**(status.get("disruptedPods") or {}), pod["metadata"]["name"]: self.writes.stamps.now()}
         new = {**status, "disruptionsAllowed": allowed - 1, "disruptedPods": disrupted}
         if not options.dry_run:
-            self._write_status(budget, new)
+            self.budgets.write_status(budget, new)
 
     def _may_evict_unhealthy(self, budget: Tree, is_healthy_enough: bool) -> bool:
         return is_healthy_enough or budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow"
@@ -84,25 +87,6 @@ class Evictions:
         why = f"The disruption budget {name} needs {desired} healthy pods and has {healthy} currently"
         message = "Cannot evict pod as it would violate the pod's disruption budget."
         raise errors.too_many_requests(message, [errors.Cause("DisruptionBudget", why)])
-
-    def refresh_budgets(self) -> None:
-        """What the disruption controller does: count healthy pods and say how many may go."""
-        collection = self.store.collection(kinds.BUDGET)
-        for key in list(collection.sorted_keys()):
-            budget = collection.objects[key]
-            status = budget_status(budget, self._pods_of(budget))
-            if status != budget.get("status"):
-                self._write_status(budget, status)
-
-    def _pods_of(self, budget: Tree) -> list[Tree]:
-        namespace, selector = budget["metadata"]["namespace"], budget["spec"].get("selector")
-        pods = self.store.collection(kinds.POD)
-        found = [pods.objects[key] for key in pods.sorted_keys() if key[0] == namespace]
-        return [pod for pod in found if matches_selector(selector, pod["metadata"].get("labels") or {})]
-
-    def _write_status(self, budget: Tree, status: Tree) -> None:
-        options = Options(manager="kube-controller-manager", subresource="status", verb="patch")
-        self.writes.change(self.resources.of(kinds.BUDGET), budget, {**budget, "status": status}, options)
 
     def bind(self, key: Key, body: Any, options: Options) -> None:
         """Give a pod its node, once."""
@@ -129,37 +113,3 @@ class Evictions:
         status = {**(pod.get("status") or {}), "conditions": [*conditions, scheduled]}
         new = {**pod, "spec": {**pod["spec"], "nodeName": target}, "status": status}
         self.writes.commit(resource, key, pod, new, options)
-
-
-def is_ready(pod: Tree) -> bool:
-    conditions = (pod.get("status") or {}).get("conditions") or []
-    return any(one.get("type") == "Ready" and one.get("status") == "True" for one in conditions)
-
-
-def budget_status(budget: Tree, pods: list[Tree]) -> Tree:
-    """The status of a budget over these pods; expected is their number (owners' scales are not followed)."""
-    spec, expected = budget["spec"], len(pods)
-    healthy = sum(1 for pod in pods if is_ready(pod) and "deletionTimestamp" not in pod["metadata"])
-    if "maxUnavailable" in spec:
-        desired = max(0, expected - _amount(spec["maxUnavailable"], expected))
-    else:
-        desired = _amount(spec.get("minAvailable", 1), expected)
-    allowed = max(0, healthy - desired)
-    names = {pod["metadata"]["name"] for pod in pods if "deletionTimestamp" not in pod["metadata"]}
-    disrupted = (budget.get("status") or {}).get("disruptedPods") or {}
-    status = {
-        "observedGeneration": budget["metadata"].get("generation", 0),
-        "disruptionsAllowed": allowed,
-        "currentHealthy": healthy,
-        "desiredHealthy": desired,
-        "expectedPods": expected,
-    }
-    kept = {name: when for name, when in disrupted.items() if name in names}
-    return {**status, "disruptedPods": kept} if kept else status
-
-
-def _amount(value: Any, whole: int) -> int:
-    """A number, or a percentage of the whole rounded up."""
-    if isinstance(value, str):
-        return math.ceil(int(value.rstrip("%")) * whole / 100)
-    return int(value)

@@ -56,7 +56,6 @@ def _apply(document: Any, operation: dict[str, Any]) -> Any:
         case "remove":
             return _remove(document, path)
         case "replace":
-            _find(document, path)
             return _replace(document, path, operation["value"])
         case "move":
             return _add(_remove(document, source), path, _find(document, source))
@@ -124,8 +123,11 @@ def _with(node: Any, step: str, value: Any) -> Any:
 
 
 def _replace(document: Any, steps: list[str], value: Any) -> Any:
+    """A member of an object that is not there is added: no standard, but what API servers do."""
     if not steps:
         return value
+    if len(steps) == 1 and isinstance(document, dict):
+        return {**document, steps[0]: value}
     return _with(document, steps[0], _replace(_child(document, steps[0]), steps[1:], value))
 
 

@@ -18,6 +18,12 @@ from noderemedy.sim.apiserver.store import Store
 from noderemedy.sim.apiserver.types import Key, ResourceType, Tree
 
 Query = Mapping[str, str]
+TOO_OLD_TO_CONTINUE = (
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list "
+    "without the continue parameter, or use the continue token in this response to retrieve the remainder of "
+    "the results. Continuing with the provided token results in an inconsistent list - objects that were "
+    "created, modified, or deleted between the time the first chunk was returned and now may show up in the list."
+)
 LIST_OPTIONS = {"group": "meta.k8s.io", "kind": "ListOptions"}
 
 
@@ -105,13 +111,7 @@ class Lists:
         """The page's moment is forgotten; a client may go on from the same place without one moment."""
         if token is None:
             return error
-        message = (
-            "The provided continue parameter is too old to display a consistent list result. You can start a new list "
-            "without the continue parameter, or use the continue token in this response to retrieve the remainder of the "
-            "results. Continuing with the provided token results in an inconsistent list - objects that were created, "
-            "modified, or deleted between the time the first chunk was returned and now may show up in the list."
-        )
-        found = errors.expired(message)
+        found = errors.expired(TOO_OLD_TO_CONTINUE)
         found.continue_token = encode_token(Token(-1, token.start))
         return found
 
@@ -147,13 +147,16 @@ def parse_revision(text: str) -> int:
     if not text:
         return -1
     if not text.isdigit():
-        raise errors.bad_request(f'invalid resource version "{text}"')
+        why = f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}": invalid syntax'
+        raise ApiError(500, "", why)
     return int(text)
 
 
 def check_options(query: Query) -> None:
     """Combinations that make no sense are refused."""
     match = query.get("resourceVersionMatch", "")
+    if "sendInitialEvents" in query:
+        _refuse_options("sendInitialEvents is forbidden for list", "sendInitialEvents")
     if not match:
         return
     if not query.get("resourceVersion"):
@@ -164,9 +167,9 @@ def check_options(query: Query) -> None:
         _refuse_options('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
 
 
-def _refuse_options(why: str) -> None:
-    cause = errors.field_forbidden("resourceVersionMatch", why)
-    message = f'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Forbidden: {why}'
+def _refuse_options(why: str, field: str = "resourceVersionMatch") -> None:
+    cause = errors.field_forbidden(field, why)
+    message = f'ListOptions.meta.k8s.io "" is invalid: {field}: Forbidden: {why}'
     raise ApiError(422, "Invalid", message, {**LIST_OPTIONS, "causes": [cause.tree()]})
 
 

@@ -36,6 +36,7 @@ BAD_VALUE = (
     "validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
 )
 LABEL_NAMED = frozenset({Kind("", "Namespace"), Kind("", "Service")})
+STANDARD_FINALIZERS = ("kubernetes", "orphan", "foregroundDeletion", "customresourcecleanup.apiextensions.k8s.io")
 PATH_NAMED = "rbac.authorization.k8s.io"
 
 
@@ -75,7 +76,7 @@ def metadata_causes(resource: ResourceType, meta: Tree, old: Tree | None) -> lis
     if meta.get("ownerReferences") is not was.get("ownerReferences"):
         causes += _owner_causes(meta.get("ownerReferences") or [])
     if meta.get("finalizers") is not was.get("finalizers"):
-        causes += _finalizer_causes(meta.get("finalizers") or [], was)
+        causes += _finalizer_causes(meta.get("finalizers") or [], was, resource.is_custom)
     return causes
 
 
@@ -116,24 +117,25 @@ def _owner_causes(owners: list[Tree]) -> list[Cause]:
         where = f"metadata.ownerReferences[{index}]"
         for key in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(key):
-                causes.append(
-                    invalid_value(
-                        f"{where}.{key}", "", f"{key if key != 'apiVersion' else 'version'} must not be empty"
-                    )
-                )
+                word = "version" if key == "apiVersion" else key
+                causes.append(invalid_value(f"{where}.{key}", "", f"{word} must not be empty"))
     if sum(1 for owner in owners if owner.get("controller")) > 1:
         why = "Only one reference can have Controller set to true"
         causes.append(invalid_value("metadata.ownerReferences", owners, why))
     return causes
 
 
-def _finalizer_causes(finalizers: list[str], old: Tree) -> list[Cause]:
+def _finalizer_causes(finalizers: list[str], old: Tree, is_custom: bool) -> list[Cause]:
     causes: list[Cause] = []
     for name in finalizers:
         causes += key_causes(name, "metadata.finalizers")
+        if "/" not in name and name not in STANDARD_FINALIZERS and not is_custom:
+            why = "name is neither a standard finalizer name nor is it fully qualified"
+            causes.append(invalid_value("metadata.finalizers", name, why))
     if old.get("deletionTimestamp"):
         new = sorted(set(finalizers) - set(old.get("finalizers") or []))
         if new:
-            why = f"no new finalizers can be added if the object is being deleted, found new finalizers []string{{{', '.join(f'{chr(34)}{name}{chr(34)}' for name in new)}}}"
-            causes.append(field_forbidden("metadata.finalizers", why))
+            named = ", ".join(f'"{name}"' for name in new)
+            why = "no new finalizers can be added if the object is being deleted, found new finalizers"
+            causes.append(field_forbidden("metadata.finalizers", f"{why} []string{{{named}}}"))
     return causes

@@ -35,9 +35,7 @@ def parse_route(path: str, resources: Resources) -> Route:
     else:
         raise errors.no_such_path()
     namespace = ""
-    if not group and rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in OF_NAMESPACES:
-        namespace, rest = rest[1], rest[2:]
-    elif group and rest[0] == "namespaces" and len(rest) > 2:
+    if rest[0] == "namespaces" and len(rest) > 2 and (group or rest[2] not in OF_NAMESPACES):
         namespace, rest = rest[1], rest[2:]
     return _found(group, version, namespace, rest, resources)
 

@@ -15,6 +15,7 @@ from noderemedy.model.ids import Kind
 from noderemedy.model.time import Wall
 from noderemedy.sim.apiserver import errors
 from noderemedy.sim.apiserver.admission import Admission, Hook
+from noderemedy.sim.apiserver.budgets import Budgets
 from noderemedy.sim.apiserver.builtin import BUILT_IN
 from noderemedy.sim.apiserver.clock import Stamps
 from noderemedy.sim.apiserver.crd import Definitions
@@ -53,7 +54,8 @@ class ApiServer:
         self.writes = Writes(self.store, self.stamps, self.admission)
         self.patches = Patches(self.store, self.writes)
         self.deletions = Deletions(self.store, self.writes, self.stamps, self.admission)
-        self.evictions = Evictions(self.store, self.resources, self.writes, self.deletions)
+        self.budgets = Budgets(self.store, self.resources, self.writes)
+        self.evictions = Evictions(self.store, self.budgets, self.resources, self.writes, self.deletions)
         self.definitions = Definitions(self.store, self.resources)
         self.garbage = Garbage(self.store, self.resources, self.writes, self.deletions, self.definitions)
         self.lists = Lists(self.store)
@@ -184,8 +186,7 @@ class ApiServer:
         inner = resource if resource.stored_as is None else self.resources.of(resource.stored_as)
         said = stored(resource, body) if isinstance(body, dict) else body
         found = self.patches.patch(inner, (namespace, name), said, patch_type, options)
-        if self.garbage.due:
-            self.settle()
+        self.settle()
         return shown(resource, found, options.version)
 
     def delete(
@@ -229,13 +230,16 @@ class ApiServer:
     # --- time and upkeep, called by programs ------------------------------------------------------------
 
     def settle(self) -> None:
-        """Collect garbage now, unless a program has taken that over."""
-        if self.collects_at_once and self.garbage.due:
-            self.garbage.collect()
+        """Collect garbage and count budgets now, unless a program has taken that over."""
+        if self.collects_at_once and (self.garbage.due or self.budgets.due):
+            self.collect()
 
     def collect(self) -> int:
-        """Do what the garbage collector and the namespace controller would do by now."""
-        return self.garbage.collect()
+        """Do what the garbage collector, the namespace and the disruption controller would do by now."""
+        looked = self.garbage.collect()
+        if self.budgets.due:
+            self.budgets.refresh()
+        return looked
 
     def bookmark(self) -> None:
         """Send bookmarks to the watchers that asked for them."""

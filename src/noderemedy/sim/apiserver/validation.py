@@ -140,7 +140,7 @@ def _judge_string(value: str, limits: Limits, path: str) -> list[Cause]:
     if limits.pattern is not None and not _pattern(limits.pattern).search(value):
         causes.append(invalid_value(path, value, f"{path} in body should match '{limits.pattern}'"))
     if limits.format == "date-time" and not _is_time(value):
-        causes.append(invalid_value(path, value, f'{path} in body must be of type date-time: "{value}"'))
+        causes.append(type_invalid(path, value, f'{path} in body must be of type date-time: "{value}"'))
     return causes
 
 
