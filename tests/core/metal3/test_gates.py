@@ -1,0 +1,195 @@
+"""What keeps the annotation room from acting: each gate, its reason, and when it looks again."""
+
+from __future__ import annotations
+
+import pytest
+from tests.builders import (
+    HOST_AT,
+    MACHINE_AT,
+    NOW,
+    PROVIDER_ID,
+    a_backup,
+    a_host,
+    a_machine,
+    a_node,
+    a_view,
+    absent,
+    ago,
+    later,
+)
+
+from noderemedy.core.metal3 import gates
+from noderemedy.core.metal3.annotation import decide
+from noderemedy.core.metal3.view import MachineView
+from noderemedy.model.actions import AddRebootAnnotation, Confirm, RemoveRebootAnnotation
+from noderemedy.model.host import Consumer, Power
+from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.reasons import (
+    ClusterPaused,
+    HostMissing,
+    HostNameUnreadable,
+    HostNotNamed,
+    HostNotOurs,
+    HostPaused,
+    MachineDeleting,
+    NodeNotOurs,
+    PausedByPerson,
+    PauseUnreadable,
+    PowerOffDisabled,
+    PowerUnknown,
+    Reason,
+)
+from noderemedy.model.room import Unseen
+from noderemedy.model.time import Span, Wall
+
+OTHER = Consumer("Machine", "metal", "worker-9")
+UNTIL = NOW.wall + Span.seconds(90)
+
+BLOCKED: dict[str, tuple[MachineView, Reason]] = {
+    "cluster paused": (a_view(a_machine(needs=True, cluster_paused=True)), ClusterPaused()),
+    "other providerID": (
+        a_view(node=a_node(provider_id="metal3://other")),
+        NodeNotOurs("worker-0", "metal3://other", PROVIDER_ID),
+    ),
+    "host not named": (a_view(a_machine(needs=True, host=None)), HostNotNamed()),
+    "host name garbage": (a_view(a_machine(needs=True, host=Malformed("'a/b/c'"))), HostNameUnreadable("'a/b/c'")),
+    "host missing": (a_view(host=None), HostMissing("metal/rack1-u07")),
+    "host absent, not read live": (a_view(host=absent(confirmed=False)), HostMissing("metal/rack1-u07")),
+    "host never listed": (a_view(host=Unseen()), HostMissing("metal/rack1-u07")),
+    "another consumer": (
+        a_view(host=a_host(consumer=OTHER), is_consumer=False),
+        HostNotOurs("metal/rack1-u07", "Machine/metal/worker-9"),
+    ),
+    "no consumer": (a_view(host=a_host(consumer=None), is_consumer=False), HostNotOurs("metal/rack1-u07", "")),
+    "host paused": (a_view(host=a_host(paused=True)), HostPaused("metal/rack1-u07", "paused")),
+    "host detached": (a_view(host=a_host(detached=True)), HostPaused("metal/rack1-u07", "detached")),
+    "power unknown": (
+        a_view(host=a_host(power=Power.UNKNOWN, error="no BMC")),
+        PowerUnknown("metal/rack1-u07", "no BMC"),
+    ),
+    "paused for ever": (a_view(a_machine(needs=True, paused=Paused())), PausedByPerson(None)),
+    "paused until": (a_view(a_machine(needs=True, paused=Paused(UNTIL))), PausedByPerson(UNTIL)),
+    "pause garbage": (a_view(a_machine(needs=True, paused=Malformed("'maybe'"))), PauseUnreadable("'maybe'")),
+    "machine deleting": (a_view(a_machine(needs=True, deleting=True)), MachineDeleting()),
+    "power off disabled": (a_view(host=a_host(power_off_disabled=True)), PowerOffDisabled("metal/rack1-u07")),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKED)
+def test_each_gate_blocks_with_its_reason(name: str) -> None:
+    """A marked machine whose host is on would be powered off; behind this gate nothing is asked for."""
+    view, reason = BLOCKED[name]
+
+    decision = decide(view, NOW)
+
+    assert ((), (reason,)) == (decision.actions, decision.because)
+
+
+def test_the_same_machine_passes_all_gates() -> None:
+    """Without an obstacle the machine of these tests is powered off: the gates above are what blocks."""
+    assert [AddRebootAnnotation] == [type(action) for action in decide(a_view(), NOW).actions]
+
+
+def test_every_gate_is_tested() -> None:
+    """No gate exists that the table above does not see blocking."""
+    all_gates = {*gates.BEFORE_ANYTHING, *gates.BEFORE_THE_TABLE, *gates.BEFORE_POWER_OFF}
+
+    blocking = {gate for gate in all_gates for view, reason in BLOCKED.values() if passes(gate, view) == reason}
+
+    assert all_gates == blocking
+
+
+def passes(gate: gates.Gate, view: MachineView) -> Reason | None:
+    """The gate's answer, where it can be asked: those behind the host gates need a host."""
+    needs_host = gate in (*gates.BEFORE_THE_TABLE[1:], *gates.BEFORE_POWER_OFF)
+    if needs_host and (view.host_at is None or (view.host is None and gate is not gates.host_missing)):
+        return None
+    return gate(view, NOW)
+
+
+# --- pauses --------------------------------------------------------------------------------------------------
+
+
+def test_a_pause_ends_by_itself() -> None:
+    """The room looks again exactly when a pause ends, and not a millisecond before it acts."""
+    view = a_view(a_machine(needs=True, paused=Paused(UNTIL)))
+
+    assert later(90).mono == decide(view, NOW).wake_at
+    assert (PausedByPerson(UNTIL),) == decide(view, later(89.999)).because
+    assert (Confirm(MACHINE_AT),) == decide(view, later(90)).actions
+
+
+def test_a_pause_without_an_end_is_not_looked_at_again() -> None:
+    """Only the removal of the annotation ends such a pause, and that is an event."""
+    assert decide(a_view(a_machine(needs=True, paused=Paused())), NOW).wake_at is None
+
+
+@pytest.mark.parametrize("paused", [Paused(), Paused(UNTIL), Malformed("'maybe'")])
+def test_a_persons_pause_lets_a_running_repair_finish(paused: Paused | Malformed) -> None:
+    """A host that is held already is released under a person's pause: nothing new starts, nothing stays off."""
+    view = a_view(a_machine(paused=paused), a_host(power=Power.OFF, held=True), None)
+
+    assert [RemoveRebootAnnotation] == [type(action) for action in decide(view, NOW).actions]
+
+
+@pytest.mark.parametrize("node", [None, a_node(), a_node("node-uid-2")])
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("needs", [True, False])
+def test_a_paused_cluster_stops_everything(node: object, held: bool, needs: bool) -> None:
+    """`cluster.x-k8s.io/paused` stops every step, the restore and the release included."""
+    machine = a_machine(needs=needs, cluster_paused=True, backup=a_backup(), node_deleted_at=ago(10))
+    host = a_host(power=Power.OFF if held else Power.ON, held=held)
+
+    decision = decide(a_view(machine, host, node), NOW)  # type: ignore[arg-type]
+
+    assert ((), (ClusterPaused(),)) == (decision.actions, decision.because)
+
+
+@pytest.mark.parametrize(
+    "host", [a_host(power=Power.OFF, held=True, paused=True), a_host(power=Power.OFF, held=True, detached=True)]
+)
+def test_an_unattended_host_proves_nothing(host: object) -> None:
+    """A host that the baremetal operator does not look after may show an old power state: its node stays."""
+    machine = a_machine(needs=True, backup=a_backup(), node_deleted_at=ago(1))
+
+    decision = decide(a_view(machine, host), NOW)  # type: ignore[arg-type]
+
+    assert () == decision.actions
+    assert [HostPaused] == [type(reason) for reason in decision.because]
+
+
+# --- another machine's node ----------------------------------------------------------------------------------
+
+
+def test_a_node_without_a_provider_id_is_accepted() -> None:
+    """Where the node or the machine names no providerID, the name alone links them."""
+    for view in (a_view(node=a_node(provider_id="")), a_view(a_machine(needs=True, provider_id=""))):
+        assert [AddRebootAnnotation] == [type(action) for action in decide(view, NOW).actions]
+
+
+def test_a_strangers_node_does_not_keep_our_host_off() -> None:
+    """When the request was withdrawn the hold goes, whoever has the node's name by now: no node is touched."""
+    view = a_view(a_machine(), a_host(power=Power.OFF, held=True), a_node(provider_id="metal3://other"))
+
+    decision = decide(view, NOW)
+
+    assert [(RemoveRebootAnnotation, HOST_AT)] == [(type(action), action.ref) for action in decision.actions]
+
+
+def test_a_strangers_node_is_never_deleted_or_restored() -> None:
+    """Held and off, with a request, or back with a backup: another machine's node is not touched."""
+    stranger = a_node("node-uid-9", provider_id="metal3://other")
+    backup = a_machine(needs=True, backup=a_backup("node-uid-9"), node_deleted_at=ago(1))
+
+    for view in (
+        a_view(backup, a_host(power=Power.OFF, held=True), stranger),
+        a_view(a_machine(backup=a_backup(), node_deleted_at=ago(60)), a_host(), stranger),
+    ):
+        decision = decide(view, NOW)
+        assert ((), [NodeNotOurs]) == (decision.actions, [type(reason) for reason in decision.because])
+
+
+def test_a_pause_in_the_far_future_can_be_told() -> None:
+    """The last moment that a calendar knows is shown, not crashed on."""
+    for until in (Wall(253_402_300_799_000), Wall(253_402_345_000_000), Wall(-62_135_640_000_000)):
+        assert "paused by" in PausedByPerson(until).note()

@@ -1,0 +1,62 @@
+"""The only maker of proofs: when it makes one, and all the cases in which it does not."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import NOW, a_hold, a_host, a_node, absent, later, present
+
+from noderemedy.core.safety import is_confirmed, is_fresh, powered_off
+from noderemedy.model.host import Host, Power
+from noderemedy.model.meta import Malformed
+from noderemedy.model.proof import PoweredOff, Subject
+from noderemedy.model.time import Mono
+
+OFF = a_host(power=Power.OFF, held=True)
+
+
+def test_a_host_held_and_seen_off_is_a_proof() -> None:
+    """The proof names the node's uid and boot, the host and its version, and when it was held and seen."""
+    proof = powered_off(a_node(), present(OFF, version="9"), NOW)
+
+    assert PoweredOff(Subject("node-uid-1", "boot-1"), "host-uid-1", "9", NOW.wall, a_hold().since) == proof
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        replace(OFF, power=Power.ON),
+        replace(OFF, power=Power.UNKNOWN),
+        replace(OFF, held=False),
+        replace(OFF, held=False, hold=None),
+        replace(OFF, paused=True),
+        replace(OFF, detached=True),
+    ],
+)
+def test_anything_less_is_none(host: Host) -> None:
+    """Not off, unknown, not held by us, or not looked after by anybody: no proof."""
+    assert powered_off(a_node(), present(host), NOW) is None
+
+
+def test_a_cached_state_is_no_proof() -> None:
+    """The host must have been read live within five seconds, counted from the begin of that read."""
+    assert powered_off(a_node(), present(OFF, confirmed=False), NOW) is None
+    assert powered_off(a_node(), present(OFF), later(5)) is not None
+    assert powered_off(a_node(), present(OFF), later(5.001)) is None
+
+
+def test_a_hold_without_a_readable_record_has_no_time() -> None:
+    """The proof stands on what the host says now; the record only dates it."""
+    proof = powered_off(a_node(), present(replace(OFF, hold=Malformed("garbage"))), NOW)
+
+    assert proof is not None
+    assert proof.held_since is None
+
+
+def test_what_was_never_read_live_is_not_fresh() -> None:
+    """No live read is not a live read of long ago: both are refused, for presence and for absence."""
+    assert not is_fresh(None, NOW)
+    assert not is_fresh(Mono(NOW.mono.ms - 5_001), NOW)
+    assert is_fresh(Mono(NOW.mono.ms - 5_000), NOW)
+    assert is_confirmed(absent(), NOW)
+    assert not is_confirmed(absent(confirmed=False), NOW)
