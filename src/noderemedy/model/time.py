@@ -11,6 +11,9 @@ from datetime import UTC, datetime
 
 from msgspec import Struct
 
+# The years 1 to 9999. People pause "until 9999-12-31T23:59:59-05:00", which in UTC is past the last of them.
+CALENDAR_BEGINS, CALENDAR_ENDS = -62_135_596_800, 253_402_300_799
+
 
 class Span(Struct, frozen=True, order=True):
     """A length of time."""
@@ -46,8 +49,9 @@ class Wall(Struct, frozen=True, order=True):
         return Span(self.ms - earlier.ms)
 
     def __str__(self) -> str:
-        moment = datetime.fromtimestamp(self.ms / 1000, UTC)
-        return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+        seconds = min(max(self.ms // 1000, CALENDAR_BEGINS), CALENDAR_ENDS)
+        moment = datetime.fromtimestamp(seconds, UTC)
+        return f"{moment.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 class Mono(Struct, frozen=True, order=True):
