@@ -39,9 +39,15 @@ def cluster_paused(view: MachineView, now: Now) -> Reason | None:
 
 
 def node_not_ours(view: MachineView, now: Now) -> Reason | None:
-    """A Node of that name with another providerID is another machine's (invariant S7)."""
+    """A Node of that name with another providerID is another machine's (invariant S7).
+
+    A hold without a request is only released, whoever has the node's name by now: no Node is touched, and the host
+    must not stay off.
+    """
     expected = view.machine.provider_id
     if view.node is None or not expected or view.node.provider_id in ("", expected):
+        return None
+    if view.holds and not view.machine.needs_remediation:
         return None
     assert view.node_at is not None
     return NodeNotOurs(view.node_at.name, view.node.provider_id, expected)
