@@ -29,11 +29,10 @@ def waiting(view: MachineView, now: Now) -> Decision:
         return _for_power_off(view, now)
     if host.power is Power.OFF and not host.online:
         return Decision(because=(HostOffOnPurpose(name_of(view)),))
+    waits = _for_node(view, now)
     if host.power is Power.OFF and view.machine.needs_remediation:
-        return Decision(because=(OffButNotHeld(name_of(view)),))
-    if view.node is None and isinstance(view.machine.node_deleted_at, Wall):
-        return _for_node(view, view.machine.node_deleted_at, now)
-    return NOTHING
+        return Decision(because=(OffButNotHeld(name_of(view)), *waits.because), wake_at=waits.wake_at)
+    return waits
 
 
 def _for_power_off(view: MachineView, now: Now) -> Decision:
@@ -48,8 +47,12 @@ def _for_power_off(view: MachineView, now: Now) -> Decision:
     return Decision(because=(WaitingForPowerOff(name_of(view)),), wake_at=due)
 
 
-def _for_node(view: MachineView, since: Wall, now: Now) -> Decision:
+def _for_node(view: MachineView, now: Now) -> Decision:
+    """A node that we deleted and that is not back. A new request does not silence this: its host may stay off."""
     assert view.host is not None
+    since = view.machine.node_deleted_at
+    if view.node is not None or not isinstance(since, Wall):
+        return NOTHING
     name = view.machine.node_name or ""
     due = now.until(since + NODE_WITHIN)
     if now.mono >= due:
