@@ -117,6 +117,8 @@ def machine(view: MachineView, now: Now) -> Decision:
 def table(view: MachineView, now: Now) -> Decision:
     """The row that applies, and what it says."""
     assert view.host is not None
+    if blocked := gates.blocked(gates.BEFORE_A_ROW, view, now):
+        return waited_for(blocked.because, view, now)
     found = Row(view.node is not None, view.machine.needs_remediation, view.host.power is Power.ON, view.host.held)
     says = TABLE[found]
     reason = TableRow(int(found.node), int(found.needs), int(found.on), int(found.held), says.value)
@@ -181,8 +183,12 @@ def release(view: MachineView, reason: TableRow, now: Now) -> Decision:
 
 def nothing(view: MachineView, reason: TableRow, now: Now) -> Decision:
     """Nothing to do now; say what is waited for, and look again when that is overdue."""
+    return waited_for((reason,), view, now)
+
+
+def waited_for(reasons: tuple[Reason, ...], view: MachineView, now: Now) -> Decision:
     waits = waiting(view, now)
-    return Decision((), (reason, *waits.because), waits.wake_at)
+    return Decision((), (*reasons, *waits.because), waits.wake_at)
 
 
 ANSWERS: dict[Says, Callable[[MachineView, TableRow, Now], Decision]] = {

@@ -107,8 +107,8 @@ BEFORE_THE_TABLE: tuple[Gate, ...] = (
     host_missing,
     host_not_ours,
     host_left_alone,
-    power_unknown,
 )
+BEFORE_A_ROW: tuple[Gate, ...] = (power_unknown,)  # the table has no column for unknown
 BEFORE_POWER_OFF: tuple[Gate, ...] = (paused_by_person, machine_deleting, power_off_disabled)
 
 
