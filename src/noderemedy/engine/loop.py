@@ -227,7 +227,7 @@ class Engine:
         known = self._published.get(key, ())
         uid = self._uid(key.ref)
         self._notices.extend(
-            Notice(key.room, key.ref, uid, reason, episode) for reason in reasons if reason not in known
+            Notice(key.room, key.ref, uid, reason, episode) for reason in reasons if reason not in known and not reason.quiet
         )
         self._published[key] = reasons
 

@@ -132,7 +132,7 @@ class Endpoint:
         accept = web_request.headers.get("Accept", "")
         if request.method == "GET" and dict(request.query).get("watch") in TRUE:
             return await self._watch(web_request, request, user, accept, fault)
-        answer = openapi(self.api, request) or self.api.handle(request, user, accept)
+        answer = openapi(self.api, request) or self.api.handle(request, user, accept, web_request.headers.get("User-Agent", ""))
         fault = await self._fault(Moment.AFTER, request, user)
         return _instead(web_request, fault) or send(answer)
 

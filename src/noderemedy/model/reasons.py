@@ -17,6 +17,7 @@ class Reason(Struct, frozen=True):
     """The base of all reasons."""
 
     alert: ClassVar[bool] = False  # a person should look: Warning event, metric, alert rule
+    quiet: ClassVar[bool] = False  # daily business: in plan and trace, but no event and no log line
 
     def note(self) -> str:
         """One sentence for a person."""
@@ -40,6 +41,7 @@ class TableRow(Reason, frozen=True):
 class ConfirmFirst(Reason, frozen=True):
     """An act that cannot be undone waits for a live read."""
 
+    quiet: ClassVar[bool] = True
     what: str
 
     def note(self) -> str:
@@ -154,6 +156,19 @@ class BackupUnreadable(Reason, frozen=True):
         return (
             f"annotation remediation.metal3.io/node-backup cannot be read ({self.problem}); it is kept; "
             "mend it, or remove it to go without"
+        )
+
+
+class BackupReplaced(Reason, frozen=True):
+    """Somebody wrote a backup that cannot be read, and the node fails again: a workload counts more than labels."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return (
+            f"annotation remediation.metal3.io/node-backup could not be read ({self.problem}) and is replaced by a "
+            "backup of the node as it is now; what only the old text held is lost"
         )
 
 
@@ -310,6 +325,20 @@ class NodeFinalizing(Reason, frozen=True):
 
     def note(self) -> str:
         return f"node {self.node} is being deleted and waits for its finalizers"
+
+
+class NodeFinalizingOverdue(Reason, frozen=True):
+    """The Node was deleted on proof long ago, and somebody's finalizers keep it: its host stays off meanwhile."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    since: Wall
+
+    def note(self) -> str:
+        return (
+            f"node {self.node}, deleted at {self.since}, is kept by its finalizers, and its host is held off until it "
+            "is gone; look at metadata.finalizers of the Node"
+        )
 
 
 class MachineDeleting(Reason, frozen=True):

@@ -16,6 +16,7 @@ from noderemedy.model.ids import HOST
 from noderemedy.sim.agenda import Agenda
 from noderemedy.sim.apiserver import ApiError, ApiServer, WatchEvent
 from noderemedy.sim.durations import Durations
+from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.server import Server
 
 HOLD_PREFIX = "reboot.metal3.io/"
@@ -54,9 +55,7 @@ class BaremetalOperator:
     def _look_later(self, name: str) -> None:
         """Power changed: the status follows at the next poll, up to a minute later."""
         delay = self.chance.randrange(self.durations.power_poll)
-        for host in self.api.list(HOST, fields=f"metadata.name={name}"):
-            namespace = host["metadata"]["namespace"]
-            self.agenda.after(delay, lambda: self._report(namespace, name))
+        self.agenda.after(delay, lambda: self._report(NAMESPACE, name))
 
     def _reconcile(self, namespace: str, name: str) -> None:
         host = self.api.find(HOST, name, namespace)

@@ -15,8 +15,9 @@ from noderemedy.model.room import Present
 from noderemedy.rooms import ROOMS, watched
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.cluster import RACK_LABEL, RESERVED, TEAM_NOTE, Cluster, host_of
-from noderemedy.sim.kinds import ATTACHMENT, POD
+from noderemedy.sim.kinds import ATTACHMENT, POD, STATEFUL_SET
 from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.process import Process
 from noderemedy.sim.server import Process as Workload
 from noderemedy.sim.server import Server
 from noderemedy.wire import names
@@ -62,10 +63,11 @@ class Checkers:
             return
         self.ran["S1 pod"] += 1
         server = self.cluster.servers.get(event.tree.get("spec", {}).get("nodeName", ""))
-        if server is not None and server.can_write and event.tree["metadata"]["uid"] in server.running:
-            if not server.is_heard:  # a kubelet that is there ends the process itself
-                self.freed_before_safe += 1
-                self.complain("S1", f"Pod {event.tree['metadata']['name']} was removed while it can write")
+        if server is None or server.is_heard or not server.can_write:  # a kubelet that is there ends its processes
+            return
+        if event.tree["metadata"]["uid"] in server.running:
+            self.freed_before_safe += 1
+            self.complain("S1", f"Pod {event.tree['metadata']['name']} was removed while it can write")
 
     def _attachment(self, event: WatchEvent) -> None:
         if event.type != "DELETED":
@@ -80,14 +82,27 @@ class Checkers:
     def _started(self, server: Server, copy: Workload) -> None:
         """P1, at most one: two running copies of one identity are what all this exists to prevent."""
         self.ran["P1 at most one"] += 1
-        for other in self.cluster.servers.values() if len(self.cluster.servers) <= 20 else self._hosts_of(copy):
-            if other is not server and other.can_write:
-                if any(item.identity == copy.identity for item in other.running.values()):
-                    self.complain("P1", f"{copy.identity} runs on {server.name} and on {other.name}")
-        self._copies.setdefault(copy.identity, {})[server.name] = server
+        ran_on = self._copies.setdefault(copy.identity, {})
+        for other in ran_on.values():
+            copies = [item for item in other.running.values() if item.identity == copy.identity]
+            if other is not server and other.can_write and copies:
+                self.complain("P1", f"{copy.identity} runs on {server.name} and on {other.name}")
+        ran_on[server.name] = server
 
-    def _hosts_of(self, copy: Workload) -> list[Server]:
-        return list(self._copies.get(copy.identity, {}).values())
+    # --- S10: only the leader acts ---------------------------------------------------------------------------------
+
+    def watch(self, processes: list[Process]) -> None:
+        """Look at who may act whenever anybody does."""
+        for process in processes:
+            process.on_boundary.append(lambda acting, where, _: self._acted(acting, where, processes))
+
+    def _acted(self, acting: Process, where: str, processes: list[Process]) -> None:
+        if where != "begin" or acting.always_leads:
+            return
+        self.ran["S10 one leader"] += 1
+        leaders = [process.name for process in processes if process.is_alive and process.may_act()]
+        if len(leaders) > 1:
+            self.complain("S10", f"{' and '.join(leaders)} may act at once")
 
     # --- at the end, after the world was healed -------------------------------------------------------------------
 
@@ -139,6 +154,9 @@ class Checkers:
 
     def _workload_runs(self) -> None:
         self.ran["L1 workload runs"] += 1
+        wanted = sum(found["spec"]["replicas"] for found in self.cluster.api.list(STATEFUL_SET))
+        if wanted != len(self.cluster.api.list(POD)):
+            self.complain("L1", f"{len(self.cluster.api.list(POD))} pods of {wanted}")
         for pod in self.cluster.api.list(POD):
             if pod.get("status", {}).get("phase") != "Running":
                 self.complain("L1", f"pod {pod['metadata']['name']} does not run")

@@ -1,4 +1,4 @@
-"""Crash plans: kill the manager at every boundary of its ledger, restart it, and compare the end with the undisturbed one.
+"""Crash plans: kill the manager at every boundary of its ledger, restart it, and compare how the story ends.
 
 The boundaries come from a recorded run, never from a list written by hand: before an effect is sent (`begin`), after
 the API applied it but before anybody knows (`applied`), and after its answer was taken in (`ended`).

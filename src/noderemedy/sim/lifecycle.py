@@ -16,6 +16,7 @@ from noderemedy.sim.kinds import POD
 from noderemedy.sim.server import Server
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
+OF_SILENCE = (UNREACHABLE, "node.kubernetes.io/not-ready")
 
 
 class Lifecycle:
@@ -72,7 +73,7 @@ class Lifecycle:
         node = self.api.find(NODE, name)
         if node is None or not self._heard[name] or not _is_tainted(node):
             return
-        kept = [taint for taint in node["spec"]["taints"] if taint["key"] != UNREACHABLE]
+        kept = [taint for taint in node["spec"]["taints"] if taint["key"] not in OF_SILENCE]
         self.api.patch(NODE, name, "", {"spec": {"taints": kept or None}}, "merge")
 
     def _evict(self, name: str) -> None:
@@ -90,4 +91,4 @@ class Lifecycle:
 
 
 def _is_tainted(node: dict[str, Any]) -> bool:
-    return any(taint["key"] == UNREACHABLE for taint in node["spec"].get("taints", ()) or ())
+    return any(taint["key"] in OF_SILENCE for taint in node["spec"].get("taints", ()) or ())

@@ -1,6 +1,6 @@
 """A manager process in the simulated world: the real engine and rooms, over an API that lets it down.
 
-Everything that production does in `manager/` and `drivers/` is done here in virtual time: watch, step, send, wait for the
+What production does in `manager/` and `drivers/` is done here in virtual time: watch, step, send, wait for the
 answer, keep the lease. It can be killed at any boundary of its ledger, paused, and started again; a request that is on
 its way when it dies still arrives.
 """
@@ -179,6 +179,11 @@ class Process:
             self._wake.cancel()
         wake_at = self.engine.next_wake()
         self._wake = self.agenda.at(wake_at.ms, self.soon) if wake_at is not None else None
+
+    def may_act(self) -> bool:
+        """Whether this process leads, by its own lease and clock."""
+        mono = Mono(self.agenda.now_ms)
+        return self.candidate.leadership.may_act(Now(Wall(0), mono))
 
     def _token(self, now: Now) -> int | None:
         leadership = self.candidate.leadership

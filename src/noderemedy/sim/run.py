@@ -55,6 +55,7 @@ def simulate(
     processes = [
         Process(f"manager-{i + 1}", cluster, weather=weather, seed=chance.getrandbits(64)) for i in range(managers)
     ]
+    checkers.watch(processes)
     for process in processes:
         process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)

@@ -1,7 +1,7 @@
 """One watch of a simulated manager: a list, then events in order, each later than it happened.
 
-Streams of different kinds lag independently (fault 5), skip states (6), end with 410 (7), fall silent (4), or come from a
-server that is behind (8). Within one stream order is kept: that much a real API server promises.
+Streams of different kinds lag independently (fault 5), skip states (6), end with 410 (7), fall silent (4), or come
+from a server that is behind (8). Within one stream order is kept: that much a real API server promises.
 """
 
 from __future__ import annotations

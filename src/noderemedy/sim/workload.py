@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
-
 from noderemedy.model.ids import NODE
 from noderemedy.sim.agenda import Agenda
 from noderemedy.sim.apiserver import ApiServer, WatchEvent
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.kinds import ATTACHMENT, POD, STATEFUL_SET
 from noderemedy.sim.kubelet import volumes_of
-from noderemedy.wire.http import Request
 
 
 class StatefulSets:
@@ -128,10 +125,7 @@ class Scheduler:
         nodes = [node["metadata"]["name"] for node in self.api.list(NODE) if takes_pods(node)]
         for namespace, name in list(self._pending) if nodes else []:
             chosen = min(nodes, key=lambda node: (self._load.get(node, 0), node))
-            target = {"apiVersion": "v1", "kind": "Node", "name": chosen}
-            binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": target}
-            path = f"/api/v1/namespaces/{namespace}/pods/{name}/binding"
-            self.api.handle(Request("POST", path, body=msgspec.json.encode(binding), content_type="application/json"))
+            self.api.bind(name, namespace, chosen)
             self._pending.pop((namespace, name), None)
 
 

@@ -23,7 +23,7 @@ from noderemedy.core.metal3 import gates, links
 from noderemedy.core.metal3.backup import back_up
 from noderemedy.core.metal3.cleanup import returned_node
 from noderemedy.core.metal3.view import HostView, MachineView, sees
-from noderemedy.core.metal3.waiting import waiting
+from noderemedy.core.metal3.waiting import for_finalizers, waiting
 from noderemedy.model.actions import (
     AddRebootAnnotation,
     BackUpNode,
@@ -43,7 +43,6 @@ from noderemedy.model.reasons import (
     BackupFirst,
     ConfirmFirst,
     HoldOrphaned,
-    NodeFinalizing,
     ProvenOff,
     Reason,
     TableRow,
@@ -149,7 +148,8 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
     assert node_at is not None
     assert host_at is not None
     if node.deleting:
-        return Decision(because=(reason, NodeFinalizing(node_at.name)))
+        waits = for_finalizers(view, node_at.name, now)
+        return Decision((), (reason, *waits.because), waits.wake_at)
     if asked := confirm_first(now, (node_at, view.node_entry), (host_at, view.host_entry)):
         return asked
     earlier = view.machine.backup if isinstance(view.machine.backup, NodeBackup) else None

@@ -8,6 +8,8 @@ from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.reasons import (
     HostOffOnPurpose,
+    NodeFinalizing,
+    NodeFinalizingOverdue,
     NodeOverdue,
     OffButNotHeld,
     PowerOffOverdue,
@@ -45,6 +47,17 @@ def _for_power_off(view: MachineView, now: Now) -> Decision:
     if now.mono >= due:
         return Decision(because=(PowerOffOverdue(name_of(view), since, view.host.error),))
     return Decision(because=(WaitingForPowerOff(name_of(view)),), wake_at=due)
+
+
+def for_finalizers(view: MachineView, name: str, now: Now) -> Decision:
+    """A Node on its way out. We count from our own deletion; somebody else's gives no time to count from."""
+    since = view.machine.node_deleted_at
+    if not isinstance(since, Wall):
+        return Decision(because=(NodeFinalizing(name),))
+    due = now.until(since + NODE_WITHIN)
+    if now.mono >= due:
+        return Decision(because=(NodeFinalizingOverdue(name, since),))
+    return Decision(because=(NodeFinalizing(name),), wake_at=due)
 
 
 def _for_node(view: MachineView, now: Now) -> Decision:
