@@ -1,28 +1,30 @@
 #!/usr/bin/env python3
-"""Writes what is generated from the code: today the manager's rights in deploy/rbac.
+"""Writes what is generated from the code: the manager's rights and the foreign kinds in deploy/.
 
     python scripts/generate.py            rewrite (make generate)
     python scripts/generate.py --check    change nothing; exit 1 and name each file that differs (make check)
 
-The rights follow from two tables: what the rooms watch, and what each action of `model/actions.py` needs.
-An action that has no line here is an error, so nobody can add one without saying which right it takes.
-Rule: a right that no line asks for is not granted.
+The rights follow from the rooms: what they watch, and what each action that they may ask for needs (NEEDS).
+An action that has no line here is an error, so nobody can add one without saying which right it takes. Rule: a
+right that no room needs is not granted. The foreign kinds live in `noderemedy/crds`, where the simulator reads
+them, and are copied to where an administrator looks for them.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import yaml
 
-from noderemedy.model import actions
+from noderemedy.manager.kinds import wanted
+from noderemedy.manager.settings import LEASE_NAME, NAMESPACE
+from noderemedy.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
-NAMESPACE = "node-remedy-system"
 MANAGER = "node-remedy-manager"
 LABELS = {"app.kubernetes.io/name": "node-remedy", "app.kubernetes.io/component": "manager"}
 CLUSTER_API = "cluster.x-k8s.io"
@@ -45,12 +47,6 @@ def on_machines(*verbs: str) -> tuple[Need, ...]:
 
 READ = ("get", "list", "watch")
 # The remediation annotations are guarded by deploy/admission: writing them takes the verb `remediate` too.
-WATCHED: tuple[Need, ...] = (
-    Need("", "nodes", READ),
-    *on_machines(*READ),
-    Need("metal3.io", "baremetalhosts", READ),
-    Need("infrastructure.cluster.x-k8s.io", "metal3machines", READ),
-)
 NEEDS: dict[str, tuple[Need, ...]] = {
     "Confirm": (),  # a live read of what is watched anyway
     "AddRebootAnnotation": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
@@ -65,7 +61,7 @@ REPORTING = (Need("events.k8s.io", "events", ("create", "patch")),)
 # `create` cannot be narrowed to a name: the API server does not know it yet when it authorises.
 LEADERSHIP = (
     Need("coordination.k8s.io", "leases", ("create",)),
-    Need("coordination.k8s.io", "leases", ("get", "update", "patch"), (MANAGER,)),
+    Need("coordination.k8s.io", "leases", ("get", "update", "patch"), (LEASE_NAME,)),
 )
 
 
@@ -75,7 +71,8 @@ def needs_of(action_names: Iterable[str]) -> tuple[Need, ...]:
     if unknown:
         raise SystemExit(f"generate: no rights are listed for {', '.join(unknown)}; add a line to NEEDS")
     acting = [need for name in sorted(set(action_names)) for need in NEEDS[name]]
-    return merged([*WATCHED, *acting, *REPORTING])
+    watching = [Need(one.kind.group, one.plural, READ) for one in wanted()]
+    return merged([*watching, *acting, *REPORTING])
 
 
 def merged(needs: Iterable[Need]) -> tuple[Need, ...]:
@@ -115,9 +112,9 @@ def binding(kind: str, **metadata: str) -> dict[str, Any]:
 
 def manager_rights() -> str:
     """deploy/rbac/10-manager.yaml."""
-    everything = [action.__name__ for action in get_args(actions.Action)]
+    asked_for = [action.__name__ for room in ROOMS for action in room.may]
     documents = [
-        role("ClusterRole", needs_of(everything)),
+        role("ClusterRole", needs_of(asked_for)),
         binding("ClusterRole"),
         role("Role", LEADERSHIP, namespace=NAMESPACE),
         binding("Role", namespace=NAMESPACE),
@@ -126,7 +123,13 @@ def manager_rights() -> str:
     return header + yaml.safe_dump_all(documents, sort_keys=False, width=110)
 
 
-GENERATED = {"deploy/rbac/10-manager.yaml": manager_rights}
+def foreign_kinds() -> dict[str, Callable[[], str]]:
+    """deploy/crds/foreign: one file each, as it is."""
+    files = sorted((ROOT / "src" / "noderemedy" / "crds").glob("*.yaml"))
+    return {f"deploy/crds/foreign/{file.name}": file.read_text for file in files}
+
+
+GENERATED: dict[str, Callable[[], str]] = {"deploy/rbac/10-manager.yaml": manager_rights, **foreign_kinds()}
 
 
 def main(arguments: list[str]) -> int:

@@ -19,6 +19,7 @@ RIGHTS = "deploy/rbac/10-manager.yaml"
 def copy(tmp_path: Path) -> Path:
     """The generator and what it generates, in a folder of their own."""
     shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
+    shutil.copytree(ROOT / "src" / "noderemedy" / "crds", tmp_path / "src" / "noderemedy" / "crds")
     (tmp_path / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "generate.py", tmp_path / "scripts")
     return tmp_path
@@ -47,6 +48,14 @@ def test_a_difference_is_named_and_repaired(copy: Path) -> None:
 
     assert 0 == generate(copy).returncode
     assert before == (copy / RIGHTS).read_text()
+
+
+def test_a_foreign_kind_that_was_edited_in_the_wrong_place_is_seen(copy: Path) -> None:
+    """The source of a foreign kind is beside the code; its copy in deploy/ may not differ."""
+    (kind, *_) = sorted((copy / "deploy" / "crds" / "foreign").glob("*.yaml"))
+    kind.write_text(kind.read_text() + "# by hand\n")
+
+    assert kind.name in generate(copy, "--check").stderr
 
 
 def test_an_action_without_a_line_is_refused(copy: Path) -> None:
