@@ -38,9 +38,11 @@ from noderemedy.model.actions import (
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.ids import HOST, METAL3_MACHINE, NODE, Ref
+from noderemedy.model.meta import Malformed
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.reasons import (
     BackupFirst,
+    BackupReplaced,
     ConfirmFirst,
     HoldOrphaned,
     ProvenOff,
@@ -156,7 +158,7 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
     wanted = back_up(node, earlier)
     if earlier != wanted or not isinstance(view.machine.node_deleted_at, Wall):
         store = BackUpNode(view.ref, machine_guard(view), wanted, now.wall)
-        return Decision((store,), (reason, BackupFirst(node_at.name)))
+        return Decision((store,), (reason, *replaced(view), BackupFirst(node_at.name)))
     assert isinstance(view.host_entry, Present)
     assert isinstance(view.node_entry, Present)
     proof = safety.powered_off(node, view.host_entry, now)
@@ -166,6 +168,12 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
         (DeleteNode(node_at, guard, node.boot_id, proof),),
         (reason, ProvenOff(f"{host_at.namespace}/{host_at.name}")),
     )
+
+
+def replaced(view: MachineView) -> tuple[Reason, ...]:
+    """A backup that cannot be read keeps no workload from being freed, but a person is told that it goes."""
+    backup = view.machine.backup
+    return (BackupReplaced(backup.problem),) if isinstance(backup, Malformed) else ()
 
 
 def unmark(view: MachineView, reason: TableRow, now: Now) -> Decision:
