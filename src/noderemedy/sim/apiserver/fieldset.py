@@ -30,6 +30,10 @@ def element_name(item: Any, shape: Shape) -> str:
     """The name of a list element within its list."""
     if shape.list_type == "set":
         return "v:" + encode(item).decode()
+    if len(shape.keys) == 1 and isinstance(item, dict):
+        value = item.get(shape.keys[0])
+        if isinstance(value, str) and value.isalnum() and value.isascii():
+            return f'k:{{"{shape.keys[0]}":"{value}"}}'
     items = shape.items or ANY
     named = {key: item.get(key, _default(items, key)) for key in sorted(shape.keys)}
     return "k:" + encode({key: value for key, value in named.items() if value is not None}).decode()
@@ -72,43 +76,72 @@ def all_of(value: Any, shape: Shape) -> FieldSet:
     return {**MEMBER, **{name: all_of(part, inner) for name, part, inner in parts(value, shape)}}
 
 
-class Difference(msgspec.Struct):
-    """What one tree has that the other has not. None stands for the empty set."""
+Difference = tuple[FieldSet | None, FieldSet | None]
+"""Fields added or modified, and fields removed; None stands for the empty set."""
 
-    changed: FieldSet | None
-    removed: FieldSet | None
+SAME: Difference = (None, None)
+MISSING: Any = object()
 
 
 def compare(old: Any, new: Any, shape: Shape) -> Difference:
-    """Fields added or modified, and fields removed. Shared parts cost nothing."""
+    """What one tree has that the other has not. Shared parts cost nothing: this runs on every write."""
     if old is new:
-        return Difference(None, None)
-    if not (is_granular(old, shape) and is_granular(new, shape)) or type(old) is not type(new):
-        return _compare_leaf(old, new, shape)
-    changed, removed = {}, {}
-    before = {name: (part, inner) for name, part, inner in parts(old, shape)}
-    for name, part, inner in parts(new, shape):
-        if name not in before:
-            changed[name] = all_of(part, inner)
-            continue
-        was, _ = before.pop(name)
+        return SAME
+    if isinstance(old, dict) and isinstance(new, dict) and not shape.is_atomic:
+        return _compare_objects(old, new, shape)
+    if isinstance(old, list) and isinstance(new, list) and shape.list_type != "atomic":
+        return _compare_lists(old, new, shape)
+    if old == new:
+        return SAME
+    return all_of(new, shape), all_of(old, shape) or None
+
+
+def _compare_objects(old: dict[str, Any], new: dict[str, Any], shape: Shape) -> Difference:
+    changed: FieldSet = {}
+    removed: FieldSet = {}
+    known, others = shape.properties, shape.additional or ANY
+    for key, part in new.items():
+        was = old.get(key, MISSING)
         if was is part:
             continue
-        found = compare(was, part, inner)
-        if found.changed is not None:
-            changed[name] = found.changed
-        if found.removed is not None:
-            removed[name] = found.removed
-    for name, (part, inner) in before.items():
-        removed[name] = all_of(part, inner)
-    return Difference(changed or None, removed or None)
+        inner = known.get(key, others)
+        if was is MISSING:
+            changed["f:" + key] = all_of(part, inner)
+        else:
+            _note("f:" + key, compare(was, part, inner), changed, removed)
+    if not old.keys() <= new.keys():
+        for key in old.keys() - new.keys():
+            removed["f:" + key] = all_of(old[key], known.get(key, others))
+    return changed or None, removed or None
 
 
-def _compare_leaf(old: Any, new: Any, shape: Shape) -> Difference:
-    if old == new:
-        return Difference(None, None)
-    removed = all_of(old, shape)
-    return Difference(all_of(new, shape), removed or None)
+def _compare_lists(old: list[Any], new: list[Any], shape: Shape) -> Difference:
+    changed: FieldSet = {}
+    removed: FieldSet = {}
+    items = shape.items or ANY
+    before = {}
+    same = {id(item) for item in old} & {id(item) for item in new}
+    for item in old:
+        if id(item) not in same:
+            before[element_name(item, shape)] = item
+    for item in new:
+        if id(item) in same:
+            continue
+        name = element_name(item, shape)
+        if name in before:
+            _note(name, compare(before.pop(name), item, items), changed, removed)
+        else:
+            changed[name] = all_of(item, items)
+    for name, item in before.items():
+        removed[name] = all_of(item, items)
+    return changed or None, removed or None
+
+
+def _note(name: str, found: Difference, changed: FieldSet, removed: FieldSet) -> None:
+    if found[0] is not None:
+        changed[name] = found[0]
+    if found[1] is not None:
+        removed[name] = found[1]
 
 
 def union(first: FieldSet, second: FieldSet) -> FieldSet:

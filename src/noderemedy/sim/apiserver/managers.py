@@ -86,9 +86,10 @@ def with_managed(tree: Tree, entries: list[Tree]) -> Tree:
 def track_update(old: Tree, new: Tree, shape: Shape, writer: Writer) -> list[Tree]:
     """The entries after a create, update or patch."""
     entries = managed(old)
-    found = compare(_bare(old), _bare(new), shape)
-    changed = None if found.changed is None else difference(found.changed, UNMANAGED)
-    removed = found.removed
+    if old.get("metadata") is new["metadata"]:
+        old, new = {**old, "metadata": {}}, {**new, "metadata": {}}
+    added, removed = compare(_bare(old), _bare(new), shape)
+    changed = None if added is None else difference(added, UNMANAGED)
     if changed is None and removed is None:
         return entries
     result = [entry for entry in _without(entries, changed, removed, writer, "Update") if entry is not None]
@@ -153,11 +154,11 @@ def apply(live: Tree, applied: Tree, shape: Shape, writer: Writer, force: bool) 
         for entry in others:
             owned = _join(owned, entry["fieldsV1"])
         merged = prune(merged, own["fieldsV1"], _join(owned, UNMANAGED), shape)
-    found = compare(base, merged, shape)
-    changed = None if found.changed is None else difference(found.changed, UNMANAGED)
+    added, removed = compare(base, merged, shape)
+    changed = None if added is None else difference(added, UNMANAGED)
     if changed is not None and not force:
         refuse_conflicts(others, changed)
-    left = [entry for entry in _without(others, changed, found.removed, writer, "Apply") if entry is not None]
+    left = [entry for entry in _without(others, changed, removed, writer, "Apply") if entry is not None]
     return Applied(merged, _with_own(entries, left, own, said, writer))
 
 

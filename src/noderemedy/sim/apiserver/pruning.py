@@ -1,4 +1,4 @@
-"""Dropping what a kind does not have, and filling in what its schema says by default.
+"""Dropping what a custom kind does not have, and filling in what its schema says by default.
 
 Both walk only the parts that changed: what is shared with the stored object was treated before.
 """
@@ -10,9 +10,6 @@ from typing import Any
 from msgspec import UnsetType
 
 from noderemedy.sim.apiserver.shape import Shape
-
-ZERO = (None, "", 0, False)
-SERVER_FIELDS = ("apiVersion", "kind", "metadata")
 
 
 def prune(new: Any, old: Any, shape: Shape, unknown: list[str], path: str = "") -> Any:
@@ -69,20 +66,7 @@ def is_zero(value: Any) -> bool:
     return not value and (value is None or isinstance(value, (str, int, float, bool, list, dict)))
 
 
-def drop_nulls(new: Any, old: Any) -> Any:
-    """Built-in kinds know no null: such a field is as good as absent."""
-    if new is old or not isinstance(new, (dict, list)):
-        return new
-    if isinstance(new, list):
-        result = [drop_nulls(item, None) for item in new]
-        return new if all(a is b for a, b in zip(result, new, strict=True)) else result
-    was = old if isinstance(old, dict) else {}
-    kept = {key: drop_nulls(value, was.get(key)) for key, value in new.items() if value is not None}
-    same = len(kept) == len(new) and all(kept[key] is new[key] for key in kept)
-    return new if same else kept
-
-
-def set_defaults(new: Any, old: Any, shape: Shape) -> Any:
+def set_defaults(new: Any, shape: Shape) -> Any:
     """The value with the defaults of a custom kind's schema; a null that may not be is defaulted too."""
     if not shape.has_defaults:
         return new
@@ -90,7 +74,7 @@ def set_defaults(new: Any, old: Any, shape: Shape) -> Any:
         return _default_object(new, shape)
     if isinstance(new, list) and shape.items is not None:
         items = shape.items
-        result = [set_defaults(item, None, items) for item in new]
+        result = [set_defaults(item, items) for item in new]
         return new if all(a is b for a, b in zip(result, new, strict=True)) else result
     return new
 
@@ -102,7 +86,7 @@ def _default_object(new: Any, shape: Shape) -> Any:
         filled = value
         if not isinstance(inner.default, UnsetType) and (key not in new or (value is None and not inner.nullable)):
             filled = inner.default
-        filled = set_defaults(filled, None, inner)
+        filled = set_defaults(filled, inner)
         if filled is not value:
             result = dict(new) if result is None else result
             result[key] = filled
@@ -110,5 +94,5 @@ def _default_object(new: Any, shape: Shape) -> Any:
         for key, value in new.items():
             if key not in shape.properties:
                 result = dict(new) if result is None else result
-                result[key] = set_defaults(value, None, shape.additional)
+                result[key] = set_defaults(value, shape.additional)
     return new if result is None else result

@@ -17,7 +17,7 @@ from noderemedy.model.ids import Kind
 from noderemedy.sim.apiserver import errors
 from noderemedy.sim.apiserver.types import Change, EventType, Key, Subscription, Tree
 
-HISTORY_MAX = 20_000
+HISTORY_MAX = 10_000
 """Changes of one kind that are kept without being asked to; a busy real server keeps about as many."""
 
 Listener = Callable[[Change], None]

@@ -151,6 +151,9 @@ class ResourceType(Struct, frozen=True):
     def version(self, name: str = "") -> Version:
         """The served version of that name; without a name, the stored one."""
         wanted = name or self.storage
+        first = self.versions[0]
+        if first.name == wanted:
+            return first
         return next(version for version in self.versions if version.name == wanted)
 
     def api_version(self, version: str = "") -> str:

@@ -17,6 +17,7 @@ from noderemedy.sim.apiserver.errors import (
     invalid_value,
     not_supported,
     required,
+    shown,
     type_invalid,
 )
 from noderemedy.sim.apiserver.shape import Limits, Shape
@@ -27,8 +28,18 @@ Judge = Callable[[Any, Limits, str], list[Cause]]
 
 def json_type(value: Any) -> str:
     """The JSON type of a value, as messages call it."""
-    names = ((bool, "boolean"), (int, "integer"), (float, "number"), (str, "string"), (list, "array"))
-    return next((name for kind, name in names if isinstance(value, kind)), "object" if value is not None else "null")
+    return JSON_TYPES.get(type(value), "object")
+
+
+JSON_TYPES = {
+    bool: "boolean",
+    int: "integer",
+    float: "number",
+    str: "string",
+    list: "array",
+    dict: "object",
+    type(None): "null",
+}
 
 
 def fits(value: Any, type_: str) -> bool:
@@ -102,15 +113,9 @@ def _duplicates(new: list[Any], shape: Shape, path: str) -> list[Cause]:
         if shape.list_type == "map":
             name = {key: value.get(key) for key in shape.keys} if isinstance(value, dict) else value
         if name in seen:
-            causes.append(Cause("FieldValueDuplicate", f"Duplicate value: {_shown(name)}", f"{path}[{index}]"))
+            causes.append(Cause("FieldValueDuplicate", f"Duplicate value: {shown(name)}", f"{path}[{index}]"))
         seen.append(name)
     return causes
-
-
-def _shown(value: Any) -> str:
-    from noderemedy.sim.apiserver.errors import shown
-
-    return shown(value)
 
 
 def judge(value: Any, limits: Limits, path: str) -> list[Cause]:
@@ -199,35 +204,3 @@ def _judge_junctors(value: Any, limits: Limits, path: str) -> list[Cause]:
     if limits.none_of is not None and not validate(value, ABSENT, limits.none_of, path):
         causes.append(invalid_value(path, "", f'"{path}" must not validate the schema (not)'))
     return causes
-
-
-def core_type_fault(new: Any, old: Any, shape: Shape, path: str = "") -> tuple[str, str] | None:
-    """The first value of a built-in object whose type cannot be: (path, what it is). None if all can."""
-    if new is old or new is None:
-        return None
-    wanted = CORE_TYPES.get(shape.type, shape.type)
-    if not fits(new, wanted) and not (shape.type == "quantity" and json_type(new) in ("integer", "number")):
-        return path, json_type(new)
-    was = old if isinstance(old, type(new)) else None
-    if isinstance(new, dict):
-        for key, value in new.items():
-            inner = shape.of(key)
-            if inner is None:
-                continue
-            before = was.get(key) if was else None
-            if value is not before and (found := core_type_fault(value, before, inner, f"{path}.{key}")):
-                return found
-    elif isinstance(new, list) and shape.items is not None:
-        for index, value in enumerate(new):
-            if found := core_type_fault(value, was[index] if was and index < len(was) else None, shape.items, path):
-                return found
-    return None
-
-
-CORE_TYPES = {
-    "quantity": "string",
-    "time": "string",
-    "microtime": "string",
-    "bytes": "string",
-    "integer": "integer",
-}

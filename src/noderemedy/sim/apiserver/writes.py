@@ -13,13 +13,14 @@ from msgspec import Struct
 from noderemedy.sim.apiserver import errors, kinds
 from noderemedy.sim.apiserver.admission import Admission
 from noderemedy.sim.apiserver.clock import Stamps
+from noderemedy.sim.apiserver.coreshape import WrongType, reshape
 from noderemedy.sim.apiserver.managers import Writer, managed, track_update, with_managed
 from noderemedy.sim.apiserver.names import metadata_causes
-from noderemedy.sim.apiserver.pruning import drop_nulls, prune, set_defaults
+from noderemedy.sim.apiserver.pruning import prune, set_defaults
 from noderemedy.sim.apiserver.shape import Shape
 from noderemedy.sim.apiserver.store import Store, change_of, stamped
 from noderemedy.sim.apiserver.types import ADMIN, Key, ResourceType, Tree, User
-from noderemedy.sim.apiserver.validation import ABSENT, core_type_fault, validate
+from noderemedy.sim.apiserver.validation import ABSENT, json_type, validate
 
 
 class Options(Struct, frozen=True):
@@ -211,10 +212,9 @@ class Writes:
         shape = resource.version(options.version).shape
         unknown: list[str] = []
         if resource.is_custom:
-            new = set_defaults(self.pruned(new, old, shape, unknown), old, shape)
+            new = self.defaulted(self.pruned_custom(new, old, shape, unknown), shape)
         else:
-            self._check_core_types(resource, new, old, shape)
-            new = self.pruned(drop_nulls(new, old), old, shape, unknown)
+            new = self.pruned(new, old, shape, unknown)
             if "stringData" in new and resource.kind == kinds.SECRET:
                 new = kinds.fold_strings(new)
         new = _with(new, "apiVersion", resource.api_version())
@@ -222,18 +222,27 @@ class Writes:
             self._report_unknown(resource, unknown, options)
         return new
 
-    def pruned(self, new: Tree, old: Tree, shape: Shape, unknown: list[str]) -> Tree:
-        """Fields that the kind does not have are not stored."""
+    def pruned_custom(self, new: Tree, old: Tree, shape: Shape, unknown: list[str]) -> Tree:
+        """Fields that a custom kind does not have are not stored."""
         found: Tree = prune(new, old, shape, unknown)
         return found
 
-    def _check_core_types(self, resource: ResourceType, new: Tree, old: Tree, shape: Shape) -> None:
-        fault = core_type_fault(new, old, shape)
-        if fault is not None:
-            kind, (path, found) = resource.kind.kind, fault
-            why = f"json: cannot unmarshal {found} into Go struct field {kind}{path}"
-            version = resource.versions[0].name
-            raise errors.bad_request(f'{kind} in version "{version}" cannot be handled as a {kind}: {why}')
+    def defaulted(self, new: Tree, shape: Shape) -> Tree:
+        """Fields that a custom kind has a default for are never absent."""
+        found: Tree = set_defaults(new, shape)
+        return found
+
+    def pruned(self, new: Tree, old: Tree, shape: Shape, unknown: list[str]) -> Tree:
+        """A built-in object keeps what its structure has, and is refused for a value of a wrong type."""
+        try:
+            found: Tree = reshape(new, old, shape, unknown)
+        except WrongType as fault:
+            kind = new.get("kind", "")
+            why = f"json: cannot unmarshal {json_type(fault.value)} into Go struct field {kind}.{fault.path}"
+            version = str(new.get("apiVersion", "")).rpartition("/")[2]
+            said = f'{kind} in version "{version}" cannot be handled as a {kind}: {why}'
+            raise errors.bad_request(said) from None
+        return found
 
     def _report_unknown(self, resource: ResourceType, unknown: list[str], options: Options) -> None:
         said = [f'unknown field "{path}"' for path in sorted(unknown)]
