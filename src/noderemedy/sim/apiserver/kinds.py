@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
-from typing import Any
 
 from noderemedy.model.ids import Kind
 from noderemedy.sim.apiserver.crd import DEFINITION, definition_causes, prepare_definition
 from noderemedy.sim.apiserver.errors import Cause, field_forbidden, invalid_value, not_supported, required
-from noderemedy.sim.apiserver.pods import default_pod_spec, pod_causes, prepare_pod, spec_causes
+from noderemedy.sim.apiserver.pods import pod_causes, prepare_pod, spec_causes
 from noderemedy.sim.apiserver.selectors import matches_selector
 from noderemedy.sim.apiserver.types import Tree, User
 
@@ -29,11 +28,6 @@ CLAIM, VOLUME = Kind("", "PersistentVolumeClaim"), Kind("", "PersistentVolume")
 SIGNING_REQUEST = Kind("certificates.k8s.io", "CertificateSigningRequest")
 NOT_READY = {"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-
-
-def with_spec(tree: Tree, **defaults: Any) -> Tree:
-    """The tree with defaults in its spec."""
-    return {**tree, "spec": {**defaults, **(tree.get("spec") or {})}}
 
 
 def prepare_node(tree: Tree, user: User) -> Tree:
@@ -52,10 +46,6 @@ def prepare_namespace(tree: Tree, user: User) -> Tree:
     return {**tree, "metadata": {**meta, "labels": labels}, "spec": spec, "status": {"phase": "Active"}}
 
 
-def prepare_secret(tree: Tree, user: User) -> Tree:
-    return {"type": "Opaque", **fold_strings(tree)}
-
-
 def fold_strings(tree: Tree) -> Tree:
     """stringData is a way to write data; it is never stored."""
     if "stringData" not in tree:
@@ -65,45 +55,8 @@ def fold_strings(tree: Tree) -> Tree:
     return {**kept, "data": {**(tree.get("data") or {}), **said}}
 
 
-def _templated(tree: Tree) -> Tree:
-    spec = tree.get("spec") or {}
-    template = spec.get("template")
-    if not isinstance(template, dict) or not isinstance(template.get("spec"), dict):
-        return tree
-    return {**tree, "spec": {**spec, "template": {**template, "spec": default_pod_spec(template["spec"])}}}
-
-
-def prepare_stateful_set(tree: Tree, user: User) -> Tree:
-    return with_spec(
-        _templated(tree),
-        replicas=1,
-        podManagementPolicy="OrderedReady",
-        revisionHistoryLimit=10,
-        updateStrategy={"type": "RollingUpdate", "rollingUpdate": {"partition": 0}},
-        persistentVolumeClaimRetentionPolicy={"whenDeleted": "Retain", "whenScaled": "Retain"},
-    )
-
-
-def prepare_deployment(tree: Tree, user: User) -> Tree:
-    rolling = {"type": "RollingUpdate", "rollingUpdate": {"maxUnavailable": "25%", "maxSurge": "25%"}}
-    return with_spec(
-        _templated(tree), replicas=1, revisionHistoryLimit=10, progressDeadlineSeconds=600, strategy=rolling
-    )
-
-
 def prepare_job(tree: Tree, user: User) -> Tree:
-    found = with_spec(
-        _templated(tree),
-        parallelism=1,
-        completions=1,
-        backoffLimit=6,
-        completionMode="NonIndexed",
-        suspend=False,
-        podReplacementPolicy="TerminatingOrFailed",
-    )
-    if found["spec"].get("manualSelector"):
-        return found
-    return _own_selector(found)
+    return tree if tree["spec"].get("manualSelector") else _own_selector(tree)
 
 
 def _own_selector(tree: Tree) -> Tree:
@@ -134,18 +87,10 @@ PREPARE: dict[Kind, Prepare] = {
     NODE: prepare_node,
     POD: lambda tree, user: prepare_pod(tree),
     NAMESPACE: prepare_namespace,
-    SECRET: prepare_secret,
-    STATEFUL_SET: prepare_stateful_set,
-    DEPLOYMENT: prepare_deployment,
-    REPLICA_SET: lambda tree, user: with_spec(_templated(tree), replicas=1),
-    DAEMON_SET: lambda tree, user: with_spec(_templated(tree), revisionHistoryLimit=10),
     JOB: prepare_job,
     SIGNING_REQUEST: prepare_signing_request,
-    CLAIM: lambda tree, user: {**with_spec(tree, volumeMode="Filesystem"), "status": {"phase": "Pending"}},
-    VOLUME: lambda tree, user: {
-        **with_spec(tree, volumeMode="Filesystem", persistentVolumeReclaimPolicy="Retain"),
-        "status": {"phase": "Pending"},
-    },
+    CLAIM: lambda tree, user: {**tree, "status": {"phase": "Pending"}},
+    VOLUME: lambda tree, user: {**tree, "status": {"phase": "Pending"}},
 }
 """What is done to a new object, after its status was taken away and before it is judged."""
 

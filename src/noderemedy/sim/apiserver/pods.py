@@ -6,6 +6,7 @@ spec hardly changes once it exists.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from noderemedy.sim.apiserver.errors import Cause, field_forbidden, invalid_value, not_supported, required
@@ -23,21 +24,34 @@ CONTAINER_DEFAULTS: Tree = {
     "terminationMessagePolicy": "File",
     "resources": {},
 }
-ADMITTED: Tree = {
-    "enableServiceLinks": True,
-    "priority": 0,
-    "preemptionPolicy": "PreemptLowerPriority",
-}
+ADMITTED: Tree = {"priority": 0, "preemptionPolicy": "PreemptLowerPriority"}
 TAINT_PATIENCE_SECONDS = 300
 PATIENT_WITH = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 
 
+def filled(given: Tree, defaults: Tree) -> Tree:
+    """The object with defaults where it says nothing; the very same object if nothing is missing."""
+    if defaults.keys() <= given.keys():
+        return given
+    return {**given, **{key: value for key, value in defaults.items() if key not in given}}
+
+
+def each(items: list[Any], change: Callable[[Any], Any]) -> list[Any]:
+    """The list with every element changed; the very same list if no element was."""
+    found = [change(one) for one in items]
+    return items if all(new is old for new, old in zip(found, items, strict=True)) else found
+
+
+def with_field(tree: Tree, key: str, value: Any) -> Tree:
+    return tree if tree.get(key) is value else {**tree, key: value}
+
+
 def default_pod_spec(spec: Tree) -> Tree:
     """The defaults that a pod template gets too."""
-    found = {**POD_DEFAULTS, **spec}
+    found = filled(spec, POD_DEFAULTS)
     for key in ("containers", "initContainers"):
         if isinstance(found.get(key), list):
-            found[key] = [_default_container(one) for one in found[key]]
+            found = with_field(found, key, each(found[key], _default_container))
     return found
 
 
@@ -45,15 +59,19 @@ def _default_container(container: Tree) -> Tree:
     image = str(container.get("image", ""))
     tag = image.rpartition("/")[2].partition("@")[0].partition(":")[2]
     policy = "Always" if tag in ("", "latest") and "@" not in image else "IfNotPresent"
-    found = {**CONTAINER_DEFAULTS, "imagePullPolicy": policy, **container}
+    found = filled(container, {**CONTAINER_DEFAULTS, "imagePullPolicy": policy})
     if isinstance(found.get("ports"), list):
-        found["ports"] = [{"protocol": "TCP", **port} for port in found["ports"]]
+        return with_field(found, "ports", each(found["ports"], lambda port: filled(port, {"protocol": "TCP"})))
     return found
 
 
+def default_pod(tree: Tree) -> Tree:
+    return with_field(tree, "spec", default_pod_spec(filled(tree.get("spec") or {}, {"enableServiceLinks": True})))
+
+
 def prepare_pod(tree: Tree) -> Tree:
-    """A new pod: defaults, the tolerations that admission adds, and a status that is the server's own."""
-    spec = default_pod_spec({**ADMITTED, **tree.get("spec", {})})
+    """A new pod: the tolerations and the priority that admission adds, and a status that is the server's own."""
+    spec = {**ADMITTED, **(tree.get("spec") or {})}
     spec["tolerations"] = _patient(spec.get("tolerations") or [])
     status = {"phase": "Pending", "qosClass": quality(spec)}
     return {**tree, "spec": spec, "status": status}

@@ -14,6 +14,7 @@ from noderemedy.sim.apiserver import errors, kinds
 from noderemedy.sim.apiserver.admission import Admission
 from noderemedy.sim.apiserver.clock import Stamps
 from noderemedy.sim.apiserver.coreshape import WrongType, reshape
+from noderemedy.sim.apiserver.defaults import DEFAULTS
 from noderemedy.sim.apiserver.managers import Writer, managed, track_update, with_managed
 from noderemedy.sim.apiserver.names import metadata_causes
 from noderemedy.sim.apiserver.pruning import prune, set_defaults
@@ -59,16 +60,15 @@ class Writes:
         key: Key = (meta.get("namespace", ""), meta.get("name", ""))
         shape = resource.version(options.version).shape
         tree = self.shaped(resource, tree, {}, options)
+        if owners is None:
+            owners = self._owners_of_new(resource, shape, tree, options)
         self.check_namespace(resource, key[0])
         tree = self.prepared(resource, tree, options.user)
         self.judge(resource, shape, tree, None)
         self.admission.check("create", resource, None, tree, options.user)
         if key in self.store.collection(resource.stored_kind).objects:
             raise errors.already_exists(resource, key[1])
-        if owners is not None:
-            tree = with_managed(tree, owners)
-        else:
-            tree = self._recorded(shape, {"metadata": {}}, tree, resource, options)
+        tree = with_managed(tree, owners)
         return self.commit(resource, key, None, tree, options)
 
     def named(self, resource: ResourceType, tree: Tree) -> Tree:
@@ -217,6 +217,9 @@ class Writes:
             new = self.pruned(new, old, shape, unknown)
             if "stringData" in new and resource.kind == kinds.SECRET:
                 new = kinds.fold_strings(new)
+            default = DEFAULTS.get(resource.kind)
+            if default is not None and not options.subresource:
+                new = default(new)
         new = _with(new, "apiVersion", resource.api_version())
         if unknown:
             self._report_unknown(resource, unknown, options)
@@ -271,6 +274,14 @@ class Writes:
     def writer(self, resource: ResourceType, options: Options) -> Writer:
         api_version = resource.api_version(options.version)
         return Writer(options.manager, api_version, self.stamps.now(), options.subresource)
+
+    def _owners_of_new(self, resource: ResourceType, shape: Shape, tree: Tree, options: Options) -> list[Tree]:
+        """The creator owns what it said and what decoding filled in, but not the status, nor what admission adds."""
+        if not self.tracks_updates:
+            return []
+        if resource.version().has_status:
+            tree = _with(tree, "status", None)
+        return track_update({"metadata": {}}, tree, shape, self.writer(resource, options))
 
     def _recorded(self, shape: Shape, old: Tree, new: Tree, resource: ResourceType, options: Options) -> Tree:
         """The object with who owns what. An apply has recorded it already."""
