@@ -1,0 +1,87 @@
+"""`node-remedy manager`: the long-running program, with its signals and its logs."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import uuid
+from pathlib import Path
+
+import click
+
+from noderemedy.drivers import logs
+from noderemedy.drivers.kube.config import load
+from noderemedy.manager.program import LOG, run
+from noderemedy.manager.settings import NAMESPACE, Settings
+from noderemedy.model.errors import Theirs
+
+LEVELS = ("debug", "info", "warning", "error")
+
+
+@click.command()
+@click.option(
+    "--kubeconfig", type=click.Path(path_type=Path), help="How to reach the cluster; in a pod: not needed."
+)
+@click.option("--context", default="", help="The context of the kubeconfig to use.")
+@click.option("--namespace", default=NAMESPACE, show_default=True, help="Where the leader's lease lives.")
+@click.option("--dry-run", is_flag=True, help="Decide and log, and write nothing: no lease, no events.")
+@click.option(
+    "--metrics-port", type=click.IntRange(0, 65535), help="Serve /metrics, /healthz and /readyz there."
+)
+@click.option("--metrics-host", default="127.0.0.1", show_default=True, help="The address for that port.")
+@click.option(
+    "--identity", default="", help="The name in the lease; made up if not given, new for every process."
+)
+@click.option("--log-level", type=click.Choice(LEVELS), default="info", show_default=True)
+def manager(
+    kubeconfig: Path | None,
+    context: str,
+    namespace: str,
+    dry_run: bool,
+    metrics_port: int | None,
+    metrics_host: str,
+    identity: str,
+    log_level: str,
+) -> int:
+    """Run the manager: repair nodes until it is stopped. Logs are JSON lines on standard error.
+
+    SIGTERM or Ctrl-C: finish what is in flight, hand the lease over and end. A second one ends at once.
+    """
+    settings = Settings(
+        access=load(kubeconfig, context),
+        identity=identity or made_up_name(),
+        namespace=namespace,
+        is_dry=dry_run,
+        metrics_host=metrics_host,
+        metrics_port=metrics_port,
+        freezes_garbage=True,
+    )
+    logs.set_up(log_level)
+    return asyncio.run(until_signalled(settings))
+
+
+def made_up_name() -> str:
+    return f"{socket.gethostname()}_{uuid.uuid4().hex[:8]}"
+
+
+async def until_signalled(settings: Settings) -> int:
+    """Run until a signal comes; the exit code."""
+    stop = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, on_signal, stop, number)
+    try:
+        await run(settings, stop)
+    except Theirs:
+        raise
+    except Exception:  # noqa: BLE001  it was logged where it happened; a restart is the remedy
+        return 1
+    return 0
+
+
+def on_signal(stop: asyncio.Event, number: signal.Signals) -> None:
+    if stop.is_set():
+        os._exit(128 + number)
+    LOG.info("stopping", signal=number.name, remedy="send it again to end at once")
+    stop.set()

@@ -1,0 +1,109 @@
+"""Carries out one effect: the last questions before a request leaves, and what its answer means.
+
+Called by the program for every effect of the engine. Rules:
+
+1. A write leaves only while this process leads, under the very token that wanted it, and not after our time.
+2. No answer is Unknown, never a failure; what surely never left is Failed.
+3. "Not found" means that the object is gone only if the API server speaks of that object. A path that is not
+   served answers 404 too, and says nothing about the object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from noderemedy.drivers.clock import Clock
+from noderemedy.drivers.kube.client import PATIENCE, KubeClient
+from noderemedy.drivers.kube.errors import NoAnswer, NotSent
+from noderemedy.engine.leadership import Leadership
+from noderemedy.manager.sink import EngineSink
+from noderemedy.model.actions import Confirm, DeleteNode
+from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
+from noderemedy.model.time import Mono, Now, Span
+from noderemedy.wire.answers import outcome
+from noderemedy.wire.http import Answer
+from noderemedy.wire.requests import render
+
+
+class _Details(Struct):
+    name: str = ""
+
+
+class _Status(Struct):
+    details: _Details | None = None
+
+
+class Licence:
+    """Whether a write may leave now, and how much time it has."""
+
+    def __init__(self, leadership: Leadership | None) -> None:
+        self._leadership = leadership  # None: dry, nothing may be written
+        self.is_stopping = False
+
+    def refusal(self, token: int, now: Now) -> str:
+        """Why a write of this token may not leave now; "" if it may."""
+        if self.is_stopping:
+            return "the manager is stopping"
+        if self._leadership is None:
+            return "dry run"
+        if not self._leadership.may_act(now) or self._leadership.token != token:
+            return "this manager does not lead any more"
+        return ""
+
+    def time_left(self, now: Now) -> Span:
+        """A write that has not left by the end of our leadership does not leave at all."""
+        end = self._leadership.valid_until if self._leadership else None
+        return min(PATIENCE, end.since(now.mono)) if end else PATIENCE
+
+
+class Carrier:
+    """Carries out effects against one cluster."""
+
+    def __init__(self, client: KubeClient, sink: EngineSink, clock: Clock, licence: Licence) -> None:
+        self._client = client
+        self._sink = sink
+        self._clock = clock
+        self._licence = licence
+
+    async def carry_out(self, effect: Effect) -> Outcome:
+        now = self._clock.now()
+        is_read = isinstance(effect.action, Confirm)
+        patience = PATIENCE
+        if not is_read:
+            if why := self._licence.refusal(effect.token, now):
+                return Failed(why)
+            patience = self._licence.time_left(now)
+        request = render(effect.action, effect.token, self._sink.resources)
+        try:
+            answer = await self._client.send(request, timeout=patience, retry=is_read)
+        except NotSent as problem:
+            return Failed(str(problem))
+        except NoAnswer as problem:
+            return Unknown(str(problem))
+        return judge(effect, answer, now.mono, lambda: effect.action.ref.kind in self._sink.unserved)
+
+
+def judge(effect: Effect, answer: Answer, begun: Mono, is_unserved: Callable[[], bool]) -> Outcome:
+    """How an effect ended; a 404 that does not speak of the object is no proof of its absence (rule 3)."""
+    action = effect.action
+    if (
+        answer.status != 404
+        or not isinstance(action, Confirm | DeleteNode)
+        or speaks_of(answer, action.ref.name)
+    ):
+        return outcome(effect, answer, begun)
+    if is_unserved():
+        return Done(begun, gone=True, date=answer.date)
+    return Failed(f"{action.ref}: its kind is not served just now; whether it exists is not known")
+
+
+def speaks_of(answer: Answer, name: str) -> bool:
+    """Whether a refusal is about the object of this name."""
+    try:
+        status = msgspec.json.decode(answer.body, type=_Status)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return status.details is not None and status.details.name == name

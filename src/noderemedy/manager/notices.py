@@ -1,0 +1,103 @@
+"""What the engine finds worth saying, said: a log line, a figure, and an Event on the object itself.
+
+Called by the program for every notice and every outcome. An Event's name is made of what it says (key, reason
+with its arguments, episode), so that a restart, or a second leader, says nothing twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+
+from noderemedy.drivers.kube.events import Note
+from noderemedy.drivers.logs import Log
+from noderemedy.drivers.metrics import Metrics
+from noderemedy.engine.loop import Engine, Notice
+from noderemedy.manager import plain
+from noderemedy.model.actions import Confirm
+from noderemedy.model.ids import Kind
+from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome
+from noderemedy.model.reasons import ConfirmFirst, ObjectUnreadable
+from noderemedy.model.time import Span, Wall
+from noderemedy.wire.http import Resource
+
+Publish = Callable[[Note], None]
+
+
+class Reporter:
+    """Log, figures and Events of one manager. `publish` is None in a dry run."""
+
+    def __init__(self, log: Log, metrics: Metrics, publish: Publish | None) -> None:
+        self._log = log
+        self._metrics = metrics
+        self._publish = publish
+
+    def notice(self, notice: Notice, resources: Mapping[Kind, Resource], at: Wall) -> None:
+        """A reason that is new for a key."""
+        reason = notice.reason
+        name = type(reason).__name__
+        self._metrics.decisions.labels(notice.room, name).inc()
+        if isinstance(reason, ObjectUnreadable):
+            self._metrics.quarantined.labels(str(notice.ref.kind)).inc()
+        facts = {"room": notice.room, "key": str(notice.ref), "reason": name, "note": reason.note()}
+        if isinstance(reason, ConfirmFirst):  # on the way to every act: not worth an Event
+            self._log.debug("decided", **facts)
+            return
+        say = self._log.warning if reason.alert else self._log.info
+        say("decided", **facts, episode=notice.episode)
+        if self._publish and notice.ref.name:
+            self._publish(event(notice, resources, at))
+
+    def ended(self, effect: Effect, outcome: Outcome, took: Span) -> None:
+        action, how = type(effect.action).__name__, type(outcome).__name__
+        self._metrics.effects.labels(action, how).inc()
+        self._metrics.effect_seconds.labels(action).observe(took.ms / 1000)
+        facts = {"key": str(effect.key.ref), "action": action, "ref": str(effect.action.ref), "outcome": how}
+        if isinstance(effect.action, Confirm) and isinstance(outcome, Done):
+            self._log.debug("effect ended", **facts, took_ms=took.ms)
+            return
+        why = {} if isinstance(outcome, Done) else {"why": outcome.why}
+        is_trouble = not isinstance(outcome, Done) and not (isinstance(outcome, Failed) and outcome.conflict)
+        say = self._log.warning if is_trouble else self._log.info
+        say("effect ended", **facts, took_ms=took.ms, fencing_token=effect.token, **why)
+
+
+class Wishes:
+    """For a dry run: says once what would be done for a key, until that changes."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._said: dict[Key, tuple[str, ...]] = {}
+
+    def look(self, notices: tuple[Notice, ...], engine: Engine) -> None:
+        for key in dict.fromkeys(Key(notice.room, notice.ref) for notice in notices):
+            decision = engine.decisions.get(key)
+            actions = (
+                [action for action in decision.actions if not isinstance(action, Confirm)] if decision else []
+            )
+            names = tuple(f"{type(action).__name__} {action.ref}" for action in actions)
+            if names and self._said.get(key) != names:
+                self._log.info("would do", key=str(key.ref), actions=list(names))
+            self._said[key] = names
+
+
+def event(notice: Notice, resources: Mapping[Kind, Resource], at: Wall) -> Note:
+    """The Event that says it on the object."""
+    resource = resources.get(notice.ref.kind)
+    return Note(
+        name=event_name(notice),
+        regarding=notice.ref,
+        uid=notice.uid,
+        api_version=resource.api_version if resource else "",
+        reason=type(notice.reason).__name__,
+        note=notice.reason.note(),
+        action=notice.room,
+        at=at,
+        warning=notice.reason.alert,
+    )
+
+
+def event_name(notice: Notice) -> str:
+    """The same for the same thing said again, by whomever."""
+    said = f"{notice.room} {notice.ref.kind} {notice.ref} {plain.reason(notice.reason)} {notice.episode}"
+    return f"node-remedy-{hashlib.sha256(said.encode()).hexdigest()[:20]}"

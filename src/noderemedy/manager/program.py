@@ -1,0 +1,280 @@
+"""The manager: watches, engine, effects, leadership and reports put together. Decides nothing itself.
+
+`run()` is called by `node-remedy manager`, by the lab and by tests; it ends when `stop` is set. Many events make one
+step of the engine; between steps it sleeps until the next event or the engine's next wake. Nothing polls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import random
+from collections.abc import Coroutine
+from typing import Any
+
+from noderemedy.drivers.clock import Clock
+from noderemedy.drivers.health import Health, measure_lag
+from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.kube.events import Publisher
+from noderemedy.drivers.kube.lease import Election, Place
+from noderemedy.drivers.logs import Log
+from noderemedy.drivers.metrics import Metrics
+from noderemedy.engine.leadership import Leadership
+from noderemedy.engine.loop import Engine
+from noderemedy.manager.effects import Carrier, Licence
+from noderemedy.manager.following import follow
+from noderemedy.manager.kinds import wanted
+from noderemedy.manager.notices import Reporter, Wishes
+from noderemedy.manager.settings import LEASE_NAME, Ended, Led, Listening, Observer, Settings, nobody
+from noderemedy.manager.sink import CONNECTION, EngineSink
+from noderemedy.model.errors import Permanent
+from noderemedy.model.outcome import Effect, Outcome, Unknown
+from noderemedy.rooms import ROOMS, watched
+
+LOG = Log("noderemedy.manager")
+
+
+class PortTaken(Permanent):
+    """The port for /metrics and /readyz cannot be had."""
+
+
+async def run(settings: Settings, stop: asyncio.Event, observer: Observer | None = None) -> None:
+    """Repair nodes until `stop` is set. Raises what a part of it died of."""
+    async with KubeClient(settings.access) as client:
+        await Manager(settings, client, stop, observer or nobody).run()
+
+
+class Manager:
+    """One manager and its parts."""
+
+    def __init__(
+        self, settings: Settings, client: KubeClient, stop: asyncio.Event, observer: Observer
+    ) -> None:
+        self._settings = settings
+        self._client = client
+        self._stop = stop
+        self._observe = observer
+        self._chance = random.Random()
+        self._clock = Clock(self._chance)
+        self._wake = asyncio.Event()
+        self._metrics = Metrics()
+        self._engine = Engine(ROOMS, is_dry=settings.is_dry)
+        self._sink = EngineSink(self._engine, watched(), self._clock, LOG, self._wake.set)
+        self._leadership = None if settings.is_dry else Leadership(settings.identity, settings.rules)
+        self._licence = Licence(self._leadership)
+        self._carrier = Carrier(client, self._sink, self._clock, self._licence)
+        self._publisher = None if settings.is_dry else Publisher(client, settings.identity, _event_trouble)
+        publish = self._publisher.publish if self._publisher else None
+        self._reporter = Reporter(LOG, self._metrics, publish)
+        self._wishes = Wishes(LOG)
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._effects: set[asyncio.Task[None]] = set()
+        self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._lease_troubles: set[str] = set()
+        self._is_frozen = False
+
+    # --- from start to stop -------------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        settings = self._settings
+        LOG.info(
+            "manager starts",
+            identity=settings.identity,
+            dry_run=settings.is_dry,
+            server=settings.access.server,
+        )
+        health = await self._serve_health()
+        election = self._stand_for_election()
+        for one in wanted():
+            self._start(
+                f"watch of {one.kind}", follow(self._client, one, self._sink, self._chance, settings.watch)
+            )
+        if self._publisher:
+            self._start("events", self._publisher.run())
+        self._start("loop lag", measure_lag(self._metrics))
+        self._start("engine", self._drive())
+        try:
+            await self._until_stopped()
+        finally:
+            await self._leave(election)
+            await health.stop()
+            LOG.info("manager stopped", identity=settings.identity)
+
+    def _start(self, name: str, part: Coroutine[Any, Any, None]) -> None:
+        self._tasks[name] = asyncio.create_task(part, name=name)
+
+    async def _until_stopped(self) -> None:
+        """Wait for `stop`; no part ever ends by itself, so one that does takes the program with it."""
+        stopped = asyncio.create_task(self._stop.wait())
+        try:
+            parts: list[asyncio.Future[Any]] = [stopped, self._broken, *self._tasks.values()]
+            await asyncio.wait(parts, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            stopped.cancel()
+        for name, task in [("effects", self._broken), *self._tasks.items()]:
+            if task.done() and not task.cancelled() and (problem := task.exception()):
+                LOG.failure("a part of the manager died", problem, part=name)
+                raise problem
+
+    async def _leave(self, election: Election | None) -> None:
+        """No new effects; those in flight finish; then the lease is handed over.
+
+        If some do not finish in time, the lease is left to expire: their requests may still be on their way.
+        """
+        self._licence.is_stopping = True
+        tasks = self._tasks
+        await _cancel(task for name, task in tasks.items() if name not in ("lease", "events"))
+        left = await self._finish_effects()
+        if election and not left:
+            await election.release(tasks["lease"])
+        if self._publisher and not tasks["events"].done():
+            await self._publisher.drain()
+        await _cancel([*tasks.values(), *left])
+
+    async def _finish_effects(self) -> set[asyncio.Task[None]]:
+        if not self._effects:
+            return set()
+        _, left = await asyncio.wait(self._effects, timeout=self._settings.finish_within.ms / 1000)
+        if left:
+            LOG.warning("effects did not finish in time, the lease is left to expire", effects=len(left))
+        return left
+
+    # --- the engine's turn --------------------------------------------------------------------------------------
+
+    async def _drive(self) -> None:
+        """Step the engine whenever something happened or is due."""
+        while True:
+            self._wake.clear()
+            self._step()
+            await self._sleep()
+
+    def _step(self) -> None:
+        now = self._clock.now()
+        self._sink.mind_staleness(now, self._settings.stale_after)
+        output = self._engine.step(now, self._token())
+        for notice in output.notices:
+            self._reporter.notice(notice, self._sink.resources, now.wall)
+            self._observe(notice)
+        if self._settings.is_dry:
+            self._wishes.look(output.notices, self._engine)
+        for effect in output.effects:
+            task = asyncio.create_task(self._carry(effect))
+            self._effects.add(task)
+            task.add_done_callback(self._effect_is_over)
+        self._freeze_once()
+
+    def _token(self) -> int | None:
+        """The token to act under; None: stand by."""
+        if self._leadership is None:
+            return 0
+        return self._leadership.token if self._leadership.may_act(self._clock.now()) else None
+
+    async def _sleep(self) -> None:
+        """Until something happens, or the engine's next wake if we may act then."""
+        due = self._engine.next_wake() if self._token() is not None and self._engine.is_synced else None
+        seconds = max(0.0, due.since(self._clock.mono()).ms / 1000) if due else None
+        try:
+            async with asyncio.timeout(seconds):
+                await self._wake.wait()
+        except TimeoutError:
+            pass
+
+    async def _carry(self, effect: Effect) -> None:
+        """One effect and what follows it in the same decision."""
+        more: Effect | None = effect
+        while more is not None:
+            self._observe(more)
+            begun = self._clock.mono()
+            outcome = await self._outcome(more)
+            self._reporter.ended(more, outcome, self._clock.mono().since(begun))
+            self._observe(Ended(more, outcome))
+            more = self._engine.ended(more, outcome, self._clock.now())
+        self._wake.set()
+
+    def _effect_is_over(self, task: asyncio.Task[None]) -> None:
+        self._effects.discard(task)
+        if not task.cancelled() and (bug := task.exception()) and not self._broken.done():
+            self._broken.set_exception(bug)  # the engine itself broke: nothing can be trusted any more
+
+    async def _outcome(self, effect: Effect) -> Outcome:
+        try:
+            return await self._carrier.carry_out(effect)
+        except Exception as bug:  # noqa: BLE001  our own fault costs one key, never the others
+            LOG.failure("an effect broke", bug, key=str(effect.key.ref))
+            return Unknown(f"a bug in node-remedy: {type(bug).__name__}")
+
+    # --- parts --------------------------------------------------------------------------------------------------
+
+    def _stand_for_election(self) -> Election | None:
+        if self._leadership is None:
+            return None
+        place = Place(self._settings.namespace, LEASE_NAME)
+        election = Election(
+            self._client, self._leadership, self._clock, place, self._led, self._lease_trouble
+        )
+        self._start("lease", election.run())
+        return election
+
+    def _led(self, is_leading: bool, token: int) -> None:
+        self._metrics.leader.set(int(is_leading))
+        assert self._leadership is not None
+        message = "this manager leads" if is_leading else "this manager leads no more"
+        self._lease_troubles.clear()
+        LOG.info(message, fencing_token=token, holder=self._leadership.holder)
+        self._observe(Led(is_leading, token))
+        self._wake.set()
+
+    def _lease_trouble(self, why: str) -> None:
+        """Said once until we lead: between two refusals a harmless read may succeed. The sink tells of outages."""
+        if why not in self._lease_troubles and not why.startswith(CONNECTION):
+            self._lease_troubles.add(why)
+            LOG.warning("lease trouble", why=why)
+
+    async def _serve_health(self) -> Health:
+        health = Health(self._metrics, dead=self._dead, unready=self._sink.unready, before=self._measure)
+        if self._settings.metrics_port is not None:
+            await self._listen(health, self._settings.metrics_host, self._settings.metrics_port)
+            LOG.info("serving figures and health", host=self._settings.metrics_host, port=health.port)
+            self._observe(Listening(health.port))
+        return health
+
+    async def _listen(self, health: Health, host: str, port: int) -> None:
+        try:
+            await health.start(host, port)
+        except OSError as problem:
+            why = problem.strerror or "cannot listen"
+            raise PortTaken(
+                f"{host}:{port}: {why}; choose another --metrics-port or --metrics-host"
+            ) from None
+
+    def _dead(self) -> list[str]:
+        return [f"{name} has died" for name, task in self._tasks.items() if task.done()]
+
+    def _measure(self) -> None:
+        """What is cheaper to count when somebody asks."""
+        now = self._clock.mono()
+        self._metrics.queue_depth.set(len(self._engine.queue))
+        for kind in watched():
+            self._metrics.objects.labels(str(kind)).set(self._engine.cache.count(kind))
+            self._metrics.watch_age.labels(str(kind)).set(self._sink.age(kind, now).ms / 1000)
+
+    def _freeze_once(self) -> None:
+        """The cache lives as long as the process: the garbage collector need not walk it again and again."""
+        if self._is_frozen or not self._engine.is_synced:
+            return
+        self._is_frozen = True
+        LOG.info("caches are in step with the API", objects=len(self._engine.cache.refs()))
+        if self._settings.freezes_garbage:
+            gc.collect()
+            gc.freeze()
+
+
+def _event_trouble(why: str) -> None:
+    LOG.warning("event trouble", why=why)
+
+
+async def _cancel(tasks: Any) -> None:
+    chosen = list(tasks)
+    for task in chosen:
+        task.cancel()
+    await asyncio.gather(*chosen, return_exceptions=True)

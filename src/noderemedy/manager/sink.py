@@ -1,0 +1,154 @@
+"""Between the watches and the engine: tells the engine what is seen, and people what cannot be seen.
+
+Called by the watches for every event, so it is cheap; the engine is stepped later, once for many events.
+
+Rule 1: a kind that the API refuses to show is lost to the engine: nothing is decided until it is seen again.
+Rule 2: a connection that broke is not: what cannot be undone waits for a live read anyway. Only when the view is
+        older than `stale_after` it counts as lost.
+Rule 3: a kind that is not served has no objects. That is known only from `serving.py`, never from a refusal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from noderemedy.drivers.clock import Clock
+from noderemedy.drivers.logs import Log
+from noderemedy.engine.loop import Engine
+from noderemedy.manager.kinds import WANTED, WITHOUT, crd_name
+from noderemedy.model.ids import Kind
+from noderemedy.model.outcome import Seen
+from noderemedy.model.time import Mono, Now, Span
+from noderemedy.wire.http import Resource
+from noderemedy.wire.objects import Undecodable
+
+CONNECTION = "API server "  # how the driver's sentences about a broken connection begin; others are refusals
+
+
+class EngineSink:
+    """The driver's `Sink`, around one engine."""
+
+    def __init__(
+        self, engine: Engine, kinds: tuple[Kind, ...], clock: Clock, log: Log, poke: Callable[[], None]
+    ) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._log = log
+        self._poke = poke
+        self._kinds = kinds
+        self._listing: set[Kind] = set()
+        self._hidden: set[Kind] = set()  # lost to the engine; complete again at the next sign of life
+        self._troubles: dict[Kind, str] = {}
+        self._heard: dict[Kind, Mono] = {}
+        self.unserved: set[Kind] = set()
+        self.resources: dict[Kind, Resource] = {kind: WANTED[kind].guess() for kind in kinds}
+
+    # --- what watches tell --------------------------------------------------------------------------------------
+
+    def listing(self, kind: Kind) -> None:
+        self._listing.add(kind)
+        if kind in self.unserved:
+            self.unserved.discard(kind)
+            self._log.info("kind is served now", kind=str(kind))
+        self._engine.listing(kind, self._clock.now())
+
+    def seen(self, item: Seen) -> None:
+        self._engine.seen(item, self._clock.now())
+        self._poke()
+
+    def gone(self, item: Seen) -> None:
+        self._engine.gone(item, self._clock.now())
+        self._poke()
+
+    def listed(self, kind: Kind) -> None:
+        self._listing.discard(kind)
+        self._hidden.discard(kind)
+        self._engine.listed(kind, self._clock.now())
+        self._recovered(kind)
+        self._poke()
+
+    def unreadable(self, kind: Kind, problem: Undecodable) -> None:
+        self._engine.unreadable(problem.ref, problem.uid, problem.problem, self._clock.now())
+        self._poke()
+
+    def contact(self, kind: Kind) -> None:
+        self._heard[kind] = self._clock.mono()
+        if kind in self._listing:
+            return
+        if kind in self._hidden:
+            self._hidden.discard(kind)
+            self._engine.listed(
+                kind, self._clock.now()
+            )  # the stream goes on from where it was: nothing is missing
+            self._poke()
+        self._recovered(kind)
+
+    def lost(self, kind: Kind, why: str) -> None:
+        if kind in self.unserved:
+            return
+        is_connection = why.startswith(CONNECTION)
+        is_said = why in self._troubles.values() or (is_connection and self._is_connection_lost())
+        self._troubles[kind] = why
+        if not is_said:
+            message = "API server is away" if is_connection else "kind cannot be seen, nothing is decided"
+            self._log.warning(message, kind=str(kind), why=why)
+        if not is_connection:
+            self._hide(kind)
+
+    # --- what `serving` tells -----------------------------------------------------------------------------------
+
+    def located(self, kind: Kind, resource: Resource) -> None:
+        self.resources[kind] = resource
+
+    def not_served(self, kind: Kind) -> None:
+        """There are no objects of this kind, because there is no such kind."""
+        now = self._clock.now()
+        self._troubles.pop(kind, None)
+        self._hidden.discard(kind)
+        self._listing.discard(kind)
+        if kind not in self.unserved:
+            self.unserved.add(kind)
+            self._log.warning("kind is not served", crd=crd_name(WANTED[kind]), without=WITHOUT[kind])
+        self._engine.listing(kind, now)
+        self._engine.listed(kind, now)
+        self._poke()
+
+    # --- what the program asks ----------------------------------------------------------------------------------
+
+    def mind_staleness(self, now: Now, stale_after: Span) -> None:
+        """Hide from the engine what nobody has heard of for too long."""
+        for kind in self._kinds:
+            if kind not in self._hidden and self.age(kind, now.mono) > stale_after:
+                self._log.warning("view is stale, nothing is decided", kind=str(kind))
+                self._hide(kind)
+
+    def age(self, kind: Kind, now: Mono) -> Span:
+        """How old the newest byte of a watch is; 0 where there is no watch to be stale."""
+        heard = self._heard.get(kind)
+        return now.since(heard) if heard and kind not in self.unserved else Span(0)
+
+    def unready(self) -> list[str]:
+        """What is not in step with the API, in words."""
+        told = [f"{kind}: {why}" for kind, why in self._troubles.items()]
+        silent = [kind for kind in self._kinds if kind not in self._troubles]
+        return told + [
+            f"{kind}: not listed yet" for kind in silent if not self._engine.cache.is_complete(kind)
+        ]
+
+    def _hide(self, kind: Kind) -> None:
+        self._hidden.add(kind)
+        self._engine.lost(kind, self._clock.now())
+
+    def _is_connection_lost(self) -> bool:
+        return any(why.startswith(CONNECTION) for why in self._troubles.values())
+
+    def _recovered(self, kind: Kind) -> None:
+        """Say once that an outage is over: when the last kind that it hid is there again."""
+        why = self._troubles.pop(kind, None)
+        if why is None:
+            return
+        is_connection = why.startswith(CONNECTION)
+        if is_connection and not self._is_connection_lost():
+            self._log.info("API server is back")
+        elif not is_connection:
+            self._log.info("kind can be seen again", kind=str(kind))

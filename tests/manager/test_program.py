@@ -1,0 +1,448 @@
+"""The manager over real HTTP against the simulated API: the whole flow, and what it does when things go wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+from tests.builders import HOST_AT, NODE_AT, a_host_tree, a_machine_tree, a_node_tree
+from tests.manager.bench import SYSTEM, TOKENS, Bench, Managed, Operator, bench, until
+
+from noderemedy.lab.http_faults import Drop, Fault, failure
+from noderemedy.manager.settings import Listening
+from noderemedy.model.ids import EVENT, HOST, NODE
+from noderemedy.wire import names
+from noderemedy.wire.http import Request
+
+FLOW = [
+    "AddRebootAnnotation",
+    "BackUpNode",
+    "DeleteNode",
+    "RemoveRemediationAnnotation",
+    "RemoveRebootAnnotation",
+    "RestoreNode",
+    "DropBackup",
+]
+
+
+def within(seconds: float, story: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(story, seconds))
+
+
+def said(caplog: pytest.LogCaptureFixture, message: str) -> list[dict[str, Any]]:
+    """The facts of every log line with this message."""
+    return [vars(record)["facts"] for record in caplog.records if record.getMessage() == message]
+
+
+async def asked(manager: Managed, path: str) -> tuple[int, str]:
+    """What the manager's own endpoint answers."""
+    await until(lambda: any(isinstance(one, Listening) for one in manager.happenings))
+    [port] = [one.port for one in manager.happenings if isinstance(one, Listening)]
+    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}{path}") as reply:
+        return reply.status, await reply.text()
+
+
+# --- the flow --------------------------------------------------------------------------------------------
+
+
+def test_whole_flow(tmp_path: Path) -> None:
+    """A marked machine's host is held off, its node freed, powered on and given back what it carried."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            power: list[bool] = []
+            it.before = lambda request: watch_power(request, power, it)
+            Operator(it.api)
+            manager = it.start(metrics_port=0)
+            await until(manager.is_leading)
+            it.mark()
+            await until(lambda: "DropBackup" in manager.done(), what="the flow")
+
+            assert FLOW == manager.done()
+            assert [False] == power, "the node was deleted while its host was off"
+            node = it.node()
+            assert node is not None
+            assert ("a", "x") == (
+                node["metadata"]["labels"]["rack"],
+                node["metadata"]["annotations"]["owner"],
+            )
+            assert "dedicated" in [taint["key"] for taint in node["spec"]["taints"]]
+            assert {} == {key: 1 for key in it.notes("host") if "metal3.io" in key}
+            assert {names.MACHINE_HOST} == set(it.notes("machine"))
+            await until(lambda: {"TableRow", "RestoringNode"} <= {e["reason"] for e in it.api.list(EVENT)})
+            status, text = await asked(manager, "/metrics")
+            assert 200 == status
+            assert 'node_remedy_effects_total{action="DeleteNode",outcome="Done"} 1.0' in text
+            assert "node_remedy_leader 1.0" in text
+            await manager.end()
+
+    within(30, story())
+
+
+def watch_power(request: Request, power: list[bool], it: Bench) -> Fault | None:
+    if request.method == "DELETE" and "/nodes/" in request.path:
+        power.append(it.api.get(HOST, HOST_AT.name, HOST_AT.namespace)["status"]["poweredOn"])
+    return None
+
+
+def test_lost_answers_repeat_nothing(tmp_path: Path) -> None:
+    """The first four writes are applied and their answers lost: the manager looks, and the end is the same."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            Operator(it.api)
+            lost: set[str] = set()
+
+            def lose_first(request: Request) -> Fault | None:
+                what = f"{request.method} {request.path} {request.body.decode()[-60:]}"
+                is_ours = request.method in ("PATCH", "DELETE") and "leases" not in request.path
+                if not is_ours or what in lost or len(lost) == 4:
+                    return None
+                lost.add(what)
+                return Drop()
+
+            it.after = lose_first
+            manager = it.start()
+            await until(manager.is_leading)
+            it.mark()
+            await until(lambda: lost and it.notes("machine").keys() == {names.MACHINE_HOST}, 20, "the flow")
+            node = it.node()
+            assert node is not None
+            assert "a" == node["metadata"]["labels"].get("rack")
+            assert 4 == len(lost)
+            deletions = [one for one in it.writes() if one.method == "DELETE"]
+            assert 1 == len(deletions)
+            await manager.end()
+
+    within(40, story())
+
+
+def test_dry_run_writes_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """With --dry-run nothing but GET reaches the API, and the log says what would be done."""
+    caplog.set_level(logging.INFO)
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            it.mark()
+            manager = it.start(is_dry=True)
+            await until(lambda: said(caplog, "would do"))
+            await asyncio.sleep(0.5)
+            await manager.end()
+
+            assert [] == it.writes()
+            assert [] == manager.done()
+            assert [f"AddRebootAnnotation {HOST_AT}"] == said(caplog, "would do")[0]["actions"]
+
+    within(20, story())
+
+
+def test_idle_writes_nothing_but_the_lease(tmp_path: Path) -> None:
+    """When nothing is to be done, only the lease is written; heartbeats of nodes change nothing."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            manager = it.start()
+            await until(manager.is_leading)
+            for number in range(10):
+                node = it.api.get(NODE, NODE_AT.name)
+                beat = [
+                    {**node["status"]["conditions"][0], "lastHeartbeatTime": f"2030-03-17T17:50:{number:02}Z"}
+                ]
+                it.api.update(
+                    {**node, "status": {**node["status"], "conditions": beat}}, subresource="status"
+                )
+                await asyncio.sleep(0.05)
+            await manager.end()
+
+            assert {"leases"} == {request.path.split("/")[6] for request in it.writes()}
+            assert manager.happenings[0:1] != []
+
+    within(20, story())
+
+
+# --- what cannot be read or seen -------------------------------------------------------------------------
+
+
+def test_unreadable_object_is_reported_on_itself(tmp_path: Path) -> None:
+    """An object that does not decode gets a Warning event, is counted, and the others go on."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            Operator(it.api)
+            loosen(it, "baremetalhosts.metal3.io")
+            broken = a_host_tree("broken")
+            it.create({**broken, "spec": {"online": "perhaps"}})
+            manager = it.start(metrics_port=0)
+            await until(manager.is_leading)
+            it.mark()
+            await until(lambda: "DropBackup" in manager.done(), what="the flow of the others")
+            await until(lambda: warnings(it, "broken"))
+
+            assert ["ObjectUnreadable"] == warnings(it, "broken")
+            _, text = await asked(manager, "/metrics")
+            assert 'node_remedy_quarantined_total{kind="BareMetalHost.metal3.io"} 1.0' in text
+            await manager.end()
+
+    within(30, story())
+
+
+def loosen(it: Bench, name: str) -> None:
+    """Let the API accept anything in a kind, as CRDs of other makers do."""
+    from noderemedy.sim.kinds import CUSTOM_RESOURCE
+
+    tree = it.api.get(CUSTOM_RESOURCE, name)
+    anything = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    versions = [{**version, "schema": anything} for version in tree["spec"]["versions"]]
+    it.api.update({**tree, "spec": {**tree["spec"], "versions": versions}})
+
+
+def warnings(it: Bench, name: str) -> list[str]:
+    events = [event for event in it.api.list(EVENT) if event["regarding"]["name"] == name]
+    return [event["reason"] for event in events if event["type"] == "Warning"]
+
+
+def test_forbidden_watch(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A verb that is not granted: one clear message, not ready, nothing done; granted, it goes on."""
+    caplog.set_level(logging.INFO)
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            it.mark()
+            it.before = forbid("GET", "baremetalhosts")
+            manager = it.start(metrics_port=0)
+            await until(manager.is_leading)
+            await until(lambda: said(caplog, "kind cannot be seen, nothing is decided"))
+            await asyncio.sleep(0.5)
+
+            [trouble] = said(caplog, "kind cannot be seen, nothing is decided")
+            assert "grant list,watch on baremetalhosts.metal3.io to node-remedy" in trouble["why"]
+            status, text = await asked(manager, "/readyz")
+            assert (503, True) == (status, "baremetalhosts" in text)
+            assert (200, "ok\n") == await asked(manager, "/healthz")
+            assert [] == manager.done()
+
+            it.before = lambda request: None
+            await until(lambda: "AddRebootAnnotation" in manager.done())
+            assert (200, "ok\n") == await asked(manager, "/readyz")
+            await manager.end()
+
+    within(30, story())
+
+
+def forbid(method: str, plural: str) -> Any:
+    message = f'{plural} is forbidden: User "node-remedy" cannot do that to resource "{plural}"'
+    refused = failure(403, "Forbidden", message)
+    return lambda request: refused if request.method == method and f"/{plural}" in request.path else None
+
+
+def test_forbidden_write(tmp_path: Path) -> None:
+    """A write that is not granted becomes one Warning on the Machine with the remedy, and is tried again slowly."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            it.before = forbid("PATCH", "baremetalhosts")
+            manager = it.start()
+            await until(manager.is_leading)
+            it.mark()
+            await until(lambda: "ActionRefused" in warnings(it, "worker-0"))
+            await asyncio.sleep(0.5)
+
+            tries = [one for one in it.writes() if "baremetalhosts" in one.path]
+            assert 1 == len(tries)
+            [event] = [one for one in it.api.list(EVENT) if one["reason"] == "ActionRefused"]
+            assert "grant this to the manager's service account" in event["note"]
+            await manager.end()
+
+    within(30, story())
+
+
+def test_missing_kind_is_picked_up_later(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Without a CRD the log says once what does not work; when it is installed, work begins."""
+    caplog.set_level(logging.INFO)
+
+    async def story() -> None:
+        async with bench(tmp_path, without=["baremetalhosts", "metal3machines"]) as it:
+            it.create(a_machine_tree(needs=True))
+            it.create(a_node_tree())
+            manager = it.start(metrics_port=0)
+            await until(lambda: "HostMissing" in manager.reasons())
+            assert (200, "ok\n") == await asked(manager, "/readyz")
+            await asyncio.sleep(0.4)
+            missing = said(caplog, "kind is not served")
+            assert ["baremetalhosts.metal3.io", "metal3machines.infrastructure.cluster.x-k8s.io"] == sorted(
+                fact["crd"] for fact in missing
+            )
+
+            from noderemedy import crds
+
+            [definition] = [
+                tree for tree in crds.foreign() if tree["metadata"]["name"] == "baremetalhosts.metal3.io"
+            ]
+            it.api.create(definition)
+            it.create(a_host_tree())
+            await until(lambda: "AddRebootAnnotation" in manager.done())
+            assert [{"kind": "BareMetalHost.metal3.io"}] == said(caplog, "kind is served now")
+            await manager.end()
+
+    within(30, story())
+
+
+# --- leadership ------------------------------------------------------------------------------------------
+
+
+def test_second_manager_takes_over(tmp_path: Path) -> None:
+    """Two managers: one leads; when it vanishes in the middle of a repair, the other finishes it."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            first = it.start("first")
+            await until(first.is_leading)
+            second = it.start("second")
+            it.mark()
+            await until(lambda: names.REBOOT in it.notes("host"))
+            await asyncio.sleep(0.3)
+            assert [] == second.done()
+            assert not second.is_leading()
+            it.cut_off.add("first")
+            it.endpoint.cut_watches()
+            await until(lambda: not first.is_leading())
+            assert "first" == it.lease()["holderIdentity"]
+            Operator(it.api)
+            it.api.patch(HOST, HOST_AT.name, HOST_AT.namespace, {"metadata": {"labels": {"poke": "1"}}})
+            await until(lambda: "DropBackup" in second.done(), 15, "the second manager's part")
+
+            assert FLOW == first.done() + second.done()
+            assert ("second", 2) == (it.lease()["holderIdentity"], it.lease()["leaseTransitions"])
+            await second.end()
+
+    within(40, story())
+
+
+def test_graceful_stop_releases_the_lease(tmp_path: Path) -> None:
+    """On stop the lease is handed over at once, so that the next manager need not wait for it to expire."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            first = it.start("first")
+            await until(first.is_leading)
+            await first.end()
+
+            assert "" == (it.lease().get("holderIdentity") or "")
+            assert not first.is_leading()
+
+    within(20, story())
+
+
+def test_stop_waits_for_what_is_in_flight(tmp_path: Path) -> None:
+    """A write that is on its way when the manager stops is finished, and the lease released only after it."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            arrived, go_on = asyncio.Event(), asyncio.Event()
+
+            async def hold_back(request: Request) -> None:
+                if request.method == "PATCH" and "baremetalhosts" in request.path:
+                    arrived.set()
+                    await go_on.wait()
+
+            it.delay = hold_back
+            manager = it.start()
+            await until(manager.is_leading)
+            it.mark()
+            await arrived.wait()
+            manager.stop.set()
+            await asyncio.sleep(0.3)
+            assert "first" == it.lease()["holderIdentity"]
+            go_on.set()
+            await asyncio.wait_for(manager.task, 10)
+
+            assert ["AddRebootAnnotation"] == manager.done()
+            assert "" == (it.lease().get("holderIdentity") or "")
+
+    within(30, story())
+
+
+def test_missing_namespace_is_named(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Without its namespace the manager cannot lead; the log says which one to create, once."""
+    caplog.set_level(logging.INFO)
+
+    async def story() -> None:
+        async with bench(tmp_path, namespace=False) as it:
+            manager = it.start()
+            await until(lambda: said(caplog, "lease trouble"))
+            await asyncio.sleep(0.5)
+            [trouble] = said(caplog, "lease trouble")
+            assert f"create the namespace {SYSTEM}" in trouble["why"]
+            await manager.end()
+
+    within(20, story())
+
+
+# --- the API goes away -----------------------------------------------------------------------------------
+
+
+def test_api_away_and_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """An outage is one message, its end another; what happened meanwhile is not lost."""
+    caplog.set_level(logging.INFO)
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            Operator(it.api)
+            manager = it.start(metrics_port=0)
+            await until(manager.is_leading)
+            await until(lambda: said(caplog, "caches are in step with the API"))
+            it.before = lambda request: Drop()
+            it.endpoint.cut_watches()
+            await until(lambda: said(caplog, "API server is away"))
+            it.mark()
+            await asyncio.sleep(0.5)
+            assert 503 == (await asked(manager, "/readyz"))[0]
+            assert [] == manager.done()
+            it.before = lambda request: None
+            await until(lambda: "DropBackup" in manager.done(), 15, "the flow after the outage")
+
+            assert FLOW == manager.done()
+            assert 1 == len(said(caplog, "API server is away"))
+            assert 1 >= len(said(caplog, "API server is back"))
+            await manager.end()
+
+    within(40, story())
+
+
+def test_logs_hold_no_secret(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The token of the kubeconfig is in no log line, not even when the API is away."""
+    caplog.set_level(logging.DEBUG)
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            it.mark()
+            manager = it.start()
+            await until(lambda: manager.done())
+            it.before = lambda request: Drop()
+            it.endpoint.cut_watches()
+            await until(lambda: said(caplog, "API server is away"))
+            it.before = lambda request: None
+            await manager.end()
+
+    within(20, story())
+    facts = [json.dumps(vars(record).get("facts", {}), default=str) for record in caplog.records]
+    lines = [f"{record.getMessage()} {fact}" for record, fact in zip(caplog.records, facts, strict=True)]
+    assert any("decided" in line for line in lines)
+    assert [] == [line for line in lines if TOKENS["first"] in line]
