@@ -1,7 +1,7 @@
 """`node-remedy lab`: a whole cluster on this machine, to watch a repair and to play with; `lab fault` disturbs it.
 
-Three ways to run: on a terminal a live view, elsewhere plain lines, and with `--once` (or CI=true) one scenario with an exit
-code: 0 if it ended as it should, 1 if not.
+Three ways to run: on a terminal a live view, elsewhere plain lines, and with `--once` (or CI=true) one scenario with
+an exit code: 0 if it ended as it should, 1 if not.
 """
 
 from __future__ import annotations
