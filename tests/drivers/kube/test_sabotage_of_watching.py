@@ -1,4 +1,4 @@
-"""Every rule of watching was seen to fail: one line of sabotage each, under which the test of that rule is red."""
+"""The rules of watching were seen to fail: one line of sabotage each, under which the test of that rule is red."""
 
 from __future__ import annotations
 

@@ -1,0 +1,93 @@
+"""Which kinds are served: versions that both sides understand, and kinds that are not there (yet)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from aiohttp import web
+from tests.drivers.kube.scripted import Api, run
+
+from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.kube.discovery import Discovered, Wanted, discover, locate, locator
+from noderemedy.model.ids import HOST, MACHINE, NODE
+from noderemedy.wire.http import Resource
+
+NODES = Wanted(NODE, ("v1",), "nodes", False)
+MACHINES = Wanted(MACHINE, ("v1beta2", "v1beta1"), "machines", True)
+HOSTS = Wanted(HOST, ("v1alpha1",), "baremetalhosts", True)
+
+
+def entries(*found: tuple[str, str, bool]) -> dict[str, Any]:
+    return {"resources": [{"name": name, "kind": kind, "namespaced": scope} for name, kind, scope in found]}
+
+
+def group(preferred: str, *versions: str) -> dict[str, Any]:
+    return {"versions": [{"version": each} for each in versions], "preferredVersion": {"version": preferred}}
+
+
+def serving(**documents: Any) -> Api:
+    """A server with these discovery documents, by path with _ for /."""
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        document = documents.get(request.path.strip("/").replace("/", "_").replace(".", "_").replace("-", "_"))
+        return web.json_response(document or {}, status=200 if document else 404)
+
+    return Api(handler)
+
+
+CORE = {"api_v1": entries(("nodes", "Node", False), ("nodes/status", "Node", False))}
+
+
+def test_kinds_are_found_with_scope_and_plural() -> None:
+    """What is served is taken from the server; a missing group is no error and leaves a good guess."""
+
+    async def test() -> None:
+        async with serving(**CORE).running() as api, KubeClient(api.access()) as client:
+            found = await discover(client, [NODES, HOSTS])
+            nodes = Resource(NODE, "v1", "nodes", False)
+            assert Discovered({NODE: nodes}, (HOSTS,)) == found
+            guess = Resource(HOST, "v1alpha1", "baremetalhosts", True)
+            assert {NODE: nodes, HOST: guess} == found.resources()
+
+    run(test())
+
+
+@pytest.mark.parametrize(
+    ("preferred", "versions", "expected"),
+    [
+        ("v1beta1", ("v1beta1", "v1beta2"), "v1beta1"),
+        ("v1beta2", ("v1beta1", "v1beta2"), "v1beta2"),
+        ("v1", ("v1", "v1beta1", "v1beta2"), "v1beta2"),
+        ("v1", ("v1", "v1beta1"), "v1beta1"),
+        ("v1", ("v1",), None),
+    ],
+)
+def test_the_version_is_one_that_both_understand(
+    preferred: str, versions: tuple[str, ...], expected: str | None
+) -> None:
+    """The server's favourite if we know it, else the best of ours that it serves, else nothing."""
+
+    async def test() -> None:
+        documents = {f"apis_cluster_x_k8s_io_{each}": entries(("machines", "Machine", True)) for each in versions}
+        documents["apis_cluster_x_k8s_io"] = group(preferred, *versions)
+        async with serving(**documents).running() as api, KubeClient(api.access()) as client:
+            found = await locate(client, MACHINES)
+            assert expected == (found.version if found else None)
+
+    run(test())
+
+
+def test_a_version_without_the_kind_is_passed_over() -> None:
+    """A group may serve a kind in one version and not in another."""
+
+    async def test() -> None:
+        api = serving(
+            apis_cluster_x_k8s_io=group("v1beta2", "v1beta1", "v1beta2"),
+            apis_cluster_x_k8s_io_v1beta2=entries(("clusters", "Cluster", True)),
+            apis_cluster_x_k8s_io_v1beta1=entries(("machines", "Machine", True)),
+        )
+        async with api.running(), KubeClient(api.access()) as client:
+            assert Resource(MACHINE, "v1beta1", "machines", True) == await locator(client, MACHINES)()
+
+    run(test())
