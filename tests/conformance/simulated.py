@@ -36,8 +36,8 @@ class Background:
         self._thread = threading.Thread(target=self.loop.run_forever, name="endpoint", daemon=True)
         self._thread.start()
 
-    def serve(self, api: ApiServer) -> Endpoint:
-        return asyncio.run_coroutine_threadsafe(serve(api, tokens=TOKENS), self.loop).result(10)
+    def serve(self, api: ApiServer, tls: bool = False) -> Endpoint:
+        return asyncio.run_coroutine_threadsafe(serve(api, tokens=TOKENS, tls=tls), self.loop).result(10)
 
     def call(self, function: Callable[[], T]) -> T:
         """Run a function in the loop's thread, where the API server lives."""

@@ -368,20 +368,20 @@ def _only_watches(fault: Fault) -> Callable[[Moment, Request, User], Awaitable[F
     return interfere
 
 
-def test_silent_watch_says_nothing_and_stays_open() -> None:
+@pytest.mark.parametrize("query", [{"allowWatchBookmarks": "true"}, {"timeoutSeconds": "1"}])
+def test_silent_watch_says_nothing_and_stays_open(query: dict[str, str]) -> None:
     """A silenced watch delivers the first line and then neither events nor bookmarks nor an end."""
 
     async def scenario() -> None:
         fault = _only_watches(Silence(after=1))
-        async with (
-            a_bench(interfere=fault, bookmark_every=Span(10)) as bench,
-            bench.watch(allowWatchBookmarks="true", timeoutSeconds="1") as lines,
-        ):
-            assert await lines.readline()
-            await bench.create("one")
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(1.2):
-                    await lines.readline()
+        async with a_bench(interfere=fault, bookmark_every=Span(50)) as bench:
+            await bench.create("zero")
+            async with bench.watch(**query) as lines:
+                assert b"zero" in await lines.readline()
+                await bench.create("one")
+                with pytest.raises(TimeoutError):
+                    async with asyncio.timeout(1.2):
+                        await lines.readline()
 
     asyncio.run(scenario())
 

@@ -95,7 +95,7 @@ def kubectl(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     api.create(NODE)
     api.create(a_definition("widgets", "Widget", scope="Namespaced", spec=WIDGET_SPEC))
     background = Background()
-    endpoint = background.serve(api)
+    endpoint = background.serve(api, tls=True)  # kubectl shows no token where there is no TLS
     folder = tmp_path_factory.mktemp("kubectl")
     (folder / "config").write_text(endpoint.kubeconfig())
     yield Kubectl(program, folder)
@@ -157,7 +157,7 @@ def test_apply_is_idempotent(kubectl: Kubectl) -> None:
 
 def test_apply_refuses_unknown_fields(kubectl: Kubectl) -> None:
     """A misspelt field is refused by the server's strict validation."""
-    done = kubectl.try_("apply", "-f", "-", stdin=CONFIG.replace("data:", "datum:"))
+    done = kubectl.try_("apply", "-f", "-", stdin=CONFIG.replace("\ndata:", "\ndatum:"))
     assert 1 == done.returncode
     assert 'unknown field "datum"' in done.stderr
 
@@ -224,9 +224,10 @@ def test_cordon_and_taint(kubectl: Kubectl) -> None:
 
 def test_create_and_delete(kubectl: Kubectl) -> None:
     """`kubectl create` and `delete` work, and delete waits until the object is gone."""
-    assert "created" in kubectl.run("create", "configmap", "made", "--from-literal=a=1")
-    assert 'configmap "made" deleted' in kubectl.run("delete", "configmap", "made")
-    assert 1 == kubectl.try_("get", "configmap", "made").returncode
+    assert "configmap/settings created" in kubectl.run("create", "-f", "-", stdin=CONFIG)
+    assert "already exists" in kubectl.try_("create", "-f", "-", stdin=CONFIG).stderr
+    assert 'configmap "settings" deleted' in kubectl.run("delete", "configmap", "settings")
+    assert 1 == kubectl.try_("get", "configmap", "settings").returncode
 
 
 def test_custom_kinds(kubectl: Kubectl) -> None:
@@ -249,3 +250,19 @@ def test_raw_and_discovery(kubectl: Kubectl) -> None:
     assert "statefulsets" in resources
     assert "apps/v1" in kubectl.run("api-versions").split()
     assert "Server Version: v1.36" in kubectl.run("version")
+
+
+def test_drain_evicts(kubectl: Kubectl) -> None:
+    """`kubectl drain` cordons the node and evicts its pods."""
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "busy", "namespace": "default"},
+        "spec": {"nodeName": "worker-1", "containers": [{"name": "main", "image": "example.invalid/main"}]},
+    }
+    kubectl.run("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}))
+    kubectl.run("create", "-f", "-", stdin=json.dumps(pod))
+    kubectl.try_("drain", "worker-1", "--force", "--timeout=1s")
+    assert "Terminating" in kubectl.run("get", "pod", "busy")
+    kubectl.run("delete", "pod", "busy", "--force", "--grace-period=0")
+    kubectl.run("uncordon", "worker-1")

@@ -132,7 +132,9 @@ class Endpoint:
         accept = web_request.headers.get("Accept", "")
         if request.method == "GET" and dict(request.query).get("watch") in TRUE:
             return await self._watch(web_request, request, user, accept, fault)
-        answer = openapi(self.api, request) or self.api.handle(request, user, accept, web_request.headers.get("User-Agent", ""))
+        answer = openapi(self.api, request) or self.api.handle(
+            request, user, accept, web_request.headers.get("User-Agent", "")
+        )
         fault = await self._fault(Moment.AFTER, request, user)
         return _instead(web_request, fault) or send(answer)
 
@@ -148,7 +150,7 @@ class Endpoint:
         wants_bookmarks = query.get("allowWatchBookmarks") in TRUE
         every = self.settings.bookmark_every.ms / 1000 if wants_bookmarks else None
         pace = Pace(float(query.get("timeoutSeconds") or WATCH_LASTS_S), every)
-        watcher = Watcher(bookmark_for(self.api, request.path), pace, self.settings.queue_max, fault)
+        watcher = Watcher(bookmark_for(self.api, request, accept), pace, self.settings.queue_max, fault)
         try:
             subscription = self.api.watch(request, watcher.tell, user, accept)
         except ApiError as error:

@@ -17,10 +17,14 @@ from msgspec import Struct
 from msgspec.json import encode
 
 from noderemedy.lab.http_faults import Cut, Fault, Silence, Spoil
+from noderemedy.sim.apiserver.representation import agree, watched
+from noderemedy.sim.apiserver.routes import parse_route
 from noderemedy.sim.apiserver.server import ApiServer
 from noderemedy.sim.apiserver.types import WatchEvent
+from noderemedy.sim.apiserver.watching import Lens
+from noderemedy.wire.http import Request
 
-Bookmark = Callable[[], WatchEvent | None]
+Bookmark = Callable[[], WatchEvent]
 
 BEFORE_THE_END_S = 2.0
 """A watch that asked for bookmarks gets a last one so long before its time is over, as on a real server."""
@@ -106,8 +110,7 @@ class Watcher:
                 return
             if bookmarks and now >= bookmarks[0]:
                 bookmarks.popleft()
-                if (bookmark := self._bookmark()) is not None:
-                    self._queue.append(bookmark)
+                self._queue.append(self._bookmark())
                 continue
             await self._rest((bookmarks[0] if bookmarks else self._pace.lasts_s) - now)
 
@@ -135,18 +138,15 @@ class Watcher:
             self.end()
 
 
-def bookmark_for(api: ApiServer, path: str) -> Bookmark:
-    """Makes bookmarks of the kind that is served at a path."""
+def bookmark_for(api: ApiServer, request: Request, accept: str) -> Bookmark:
+    """Makes bookmarks of the kind that is served at a path, in the form that was asked for."""
 
-    def bookmark() -> WatchEvent | None:
-        parts = path.strip("/").split("/")
-        group, version, rest = ("", parts[1], parts[2:]) if parts[0] == "api" else (parts[1], parts[2], parts[3:])
-        plural = rest[2] if len(rest) > 2 and rest[0] == "namespaces" else rest[0]
-        resource = api.resources.at(group, version, plural)
-        if resource is None:
-            return None
-        metadata = {"resourceVersion": str(api.resource_version), "creationTimestamp": None}
-        tree = {"kind": resource.kind.kind, "apiVersion": resource.api_version(version), "metadata": metadata}
-        return WatchEvent("BOOKMARK", tree)
+    def bookmark() -> WatchEvent:
+        route = parse_route(request.path, api.resources)
+        lens = Lens(route.resource, route.version, route.namespace, None)
+        made: list[WatchEvent] = []
+        told = watched(route, agree(accept), "Metadata", 0, made.append)
+        told(lens.bookmark(api.resource_version))
+        return made[0]
 
     return bookmark
