@@ -1,0 +1,165 @@
+"""The ledger: one effect in flight per key, doubts after unknown outcomes, pauses after failures."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.builders import NOW
+from tests.engine.bench import A, B, drop, key
+
+from noderemedy.engine.ledger import BACKOFF_MAX, LASTING, Ledger, pause
+from noderemedy.model.actions import Confirm
+from noderemedy.model.outcome import Done, Failed, Unknown
+from noderemedy.model.time import Now, Span
+
+KEY, OTHER = key(A), key(B)
+BUSY = Failed("busy")
+
+
+def test_one_effect_in_flight_per_key() -> None:
+    """A second effect of the same key is a bug; other keys are not disturbed."""
+    ledger = Ledger()
+    ledger.begin(KEY, (drop(A),), 7)
+    ledger.begin(OTHER, (drop(B),), 7)
+
+    assert (True, True) == (ledger.holds(KEY), ledger.holds(OTHER))
+    with pytest.raises(AssertionError, match="one effect in flight"):
+        ledger.begin(KEY, (drop(A),), 7)
+
+
+def test_an_effect_ends_once() -> None:
+    """An outcome that comes twice, or for an effect that never began, is a bug."""
+    ledger = Ledger()
+    effect = ledger.begin(KEY, (drop(A), drop(B)), 7)
+
+    assert (drop(B),) == ledger.end(effect)
+    assert not ledger.holds(KEY)
+    with pytest.raises(AssertionError, match="ends once"):
+        ledger.end(effect)
+
+
+def test_effects_are_numbered_and_carry_the_token() -> None:
+    """Every effect can be told from every other, and says which leader wanted it."""
+    ledger = Ledger()
+    first, second = ledger.begin(KEY, (drop(A),), 7), ledger.begin(OTHER, (drop(B),), 8)
+
+    assert [(1, 7), (2, 8)] == [(effect.number, effect.token) for effect in (first, second)]
+    assert [first, second] == ledger.in_flight()
+
+
+@pytest.mark.parametrize("outcome", [Unknown("no answer"), Failed("object has been modified", conflict=True)])
+def test_what_is_not_known_is_looked_at(outcome: Unknown | Failed) -> None:
+    """After no answer, or after an answer that says our view is old, the object is read live before anything else."""
+    ledger = Ledger()
+    effect = ledger.begin(KEY, (drop(A),), 7)
+    ledger.end(effect)
+
+    ledger.went_wrong(effect, outcome, NOW)
+
+    assert Confirm(A) == ledger.doubt(KEY)
+    assert ledger.doubt(OTHER) is None
+    look = ledger.begin(KEY, (Confirm(A),), 7)
+    ledger.end(look)
+    ledger.went_well(look)
+    assert ledger.doubt(KEY) is None
+    assert ledger.trouble(KEY) is not None, "the live read went well, the write did not"
+
+
+def test_a_sure_failure_leaves_no_doubt() -> None:
+    """What surely did not happen needs no live read."""
+    ledger = Ledger()
+    effect = ledger.begin(KEY, (drop(A),), 7)
+    ledger.end(effect)
+    ledger.went_wrong(effect, BUSY, NOW)
+
+    assert ledger.doubt(KEY) is None
+
+
+def test_a_live_read_of_something_else_does_not_settle_a_doubt() -> None:
+    """The doubt is about one object; another one says nothing about it."""
+    ledger = Ledger()
+    effect = ledger.begin(KEY, (drop(A),), 7)
+    ledger.end(effect)
+    ledger.went_wrong(effect, Unknown("no answer"), NOW)
+    other = ledger.begin(KEY, (Confirm(B),), 7)
+    ledger.end(other)
+    ledger.went_well(other)
+
+    assert Confirm(A) == ledger.doubt(KEY)
+
+
+def test_success_ends_the_trouble() -> None:
+    """After a write that went well the next failure is the first one again."""
+    ledger = Ledger()
+    effect = ledger.begin(KEY, (drop(A),), 7)
+    for times in (1, 2, 3):
+        assert times == ledger.went_wrong(effect, BUSY, NOW).times
+    ledger.went_well(effect)
+
+    assert ledger.trouble(KEY) is None
+    assert 1 == ledger.went_wrong(effect, BUSY, NOW).times
+
+
+def test_trouble_can_be_forgotten() -> None:
+    """A key that wants nothing any more has no trouble left either: neither memory nor a longer pause next year."""
+    ledger = Ledger()
+    effect = ledger.begin(KEY, (drop(A),), 7)
+    ledger.end(effect)
+    ledger.went_wrong(effect, BUSY, NOW)
+    ledger.forget_trouble(KEY)
+
+    assert ledger.trouble(KEY) is None
+
+
+def test_a_done_outcome_is_no_failure() -> None:
+    """Only failures and unknown outcomes are remembered as trouble."""
+    ledger = Ledger()
+    effect = ledger.begin(KEY, (drop(A),), 7)
+
+    with pytest.raises(AssertionError):
+        ledger.went_wrong(effect, Done(NOW.mono), NOW)
+
+
+# --- pauses --------------------------------------------------------------------------------------------------
+
+draws = st.integers(0, 2**64 - 1)
+
+
+@given(st.integers(1, 60), draws)
+def test_pauses_grow_to_a_limit(times: int, draw: int) -> None:
+    """Each failure in a row waits twice as long as the one before, within a quarter of chance, up to a minute."""
+    base = min(BACKOFF_MAX.ms, 200 * 2 ** (times - 1))
+
+    assert base * 3 // 4 <= pause(times, BUSY, draw).ms <= base * 5 // 4
+
+
+@given(draws, draws)
+def test_chance_comes_from_the_draw_alone(one: int, other: int) -> None:
+    """The same bits give the same pause, and different bits spread the pauses over half of the base."""
+    assert pause(5, BUSY, one) == pause(5, BUSY, one)
+    assert (one % 51 == other % 51) <= (pause(5, BUSY, one) == pause(5, BUSY, other))
+    assert 51 == len({pause(9, BUSY, draw) for draw in range(51)})
+
+
+def test_lasting_failures_are_slow() -> None:
+    """What a person must change is tried about once a minute from the first time on."""
+    refused = Failed("forbidden", lasting=True)
+
+    assert [LASTING.ms * 3 // 4] * 3 == [pause(times, refused, 0).ms for times in (1, 2, 30)]
+
+
+def test_a_wish_of_the_server_is_kept() -> None:
+    """Retry-After is a lower bound; a shorter one does not shorten the pause."""
+    assert Span(30_000) == pause(1, Failed("slow down", retry_after_ms=30_000), 0)
+    assert pause(8, BUSY, 0) == pause(8, Failed("slow down", retry_after_ms=1), 0)
+
+
+def test_the_pause_counts_from_the_failure() -> None:
+    """Until then the key is left alone."""
+    ledger = Ledger()
+    effect = ledger.begin(KEY, (drop(A),), 7)
+
+    trouble = ledger.went_wrong(effect, BUSY, Now(NOW.wall, NOW.mono, draw=25))
+
+    assert NOW.mono + Span(200) == trouble.until
