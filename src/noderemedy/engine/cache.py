@@ -60,16 +60,17 @@ class Cache:
     def put(self, seen: Seen, now: Mono, *, confirmed_at: Mono | None = None) -> tuple[Any, bool]:
         """Remember an object; returns what was there before, and whether anything changed that a room could see.
 
-        A watch may lag behind a live read. What is older than what we have is ignored, or it would pass for
-        confirmed (invariant S9); a list may go back in time (a restored etcd), and then it is confirmed no more.
+        A watch may lag behind a live read, and a live read may be answered late. What is older than what we have
+        is ignored, or it would pass for confirmed (invariant S9), also if it is about a former object of that name.
+        Only a list may go back in time (a restored etcd), and then it is confirmed no more.
         """
         ref, old = seen.ref, self._entries.get(seen.ref)
-        listing = self._listing.get((ref.cluster, ref.kind))
-        if listing is not None:
-            listing.discard(ref)
+        named = self._listing.get((ref.cluster, ref.kind)) if confirmed_at is None else None
+        if named is not None:
+            named.add(ref)
         is_same = old is not None and old.obj.uid == seen.uid
-        is_older = old is not None and is_same and precedes(seen.resource_version, old.resource_version)
-        if old is not None and is_older and listing is None:
+        is_older = old is not None and precedes(seen.resource_version, old.resource_version)
+        if old is not None and is_older and named is None:
             return old.obj, False
         self._absent.pop(ref, None)
         if confirmed_at is None and old is not None and is_same and not is_older:
@@ -96,13 +97,19 @@ class Cache:
 
     def begin_list(self, cluster: str, kind: Kind) -> None:
         """A complete list of this kind begins: what it does not name is gone when it ends."""
-        known = {ref for ref in self._entries if ref.kind == kind and ref.cluster == cluster}
-        self._listing[cluster, kind] = known
+        self._listing[cluster, kind] = set()
 
     def end_list(self, cluster: str, kind: Kind) -> list[Ref]:
-        """The list is complete; returns what was not in it, for the loop to drop."""
+        """The list is complete; returns what was not in it, for the loop to drop.
+
+        That includes what a live read showed while the list ran: the watch goes on from the version of the list,
+        and would never tell of a deletion between the two. What is newer than the list comes again as an event.
+        """
         self._complete.add((cluster, kind))
-        return sorted(self._listing.pop((cluster, kind), ()))
+        named = self._listing.pop((cluster, kind), None)
+        if named is None:
+            return []
+        return sorted(ref for ref in self._entries if (ref.cluster, ref.kind) == (cluster, kind) and ref not in named)
 
     def forget_complete(self, cluster: str, kind: Kind) -> None:
         """We can no longer see this kind: what we have of it is old, and absence means nothing."""
