@@ -131,5 +131,12 @@ class Cache:
 
 
 def precedes(one: str, other: str) -> bool:
-    """Whether one resourceVersion is older than another; False where they cannot be compared."""
-    return one.isdigit() and other.isdigit() and int(one) < int(other)
+    """Whether one resourceVersion is older than another; False where they cannot be compared.
+
+    Compared as digits, not as numbers: Python refuses to read very long ones, and reads digits of all alphabets.
+    """
+    return _is_number(one) and _is_number(other) and (len(one), one) < (len(other), other)
+
+
+def _is_number(version: str) -> bool:
+    return version.isascii() and version.isdigit() and not version.startswith("0")
