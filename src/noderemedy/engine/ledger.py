@@ -59,7 +59,7 @@ class Ledger:
         return self._rest.pop(effect.key)
 
     def doubt(self, key: Key) -> Confirm | None:
-        """The live read that an unknown outcome demands before anything else."""
+        """The live read that an unknown outcome, or a view proven old, demands before anything else."""
         ref = self._doubts.get(key)
         return Confirm(ref) if ref else None
 
@@ -75,7 +75,7 @@ class Ledger:
     def went_wrong(self, effect: Effect, outcome: Outcome, now: Now) -> Trouble:
         """Remember the failure and how long to wait: longer each time, with a jitter from the seeded bits."""
         assert isinstance(outcome, Failed | Unknown)
-        if isinstance(outcome, Unknown):
+        if isinstance(outcome, Unknown) or outcome.conflict:
             self._doubts[effect.key] = effect.action.ref
         before = self._troubles.get(effect.key)
         times = before.times + 1 if before else 1
