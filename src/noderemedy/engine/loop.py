@@ -138,14 +138,13 @@ class Engine:
     def step(self, now: Now, token: int | None) -> Output:
         """Look at every key that is due. `token` is the leader's; None: stand by, and keep what is queued."""
         effects: list[Effect] = []
-        if token is not None and self.is_synced:
-            self._mind_the_clock(now)
-            for key in self.timers.due(now.mono):
-                self.queue.add(key)
-            while self.queue:
-                effect = self._look(self.queue.pop(), now, token)
-                if effect is not None:
-                    effects.append(effect)
+        self._mind_the_clock(now)
+        for key in self.timers.due(now.mono):
+            self.queue.add(key)
+        while self.queue and token is not None and self.is_synced:
+            effect = self._look(self.queue.pop(), now, token)
+            if effect is not None:
+                effects.append(effect)
         notices, self._notices = tuple(self._notices), []
         return Output(tuple(effects), notices)
 
@@ -227,7 +226,9 @@ class Engine:
         known = self._published.get(key, ())
         uid = self._uid(key.ref)
         self._notices.extend(
-            Notice(key.room, key.ref, uid, reason, episode) for reason in reasons if reason not in known and not reason.quiet
+            Notice(key.room, key.ref, uid, reason, episode)
+            for reason in reasons
+            if reason not in known and not reason.quiet
         )
         self._published[key] = reasons
 

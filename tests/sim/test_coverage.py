@@ -1,0 +1,34 @@
+"""What a handful of seeds must have met: a simulation that never sees a fault or a state proves little."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from noderemedy.rooms import ROOMS
+from noderemedy.sim.run import simulate
+
+# Reasons that need a person's mistake or a bug, and have tests of their own.
+NOT_HERE = {
+    "BackupUnreadable",
+    "HostNameUnreadable",
+    "HostNotNamed",
+    "HostMissing",
+    "NodeNotOurs",
+    "ObjectUnreadable",
+    "PauseUnreadable",
+}
+
+
+def test_a_few_seeds_meet_every_action_trouble_and_checker() -> None:
+    """Across eight seeds every action of every room, every trouble and every checker happens at least once."""
+    actions, troubles, checks = Counter[str](), Counter[str](), Counter[str]()
+    for seed in range(101, 109):
+        report = simulate(seed, nodes=20, hours=3.0)
+        assert () == report.violations
+        actions.update(report.actions)
+        troubles.update(report.troubles)
+        checks.update(report.checks)
+
+    assert {kind.__name__ for room in ROOMS for kind in room.may} == set(actions)
+    assert 17 == len(troubles)
+    assert 11 == len(checks)
