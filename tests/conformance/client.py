@@ -28,7 +28,7 @@ STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
 
 GROUP = "conformance.node-remedy.dev"
-CLUSTER_SCOPED = {"nodes", "namespaces", "customresourcedefinitions", "persistentvolumes", "gadgets"}
+CLUSTER_SCOPED = {"nodes", "namespaces", "customresourcedefinitions", "clusterroles", "clusterrolebindings"}
 ROOTS = {
     "leases": "/apis/coordination.k8s.io/v1",
     "poddisruptionbudgets": "/apis/policy/v1",
@@ -37,8 +37,11 @@ ROOTS = {
     "replicasets": "/apis/apps/v1",
     "events": "/apis/events.k8s.io/v1",
     "customresourcedefinitions": "/apis/apiextensions.k8s.io/v1",
+    "roles": "/apis/rbac.authorization.k8s.io/v1",
+    "rolebindings": "/apis/rbac.authorization.k8s.io/v1",
+    "clusterroles": "/apis/rbac.authorization.k8s.io/v1",
+    "clusterrolebindings": "/apis/rbac.authorization.k8s.io/v1",
     "widgets": f"/apis/{GROUP}/v1",
-    "gadgets": f"/apis/{GROUP}/v1",
 }
 
 
@@ -75,6 +78,7 @@ class Reply:
 class Site:
     """A server under test, with what all cases share: the way in, and the kinds already installed.
 
+    `patience` is how long a case waits for what does not come: long for real controllers on a busy machine.
     `forget` makes the server forget all states before the present one, as it does by itself every few minutes.
     """
 
@@ -83,6 +87,7 @@ class Site:
     token: str
     restricted_token: str = ""
     context: ssl.SSLContext | None = None
+    patience: float = 30.0
     forget: Callable[[], None] = lambda: None
     installed: set[str] = field(default_factory=set)
     numbers: Callable[[], int] = field(default_factory=lambda: count(1).__next__)
@@ -186,7 +191,7 @@ class Client:
         """Open a watch; it is closed at the end of the case at the latest."""
         target = f"{path}?{urlencode({'watch': 'true', **query})}"
         headers = {"Accept": accept, "Authorization": f"Bearer {self.site.token}"}
-        stream = Stream(self.site.connect(timeout=30), target, headers)
+        stream = Stream(self.site.connect(timeout=30), target, headers, self.site.patience)
         self._streams.append(stream)
         return stream
 
@@ -206,11 +211,11 @@ class Client:
         """Remember to delete this path when the case ends."""
         self._leftovers.append(path)
 
-    def eventually(self, question: Callable[[], object], seconds: float = 30) -> None:
+    def eventually(self, question: Callable[[], object]) -> None:
         """Wait until the question is answered with something true: for what controllers do, not the API server."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + self.site.patience
         while not question():
-            assert time.monotonic() < end, f"not within {seconds} s"
+            assert time.monotonic() < end, f"not within {self.site.patience} s"
             time.sleep(0.02)
 
     def gone(self, path: str) -> bool:

@@ -14,6 +14,7 @@ from tests.conformance.client import Site
 
 from noderemedy.lab.http import Endpoint, serve
 from noderemedy.model.time import Wall
+from noderemedy.sim.apiserver.rbac import follow_roles
 from noderemedy.sim.apiserver.server import ApiServer
 from noderemedy.sim.apiserver.types import ADMIN, User
 
@@ -24,8 +25,10 @@ TOKENS = {"the-administrator": ADMIN, "the-stranger": STRANGER}
 
 
 def a_server() -> ApiServer:
-    """An empty API server on the real clock."""
-    return ApiServer(wall=lambda: Wall(time.time_ns() // 1_000_000), chance=random.Random(1))
+    """An empty API server on the real clock that follows roles."""
+    api = ApiServer(wall=lambda: Wall(time.time_ns() // 1_000_000), chance=random.Random(1))
+    api.authorize_with(follow_roles(api))
+    return api
 
 
 class Background:
@@ -55,12 +58,13 @@ class Background:
 
 
 @contextmanager
-def simulated_site(api: ApiServer) -> Iterator[Site]:
-    """A site for one API server, served while the block runs."""
+def simulated_site(api: ApiServer, patience: float = 6.0) -> Iterator[Site]:
+    """A site for one API server, served while the block runs. Only watches that last some seconds need patience."""
     background = Background()
     endpoint = background.serve(api)
     administrator, stranger = TOKENS
     site = Site("127.0.0.1", endpoint.port, administrator, stranger)
+    site.patience = patience
     site.forget = lambda: background.call(api.compact)
     try:
         yield site

@@ -14,34 +14,35 @@ Event = dict[str, Any]
 class Stream:
     """An open watch. Opening it has already read the status line, so nothing later can be missed."""
 
-    def __init__(self, connection: HTTPConnection, target: str, headers: Mapping[str, str]) -> None:
+    def __init__(self, connection: HTTPConnection, target: str, headers: Mapping[str, str], patience: float) -> None:
         self._connection = connection
+        self._patience = patience
         connection.request("GET", target, headers=dict(headers))
         self._socket = connection.sock
         self._answer = connection.getresponse()
         self.status = self._answer.status
 
-    def next(self, seconds: float = 10) -> Event:
+    def next(self, seconds: float | None = None) -> Event:
         """The next event; fails when there is none in time or when the stream ended."""
-        event = self._line(seconds)
+        event = self._line(self._patience if seconds is None else seconds)
         assert event is not None, "the stream ended"
         return event
 
-    def take(self, number: int, seconds: float = 10) -> list[Event]:
+    def take(self, number: int) -> list[Event]:
         """The next events, in order."""
-        return [self.next(seconds) for _ in range(number)]
+        return [self.next() for _ in range(number)]
 
-    def until(self, wanted: Callable[[Event], object], seconds: float = 10) -> Event:
+    def until(self, wanted: Callable[[Event], object]) -> Event:
         """The first event of which `wanted` is true; those before it are passed over."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + self._patience
         while True:
             event = self.next(max(0.01, end - time.monotonic()))
             if wanted(event):
                 return event
 
-    def rest(self, seconds: float = 10) -> list[Event]:
+    def rest(self) -> list[Event]:
         """All events until the server ends the stream."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + self._patience
         events = []
         while (event := self._line(max(0.01, end - time.monotonic()))) is not None:
             events.append(event)

@@ -99,7 +99,7 @@ def case_custom_owner_takes_dependents(api: Client) -> None:
     owner = make_widget(api, "owner")
     api.create("leases", a_lease("child", ownerReferences=[_owner_of(owner, controller=True)]))
     api.delete(api.at("widgets", "owner")).ok()
-    api.eventually(lambda: api.gone(api.at("leases", "child")), seconds=60)
+    api.eventually(lambda: api.gone(api.at("leases", "child")))
 
 
 def case_two_controllers_are_refused(api: Client) -> None:
