@@ -97,7 +97,7 @@ def lab(
 @click.option("--dir", "folder", type=click.Path(path_type=Path), default=files.DEFAULT, help="The lab's folder.")
 def fault(fault: str, node: str, folder: Path) -> None:
     """Cause a FAULT on a NODE of a running lab (`node-remedy lab --list` names the faults)."""
-    click.echo(asyncio.run(control.ask(folder / "kubeconfig", fault, node)))
+    click.echo(control.ask(folder / "kubeconfig", fault, node))
 
 
 def listing() -> str:

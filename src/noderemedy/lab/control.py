@@ -1,11 +1,12 @@
 """The lab's own path on its endpoint: how another terminal causes faults in a running lab.
 
-`GET /lab` says which nodes and faults there are, `POST /lab/faults` with `{"fault": …, "node": …}` lets one happen. Only
-the lab's administrator may: the manager has no say over the world it repairs.
+`GET /lab` says which nodes and faults there are, `POST /lab/faults` with `{"fault": …, "node": …}` lets one happen.
+Only the lab's administrator may: the manager has no say over the world it repairs.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,21 +68,25 @@ def answer(request: Request, user: User, nodes: tuple[str, ...], inject: Callabl
     return Instead(200, msgspec.json.encode(Told(f"{asked.node}: {FAULTS[asked.fault].means}")))
 
 
-async def ask(kubeconfig: Path, fault: str, node: str) -> str:
+def ask(kubeconfig: Path, fault: str, node: str) -> str:
     """Ask the lab behind a kubeconfig for a fault; says what happens now."""
     if not kubeconfig.exists():
         raise no_lab(kubeconfig)
     body = msgspec.json.encode(Asked(fault, node))
     request = Request("POST", f"{PATH}/faults", body=body, content_type="application/json")
-    async with KubeClient(config.load(kubeconfig)) as client:
-        try:
-            found = await client.send(request)
-        except (NotSent, NoAnswer):
-            raise no_lab(kubeconfig) from None
+    try:
+        found = asyncio.run(_send(config.load(kubeconfig), request))
+    except (NotSent, NoAnswer):
+        raise no_lab(kubeconfig) from None
     message = _message(found)
     if found.status != 200:
         raise Permanent(message)
     return message
+
+
+async def _send(access: config.Access, request: Request) -> Answer:
+    async with KubeClient(access) as client:
+        return await client.send(request)
 
 
 def no_lab(kubeconfig: Path) -> Permanent:

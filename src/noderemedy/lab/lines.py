@@ -31,6 +31,8 @@ def step_line(repair: Repair, step: Step) -> str:
 def step_text(repair: Repair, step: Step) -> str:
     if step is Step.MOVED and not repair.pods:
         return "it ran nothing that would have to move"
+    if step is Step.MOVED and repair.moved:
+        return "the workload runs again: " + ", ".join(f"{pod} on {node}" for pod, node in repair.moved.items())
     if step is not Step.BEGUN:
         return str(step.value)
     first = repair.cause.split(", ")[0]

@@ -14,6 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.live import Live
 
+from noderemedy.lab import files
 from noderemedy.lab.lab import Lab
 from noderemedy.lab.snapshot import take
 from noderemedy.lab.view import Hints, render
@@ -25,15 +26,14 @@ def hints(lab: Lab, kubeconfig: Path) -> Hints:
     """Commands that work as printed, in any folder."""
     node = list(lab.cluster.servers)[min(2, lab.size.nodes - 1)]
     fault = f"{program()} lab fault hang {node}"
-    if kubeconfig.parent != Path(".lab"):
+    if kubeconfig.parent != files.DEFAULT:
         fault += f" --dir {kubeconfig.parent}"
-    title = f"node-remedy lab: {lab.size.nodes} nodes, things happen {lab.size.speed:g} times faster, clocks are real"
     return Hints(
-        title=title,
+        title=f"node-remedy lab · {lab.size.nodes} nodes",
         commands=(
             (f"export KUBECONFIG={kubeconfig.absolute()}", ""),
-            ("kubectl get nodes -w", "or describe, apply, patch, delete"),
-            (fault, "or crash, partition, bmc-down, no-return, heal"),
+            ("kubectl get nodes -w", "or apply, patch, delete, drain"),
+            (fault, "or crash, partition, bmc-down, heal"),
         ),
     )
 
@@ -52,9 +52,9 @@ async def live(lab: Lab, kubeconfig: Path, stop: asyncio.Event) -> None:
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as screen:
         while not stop.is_set():
             lab.complain_if_broken()
-            screen.update(render(take(lab), told), refresh=True)
+            screen.update(render(take(lab), told, console.width, console.height), refresh=True)
             await _pause(stop)
-        screen.update(render(take(lab), told), refresh=True)
+        screen.update(render(take(lab), told, console.width, console.height), refresh=True)
 
 
 async def _pause(stop: asyncio.Event) -> None:

@@ -46,6 +46,7 @@ class NodeRow(Struct, frozen=True):
     state: State
     writes: bool = False
     bmc_dead: bool = False
+    cordoned: bool = False
 
 
 class PodRow(Struct, frozen=True):
@@ -82,18 +83,27 @@ def take(lab: Lab) -> Snapshot:
     """What the lab looks like now."""
     shown = _shown(lab)
     others = [repair.node for repair in lab.story.repairs if not repair.is_over and repair is not shown]
-    said = lab.diary.notable()[-REASONS_SHOWN:]
     return Snapshot(
         now_ms=lab.agenda.elapsed_ms(),
         nodes=tuple(node_row(lab, server) for server in lab.cluster.servers.values()),
         pods=tuple(pod_row(pod) for pod in lab.cluster.api.list(POD, WORKLOAD)),
         repair=shown,
         others=tuple(others),
-        reasons=tuple(Line(item.reason.note(), item.at_ms / 1000, item.reason.alert) for item in said),
+        reasons=_reasons(lab, shown),
         repaired=sum(repair.is_recovered for repair in lab.story.repairs),
         freed_before_safe=lab.freed_before_safe,
         violations=tuple(lab.checkers.violations),
     )
+
+
+def _reasons(lab: Lab, repair: Repair | None) -> tuple[Line, ...]:
+    """The last reasons of the repair that is shown, in its time, and alerts about whatever else."""
+    if repair is None:
+        return ()
+    about = (machine_of(repair.node), host_of(repair.node))
+    said = [item for item in lab.diary.notable() if item.at_ms >= repair.begun_ms]
+    chosen = [item for item in said if item.ref.name in about or item.reason.alert][-REASONS_SHOWN:]
+    return tuple(Line(item.reason.note(), (item.at_ms - repair.begun_ms) / 1000, item.reason.alert) for item in chosen)
 
 
 def _shown(lab: Lab) -> Repair | None:
@@ -109,7 +119,9 @@ def pod_row(pod: Tree) -> PodRow:
 
 def node_row(lab: Lab, server: Server) -> NodeRow:
     writes = not server.is_heard and server.can_write and bool(server.running)
-    return NodeRow(server.name, server.rack, state_of(lab, server), writes, not server.bmc.answers)
+    node = lab.cluster.api.find(NODE, server.name) or {}
+    is_cordoned = bool(node.get("spec", {}).get("unschedulable"))
+    return NodeRow(server.name, server.rack, state_of(lab, server), writes, not server.bmc.answers, is_cordoned)
 
 
 def state_of(lab: Lab, server: Server) -> State:

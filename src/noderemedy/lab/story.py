@@ -48,6 +48,7 @@ class Repair:
         self.begun_ms = begun_ms
         self.at: dict[Step, int] = {Step.BEGUN: begun_ms}
         self.pods = pods  # what ran there: name and uid
+        self.moved: dict[str, str] = {}  # where that runs now: name and node
         self.calmed_ms: int | None = None  # the node was ready again before anything was done
 
     def seconds(self, step: Step) -> float | None:
@@ -187,12 +188,16 @@ class Story:
     def _pod(self, event: WatchEvent) -> None:
         """The workload has moved when other pods of the same names run."""
         for repair in [item for item in self._open.values() if event.tree["metadata"]["name"] in item.pods]:
-            if Step.FREED in repair.at and all(self._runs_anew(name, uid) for name, uid in repair.pods.items()):
-                self._note(repair, Step.MOVED)
+            if Step.FREED in repair.at and Step.MOVED not in repair.at:
+                repair.moved = self._anew(repair.pods)
+                if len(repair.moved) == len(repair.pods):
+                    self._note(repair, Step.MOVED)
 
-    def _runs_anew(self, name: str, old_uid: str) -> bool:
-        found = self.cluster.api.list(POD, fields=f"metadata.name={name}")
-        return any(pod["metadata"]["uid"] != old_uid and is_running(pod) for pod in found)
+    def _anew(self, old_uids: dict[str, str]) -> dict[str, str]:
+        """Which of these pods run again, as other objects, and where."""
+        found = [pod for name in old_uids for pod in self.cluster.api.list(POD, fields=f"metadata.name={name}")]
+        anew = [pod for pod in found if is_running(pod) and pod["metadata"]["uid"] not in old_uids.values()]
+        return {pod["metadata"]["name"]: pod["spec"]["nodeName"] for pod in anew}
 
     # --- what is true -------------------------------------------------------------------------------------------
 

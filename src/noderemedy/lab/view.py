@@ -6,6 +6,7 @@ bottom: nodes by rack, the workload, the repair step by step, the manager's reas
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import groupby
 
 from msgspec import Struct
@@ -19,7 +20,9 @@ from noderemedy.lab.lines import step_text
 from noderemedy.lab.snapshot import NodeRow, Snapshot, State, is_whole
 from noderemedy.lab.story import Repair, Step
 
-NODES_SHOWN_MAX = 36
+WIDE = 100
+ROOMY = 32  # lines that the whole view takes with twelve nodes; below that it is drawn tighter
+STEPS_SHOWN_TIGHT = 9
 STYLES: dict[State, str] = {
     State.READY: "green",
     State.NOT_READY: "bold red",
@@ -41,17 +44,19 @@ class Hints(Struct, frozen=True):
     commands: tuple[tuple[str, str], ...]
 
 
-def render(snapshot: Snapshot, hints: Hints) -> RenderableType:
-    """The whole view."""
+def render(snapshot: Snapshot, hints: Hints, width: int = WIDE, height: int = ROOMY) -> RenderableType:
+    """The whole view, for a terminal of this size."""
+    is_tight = height < ROOMY
+    nodes_per_rack_max = max(4, height - ROOMY + 4)
     return Group(
         _title(snapshot, hints),
-        Padding(nodes(snapshot), (0, 1)),
-        Text(),
+        Padding(nodes(snapshot, nodes_per_rack_max, width >= WIDE), (0, 1)),
+        *([] if is_tight else [Text()]),
         Padding(workload(snapshot), (0, 1)),
         Rule(_repair_title(snapshot), align="left", style="dim"),
-        Padding(repair(snapshot), (0, 1)),
-        Rule("why (the manager's reasons)", align="left", style="dim"),
-        Padding(reasons(snapshot), (0, 1)),
+        Padding(repair(snapshot, is_tight), (0, 1)),
+        *([] if is_tight else [Rule("why (the manager's reasons)", align="left", style="dim")]),
+        Padding(reasons(snapshot, 1 if is_tight else len(snapshot.reasons)), (0, 1)),
         Rule("now you, in another terminal (Ctrl-C here ends the lab)", align="left", style="dim"),
         Padding(commands(hints), (0, 1)),
     )
@@ -66,37 +71,39 @@ def _title(snapshot: Snapshot, hints: Hints) -> RenderableType:
 # --- nodes and workload --------------------------------------------------------------------------------------------
 
 
-def nodes(snapshot: Snapshot) -> RenderableType:
+def nodes(snapshot: Snapshot, per_rack_max: int, is_wide: bool) -> RenderableType:
     """One column per rack; of a large cluster only the nodes that something happens to."""
-    is_large = len(snapshot.nodes) > NODES_SHOWN_MAX
-    grid = Table.grid(padding=(0, 2), expand=True)
+    is_large = max(Counter(row.rack for row in snapshot.nodes).values()) > per_rack_max
+    grid = Table.grid(padding=(0, 1), expand=True)
     columns = []
     for rack, rows in groupby(sorted(snapshot.nodes, key=lambda row: row.rack), key=lambda row: row.rack):
         grid.add_column(ratio=1)
         found = list(rows)
-        shown = [row for row in found if row.state is not State.READY] if is_large else found
-        lines = [Text(rack, "dim"), *(node_line(row) for row in shown)]
+        shown = [row for row in found if row.state is not State.READY][: per_rack_max - 1] if is_large else found
+        lines = [Text(rack, "dim"), *(node_line(row, is_wide) for row in shown)]
         if is_large:
-            lines.append(Text(f"{len(found) - len(shown)} Ready", "green"))
+            lines.append(Text(f"and {len(found) - len(shown)} more", "dim"))
         columns.append(Group(*lines))
     grid.add_row(*columns)
     return grid
 
 
-def node_line(row: NodeRow) -> Text:
+def node_line(row: NodeRow, is_wide: bool) -> Text:
     mark = "●" if row.state in (State.READY, State.BACK) else "○"
     line = Text(f"{mark} ", STYLES[row.state], no_wrap=True) + Text(f"{row.name:<10}")
     line.append(row.state.value, STYLES[row.state])
+    if row.cordoned:
+        line.append(" cordoned", "yellow")
     if row.writes:
-        line.append(" writes!", "bold red")
+        line.append(" ✎ still writes" if is_wide else " ✎", "bold red")
     if row.bmc_dead:
-        line.append(" BMC†", "red")
+        line.append(" no BMC", "red")
     return line
 
 
 def workload(snapshot: Snapshot) -> RenderableType:
     """The pods of the database, three in a row."""
-    grid = Table.grid(padding=(0, 2), expand=True)
+    grid = Table.grid(padding=(0, 1), expand=True)
     columns = 3
     for _ in range(columns):
         grid.add_column(ratio=1, no_wrap=True)
@@ -126,7 +133,7 @@ def _repair_title(snapshot: Snapshot) -> Text:
     return Text(f"repair of {found.node}, {age_s:.1f} s{others}", "bold yellow")
 
 
-def repair(snapshot: Snapshot) -> RenderableType:
+def repair(snapshot: Snapshot, is_tight: bool) -> RenderableType:
     """The steps: done with their second, the one that is waited for, and those to come."""
     found = snapshot.repair
     if found is None:
@@ -135,9 +142,18 @@ def repair(snapshot: Snapshot) -> RenderableType:
     grid.add_column(width=1)
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right")
-    for step in Step:
+    for step in _window(found) if is_tight else Step:
         grid.add_row(*step_row(found, step, snapshot.now_ms))
     return grid
+
+
+def _window(found: Repair) -> list[Step]:
+    """The steps around the one that is waited for."""
+    steps = list(Step)
+    following = next_step(found)
+    last = steps.index(following) + 2 if following else len(steps)
+    end = max(STEPS_SHOWN_TIGHT, min(last, len(steps)))
+    return steps[end - STEPS_SHOWN_TIGHT : end]
 
 
 def step_row(found: Repair, step: Step, now_ms: int) -> tuple[Text, Text, Text]:
@@ -157,21 +173,22 @@ def next_step(found: Repair) -> Step | None:
     return next((step for step in Step if step not in found.at), None)
 
 
-def reasons(snapshot: Snapshot) -> RenderableType:
+def reasons(snapshot: Snapshot, shown_max: int) -> RenderableType:
     if not snapshot.reasons:
         return Text("none yet", "dim")
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", style="dim", no_wrap=True)
-    grid.add_column()
-    for line in snapshot.reasons:
+    grid.add_column(no_wrap=shown_max == 1, overflow="ellipsis")
+    for line in snapshot.reasons[-shown_max:]:
         grid.add_row(f"{line.at_s:.1f} s", Text(line.text, "bold red" if line.is_alert else ""))
     return grid
 
 
 def commands(hints: Hints) -> RenderableType:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True, style="bold")
-    grid.add_column(style="dim")
-    for command, meaning in hints.commands:
-        grid.add_row(command, meaning)
-    return grid
+    """To be copied: where it is narrow, the meaning is cut off, never the command."""
+    longest = max(len(command) for command, _ in hints.commands[1:])
+    lines = [
+        Text(f"{command:<{longest}}  ", "bold", no_wrap=True, overflow="ellipsis").append(meaning, "dim not bold")
+        for command, meaning in hints.commands
+    ]
+    return Group(*lines)
