@@ -312,6 +312,19 @@ def test_a_cut_stream_goes_on_from_the_last_version() -> None:
     run(test())
 
 
+def test_half_a_line_at_the_end_of_a_stream_is_dropped() -> None:
+    """A server that ends a stream in good order in the middle of an event: it comes again with the next stream."""
+
+    async def test() -> None:
+        half = event("ADDED", a_node("b", 11))[:20]
+        async with watching(FIRST, stream(half, then="end"), stream(event("ADDED", a_node("b", 11)))) as (api, sink):
+            await sink.until("seen", "b", "11")
+            assert (2, 1) == (len(api.watches()), len(api.lists()))
+            assert [*ONCE, ("seen", "b", "11")] == sink.log
+
+    run(test())
+
+
 def test_forbidden_names_the_resource_the_identity_and_the_remedy() -> None:
     """One message, not one per attempt; the watch goes on by itself when the right is granted."""
 

@@ -30,7 +30,7 @@ from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.config import Access
 from noderemedy.drivers.kube.credentials import Identity
 from noderemedy.drivers.kube.errors import BadCredentials, NoAnswer, NotSent, Refused, Silent
-from noderemedy.drivers.kube.lines import Lines
+from noderemedy.drivers.kube.lines import Lines, is_whole
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Answer, Request
 
@@ -115,7 +115,7 @@ class KubeClient:
                 async for chunk in response.content.iter_any():
                     for line in lines.feed(chunk):
                         yield line
-                if rest := lines.rest():
+                if is_whole(rest := lines.rest()):
                     yield rest
         except aiohttp.SocketTimeoutError:
             raise Silent(f"{self._whom()}: no byte for {silence}") from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 
 class Lines:
     """Feed chunks, get whole lines. A line of a megabyte costs one join, not one copy per chunk."""
@@ -27,3 +29,12 @@ class Lines:
     def rest(self) -> bytes:
         """What came after the last line end."""
         return b"".join(self._pieces)
+
+
+def is_whole(rest: bytes) -> bool:
+    """Whether the end of a stream is a document without a line end (a bare Status), not half an event."""
+    try:
+        msgspec.json.decode(rest)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
