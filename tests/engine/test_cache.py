@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.builders import (
     CONSUMER,
     HOST_AT,
-    HOST_NAME,
     MACHINE_AT,
     METAL3_CONSUMER,
     NODE_AT,
@@ -317,4 +316,3 @@ def test_objects_are_counted_by_kind() -> None:
     cache.put(Seen(HOST_AT, "h", "1", a_host()), EARLY)
 
     assert (1, 1, 0) == (cache.count(NODE), cache.count(HOST), cache.count(MACHINE))
-    assert HOST_NAME.name == HOST_AT.name

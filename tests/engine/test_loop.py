@@ -1,0 +1,459 @@
+"""The loop: what is looked at, when, and what of a decision is carried out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.builders import NOW, later
+from tests.engine.bench import (
+    TOKEN,
+    WHY,
+    A,
+    B,
+    C,
+    a_room,
+    a_seen,
+    an_engine,
+    done,
+    drop,
+    entry_of,
+    idle,
+    key,
+    only_effect,
+    step,
+    want,
+)
+
+from noderemedy.engine.loop import Engine
+from noderemedy.engine.trace import Record, Trace
+from noderemedy.model.actions import AddRebootAnnotation, Confirm, DropBackup, Guard
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.errors import Bug
+from noderemedy.model.host import Hold
+from noderemedy.model.ids import NODE, Ref
+from noderemedy.model.outcome import Done, Failed, Seen, Unknown
+from noderemedy.model.reasons import RoomBroken
+from noderemedy.model.room import Absent, Present, Reader
+from noderemedy.model.time import Mono, Now, Span, Wall
+
+
+def once(view: Any, now: Now) -> Decision:
+    """Drop until the node is cordoned: one write, then nothing."""
+    at, node = view
+    return NOTHING if node.unschedulable else want(drop(at))
+
+
+def always(view: Any, now: Now) -> Decision:
+    return want(drop(view[0]))
+
+
+# --- who may act, and when -----------------------------------------------------------------------------------
+
+
+def test_nothing_is_decided_before_all_kinds_are_listed() -> None:
+    """An engine that has not seen everything does nothing, and forgets nothing."""
+    engine = Engine((a_room(always),))
+    engine.seen(a_seen(), NOW)
+
+    assert not engine.is_synced
+    assert () == step(engine).effects
+    engine.listing(NODE, NOW)
+    engine.seen(a_seen(), NOW)
+    engine.listed(NODE, NOW)
+    assert drop(A) == only_effect(engine).action
+
+
+def test_a_lost_kind_stops_everything_until_it_is_listed_again() -> None:
+    """Not seeing is not knowing: no decision while a kind cannot be seen."""
+    engine = an_engine(a_room(always))
+    engine.lost(NODE, NOW)
+    engine.seen(a_seen(), NOW)
+
+    assert () == step(engine).effects
+    engine.listing(NODE, NOW)
+    engine.seen(a_seen(), NOW)
+    engine.listed(NODE, NOW)
+    assert 1 == len(step(engine).effects)
+
+
+def test_a_standby_keeps_its_queue() -> None:
+    """Without leadership nothing is decided; on election the whole backlog is."""
+    engine = an_engine(a_room(always))
+    engine.seen(a_seen(A), NOW)
+    engine.seen(a_seen(B), NOW)
+
+    assert () == step(engine, token=None).effects
+    assert () == step(engine, token=None).effects
+    effects = step(engine, token=3).effects
+    assert [(key(A), 3), (key(B), 3)] == [(effect.key, effect.token) for effect in effects]
+
+
+def test_a_wake_that_falls_due_on_a_standby_is_not_lost() -> None:
+    """It is due no more, or the standby would spin; it waits in the queue for the election."""
+    engine = an_engine(a_room(lambda view, now: want(drop(A)) if now == later(30) else want(wake_at=later(10).mono)))
+    engine.seen(a_seen(), NOW)
+    step(engine)
+
+    assert () == step(engine, later(20), token=None).effects
+    assert engine.next_wake() is None
+    assert drop(A) == only_effect(engine, later(30)).action
+
+
+# --- one key, one effect -------------------------------------------------------------------------------------
+
+
+def test_a_key_in_flight_is_not_decided_again() -> None:
+    """Events during an effect do not start a second one; the key is looked at again when it is released."""
+    engine = an_engine(a_room(once))
+    engine.seen(a_seen(), NOW)
+    effect = only_effect(engine)
+    engine.seen(a_seen(version="2", labels={"x": "1"}), NOW)
+
+    assert () == step(engine).effects
+    done(engine, effect)
+    assert drop(A) == only_effect(engine).action
+
+
+def test_a_held_key_does_not_block_the_others() -> None:
+    """While one key waits for its outcome, others go on."""
+    engine = an_engine(a_room(always))
+    engine.seen(a_seen(A), NOW)
+    only_effect(engine)
+    engine.seen(a_seen(B), NOW)
+
+    assert [key(B)] == [effect.key for effect in step(engine).effects]
+
+
+def test_a_timer_of_a_held_key_is_not_lost() -> None:
+    """A wake that falls due during an effect leads to a look after it."""
+    engine = an_engine(a_room(lambda view, now: want(drop(A), wake_at=later(5).mono)))
+    engine.seen(a_seen(), NOW)
+    effect = only_effect(engine)
+
+    assert () == step(engine, later(6)).effects
+    done(engine, effect, later(7))
+    assert 1 == len(step(engine, later(7)).effects)
+
+
+def test_the_rest_of_a_decision_follows_what_is_done() -> None:
+    """Actions go one after the other, in order; each begins when the one before is done."""
+    engine = an_engine(a_room(lambda view, now: want(Confirm(B), Confirm(C), drop(A))))
+    engine.seen(a_seen(), NOW)
+
+    first = only_effect(engine)
+    second = done(engine, first, seen=a_seen(B))
+    assert second is not None
+    third = done(engine, second, seen=a_seen(C))
+    assert third is not None
+    assert [Confirm(B), Confirm(C), drop(A)] == [effect.action for effect in (first, second, third)]
+    assert [TOKEN] * 3 == [effect.token for effect in (first, second, third)]
+    assert done(engine, third) is None
+
+
+@pytest.mark.parametrize("outcome", [Failed("no"), Unknown("no answer")])
+def test_the_rest_of_a_decision_is_dropped_otherwise(outcome: Failed | Unknown) -> None:
+    """What is not done drops the rest: the key is decided anew."""
+    engine = an_engine(a_room(lambda view, now: want(Confirm(B), drop(A))))
+    engine.seen(a_seen(), NOW)
+
+    assert engine.ended(only_effect(engine), outcome, NOW) is None
+    assert not engine.ledger.holds(key(A))
+
+
+def test_every_effect_is_in_the_trace() -> None:
+    """Crash points are read from the trace: those that follow in the same decision begin there as well."""
+    records: list[Record] = []
+    engine = an_engine(a_room(lambda view, now: want(Confirm(B), drop(A))), trace=Trace(records.append))
+    engine.seen(a_seen(), NOW)
+    done(engine, only_effect(engine), seen=a_seen(B))
+
+    begun = [record.detail for record in records if record.what == "begin"]
+    assert ["Confirm", "DropBackup"] == begun
+    assert ["Confirm Done"] == [record.detail for record in records if record.what == "ended"]
+
+
+def test_an_answer_is_an_event() -> None:
+    """The object that came back enters the cache, confirmed at the begin of the request, and wakes its key."""
+    engine = an_engine(a_room(once))
+    engine.seen(a_seen(), NOW)
+    effect = only_effect(engine)
+    written = a_seen(version="9", unschedulable=True)
+
+    engine.ended(effect, Done(NOW.mono, written), later(2))
+
+    assert Present(written.obj, "9", NOW.mono, NOW.mono) == engine.cache.read(A)
+    assert () == step(engine, later(2)).effects
+
+
+def test_an_answer_that_it_is_gone_is_an_event() -> None:
+    """A live read or a deletion that finds nothing makes the absence a fact."""
+    engine = an_engine(a_room(lambda view, now: want(Confirm(A))))
+    engine.seen(a_seen(), NOW)
+
+    engine.ended(only_effect(engine), Done(NOW.mono, gone=True), later(1))
+
+    assert Absent(NOW.mono) == engine.cache.read(A)
+    assert () == step(engine, later(1)).effects
+
+
+# --- after failures ------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_outcome_is_looked_at_before_anything_else() -> None:
+    """Nobody knows whether it happened: after the pause the object is read live, and only then decided on."""
+    decided: list[Now] = []
+
+    def decide(view: Any, now: Now) -> Decision:
+        decided.append(now)
+        return want(drop(A))
+
+    engine = an_engine(a_room(decide))
+    engine.seen(a_seen(), NOW)
+    engine.ended(only_effect(engine), Unknown("no answer"), NOW)
+
+    assert () == step(engine, later(0.1)).effects
+    look = only_effect(engine, later(1))
+    assert (Confirm(A), [NOW]) == (look.action, decided)
+    done(engine, look, later(1), seen=a_seen(version="2"))
+    assert drop(A) == only_effect(engine, later(1)).action
+
+
+def test_a_failed_key_waits_its_pause() -> None:
+    """After a failure the key is left alone until its pause is over, whatever happens meanwhile."""
+    engine = an_engine(a_room(always))
+    engine.seen(a_seen(), NOW)
+    engine.ended(only_effect(engine), Failed("busy"), NOW)
+
+    assert () == step(engine).effects
+    assert Mono(NOW.mono.ms + 150) == engine.next_wake()
+    engine.seen(a_seen(version="2", labels={}), NOW)
+    assert () == step(engine, later(0.149)).effects
+    assert drop(A) == only_effect(engine, later(0.15)).action
+
+
+def test_trouble_is_over_when_nothing_is_wanted() -> None:
+    """Somebody else mended it: the next failure, whenever it comes, is the first of a new row."""
+    engine = an_engine(a_room(once))
+    engine.seen(a_seen(), NOW)
+    now = NOW
+    for _ in range(4):
+        engine.ended(only_effect(engine, now), Failed("busy"), now)
+        now = later(100, now)
+    engine.seen(a_seen(version="2", unschedulable=True), now)
+    step(engine, now)
+    assert engine.ledger.trouble(key(A)) is None
+
+    engine.seen(a_seen(version="3"), now)
+    engine.ended(only_effect(engine, now), Failed("busy"), now)
+    trouble = engine.ledger.trouble(key(A))
+    assert trouble is not None
+    assert (1, ()) == (trouble.times, step(engine, now).notices)
+
+
+# --- our own mistakes ----------------------------------------------------------------------------------------
+
+
+def hold(at: Ref) -> AddRebootAnnotation:
+    return AddRebootAnnotation(at, Guard("u"), Hold("m", Wall(0)))
+
+
+def raises(error: Exception) -> Any:
+    def decide(view: Any, now: Now) -> Decision:
+        if view[0] == A:
+            raise error
+        return want(drop(view[0]))
+
+    return decide
+
+
+BROKEN = {
+    "an assertion": raises(AssertionError("a rule")),
+    "a bug": raises(Bug("a rule")),
+    "any other error": raises(KeyError("a rule")),
+    "an action that the room may not ask for": lambda view, now: want(hold(A)) if view[0] == A else want(drop(view[0])),
+    "an action without a reason": lambda view, now: want(drop(view[0]), because=() if view[0] == A else (WHY,)),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_rule_costs_one_key(name: str) -> None:
+    """The key is left alone with a reason, others go on, and it is looked at again when its object changes."""
+    engine = an_engine(a_room(BROKEN[name]))
+    engine.seen(a_seen(A), NOW)
+    engine.seen(a_seen(B), NOW)
+
+    output = step(engine)
+
+    assert [key(B)] == [effect.key for effect in output.effects]
+    assert [RoomBroken] == [type(notice.reason) for notice in output.notices if notice.ref == A]
+    assert () == step(engine).notices
+    engine.seen(a_seen(A, "2", labels={}), NOW)
+    assert 1 == len(engine.queue)
+
+
+def test_a_view_that_cannot_be_made_costs_one_key() -> None:
+    """Looking is our own code as well."""
+
+    def sees(at: Ref, reader: Reader) -> Any:
+        assert at != A, "cannot look"
+        return entry_of(at, reader)
+
+    engine = an_engine(a_room(always, sees=sees))
+    engine.seen(a_seen(A), NOW)
+    engine.seen(a_seen(B), NOW)
+
+    output = step(engine)
+
+    assert [key(B)] == [effect.key for effect in output.effects]
+    assert RoomBroken("cannot look") in [notice.reason for notice in output.notices]
+
+
+def test_two_irreversible_actions_are_refused() -> None:
+    """At most one act that cannot be undone per decision, even for a room that may ask for it."""
+    may = frozenset({AddRebootAnnotation, DropBackup})
+    engine = an_engine(a_room(lambda view, now: want(hold(A), hold(B)), may=may))
+    engine.seen(a_seen(), NOW)
+
+    output = step(engine)
+
+    assert () == output.effects
+    assert [RoomBroken] == [type(notice.reason) for notice in output.notices]
+
+
+# --- time ----------------------------------------------------------------------------------------------------
+
+
+def test_the_engine_looks_again_when_a_decision_says_so() -> None:
+    """`wake_at` is kept, and replaced by what the next decision says."""
+    seen_at: list[int] = []
+
+    def decide(view: Any, now: Now) -> Decision:
+        seen_at.append(now.mono.ms - NOW.mono.ms)
+        return want(because=(WHY,), wake_at=now.mono + Span(10_000))
+
+    engine = an_engine(a_room(decide))
+    engine.seen(a_seen(), NOW)
+    for seconds in (0, 4, 10, 12, 20):
+        step(engine, later(seconds))
+    engine.seen(a_seen(version="2", labels={}), later(22))
+    step(engine, later(22))
+
+    assert [0, 10_000, 20_000, 22_000] == seen_at
+    assert later(32).mono == engine.next_wake()
+
+
+def test_a_step_of_the_wall_clock_re_arms_the_timers() -> None:
+    """Wakes stand on the monotonic clock for moments of the wall clock: when that is set, all are decided anew."""
+    until = NOW.wall + Span(60_000)
+
+    def decide(view: Any, now: Now) -> Decision:
+        return want(because=(WHY,), wake_at=now.until(until)) if now.wall < until else want(drop(A))
+
+    engine = an_engine(a_room(decide))
+    engine.seen(a_seen(), NOW)
+    step(engine)
+    stepped = Now(NOW.wall + Span(50_000), NOW.mono + Span(1_000))
+
+    assert () == step(engine, stepped).effects
+    assert NOW.mono + Span(11_000) == engine.next_wake()
+    assert 1 == len(step(engine, Now(until, NOW.mono + Span(11_000))).effects)
+
+
+def test_a_drift_below_a_second_is_no_step() -> None:
+    """Small corrections of the wall clock do not cause looks."""
+    count = 0
+
+    def decide(view: Any, now: Now) -> Decision:
+        nonlocal count
+        count += 1
+        return want(because=(WHY,), wake_at=later(60).mono)
+
+    engine = an_engine(a_room(decide))
+    engine.seen(a_seen(), NOW)
+    step(engine)
+    step(engine, Now(NOW.wall + Span(2_000), NOW.mono + Span(1_000)))
+
+    assert 1 == count
+
+
+# --- objects that come and go --------------------------------------------------------------------------------
+
+
+def test_a_deleted_object_is_gone_and_wakes_its_keys() -> None:
+    """The key of a gone object has no decision and no timer left."""
+    engine = an_engine(a_room(lambda view, now: want(because=(WHY,), wake_at=later(60).mono)))
+    engine.seen(a_seen(), NOW)
+    step(engine)
+    assert key(A) in engine.decisions
+
+    engine.gone(a_seen(), NOW)
+    step(engine)
+
+    assert (Absent(None), None, {}) == (engine.cache.read(A), engine.next_wake(), engine.decisions)
+
+
+def test_a_late_deletion_does_not_hit_the_successor() -> None:
+    """The deletion of a former object of that name leaves the new one alone."""
+    engine = an_engine(a_room(idle))
+    engine.seen(a_seen(uid="new", version="9"), NOW)
+
+    engine.gone(a_seen(uid="old", version="8"), NOW)
+
+    assert isinstance(engine.cache.read(A), Present)
+
+
+def test_a_new_list_synthesises_deletions() -> None:
+    """What a list does not name any more is gone, with all that follows from an event."""
+    engine = an_engine(a_room(lambda view, now: want(because=(WHY,))))
+    engine.seen(a_seen(A), NOW)
+    engine.seen(a_seen(B), NOW)
+    step(engine)
+
+    engine.listing(NODE, NOW)
+    engine.seen(a_seen(B), NOW)
+    engine.listed(NODE, NOW)
+    step(engine)
+
+    assert (Absent(None), [key(B)]) == (engine.cache.read(A), list(engine.decisions))
+
+
+def test_a_deletion_with_an_unreadable_last_state_is_one() -> None:
+    """A watch that cannot read what was deleted still says that it was."""
+    engine = an_engine(a_room(idle))
+    engine.seen(a_seen(), NOW)
+
+    engine.gone(Seen(A, "uid", "2", None), NOW)
+
+    assert Absent(None) == engine.cache.read(A)
+
+
+# --- dry -----------------------------------------------------------------------------------------------------
+
+
+def test_a_dry_engine_only_reads() -> None:
+    """Decisions are made and kept for whoever asks; of their actions only live reads are begun."""
+    rooms = (
+        a_room(lambda view, now: want(Confirm(view[0])) if view[0] == A else want(drop(view[0]))),
+        a_room(always, name="writer"),
+    )
+    engine = an_engine(*rooms, is_dry=True)
+    engine.seen(a_seen(A), NOW)
+    engine.seen(a_seen(B), NOW)
+
+    assert [Confirm(A)] == [effect.action for effect in step(engine).effects]
+    assert (drop(B),) == engine.decisions[key(B)].actions
+    assert 4 == len(engine.decisions)
+
+
+def test_idle_means_no_effects() -> None:
+    """With nothing wanted and nothing changing there is nothing: no effect, no notice, no timer, no queue."""
+    engine = an_engine(a_room(idle))
+    for at in (A, B, C):
+        engine.seen(a_seen(at), NOW)
+    step(engine)
+
+    for seconds in range(1, 100):
+        output = step(engine, later(seconds * 60))
+        assert ((), ()) == (output.effects, output.notices)
+    assert (0, None) == (len(engine.queue), engine.next_wake())

@@ -1,0 +1,222 @@
+"""What people are told: reasons on change only, complaints once, unreadable objects once until they are mended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.builders import NOW, later
+from tests.engine.bench import (
+    WHY,
+    A,
+    B,
+    a_room,
+    a_seen,
+    an_engine,
+    done,
+    drop,
+    idle,
+    only_effect,
+    step,
+    want,
+)
+
+from noderemedy.engine.loop import Engine, Notice
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.ids import NODE
+from noderemedy.model.outcome import Done, Failed, Seen, Unknown
+from noderemedy.model.reasons import ActionFailed, ActionRefused, ClusterPaused, ObjectUnreadable, Reason
+from noderemedy.model.room import Absent, Present
+from noderemedy.model.time import Now
+
+
+def reasons(notices: tuple[Notice, ...]) -> list[Reason]:
+    return [notice.reason for notice in notices]
+
+
+def by_label(view: Any, now: Now) -> Decision:
+    """Reasons by the node's labels, none without one."""
+    labels = dict(view[1].labels)
+    told = tuple(reason for name, reason in (("a", WHY), ("b", ClusterPaused())) if name in labels)
+    return Decision(because=told, episode="episode-1") if told else NOTHING
+
+
+# --- reasons -------------------------------------------------------------------------------------------------
+
+
+def test_a_reason_is_told_once() -> None:
+    """A reason that stays is not repeated; a new one beside it is told alone; one that comes back is told again."""
+    engine = an_engine(a_room(by_label))
+    told = []
+    for version, labels in enumerate(["a", "ab", "ab", "b", "", "b"], start=1):
+        engine.seen(a_seen(version=str(version), labels={**dict.fromkeys(labels, ""), "v": str(version)}), NOW)
+        told.append(reasons(step(engine).notices))
+
+    assert [[WHY], [ClusterPaused()], [], [], [], [ClusterPaused()]] == told
+
+
+def test_a_notice_says_about_whom() -> None:
+    """Room, object, uid and episode: enough for an event whose name is the same after a restart."""
+    engine = an_engine(a_room(by_label))
+    engine.seen(a_seen(labels={"a": ""}), NOW)
+
+    assert (Notice("test", A, "uid", WHY, "episode-1"),) == step(engine).notices
+
+
+# --- complaints ----------------------------------------------------------------------------------------------
+
+
+def fail(engine: Engine, outcome: Failed | Unknown, times: int, now: Now = NOW) -> tuple[list[list[Reason]], Now]:
+    """Let the write of A fail so many times, and read live in between where that is asked for."""
+    told = []
+    while times:
+        now = later(100, now)
+        effect = only_effect(engine, now)
+        if effect.action != drop(A):
+            done(engine, effect, now, seen=a_seen())
+            continue
+        engine.ended(effect, outcome, now)
+        told.append(reasons(step(engine, now).notices))
+        times -= 1
+    return told, now
+
+
+def a_writer() -> Engine:
+    engine = an_engine(a_room(lambda view, now: want(drop(A), because=(WHY,))))
+    engine.seen(a_seen(), NOW)
+    return engine
+
+
+def test_passing_failures_are_told_from_the_third_on_and_once() -> None:
+    """A conflict or two is daily business."""
+    complaint = ActionFailed("DropBackup of Node//a", "busy")
+
+    told, _ = fail(a_writer(), Failed("busy"), 5)
+
+    assert [[], [], [complaint], [], []] == told
+
+
+def test_unknown_outcomes_are_told_alike() -> None:
+    """No answer, three times: a person should know."""
+    told, _ = fail(a_writer(), Unknown("no answer"), 4)
+
+    assert [ActionFailed("DropBackup of Node//a", "no answer")] == [
+        reason for some in told for reason in some if reason != WHY
+    ]
+
+
+def test_a_refusal_is_told_at_once_and_once() -> None:
+    """What will not go away by itself needs no third try."""
+    complaint = ActionRefused("DropBackup of Node//a", "forbidden")
+
+    told, _ = fail(a_writer(), Failed("forbidden", lasting=True), 4)
+
+    assert [[complaint], [], [], []] == told
+
+
+def test_a_complaint_ends_with_success() -> None:
+    """After it worked once, the next refusal is told again."""
+    engine = a_writer()
+    _, now = fail(engine, Failed("forbidden", lasting=True), 1)
+    now = later(100, now)
+    engine.ended(only_effect(engine, now), Done(now.mono), now)
+
+    told, _ = fail(engine, Failed("forbidden", lasting=True), 1, now)
+
+    assert [[ActionRefused("DropBackup of Node//a", "forbidden")]] == told
+
+
+def test_another_complaint_is_told() -> None:
+    """The cause changed: that is news."""
+    engine = a_writer()
+    _, now = fail(engine, Failed("forbidden", lasting=True), 1)
+
+    told, _ = fail(engine, Failed("denied by policy", lasting=True), 1, now)
+
+    assert [[ActionRefused("DropBackup of Node//a", "denied by policy")]] == told
+
+
+# --- quarantine ----------------------------------------------------------------------------------------------
+
+
+def test_an_unreadable_object_is_set_aside_and_told_once() -> None:
+    """It leaves the cache, wakes whom it concerned, and is told about once; the others go on."""
+    engine = an_engine(a_room(idle))
+    engine.seen(a_seen(A), NOW)
+    engine.seen(a_seen(B), NOW)
+    step(engine)
+
+    engine.unreadable(A, "uid", "labels: expected object", NOW)
+    assert (Notice("quarantine", A, "uid", ObjectUnreadable("labels: expected object"), "uid"),) == step(engine).notices
+    engine.unreadable(A, "uid", "labels: expected object", NOW)
+
+    assert () == step(engine).notices
+    assert (1, Absent(None)) == (engine.quarantined, engine.cache.read(A))
+    assert isinstance(engine.cache.read(B), Present)
+
+
+def test_an_object_that_is_mended_recovers() -> None:
+    """Readable again, it is judged again; unreadable again, it is told again."""
+    engine = an_engine(a_room(idle))
+    engine.unreadable(A, "uid", "garbage", NOW)
+    step(engine)
+
+    engine.seen(a_seen(A, "2"), NOW)
+    assert (0, True) == (engine.quarantined, isinstance(engine.cache.read(A), Present))
+    engine.unreadable(A, "uid", "garbage", NOW)
+    assert [ObjectUnreadable("garbage")] == reasons(step(engine).notices)
+
+
+def test_another_problem_is_told() -> None:
+    """Mended in one place and broken in another: that is news."""
+    engine = an_engine(a_room(idle))
+    engine.unreadable(A, "uid", "garbage", NOW)
+    step(engine)
+    engine.unreadable(A, "uid", "other garbage", NOW)
+
+    assert [ObjectUnreadable("other garbage")] == reasons(step(engine).notices)
+    assert 1 == engine.quarantined
+
+
+def test_an_unreadable_object_that_is_deleted_leaves_the_quarantine() -> None:
+    """What is gone is not counted as broken any more, whether the watch says so or a list."""
+    engine = an_engine(a_room(idle))
+    engine.unreadable(A, "uid", "garbage", NOW)
+    engine.unreadable(B, "uid", "garbage", NOW)
+
+    engine.gone(Seen(A, "uid", "2", None), NOW)
+    assert 1 == engine.quarantined
+    engine.listing(NODE, NOW)
+    engine.listed(NODE, NOW)
+    assert 0 == engine.quarantined
+
+
+def test_an_unreadable_object_of_a_new_list_stays_in_quarantine() -> None:
+    """Listed again and still broken: still counted, and not told again."""
+    engine = an_engine(a_room(idle))
+    engine.unreadable(A, "uid", "garbage", NOW)
+    step(engine)
+
+    engine.listing(NODE, NOW)
+    engine.unreadable(A, "uid", "garbage", NOW)
+    engine.listed(NODE, NOW)
+
+    assert (1, ()) == (engine.quarantined, step(engine).notices)
+
+
+def test_a_standby_tells_nobody() -> None:
+    """Only the leader speaks, or every event would be there twice; what is still true on election is told then."""
+    engine = an_engine(a_room(idle))
+    engine.unreadable(A, "uid", "garbage", NOW)
+    engine.unreadable(B, "uid", "garbage", NOW)
+    assert () == step(engine, token=None).notices
+    engine.seen(a_seen(B, "2"), NOW)
+
+    assert [A] == [notice.ref for notice in step(engine).notices]
+
+
+def test_a_leader_that_is_not_in_step_yet_tells_what_is_unreadable() -> None:
+    """The reason why it is not in step may be exactly that object."""
+    engine = Engine((a_room(idle),))
+    engine.unreadable(A, "uid", "garbage", NOW)
+
+    assert [ObjectUnreadable("garbage")] == reasons(step(engine).notices)
