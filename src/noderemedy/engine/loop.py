@@ -119,7 +119,7 @@ class Engine:
             if not isinstance(effect.action, Confirm):
                 self._complaints.pop(effect.key, None)
             if rest:
-                return self.ledger.begin(effect.key, rest, effect.token)
+                return self._begin(effect.key, rest, now, effect.token)
         else:
             self._in_trouble(effect, outcome, now)
         self.queue.add(effect.key)
