@@ -190,15 +190,16 @@ class Engine:
 
     def _decide(self, key: Key, now: Now) -> Decision:
         room = self.rooms[key.room]
-        view = room.sees(key.ref, self.cache)
-        if view is None:
-            return NOTHING
         try:
+            view = room.sees(key.ref, self.cache)
+            if view is None:
+                return NOTHING
             decision = room.decide(view, now)
             self._demand(room, decision)
-        except (AssertionError, Bug) as broken:
-            self.trace.record(now, "broken", key, str(broken))
-            return Decision(because=(RoomBroken(str(broken) or type(broken).__name__),))
+        except Exception as broken:  # noqa: BLE001  the outermost place that knows the key: the others go on
+            problem = str(broken) if isinstance(broken, AssertionError | Bug) and str(broken) else repr(broken)
+            self.trace.record(now, "broken", key, problem)
+            return Decision(because=(RoomBroken(problem),))
         return decision
 
     def _demand(self, room: Room, decision: Decision) -> None:
