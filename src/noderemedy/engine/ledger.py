@@ -66,6 +66,10 @@ class Ledger:
     def trouble(self, key: Key) -> Trouble | None:
         return self._troubles.get(key)
 
+    def forget_trouble(self, key: Key) -> None:
+        """The key wants nothing any more: the next failure is the first one again."""
+        self._troubles.pop(key, None)
+
     def went_well(self, effect: Effect) -> None:
         if self._doubts.get(effect.key) == effect.action.ref:
             del self._doubts[effect.key]

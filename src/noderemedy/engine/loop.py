@@ -174,6 +174,9 @@ class Engine:
         if doubt := self.ledger.doubt(key):
             return self._begin(key, (doubt,), now, token)
         decision = self._decide(key, now)
+        if not decision.actions:
+            self.ledger.forget_trouble(key)
+            self._complaints.pop(key, None)
         self._remember(key, decision, now)
         self.timers.cancel(key)
         if decision.wake_at is not None:
