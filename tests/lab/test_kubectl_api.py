@@ -260,7 +260,8 @@ def test_drain_evicts(kubectl: Kubectl) -> None:
         "metadata": {"name": "busy", "namespace": "default"},
         "spec": {"nodeName": "worker-1", "containers": [{"name": "main", "image": "example.invalid/main"}]},
     }
-    kubectl.run("create", "-f", "-", stdin=json.dumps({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}))
+    account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+    kubectl.run("create", "-f", "-", stdin=json.dumps(account))
     kubectl.run("create", "-f", "-", stdin=json.dumps(pod))
     kubectl.try_("drain", "worker-1", "--force", "--timeout=1s")
     assert "Terminating" in kubectl.run("get", "pod", "busy")
