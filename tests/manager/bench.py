@@ -39,6 +39,7 @@ HURRIED = WatchSettings(
     first_pause=Span(20), longest_pause=Span(100), refused_pause=Span(100), settled=Span(100)
 )
 RULES = Rules(duration=Span(2_000), deadline=Span(1_200), retry=Span(200))
+PATIENCE_S = 10.0
 Trouble = Callable[[Request], Fault | None]
 
 
@@ -200,9 +201,9 @@ async def bench(folder: Path, *, without: Iterable[str] = (), namespace: bool = 
         await made.close()
 
 
-async def until(is_so: Callable[[], object], seconds: float = 10.0, what: str = "") -> None:
+async def until(is_so: Callable[[], object], seconds: float | None = None, what: str = "") -> None:
     """Wait for something that the manager does by itself."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + (seconds or PATIENCE_S)
     while not is_so():
-        assert time.monotonic() < end, f"not within {seconds} s: {what}"
+        assert time.monotonic() < end, f"waited too long: {what}"
         await asyncio.sleep(0.01)

@@ -82,8 +82,9 @@ def lab(
         return 0
     find(scenario)
     is_once = is_once or os.environ.get("CI") == "true"
-    if is_json and not is_once:
-        raise click.UsageError("--json needs --once")
+    for name, is_wanted in (("--json", is_json), ("--until-alert", until_alert)):
+        if is_wanted and not is_once:
+            raise click.UsageError(f"{name} needs --once")
     wishes = Wishes(Size(nodes, speed), scenario, port, is_once, is_json, until_alert)
     if folder is None and is_once:
         with tempfile.TemporaryDirectory(prefix="node-remedy-lab-") as temporary:

@@ -143,12 +143,17 @@ class EngineSink:
         return any(why.startswith(CONNECTION) for why in self._troubles.values())
 
     def _recovered(self, kind: Kind) -> None:
-        """Say once that an outage is over: when the last kind that it hid is there again."""
+        """Say once that it is over. One sign of life ends an outage of the API server for all kinds.
+
+        A quiet kind would show its own only with the next bookmark; if it stays silent, it becomes stale.
+        """
         why = self._troubles.pop(kind, None)
         if why is None:
             return
-        is_connection = why.startswith(CONNECTION)
-        if is_connection and not self._is_connection_lost():
-            self._log.info("API server is back")
-        elif not is_connection:
+        if not why.startswith(CONNECTION):
             self._log.info("kind can be seen again", kind=str(kind))
+            return
+        self._troubles = {
+            one: said for one, said in self._troubles.items() if not said.startswith(CONNECTION)
+        }
+        self._log.info("API server is back")

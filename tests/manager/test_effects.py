@@ -1,0 +1,92 @@
+"""The last questions before a write leaves, and what a 404 proves."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+from tests.builders import NODE_AT, NOW, later
+
+from noderemedy.engine.leadership import Do, Found, Leadership, Lease, Missing
+from noderemedy.manager.effects import Licence, judge
+from noderemedy.model.actions import Confirm
+from noderemedy.model.ids import NODE, Ref
+from noderemedy.model.outcome import Done, Effect, Failed, Key
+from noderemedy.model.time import Mono, Now, Span, Wall
+from noderemedy.wire.http import Answer
+
+CONFIRM = Effect(1, Key("annotation", NODE_AT), Confirm(NODE_AT), 1)
+
+
+def answer(name: str | None) -> Answer:
+    """404 that speaks of an object of this name, or of none."""
+    details = {"details": {"name": name, "kind": "nodes"}} if name is not None else {}
+    body = {"kind": "Status", "message": "not found", "reason": "NotFound", "code": 404, **details}
+    return Answer(404, msgspec.json.encode(body))
+
+
+def test_not_found_is_absence_only_if_it_speaks_of_the_object() -> None:
+    """A path that is not served answers 404 as well: that proves nothing about the object."""
+    assert Done(Mono(5), gone=True) == judge(CONFIRM, answer(NODE_AT.name), Mono(5), lambda: False)
+    assert isinstance(judge(CONFIRM, answer(None), Mono(5), lambda: False), Failed)
+    assert isinstance(judge(CONFIRM, answer("another"), Mono(5), lambda: False), Failed)
+    assert isinstance(judge(CONFIRM, Answer(404, b"404 page not found\n"), Mono(5), lambda: False), Failed)
+
+
+def test_kind_that_is_known_not_to_be_served_has_no_objects() -> None:
+    """Where the API server itself said that there is no such kind, a 404 is an absence."""
+    assert Done(Mono(5), gone=True) == judge(CONFIRM, answer(None), Mono(5), lambda: True)
+
+
+def leader(now: Now = NOW) -> Leadership:
+    """A leader since `now`, with token 1."""
+    made = Leadership("me")
+    read = made.poll(now).operation
+    assert read
+    made.answered(read, now, Missing())
+    create = made.poll(now).operation
+    assert create
+    assert Do.CREATE is create.do
+    assert create.lease
+    lease = create.lease
+    stored = Lease(lease.holder, lease.transitions, lease.duration, lease.acquired, lease.renewed, "7")
+    made.answered(create, now, Found(stored))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("token", "seconds", "is_stopping", "refusal"),
+    [
+        (1, 1, False, ""),
+        (1, 9.9, False, ""),
+        (1, 10, False, "does not lead"),
+        (0, 1, False, "does not lead"),
+        (2, 1, False, "does not lead"),
+        (1, 1, True, "stopping"),
+    ],
+)
+def test_write_leaves_only_while_we_lead(token: int, seconds: float, is_stopping: bool, refusal: str) -> None:
+    """A write needs the current token, our time must not be over, and we must not be leaving."""
+    licence = Licence(leader())
+    licence.is_stopping = is_stopping
+
+    found = licence.refusal(token, later(seconds))
+
+    assert (refusal in found, bool(refusal)) == (True, bool(found))
+
+
+def test_write_has_no_more_time_than_our_leadership() -> None:
+    """A request that waits in a queue must not leave after our time."""
+    assert Span(4_000) == Licence(leader()).time_left(later(6))
+
+
+def test_nothing_leaves_in_a_dry_run() -> None:
+    """Without leadership, as in a dry run, every write is refused."""
+    assert "dry run" == Licence(None).refusal(0, Now(Wall(1), Mono(1)))
+
+
+def test_other_answers_are_judged_by_the_wire() -> None:
+    """What is not a 404 is judged as always."""
+    ref = Ref("", NODE, "", "n")
+    effect = Effect(1, Key("annotation", ref), Confirm(ref), 1)
+
+    assert Failed("HTTP 409", conflict=True) == judge(effect, Answer(409), Mono(5), lambda: True)

@@ -1,0 +1,61 @@
+"""Events, figures and log lines of what the engine finds worth saying."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+from tests.builders import MACHINE_AT, RESOURCES
+
+from noderemedy.drivers.kube.events import Note
+from noderemedy.drivers.logs import Log
+from noderemedy.drivers.metrics import Metrics
+from noderemedy.engine.loop import Notice
+from noderemedy.manager import notices
+from noderemedy.manager.notices import Reporter
+from noderemedy.model.ids import NODE, ref
+from noderemedy.model.reasons import ConfirmFirst, ObjectUnreadable, PowerOffOverdue, WaitingForPowerOff
+from noderemedy.model.time import Wall
+
+WAITING = Notice("annotation", MACHINE_AT, "u", WaitingForPowerOff("metal/h"), "e1")
+
+
+def published(notice: Notice) -> list[Note]:
+    notes: list[Note] = []
+    Reporter(Log("test"), Metrics(), notes.append).notice(notice, RESOURCES, Wall(1))
+    return notes
+
+
+def test_event_name_says_what_is_said() -> None:
+    """The same thing said twice has one name; another object, reason, argument or episode has another."""
+    others = [
+        Notice("annotation", ref(NODE, "x"), "u", WAITING.reason, "e1"),
+        Notice("annotation", MACHINE_AT, "u", WaitingForPowerOff("metal/h2"), "e1"),
+        Notice("annotation", MACHINE_AT, "u", PowerOffOverdue("metal/h", None, ""), "e1"),
+        Notice("annotation", MACHINE_AT, "u", WAITING.reason, "e2"),
+    ]
+    again = Notice("annotation", MACHINE_AT, "another uid", WaitingForPowerOff("metal/h"), "e1")
+
+    assert notices.event_name(WAITING) == notices.event_name(again)
+    assert 5 == len({notices.event_name(notice) for notice in [WAITING, *others]})
+
+
+def test_alert_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    """A reason that a person should look at is a Warning, in the Event and in the log."""
+    caplog.set_level(logging.DEBUG)
+    [calm] = published(WAITING)
+    [alert] = published(Notice("annotation", MACHINE_AT, "u", PowerOffOverdue("metal/h", None, ""), "e1"))
+
+    assert (False, True) == (calm.warning, alert.warning)
+    assert ("PowerOffOverdue", "cluster.x-k8s.io/v1beta1") == (alert.reason, alert.api_version)
+    assert [logging.INFO, logging.WARNING] == [record.levelno for record in caplog.records]
+
+
+def test_daily_business_is_no_event() -> None:
+    """Reading something live before an act is logged for debugging, and nothing else."""
+    assert [] == published(Notice("annotation", MACHINE_AT, "u", ConfirmFirst("x"), "e1"))
+
+
+def test_object_without_a_name_gets_no_event() -> None:
+    """Garbage that names no object is logged and counted; there is nothing to hang an Event on."""
+    assert [] == published(Notice("quarantine", ref(NODE, ""), "", ObjectUnreadable("garbage"), ""))

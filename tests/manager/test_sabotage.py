@@ -1,0 +1,97 @@
+"""The manager's tests were seen red: one line of sabotage each, under which the named test must fail."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.manager import bench, test_effects, test_liveplan, test_notices, test_program, test_sink
+from tests.manager.bench import Bench
+
+from noderemedy.drivers.kube.lease import Election
+from noderemedy.manager import effects, liveplan, notices, serving
+from noderemedy.manager.effects import Licence
+from noderemedy.manager.program import Manager
+from noderemedy.manager.sink import EngineSink
+from noderemedy.model.outcome import Failed
+
+really_start = Bench.start
+
+
+async def nothing(*_: Any, **__: Any) -> None:
+    """A part that is not done."""
+
+
+async def no_effects_left(_self: Any) -> set[Any]:
+    return set()
+
+
+def always(value: Any) -> Callable[..., Any]:
+    return lambda *_, **__: value
+
+
+def lost_as_failed(why: str) -> Failed:
+    return Failed(why)
+
+
+# what is broken: (owner, attribute, replacement, the test that must notice, its arguments beside fixtures)
+SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] = {
+    "take any 404 for an absence": (
+        effects, "speaks_of", always(True),
+        test_effects.test_not_found_is_absence_only_if_it_speaks_of_the_object, {},
+    ),
+    "write without leading": (
+        Licence, "refusal", always(""),
+        test_effects.test_write_leaves_only_while_we_lead,
+        {"token": 1, "seconds": 10, "is_stopping": False, "refusal": "does not lead"},
+    ),
+    "believe a stale view": (
+        EngineSink, "mind_staleness", always(None), test_sink.test_silence_for_long_hides_the_kind, {},
+    ),
+    "decide on what is refused": (
+        EngineSink, "_hide", always(None), test_sink.test_refusal_hides_the_kind_until_it_is_listed, {},
+    ),
+    "forget the episode in names": (
+        notices, "event_name", lambda notice: f"node-remedy-{notice.uid}",
+        test_notices.test_event_name_says_what_is_said, {},
+    ),
+    "keep the lease": (
+        Election, "release", nothing, test_program.test_graceful_stop_releases_the_lease, {},
+    ),
+    "leave before the write is done": (
+        Manager, "_finish_effects", no_effects_left, test_program.test_stop_waits_for_what_is_in_flight, {},
+    ),
+    "run for real": (
+        Bench, "start", lambda it, is_dry: really_start(it), test_program.test_dry_run_writes_nothing, {},
+    ),
+    "take lost answers for failures": (
+        effects, "Unknown", lost_as_failed, test_program.test_lost_answers_repeat_nothing, {},
+    ),
+    "tell nobody what cannot be read": (
+        EngineSink, "unreadable", always(None), test_program.test_unreadable_object_is_reported_on_itself, {},
+    ),
+    "take a refusal for absence": (
+        serving, "Unclear", lambda _: serving.NotServed(), test_liveplan.test_version_we_cannot_read_is_not_absence, {},
+    ),
+    "let plan write": (
+        liveplan, "reading", lambda request: request, test_liveplan.test_plan_refuses_to_write, {},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SABOTAGES)
+def test_sabotage_is_noticed(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With that one line broken, the test that guards it fails."""
+    owner, attribute, replacement, guard, arguments = SABOTAGES[name]
+    fixtures = {"tmp_path": tmp_path, "caplog": caplog}
+    wanted = {key: value for key, value in fixtures.items() if key in inspect.signature(guard).parameters}
+    monkeypatch.setattr(bench, "PATIENCE_S", 3.0)
+    monkeypatch.setattr(owner, attribute, replacement)
+
+    with pytest.raises((AssertionError, ValueError, pytest.fail.Exception)):
+        guard(**wanted, **arguments)
