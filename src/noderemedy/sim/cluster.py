@@ -38,11 +38,13 @@ class Cluster:
         seed: int = 0,
         durations: Durations | None = None,
         agenda: Agenda | None = None,
+        tracks_fields: bool = True,  # managedFields: for people with kubectl; the simulator goes without
     ) -> None:
         self.agenda = agenda or Agenda()
         self.chance = random.Random(seed)
         self.durations = durations or Durations()
         self.api = ApiServer(wall=self.agenda.wall, chance=random.Random(self.chance.getrandbits(64)))
+        self.api.writes.tracks_updates = tracks_fields
         self.servers = {name: Server(name, f"rack-{i % racks + 1}") for i, name in enumerate(node_names(nodes))}
         self.cordoned: set[str] = set()
         self._install()
@@ -138,24 +140,33 @@ class Marker:
         name = event.tree["metadata"]["name"]
         conditions = event.tree.get("status", {}).get("conditions", ())
         sick = [item for item in conditions if item["type"] == "Ready" and item["status"] != "True"]
-        if event.type == "DELETED" or not sick:
+        if event.type == "DELETED":
             self._watched.pop(name, None)
-            return
-        since = sick[0]["lastTransitionTime"]
-        if self._watched.get(name) != since:
-            self._watched[name] = since
-            self.cluster.agenda.after(self.cluster.durations.mark_after, lambda: self._look(name, since))
+            self.cluster.agenda.after(self.cluster.durations.startup, lambda: self._look_for(name))
+        elif not sick:
+            self._watched.pop(name, None)
+        elif self._watched.get(name) != sick[0]["lastTransitionTime"]:
+            since = self._watched[name] = sick[0]["lastTransitionTime"]
+            self.cluster.agenda.after(self.cluster.durations.mark_after, lambda: self._look_at(name, since))
 
-    def _look(self, name: str, since: str) -> None:
-        if self._watched.get(name) != since:
-            return
-        machine = self.cluster.api.find(MACHINE, machine_of(name), objects.NAMESPACE)
-        if machine is not None:
+    def _look_at(self, name: str, since: str) -> None:
+        """Is the node still sick? Look again later: the request may be taken back meanwhile."""
+        if self._watched.get(name) == since:
+            self._mark(name, unless=(names.NEEDS_REMEDIATION, names.NODE_DELETED_AT))
+            self.cluster.agenda.after(self.cluster.durations.mark_after, lambda: self._look_at(name, since))
+
+    def _look_for(self, name: str) -> None:
+        """Has the node come back in time?"""
+        if self.cluster.api.find(NODE, name) is None:
+            self._mark(name, unless=(names.NEEDS_REMEDIATION,))
+            self.cluster.agenda.after(self.cluster.durations.startup, lambda: self._look_for(name))
+
+    def _mark(self, name: str, unless: tuple[str, ...]) -> None:
+        for machine in self.cluster.machines(name):
             notes = machine["metadata"].get("annotations") or {}
-            if names.NEEDS_REMEDIATION not in notes and names.NODE_DELETED_AT not in notes:
+            if not any(key in notes for key in unless):
                 self.marked.append(name)
                 self.cluster.mark(name)
-            self.cluster.agenda.after(self.cluster.durations.mark_after, lambda: self._look(name, since))
 
 
 def node_names(count: int) -> list[str]:

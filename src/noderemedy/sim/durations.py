@@ -22,6 +22,7 @@ class Durations(Struct, frozen=True):
     power_poll: int = 60_000  # `poweredOn` may lag this much
     boot: int = 90_000
     mark_after: int = 60_000  # how long a node is sick before somebody marks its Machine
+    startup: int = 900_000  # how long a Machine may be without its Node before somebody marks it
 
     def faster(self, speed: float) -> Durations:
         """The same world, `speed` times as quick."""

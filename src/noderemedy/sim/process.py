@@ -10,7 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from noderemedy.engine.leadership import Leadership
+from noderemedy.engine.leadership import Leadership, Rules
 from noderemedy.engine.loop import Engine, Notice
 from noderemedy.engine.trace import Trace
 from noderemedy.model.ids import Kind
@@ -29,6 +29,7 @@ from noderemedy.wire.objects import Undecodable, convert
 from noderemedy.wire.requests import render
 
 MANAGER = User("system:serviceaccount:node-remedy-system:node-remedy-manager")
+ELECTION = Rules(duration=Span(20_000), deadline=Span(15_000), retry=Span(5_000))  # slower than ours: fewer events
 Boundary = Callable[["Process", str, Effect], None]
 
 
@@ -64,7 +65,7 @@ class Process:
         self.is_paused = False
         self.engine = Engine(ROOMS, trace=self.trace)
         identity = f"{self.name}-{self.lives}"
-        self.candidate = Candidate(Leadership(identity), self)
+        self.candidate = Candidate(Leadership(identity, ELECTION), self)
         self._watches = [
             Watch(kind, self.cluster.api, self.agenda, self.weather, self.chance, self) for kind in watched(ROOMS)
         ]

@@ -9,7 +9,6 @@ from msgspec import Struct
 
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, Marker
-from noderemedy.sim.durations import Durations
 from noderemedy.sim.process import Process
 from noderemedy.sim.troubles import MINUTE_MS, Troubles
 from noderemedy.sim.weather import CALM, ROUGH, Weather
@@ -49,7 +48,7 @@ def simulate(
 ) -> Report:
     """Run one seed. Everything that happens is drawn from it."""
     chance = random.Random(seed)
-    cluster = Cluster(nodes=nodes, seed=chance.getrandbits(64), replicas=min(nodes, 10), durations=Durations())
+    cluster = Cluster(nodes=nodes, seed=chance.getrandbits(64), replicas=min(nodes, 10), tracks_fields=False)
     checkers = Checkers(cluster)
     Marker(cluster)
     processes = [
@@ -110,7 +109,7 @@ def report(
 
 def calm(seed: int, nodes: int) -> tuple[Cluster, Checkers, Process]:
     """A quiet cluster with one manager, for scripted stories."""
-    cluster = Cluster(nodes=nodes, seed=seed, replicas=min(nodes, 6))
+    cluster = Cluster(nodes=nodes, seed=seed, replicas=min(nodes, 6), tracks_fields=False)
     checkers = Checkers(cluster)
     process = Process("manager-1", cluster, weather=CALM, seed=seed)
     process.start()
