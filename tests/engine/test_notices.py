@@ -203,6 +203,18 @@ def test_an_unreadable_object_of_a_new_list_stays_in_quarantine() -> None:
     assert (1, ()) == (engine.quarantined, step(engine).notices)
 
 
+def test_an_object_mended_by_the_time_of_a_new_list_is_kept() -> None:
+    """Unreadable before the list and readable in it: it is judged, not dropped with what the list does not name."""
+    engine = an_engine(a_room(idle))
+    engine.unreadable(A, "uid", "garbage", NOW)
+
+    engine.listing(NODE, NOW)
+    engine.seen(a_seen(A, "2"), NOW)
+    engine.listed(NODE, NOW)
+
+    assert (0, True) == (engine.quarantined, isinstance(engine.cache.read(A), Present))
+
+
 def test_a_standby_tells_nobody() -> None:
     """Only the leader speaks, or every event would be there twice; what is still true on election is told then."""
     engine = an_engine(a_room(idle))

@@ -18,6 +18,7 @@ from msgspec import Struct
 
 from noderemedy.engine.cache import Cache
 from noderemedy.engine.ledger import Ledger
+from noderemedy.engine.quarantine import Case, Quarantine
 from noderemedy.engine.queue import Queue, Timers
 from noderemedy.engine.trace import Trace
 from noderemedy.model.actions import IRREVERSIBLE, Action, Confirm
@@ -66,7 +67,7 @@ class Engine:
         self._complaints: dict[Key, Reason] = {}
         self._clock_offset_ms: int | None = None
         self._notices: list[Notice] = []
-        self._quarantine: dict[Ref, str] = {}
+        self._quarantine = Quarantine()
         self._watchers: dict[Kind, list[Room]] = {}
         for room in rooms:
             for kind in room.watches:
@@ -81,17 +82,19 @@ class Engine:
     def gone(self, seen: Seen, now: Now) -> None:
         """An object was deleted. If another one has its name by now, that one stays."""
         entry = self.cache.read(seen.ref)
-        if isinstance(entry, Present) and entry.obj.uid == seen.uid:
+        if not isinstance(entry, Present) or entry.obj.uid == seen.uid:
             self._leave(seen.ref, now, None)
 
     def listing(self, kind: Kind, now: Now, cluster: str = "") -> None:
         """A complete list of this kind begins."""
         self.cache.begin_list(cluster, kind)
+        self._quarantine.begin_list(cluster, kind)
 
     def listed(self, kind: Kind, now: Now, cluster: str = "") -> None:
         """The list is complete: what it did not name is gone."""
         for ref in self.cache.end_list(cluster, kind):
             self._leave(ref, now, None)
+        self._quarantine.end_list(cluster, kind)
         self.trace.record(now, "listed", kind)
 
     def lost(self, kind: Kind, now: Now, cluster: str = "") -> None:
@@ -101,13 +104,12 @@ class Engine:
 
     def unreadable(self, ref: Ref, uid: str, problem: str, now: Now) -> None:
         """An object does not decode: set it aside, say so on it once, and go on with the others."""
-        if self._quarantine.get(ref) == problem:
+        case = Case(ref, uid, problem)
+        if self._quarantine.knows(case):
             return
-        self._quarantine[ref] = problem
         self._leave(ref, now, None)
-        self._quarantine[ref] = problem
+        self._quarantine.add(case)
         self.trace.record(now, "unreadable", ref, problem)
-        self._notices.append(Notice("quarantine", ref, uid, ObjectUnreadable(problem), uid))
 
     def ended(self, effect: Effect, outcome: Outcome, now: Now) -> Effect | None:
         """An effect has an outcome. Returns the next effect of the same decision, if there is one."""
@@ -145,8 +147,16 @@ class Engine:
             effect = self._look(self.queue.pop(), now, token)
             if effect is not None:
                 effects.append(effect)
-        notices, self._notices = tuple(self._notices), []
-        return Output(tuple(effects), notices)
+        return Output(tuple(effects), self._told() if token is not None else ())
+
+    def _told(self) -> tuple[Notice, ...]:
+        """All that is new. A standby keeps it: two who speak would say everything twice."""
+        unreadable = [
+            Notice("quarantine", case.ref, case.uid, ObjectUnreadable(case.problem), case.uid)
+            for case in self._quarantine.tell()
+        ]
+        notices, self._notices = (*unreadable, *self._notices), []
+        return notices
 
     def next_wake(self) -> Mono | None:
         return self.timers.next()
@@ -266,7 +276,7 @@ class Engine:
         self._notices.append(Notice(key.room, key.ref, self._uid(key.ref), complaint, episode))
 
     def _enter(self, seen: Seen, now: Now, confirmed_at: Mono | None) -> None:
-        self._quarantine.pop(seen.ref, None)
+        self._quarantine.release(seen.ref)
         old, is_changed = self.cache.put(seen, now.mono, confirmed_at=confirmed_at)
         if not is_changed:
             return
@@ -276,7 +286,7 @@ class Engine:
         self._wake(seen.ref, seen.obj)
 
     def _leave(self, ref: Ref, now: Now, confirmed_at: Mono | None) -> None:
-        self._quarantine.pop(ref, None)
+        self._quarantine.release(ref)
         entry = self.cache.read(ref)
         if isinstance(entry, Present):
             self._wake(ref, entry.obj)  # while the indexes still know it
