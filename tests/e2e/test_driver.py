@@ -23,7 +23,7 @@ from tests.e2e.controlplane import ControlPlane
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
-from noderemedy.drivers.kube.discovery import Wanted, discover, locator
+from noderemedy.drivers.kube.discovery import NotServed, Wanted, locator, serving
 from noderemedy.drivers.kube.errors import Refused
 from noderemedy.drivers.kube.events import Note, Publisher
 from noderemedy.drivers.kube.lease import Election, Place
@@ -268,8 +268,8 @@ def test_a_kind_that_is_installed_later_is_picked_up(plane: JustTheApi) -> None:
 
     async def test() -> None:
         async with KubeClient(load(plane.kubeconfig())) as client:
-            found = await discover(client, [WANTED_NODES, WANTED_HOSTS])
-            assert ({NODE}, (WANTED_HOSTS,)) == (set(found.served), found.missing)
+            assert NODES == await serving(client, WANTED_NODES)
+            assert NotServed() == await serving(client, WANTED_HOSTS)
             sink = Recorder()
             coroutine = watch(
                 client,
@@ -294,7 +294,7 @@ def test_a_kind_that_is_installed_later_is_picked_up(plane: JustTheApi) -> None:
             made = await create(client, hosts, **host, spec={"online": True})
             assert 201 == made.status, made.body
             await until(lambda: "h" in seen(sink))
-            assert (await discover(client, [WANTED_HOSTS])).served[HOST].namespaced
+            assert WANTED_HOSTS.guess() == await serving(client, WANTED_HOSTS)
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.drivers.kube.scripted import Api, run
+from tests.drivers.kube.scripted import Api, Handler, a_status, answer, run
 
+from noderemedy.drivers.kube import discovery
 from noderemedy.drivers.kube.client import KubeClient
-from noderemedy.drivers.kube.discovery import Discovered, Wanted, discover, locate, locator
+from noderemedy.drivers.kube.discovery import NotServed, Unclear, Wanted, locator
 from noderemedy.model.ids import HOST, MACHINE, NODE
 from noderemedy.wire.http import Resource
 
@@ -44,11 +45,31 @@ def test_kinds_are_found_with_scope_and_plural() -> None:
 
     async def test() -> None:
         async with serving(**CORE).running() as api, KubeClient(api.access()) as client:
-            found = await discover(client, [NODES, HOSTS])
-            nodes = Resource(NODE, "v1", "nodes", False)
-            assert Discovered({NODE: nodes}, (HOSTS,)) == found
-            guess = Resource(HOST, "v1alpha1", "baremetalhosts", True)
-            assert {NODE: nodes, HOST: guess} == found.resources()
+            assert Resource(NODE, "v1", "nodes", False) == await discovery.serving(client, NODES)
+            assert NotServed() == await discovery.serving(client, HOSTS)
+            assert Resource(HOST, "v1alpha1", "baremetalhosts", True) == HOSTS.guess()
+            assert await locator(client, HOSTS)() is None
+
+    run(test())
+
+
+@pytest.mark.parametrize(
+    ("handler", "why"),
+    [
+        (a_status(401), "answered 401; check the credentials"),
+        (a_status(403), "may read /apis"),
+        (a_status(418), "answered 418"),
+        (answer([]), "check that this is a Kubernetes API server"),
+    ],
+)
+def test_no_word_of_the_server_is_not_no(handler: Handler, why: str) -> None:
+    """A refusal or nonsense leaves it unclear: absence may not be concluded."""
+
+    async def test() -> None:
+        async with Api(handler).running() as api, KubeClient(api.access()) as client:
+            found = await discovery.serving(client, HOSTS)
+            assert isinstance(found, Unclear)
+            assert why in found.why
 
     run(test())
 
@@ -66,14 +87,22 @@ def test_kinds_are_found_with_scope_and_plural() -> None:
 def test_the_version_is_one_that_both_understand(
     preferred: str, versions: tuple[str, ...], expected: str | None
 ) -> None:
-    """The server's favourite if we know it, else the best of ours that it serves, else nothing."""
+    """The server's favourite if we know it, else the best of ours that it serves, else it is unclear."""
 
     async def test() -> None:
         documents = {f"apis_cluster_x_k8s_io_{each}": entries(("machines", "Machine", True)) for each in versions}
         documents["apis_cluster_x_k8s_io"] = group(preferred, *versions)
         async with serving(**documents).running() as api, KubeClient(api.access()) as client:
-            found = await locate(client, MACHINES)
-            assert expected == (found.version if found else None)
+            found = await discovery.serving(client, MACHINES)
+            if expected is None:
+                assert (
+                    Unclear(
+                        "machines.cluster.x-k8s.io is served as v1 only; we read v1beta2, v1beta1; update node-remedy"
+                    )
+                    == found
+                )
+            else:
+                assert Resource(MACHINE, expected, "machines", True) == found
 
     run(test())
 

@@ -1,24 +1,26 @@
-"""Which of the kinds that we want are served here, and as what.
+"""Is a kind served here, and as what? Three answers, since "no" lets the engine take its objects for absent.
 
-The manager calls `discover()` at start and hands `locator()` to each watch, which asks again after a 404: a CRD may be
-installed later, or change its versions. A kind that is missing is not an error; its watch says so once and waits.
+The manager asks at start, and each watch asks again after a 404: a CRD may be installed later, or change its versions.
+Only the server's own word that none of its groups has the kind is `NotServed`; a refusal, a broken answer or a version
+that we cannot read is `Unclear`, and then nothing may be concluded from what we do not see.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
 from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.kube.errors import NoAnswer, NotSent
 from noderemedy.drivers.kube.sink import Locate
 from noderemedy.model.ids import Kind
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Request, Resource
 
 PATIENCE = Span(20_000)
+_T = TypeVar("_T")
 
 
 class Wanted(Struct, frozen=True):
@@ -34,15 +36,17 @@ class Wanted(Struct, frozen=True):
         return Resource(self.kind, self.versions[0], self.plural, self.namespaced)
 
 
-class Discovered(Struct, frozen=True):
-    """What is served, and what is not (yet)."""
+class NotServed(Struct, frozen=True):
+    """The API server knows no such kind."""
 
-    served: dict[Kind, Resource]
-    missing: tuple[Wanted, ...] = ()
 
-    def resources(self) -> dict[Kind, Resource]:
-        """All wanted kinds: as served, or as they would be."""
-        return {**{wanted.kind: wanted.guess() for wanted in self.missing}, **self.served}
+class Unclear(Struct, frozen=True):
+    """Nobody can tell whether there are objects of this kind; says what to do."""
+
+    why: str
+
+
+Serving = Resource | NotServed | Unclear
 
 
 class _Version(Struct):
@@ -64,60 +68,65 @@ class _Entries(Struct):
     resources: list[_Entry]
 
 
-_T = TypeVar("_T")
+class _Doubt(Exception):
+    """The API server did not answer the question."""
 
 
-async def discover(client: KubeClient, wanted: Iterable[Wanted]) -> Discovered:
-    """Look for each wanted kind. Raises NotSent or NoAnswer if the server cannot be asked."""
-    served: dict[Kind, Resource] = {}
-    missing: list[Wanted] = []
-    for one in wanted:
-        found = await locate(client, one)
-        if found is None:
-            missing.append(one)
-        else:
-            served[one.kind] = found
-    return Discovered(served, tuple(missing))
-
-
-async def locate(client: KubeClient, wanted: Wanted) -> Resource | None:
-    """Where one kind is served, in the version that the server prefers among those we understand."""
-    for version in await _versions(client, wanted):
-        root = f"/apis/{wanted.kind.group}/{version}" if wanted.kind.group else f"/api/{version}"
-        entries = await _get(client, root, _Entries)
-        for entry in entries.resources if entries else ():
-            if entry.kind == wanted.kind.kind and "/" not in entry.name:
-                return Resource(wanted.kind, version, entry.name, entry.namespaced)
-    return None
+async def serving(client: KubeClient, wanted: Wanted) -> Serving:
+    """How a kind is served, in the version that the server prefers among those we understand."""
+    try:
+        return await _look(client, wanted)
+    except (_Doubt, NotSent, NoAnswer) as problem:
+        return Unclear(str(problem))
 
 
 def locator(client: KubeClient, wanted: Wanted) -> Locate:
-    """For `watch(locate=…)`."""
+    """For `watch(locate=…)`: where the kind is served now, if it surely is."""
 
     async def ask() -> Resource | None:
-        return await locate(client, wanted)
+        found = await serving(client, wanted)
+        return found if isinstance(found, Resource) else None
 
     return ask
 
 
+async def _look(client: KubeClient, wanted: Wanted) -> Resource | NotServed:
+    group = wanted.kind.group
+    versions = await _versions(client, wanted)
+    for version in versions:
+        entries = await _get(client, f"/apis/{group}/{version}" if group else f"/api/{version}", _Entries)
+        for entry in entries.resources if entries else ():
+            if entry.kind != wanted.kind.kind or "/" in entry.name:
+                continue
+            if version in wanted.versions:
+                return Resource(wanted.kind, version, entry.name, entry.namespaced)
+            known = ", ".join(wanted.versions)
+            raise _Doubt(f"{entry.name}.{group} is served as {version} only; we read {known}; update node-remedy")
+    return NotServed()
+
+
 async def _versions(client: KubeClient, wanted: Wanted) -> list[str]:
-    """The versions of the group that are served and understood; the server's favourite first."""
+    """The served versions: the server's favourite if we understand it, then ours, then strange ones."""
     if not wanted.kind.group:
         return list(wanted.versions)
     group = await _get(client, f"/apis/{wanted.kind.group}", _Group)
-    if group is None:
-        return []
-    served = {version.version for version in group.versions}
+    served = [one.version for one in group.versions] if group else []
     ours = [version for version in wanted.versions if version in served]
-    return sorted(ours, key=lambda version: version != group.preferred_version.version)
+    favourite = group.preferred_version.version if group else ""
+    return sorted(ours, key=lambda one: one != favourite) + [one for one in served if one not in ours]
 
 
 async def _get(client: KubeClient, path: str, shape: type[_T]) -> _T | None:
-    """A discovery document; None where there is none."""
+    """A discovery document; None if the server says that there is none."""
     answer = await client.send(Request("GET", path), timeout=PATIENCE, retry=True, urgent=True)
-    if answer.status != 200:
+    if answer.status == 404:
         return None
+    if answer.status in (401, 403):
+        remedy = "check the credentials, and that they may read /apis (role system:discovery)"
+        raise _Doubt(f"{path}: the API server answered {answer.status}; {remedy}")
+    if answer.status != 200:
+        raise _Doubt(f"{path}: the API server answered {answer.status}")
     try:
         return msgspec.json.decode(answer.body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
+        raise _Doubt(f"{path}: no discovery document; check that this is a Kubernetes API server") from None
