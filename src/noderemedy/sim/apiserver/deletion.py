@@ -54,7 +54,7 @@ class Deletions:
         new = self._held(old, asked)
         if "deletionTimestamp" in old["metadata"]:
             return self._again(resource, old, new, asked, grace, options)
-        if grace or new["metadata"].get("finalizers") or resource.kind == kinds.NAMESPACE:
+        if grace or self.is_held(resource, new):
             marked = self._marked(resource, new, grace)
             return Deleted(self._write(resource, old, marked, options), False)
         return Deleted(self.writes.remove(resource, old, options), True)
@@ -72,6 +72,10 @@ class Deletions:
             why = f"the ResourceVersion in the precondition ({asked.resource_version}) does not match"
             why += f" the ResourceVersion in record ({version})."
             raise errors.conflict(resource, meta["name"], f"{why} The object might have been modified")
+
+    def is_held(self, resource: ResourceType, tree: Tree) -> bool:
+        """Whether something must happen before the object may go: finalizers, or a namespace's content."""
+        return bool(tree["metadata"].get("finalizers")) or resource.kind == kinds.NAMESPACE
 
     def check_protected(self, resource: ResourceType, key: Key) -> None:
         if resource.kind == kinds.NAMESPACE and key[1] in ("default", "kube-system", "kube-public"):
