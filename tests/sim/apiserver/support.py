@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from noderemedy.model.ids import LEASE, NODE, Kind
@@ -83,11 +85,12 @@ def ask(
     content_type: str = "application/json",
     user: User = ADMIN,
     accept: str = "",
+    asked: Mapping[str, str] = MappingProxyType({}),
     **query: str,
 ) -> Page:
     """One request over HTTP in values."""
     raw = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-    return server.handle(Request(method, path, tuple(query.items()), raw, content_type), user, accept)
+    return server.handle(Request(method, path, tuple({**asked, **query}.items()), raw, content_type), user, accept)
 
 
 def tree_of(page: Page) -> Tree:

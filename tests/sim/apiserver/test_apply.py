@@ -70,7 +70,7 @@ def test_conditions_are_applied_through_status(server: ApiServer) -> None:
     assert ["Two"] == [one["type"] for one in after["status"]["conditions"]]
 
 
-sets = st.recursive(
+sets: st.SearchStrategy[dict[str, Any]] = st.recursive(
     st.just({}), lambda inner: st.dictionaries(st.sampled_from(["f:a", "f:b", "."]), inner, min_size=1), max_leaves=6
 )
 

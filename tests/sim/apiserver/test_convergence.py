@@ -43,7 +43,7 @@ class Mirror:
         """Watch from the last known version, for a moment; list if that version is gone."""
         self._watch()
         if self.is_lost:
-            listing = tree_of(ask(self.server, "GET", PATH, **dict(self.query)))
+            listing = tree_of(ask(self.server, "GET", PATH, asked=dict(self.query)))
             kind = {"kind": "ConfigMap", "apiVersion": "v1"}
             self.objects = {item["metadata"]["name"]: {**item, **kind} for item in listing["items"]}
             self.version, self.is_lost = listing["metadata"]["resourceVersion"], False

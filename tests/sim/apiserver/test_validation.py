@@ -100,6 +100,6 @@ def test_defaults_fill_what_is_there() -> None:
         "given": {**part, "default": {}},
     }
     shape = shape_of({"type": "object", "properties": properties})
-    value = {"one": None, "null": None, "list": [{}], "map": {"k": {}}}
+    value: dict[str, Any] = {"one": None, "null": None, "list": [{}], "map": {"k": {}}}
     expected = {"one": "x", "null": None, "list": [{"n": 1}], "map": {"k": {"n": 1}}, "given": {"n": 1}}
     assert expected == set_defaults(value, shape)
