@@ -37,9 +37,7 @@ def test_unknown_command_names_the_known_ones() -> None:
 
 def test_help_and_plan_load_no_http_stack() -> None:
     """Starting costs no import of aiohttp, rich or asyncio's event loops before they are needed."""
-    code = (
-        "import sys, noderemedy.cli.main, noderemedy.cli.plan; print({'aiohttp', 'rich'} & set(sys.modules))"
-    )
+    code = "import sys, noderemedy.cli.main, noderemedy.cli.plan; print({'aiohttp', 'rich'} & set(sys.modules))"
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
@@ -55,3 +53,16 @@ def test_name_in_messages(called: str, name: str, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(sys, "argv", [called])
 
     assert name == entry._called()
+
+
+def test_bug_of_ours_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """What we did wrong ends in exit code 70 and a sentence; a traceback comes only when asked for."""
+    monkeypatch.setattr("noderemedy.cli.version.text", lambda: 1 / 0)
+
+    with pytest.raises(SystemExit) as ended:
+        entry.main(["version"])
+    assert (70, 1) == (ended.value.code, len(capsys.readouterr().err.splitlines()))
+
+    monkeypatch.setenv("NODE_REMEDY_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        entry.main(["version"])

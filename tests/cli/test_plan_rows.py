@@ -115,9 +115,7 @@ def wrong_rows(rooms: tuple[Room, ...]) -> list[tuple[int, int, int, int]]:
 def test_rows_can_be_wrong() -> None:
     """Sabotage: a room that decides nothing fails the rows that demand something, and no others."""
     [room] = ROOMS
-    sabotaged = Room(
-        room.name, room.watches, room.indexes, room.wakes, room.sees, lambda view, now: NOTHING, room.may
-    )
+    sabotaged = Room(room.name, room.watches, room.indexes, room.wakes, room.sees, lambda view, now: NOTHING, room.may)
 
     assert [] == wrong_rows(ROOMS)
     assert [row for row, (says, _) in ROWS.items() if says != "nothing"] == wrong_rows((sabotaged,))

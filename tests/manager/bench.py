@@ -35,9 +35,7 @@ from noderemedy.wire.http import Request
 TOKENS = {name: f"token-of-the-{name}" for name in ("administrator", "first", "second")}
 USERS = {token: User(name, ADMIN.groups) for name, token in TOKENS.items()}
 SYSTEM = "node-remedy-system"
-HURRIED = WatchSettings(
-    first_pause=Span(20), longest_pause=Span(100), refused_pause=Span(100), settled=Span(100)
-)
+HURRIED = WatchSettings(first_pause=Span(20), longest_pause=Span(100), refused_pause=Span(100), settled=Span(100))
 RULES = Rules(duration=Span(2_000), deadline=Span(1_200), retry=Span(200))
 PATIENCE_S = 10.0
 Trouble = Callable[[Request], Fault | None]
@@ -55,9 +53,7 @@ class Managed:
         """The writes that succeeded, in order."""
         ended = [one for one in self.happenings if isinstance(one, Ended)]
         chosen = [one for one in ended if isinstance(one.outcome, Done)]
-        return [
-            type(one.effect.action).__name__ for one in chosen if not isinstance(one.effect.action, Confirm)
-        ]
+        return [type(one.effect.action).__name__ for one in chosen if not isinstance(one.effect.action, Confirm)]
 
     def reasons(self) -> list[str]:
         return [type(one.reason).__name__ for one in self.happenings if hasattr(one, "reason")]
@@ -121,9 +117,7 @@ class Bench:
 
     def create(self, tree: dict[str, Any]) -> None:
         """With its status, which the API takes through the subresource only."""
-        meta = {
-            key: value for key, value in tree["metadata"].items() if key not in ("uid", "resourceVersion")
-        }
+        meta = {key: value for key, value in tree["metadata"].items() if key not in ("uid", "resourceVersion")}
         made = self.api.create({**tree, "metadata": meta})
         if status := tree.get("status"):
             self.api.update({**made, "status": status}, subresource="status")
@@ -176,9 +170,7 @@ class Operator:
 
     def _boot(self) -> None:
         tree = a_node_tree()
-        meta = {
-            key: value for key, value in tree["metadata"].items() if key not in ("uid", "resourceVersion")
-        }
+        meta = {key: value for key, value in tree["metadata"].items() if key not in ("uid", "resourceVersion")}
         self._api.create({**tree, "metadata": meta})
 
 

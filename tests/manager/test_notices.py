@@ -14,7 +14,7 @@ from noderemedy.engine.loop import Notice
 from noderemedy.manager import notices
 from noderemedy.manager.notices import Reporter
 from noderemedy.model.ids import NODE, ref
-from noderemedy.model.reasons import ConfirmFirst, ObjectUnreadable, PowerOffOverdue, WaitingForPowerOff
+from noderemedy.model.reasons import ObjectUnreadable, PowerOffOverdue, WaitingForPowerOff
 from noderemedy.model.time import Wall
 
 WAITING = Notice("annotation", MACHINE_AT, "u", WaitingForPowerOff("metal/h"), "e1")
@@ -49,11 +49,6 @@ def test_alert_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     assert (False, True) == (calm.warning, alert.warning)
     assert ("PowerOffOverdue", "cluster.x-k8s.io/v1beta1") == (alert.reason, alert.api_version)
     assert [logging.INFO, logging.WARNING] == [record.levelno for record in caplog.records]
-
-
-def test_daily_business_is_no_event() -> None:
-    """Reading something live before an act is logged for debugging, and nothing else."""
-    assert [] == published(Notice("annotation", MACHINE_AT, "u", ConfirmFirst("x"), "e1"))
 
 
 def test_object_without_a_name_gets_no_event() -> None:

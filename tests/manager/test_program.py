@@ -168,12 +168,8 @@ def test_idle_writes_nothing_but_the_lease(tmp_path: Path) -> None:
             await until(manager.is_leading)
             for number in range(10):
                 node = it.api.get(NODE, NODE_AT.name)
-                beat = [
-                    {**node["status"]["conditions"][0], "lastHeartbeatTime": f"2030-03-17T17:50:{number:02}Z"}
-                ]
-                it.api.update(
-                    {**node, "status": {**node["status"], "conditions": beat}}, subresource="status"
-                )
+                beat = [{**node["status"]["conditions"][0], "lastHeartbeatTime": f"2030-03-17T17:50:{number:02}Z"}]
+                it.api.update({**node, "status": {**node["status"], "conditions": beat}}, subresource="status")
                 await asyncio.sleep(0.05)
             await manager.end()
 
@@ -301,9 +297,7 @@ def test_missing_kind_is_picked_up_later(tmp_path: Path, caplog: pytest.LogCaptu
 
             from noderemedy import crds
 
-            [definition] = [
-                tree for tree in crds.foreign() if tree["metadata"]["name"] == "baremetalhosts.metal3.io"
-            ]
+            [definition] = [tree for tree in crds.foreign() if tree["metadata"]["name"] == "baremetalhosts.metal3.io"]
             it.api.create(definition)
             it.create(a_host_tree())
             await until(lambda: "AddRebootAnnotation" in manager.done())

@@ -29,9 +29,7 @@ class Desk:
         self.milliseconds = 1_000_000
         self.engine = Engine(ROOMS)
         self.pokes = 0
-        clock = Clock(
-            random.Random(1), lambda: self.milliseconds * 1_000_000, lambda: self.milliseconds * 1_000_000
-        )
+        clock = Clock(random.Random(1), lambda: self.milliseconds * 1_000_000, lambda: self.milliseconds * 1_000_000)
         self.clock = clock
         self.sink = EngineSink(self.engine, watched(), clock, Log("test"), self.poke)
         for kind in watched():

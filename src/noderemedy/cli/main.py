@@ -6,6 +6,7 @@ pay for an HTTP stack. What somebody else did wrong ends in one line and exit co
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ from noderemedy.model.errors import Theirs
 
 UNUSABLE = 2  # bad usage, bad input, a cluster that cannot be reached
 OUR_FAULT = 70
+TRACEBACK = "NODE_REMEDY_TRACEBACK"
 
 
 class Lazy(NamedTuple):
@@ -98,6 +100,12 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone; the interpreter would complain once more
         sys.exit(141)
+    except Exception as bug:  # noqa: BLE001  the outermost place: people get a sentence, developers ask for more
+        if os.environ.get(TRACEBACK):
+            raise
+        what = f"a bug in node-remedy ({type(bug).__name__}: {bug})"
+        click.echo(f"Error: {what}; run again with {TRACEBACK}=1 to see where, and please report it", err=True)
+        sys.exit(OUR_FAULT)
     sys.exit(code if isinstance(code, int) else 0)
 
 

@@ -21,19 +21,13 @@ LEVELS = ("debug", "info", "warning", "error")
 
 
 @click.command()
-@click.option(
-    "--kubeconfig", type=click.Path(path_type=Path), help="How to reach the cluster; in a pod: not needed."
-)
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the cluster; in a pod: not needed.")
 @click.option("--context", default="", help="The context of the kubeconfig to use.")
 @click.option("--namespace", default=NAMESPACE, show_default=True, help="Where the leader's lease lives.")
 @click.option("--dry-run", is_flag=True, help="Decide and log, and write nothing: no lease, no events.")
-@click.option(
-    "--metrics-port", type=click.IntRange(0, 65535), help="Serve /metrics, /healthz and /readyz there."
-)
+@click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve /metrics, /healthz and /readyz there.")
 @click.option("--metrics-host", default="127.0.0.1", show_default=True, help="The address for that port.")
-@click.option(
-    "--identity", default="", help="The name in the lease; made up if not given, new for every process."
-)
+@click.option("--identity", default="", help="The name in the lease; made up if not given, new for every process.")
 @click.option("--log-level", type=click.Choice(LEVELS), default="info", show_default=True)
 def manager(
     kubeconfig: Path | None,

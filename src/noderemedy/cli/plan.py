@@ -42,18 +42,14 @@ def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> Wal
 @click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
 @click.option("--context", default="", help="The context of the kubeconfig to use.")
-def plan(
-    names: tuple[str, ...], now: Wall | None, output: str, kubeconfig: Path | None, context: str
-) -> None:
+def plan(names: tuple[str, ...], now: Wall | None, output: str, kubeconfig: Path | None, context: str) -> None:
     """Show every action that would be taken next, its reasons and when the next look is due. Changes nothing.
 
     A kubectl dump will do: kubectl get nodes,machines,bmh,metal3machines -A -o yaml | node-remedy plan -f -
     """
     at = now or Wall(time.time_ns() // 1_000_000)
     if names and (kubeconfig or context):
-        raise click.UsageError(
-            "-f plans on files, --kubeconfig and --context on a live cluster; leave one of them out"
-        )
+        raise click.UsageError("-f plans on files, --kubeconfig and --context on a live cluster; leave one of them out")
     if names:
         found = sources.objects(names, sys.stdin.buffer.read)
         made = planning.on_trees(found, at)

@@ -89,11 +89,7 @@ class Carrier:
 def judge(effect: Effect, answer: Answer, begun: Mono, is_unserved: Callable[[], bool]) -> Outcome:
     """How an effect ended; a 404 that does not speak of the object is no proof of its absence (rule 3)."""
     action = effect.action
-    if (
-        answer.status != 404
-        or not isinstance(action, Confirm | DeleteNode)
-        or speaks_of(answer, action.ref.name)
-    ):
+    if answer.status != 404 or not isinstance(action, Confirm | DeleteNode) or speaks_of(answer, action.ref.name):
         return outcome(effect, answer, begun)
     if is_unserved():
         return Done(begun, gone=True, date=answer.date)

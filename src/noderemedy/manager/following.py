@@ -26,9 +26,7 @@ async def follow(
         found = await serving(client, wanted)
         return _tell(found, wanted, sink) if not isinstance(found, Unclear) else None
 
-    resource = await _first(
-        client, wanted, sink, Backoff(chance, settings.first_pause, settings.longest_pause)
-    )
+    resource = await _first(client, wanted, sink, Backoff(chance, settings.first_pause, settings.longest_pause))
     await watch(
         client,
         resource,

@@ -11,9 +11,7 @@ WANTED: dict[Kind, Wanted] = {
     NODE: Wanted(NODE, ("v1",), "nodes", False),
     MACHINE: Wanted(MACHINE, ("v1beta2", "v1beta1", "v1alpha4", "v1alpha3"), "machines", True),
     OPENSHIFT_MACHINE: Wanted(OPENSHIFT_MACHINE, ("v1beta1",), "machines", True),
-    METAL3_MACHINE: Wanted(
-        METAL3_MACHINE, ("v1beta2", "v1beta1", "v1alpha5", "v1alpha4"), "metal3machines", True
-    ),
+    METAL3_MACHINE: Wanted(METAL3_MACHINE, ("v1beta2", "v1beta1", "v1alpha5", "v1alpha4"), "metal3machines", True),
     HOST: Wanted(HOST, ("v1alpha1",), "baremetalhosts", True),
 }
 WITHOUT: dict[Kind, str] = {

@@ -15,6 +15,7 @@ from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Refused
 from noderemedy.drivers.kube.listing import Lister
 from noderemedy.drivers.kube.refusals import describe
 from noderemedy.drivers.kube.sink import DEFAULT
+from noderemedy.manager.effects import judge
 from noderemedy.manager.kinds import WITHOUT, crd_name, wanted
 from noderemedy.manager.plan import Look, Plan
 from noderemedy.manager.serving import NotServed, Unclear, serving
@@ -22,7 +23,6 @@ from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import NODE, Kind
 from noderemedy.model.outcome import Done, Effect, Outcome, Seen, Unknown
 from noderemedy.model.time import Wall
-from noderemedy.wire.answers import outcome
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.objects import Undecodable, decode
 from noderemedy.wire.requests import render
@@ -91,7 +91,7 @@ class Live:
             return Done(begun, gone=True)
         request = reading(render(read.action, 0, self._served))
         try:
-            return outcome(read, await self._client.send(request, retry=True), begun)
+            return judge(read, await self._client.send(request, retry=True), begun, lambda: False)
         except (NotSent, NoAnswer) as problem:
             return Unknown(str(problem))
 

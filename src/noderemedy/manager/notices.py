@@ -17,7 +17,7 @@ from noderemedy.manager import plain
 from noderemedy.model.actions import Confirm
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome
-from noderemedy.model.reasons import ConfirmFirst, ObjectUnreadable
+from noderemedy.model.reasons import ObjectUnreadable
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire.http import Resource
 
@@ -40,9 +40,6 @@ class Reporter:
         if isinstance(reason, ObjectUnreadable):
             self._metrics.quarantined.labels(str(notice.ref.kind)).inc()
         facts = {"room": notice.room, "key": str(notice.ref), "reason": name, "note": reason.note()}
-        if isinstance(reason, ConfirmFirst):  # on the way to every act: not worth an Event
-            self._log.debug("decided", **facts)
-            return
         say = self._log.warning if reason.alert else self._log.info
         say("decided", **facts, episode=notice.episode)
         if self._publish and notice.ref.name:
@@ -72,9 +69,7 @@ class Wishes:
     def look(self, notices: tuple[Notice, ...], engine: Engine) -> None:
         for key in dict.fromkeys(Key(notice.room, notice.ref) for notice in notices):
             decision = engine.decisions.get(key)
-            actions = (
-                [action for action in decision.actions if not isinstance(action, Confirm)] if decision else []
-            )
+            actions = [action for action in decision.actions if not isinstance(action, Confirm)] if decision else []
             names = tuple(f"{type(action).__name__} {action.ref}" for action in actions)
             if names and self._said.get(key) != names:
                 self._log.info("would do", key=str(key.ref), actions=list(names))

@@ -154,9 +154,7 @@ def on_trees(sources: Iterable[Source], now: Wall, rooms: tuple[Room, ...] = ROO
     return look.plan(remarks)
 
 
-def last_of_each(
-    sources: Iterable[Source], kinds: tuple[Kind, ...]
-) -> tuple[list[tuple[Kind, Any]], list[str]]:
+def last_of_each(sources: Iterable[Source], kinds: tuple[Kind, ...]) -> tuple[list[tuple[Kind, Any]], list[str]]:
     """The objects of our kinds; where two have one name the last counts, with a remark."""
     chosen: dict[tuple[Kind, str, str, int], Source] = {}
     remarks = []

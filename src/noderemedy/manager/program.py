@@ -47,9 +47,7 @@ async def run(settings: Settings, stop: asyncio.Event, observer: Observer | None
 class Manager:
     """One manager and its parts."""
 
-    def __init__(
-        self, settings: Settings, client: KubeClient, stop: asyncio.Event, observer: Observer
-    ) -> None:
+    def __init__(self, settings: Settings, client: KubeClient, stop: asyncio.Event, observer: Observer) -> None:
         self._settings = settings
         self._client = client
         self._stop = stop
@@ -86,9 +84,7 @@ class Manager:
         health = await self._serve_health()
         election = self._stand_for_election()
         for one in wanted():
-            self._start(
-                f"watch of {one.kind}", follow(self._client, one, self._sink, self._chance, settings.watch)
-            )
+            self._start(f"watch of {one.kind}", follow(self._client, one, self._sink, self._chance, settings.watch))
         if self._publisher:
             self._start("events", self._publisher.run())
         self._start("loop lag", measure_lag(self._metrics))
@@ -209,9 +205,7 @@ class Manager:
         if self._leadership is None:
             return None
         place = Place(self._settings.namespace, LEASE_NAME)
-        election = Election(
-            self._client, self._leadership, self._clock, place, self._led, self._lease_trouble
-        )
+        election = Election(self._client, self._leadership, self._clock, place, self._led, self._lease_trouble)
         self._start("lease", election.run())
         return election
 
@@ -243,9 +237,7 @@ class Manager:
             await health.start(host, port)
         except OSError as problem:
             why = problem.strerror or "cannot listen"
-            raise PortTaken(
-                f"{host}:{port}: {why}; choose another --metrics-port or --metrics-host"
-            ) from None
+            raise PortTaken(f"{host}:{port}: {why}; choose another --metrics-port or --metrics-host") from None
 
     def _dead(self) -> list[str]:
         return [f"{name} has died" for name, task in self._tasks.items() if task.done()]

@@ -105,6 +105,4 @@ async def _get(client: KubeClient, path: str, shape: type[T]) -> T | None:
     try:
         return msgspec.json.decode(answer.body, type=shape)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        raise _Doubt(
-            f"{path}: the answer is no discovery document; is this a Kubernetes API server?"
-        ) from None
+        raise _Doubt(f"{path}: the answer is no discovery document; is this a Kubernetes API server?") from None

@@ -77,9 +77,7 @@ class EngineSink:
             return
         if kind in self._hidden:
             self._hidden.discard(kind)
-            self._engine.listed(
-                kind, self._clock.now()
-            )  # the stream goes on from where it was: nothing is missing
+            self._engine.listed(kind, self._clock.now())  # the stream goes on from where it was: nothing is missing
             self._poke()
         self._recovered(kind)
 
@@ -131,9 +129,7 @@ class EngineSink:
         """What is not in step with the API, in words."""
         told = [f"{kind}: {why}" for kind, why in self._troubles.items()]
         silent = [kind for kind in self._kinds if kind not in self._troubles]
-        return told + [
-            f"{kind}: not listed yet" for kind in silent if not self._engine.cache.is_complete(kind)
-        ]
+        return told + [f"{kind}: not listed yet" for kind in silent if not self._engine.cache.is_complete(kind)]
 
     def _hide(self, kind: Kind) -> None:
         self._hidden.add(kind)
@@ -153,7 +149,5 @@ class EngineSink:
         if not why.startswith(CONNECTION):
             self._log.info("kind can be seen again", kind=str(kind))
             return
-        self._troubles = {
-            one: said for one, said in self._troubles.items() if not said.startswith(CONNECTION)
-        }
+        self._troubles = {one: said for one, said in self._troubles.items() if not said.startswith(CONNECTION)}
         self._log.info("API server is back")

@@ -69,9 +69,7 @@ def unfold(tree: Any, origin: str) -> Iterator[Source]:
             yield from unfold(item, origin)
         return
     if not isinstance(tree, dict):
-        raise BadInput(
-            f"{origin}: holds {_short(tree)} where a Kubernetes object is expected; correct the file"
-        )
+        raise BadInput(f"{origin}: holds {_short(tree)} where a Kubernetes object is expected; correct the file")
     kind, items = str(tree.get("kind", "")), tree.get("items")
     if not (kind.endswith("List") and (isinstance(items, list) or items is None) and "spec" not in tree):
         yield Source(tree, origin)
