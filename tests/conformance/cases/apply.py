@@ -171,3 +171,25 @@ def case_status_is_applied_on_its_own(api: Client) -> None:
     assert {"phase": "Up"} == after["status"]
     entry = next(e for e in after["metadata"]["managedFields"] if e["manager"] == "reporter")
     assert ("status", {"f:status": {"f:phase": {}}}) == (entry["subresource"], entry["fieldsV1"])
+
+
+def case_fields_without_schema_are_refused(api: Client) -> None:
+    """Applying a field that the schema does not have fails, unlike creating with one."""
+    widgets(api)
+    reply = api.apply(api.at("widgets", "one"), a_widget("one", surprise=1), "first")
+    assert 500 == reply.status
+    assert ".spec.surprise: field not declared in schema" in reply.json["message"]
+    assert api.gone(api.at("widgets", "one"))
+
+
+def case_uid_of_a_missing_object_is_a_conflict(api: Client) -> None:
+    """Applying with a uid never creates."""
+    body = _config({"a": "1"}, uid="11111111-1111-1111-1111-111111111111")
+    status = api.apply(api.at("configmaps", "one"), body, "first").refused(409, "Conflict")
+    assert "uid mismatch" in status["message"]
+    assert api.gone(api.at("configmaps", "one"))
+
+
+def case_version_of_a_missing_object_is_no_guard(api: Client) -> None:
+    """Applying with a resourceVersion creates what is missing: only a uid guards against that."""
+    api.apply(api.at("configmaps", "one"), _config({"a": "1"}, resourceVersion="1"), "first").ok(201)

@@ -182,3 +182,42 @@ def case_writer_is_recorded(api: Client) -> None:
         entry["fieldsType"],
     )
     assert {"f:data": {".": {}, "f:k": {}}} == entry["fieldsV1"]
+
+
+def case_null_in_a_map_is_an_empty_string(api: Client) -> None:
+    """A null label or annotation of a new object is stored as an empty string, in all kinds."""
+    body = a_config("one", labels={"a": None}, annotations={"example.dev/x": None})
+    metadata = api.create("configmaps", body)["metadata"]
+    assert ({"a": ""}, {"example.dev/x": ""}) == (metadata["labels"], metadata["annotations"])
+    widget = make_widget(api, "one", {"annotations": {"example.dev/x": None}})
+    assert {"example.dev/x": ""} == widget["metadata"]["annotations"]
+
+
+def case_wrong_types_in_metadata_are_refused(api: Client) -> None:
+    """Metadata of another type than it should be is a bad request."""
+    api.post(api.at("configmaps"), a_config("one", finalizers=[1])).refused(400, "BadRequest")
+    api.post(api.at("configmaps"), a_config("one", labels=["a"])).refused(400, "BadRequest")
+    widgets(api)
+    api.post(api.at("widgets"), a_widget("one", {"finalizers": [1]})).refused(400, "BadRequest")
+
+
+def case_node_tells_what_is_unknown(api: Client) -> None:
+    """A node always has nodeInfo, with empty strings, and conditions always have their times, which may be null."""
+    body = a_node(api.name("node"))
+    body["status"] = {"conditions": [{"type": "Ready", "status": "True"}], "capacity": {"cpu": "4"}}
+    status = api.create("nodes", body)["status"]
+    info = status["nodeInfo"]
+    assert ("", "", "") == (info["bootID"], info["systemUUID"], info["kubeletVersion"])
+    assert {"Port": 0} == status["daemonEndpoints"]["kubeletEndpoint"]
+    condition = {"type": "Ready", "status": "True", "lastHeartbeatTime": None, "lastTransitionTime": None}
+    assert [condition] == status["conditions"]
+    assert {"cpu": "4"} == status["allocatable"]
+
+
+def case_times_of_a_lease_have_six_decimals(api: Client) -> None:
+    """The times of a lease are given in microseconds, and nothing else is accepted."""
+    for time in ("2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5Z", "soon"):
+        body = {"metadata": {"name": "one"}, "spec": {"renewTime": time}}
+        api.post(api.at("leases"), body).refused(400, "BadRequest")
+    body = {"metadata": {"name": "one"}, "spec": {"renewTime": "2026-01-01T00:00:00.500000Z"}}
+    assert "2026-01-01T00:00:00.500000Z" == api.create("leases", body)["spec"]["renewTime"]

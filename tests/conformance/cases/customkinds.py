@@ -210,3 +210,9 @@ def case_definition_is_read_back(api: Client) -> None:
     stored = api.get(api.at("customresourcedefinitions", f"widgets.{GROUP}")).ok()
     schema = stored["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
     assert WIDGET_SPEC == schema["properties"]["spec"]
+
+
+def case_null_where_not_allowed_is_absent(api: Client) -> None:
+    """A null for a field that is not nullable counts as absent."""
+    assert [("FieldValueRequired", "spec.size")] == _refused(api, size=None)
+    assert "nested" not in make_widget(api, "two", nested=None)["spec"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.conformance.client import JSON_PATCH, Client, Reply
-from tests.conformance.objects import a_config, make_widget
+from tests.conformance.objects import a_config, causes_of, make_widget
 
 
 def _patch(api: Client, *operations: dict[str, Any], plural: str = "configmaps") -> Reply:
@@ -117,3 +117,15 @@ def case_patch_must_be_a_list(api: Client) -> None:
     """A JSON patch that is not a list is a bad request."""
     api.create("configmaps", a_config("one"))
     api.patch(api.at("configmaps", "one"), {"op": "add"}, JSON_PATCH).refused(400, "BadRequest")
+
+
+def case_result_must_be_readable(api: Client) -> None:
+    """A patch whose result is no object of the kind is invalid as a patch."""
+    made = api.create("configmaps", a_config("one"))
+    status = _patch(api, {"op": "add", "path": "/metadata/labels", "value": ["a"]}).refused(422, "Invalid")
+    assert [("FieldValueInvalid", "patch")] == causes_of(status)
+    assert made == api.read("configmaps", "one")
+    make_widget(api, "one")
+    operation = {"op": "add", "path": "/metadata/finalizers", "value": [1]}
+    status = _patch(api, operation, plural="widgets").refused(422, "Invalid")
+    assert [("FieldValueInvalid", "patch")] == causes_of(status)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.conformance.client import Client
-from tests.conformance.objects import a_config, a_node, causes_of, make_widget
+from tests.conformance.objects import a_config, a_lease, a_node, causes_of, make_widget
 
 
 def case_fields_are_merged(api: Client) -> None:
@@ -107,3 +107,12 @@ def case_result_is_validated(api: Client) -> None:
     made = make_widget(api, "one")
     api.patch(api.at("widgets", "one"), {"spec": {"size": 1000}}).refused(422, "Invalid")
     assert made == api.read("widgets", "one")
+
+
+def case_wrong_types_are_refused(api: Client) -> None:
+    """A patch that gives a built-in field another type is invalid as a patch."""
+    made = api.create("leases", a_lease("one"))
+    patch = {"spec": {"leaseDurationSeconds": "long"}}
+    status = api.patch(api.at("leases", "one"), patch).refused(422, "Invalid")
+    assert [("FieldValueInvalid", "patch")] == causes_of(status)
+    assert made == api.read("leases", "one")

@@ -131,3 +131,10 @@ def case_binding_sets_the_node_once(api: Client) -> None:
     assert "Success" == api.post(api.at("pods", "one", "binding"), binding).ok(201)["status"]
     assert "here" == api.read("pods", "one")["spec"]["nodeName"]
     api.post(api.at("pods", "one", "binding"), binding).refused(409, "Conflict")
+
+
+def case_creating_update_with_a_uid_is_a_conflict(api: Client) -> None:
+    """A replacement that names a uid never creates."""
+    body = a_lease("one", uid="11111111-1111-1111-1111-111111111111")
+    api.put(api.at("leases", "one"), body).refused(409, "Conflict")
+    assert api.gone(api.at("leases", "one"))
