@@ -252,6 +252,30 @@ def test_slow_watcher_is_closed_and_blocks_nobody() -> None:
     asyncio.run(scenario())
 
 
+def test_what_exists_is_sent_whatever_its_number() -> None:
+    """The events of the present do not count against the queue of a watcher."""
+
+    async def scenario() -> None:
+        async with a_bench(queue_max=2) as bench:
+            for number in range(10):
+                await bench.create(f"c{number}")
+            async with bench.watch() as lines:
+                names = [json.loads(await lines.readline())["object"]["metadata"]["name"] for _ in range(10)]
+            assert [f"c{number}" for number in range(10)] == names
+
+    asyncio.run(scenario())
+
+
+def test_nonsense_duration_is_refused() -> None:
+    """A watch whose timeoutSeconds is no number is a bad request."""
+
+    async def scenario() -> None:
+        async with a_bench() as bench:
+            assert 400 == (await bench.get(f"{CONFIGS}?watch=true&timeoutSeconds=long"))[0]
+
+    asyncio.run(scenario())
+
+
 def test_body_has_a_limit() -> None:
     """A body of more than three megabytes is refused with a Status that can be read."""
 

@@ -146,15 +146,15 @@ class Endpoint:
     async def _watch(
         self, web_request: web.BaseRequest, request: Request, user: User, accept: str, fault: Fault | None
     ) -> web.StreamResponse:
-        query = dict(request.query)
-        wants_bookmarks = query.get("allowWatchBookmarks") in TRUE
-        every = self.settings.bookmark_every.ms / 1000 if wants_bookmarks else None
-        pace = Pace(float(query.get("timeoutSeconds") or WATCH_LASTS_S), every)
+        pace = self._pace(dict(request.query))
+        if pace is None:
+            return refusal(400, "BadRequest", "timeoutSeconds is not a number")
         watcher = Watcher(bookmark_for(self.api, request, accept), pace, self.settings.queue_max, fault)
         try:
             subscription = self.api.watch(request, watcher.tell, user, accept)
         except ApiError as error:
             return refusal(error.code, error.reason, error.message, error.details)
+        watcher.follow()
         if not subscription.is_open:
             watcher.end()
         self.watchers.append(watcher)
@@ -163,6 +163,14 @@ class Endpoint:
         finally:
             subscription.close()
             self.watchers.remove(watcher)
+
+    def _pace(self, query: Mapping[str, str]) -> Pace | None:
+        """How long a watch lasts and when it gets bookmarks; None when that cannot be read."""
+        seconds = query.get("timeoutSeconds") or "0"
+        if not seconds.isdigit():
+            return None
+        every = self.settings.bookmark_every.ms / 1000 if query.get("allowWatchBookmarks") in TRUE else None
+        return Pace(float(seconds) or WATCH_LASTS_S, every)
 
     async def _stream(self, web_request: web.BaseRequest, watcher: Watcher) -> web.StreamResponse:
         transport = web_request.transport

@@ -3,7 +3,7 @@
 `lab/http.py` opens a `Watcher` per watch request. The API server calls `tell` in the middle of somebody's write,
 so `tell` only queues; `lines` is what the connection sends, at its own speed.
 
-Rule 1: a watcher never makes a writer wait. When its queue is full the watch is over: the client lists again.
+Rule 1: a watcher never makes a writer wait. When its queue is full the watch is over, and the client lists again.
 Rule 2: a silent watcher (a fault) sends nothing more and keeps the connection open.
 """
 
@@ -52,6 +52,7 @@ class Watcher:
         self._bookmark = bookmark
         self._pace = pace
         self._queue_max = queue_max
+        self._is_following = False
         self._fault = fault
         self._queue: deque[WatchEvent] = deque()
         self._wake = asyncio.Event()
@@ -65,12 +66,17 @@ class Watcher:
         """Called by the API server for each event, in the middle of a write."""
         if self.is_over:
             return
-        if len(self._queue) >= self._queue_max:
+        if self._is_following and len(self._queue) >= self._queue_max:
             self.has_overflowed = True
             self.cut()
             return
         self._queue.append(event)
         self._wake.set()
+
+    def follow(self) -> None:
+        """What was queued until now is what existed before: it is sent whatever its number, and does not count."""
+        self._is_following = True
+        self._queue_max += len(self._queue)
 
     def end(self) -> None:
         """Send what is queued, then end the stream properly."""
