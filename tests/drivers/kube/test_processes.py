@@ -274,6 +274,26 @@ def test_a_token_file_replaced_while_requests_go_on(tmp_path: Path) -> None:
     run(test())
 
 
+def test_the_service_account_of_a_pod(tmp_path: Path) -> None:
+    """Inside a pod: the mounted files are enough, and a token that was replaced is used after the first refusal."""
+
+    async def test() -> None:
+        tokens = {"first": ADMIN}
+        async with an_endpoint(tokens) as endpoint:
+            assert endpoint.authority is not None
+            (tmp_path / "token").write_text("first\n")
+            (tmp_path / "ca.crt").write_bytes(endpoint.authority.certificate)
+            host = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": str(endpoint.port)}
+            async with KubeClient(load(environ={**host, "HOME": str(tmp_path)}, mount=tmp_path)) as client:
+                assert 200 == (await client.send(GET)).status
+                tokens["second"] = tokens.pop("first")
+                assert 401 == (await client.send(GET)).status
+                (tmp_path / "token").write_text("second\n")
+                assert 200 == (await client.send(GET)).status
+
+    run(test())
+
+
 def test_a_token_file_is_read_every_minute(tmp_path: Path) -> None:
     """A token that was replaced is used a minute later, before anybody refuses the old one."""
     clock = [0.0]
