@@ -35,9 +35,9 @@ class Wishes(msgspec.Struct, frozen=True):
     size: Size
     scenario: str
     port: int
-    is_once: bool
-    is_json: bool
-    until_alert: bool
+    is_once: bool = False
+    is_json: bool = False
+    until_alert: bool = False
 
 
 @click.group(invoke_without_command=True)

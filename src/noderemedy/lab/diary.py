@@ -16,7 +16,7 @@ from noderemedy.lab.clock import RealAgenda
 from noderemedy.manager.settings import Ended, Happening, Led
 from noderemedy.model.actions import Confirm
 from noderemedy.model.ids import Ref
-from noderemedy.model.outcome import Done
+from noderemedy.model.outcome import Done, Effect
 from noderemedy.model.reasons import ConfirmFirst, Reason, TableRow
 
 REASONS_MAX = 200
@@ -45,20 +45,29 @@ class Diary:
         self.acts: list[Act] = []
         self.said: deque[Said] = deque(maxlen=REASONS_MAX)
         self.is_leading = False
+        self.in_flight = 0
         self.on_alert: list[Callable[[Said], None]] = []
         self._agenda = agenda
 
     def observe(self, happening: Happening) -> None:
         at_ms = self._agenda.elapsed_ms()
         match happening:
+            case Effect():
+                self.in_flight += 1
+            case Ended():
+                self.in_flight -= 1
+                self._ended(happening, at_ms)
             case Led():
                 self.is_leading = happening.is_leading
-            case Ended(effect, Done()) if not isinstance(effect.action, Confirm):
-                self.acts.append(Act(type(effect.action).__name__, effect.action.ref, at_ms))
             case Notice():
                 self._heard(Said(happening.reason, happening.ref, at_ms))
             case _:
                 pass
+
+    def _ended(self, ended: Ended, at_ms: int) -> None:
+        action = ended.effect.action
+        if isinstance(ended.outcome, Done) and not isinstance(action, Confirm):
+            self.acts.append(Act(type(action).__name__, action.ref, at_ms))
 
     def _heard(self, said: Said) -> None:
         self.said.append(said)

@@ -25,7 +25,12 @@ from noderemedy.wire import names
 
 OVERHEAD_MS = 20_000  # real requests and a busy machine
 LINGER_MS = 3_000
-ALERT_MS = {End.NOTHING_FREED: 120_000, End.BACKUP_KEPT: 600_000, End.BACK: 0}
+ALERT_MS = {End.NOTHING_FREED: 120_000, End.BACKUP_KEPT: 600_000}
+# What a repair has to wait for in the world, from the fault to the end.
+ON_THE_WAY = (
+    *("grace", "mark_after", "power_off", "power_poll", "orphaned_pods"),
+    *("schedule", "attach", "pod_start", "power_on", "boot"),
+)
 WAITS: dict[End, type[Reason]] = {End.NOTHING_FREED: WaitingForPowerOff, End.BACKUP_KEPT: WaitingForNode}
 OVERDUE: dict[End, type[Reason]] = {End.NOTHING_FREED: PowerOffOverdue, End.BACKUP_KEPT: NodeOverdue}
 
@@ -74,7 +79,7 @@ class Play:
         """Let it happen and wait for its end."""
         self.begin()
         is_right = RIGHT[self.scenario.end]
-        while not is_right(self) and not self._is_hopeless():
+        while not (is_right(self) and not self.lab.diary.in_flight) and not self._is_hopeless():
             self.lab.complain_if_broken()
             await asyncio.sleep(LOOK_S)
         return self.report(is_right(self))
@@ -83,7 +88,7 @@ class Play:
         lab = self.lab
         lab.agenda.catch_up()
         self.begun_ms = lab.agenda.now_ms
-        for node in targets(self.scenario, lab.cluster) if self.scenario.faults else ():
+        for node in targets(self.scenario, lab.cluster):
             for fault in self.scenario.faults:
                 lab.inject(fault, node)
             repair = lab.story.current(node)
@@ -103,10 +108,9 @@ class Play:
 
     def _is_hopeless(self) -> bool:
         """Too late, or a rule was broken."""
-        durations = self.lab.cluster.durations
-        world_ms = sum(getattr(durations, name) for name in durations.__struct_fields__)
-        alert_ms = ALERT_MS[self.scenario.end] if self.until_alert else 0
-        return bool(self.lab.checkers.violations) or self.elapsed_ms > 2 * world_ms + alert_ms + OVERHEAD_MS
+        world_ms = sum(getattr(self.lab.cluster.durations, name) for name in ON_THE_WAY)
+        alert_ms = ALERT_MS.get(self.scenario.end, 0) if self.until_alert else 0
+        return bool(self.lab.checkers.violations) or self.elapsed_ms > 3 * world_ms + alert_ms + OVERHEAD_MS
 
     def said(self, wanted: dict[End, type[Reason]]) -> bool:
         """Whether the manager gave the reason that this end asks for, for every node of the scenario."""
@@ -167,8 +171,13 @@ def is_backup_kept(play: Play) -> bool:
     return is_kept and is_gone and all(Step.MOVED in repair.at for repair in play.repairs)
 
 
+def is_quiet(play: Play) -> bool:
+    return not play.lab.story.repairs
+
+
 RIGHT: dict[End, Callable[[Play], bool]] = {
     End.BACK: is_back,
+    End.QUIET: is_quiet,
     End.NOTHING_FREED: is_nothing_freed,
     End.BACKUP_KEPT: is_backup_kept,
 }

@@ -22,6 +22,7 @@ class End(Enum):
     """How a story has to end, in the words of the list of scenarios."""
 
     BACK = "the workload moves, the node comes back"
+    QUIET = "all is as it was"
     NOTHING_FREED = "nothing is freed; after 120 s an alert (--until-alert waits for it)"
     BACKUP_KEPT = "the workload moves, the backup is kept; after 600 s an alert (--until-alert waits for it)"
 
@@ -52,6 +53,7 @@ SCENARIOS: dict[str, Scenario] = {
         mend_after=Step.RELEASED,
         mend_polls=3,
     ),
+    "none": Scenario("nothing happens, the stage is yours", (), End.QUIET),
 }
 DEFAULT = "hang"
 
@@ -63,7 +65,9 @@ def find(name: str) -> Scenario:
 
 
 def targets(scenario: Scenario, cluster: Cluster) -> list[str]:
-    """The node that runs the first pod of the database; or all nodes of its rack."""
+    """The node that runs the first pod of the database; or all nodes of its rack; or none."""
+    if not scenario.faults:
+        return []
     pod = cluster.api.get(POD, FIRST_POD, WORKLOAD)
     node = str(pod["spec"]["nodeName"])
     rack = cluster.servers[node].rack

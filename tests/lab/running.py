@@ -1,0 +1,127 @@
+"""Starts `node-remedy lab` as a person would, in a process of its own, and ends it by Ctrl-C."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+
+from noderemedy.cli.main import main
+
+ROOT = Path(__file__).parent.parent.parent
+FAST = "400"
+PATIENCE_S = 60.0
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """Ours without what a CI or an enclosing make put there."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
+    inherited.pop("CI", None)
+    return {**inherited, **variables}
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "noderemedy.cli.main", "lab", *arguments]
+
+
+def lab(*arguments: str, folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run `node-remedy lab …` to its end."""
+    return subprocess.run(
+        command(*arguments),
+        cwd=folder,
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+
+
+class Result(NamedTuple):
+    """How a command ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def called(*arguments: str) -> Result:
+    """Call `node-remedy lab …` inside this process: for what ends at once."""
+    output, errors = io.StringIO(), io.StringIO()
+    with redirect_stdout(output), redirect_stderr(errors):
+        try:
+            main(["lab", *arguments])
+        except SystemExit as ended:
+            code = ended.code
+    return Result(code if isinstance(code, int) else 1, output.getvalue(), errors.getvalue())
+
+
+class RunningLab:
+    """A lab that lives, and what it has said so far."""
+
+    def __init__(self, folder: Path, *arguments: str) -> None:
+        self.folder = folder
+        self.lines: list[str] = []
+        self.process = subprocess.Popen(
+            command("--speed", FAST, *arguments),
+            cwd=folder,
+            env=environment(PYTHONUNBUFFERED="1"),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    @property
+    def kubeconfig(self) -> Path:
+        return self.folder / ".lab" / "kubeconfig"
+
+    @property
+    def said(self) -> str:
+        return "".join(self.lines)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line)
+
+    def wait_for(self, *words: str) -> str:
+        """The first line with all these words; fails with everything that was said."""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            for line in list(self.lines):
+                if all(word in line for word in words):
+                    return line
+            assert self.process.poll() is None, self.said
+            time.sleep(0.02)
+        raise AssertionError(f"nothing about {words} in:\n{self.said}")
+
+    def fault(self, fault: str, node: str) -> Result:
+        return called("fault", fault, node, "--dir", str(self.kubeconfig.parent))
+
+    def interrupt(self, number: int = signal.SIGINT) -> int:
+        """Ctrl-C, and the exit code."""
+        self.process.send_signal(number)
+        code = self.process.wait(PATIENCE_S)
+        self._reader.join(PATIENCE_S)
+        return code
+
+
+@contextmanager
+def a_running_lab(folder: Path, *arguments: str) -> Iterator[RunningLab]:
+    running = RunningLab(folder, *arguments)
+    try:
+        yield running
+    finally:
+        if running.process.poll() is None:
+            running.process.kill()
+            running.process.wait()
