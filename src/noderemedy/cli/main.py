@@ -100,7 +100,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except BrokenPipeError:
         sys.stderr.close()  # whoever read our output has gone; the interpreter would complain once more
         sys.exit(141)
-    except Exception as bug:  # noqa: BLE001  the outermost place: people get a sentence, developers ask for more
+    except Exception as bug:  # the outermost place: people get a sentence, developers ask for more
         if os.environ.get(TRACEBACK):
             raise
         what = f"a bug in node-remedy ({type(bug).__name__}: {bug})"
