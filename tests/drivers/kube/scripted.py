@@ -32,7 +32,7 @@ QUICK = Settings(
     first_pause=Span(2),
     longest_pause=Span(10),
     refused_pause=Span(10),
-    silence=Span(300),
+    silence=Span(5_000),
     settled=Span(1_000),
 )
 

@@ -36,7 +36,7 @@ from noderemedy.sim.apiserver.types import User
 from noderemedy.wire.http import Answer, Request
 
 PLACE = Place("default", "node-remedy-manager")
-QUICK = Rules(Span(1_500), Span(1_000), Span(200))
+QUICK = Rules(Span(3_000), Span(2_000), Span(200))
 OURS = Lease("we", 3, Span(15_000), Wall(1_000), Wall(1_700_000_000_123), "7")
 
 
@@ -83,7 +83,7 @@ def test_a_standby_takes_over_at_once_after_a_release(tmp_path: Path) -> None:
                 assert [(True, 1), (False, 1)] == first.changes
                 begun = asyncio.get_running_loop().time()
                 await until(second.leads)
-                assert asyncio.get_running_loop().time() - begun < 0.5
+                assert asyncio.get_running_loop().time() - begun < 2.0
                 assert [(True, 2)] == second.changes
                 assert 2 == the_lease(endpoint)["spec"]["leaseTransitions"]
                 await second.election.release(second.task)
@@ -106,7 +106,7 @@ def test_a_standby_takes_over_from_a_crashed_leader_after_its_time(tmp_path: Pat
                 await first.crash()
                 begun = asyncio.get_running_loop().time()
                 await until(second.leads)
-                assert asyncio.get_running_loop().time() - begun >= 1.2
+                assert asyncio.get_running_loop().time() - begun >= 2.5
                 assert not first.leads()
                 await second.crash()
 

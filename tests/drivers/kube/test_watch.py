@@ -127,7 +127,9 @@ def test_rule_3_silence_means_a_new_connection() -> None:
     """A stream that says nothing for too long is left, and followed by another from the same version."""
 
     async def test() -> None:
-        async with watching(FIRST, stream(then="hang"), stream(event("ADDED", a_node("b", 11)))) as (api, sink):
+        deaf, alive = stream(then="hang"), stream(event("ADDED", a_node("b", 11)))
+        soon = msgspec.structs.replace(QUICK, silence=Span(300))
+        async with watching(FIRST, deaf, alive, settings=soon) as (api, sink):
             await sink.until("seen", "b", "11")
             assert ["10", "10"] == [request.query["resourceVersion"] for request in api.watches()]
 
