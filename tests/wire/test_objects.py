@@ -1,0 +1,512 @@
+"""Bytes of the API to objects: realistic ones, garbage in every field, and refusals that name the object."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.builders import (
+    CONSUMER,
+    HOST_NAME,
+    METAL3_MACHINE_AT,
+    NODE_AT,
+    NOW,
+    PROVIDER_ID,
+    a_host_tree,
+    a_machine_tree,
+    a_metal3_machine_tree,
+    a_node_tree,
+)
+
+from noderemedy.model.host import Consumer, Hold, Power
+from noderemedy.model.ids import HOST, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind
+from noderemedy.model.machine import HostName, Metal3Machine
+from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.node import Condition, Taint
+from noderemedy.model.outcome import Seen
+from noderemedy.model.time import Wall
+from noderemedy.wire.objects import READERS, Undecodable, convert, decode
+
+TIME = "2030-01-01T00:00:00Z"
+TREES: dict[Kind, dict[str, Any]] = {
+    NODE: a_node_tree(),
+    MACHINE: a_machine_tree(),
+    OPENSHIFT_MACHINE: a_machine_tree(),
+    METAL3_MACHINE: a_metal3_machine_tree(),
+    HOST: a_host_tree(),
+}
+
+
+def a_big_node() -> dict[str, Any]:
+    """A node as kubelet keeps it: images, addresses, capacity, five conditions with heartbeats; about 14 KB."""
+    tree = a_node_tree(
+        labels={f"feature.node.kubernetes.io/cpu-{n}": "true" for n in range(60)},
+        annotations={"volumes.kubernetes.io/controller-managed-attach-detach": "true"},
+        spec={
+            "podCIDR": "10.0.1.0/24",
+            "taints": [
+                {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule", "timeAdded": TIME},
+                {"key": "dedicated", "value": "gpu", "effect": "NoExecute"},
+            ],
+            "unschedulable": True,
+        },
+    )
+    fields = {"f:status": {f"f:{n}": {} for n in range(99)}}
+    tree["metadata"]["managedFields"] = [{"manager": "kubelet", "fieldsV1": fields}]
+    tree["status"]["conditions"] = [
+        {
+            "type": name,
+            "status": "False",
+            "reason": f"KubeletHasNo{name}",
+            "message": "kubelet has sufficient of it",
+            "lastHeartbeatTime": "2030-03-17T17:46:30Z",
+            "lastTransitionTime": "2030-03-01T00:00:00Z",
+        }
+        for name in ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable", "Ready")
+    ]
+    tree["status"]["images"] = [
+        {"names": [f"registry.example/some/image@sha256:{n:064d}", f"registry.example/some/image:v{n}"], "sizeBytes": n}
+        for n in range(60)
+    ]
+    tree["status"]["nodeInfo"] = {"bootID": "boot-1", "kernelVersion": "6.1", "machineID": "x", "systemUUID": "y"}
+    return tree
+
+
+def test_a_big_node_is_read() -> None:
+    """Of 14 KB the fields that rooms judge by are kept, sorted; heartbeats, images and the rest are not."""
+    raw = json.dumps(a_big_node()).encode()
+    assert 12_000 < len(raw) < 20_000
+
+    seen = decode(NODE, raw)
+
+    node = seen.obj
+    assert (NODE_AT, "node-uid-1", "103") == (seen.ref, seen.uid, seen.resource_version)
+    assert ("node-uid-1", "boot-1", PROVIDER_ID, True) == (node.uid, node.boot_id, node.provider_id, node.unschedulable)
+    assert (61, list(node.labels)) == (len(node.labels), sorted(node.labels))
+    assert (
+        Taint("dedicated", "NoExecute", "gpu"),
+        Taint("node.kubernetes.io/unschedulable", "NoSchedule"),
+    ) == node.taints
+    assert Condition("Ready", "False", Wall(1_898_553_600_000), "KubeletHasNoReady") == node.conditions[-1]
+
+
+def test_a_heartbeat_decodes_to_an_equal_object() -> None:
+    """Only version and heartbeat differ: the object is the same, so nobody is woken."""
+    one = convert(NODE, a_node_tree(version="1", heartbeat="2030-03-17T17:46:30Z"))
+    other = convert(NODE, a_node_tree(version="2", heartbeat="2030-03-17T17:46:40Z"))
+
+    assert one.obj == other.obj
+    assert one != other
+
+
+def test_bytes_and_trees_are_read_alike() -> None:
+    """Files and the simulated API in process go the same way as the bytes of a watch."""
+    for kind, tree in TREES.items():
+        assert decode(kind, json.dumps(tree).encode()) == convert(kind, tree)
+
+
+def test_words_that_repeat_are_kept_once() -> None:
+    """Types, statuses and reasons of conditions are the same few words on every node."""
+    one, other = (decode(NODE, json.dumps(a_big_node()).encode()).obj.conditions[0] for _ in range(2))
+
+    assert one.type is other.type
+    assert one.reason is other.reason
+
+
+DEEP = '{"nodeUid":"x","z":' + "[" * 100_000  # what we do not know is skipped, but how deep?
+
+
+# --- machines ------------------------------------------------------------------------------------------------
+
+
+def test_a_machine_is_read() -> None:
+    """Host, node and providerID; nothing asked for, nothing stored, nothing paused."""
+    machine = convert(MACHINE, a_machine_tree()).obj
+
+    assert ("machine-uid-1", HOST_NAME, "worker-0", PROVIDER_ID) == (
+        machine.uid,
+        machine.host,
+        machine.node_name,
+        machine.provider_id,
+    )
+    assert (False, None, None, False, None, False) == (
+        machine.needs_remediation,
+        machine.backup,
+        machine.node_deleted_at,
+        machine.cluster_paused,
+        machine.paused,
+        machine.deleting,
+    )
+
+
+@pytest.mark.parametrize("value", ["", "true", "false", "anything"])
+def test_the_request_counts_by_its_presence(value: str) -> None:
+    """Seed 001: the annotation is there or it is not; its value means nothing."""
+    tree = a_machine_tree(annotations={"host.metal3.io/external-remediation": value})
+
+    assert convert(MACHINE, tree).obj.needs_remediation
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("metal/rack1-u07", HOST_NAME),
+        (" metal/rack1-u07 ", HOST_NAME),
+        ("rack1-u07", HOST_NAME),
+        ("other/h", HostName("other", "h")),
+        ("a/b/c", Malformed("'a/b/c' is not namespace/name")),
+        ("/b", Malformed("'/b' is not namespace/name")),
+        ("a/", Malformed("'a/' is not namespace/name")),
+        ("", Malformed("'' is not namespace/name")),
+        ("x" * 500, HostName("metal", "x" * 500)),
+    ],
+)
+def test_the_hosts_name_is_read_or_refused(text: str, expected: object) -> None:
+    """`namespace/name`, or a bare name in the Machine's namespace; garbage is not the same as absent."""
+    tree = a_machine_tree(host=None, annotations={"metal3.io/BareMetalHost": text})
+
+    assert expected == convert(MACHINE, tree).obj.host
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("true", Paused()),
+        ("TRUE", Paused()),
+        ("", Paused()),
+        ("false", None),
+        (" False ", None),
+        ("2030-03-17T17:46:40Z", Paused(NOW.wall)),
+        ("2030-03-17T18:46:40+01:00", Paused(NOW.wall)),
+        ("2030-03-17T17:46:40", Paused(NOW.wall)),
+        ("maybe", Malformed("'maybe' is not a time like 2030-01-31T12:00:00Z")),
+        ("1", Malformed("'1' is not a time like 2030-01-31T12:00:00Z")),
+        ("2030-02-31T00:00:00Z", Malformed("'2030-02-31T00:00:00Z' is not a time like 2030-01-31T12:00:00Z")),
+    ],
+)
+def test_a_pause_is_read_or_refused(text: str, expected: object) -> None:
+    """For as long as it is there, until a time, or lifted; anything else is Malformed, which counts as a pause."""
+    assert expected == convert(MACHINE, a_machine_tree(annotations={"node-remedy.dev/paused": text})).obj.paused
+
+
+UNREADABLE = ["", "null", "[]", "{}", "{", '{"nodeUid":1}', '{"nodeUid":"x","labels":[]}', "\x00", DEEP]
+
+
+@pytest.mark.parametrize("text", UNREADABLE, ids=range(len(UNREADABLE)))
+    "text", ["", "null", "[]", "{}", "{", '{"nodeUid":1}', '{"nodeUid":"x","labels":[]}', "\x00", DEEP]
+)
+def test_a_backup_that_cannot_be_read_is_malformed(text: str) -> None:
+    """Never the same as absent: somebody's labels are in there."""
+    tree = a_machine_tree(annotations={"remediation.metal3.io/node-backup": text})
+
+    assert isinstance(convert(MACHINE, tree).obj.backup, Malformed)
+
+
+def test_a_backup_of_a_later_version_is_read() -> None:
+    """Fields that we do not know yet are skipped: a downgrade in the middle of a repair goes on."""
+    text = '{"nodeUid":"n","labels":{"a":"b"},"futureField":{"x":1}}'
+    tree = a_machine_tree(annotations={"remediation.metal3.io/node-backup": text})
+
+    assert (("a", "b"),) == convert(MACHINE, tree).obj.backup.labels
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "17", "2030-13-01T00:00:00Z"])
+def test_a_time_of_deletion_that_cannot_be_read_is_malformed(text: str) -> None:
+    """It is kept as what it is: unreadable."""
+    tree = a_machine_tree(annotations={"remediation.metal3.io/node-deleted-at": text})
+
+    assert isinstance(convert(MACHINE, tree).obj.node_deleted_at, Malformed)
+
+
+def test_other_marks_of_a_machine_are_read() -> None:
+    """Paused by its cluster, without a node, on its way out."""
+    tree = a_machine_tree(node_name=None, annotations={"cluster.x-k8s.io/paused": ""})
+    tree["metadata"]["deletionTimestamp"] = "2030-03-17T17:46:40Z"
+    tree["spec"] = None
+
+    machine = convert(MACHINE, tree).obj
+
+    assert (True, None, True, "") == (machine.cluster_paused, machine.node_name, machine.deleting, machine.provider_id)
+
+
+def test_the_owner_of_a_metal3_machine_is_read() -> None:
+    """By name and uid, of kind Machine; other owners do not count."""
+    tree = a_metal3_machine_tree()
+    tree["metadata"]["ownerReferences"].insert(0, {"kind": "Cluster", "name": "metal", "uid": "c"})
+
+    seen = convert(METAL3_MACHINE, tree)
+
+    assert (METAL3_MACHINE_AT, Metal3Machine("m3m-uid-1", "worker-0", "machine-uid-1")) == (seen.ref, seen.obj)
+    del tree["metadata"]["ownerReferences"]
+    assert Metal3Machine("m3m-uid-1", None, "") == convert(METAL3_MACHINE, tree).obj
+
+
+# --- hosts ---------------------------------------------------------------------------------------------------
+
+
+def test_a_host_is_read() -> None:
+    """On, not held, consumed by its Machine, looked after."""
+    host = convert(HOST, a_host_tree()).obj
+
+    assert ("host-uid-1", True, Power.ON, False, None, CONSUMER) == (
+        host.uid,
+        host.online,
+        host.power,
+        host.held,
+        host.hold,
+        host.consumer,
+    )
+    assert (False, False, False, "", False) == (
+        host.paused,
+        host.detached,
+        host.power_off_disabled,
+        host.error,
+        host.deleting,
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "power"),
+    [
+        ({"poweredOn": True}, Power.ON),
+        ({"poweredOn": False}, Power.OFF),
+        ({"poweredOn": None}, Power.UNKNOWN),
+        ({}, Power.UNKNOWN),
+        (None, Power.UNKNOWN),
+    ],
+)
+def test_silence_about_power_is_unknown(status: Any, power: Power) -> None:
+    """Only a plain false is off."""
+    assert power == convert(HOST, {**a_host_tree(), "status": status}).obj.power
+
+
+def test_a_host_of_somebody_else_is_read() -> None:
+    """A Metal3Machine as consumer, without group and namespace; no consumer at all."""
+    reference = {"kind": "Metal3Machine", "name": "m", "apiVersion": "v1"}
+
+    assert (
+        Consumer("Metal3Machine", "", "m", "")
+        == convert(HOST, a_host_tree(spec={"consumerRef": reference})).obj.consumer
+    )
+    assert convert(HOST, a_host_tree(spec={"consumerRef": None})).obj.consumer is None
+
+
+def test_marks_of_a_host_are_read() -> None:
+    """Paused, detached in both ways, never powered off, switched off on purpose, with an error."""
+    notes = {"baremetalhost.metal3.io/paused": "", "baremetalhost.metal3.io/detached": ""}
+    marked = a_host_tree(annotations=notes, spec={"online": False, "disablePowerOff": True})
+    detached = a_host_tree()
+    detached["status"] = {
+        "operationalStatus": "detached",
+        "errorType": "power management error",
+        "errorMessage": "no BMC",
+    }
+
+    host, other = convert(HOST, marked).obj, convert(HOST, detached).obj
+
+    assert (True, True, False, True) == (host.paused, host.detached, host.online, host.power_off_disabled)
+    assert (True, "power management error: no BMC") == (other.detached, other.error)
+
+
+def test_only_our_own_key_is_a_hold() -> None:
+    """Other clients' reboot annotations are theirs; the record alone holds nothing."""
+    theirs = a_host_tree(annotations={"reboot.metal3.io/somebody": "", "reboot.metal3.io": ""})
+    record = a_host_tree(
+        annotations={"remediation.metal3.io/hold": '{"machineUid":"m","since":"2030-03-17T17:46:40Z"}'}
+    )
+    ours = a_host_tree(annotations={"reboot.metal3.io/machine-remediation": ""})
+
+    assert [False, False, True] == [convert(HOST, tree).obj.held for tree in (theirs, record, ours)]
+    assert Hold("m", NOW.wall) == convert(HOST, record).obj.hold
+
+
+@pytest.mark.parametrize("text", ["", "true", "{}", '{"machineUid":"m"}', '{"machineUid":"m","since":"noon"}'])
+def test_a_hold_that_cannot_be_read_is_malformed(text: str) -> None:
+    """Held all the same: the record only says for whom and since when."""
+    notes = {"reboot.metal3.io/machine-remediation": "", "remediation.metal3.io/hold": text}
+
+    host = convert(HOST, a_host_tree(annotations=notes)).obj
+
+    assert host.held
+    assert isinstance(host.hold, Malformed)
+
+
+# --- garbage -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "field"),
+    [
+        (NODE, ("metadata", "labels"), "$.metadata.labels"),
+        (NODE, ("spec", "taints"), "$.spec.taints"),
+        (NODE, ("status", "conditions"), "$.status.conditions"),
+        (MACHINE, ("status", "nodeRef"), "$.status.nodeRef"),
+        (HOST, ("status", "poweredOn"), "$.status.poweredOn"),
+        (HOST, ("spec", "consumerRef"), "$.spec.consumerRef"),
+    ],
+)
+def test_a_refusal_names_the_object_and_the_field(kind: Kind, path: tuple[str, str], field: str) -> None:
+    """Whoever reads it knows what to mend, and where."""
+    tree = json.loads(json.dumps(TREES[kind]))
+    tree[path[0]][path[1]] = "garbage"
+
+    with pytest.raises(Undecodable) as refusal:
+        convert(kind, tree)
+
+    metadata = tree["metadata"]
+    assert field in refusal.value.problem
+    assert metadata["name"] == refusal.value.ref.name
+    assert (metadata["uid"], metadata["resourceVersion"]) == (refusal.value.uid, refusal.value.resource_version)
+    assert metadata["name"] in str(refusal.value)
+
+
+NO_OBJECTS = [
+    b"",
+    b"{",
+    b"null",
+    b"[]",
+    b'"x"',
+    b"{}",
+    b'{"metadata":[]}',
+    b'{"metadata":null}',
+    b"\xff",
+    b'{"metadata":{"name":"\xff"}}',
+    b'{"metadata":{"name":"\\ud800"}}',
+    b"[" * 100_000,
+    b'{"metadata":{"name":"x"},"deep":' + b'{"a":' * 100_000,
+    b'{"metadata":{"name":"x"},"spec":' + b"[" * 5_000 + b"]" * 5_000 + b"}",
+]
+
+
+@pytest.mark.parametrize("raw", NO_OBJECTS, ids=range(len(NO_OBJECTS)))
+def test_bytes_that_are_no_object_are_refused(raw: bytes) -> None:
+    """Even what has no name is refused in an orderly way."""
+    for kind in READERS:
+        with pytest.raises(Undecodable):
+            decode(kind, raw)
+
+
+scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False),
+    st.text(max_size=5),
+    st.just(TIME),
+)
+trees = st.recursive(
+    scalars,
+    lambda inner: st.one_of(st.lists(inner, max_size=2), st.dictionaries(st.text(max_size=3), inner, max_size=2)),
+    max_leaves=4,
+)
+
+
+def paths(tree: Any, here: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Every place of a tree."""
+    items = list(tree.items()) if isinstance(tree, dict) else list(enumerate(tree)) if isinstance(tree, list) else []
+    return [here, *(path for name, inner in items for path in paths(inner, (*here, name)))]
+
+
+def full(kind: Kind) -> dict[str, Any]:
+    """A tree in which every field that we read is there."""
+    tree: dict[str, Any] = json.loads(json.dumps(TREES[kind]))
+    tree["metadata"]["deletionTimestamp"] = "2030-01-01T00:00:00Z"
+    notes = tree["metadata"].setdefault("annotations", {})
+    for name in (
+        "metal3.io/BareMetalHost",
+        "node-remedy.dev/paused",
+        "remediation.metal3.io/hold",
+        "remediation.metal3.io/node-backup",
+        "remediation.metal3.io/node-deleted-at",
+        "reboot.metal3.io/machine-remediation",
+    ):
+        notes[name] = "metal/x"
+    if kind == NODE:
+        tree["spec"]["taints"] = [{"key": "a", "effect": "NoSchedule", "value": "b"}]
+    return tree
+
+
+def put(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
+    if not path:
+        return value
+    tree[path[0]] = put(tree[path[0]], path[1:], value)
+    return tree
+
+
+def seen_or_refused(kind: Kind, tree: Any) -> None:
+    """The whole contract of the decoder."""
+    try:
+        raw = msgspec.json.encode(tree)
+    except (UnicodeEncodeError, OverflowError):
+        return  # no API can send that
+    for read in (lambda: convert(kind, tree), lambda: decode(kind, raw)):
+        with suppress(Undecodable):
+            result = read()
+            assert isinstance(result, Seen)
+            assert isinstance(result.obj, READERS_OF[kind])
+
+
+READERS_OF = {kind: type(convert(kind, tree).obj) for kind, tree in TREES.items()}
+
+
+@given(st.sampled_from(list(TREES)), st.data())
+def test_garbage_in_any_field_is_seen_or_refused(kind: Kind, data: st.DataObject) -> None:
+    """Whatever stands in whichever place: an object, or a refusal, and never any other error."""
+    tree = full(kind)
+    path = data.draw(st.sampled_from(paths(tree)))
+
+    seen_or_refused(kind, put(tree, path, data.draw(trees)))
+
+
+@given(st.sampled_from(list(TREES)), st.text(), st.sampled_from(sorted(full(NODE)["metadata"]["annotations"])))
+def test_any_text_in_an_annotation_is_read(kind: Kind, text: str, name: str) -> None:
+    """Our annotations are anybody's to edit: no text makes the object unreadable."""
+    tree = full(kind)
+    tree["metadata"]["annotations"][name] = text
+
+    assert isinstance(convert(kind, tree), Seen)
+
+
+@given(st.sampled_from(list(TREES)), st.binary(max_size=40))
+def test_any_bytes_are_seen_or_refused(kind: Kind, raw: bytes) -> None:
+    """Also what is no JSON and no text."""
+    with suppress(Undecodable):
+        assert isinstance(decode(kind, raw), Seen)
+
+
+@pytest.mark.parametrize("key", [None, True, 1, 1.5, ("a", "b")])
+def test_a_tree_from_a_file_may_have_strange_keys(key: Any) -> None:
+    """YAML allows keys that JSON does not: such an object is refused, not crashed on."""
+    for kind in TREES:
+        tree = full(kind)
+        tree["metadata"]["labels"] = {key: "x"}
+        with pytest.raises(Undecodable):
+            convert(kind, tree)
+
+
+def test_a_tree_that_is_too_deep_is_refused() -> None:
+    """Files may nest as they like."""
+    deep: Any = "x"
+    for _ in range(5_000):
+        deep = {"nodeInfo": deep}
+
+    with pytest.raises(Undecodable):
+        convert(NODE, {**a_node_tree(), "spec": deep})
+
+
+def test_a_refusal_shows_no_secrets() -> None:
+    """A refusal names field and type, never the value that was found there."""
+    tree = a_host_tree()
+    tree["spec"]["bmc"] = {"credentialsName": "bmc-secret"}
+    tree["status"]["poweredOn"] = "hunter2"
+
+    with pytest.raises(Undecodable) as refusal:
+        convert(HOST, tree)
+
+    assert "hunter2" not in str(refusal.value)
+    assert "bmc-secret" not in str(refusal.value)

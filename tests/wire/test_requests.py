@@ -1,0 +1,236 @@
+"""Actions to requests: golden bytes for each, and what is written is read back the same."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.builders import (
+    HOST_AT,
+    MACHINE_AT,
+    NODE_AT,
+    NOW,
+    OPENSHIFT_MACHINE_AT,
+    RESOURCES,
+    a_backup,
+    a_host,
+    a_host_tree,
+    a_machine_tree,
+    a_node,
+    present,
+)
+
+from noderemedy.core.safety import powered_off
+from noderemedy.model.actions import (
+    Action,
+    AddRebootAnnotation,
+    BackUpNode,
+    Confirm,
+    DeleteNode,
+    DropBackup,
+    Guard,
+    RemoveRebootAnnotation,
+    RemoveRemediationAnnotation,
+    RestoreNode,
+)
+from noderemedy.model.host import Hold, Power
+from noderemedy.model.ids import HOST, MACHINE, NODE, ref
+from noderemedy.model.node import NodeBackup, Taint
+from noderemedy.model.time import Wall
+from noderemedy.wire.http import Request
+from noderemedy.wire.objects import convert
+from noderemedy.wire.requests import backup_text, hold_text, render
+
+GUARD = Guard("uid-1", "42")
+META = {"uid": "uid-1", "resourceVersion": "42"}
+MACHINE_PATH = "/apis/cluster.x-k8s.io/v1beta1/namespaces/metal/machines/worker-0"
+HOST_PATH = "/apis/metal3.io/v1alpha1/namespaces/metal/baremetalhosts/rack1-u07"
+PROOF = powered_off(a_node(), present(a_host(power=Power.OFF, held=True)), NOW)
+assert PROOF is not None
+
+HOLD = '{"machineUid":"m","since":"2030-03-17T17:46:40Z","token":7,"nodeUid":"n","bootID":"b"}'
+BACKUP = (
+    '{"nodeUid":"n","labels":{"rack":"1"},"annotations":{"note":"x"},'
+    '"taints":[{"key":"gpu","effect":"NoSchedule","value":"yes"},{"key":"old","effect":"NoExecute"}],'
+    '"unschedulable":true}'
+)
+FULL = NodeBackup(
+    "n", (("rack", "1"),), (("note", "x"),), (Taint("gpu", "NoSchedule", "yes"), Taint("old", "NoExecute")), True
+)
+
+
+def annotations(**notes: Any) -> dict[str, Any]:
+    return {"metadata": {**META, "annotations": notes}}
+
+
+GOLDEN: list[tuple[Action, str, str, Any]] = [
+    (Confirm(NODE_AT), "GET", "/api/v1/nodes/worker-0", None),
+    (Confirm(MACHINE_AT), "GET", MACHINE_PATH, None),
+    (
+        Confirm(OPENSHIFT_MACHINE_AT),
+        "GET",
+        "/apis/machine.openshift.io/v1beta1/namespaces/metal/machines/worker-0",
+        None,
+    ),
+    (
+        AddRebootAnnotation(HOST_AT, GUARD, Hold("m", NOW.wall, "n", "b")),
+        "PATCH",
+        HOST_PATH,
+        annotations(**{"reboot.metal3.io/machine-remediation": '{"mode":"hard"}', "remediation.metal3.io/hold": HOLD}),
+    ),
+    (
+        RemoveRebootAnnotation(HOST_AT, GUARD),
+        "PATCH",
+        HOST_PATH,
+        annotations(**{"reboot.metal3.io/machine-remediation": None, "remediation.metal3.io/hold": None}),
+    ),
+    (
+        BackUpNode(MACHINE_AT, GUARD, FULL, NOW.wall),
+        "PATCH",
+        MACHINE_PATH,
+        annotations(
+            **{
+                "remediation.metal3.io/node-backup": BACKUP,
+                "remediation.metal3.io/node-deleted-at": "2030-03-17T17:46:40Z",
+            }
+        ),
+    ),
+    (
+        DropBackup(MACHINE_AT, GUARD),
+        "PATCH",
+        MACHINE_PATH,
+        annotations(**{"remediation.metal3.io/node-backup": None, "remediation.metal3.io/node-deleted-at": None}),
+    ),
+    (
+        RemoveRemediationAnnotation(MACHINE_AT, GUARD),
+        "PATCH",
+        MACHINE_PATH,
+        annotations(**{"host.metal3.io/external-remediation": None}),
+    ),
+    (
+        RestoreNode(NODE_AT, GUARD, (("rack", "1"),), (("note", "x"),), (Taint("gpu", "NoSchedule"),), True),
+        "PATCH",
+        "/api/v1/nodes/worker-0",
+        {
+            "metadata": {**META, "labels": {"rack": "1"}, "annotations": {"note": "x"}},
+            "spec": {"taints": [{"key": "gpu", "effect": "NoSchedule"}], "unschedulable": True},
+        },
+    ),
+    (
+        RestoreNode(NODE_AT, GUARD, (), (), (), unschedulable=False),
+        "PATCH",
+        "/api/v1/nodes/worker-0",
+        {"metadata": META, "spec": {"taints": []}},
+    ),
+    (
+        DeleteNode(NODE_AT, Guard("node-uid-1", "42"), "boot-1", PROOF),
+        "DELETE",
+        "/api/v1/nodes/worker-0",
+        {
+            "apiVersion": "v1",
+            "kind": "DeleteOptions",
+            "preconditions": {"uid": "node-uid-1", "resourceVersion": "42"},
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("action", "method", "path", "body"), GOLDEN)
+def test_each_action_has_one_request(action: Action, method: str, path: str, body: Any) -> None:
+    """Method, path and body, byte by byte as far as JSON goes; every write repeats uid and version of its guard."""
+    request = render(action, 7, RESOURCES)
+
+    assert (method, path) == (request.method, request.path)
+    assert body == (json.loads(request.body) if request.body else None)
+    kinds = {"GET": "", "PATCH": "application/merge-patch+json", "DELETE": "application/json"}
+    assert kinds[method] == request.content_type
+    assert ((("fieldManager", "node-remedy"),) if method == "PATCH" else ()) == request.query
+
+
+def test_every_action_is_rendered() -> None:
+    """No action exists without golden bytes."""
+    assert set(Action.__args__) == {type(action) for action, *_ in GOLDEN}
+
+
+def test_a_guard_without_a_version_names_the_uid_only() -> None:
+    """Where the version does not matter the uid still does."""
+    request = render(RemoveRebootAnnotation(HOST_AT, Guard("uid-1")), 7, RESOURCES)
+
+    assert {"uid": "uid-1"} == {k: v for k, v in json.loads(request.body)["metadata"].items() if k != "annotations"}
+
+
+def test_nothing_is_written_outside_our_keys() -> None:
+    """Annotations that a patch names are ours, or the two that the seed names."""
+    ours = {"host.metal3.io/external-remediation", "reboot.metal3.io/machine-remediation"}
+    for action, _, _, body in GOLDEN:
+        if isinstance(action, RestoreNode) or not body or "metadata" not in body:
+            continue
+        for name in body["metadata"]["annotations"]:
+            assert name in ours or name.startswith("remediation.metal3.io/")
+
+
+def test_a_name_from_somebodys_object_cannot_leave_its_path() -> None:
+    """Names of nodes and consumers are other people's text: a slash or a question mark stays part of the name."""
+    requests = [
+        render(Confirm(ref(NODE, "a/../../secrets/b")), 7, RESOURCES),
+        render(Confirm(ref(NODE, "a?watch=true#x")), 7, RESOURCES),
+        render(Confirm(ref(MACHINE, "m", "ns/../other")), 7, RESOURCES),
+        render(Confirm(ref(HOST, "größe %2f", "metal")), 7, RESOURCES),
+    ]
+
+    assert [
+        "/api/v1/nodes/a%2F..%2F..%2Fsecrets%2Fb",
+        "/api/v1/nodes/a%3Fwatch%3Dtrue%23x",
+        "/apis/cluster.x-k8s.io/v1beta1/namespaces/ns%2F..%2Fother/machines/m",
+        "/apis/metal3.io/v1alpha1/namespaces/metal/baremetalhosts/gr%C3%B6%C3%9Fe%20%252f",
+    ] == [request.path for request in requests]
+
+
+# --- there and back ------------------------------------------------------------------------------------------
+
+texts = st.text(max_size=8)
+maps = st.dictionaries(texts, texts, max_size=3).map(lambda found: tuple(sorted(found.items())))
+taints = st.lists(st.builds(Taint, texts, texts, texts), max_size=3).map(lambda found: tuple(sorted(found)))
+
+
+@given(st.builds(NodeBackup, texts, maps, maps, taints, st.booleans()))
+def test_a_backup_is_read_back_as_it_was_written(backup: NodeBackup) -> None:
+    """Or the room would store it again and again, and never delete the node."""
+    tree = a_machine_tree(annotations={"remediation.metal3.io/node-backup": backup_text(backup)})
+
+    assert backup == convert(MACHINE, tree).obj.backup
+
+
+seconds = st.integers(-62_000_000_000, 253_000_000_000)
+
+
+@given(st.builds(Hold, texts, seconds.map(lambda found: Wall(found * 1000)), texts, texts), st.integers(0, 2**31))
+def test_a_hold_is_read_back_as_it_was_written(hold: Hold, token: int) -> None:
+    """With the leader's token in it; the boot is recorded together with its node only."""
+    tree = a_host_tree(annotations={"remediation.metal3.io/hold": hold_text(hold, token)})
+
+    boot_id = hold.boot_id if hold.node_uid else ""
+    assert Hold(hold.machine_uid, hold.since, hold.node_uid, boot_id, token) == convert(HOST, tree).obj.hold
+
+
+def test_a_patch_of_the_room_is_read_back_as_its_state() -> None:
+    """Held, backed up, dropped, unmarked: what the patches write is what the decoder understands."""
+    hold = json.loads(render(AddRebootAnnotation(HOST_AT, GUARD, Hold("m", NOW.wall)), 7, RESOURCES).body)
+    backup = json.loads(render(BackUpNode(MACHINE_AT, GUARD, a_backup(), NOW.wall), 7, RESOURCES).body)
+
+    host = convert(HOST, a_host_tree(annotations=hold["metadata"]["annotations"])).obj
+    machine = convert(MACHINE, a_machine_tree(annotations=backup["metadata"]["annotations"])).obj
+
+    assert (True, Hold("m", NOW.wall, token=7)) == (host.held, host.hold)
+    assert (a_backup(), NOW.wall) == (machine.backup, machine.node_deleted_at)
+
+
+def test_a_request_is_a_value() -> None:
+    """Two renderings of one action are equal: programs may compare and record them."""
+    one: Request = render(GOLDEN[3][0], 7, RESOURCES)
+
+    assert one == render(GOLDEN[3][0], 7, RESOURCES)
+    assert one != render(GOLDEN[3][0], 8, RESOURCES)
