@@ -198,8 +198,6 @@ UNREADABLE = ["", "null", "[]", "{}", "{", '{"nodeUid":1}', '{"nodeUid":"x","lab
 
 
 @pytest.mark.parametrize("text", UNREADABLE, ids=range(len(UNREADABLE)))
-    "text", ["", "null", "[]", "{}", "{", '{"nodeUid":1}', '{"nodeUid":"x","labels":[]}', "\x00", DEEP]
-)
 def test_a_backup_that_cannot_be_read_is_malformed(text: str) -> None:
     """Never the same as absent: somebody's labels are in there."""
     tree = a_machine_tree(annotations={"remediation.metal3.io/node-backup": text})

@@ -11,6 +11,7 @@ from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.time import Mono
 from noderemedy.wire.http import Answer
 from noderemedy.wire.objects import Undecodable, decode
+from noderemedy.wire.scalars import UNREADABLE
 
 CONFLICT, TOO_MANY, FORBIDDEN, UNAUTHORIZED, NOT_FOUND = 409, 429, 403, 401, 404
 
@@ -62,5 +63,5 @@ def _failed(action: Action, answer: Answer) -> Outcome:
 def status_of(answer: Answer) -> Any:
     try:
         return msgspec.json.decode(answer.body, type=StatusShape)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return StatusShape()

@@ -21,7 +21,9 @@ from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
 from noderemedy.model.outcome import Seen
 from noderemedy.wire import names, shapes
-from noderemedy.wire.scalars import read_host_name, read_json, read_pause, read_wall, wall
+from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
+
+NAME_MAX = 253  # of the Kubernetes API
 
 
 class Undecodable(Permanent):
@@ -151,8 +153,11 @@ def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
     """An object of this kind from the bytes of the API. Raises Undecodable."""
     try:
         shape = DECODERS[kind].decode(raw)
-    except msgspec.DecodeError as error:
-        raise undecodable(kind, cluster, raw, error) from None
+    except UNREADABLE as error:
+        tree: Any = None
+        with suppress(*UNREADABLE):
+            tree = msgspec.json.decode(raw)
+        raise undecodable(kind, cluster, tree, error) from None
     return seen(kind, shape, cluster)
 
 
@@ -160,8 +165,8 @@ def convert(kind: Kind, tree: Any, cluster: str = "") -> Seen:
     """The same from a JSON tree: files, and the simulated API in process."""
     try:
         shape = msgspec.convert(tree, READERS[kind][0])
-    except msgspec.ValidationError as error:
-        raise undecodable(kind, cluster, msgspec.json.encode(tree), error) from None
+    except UNREADABLE as error:
+        raise undecodable(kind, cluster, tree, error) from None
     return seen(kind, shape, cluster)
 
 
@@ -171,13 +176,15 @@ def seen(kind: Kind, shape: Any, cluster: str) -> Seen:
     return Seen(ref, meta.uid, meta.resource_version, READERS[kind][1](shape))
 
 
-def undecodable(kind: Kind, cluster: str, raw: bytes | msgspec.Raw, error: Exception) -> Undecodable:
+def undecodable(kind: Kind, cluster: str, tree: Any, error: Exception) -> Undecodable:
     """Say which object it is, as far as its metadata can be read at all."""
-    tree: Any = {}
-    with suppress(msgspec.DecodeError):
-        tree = msgspec.json.decode(raw)
     found = tree.get("metadata") if isinstance(tree, dict) else None
     meta: dict[str, Any] = found if isinstance(found, dict) else {}
-    words = {key: str(meta.get(key, "")) for key in ("namespace", "name", "uid", "resourceVersion")}
+    words = {key: word(meta.get(key)) for key in ("namespace", "name", "uid", "resourceVersion")}
     ref = Ref(cluster, kind, words["namespace"], words["name"])
     return Undecodable(ref, words["uid"], words["resourceVersion"], str(error))
+
+
+def word(value: Any) -> str:
+    """A name out of an object that cannot be trusted."""
+    return value[:NAME_MAX] if isinstance(value, str) else ""

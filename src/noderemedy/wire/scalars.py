@@ -13,6 +13,10 @@ from noderemedy.model.time import Wall
 
 T = TypeVar("T")
 
+# All that decoding of other people's bytes may raise: wrong JSON or types, broken UTF-8 inside a string, and a depth
+# at which msgspec gives up. Any user of the API can store the last one; it must not end a watch.
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
 
 def wall(moment: datetime) -> Wall:
     """A decoded timestamp as wall time. One without a zone counts as UTC, as in the API."""
@@ -33,7 +37,7 @@ def read_json(text: str, shape: type[T]) -> T | Malformed:
     """A JSON text that somebody may have edited."""
     try:
         return msgspec.json.decode(text, type=shape)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         return Malformed(str(error))
 
 
