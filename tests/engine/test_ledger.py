@@ -61,7 +61,7 @@ def test_what_is_not_known_is_looked_at(outcome: Unknown | Failed) -> None:
     assert ledger.doubt(OTHER) is None
     look = ledger.begin(KEY, (Confirm(A),), 7)
     ledger.end(look)
-    ledger.went_well(look)
+    ledger.went_well(look, NOW)
     assert ledger.doubt(KEY) is None
     assert ledger.trouble(KEY) is not None, "the live read went well, the write did not"
 
@@ -84,7 +84,7 @@ def test_a_live_read_of_something_else_does_not_settle_a_doubt() -> None:
     ledger.went_wrong(effect, Unknown("no answer"), NOW)
     other = ledger.begin(KEY, (Confirm(B),), 7)
     ledger.end(other)
-    ledger.went_well(other)
+    ledger.went_well(other, NOW)
 
     assert Confirm(A) == ledger.doubt(KEY)
 
@@ -95,7 +95,7 @@ def test_success_ends_the_trouble() -> None:
     effect = ledger.begin(KEY, (drop(A),), 7)
     for times in (1, 2, 3):
         assert times == ledger.went_wrong(effect, BUSY, NOW).times
-    ledger.went_well(effect)
+    ledger.went_well(effect, NOW)
 
     assert ledger.trouble(KEY) is None
     assert 1 == ledger.went_wrong(effect, BUSY, NOW).times
@@ -163,3 +163,17 @@ def test_the_pause_counts_from_the_failure() -> None:
     trouble = ledger.went_wrong(effect, BUSY, Now(NOW.wall, NOW.mono, draw=25))
 
     assert NOW.mono + Span(200) == trouble.until
+
+
+def test_acting_in_vain_slows_down() -> None:
+    """The same action on the same object, done again and again, is slowed down after the third time."""
+    ledger = Ledger()
+    waits = []
+    for _ in range(6):
+        effect = ledger.begin(KEY, (drop(A),), 1)
+        ledger.end(effect)
+        ledger.went_well(effect, NOW)
+        until = ledger.waits_until(KEY, NOW)
+        waits.append(until.ms - NOW.mono.ms if until else 0)
+
+    assert [0, 0, 0, 200, 400, 800] == waits

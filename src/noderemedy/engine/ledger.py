@@ -16,6 +16,7 @@ from noderemedy.model.time import Mono, Now, Span
 BACKOFF_MIN = Span(200)
 BACKOFF_MAX = Span.seconds(60)
 LASTING = Span.seconds(60)
+PATIENCE = 3  # how often in a row one key may do the same thing at full speed
 
 
 class Trouble(Struct, frozen=True):
@@ -27,6 +28,15 @@ class Trouble(Struct, frozen=True):
     outcome: Failed | Unknown
 
 
+class Repeats(Struct, frozen=True):
+    """The same action on the same object, done several times in a row: it does not bring about what it should."""
+
+    kind: type
+    ref: Ref
+    times: int
+    until: Mono
+
+
 class Ledger:
     """Which keys have an effect in flight, what is left of their decision, and which are in trouble."""
 
@@ -35,6 +45,7 @@ class Ledger:
         self._rest: dict[Key, tuple[Action, ...]] = {}
         self._doubts: dict[Key, Ref] = {}
         self._troubles: dict[Key, Trouble] = {}
+        self._repeats: dict[Key, Repeats] = {}
         self._number = 0
 
     def holds(self, key: Key) -> bool:
@@ -69,12 +80,29 @@ class Ledger:
     def forget_trouble(self, key: Key) -> None:
         """The key wants nothing any more: the next failure is the first one again."""
         self._troubles.pop(key, None)
+        self._repeats.pop(key, None)
 
-    def went_well(self, effect: Effect) -> None:
+    def waits_until(self, key: Key, now: Now) -> Mono | None:
+        """When the key may be looked at again, if not now: after a failure, or after acting in vain."""
+        waits = [found.until for found in (self._troubles.get(key), self._repeats.get(key)) if found]
+        later = [until for until in waits if now.mono < until]
+        return max(later) if later else None
+
+    def went_well(self, effect: Effect, now: Now) -> None:
+        self._count_repeats(effect, now)
         if self._doubts.get(effect.key) == effect.action.ref:
             del self._doubts[effect.key]
         if not isinstance(effect.action, Confirm):
             self._troubles.pop(effect.key, None)
+
+    def _count_repeats(self, effect: Effect, now: Now) -> None:
+        """An action that is wanted again and again although it was done each time is slowed down, whoever is wrong."""
+        before = self._repeats.get(effect.key)
+        is_same = before and (before.kind, before.ref) == (type(effect.action), effect.action.ref)
+        times = before.times + 1 if before and is_same else 1
+        wait = growing(times - PATIENCE) if times > PATIENCE else 0
+        until = Mono(now.mono.ms + wait)
+        self._repeats[effect.key] = Repeats(type(effect.action), effect.action.ref, times, until)
 
     def went_wrong(self, effect: Effect, outcome: Outcome, now: Now) -> Trouble:
         """Remember the failure and how long to wait: longer each time, with a jitter from the seeded bits."""
@@ -93,6 +121,11 @@ def pause(times: int, outcome: Failed | Unknown, draw: int) -> Span:
     if isinstance(outcome, Failed) and outcome.lasting:
         base = LASTING.ms
     else:
-        base = min(BACKOFF_MAX.ms, BACKOFF_MIN.ms << min(times - 1, 20))
+        base = growing(times)
     wished = outcome.retry_after_ms if isinstance(outcome, Failed) else 0
     return Span(max(wished, base * (75 + draw % 51) // 100))
+
+
+def growing(times: int) -> int:
+    """Milliseconds that double with every time, up to a limit."""
+    return min(BACKOFF_MAX.ms, BACKOFF_MIN.ms << min(times - 1, 20))

@@ -117,7 +117,7 @@ class Engine:
         self.trace.record(now, "ended", effect.key, f"{type(effect.action).__name__} {type(outcome).__name__}")
         if isinstance(outcome, Done):
             self._observe(effect, outcome, now)
-            self.ledger.went_well(effect)
+            self.ledger.went_well(effect, now)
             if not isinstance(effect.action, Confirm):
                 self._complaints.pop(effect.key, None)
             if rest:
@@ -177,9 +177,8 @@ class Engine:
     def _look(self, key: Key, now: Now, token: int) -> Effect | None:
         if self.ledger.holds(key):
             return None  # `ended` queues it again
-        trouble = self.ledger.trouble(key)
-        if trouble and now.mono < trouble.until:
-            self.timers.wake(key, trouble.until)
+        if later := self.ledger.waits_until(key, now):
+            self.timers.wake(key, later)
             return None
         if doubt := self.ledger.doubt(key):
             return self._begin(key, (doubt,), now, token)

@@ -99,9 +99,10 @@ def node_without_ref(cluster: Cluster) -> None:
 
 
 def called_off(cluster: Cluster) -> None:
-    """Somebody takes the request back while the host is going down."""
+    """Somebody takes the request back while the host is going down, and makes it again later."""
     cluster.servers["worker-1"].hang()
     cluster.mark("worker-1")
+    cluster.agenda.after(10 * MINUTE_MS, lambda: cluster.mark("worker-1"))
     cluster.agenda.after(4_000, lambda: cluster.unmark("worker-1"))
 
 

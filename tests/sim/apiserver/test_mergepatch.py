@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noderemedy.sim.apiserver.mergepatch import merge
@@ -34,7 +34,7 @@ def objects(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 leaves = st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab", max_size=2)
-documents = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | objects(inner), max_leaves=12)
+documents = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | objects(inner), max_leaves=8)
 
 
 def by_the_book(target: Any, patch: Any) -> Any:
@@ -56,6 +56,7 @@ def test_examples_of_the_standard(target: Any, patch: Any, expected: Any) -> Non
     assert json.dumps(expected) == json.dumps(merge(target, patch))
 
 
+@settings(max_examples=60)
 @given(documents, documents)
 def test_equals_the_standard_and_changes_no_input(target: Any, patch: Any) -> None:
     """Merging equals the standard's algorithm and leaves target and patch as they were."""
@@ -64,6 +65,7 @@ def test_equals_the_standard_and_changes_no_input(target: Any, patch: Any) -> No
     assert before == json.dumps([target, patch])
 
 
+@settings(max_examples=40)
 @given(objects(documents), objects(documents))
 def test_twice_is_once(target: Any, patch: Any) -> None:
     """Merging the same patch again changes nothing, and gives the very same value."""

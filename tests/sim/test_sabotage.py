@@ -1,0 +1,152 @@
+"""Every checker has been seen red: one line of sabotage each, under which it must complain."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from noderemedy.core.metal3 import annotation, backup, cleanup
+from noderemedy.core.metal3.annotation import ANSWERS, Says
+from noderemedy.engine.leadership import Leadership
+from noderemedy.engine.loop import Engine
+from noderemedy.model.decision import Decision
+from noderemedy.model.host import Power
+from noderemedy.model.ids import HOST
+from noderemedy.model.outcome import Seen
+from noderemedy.model.time import Now
+from noderemedy.sim import lifecycle, workload
+from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.crash import hung_node, play
+from noderemedy.sim.kinds import POD
+from noderemedy.sim.run import simulate
+from noderemedy.wire import objects, shapes
+
+Sabotage = Callable[[pytest.MonkeyPatch], None]
+
+
+def a_held_host_passes_for_off(patch: pytest.MonkeyPatch) -> None:
+    def read(shape: shapes.HostShape) -> object:
+        host = objects.host(shape)
+        return msgspec.structs.replace(host, power=Power.OFF) if host.held else host
+
+    patch.setitem(objects.READERS, HOST, (shapes.HostShape, read))
+
+
+def pods_of_a_silent_node_are_forced_out(patch: pytest.MonkeyPatch) -> None:
+    true_unknown = lifecycle.Lifecycle._unknown
+
+    def force_out(self: lifecycle.Lifecycle, name: str) -> None:
+        true_unknown(self, name)
+        for pod in self.api.list(POD, fields=f"spec.nodeName={name}"):
+            self.api.delete(POD, pod["metadata"]["name"], pod["metadata"]["namespace"], grace=0)
+
+    patch.setattr(lifecycle.Lifecycle, "_unknown", force_out)
+
+
+def the_hold_is_never_released(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(ANSWERS, Says.RELEASE, lambda view, reason, now: Decision(because=(reason,)))
+
+
+def nothing_is_restored(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(cleanup, "restore", lambda *_: None)
+
+
+def taints_are_not_backed_up(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(backup, "kept", lambda taints: ())
+
+
+def the_backup_is_never_dropped(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(annotation, "returned_node", lambda view, now: None)
+
+
+def no_pod_is_made_again(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(workload.StatefulSets, "_pod", lambda self, event: None)
+
+
+def changes_of_hosts_are_not_noticed(patch: pytest.MonkeyPatch) -> None:
+    true_seen = Engine.seen
+
+    def seen(self: Engine, item: Seen, now: Now) -> None:
+        if item.ref.kind != HOST or not self.is_synced:
+            true_seen(self, item, now)
+
+    patch.setattr(Engine, "seen", seen)
+
+
+def the_request_is_never_taken_off(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(ANSWERS, Says.UNMARK, lambda view, reason, now: Decision(because=(reason,)))
+
+
+def everybody_leads(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Leadership, "may_act", lambda self, now: True)
+
+
+def restored_again_and_again(patch: pytest.MonkeyPatch) -> None:
+    """Forgets that the node is whole, so the backup stays and the node is patched for ever."""
+    true_restore = backup.restore
+
+    def restore(ref, version, node, stored):  # type: ignore[no-untyped-def]
+        bare = msgspec.structs.replace(node, labels=())
+        return true_restore(ref, version, bare, stored)
+
+    patch.setattr(cleanup, "restore", restore)
+
+
+# rule -> the sabotage under which a hung node's story, or a simulated day, breaks it
+STORY_SABOTAGES: dict[str, Sabotage] = {
+    "S1: Node": a_held_host_passes_for_off,
+    "S1: Pod": pods_of_a_silent_node_are_forced_out,
+    "S1: volume": pods_of_a_silent_node_are_forced_out,
+    "P1": pods_of_a_silent_node_are_forced_out,
+    "S6": the_hold_is_never_released,
+    "S13": nothing_is_restored,
+    "L1": no_pod_is_made_again,
+    "L2": the_backup_is_never_dropped,
+    "L3": the_hold_is_never_released,
+}
+DAY_SABOTAGES: dict[str, Sabotage] = {
+    "S10": everybody_leads,
+    "S13": taints_are_not_backed_up,
+    "L2": the_request_is_never_taken_off,
+    "L6": changes_of_hosts_are_not_noticed,
+    "L9": restored_again_and_again,
+}
+
+
+@pytest.mark.parametrize("rule", STORY_SABOTAGES)
+def test_a_story_turns_red(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under its sabotage the story of a hung node breaks exactly this rule, among others perhaps."""
+    assert () == play(hung_node).violations
+    STORY_SABOTAGES[rule](monkeypatch)
+
+    assert any(f"ms: {rule}" in line for line in play(hung_node).violations)
+
+
+@pytest.mark.parametrize("rule", DAY_SABOTAGES)
+def test_a_day_turns_red(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under its sabotage a simulated hour breaks this rule."""
+    DAY_SABOTAGES[rule](monkeypatch)
+
+    assert any(f"ms: {rule}" in line for line in simulate(3, nodes=20, hours=2.0).violations)
+
+
+def test_crash_plans_turn_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A room that forgets holds after a restart is caught by a crash plan: its end is another one."""
+    calm = play(hung_node)
+    held = next(i for i, point in enumerate(calm.points) if point.action == "RemoveRebootAnnotation")
+    the_hold_is_never_released(monkeypatch)
+    ending = play(hung_node, die_at=held - 1)
+
+    assert calm.state != ending.state
+
+
+def test_no_checker_is_without_sabotage() -> None:
+    """Each rule that a checker can complain about has a sabotage here."""
+    rules = set(re.findall(r'self.complain\("(\w+)"', inspect.getsource(Checkers)))
+    covered = {rule.split(":")[0] for rule in (*STORY_SABOTAGES, *DAY_SABOTAGES)}
+
+    assert rules <= covered
