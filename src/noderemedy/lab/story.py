@@ -153,7 +153,8 @@ class Story:
         host = api.find(HOST, host_of(repair.node), NAMESPACE) or {}
         is_wanted = names.NEEDS_REMEDIATION in notes_of(machine) or names.REBOOT in notes_of(host)
         has_begun = Step.NOT_READY in repair.at or Step.MARKED in repair.at
-        if has_begun and Step.FREED not in repair.at and not is_wanted and node is not None and is_ready(node):
+        is_well = self.cluster.servers[repair.node].is_heard and node is not None and is_ready(node)
+        if has_begun and is_well and not is_wanted and Step.FREED not in repair.at:
             repair.calmed_ms = self.cluster.agenda.now_ms
             self._open.pop(repair.node, None)
 

@@ -95,7 +95,7 @@ def node_line(row: NodeRow, is_wide: bool) -> Text:
     if row.cordoned:
         line.append(" cordoned", "yellow")
     if row.writes:
-        line.append(" ✎ still writes" if is_wide else " ✎", "bold red")
+        line.append(" ✎ writes" if is_wide else " ✎", "bold red")
     if row.bmc_dead:
         line.append(" no BMC", "red")
     return line
