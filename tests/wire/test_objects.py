@@ -56,7 +56,7 @@ def a_big_node() -> dict[str, Any]:
             "unschedulable": True,
         },
     )
-    fields = {"f:status": {f"f:{n}": {} for n in range(99)}}
+    fields: dict[str, Any] = {"f:status": {f"f:{n}": {} for n in range(99)}}
     tree["metadata"]["managedFields"] = [{"manager": "kubelet", "fieldsV1": fields}]
     tree["status"]["conditions"] = [
         {
@@ -442,11 +442,10 @@ def seen_or_refused(kind: Kind, tree: Any) -> None:
         raw = msgspec.json.encode(tree)
     except (UnicodeEncodeError, OverflowError):
         return  # no API can send that
-    for read in (lambda: convert(kind, tree), lambda: decode(kind, raw)):
-        with suppress(Undecodable):
-            result = read()
-            assert isinstance(result, Seen)
-            assert isinstance(result.obj, READERS_OF[kind])
+    with suppress(Undecodable):
+        assert isinstance(convert(kind, tree).obj, READERS_OF[kind])
+    with suppress(Undecodable):
+        assert isinstance(decode(kind, raw).obj, READERS_OF[kind])
 
 
 READERS_OF = {kind: type(convert(kind, tree).obj) for kind, tree in TREES.items()}
@@ -487,14 +486,13 @@ def test_a_tree_from_a_file_may_have_strange_keys(key: Any) -> None:
             convert(kind, tree)
 
 
-def test_a_tree_that_is_too_deep_is_refused() -> None:
-    """Files may nest as they like."""
+def test_what_we_do_not_know_of_a_tree_is_not_looked_at() -> None:
+    """Files may nest as they like, where we read nothing."""
     deep: Any = "x"
     for _ in range(5_000):
         deep = {"nodeInfo": deep}
 
-    with pytest.raises(Undecodable):
-        convert(NODE, {**a_node_tree(), "spec": deep})
+    assert isinstance(convert(NODE, {**a_node_tree(), "spec": deep}), Seen)
 
 
 def test_a_refusal_shows_no_secrets() -> None:

@@ -62,7 +62,7 @@ FULL = NodeBackup(
 )
 
 
-def annotations(**notes: Any) -> dict[str, Any]:
+def annotated(**notes: Any) -> dict[str, Any]:
     return {"metadata": {**META, "annotations": notes}}
 
 
@@ -79,19 +79,19 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         AddRebootAnnotation(HOST_AT, GUARD, Hold("m", NOW.wall, "n", "b")),
         "PATCH",
         HOST_PATH,
-        annotations(**{"reboot.metal3.io/machine-remediation": '{"mode":"hard"}', "remediation.metal3.io/hold": HOLD}),
+        annotated(**{"reboot.metal3.io/machine-remediation": '{"mode":"hard"}', "remediation.metal3.io/hold": HOLD}),
     ),
     (
         RemoveRebootAnnotation(HOST_AT, GUARD),
         "PATCH",
         HOST_PATH,
-        annotations(**{"reboot.metal3.io/machine-remediation": None, "remediation.metal3.io/hold": None}),
+        annotated(**{"reboot.metal3.io/machine-remediation": None, "remediation.metal3.io/hold": None}),
     ),
     (
         BackUpNode(MACHINE_AT, GUARD, FULL, NOW.wall),
         "PATCH",
         MACHINE_PATH,
-        annotations(
+        annotated(
             **{
                 "remediation.metal3.io/node-backup": BACKUP,
                 "remediation.metal3.io/node-deleted-at": "2030-03-17T17:46:40Z",
@@ -102,13 +102,13 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         DropBackup(MACHINE_AT, GUARD),
         "PATCH",
         MACHINE_PATH,
-        annotations(**{"remediation.metal3.io/node-backup": None, "remediation.metal3.io/node-deleted-at": None}),
+        annotated(**{"remediation.metal3.io/node-backup": None, "remediation.metal3.io/node-deleted-at": None}),
     ),
     (
         RemoveRemediationAnnotation(MACHINE_AT, GUARD),
         "PATCH",
         MACHINE_PATH,
-        annotations(**{"host.metal3.io/external-remediation": None}),
+        annotated(**{"host.metal3.io/external-remediation": None}),
     ),
     (
         RestoreNode(NODE_AT, GUARD, (("rack", "1"),), (("note", "x"),), (Taint("gpu", "NoSchedule"),), True),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 from msgspec import Struct
 
 from noderemedy.model.ids import Kind
@@ -21,10 +23,13 @@ class Resource(Struct, frozen=True):
         return f"{self.kind.group}/{self.version}" if self.kind.group else self.version
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
-        """The URL path of the collection, or of one object, or of a subresource of it."""
+        """The URL path of the collection, or of one object, or of a subresource of it.
+
+        Names may come out of other people's objects (a consumerRef, a nodeRef): none of them leaves its place.
+        """
         root = f"/apis/{self.kind.group}/{self.version}" if self.kind.group else f"/api/{self.version}"
-        where = f"/namespaces/{namespace}" if self.namespaced and namespace else ""
-        parts = [root + where, self.plural, name, subresource]
+        where = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
+        parts = [root + where, self.plural, quote(name, safe=""), subresource]
         return "/".join(part for part in parts if part)
 
 
