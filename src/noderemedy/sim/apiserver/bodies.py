@@ -10,12 +10,13 @@ import yaml
 from noderemedy.sim.apiserver import errors
 from noderemedy.sim.apiserver.deletion import Deletion, Propagation
 from noderemedy.sim.apiserver.errors import ApiError, Cause
+from noderemedy.sim.apiserver.protobuf import MAGIC, decode_protobuf
 from noderemedy.sim.apiserver.routes import Route
 from noderemedy.sim.apiserver.types import Tree
 from noderemedy.wire.http import Request
 
 BODY_MAX = 3 * 1024 * 1024
-READABLE = ("application/json", "application/yaml")
+READABLE = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 STRICTNESS = ("Ignore", "Warn", "Strict")
 
 
@@ -37,6 +38,8 @@ def decode(body: bytes, is_yaml: bool = False) -> Any:
     """The document in a body; 400 if there is none, 413 if it is too large."""
     if len(body) > BODY_MAX:
         raise ApiError(413, "RequestEntityTooLarge", f"Request entity too large: limit is {BODY_MAX}")
+    if body.startswith(MAGIC):
+        return decode_protobuf(body)
     try:
         return msgspec.json.decode(body)
     except msgspec.DecodeError as error:
@@ -52,7 +55,7 @@ def decode_object(request: Request, route: Route) -> Tree:
     """The object in the body of a POST or PUT, of the kind that the path serves."""
     kind = media_type(request.content_type) or "application/json"
     if kind not in READABLE:
-        raise errors.unsupported_media_type((*READABLE, "application/vnd.kubernetes.protobuf"))
+        raise errors.unsupported_media_type(READABLE)
     tree = decode(request.body, kind == "application/yaml")
     if not isinstance(tree, dict):
         raise errors.bad_request("the body of the request is not an object")

@@ -22,10 +22,25 @@ class CoreShapes:
         table = msgspec.json.decode(text)
         self._kinds: dict[str, str] = table["kinds"]
         self._definitions: dict[str, dict[str, Any]] = table["shapes"]
+        self._numbers: dict[str, dict[str, Any]] = table["numbers"]
         self._built: dict[str, Shape] = {}
 
     def of(self, kind: Kind) -> Shape:
         return self.named(self._kinds[f"{kind.group}/{kind.kind}"])
+
+    def definition(self, api_version: str, kind: str) -> str | None:
+        """The name of the definition of a kind, None if it is not known."""
+        if kind == "DeleteOptions":
+            return "meta.v1.DeleteOptions"
+        return self._kinds.get(f"{api_version.rpartition('/')[0]}/{kind}")
+
+    def described(self, name: str) -> dict[str, Any]:
+        """The fields of a definition, as the table has them."""
+        return self._definitions[name]
+
+    def numbers(self, name: str) -> dict[str, Any]:
+        """The fields of a definition by their protobuf numbers; a nested table is a message that JSON inlines."""
+        return self._numbers[name]
 
     def named(self, name: str) -> Shape:
         """The shape of one definition, such as `meta.v1.ObjectMeta`."""

@@ -6,6 +6,7 @@ that are not written vanish, and a value of a wrong type is a bad request that n
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from noderemedy.sim.apiserver.pruning import DROPPED, is_zero
@@ -27,6 +28,16 @@ ACCEPTS: dict[str, tuple[type, ...]] = {
 }
 
 
+FORMATS: dict[str, re.Pattern[str]] = {
+    "time": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)"),
+    "microtime": re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)"),
+}
+"""Texts that must be read as something: a MicroTime has six decimals or is refused."""
+
+ZEROS = {"string": "", "bytes": "", "quantity": "0", "integer": 0, "boolean": False}
+"""What a null in a map becomes, because Go decodes it into the zero value of the element."""
+
+
 class WrongType(Exception):
     """A value that cannot be: where, and what it is."""
 
@@ -46,6 +57,9 @@ def reshape(new: Any, old: Any, shape: Shape, unknown: list[str], path: str = ""
         return _reshape_object(new, old if type(old) is dict else {}, shape, unknown, path)
     if type(new) is list and shape.items is not None:
         return _reshape_list(new, old if type(old) is list else [], shape.items, unknown, path)
+    wanted = FORMATS.get(shape.type)
+    if wanted is not None and not wanted.fullmatch(new):
+        raise WrongType(path, new)
     return new
 
 
@@ -64,6 +78,8 @@ def _reshape_object(
         if inner is None:
             unknown.append(f"{path}.{key}" if path else key)
             kept: Any = DROPPED
+        elif value is None and key not in known:
+            kept = ZEROS.get(inner.type, DROPPED)
         elif value is None or (inner.vanishes and is_zero(value)):
             kept = DROPPED
         else:

@@ -98,6 +98,25 @@ def bad_request(message: str) -> ApiError:
     return ApiError(400, "BadRequest", message)
 
 
+class Undecodable(ApiError):
+    """A document that is no object of its kind: a bad request, and in a patch an invalid patch."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(400, "BadRequest", message)
+
+    def of_patch(self) -> ApiError:
+        """The same, where a patch has led to it."""
+        cause = Cause("FieldValueInvalid", f"Invalid value: {self.message}", "patch")
+        return ApiError(422, "Invalid", f' "" is invalid: patch: {cause.message}', {"causes": [cause.tree()]})
+
+
+def untyped(api_version: str, kind: str, name: str, unknown: Sequence[str]) -> ApiError:
+    """An applied configuration must fit the schema of its kind, whatever the validation asked for."""
+    said = [f".{path}: field not declared in schema" for path in unknown]
+    text = said[0] if len(said) == 1 else "errors:\n" + "\n".join(f"  {one}" for one in said)
+    return ApiError(500, "", f"failed to create typed patch object (/{name}; {api_version}, Kind={kind}): {text}")
+
+
 def forbidden(resource: ResourceType, name: str, why: str) -> ApiError:
     subject = f'{resource.qualified} "{name}"' if name else resource.qualified
     return ApiError(403, "Forbidden", f"{subject} is forbidden: {why}", _about(resource, name))

@@ -14,7 +14,7 @@ LESS_THAN_REAL: dict[str, str] = {
     "quota-and-priority": "ResourceQuota, LimitRange, PriorityClass and API priority and fairness do nothing",
     "service-addresses": "Services get no cluster IP",
     "openapi": "no schemas are published, so `kubectl explain` has nothing to say",
-    "protobuf": "JSON and YAML only; protobuf and CBOR are not spoken",
+    "protobuf": "protobuf is read and never written; CBOR is not spoken",
     "last-applied-migration": "fields of client-side apply are not taken over by server-side apply",
     "managers-cap": "the number of managedFields entries is not limited",
     "generate-name-retry": "a generated name that is taken is refused at once, not tried again",

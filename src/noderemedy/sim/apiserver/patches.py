@@ -46,7 +46,10 @@ class Patches:
         if new is shown:
             return old
         check_identity(resource, key, new)
-        return self.writes.change(resource, old, new, options)
+        try:
+            return self.writes.change(resource, old, new, options)
+        except errors.Undecodable as fault:
+            raise fault.of_patch() from None
 
     def patched(self, resource: ResourceType, old: Tree, body: Any, patch_type: PatchType) -> Tree:
         """The object as the patch wants it."""
@@ -81,7 +84,9 @@ class Patches:
                 raise errors.not_found(resource, key[1])
             self._check_new(resource, key, applied)
             owners = apply({"metadata": {}}, applied, shape, writer, True).entries
-            return self.writes.create(resource, applied, options, owners)
+            # A resourceVersion does not keep an apply from creating; only a uid does.
+            meta = {name: value for name, value in applied["metadata"].items() if name != "resourceVersion"}
+            return self.writes.create(resource, {**applied, "metadata": meta}, options, owners)
         found = apply(old, applied, shape, writer, options.force)
         new = found.tree
         if found.entries is not old["metadata"].get("managedFields"):
@@ -102,9 +107,8 @@ class Patches:
         unknown: list[str] = []
         shape = resource.version(options.version).shape
         applied: Tree = prune({**body, "metadata": meta}, {}, shape, unknown)
-        if unknown and options.strictness == "Strict":
-            said = ", ".join(f'unknown field "{path}"' for path in sorted(unknown))
-            raise errors.bad_request(f"strict decoding error: {said}")
+        if unknown:
+            raise errors.untyped(resource.api_version(options.version), resource.kind.kind, key[1], sorted(unknown))
         if not resource.version().has_status:
             return applied
         if options.subresource != "status":
@@ -119,8 +123,6 @@ class Patches:
         if uid:
             why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
             raise errors.conflict(resource, key[1], why)
-        if applied["metadata"].get("resourceVersion"):
-            raise errors.not_found(resource, key[1])
 
 
 def _with_entries(new: Tree, old: Tree, entries: list[Tree]) -> Tree:

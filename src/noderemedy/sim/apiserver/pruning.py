@@ -13,7 +13,7 @@ from noderemedy.sim.apiserver.shape import Shape
 
 
 def prune(new: Any, old: Any, shape: Shape, unknown: list[str], path: str = "") -> Any:
-    """The value without unknown fields (their paths go to `unknown`) and without vanishing zeros."""
+    """The value without unknown fields (their paths go to `unknown`), vanishing zeros, and nulls that may not be."""
     if new is old:
         return new
     if isinstance(new, dict):
@@ -36,7 +36,7 @@ def _prune_object(new: Any, old: Any, shape: Shape, unknown: list[str], path: st
     for key, value in new.items():
         inner = shape.properties.get(key, shape.additional)
         was = old.get(key)
-        if value is was and inner is not None:
+        if value is was and inner is not None and value is not None:
             continue
         kept: Any = value
         if inner is None:
@@ -44,7 +44,7 @@ def _prune_object(new: Any, old: Any, shape: Shape, unknown: list[str], path: st
                 continue
             unknown.append(f"{path}.{key}" if path else key)
             kept = DROPPED
-        elif inner.vanishes and is_zero(value):
+        elif (inner.vanishes and is_zero(value)) or (value is None and not inner.nullable):
             kept = DROPPED
         else:
             kept = prune(value, was, inner, unknown, f"{path}.{key}" if path else key)

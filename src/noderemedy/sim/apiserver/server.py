@@ -144,7 +144,11 @@ class ApiServer:
         if old is None:
             if not resource.creates_on_update or options.subresource:
                 raise errors.not_found(resource, key[1])
-            return self.created(resource, tree, options)
+            if meta.get("uid"):
+                why = f"Precondition failed: UID in precondition: {meta['uid']}, UID in object meta: "
+                raise errors.conflict(resource, key[1], why)
+            meta = {name: value for name, value in meta.items() if name != "resourceVersion"}
+            return self.created(resource, {**tree, "metadata": meta}, options)
         found = self.writes.change(inner, old, stored(resource, tree), options)
         self.settle()
         return shown(resource, found, options.version)

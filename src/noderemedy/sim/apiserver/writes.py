@@ -13,6 +13,7 @@ from msgspec import Struct
 from noderemedy.sim.apiserver import errors, kinds
 from noderemedy.sim.apiserver.admission import Admission
 from noderemedy.sim.apiserver.clock import Stamps
+from noderemedy.sim.apiserver.completion import COMPLETIONS
 from noderemedy.sim.apiserver.coreshape import WrongType, reshape
 from noderemedy.sim.apiserver.defaults import DEFAULTS
 from noderemedy.sim.apiserver.managers import Writer, managed, track_update, with_managed
@@ -144,7 +145,7 @@ class Writes:
         if not asked or asked == actual:
             return
         name = old["metadata"]["name"]
-        if options.verb == "patch":
+        if options.verb in ("patch", "apply"):
             raise errors.invalid(resource, name, [errors.invalid_value("metadata.uid", asked, "field is immutable")])
         why = f"Precondition failed: UID in precondition: {asked}, UID in object meta: {actual}"
         raise errors.conflict(resource, name, why)
@@ -220,6 +221,9 @@ class Writes:
             default = DEFAULTS.get(resource.kind)
             if default is not None and not options.subresource:
                 new = default(new)
+            complete = COMPLETIONS.get(resource.kind)
+            if complete is not None:
+                new = complete(new, old)
         new = _with(new, "apiVersion", resource.api_version())
         if unknown:
             self._report_unknown(resource, unknown, options)
@@ -227,7 +231,9 @@ class Writes:
 
     def pruned_custom(self, new: Tree, old: Tree, shape: Shape, unknown: list[str]) -> Tree:
         """Fields that a custom kind does not have are not stored."""
-        found: Tree = prune(new, old, shape, unknown)
+        was = old.get("metadata")
+        meta = self._decoded(new, new["metadata"], was, shape.properties["metadata"], unknown, "metadata")
+        found: Tree = prune(_with(new, "metadata", meta), old, shape, unknown)
         return found
 
     def defaulted(self, new: Tree, shape: Shape) -> Tree:
@@ -237,20 +243,24 @@ class Writes:
 
     def pruned(self, new: Tree, old: Tree, shape: Shape, unknown: list[str]) -> Tree:
         """A built-in object keeps what its structure has, and is refused for a value of a wrong type."""
+        return self._decoded(new, new, old, shape, unknown)
+
+    def _decoded(self, whole: Tree, part: Tree, old: Any, shape: Shape, unknown: list[str], path: str = "") -> Tree:
+        """A part of an object as its typed structure keeps it."""
         try:
-            found: Tree = reshape(new, old, shape, unknown)
+            found: Tree = reshape(part, old, shape, unknown, path)
         except WrongType as fault:
-            kind = new.get("kind", "")
+            kind = whole.get("kind", "")
             why = f"json: cannot unmarshal {json_type(fault.value)} into Go struct field {kind}.{fault.path}"
-            version = str(new.get("apiVersion", "")).rpartition("/")[2]
+            version = str(whole.get("apiVersion", "")).rpartition("/")[2]
             said = f'{kind} in version "{version}" cannot be handled as a {kind}: {why}'
-            raise errors.bad_request(said) from None
+            raise errors.Undecodable(said) from None
         return found
 
     def _report_unknown(self, resource: ResourceType, unknown: list[str], options: Options) -> None:
         said = [f'unknown field "{path}"' for path in sorted(unknown)]
         if options.strictness == "Strict":
-            raise errors.bad_request(f"strict decoding error: {', '.join(said)}")
+            raise errors.Undecodable(f"strict decoding error: {', '.join(said)}")
         if options.strictness == "Warn":
             self.warnings += said
 
