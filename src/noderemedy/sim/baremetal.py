@@ -83,14 +83,14 @@ class BaremetalOperator:
         is_on = wants_power(host)
         if is_on and not server.has_power and server.bmc.obeys_on:
             server.power_on()
-            self.agenda.after(self.durations.boot, lambda: self._boot(server))
+            self.agenda.after(self.durations.boot, lambda: self.boot(server))
         elif not is_on and server.has_power and server.bmc.obeys_off:
             server.power_off()
         if wants_power(host) != server.has_power:
             self._complain(host)
             self.agenda.after(self.durations.power_poll, lambda: self._reconcile(namespace, name))
 
-    def _boot(self, server: Server) -> None:
+    def boot(self, server: Server) -> None:
         if server.has_power and server.kernel.value == "down" and not server.is_broken:
             server.booted()
 

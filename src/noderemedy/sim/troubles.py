@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from noderemedy.model.ids import HOST, MACHINE, NODE, Kind
+from noderemedy.sim.baremetal import wants_power
 from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
@@ -35,6 +36,7 @@ class Troubles:
             (self.panic, 6),
             (self.hang, 6),
             (self.partition, 5),
+            (self.power_glitch, 3),
             (self.bmc_down, 3),
             (self.ignores_off, 2),
             (self.ignores_on, 2),
@@ -45,6 +47,8 @@ class Troubles:
             (self.host_paused, 2),
             (self.consumer_changes, 2),
             (self.machine_deleted, 1),
+            (self.host_name_garbled, 1),
+            (self.hold_garbled, 1),
             (self.manager_dies, 5),
             (self.manager_pauses, 3),
             (self.two_leaders, 2),
@@ -95,6 +99,21 @@ class Troubles:
         server = self._server()
         server.link(False)
         self._later(self.chance.randint(1, 30), lambda: server.link(True))
+
+    def power_glitch(self) -> None:
+        """Power goes and comes back behind the operator's back: what the API says of it is old (races R35, R48)."""
+        name = self._name()
+        server = self.cluster.servers[name]
+        if server.has_power:
+            server.power_off()
+            self.cluster.agenda.after(self.chance.randint(1_000, 90_000), lambda: self._power_back(name))
+
+    def _power_back(self, name: str) -> None:
+        host = self.cluster.api.get(HOST, host_of(name), NAMESPACE)
+        server = self.cluster.servers[name]
+        if not server.has_power and wants_power(host):
+            server.power_on()
+            self.cluster.agenda.after(self.cluster.durations.boot, partial(self.cluster.baremetal.boot, server))
 
     def bmc_down(self) -> None:
         bmc = self._server().bmc
@@ -152,6 +171,20 @@ class Troubles:
         self.cluster.delete_machine(name)
         self._later(self.chance.randint(1, 5), partial(self.cluster.create_machine, name))
 
+    def host_name_garbled(self) -> None:
+        """Somebody's script writes nonsense into the Machine (fault 17), and mends it later."""
+        name = self._name()
+        machine, right = machine_of(name), f"{NAMESPACE}/{host_of(name)}"
+        self._annotate(MACHINE, machine, {names.MACHINE_HOST: "not/a/host"})
+        minutes = self.chance.randint(1, 10)
+        self._later(minutes, lambda: self._annotate(MACHINE, machine, {names.MACHINE_HOST: right}))
+
+    def hold_garbled(self) -> None:
+        """The record beside a hold is not readable any more; the hold itself is."""
+        for host in self.cluster.api.list(HOST):
+            if names.HOLD in (host["metadata"].get("annotations") or {}):
+                self._annotate(HOST, host["metadata"]["name"], {names.HOLD: "{"})
+
     # --- managers --------------------------------------------------------------------------------------------------
 
     def manager_dies(self) -> None:
@@ -161,8 +194,13 @@ class Troubles:
             self.cluster.agenda.after(self.chance.randint(500, 60_000), lambda: self._restart(process))
 
     def _restart(self, process: Process) -> None:
-        if not process.is_alive:
-            process.start()
+        """Start it again; now and then it dies once more while it still lists (fault 25)."""
+        if process.is_alive:
+            return
+        process.start()
+        if not self.is_over and self.chance.random() < 0.3:
+            process.kill()
+            self.cluster.agenda.after(5_000, lambda: self._restart(process))
 
     def manager_pauses(self) -> None:
         process = self.chance.choice(self.processes)

@@ -12,8 +12,10 @@ from typing import Protocol
 
 from noderemedy.model.ids import Kind
 from noderemedy.sim.agenda import Agenda, Appointment
-from noderemedy.sim.apiserver import ApiServer, Subscription, WatchEvent
+from noderemedy.sim.apiserver import ApiServer, Subscription, Tree, WatchEvent
 from noderemedy.sim.weather import Stream, Weather
+
+BEHIND = 200  # writes that a lagging server may not have seen yet
 
 
 class Listener(Protocol):
@@ -51,10 +53,20 @@ class Watch:
         self._is_silent = False
         behind = self.weather.stream(self.chance) is Stream.LAGGING
         self._lag_ms = self.chance.randint(*self.weather.lag) if behind else 0
-        listed = [WatchEvent("ADDED", tree) for tree in self.api.list(self.kind)]
+        listed = (
+            self._list_of_the_past() if behind else [WatchEvent("ADDED", tree) for tree in self.api.list(self.kind)]
+        )
         self._subscription = self.api.subscribe(self.kind, self._happened)
-        delay = self.chance.randint(*self.weather.latency) + self._lag_ms
+        delay = self.chance.randint(*self.weather.latency)
         self._planned = self.agenda.after(delay, lambda: self._deliver_list(listed))
+
+    def _trees_of_the_past(self) -> list[Tree]:
+        """Fault 8: this server is behind. Time goes back for the reader, and catches up event by event."""
+        store = self.api.store
+        revision = max(store.oldest, store.revision - self.chance.randrange(BEHIND))
+        for change in store.since(self.kind, revision):
+            self._queue.append(WatchEvent(change.type, change.new))
+        return list(store.state_at(self.kind, revision).values())
 
     def close(self) -> None:
         if self._subscription:
