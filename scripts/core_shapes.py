@@ -2,8 +2,9 @@
 
 Run by hand for a new Kubernetes release: `python scripts/core_shapes.py KUBERNETES_SOURCE API_MODULE
 APIMACHINERY_MODULE APIEXTENSIONS_MODULE > src/noderemedy/sim/apiserver/core_shapes.json`. It keeps only
-facts of the published API: names of fields, their types, how lists merge, and which zero values are not
-written. Without them the simulated server could neither drop unknown fields nor merge lists as a real one.
+facts of the published API: names of fields, their types, how lists merge, which zero values are not
+written, and the numbers of fields in protobuf. Without them the simulated server could neither drop unknown
+fields nor merge lists as a real one, nor read what a stock `kubectl create` sends.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ SCALARS = {
     "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps": "any",
 }
 STRUCT = re.compile(r"^type (\w+) struct \{$(.*?)^\}$", re.M | re.S)
+MESSAGE = re.compile(r"^message (\w+) \{$(.*?)^\}$", re.M | re.S)
+NUMBERED = re.compile(r"^\s*(?:optional|repeated|required)?\s*(map<[^>]*>|[.\w]+) (\w+) = (\d+);", re.M)
 FIELD = re.compile(r'^\s+(\w+)\s+(\S+)\s+`json:"(\w+),omitempty', re.M)
 
 Json = dict[str, Any]
@@ -60,6 +63,30 @@ def vanishing(sources: list[Path]) -> dict[str, set[str]]:
         for struct in STRUCT.finditer(source.read_text()):
             fields = {name for _, kind, name in FIELD.findall(struct[2]) if not kind.startswith("*")}
             found[f"{package}.{struct[1]}"] = fields
+    return found
+
+
+def messages(sources: list[Path]) -> dict[str, dict[str, tuple[str, str]]]:
+    """For each protobuf message: the type and the name of every field by its number."""
+    found = {}
+    for source in sources:
+        package = ".".join(source.parts[-3:-1])
+        for message in MESSAGE.finditer(source.read_text()):
+            fields = NUMBERED.findall(message[2])
+            found[f"{package}.{message[1]}"] = {number: (kind, name) for kind, name, number in fields}
+    return found
+
+
+def numbers(name: str, fields: Json, known: dict[str, dict[str, tuple[str, str]]]) -> Json:
+    """Field names by number; a message that JSON inlines is itself a table of them."""
+    found: Json = {}
+    package = name.rpartition(".")[0]
+    for number, (kind, field_name) in known.get(name, {}).items():
+        if field_name in fields:
+            found[number] = field_name
+        elif not kind.startswith("map"):
+            inline = kind.lstrip(".") if kind.startswith(".") else f"{package}.{kind}"
+            found[number] = numbers(short_name(inline), fields, known)
     return found
 
 
@@ -113,6 +140,8 @@ def main(kubernetes: str, api: str, machinery: str, extensions: str) -> None:
     definitions = json.loads(Path(kubernetes, "api/openapi-spec/swagger.json").read_text())["definitions"]
     go = [*Path(api).glob("*/v1/types.go"), Path(machinery, "pkg/apis/meta/v1/types.go")]
     zero = vanishing([*go, Path(extensions, "pkg/apis/apiextensions/v1/types.go")])
+    proto = [*Path(api).glob("*/v1/generated.proto"), Path(machinery, "pkg/apis/meta/v1/generated.proto")]
+    known = messages([*proto, Path(extensions, "pkg/apis/apiextensions/v1/generated.proto")])
     kinds = {}
     for name, definition in definitions.items():
         for kind in definition.get("x-kubernetes-group-version-kind", []):
@@ -125,7 +154,10 @@ def main(kubernetes: str, api: str, machinery: str, extensions: str) -> None:
         text = json.dumps(table[name], separators=(",", ":"))
         lines.append(f"{json.dumps(short[name])}:{re.sub(REF, lambda m: REF_TO % short[m[1]], text)}")
     head = json.dumps({kind: short[name] for kind, name in sorted(kinds.items())})
-    print('{"kinds":' + head + ',\n"shapes":{\n' + ",\n".join(lines) + "\n}}")
+    numbered = {short[name]: numbers(short[name], table[name], known) for name in sorted(table)}
+    rows = [f"{json.dumps(name)}:{json.dumps(row, separators=(',', ':'))}" for name, row in numbered.items()]
+    print('{"kinds":' + head + ',\n"shapes":{\n' + ",\n".join(lines) + "\n},")
+    print('"numbers":{\n' + ",\n".join(rows) + "\n}}")
 
 
 REF = r'"ref":"([^"]+)"'
