@@ -67,13 +67,14 @@ def called(*arguments: str) -> Result:
 class RunningLab:
     """A lab that lives, and what it has said so far."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, called: list[str] | None = None) -> None:
         self.folder = folder
         self.lines: list[str] = []
         self.process = subprocess.Popen(
-            command("--speed", FAST, *arguments),
+            called or command("--speed", FAST, *arguments),
             cwd=folder,
             env=environment(PYTHONUNBUFFERED="1"),
+            start_new_session=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
