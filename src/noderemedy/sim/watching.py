@@ -53,9 +53,8 @@ class Watch:
         self._is_silent = False
         behind = self.weather.stream(self.chance) is Stream.LAGGING
         self._lag_ms = self.chance.randint(*self.weather.lag) if behind else 0
-        listed = (
-            self._list_of_the_past() if behind else [WatchEvent("ADDED", tree) for tree in self.api.list(self.kind)]
-        )
+        trees = self._trees_of_the_past() if behind else self.api.list(self.kind)
+        listed = [WatchEvent("ADDED", tree) for tree in trees]
         self._subscription = self.api.subscribe(self.kind, self._happened)
         delay = self.chance.randint(*self.weather.latency)
         self._planned = self.agenda.after(delay, lambda: self._deliver_list(listed))
