@@ -110,6 +110,10 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
         discovery, "_versions", all_versions, test_discovery.test_the_version_is_one_that_both_understand,
         {"preferred": "v1beta1", "versions": ("v1beta1", "v1beta2"), "expected": "v1beta1"},
     ),
+    "take a refusal for absence": (
+        discovery, "Unclear", lambda _: discovery.NotServed(), test_discovery.test_no_word_of_the_server_is_not_no,
+        {"handler": scripted.a_status(403), "why": "may read /apis"},
+    ),
     "be ready always": (
         health, "_verdict", lambda _: web.Response(text="ok\n"),
         test_health.test_ready_only_when_nothing_is_missing, {},

@@ -12,13 +12,14 @@ import pytest
 from tests.builders import a_host_tree, a_machine_tree
 from tests.manager.bench import Bench, bench
 
-from noderemedy.drivers.kube.discovery import Wanted
-from noderemedy.lab.http_faults import HTML, Drop, Fault, Instead, failure
+from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.kube.config import load
+from noderemedy.drivers.kube.discovery import NotServed, Wanted, serving
+from noderemedy.lab.http_faults import Drop, Fault, Instead, failure
 from noderemedy.manager import liveplan
 from noderemedy.manager.kinds import WANTED
 from noderemedy.manager.liveplan import Unreachable, on_cluster
 from noderemedy.manager.plan import Plan, on_trees
-from noderemedy.manager.serving import NotServed, Unclear, serving
 from noderemedy.manager.sources import Source
 from noderemedy.model.actions import AddRebootAnnotation
 from noderemedy.model.ids import HOST, MACHINE, NODE
@@ -132,9 +133,6 @@ def test_plan_refuses_to_write() -> None:
 
 
 async def asked(it: Bench, wanted: Wanted) -> object:
-    from noderemedy.drivers.kube.client import KubeClient
-    from noderemedy.drivers.kube.config import load
-
     async with KubeClient(load(it.kubeconfig)) as client:
         return await serving(client, wanted)
 
@@ -149,33 +147,6 @@ def test_served_kinds_are_found(tmp_path: Path) -> None:
             assert isinstance(found, Resource)
             assert ("machines", True) == (found.plural, found.namespaced)
             assert NotServed() == await asked(it, WANTED[HOST])
-
-    within(20, story())
-
-
-def test_version_we_cannot_read_is_not_absence(tmp_path: Path) -> None:
-    """A kind that is served in strange versions only has objects that we cannot see: nothing may be concluded."""
-
-    async def story() -> None:
-        async with bench(tmp_path) as it:
-            found = await asked(it, Wanted(HOST, ("v9",), "baremetalhosts", True))
-            assert isinstance(found, Unclear)
-            assert "served as v1alpha1 only; we read v9" in found.why
-
-    within(20, story())
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [failure(403, "Forbidden", "no"), failure(503, "Unavailable", "no"), HTML, Drop(), Instead(200, b"{}")],
-)
-def test_refusals_are_not_absence(fault: Fault, tmp_path: Path) -> None:
-    """Only the server's own word that there is no such kind counts; refusals and garbage are unclear."""
-
-    async def story() -> None:
-        async with bench(tmp_path) as it:
-            it.before = lambda request: fault if request.path == "/apis/metal3.io" else None
-            assert isinstance(await asked(it, WANTED[HOST]), Unclear)
 
     within(20, story())
 

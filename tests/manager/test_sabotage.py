@@ -12,7 +12,7 @@ from tests.manager import bench, test_effects, test_liveplan, test_notices, test
 from tests.manager.bench import Bench
 
 from noderemedy.drivers.kube.lease import Election
-from noderemedy.manager import effects, liveplan, notices, serving
+from noderemedy.manager import effects, liveplan, notices
 from noderemedy.manager.effects import Licence
 from noderemedy.manager.program import Manager
 from noderemedy.manager.sink import EngineSink
@@ -72,9 +72,6 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     ),
     "tell nobody what cannot be read": (
         EngineSink, "unreadable", always(None), test_program.test_unreadable_object_is_reported_on_itself, {},
-    ),
-    "take a refusal for absence": (
-        serving, "Unclear", lambda _: serving.NotServed(), test_liveplan.test_version_we_cannot_read_is_not_absence, {},
     ),
     "let plan write": (
         liveplan, "reading", lambda request: request, test_liveplan.test_plan_refuses_to_write, {},

@@ -8,10 +8,9 @@ from functools import partial
 
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.client import KubeClient
-from noderemedy.drivers.kube.discovery import Wanted
+from noderemedy.drivers.kube.discovery import NotServed, Unclear, Wanted, serving
 from noderemedy.drivers.kube.sink import Settings as WatchSettings
 from noderemedy.drivers.kube.watch import watch
-from noderemedy.manager.serving import NotServed, Unclear, serving
 from noderemedy.manager.sink import EngineSink
 from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import decode

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
-from noderemedy.drivers.kube.discovery import Wanted
+from noderemedy.drivers.kube.discovery import NotServed, Unclear, Wanted, serving
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Refused
 from noderemedy.drivers.kube.listing import Lister
 from noderemedy.drivers.kube.refusals import describe
@@ -18,7 +18,6 @@ from noderemedy.drivers.kube.sink import DEFAULT
 from noderemedy.manager.effects import judge
 from noderemedy.manager.kinds import WITHOUT, crd_name, wanted
 from noderemedy.manager.plan import Look, Plan
-from noderemedy.manager.serving import NotServed, Unclear, serving
 from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import NODE, Kind
 from noderemedy.model.outcome import Done, Effect, Outcome, Seen, Unknown

@@ -5,7 +5,7 @@ Called by the watches for every event, so it is cheap; the engine is stepped lat
 Rule 1: a kind that the API refuses to show is lost to the engine: nothing is decided until it is seen again.
 Rule 2: a connection that broke is not: what cannot be undone waits for a live read anyway. Only when the view is
         older than `stale_after` it counts as lost.
-Rule 3: a kind that is not served has no objects. That is known only from `serving.py`, never from a refusal.
+Rule 3: a kind that is not served has no objects. That is known only from discovery, never from a refusal.
 """
 
 from __future__ import annotations

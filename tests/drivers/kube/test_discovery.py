@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.drivers.kube.scripted import Api, Handler, a_status, answer, run
+from tests.drivers.kube.scripted import Api, Handler, a_status, answer, run, stream
 
 from noderemedy.drivers.kube import discovery
 from noderemedy.drivers.kube.client import KubeClient
@@ -59,6 +59,9 @@ def test_kinds_are_found_with_scope_and_plural() -> None:
         (a_status(401), "answered 401; check the credentials"),
         (a_status(403), "may read /apis"),
         (a_status(418), "answered 418"),
+        (a_status(503), "answered 503"),
+        (stream(then="cut"), "closed the connection"),
+        (answer({}), "no discovery document"),
         (answer([]), "check that this is a Kubernetes API server"),
     ],
 )

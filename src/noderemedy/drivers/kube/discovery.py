@@ -1,6 +1,7 @@
 """Is a kind served here, and as what? Three answers, since "no" lets the engine take its objects for absent.
 
-The manager asks at start, and each watch asks again after a 404: a CRD may be installed later, or change its versions.
+The manager and `plan` ask at start, and each watch asks again after a 404: a CRD may be installed later, or change its
+versions. It asks once: whoever wants to wait asks again, and meanwhile can say why it waits.
 Only the server's own word that none of its groups has the kind is `NotServed`; a refusal, a broken answer or a version
 that we cannot read is `Unclear`, and then nothing may be concluded from what we do not see.
 """
@@ -118,7 +119,7 @@ async def _versions(client: KubeClient, wanted: Wanted) -> list[str]:
 
 async def _get(client: KubeClient, path: str, shape: type[_T]) -> _T | None:
     """A discovery document; None if the server says that there is none."""
-    answer = await client.send(Request("GET", path), timeout=PATIENCE, retry=True, urgent=True)
+    answer = await client.send(Request("GET", path), timeout=PATIENCE, urgent=True)
     if answer.status == 404:
         return None
     if answer.status in (401, 403):
