@@ -43,7 +43,7 @@ def complete_node(new: Tree, old: Tree) -> Tree:
     if status.get("capacity"):
         status = filled(status, {"allocatable": status["capacity"]})
     status = with_field(status, "nodeInfo", filled(status["nodeInfo"], NODE_INFO))
-    return with_field(new, "status", _timed(status, NODE_TIMES))
+    return with_field(new, "status", _timed(status, old, NODE_TIMES))
 
 
 def complete_pod(new: Tree, old: Tree) -> Tree:
@@ -51,12 +51,13 @@ def complete_pod(new: Tree, old: Tree) -> Tree:
     status = new.get("status") or {}
     if not status or status is old.get("status"):
         return new
-    return with_field(new, "status", _timed(status, POD_TIMES))
+    return with_field(new, "status", _timed(status, old, POD_TIMES))
 
 
-def _timed(status: Tree, times: Tree) -> Tree:
+def _timed(status: Tree, old: Tree, times: Tree) -> Tree:
+    """Conditions that are the stored ones have been completed before."""
     conditions = status.get("conditions")
-    if not conditions:
+    if not conditions or conditions is (old.get("status") or {}).get("conditions"):
         return status
     return with_field(status, "conditions", each(conditions, lambda condition: filled(condition, times)))
 

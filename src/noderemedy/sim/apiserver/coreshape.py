@@ -71,10 +71,10 @@ def _reshape_object(
     result = None
     known, others = shape.properties, shape.additional
     for key, value in new.items():
-        inner = known.get(key, others)
         was = old.get(key)
-        if value is was and inner is not None and value is not None:
+        if value is was and value is not None:
             continue
+        inner = known.get(key, others)
         if inner is None:
             unknown.append(f"{path}.{key}" if path else key)
             kept: Any = DROPPED
