@@ -1,0 +1,98 @@
+"""Reasons: each can be told in one sentence, keeps no secret, and has its section in the documentation."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.builders import NOW
+
+from noderemedy.model import reasons
+from noderemedy.model.reasons import Reason
+from noderemedy.model.time import Wall
+
+ROOT = Path(__file__).parents[2]
+ALL: list[type[Reason]] = sorted(Reason.__subclasses__(), key=lambda kind: kind.__name__)
+DOCUMENT = (ROOT / "docs" / "reasons.md").read_text(encoding="utf-8")
+SAMPLES: dict[type, Any] = {str: "worker-0", int: 1, Wall: NOW.wall}
+
+
+def a_reason(kind: type[Reason], value: Any = None) -> Reason:
+    """One of this kind; `value` instead of the sample in every text."""
+    hints = {name: SAMPLES[hint] for name, hint in annotated(kind).items()}
+    return kind(
+        **{name: value if value is not None and sample == "worker-0" else sample for name, sample in hints.items()}
+    )
+
+
+def annotated(kind: type[Reason]) -> dict[str, type]:
+    """The arguments of a reason: text, number, or moment (which may be missing)."""
+    types = {"str": str, "int": int, "Wall": Wall, "Wall | None": Wall}
+    return {name: types[kind.__annotations__[name]] for name in kind.__struct_fields__}
+
+
+def sections() -> dict[str, str]:
+    """The documentation, by its headings."""
+    parts = re.split(r"^## (\w+)$", DOCUMENT, flags=re.MULTILINE)
+    return {parts[number]: parts[number + 1].strip() for number in range(1, len(parts), 2)}
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_each_reason_can_be_told(kind: type[Reason]) -> None:
+    """One sentence without a line break, which names all its texts; never empty, also with empty arguments."""
+    told = a_reason(kind).note()
+
+    assert told.strip() == told
+    assert 10 < len(told) < 400
+    assert "\n" not in told
+    assert len(a_reason(kind, "").note()) > 10
+    for word in ("None", "<", "Struct(", "Wall("):
+        assert word not in told
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ALL if "since" in annotated(kind) or "until" in annotated(kind)])
+def test_moments_are_told_as_moments(kind: type[Reason]) -> None:
+    """A moment, never an age: the sentence stays the same while the state does, or events would repeat."""
+    assert str(NOW.wall) in a_reason(kind).note()
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_reasons_are_values(kind: type[Reason]) -> None:
+    """Equal when their arguments are, hashable, frozen: the engine compares them to tell news from the known."""
+    assert a_reason(kind) == a_reason(kind)
+    assert 1 == len({a_reason(kind), a_reason(kind)})
+    with pytest.raises(AttributeError):
+        a_reason(kind).extra = 1  # type: ignore[attr-defined]
+
+
+def test_a_reason_takes_nothing_that_could_hold_a_secret() -> None:
+    """Arguments are names, moments, errors and problems; no whole objects, no bytes, no credentials."""
+    names = {name for kind in ALL for name in kind.__struct_fields__}
+
+    assert {
+        "action", "consumer", "error", "expected", "held", "host", "how", "needs", "node", "on", "power", "problem",
+        "provider_id", "says", "since", "until", "what", "why",
+    } == names  # fmt: skip
+
+
+def test_every_reason_has_its_section() -> None:
+    """The headings of docs/reasons.md are the reasons, no more and no fewer."""
+    assert [kind.__name__ for kind in ALL] == sorted(sections())
+
+
+@pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+def test_each_section_says_enough(kind: type[Reason]) -> None:
+    """At least a sentence, and the word alert exactly where the reason is one."""
+    text = sections()[kind.__name__]
+
+    assert len(text) > 60
+    assert kind.alert == text.startswith("**alert**")
+
+
+def test_a_reason_without_a_sentence_is_a_mistake() -> None:
+    """The base has none to give."""
+    with pytest.raises(NotImplementedError):
+        Reason().note()
+    assert reasons.__doc__
