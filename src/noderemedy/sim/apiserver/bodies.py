@@ -112,9 +112,9 @@ def check_write_options(query: dict[str, str], kind: str, is_apply: bool = False
     """dryRun, fieldValidation, force and fieldManager have few legal values."""
     causes: list[Cause] = []
     if query.get("dryRun", "All") != "All":
-        causes.append(errors.not_supported("dryRun", query["dryRun"], ["All"]))
+        causes.append(errors.not_supported("dryRun", [query["dryRun"]], ["All"]))
     if query.get("fieldValidation", "Warn") not in ("", *STRICTNESS):
-        causes.append(errors.not_supported("fieldValidation", query["fieldValidation"], STRICTNESS))
+        causes.append(errors.not_supported("fieldValidation", query["fieldValidation"], sorted(("", *STRICTNESS))))
     if is_apply and not query.get("fieldManager"):
         causes.append(errors.required("fieldManager", "is required for apply patch"))
     if not is_apply and kind == "PatchOptions" and "force" in query:
@@ -173,6 +173,6 @@ def _propagation(body: Tree, query: dict[str, str]) -> Propagation:
             return asked
         case None | "":
             return "Orphan" if orphan else "Background" if orphan is False else ""
-    allowed = ("Background", "Foreground", "Orphan", "nil")
+    allowed = ("Foreground", "Background", "Orphan", "nil")
     refuse("DeleteOptions", [errors.not_supported("propagationPolicy", asked, allowed)])
     return ""

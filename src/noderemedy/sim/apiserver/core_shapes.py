@@ -13,6 +13,24 @@ from noderemedy.sim.apiserver.shape import ANY, Shape
 
 OPEN = frozenset({"any", "quantity", "int-or-string"})
 
+ATOMIC = frozenset(
+    {
+        "core.v1.ConfigMapKeySelector",
+        "core.v1.LocalObjectReference",
+        "core.v1.NodeSelector",
+        "core.v1.NodeSelectorTerm",
+        "core.v1.ObjectFieldSelector",
+        "core.v1.ObjectReference",
+        "core.v1.ResourceFieldSelector",
+        "core.v1.SecretKeySelector",
+        "core.v1.SecretReference",
+        "core.v1.TypedLocalObjectReference",
+        "meta.v1.LabelSelector",
+        "meta.v1.OwnerReference",
+    }
+)
+"""Structures that one manager owns as a whole."""
+
 
 class CoreShapes:
     """Builds shapes by name; a definition is built once and shared, so that recursion ends."""
@@ -46,7 +64,7 @@ class CoreShapes:
         """The shape of one definition, such as `meta.v1.ObjectMeta`."""
         if name in self._built:
             return self._built[name]
-        shape = self._built[name] = Shape(type="object")
+        shape = self._built[name] = Shape(type="object", is_atomic=name in ATOMIC)
         for key, described in self._definitions[name].items():
             shape.properties[key] = self._field(described)
         return shape

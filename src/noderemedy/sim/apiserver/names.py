@@ -113,8 +113,8 @@ def _annotation_causes(annotations: dict[str, str]) -> list[Cause]:
 
 def _owner_causes(owners: list[Tree]) -> list[Cause]:
     causes = []
-    for index, owner in enumerate(owners):
-        where = f"metadata.ownerReferences[{index}]"
+    for owner in owners:
+        where = "metadata.ownerReferences"
         for key in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(key):
                 word = "version" if key == "apiVersion" else key
@@ -127,11 +127,11 @@ def _owner_causes(owners: list[Tree]) -> list[Cause]:
 
 def _finalizer_causes(finalizers: list[str], old: Tree, is_custom: bool) -> list[Cause]:
     causes: list[Cause] = []
-    for name in finalizers:
+    for index, name in enumerate(finalizers):
         causes += key_causes(name, "metadata.finalizers")
         if "/" not in name and name not in STANDARD_FINALIZERS and not is_custom:
             why = "name is neither a standard finalizer name nor is it fully qualified"
-            causes.append(invalid_value("metadata.finalizers", name, why))
+            causes.append(invalid_value(f"metadata.finalizers[{index}]", name, why))
     if old.get("deletionTimestamp"):
         new = sorted(set(finalizers) - set(old.get("finalizers") or []))
         if new:

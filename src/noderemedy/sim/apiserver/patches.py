@@ -106,7 +106,8 @@ class Patches:
         meta = {**meta, "name": key[1], **({"namespace": key[0]} if key[0] else {})}
         unknown: list[str] = []
         shape = resource.version(options.version).shape
-        applied: Tree = prune({**body, "metadata": meta}, {}, shape, unknown)
+        applied: Tree = {**body, "metadata": meta}
+        prune(applied, {}, shape, unknown)  # only to find what is unknown: an empty list is applied as such
         if unknown:
             raise errors.untyped(resource.api_version(options.version), resource.kind.kind, key[1], sorted(unknown))
         if not resource.version().has_status:
@@ -114,7 +115,8 @@ class Patches:
         if options.subresource != "status":
             return {name: part for name, part in applied.items() if name != "status"}
         if resource.is_custom:
-            applied = {**applied, "metadata": {name: meta[name] for name in ("name", "namespace") if name in meta}}
+            kept = ("name", "namespace", "uid", "resourceVersion")
+            applied = {**applied, "metadata": {name: meta[name] for name in kept if name in meta}}
         allowed = ("apiVersion", "kind", "metadata", "status")
         return {name: part for name, part in applied.items() if name in allowed}
 
