@@ -193,3 +193,49 @@ def case_uid_of_a_missing_object_is_a_conflict(api: Client) -> None:
 def case_version_of_a_missing_object_is_no_guard(api: Client) -> None:
     """Applying with a resourceVersion creates what is missing: only a uid guards against that."""
     api.apply(api.at("configmaps", "one"), _config({"a": "1"}, resourceVersion="1"), "first").ok(201)
+
+
+def case_empty_list_is_applied(api: Client) -> None:
+    """An applied empty list empties the list; it is not the same as saying nothing."""
+    widgets(api)
+    path = api.at("widgets", "one")
+    api.apply(path, a_widget("one", tags=["a"]), "first").ok(201)
+    body = {**a_widget("one"), "spec": {"tags": []}}
+    api.apply(path, body, "second").refused(409, "Conflict")
+    assert [] == api.apply(path, body, "second", force="true").ok()["spec"]["tags"]
+
+
+def case_stale_status_apply_is_a_conflict(api: Client) -> None:
+    """A resourceVersion guards an apply of the status too."""
+    made = make_widget(api, "one")
+    api.patch(api.at("widgets", "one"), {"spec": {"size": 2}}).ok()
+    version = made["metadata"]["resourceVersion"]
+    metadata = {"name": "one", "resourceVersion": version}
+    body = {"apiVersion": made["apiVersion"], "kind": "Widget", "metadata": metadata, "status": {"phase": "Up"}}
+    api.apply(api.at("widgets", "one", "status"), body, "reporter").refused(409, "Conflict")
+    assert "status" not in api.read("widgets", "one")
+
+
+def case_another_uid_is_refused(api: Client) -> None:
+    """An applied document with another uid than the object's is invalid (not a conflict)."""
+    path = api.at("configmaps", "one")
+    before = api.apply(path, _config({"a": "1"}), "first").ok(201)
+    other = _config({"a": "2"}, uid="11111111-1111-1111-1111-111111111111")
+    status = api.apply(path, other, "first").refused(422, "Invalid")
+    assert {("FieldValueInvalid", "metadata.uid")} == set(causes_of(status))
+    assert before == api.read("configmaps", "one")
+
+
+def case_selector_is_one_field(api: Client) -> None:
+    """A label selector belongs to one manager as a whole."""
+    path = api.at("poddisruptionbudgets", "one")
+
+    def budget(labels: Json) -> Json:
+        spec = {"minAvailable": 1, "selector": {"matchLabels": labels}}
+        return {"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "one"}, "spec": spec}
+
+    api.apply(path, budget({"a": "1"}), "first").ok(201)
+    status = api.apply(path, budget({"b": "2"}), "second").refused(409, "Conflict")
+    assert [("FieldManagerConflict", ".spec.selector")] == causes_of(status)
+    after = api.apply(path, budget({"b": "2"}), "second", force="true").ok()
+    assert {"matchLabels": {"b": "2"}} == after["spec"]["selector"]
