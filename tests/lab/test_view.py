@@ -19,7 +19,7 @@ HINTS = Hints(
     ),
 )
 PODS = tuple(PodRow(f"database-{i}", f"worker-{i + 1}", "Running") for i in range(6))
-SIZES = [(80, 24), (100, 32), (160, 50)]
+SIZES = [(80, 24), (80, 33), (100, 32), (100, 36), (160, 50)]
 
 
 def rows(special: dict[str, NodeRow] | None = None, count: int = 12) -> tuple[NodeRow, ...]:
@@ -55,8 +55,8 @@ def line_with(lines: list[str], word: str) -> str:
 @pytest.mark.parametrize(("width", "height"), SIZES)
 def test_the_view_fits_the_terminal(width: int, height: int) -> None:
     """Nothing is wider or longer than the terminal, and no command that is to be copied is cut."""
-    reasons = tuple(Line("a long reason " * 9, 1.0) for _ in range(1 if height < 32 else 4))
-    lines = drawn(snapshot(repair=a_repair(*list(Step)[1:5]), reasons=reasons[:1]), width, height)
+    reasons = tuple(Line("a long reason " * 9, 1.0) for _ in range(4))
+    lines = drawn(snapshot(repair=a_repair(*list(Step)[1:5]), reasons=reasons), width, height)
 
     assert [] == [line for line in lines if len(line) > width]
     assert len(lines) < height

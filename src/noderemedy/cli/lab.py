@@ -45,7 +45,7 @@ class Wishes(msgspec.Struct, frozen=True):
 @click.option(
     "--speed",
     type=click.FloatRange(0, FASTEST, min_open=True),
-    default=100.0,
+    default=150.0,
     show_default=True,
     help="How much faster than usual things happen in the world. Clocks are always real.",
 )

@@ -47,7 +47,7 @@ class Size(Struct, frozen=True):
     """How big and how fast the simulated world is. Speed shortens its durations, never its clocks."""
 
     nodes: int = 12
-    speed: float = 100.0
+    speed: float = 150.0
 
 
 class Lab:

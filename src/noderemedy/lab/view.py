@@ -17,12 +17,13 @@ from rich.table import Table
 from rich.text import Text
 
 from noderemedy.lab.lines import step_text
-from noderemedy.lab.snapshot import NodeRow, Snapshot, State, is_whole
+from noderemedy.lab.snapshot import Line, NodeRow, Snapshot, State, is_whole
 from noderemedy.lab.story import Repair, Step
 
 WIDE = 100
 ROOMY = 32  # lines that the whole view takes with twelve nodes; below that it is drawn tighter
 STEPS_SHOWN_TIGHT = 9
+REASONS_USUAL = 4
 STYLES: dict[State, str] = {
     State.READY: "green",
     State.NOT_READY: "bold red",
@@ -48,6 +49,9 @@ def render(snapshot: Snapshot, hints: Hints, width: int = WIDE, height: int = RO
     """The whole view, for a terminal of this size."""
     is_tight = height < ROOMY
     nodes_per_rack_max = max(4, height - ROOMY + 4)
+    rows_max = min(nodes_per_rack_max, max(Counter(row.rack for row in snapshot.nodes).values()))
+    others = ROOMY - 4 - REASONS_USUAL + rows_max + (len(snapshot.pods) + 2) // 3 - 2
+    why = [] if is_tight else fitting(snapshot.reasons, width, height - others)
     return Group(
         _title(snapshot, hints),
         Padding(nodes(snapshot, nodes_per_rack_max, width >= WIDE), (0, 1)),
@@ -56,7 +60,7 @@ def render(snapshot: Snapshot, hints: Hints, width: int = WIDE, height: int = RO
         Rule(_repair_title(snapshot), align="left", style="dim"),
         Padding(repair(snapshot, is_tight), (0, 1)),
         *([] if is_tight else [Rule("why (the manager's reasons)", align="left", style="dim")]),
-        Padding(reasons(snapshot, 1 if is_tight else len(snapshot.reasons)), (0, 1)),
+        Padding(reasons(why or list(snapshot.reasons[-1:]), is_tight), (0, 1)),
         Rule("now you, in another terminal (Ctrl-C here ends the lab)", align="left", style="dim"),
         Padding(commands(hints), (0, 1)),
     )
@@ -173,13 +177,24 @@ def next_step(found: Repair) -> Step | None:
     return next((step for step in Step if step not in found.at), None)
 
 
-def reasons(snapshot: Snapshot, shown_max: int) -> RenderableType:
-    if not snapshot.reasons:
+def fitting(lines: tuple[Line, ...], width: int, height: int) -> list[Line]:
+    """The last reasons that fit into so many lines of the terminal, long ones being wrapped."""
+    shown: list[Line] = []
+    for line in reversed(lines):
+        height -= 1 + len(line.text) // (width - 12)
+        if height < 0:
+            break
+        shown.insert(0, line)
+    return shown
+
+
+def reasons(shown: list[Line], is_tight: bool) -> RenderableType:
+    if not shown:
         return Text("none yet", "dim")
     grid = Table.grid(padding=(0, 1))
     grid.add_column(justify="right", style="dim", no_wrap=True)
-    grid.add_column(no_wrap=shown_max == 1, overflow="ellipsis")
-    for line in snapshot.reasons[-shown_max:]:
+    grid.add_column(no_wrap=is_tight, overflow="ellipsis")
+    for line in shown:
         grid.add_row(f"{line.at_s:.1f} s", Text(line.text, "bold red" if line.is_alert else ""))
     return grid
 
