@@ -26,12 +26,8 @@ from noderemedy.model.actions import (
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.node import NodeBackup
-from noderemedy.wire import names
+from noderemedy.wire import names, verbs
 from noderemedy.wire.http import Request, Resource
-
-MERGE_PATCH = "application/merge-patch+json"
-JSON = "application/json"
-FIELD_MANAGER = "node-remedy"
 
 Resources = Mapping[Kind, Resource]
 
@@ -40,7 +36,7 @@ def render(action: Action, token: int, resources: Resources) -> Request:
     """The request that carries out an action, with the leader's token in every recorded intent."""
     match action:
         case Confirm(ref):
-            return Request("GET", path(ref, resources))
+            return Request("GET", resources[ref.kind].path(ref.namespace, ref.name))
         case AddRebootAnnotation(ref, guard, hold):
             notes = {names.REBOOT: names.REBOOT_VALUE, names.HOLD: hold_text(hold, token)}
             return annotate(ref, guard, notes, resources)
@@ -56,14 +52,9 @@ def render(action: Action, token: int, resources: Resources) -> Request:
         case RestoreNode():
             return restore(action, resources)
         case DeleteNode(ref, guard):
-            options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions(guard)}
-            return Request("DELETE", path(ref, resources), body=msgspec.json.encode(options), content_type=JSON)
+            return verbs.delete(resources[ref.kind], ref.name, preconditions(guard), ref.namespace)
         case _:
             assert_never(action)
-
-
-def path(ref: Ref, resources: Resources) -> str:
-    return resources[ref.kind].path(ref.namespace, ref.name)
 
 
 def annotate(ref: Ref, guard: Guard, notes: Mapping[str, str | None], resources: Resources) -> Request:
@@ -71,8 +62,7 @@ def annotate(ref: Ref, guard: Guard, notes: Mapping[str, str | None], resources:
 
 
 def patch(ref: Ref, body: dict[str, Any], resources: Resources) -> Request:
-    query = (("fieldManager", FIELD_MANAGER),)
-    return Request("PATCH", path(ref, resources), query, msgspec.json.encode(body), MERGE_PATCH)
+    return verbs.merge_patch(resources[ref.kind], ref.name, body, ref.namespace)
 
 
 def preconditions(guard: Guard) -> dict[str, str]:

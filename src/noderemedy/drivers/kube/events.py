@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-import msgspec
 from msgspec import Struct
 
 from noderemedy.drivers.kube.answers import status_of
@@ -19,6 +18,7 @@ from noderemedy.drivers.kube.errors import NoAnswer, NotSent
 from noderemedy.drivers.kube.lease import micro_time
 from noderemedy.model.ids import EVENT, Ref
 from noderemedy.model.time import Span, Wall
+from noderemedy.wire import verbs
 from noderemedy.wire.http import Request, Resource
 
 EVENTS = Resource(EVENT, "v1", "events", True)
@@ -117,9 +117,7 @@ def render(note: Note, instance: str) -> Request:
         "note": shorten(note.note, NOTE_BYTES_MAX),
         "regarding": regarding,
     }
-    path = EVENTS.path(namespace)
-    query = (("fieldManager", "node-remedy"),)
-    return Request("POST", path, query, msgspec.json.encode(body), "application/json")
+    return verbs.create(EVENTS, body, namespace)
 
 
 def shorten(text: str, bytes_max: int) -> str:

@@ -17,16 +17,15 @@ from msgspec import Struct
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.answers import status_of
 from noderemedy.drivers.kube.client import KubeClient
-from noderemedy.drivers.kube.errors import NoAnswer, NotSent
+from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, obstacle_of
 from noderemedy.engine import leadership as pure
 from noderemedy.engine.leadership import Do, Leadership, Operation, Reply
 from noderemedy.model.ids import LEASE
 from noderemedy.model.time import Mono, Span, Wall
+from noderemedy.wire import verbs
 from noderemedy.wire.http import Answer, Request, Resource
 
 LEASES = Resource(LEASE, "v1", "leases", True)
-MERGE_PATCH = "application/merge-patch+json"
-FIELD_MANAGER = (("fieldManager", "node-remedy"),)
 RELEASE_PATIENCE = Span(5_000)
 
 
@@ -57,8 +56,8 @@ class _Shape(Struct):
 class Election:
     """One candidate's conversation with the API server.
 
-    `changed(leading, token)` is called when we begin or cease to lead; `tell(why)` when the Lease cannot be used, once
-    per reason.
+    `changed(leading, token)` is called when we begin or cease to lead; `tell(obstacle)` when the Lease cannot be used:
+    once, until the same operation succeeds, for a harmless read may succeed between two refusals.
     """
 
     def __init__(
@@ -68,7 +67,7 @@ class Election:
         clock: Clock,
         place: Place,
         changed: Callable[[bool, int], None],
-        tell: Callable[[str], None],
+        tell: Callable[[Obstacle], None],
     ) -> None:
         self._client = client
         self._leadership = leadership
@@ -77,7 +76,7 @@ class Election:
         self._changed = changed
         self._tell = tell
         self._was_leading = False
-        self._told = ""
+        self._told: dict[Do, Obstacle] = {}
         self._leave = asyncio.Event()
 
     async def run(self) -> None:
@@ -117,14 +116,17 @@ class Election:
         try:
             answer = await self._client.send(request, timeout=self._leadership.rules.patience, urgent=True)
         except (NotSent, NoAnswer) as problem:
-            self._say(str(problem))
+            self._say(operation.do, obstacle_of(problem))
             return pure.Unsure()
         reply = read_reply(operation, answer)
-        said = status_of(answer).message
-        self._say(self._remedy(operation, answer.status, said) if isinstance(reply, pure.Unsure) else "")
+        if isinstance(reply, pure.Unsure):
+            self._say(operation.do, Obstacle(self._remedy(operation, answer)))
+        else:
+            self._told.pop(operation.do, None)
         return reply
 
-    def _remedy(self, operation: Operation, status: int, said: str) -> str:
+    def _remedy(self, operation: Operation, answer: Answer) -> str:
+        status, said = answer.status, status_of(answer).message
         where = f"{self._place.namespace}/{self._place.name}"
         what = f"cannot {operation.do.value} the lease {where}: the API server answered {status}"
         if status == 404:
@@ -152,25 +154,23 @@ class Election:
             self._was_leading = leading
             self._changed(leading, self._leadership.token)
 
-    def _say(self, why: str) -> None:
-        if why and why != self._told:
-            self._tell(why)
-        self._told = why
+    def _say(self, do: Do, obstacle: Obstacle) -> None:
+        if obstacle not in self._told.values():
+            self._tell(obstacle)
+        self._told[do] = obstacle
 
 
 def render(operation: Operation, place: Place) -> Request:
     """The request for an operation."""
-    path = LEASES.path(place.namespace, place.name)
     if operation.do is Do.READ:
-        return Request("GET", path)
+        return Request("GET", LEASES.path(place.namespace, place.name))
     assert operation.lease is not None
     body: dict[str, Any] = {"spec": _spec(operation.lease)}
     if operation.do is Do.CREATE:
         body |= {"apiVersion": LEASES.api_version, "kind": "Lease", "metadata": {"name": place.name}}
-        encoded = msgspec.json.encode(body)
-        return Request("POST", LEASES.path(place.namespace), FIELD_MANAGER, encoded, "application/json")
+        return verbs.create(LEASES, body, place.namespace)
     body["metadata"] = {"resourceVersion": operation.lease.version}
-    return Request("PATCH", path, FIELD_MANAGER, msgspec.json.encode(body), MERGE_PATCH)
+    return verbs.merge_patch(LEASES, place.name, body, place.namespace)
 
 
 def read_reply(operation: Operation, answer: Answer) -> Reply:
