@@ -6,6 +6,8 @@ install them in their own API, and so does whoever sets up a cluster without Clu
 
 from __future__ import annotations
 
+from copy import deepcopy
+from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -13,7 +15,13 @@ import yaml
 
 
 def foreign() -> tuple[dict[str, Any], ...]:
-    """All of them as JSON trees, in the order of their names."""
+    """All of them as JSON trees, in the order of their names. The caller owns what it gets."""
+    return deepcopy(_read())
+
+
+@cache
+def _read() -> tuple[dict[str, Any], ...]:
+    """Parsed once: a test run makes thousands of simulated clusters, and parsing was most of the cost of each."""
     files = sorted(resources.files(__package__).iterdir(), key=lambda file: file.name)
     texts = [file.read_text(encoding="utf-8") for file in files if file.name.endswith(".yaml")]
     return tuple(tree for text in texts for tree in yaml.safe_load_all(text) if tree)
