@@ -8,14 +8,16 @@ from noderemedy.sim.apiserver import errors
 from noderemedy.sim.apiserver.jsonpatch import apply_json_patch
 from noderemedy.sim.apiserver.managers import apply
 from noderemedy.sim.apiserver.mergepatch import merge
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.apiserver.pruning import prune
 from noderemedy.sim.apiserver.store import Store
 from noderemedy.sim.apiserver.strategic import strategic_merge
 from noderemedy.sim.apiserver.types import Key, ResourceType, Tree
-from noderemedy.sim.apiserver.writes import Options, Writes
+from noderemedy.sim.apiserver.writes import Writes
 
 PatchType = Literal["merge", "json", "strategic", "apply"]
 
+TYPE = ("kind", "apiVersion")
 MEDIA_TYPES: dict[str, PatchType] = {
     "application/json-patch+json": "json",
     "application/merge-patch+json": "merge",
@@ -45,7 +47,7 @@ class Patches:
         new = self.patched(resource, shown, body, patch_type)
         if new is shown:
             return old
-        check_identity(resource, key, new)
+        new = identified(resource, key, shown, new)
         try:
             return self.writes.change(resource, old, new, options)
         except errors.Undecodable as fault:
@@ -63,8 +65,8 @@ class Patches:
             if resource.is_custom:
                 raise errors.unsupported_media_type(accepted_media_types(resource))
             new = strategic_merge(old, body, resource.version().shape)
-        if not isinstance(new, dict) or not isinstance(new.get("metadata"), dict):
-            raise errors.bad_request("the patched object has no metadata")
+        if not isinstance(new, dict):
+            raise errors.Undecodable("json: cannot unmarshal the patched document into an object").of_patch()
         return new
 
     def patched_view(self, view: Tree, body: Any, patch_type: PatchType) -> Tree:
@@ -141,6 +143,23 @@ def accepted_media_types(resource: ResourceType) -> list[str]:
     if not resource.is_custom:
         names.insert(2, "application/strategic-merge-patch+json")
     return names
+
+
+def identified(resource: ResourceType, key: Key, old: Tree, new: Tree) -> Tree:
+    """The patched object, which keeps its name and its type; a namespace that was taken out comes back."""
+    meta = new.get("metadata")
+    if not isinstance(meta, dict) or not meta.get("name"):
+        why = f"the name of the object ({key[1]} based on URL) was undeterminable: name must be provided"
+        raise errors.bad_request(why)
+    check_identity(resource, key, new)
+    for field in TYPE:
+        said = new.get(field)
+        if said != old[field] and (said or resource.is_custom):
+            raise errors.Undecodable(f'{field}: "{said}" must be {old[field]}').of_patch()
+    if key[0] and not meta.get("namespace"):
+        meta = {**meta, "namespace": key[0]}
+        new = {**new, "metadata": meta}
+    return new if new.get("kind") and new.get("apiVersion") else {**new, **{field: old[field] for field in TYPE}}
 
 
 def check_identity(resource: ResourceType, key: Key, tree: Tree) -> None:
