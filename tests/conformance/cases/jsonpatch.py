@@ -129,3 +129,19 @@ def case_result_must_be_readable(api: Client) -> None:
     operation = {"op": "add", "path": "/metadata/finalizers", "value": [1]}
     status = _patch(api, operation, plural="widgets").refused(422, "Invalid")
     assert [("FieldValueInvalid", "patch")] == causes_of(status)
+
+
+def case_name_cannot_be_removed(api: Client) -> None:
+    """A patch that takes the name away is a bad request; a namespace that is taken away comes back."""
+    made = make_widget(api, "one")
+    _patch(api, {"op": "remove", "path": "/metadata/name"}, plural="widgets").refused(400, "BadRequest")
+    after = _patch(api, {"op": "remove", "path": "/metadata/namespace"}, plural="widgets").ok()
+    assert made == after
+
+
+def case_kind_cannot_be_changed(api: Client) -> None:
+    """A patch cannot turn an object into one of another kind or version."""
+    made = api.create("configmaps", a_config("one"))
+    _patch(api, {"op": "replace", "path": "/kind", "value": "Secret"}).refused(422, "Invalid")
+    _patch(api, {"op": "replace", "path": "/apiVersion", "value": "v9"}).refused(422, "Invalid")
+    assert made == api.read("configmaps", "one")
