@@ -24,19 +24,25 @@ from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
 from noderemedy.drivers.kube.discovery import NotServed, Wanted, locator, serving
-from noderemedy.drivers.kube.errors import Refused
+from noderemedy.drivers.kube.errors import Obstacle, Refused
 from noderemedy.drivers.kube.events import Note, Publisher
 from noderemedy.drivers.kube.lease import Election, Place
 from noderemedy.drivers.kube.sink import Settings
 from noderemedy.drivers.kube.watch import _Watcher, watch
 from noderemedy.engine.leadership import Leadership, Rules
 from noderemedy.lab.http_tls import Authority
-from noderemedy.model.ids import HOST, NODE, ref
+from noderemedy.model.ids import HOST, NODE, Kind, ref
 from noderemedy.model.time import Span, Wall
-from noderemedy.wire.http import Answer, Request
+from noderemedy.wire import verbs
+from noderemedy.wire.http import Answer, Request, Resource
 from noderemedy.wire.objects import decode
 
 CLIENTS = Authority("client certificates")
+PODS = Resource(Kind("", "Pod"), "v1", "pods", True)
+ACCOUNTS = Resource(Kind("", "ServiceAccount"), "v1", "serviceaccounts", True)
+BUDGETS = Resource(Kind("policy", "PodDisruptionBudget"), "v1", "poddisruptionbudgets", True)
+GUARDED = {"matchLabels": {"app": "guarded"}}
+LABEL_2 = b'{"apiVersion":"v1","kind":"Node","metadata":{"name":"applied","labels":{"a":"2"}}}'
 MERGE, APPLY, JSON = "application/merge-patch+json", "application/apply-patch+yaml", "application/json"
 WANTED_NODES = Wanted(NODE, ("v1",), "nodes", False)
 WANTED_HOSTS = Wanted(HOST, ("v1alpha1",), "baremetalhosts", True)
@@ -135,21 +141,52 @@ def test_list_watch_patch_delete(plane: JustTheApi) -> None:
 
 
 def test_apply_and_status(plane: JustTheApi) -> None:
-    """Server-side apply with a field manager, and the status subresource."""
+    """Server-side apply owns its fields, conflicts with another manager unless forced; the status has its own door."""
 
     async def test() -> None:
         async with KubeClient(load(plane.kubeconfig())) as client:
-            path, manager = "/api/v1/nodes/applied", (("fieldManager", "node-remedy"),)
             body = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "applied", "labels": {"a": "1"}}}
-            applied = await client.send(Request("PATCH", path, manager, msgspec.json.encode(body), APPLY))
+            applied = await client.send(verbs.apply(NODES, "applied", body))
             assert 201 == applied.status
             managers = [entry["manager"] for entry in json.loads(applied.body)["metadata"]["managedFields"]]
             assert ["node-remedy"] == managers
-            status = msgspec.json.encode({"status": {"nodeInfo": {"bootID": "b-1"}}})
-            answer = await client.send(Request("PATCH", f"{path}/status", (), status, MERGE))
-            assert "b-1" == json.loads(answer.body)["status"]["nodeInfo"]["bootID"]
+            other = Request("PATCH", "/api/v1/nodes/applied", (("fieldManager", "other"),), LABEL_2, APPLY)
+            assert 409 == (await client.send(other)).status
+            body["metadata"] = {"name": "applied", "labels": {"a": "3"}}
+            assert 200 == (await client.send(verbs.apply(NODES, "applied", body, force=True))).status
+            status = verbs.merge_patch(
+                NODES, "applied", {"status": {"nodeInfo": {"bootID": "b-1"}}}, subresource="status"
+            )
+            assert "b-1" == json.loads((await client.send(status)).body)["status"]["nodeInfo"]["bootID"]
 
     run(test())
+
+
+def test_eviction_obeys_the_budget_and_the_uid(plane: JustTheApi) -> None:
+    """A pod of another uid is not evicted, nor one whose disruption budget allows none; a free one is."""
+
+    async def test() -> None:
+        async with KubeClient(load(plane.kubeconfig())) as client:
+            await client.send(verbs.create(ACCOUNTS, {"metadata": {"name": "default"}}, "default"))
+            pods = [await make_pod(client, name, name) for name in ("guarded", "free")]
+            budget = {"metadata": {"name": "b"}, "spec": {"maxUnavailable": 0, "selector": GUARDED}}
+            assert 201 == (await client.send(verbs.create(BUDGETS, budget, "default"))).status
+            guarded, free = (pod["metadata"]["uid"] for pod in pods)
+            assert 429 == (await client.send(verbs.evict(PODS, "guarded", "default", guarded))).status
+            assert 409 == (await client.send(verbs.evict(PODS, "free", "default", guarded))).status
+            assert 201 == (await client.send(verbs.evict(PODS, "free", "default", free))).status
+
+    run(test())
+
+
+async def make_pod(client: KubeClient, name: str, app: str) -> dict[str, Any]:
+    """A pod that runs on some node, as far as the API is told."""
+    spec = {"nodeName": "nowhere", "containers": [{"name": "c", "image": "i"}]}
+    body = {"metadata": {"name": name, "labels": {"app": app}}, "spec": spec}
+    made: dict[str, Any] = json.loads((await client.send(verbs.create(PODS, body, "default"))).body)
+    ready = {"status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}
+    await client.send(verbs.merge_patch(PODS, name, ready, "default", "status"))
+    return made
 
 
 def test_an_expired_version_is_followed_by_a_new_list(plane: JustTheApi) -> None:
@@ -183,7 +220,7 @@ def test_a_watch_survives_a_restart_of_the_server(plane: JustTheApi) -> None:
                 await make_node(client, "afterwards")
                 await until(lambda: "afterwards" in seen(sink))
                 assert [] == [entry for entry in sink.log if entry[0] == "gone"]
-                assert any(entry[0] == "lost" for entry in sink.log)
+                assert any(entry[0] in ("lost", "away") for entry in sink.log)
 
     run(test())
 
@@ -310,7 +347,7 @@ def test_leaders_follow_each_other(plane: JustTheApi) -> None:
             machines, elections, tasks = [], [], []
             for name in ("first", "second"):
                 machine, clock = Leadership(name, rules), Clock(random.Random(name))
-                told: list[str] = []
+                told: list[Obstacle] = []
                 election = Election(client, machine, clock, Place("default", "leader"), lambda *_: None, told.append)
                 machines.append(machine)
                 elections.append(election)
