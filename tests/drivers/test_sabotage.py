@@ -103,6 +103,10 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "leave without a release": (
         Election, "release", crash, test_lease.test_a_standby_takes_over_at_once_after_a_release, {},
     ),
+    "repeat what the lease refuses": (
+        Election, "_say", lambda self, _do, obstacle: self._tell(obstacle),
+        test_lease.test_a_missing_namespace_is_named, {},
+    ),
     "complain about every event": (
         events.Publisher, "_drop", talkative, test_events.test_a_failure_is_told_once_and_dropped, {},
     ),
@@ -111,7 +115,7 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
         {"preferred": "v1beta1", "versions": ("v1beta1", "v1beta2"), "expected": "v1beta1"},
     ),
     "take a refusal for absence": (
-        discovery, "Unclear", lambda _: discovery.NotServed(), test_discovery.test_no_word_of_the_server_is_not_no,
+        discovery, "Obstacle", lambda _: discovery.NotServed(), test_discovery.test_no_word_of_the_server_is_not_no,
         {"handler": scripted.a_status(403), "why": "may read /apis"},
     ),
     "be ready always": (

@@ -10,6 +10,7 @@ import pytest
 from tests.builders import NODE_AT, a_node
 
 from noderemedy.drivers.clock import Clock
+from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.logs import Log
 from noderemedy.engine.loop import Engine
 from noderemedy.manager.sink import EngineSink
@@ -18,8 +19,9 @@ from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Span
 from noderemedy.rooms import ROOMS, watched
 
-AWAY = "API server https://x: cannot be reached (Connection refused)"
-FORBIDDEN = "cannot watch nodes: forbidden; grant list,watch on nodes to somebody"
+AWAY = Obstacle("https://x cannot be reached", is_connection=True)
+FORBIDDEN = Obstacle("cannot watch nodes: forbidden; grant list,watch on nodes to somebody")
+MISSING = Obstacle("cannot watch baremetalhosts.metal3.io: not served as metal3.io/v1alpha1")
 
 
 class Desk:
@@ -59,7 +61,7 @@ def test_refusal_hides_the_kind_until_it_is_listed() -> None:
     """After a refusal nothing is decided; the next complete list brings the kind back."""
     desk = Desk()
     desk.sink.lost(NODE, FORBIDDEN)
-    assert (False, [f"Node: {FORBIDDEN}"]) == (desk.engine.is_synced, desk.sink.unready())
+    assert (False, [f"Node: {FORBIDDEN.why}"]) == (desk.engine.is_synced, desk.sink.unready())
 
     desk.sink.listing(NODE)
     desk.sink.contact(NODE)
@@ -85,7 +87,7 @@ def test_broken_connection_hides_nothing() -> None:
     desk.sink.lost(NODE, AWAY)
 
     assert desk.engine.is_synced
-    assert [f"Node: {AWAY}"] == desk.sink.unready()
+    assert [f"Node: {AWAY.why}"] == desk.sink.unready()
 
 
 def test_silence_for_long_hides_the_kind(caplog: pytest.LogCaptureFixture) -> None:
@@ -113,7 +115,7 @@ def test_outage_is_one_message(caplog: pytest.LogCaptureFixture) -> None:
     desk = Desk()
     caplog.clear()
     for number, kind in enumerate(watched()):
-        desk.sink.lost(kind, f"{AWAY}{number}")
+        desk.sink.lost(kind, Obstacle(f"{AWAY.why}{number}", is_connection=True))
     desk.sink.contact(MACHINE)
     desk.sink.contact(NODE)
 
@@ -127,7 +129,7 @@ def test_each_refusal_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
     caplog.clear()
     for _ in range(3):
         desk.sink.lost(NODE, FORBIDDEN)
-        desk.sink.lost(HOST, FORBIDDEN.replace("nodes", "hosts"))
+        desk.sink.lost(HOST, Obstacle(FORBIDDEN.why.replace("nodes", "hosts")))
 
     assert ["kind cannot be seen, nothing is decided"] * 2 == messages(caplog)
 
@@ -135,11 +137,11 @@ def test_each_refusal_is_said_once(caplog: pytest.LogCaptureFixture) -> None:
 def test_kind_that_is_not_served_is_complete_and_empty(caplog: pytest.LogCaptureFixture) -> None:
     """No such kind, no objects: decisions go on without it, said once; 404s of its watch change nothing."""
     desk = Desk()
-    desk.sink.lost(HOST, "cannot watch baremetalhosts.metal3.io: not served as metal3.io/v1alpha1")
+    desk.sink.lost(HOST, MISSING)
     assert not desk.engine.is_synced
     caplog.clear()
     desk.sink.not_served(HOST)
-    desk.sink.lost(HOST, "cannot watch baremetalhosts.metal3.io: not served as metal3.io/v1alpha1")
+    desk.sink.lost(HOST, MISSING)
     desk.sink.not_served(HOST)
 
     assert desk.engine.is_synced

@@ -8,7 +8,8 @@ from functools import partial
 
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.client import KubeClient
-from noderemedy.drivers.kube.discovery import NotServed, Unclear, Wanted, serving
+from noderemedy.drivers.kube.discovery import NotServed, Wanted, serving
+from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.kube.sink import Settings as WatchSettings
 from noderemedy.drivers.kube.watch import watch
 from noderemedy.manager.sink import EngineSink
@@ -23,7 +24,7 @@ async def follow(
 
     async def ask() -> Resource | None:
         found = await serving(client, wanted)
-        return _tell(found, wanted, sink) if not isinstance(found, Unclear) else None
+        return _tell(found, wanted, sink) if not isinstance(found, Obstacle) else None
 
     resource = await _first(client, wanted, sink, Backoff(chance, settings.first_pause, settings.longest_pause))
     await watch(
@@ -39,8 +40,8 @@ async def follow(
 
 async def _first(client: KubeClient, wanted: Wanted, sink: EngineSink, backoff: Backoff) -> Resource:
     """Where the kind is served; where it would be, if the server says that it is not."""
-    while isinstance(found := await serving(client, wanted), Unclear):
-        sink.lost(wanted.kind, found.why)
+    while isinstance(found := await serving(client, wanted), Obstacle):
+        sink.lost(wanted.kind, found)
         await asyncio.sleep(backoff.pause().ms / 1000)
     return _tell(found, wanted, sink) or wanted.guess()
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
-from noderemedy.drivers.kube.discovery import NotServed, Unclear, Wanted, serving
-from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Refused
+from noderemedy.drivers.kube.discovery import NotServed, Wanted, serving
+from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused
 from noderemedy.drivers.kube.listing import Lister
 from noderemedy.drivers.kube.refusals import describe
 from noderemedy.drivers.kube.sink import DEFAULT
@@ -60,7 +60,7 @@ class Live:
     async def _take(self, one: Wanted) -> str:
         """List one kind, if it is served; a remark if not."""
         match await serving(self._client, one):
-            case Unclear(why):
+            case Obstacle(why):
                 raise Unreachable(why)
             case NotServed():
                 if one.kind == NODE:
@@ -114,7 +114,7 @@ class Live:
     def contact(self, kind: Kind) -> None:
         """How fresh a list is does not matter here."""
 
-    def lost(self, kind: Kind, why: str) -> None:
+    def lost(self, kind: Kind, obstacle: Obstacle) -> None:
         """Only watches are lost."""
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.health import Health, measure_lag
 from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.kube.events import Publisher
 from noderemedy.drivers.kube.lease import Election, Place
 from noderemedy.drivers.logs import Log
@@ -26,7 +27,7 @@ from noderemedy.manager.following import follow
 from noderemedy.manager.kinds import wanted
 from noderemedy.manager.notices import Reporter, Wishes
 from noderemedy.manager.settings import LEASE_NAME, Ended, Led, Listening, Observer, Settings, nobody
-from noderemedy.manager.sink import CONNECTION, EngineSink
+from noderemedy.manager.sink import EngineSink
 from noderemedy.model.errors import Permanent
 from noderemedy.model.outcome import Effect, Outcome, Unknown
 from noderemedy.rooms import ROOMS, watched
@@ -68,7 +69,6 @@ class Manager:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._effects: set[asyncio.Task[None]] = set()
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._lease_troubles: set[str] = set()
         self._is_frozen = False
 
     # --- from start to stop -------------------------------------------------------------------------------------
@@ -205,7 +205,7 @@ class Manager:
         if self._leadership is None:
             return None
         place = Place(self._settings.namespace, LEASE_NAME)
-        election = Election(self._client, self._leadership, self._clock, place, self._led, self._lease_trouble)
+        election = Election(self._client, self._leadership, self._clock, place, self._led, _lease_trouble)
         self._start("lease", election.run())
         return election
 
@@ -213,16 +213,9 @@ class Manager:
         self._metrics.leader.set(int(is_leading))
         assert self._leadership is not None
         message = "this manager leads" if is_leading else "this manager leads no more"
-        self._lease_troubles.clear()
         LOG.info(message, fencing_token=token, holder=self._leadership.holder)
         self._observe(Led(is_leading, token))
         self._wake.set()
-
-    def _lease_trouble(self, why: str) -> None:
-        """Said once until we lead: between two refusals a harmless read may succeed. The sink tells of outages."""
-        if why not in self._lease_troubles and not why.startswith(CONNECTION):
-            self._lease_troubles.add(why)
-            LOG.warning("lease trouble", why=why)
 
     async def _serve_health(self) -> Health:
         health = Health(self._metrics, dead=self._dead, unready=self._sink.unready, before=self._measure)
@@ -259,6 +252,12 @@ class Manager:
         if self._settings.freezes_garbage:
             gc.collect()
             gc.freeze()
+
+
+def _lease_trouble(obstacle: Obstacle) -> None:
+    """Outages are left to the sink: it tells of each one once."""
+    if not obstacle.is_connection:
+        LOG.warning("lease trouble", why=obstacle.why)
 
 
 def _event_trouble(why: str) -> None:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.drivers.clock import Clock
+from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.logs import Log
 from noderemedy.engine.loop import Engine
 from noderemedy.manager.kinds import WANTED, WITHOUT, crd_name
@@ -21,8 +22,6 @@ from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Mono, Now, Span
 from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import Undecodable
-
-CONNECTION = "API server "  # how the driver's sentences about a broken connection begin; others are refusals
 
 
 class EngineSink:
@@ -38,7 +37,7 @@ class EngineSink:
         self._kinds = kinds
         self._listing: set[Kind] = set()
         self._hidden: set[Kind] = set()  # lost to the engine; complete again at the next sign of life
-        self._troubles: dict[Kind, str] = {}
+        self._obstacles: dict[Kind, Obstacle] = {}
         self._heard: dict[Kind, Mono] = {}
         self.unserved: set[Kind] = set()
         self.resources: dict[Kind, Resource] = {kind: WANTED[kind].guess() for kind in kinds}
@@ -81,16 +80,16 @@ class EngineSink:
             self._poke()
         self._recovered(kind)
 
-    def lost(self, kind: Kind, why: str) -> None:
+    def lost(self, kind: Kind, obstacle: Obstacle) -> None:
         if kind in self.unserved:
             return
-        is_connection = why.startswith(CONNECTION)
-        is_said = why in self._troubles.values() or (is_connection and self._is_connection_lost())
-        self._troubles[kind] = why
+        known = self._obstacles.values()
+        is_said = obstacle in known or (obstacle.is_connection and any(one.is_connection for one in known))
+        self._obstacles[kind] = obstacle
         if not is_said:
-            message = "API server is away" if is_connection else "kind cannot be seen, nothing is decided"
-            self._log.warning(message, kind=str(kind), why=why)
-        if not is_connection:
+            message = "API server is away" if obstacle.is_connection else "kind cannot be seen, nothing is decided"
+            self._log.warning(message, kind=str(kind), why=obstacle.why)
+        if not obstacle.is_connection:
             self._hide(kind)
 
     # --- what `serving` tells -----------------------------------------------------------------------------------
@@ -101,7 +100,7 @@ class EngineSink:
     def not_served(self, kind: Kind) -> None:
         """There are no objects of this kind, because there is no such kind."""
         now = self._clock.now()
-        self._troubles.pop(kind, None)
+        self._obstacles.pop(kind, None)
         self._hidden.discard(kind)
         self._listing.discard(kind)
         if kind not in self.unserved:
@@ -127,27 +126,24 @@ class EngineSink:
 
     def unready(self) -> list[str]:
         """What is not in step with the API, in words."""
-        told = [f"{kind}: {why}" for kind, why in self._troubles.items()]
-        silent = [kind for kind in self._kinds if kind not in self._troubles]
+        told = [f"{kind}: {obstacle.why}" for kind, obstacle in self._obstacles.items()]
+        silent = [kind for kind in self._kinds if kind not in self._obstacles]
         return told + [f"{kind}: not listed yet" for kind in silent if not self._engine.cache.is_complete(kind)]
 
     def _hide(self, kind: Kind) -> None:
         self._hidden.add(kind)
         self._engine.lost(kind, self._clock.now())
 
-    def _is_connection_lost(self) -> bool:
-        return any(why.startswith(CONNECTION) for why in self._troubles.values())
-
     def _recovered(self, kind: Kind) -> None:
         """Say once that it is over. One sign of life ends an outage of the API server for all kinds.
 
         A quiet kind would show its own only with the next bookmark; if it stays silent, it becomes stale.
         """
-        why = self._troubles.pop(kind, None)
-        if why is None:
+        obstacle = self._obstacles.pop(kind, None)
+        if obstacle is None:
             return
-        if not why.startswith(CONNECTION):
+        if not obstacle.is_connection:
             self._log.info("kind can be seen again", kind=str(kind))
             return
-        self._troubles = {one: said for one, said in self._troubles.items() if not said.startswith(CONNECTION)}
+        self._obstacles = {one: kept for one, kept in self._obstacles.items() if not kept.is_connection}
         self._log.info("API server is back")

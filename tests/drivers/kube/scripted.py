@@ -19,6 +19,7 @@ from aiohttp import web
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import Access
 from noderemedy.drivers.kube.credentials import Credentials, Fixed, Identity
+from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.kube.sink import Settings
 from noderemedy.drivers.kube.watch import watch
 from noderemedy.model.ids import NODE, Kind
@@ -69,8 +70,8 @@ class Recorder:
     def contact(self, kind: Kind) -> None:
         self.contacts += 1
 
-    def lost(self, kind: Kind, why: str) -> None:
-        self._add("lost", why)
+    def lost(self, kind: Kind, obstacle: Obstacle) -> None:
+        self._add("away" if obstacle.is_connection else "lost", obstacle.why)
 
     async def until(self, *entry: str, times: int = 1) -> None:
         """Wait until this was written down so many times."""

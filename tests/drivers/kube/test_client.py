@@ -14,7 +14,7 @@ from tests.drivers.kube.scripted import Api, a_status, answer, run, stream, unti
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import Access
 from noderemedy.drivers.kube.credentials import Fixed, Identity
-from noderemedy.drivers.kube.errors import BadCredentials, NoAnswer, NotSent, Refused
+from noderemedy.drivers.kube.errors import BadCredentials, NoAnswer, NoCredentials, NotSent, Refused, obstacle_of
 from noderemedy.drivers.kube.secret import Secret
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire.http import Answer, Request
@@ -254,13 +254,13 @@ def test_a_refused_stream_carries_the_answer() -> None:
 
 
 def test_without_credentials_nothing_is_sent() -> None:
-    """A plugin that fails means that the request surely was not applied, and says why."""
+    """A plugin that fails means that the request surely was not applied; it says why, and is no outage."""
 
     async def test() -> None:
         async with Api(answer({})).running() as api, KubeClient(api.access(Broken())) as client:
-            with pytest.raises(NotSent, match="run it by hand"):
+            with pytest.raises(NoCredentials, match="run it by hand") as failure:
                 await client.send(PATCH)
-            assert [] == api.requests
+            assert ([], False) == (api.requests, obstacle_of(failure.value).is_connection)
 
     run(test())
 

@@ -14,6 +14,7 @@ from tests.drivers.kube.scripted import NODES, run, until
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import Access
 from noderemedy.drivers.kube.credentials import Fixed, Identity
+from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.kube.secret import Secret
 from noderemedy.drivers.kube.sink import Settings
 from noderemedy.drivers.kube.watch import _Watcher, watch
@@ -86,7 +87,7 @@ class Mirror:
     def contact(self, kind: Kind) -> None:
         """Not of interest here."""
 
-    def lost(self, kind: Kind, why: str) -> None:
+    def lost(self, kind: Kind, obstacle: Obstacle) -> None:
         """Not of interest here."""
 
 

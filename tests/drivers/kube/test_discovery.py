@@ -10,7 +10,8 @@ from tests.drivers.kube.scripted import Api, Handler, a_status, answer, run, str
 
 from noderemedy.drivers.kube import discovery
 from noderemedy.drivers.kube.client import KubeClient
-from noderemedy.drivers.kube.discovery import NotServed, Unclear, Wanted, locator
+from noderemedy.drivers.kube.discovery import NotServed, Wanted, locator
+from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.model.ids import HOST, MACHINE, NODE
 from noderemedy.wire.http import Resource
 
@@ -71,8 +72,8 @@ def test_no_word_of_the_server_is_not_no(handler: Handler, why: str) -> None:
     async def test() -> None:
         async with Api(handler).running() as api, KubeClient(api.access()) as client:
             found = await discovery.serving(client, HOSTS)
-            assert isinstance(found, Unclear)
-            assert why in found.why
+            assert isinstance(found, Obstacle)
+            assert (True, "closed" in why) == (why in found.why, found.is_connection)
 
     run(test())
 
@@ -99,7 +100,7 @@ def test_the_version_is_one_that_both_understand(
             found = await discovery.serving(client, MACHINES)
             if expected is None:
                 assert (
-                    Unclear(
+                    Obstacle(
                         "machines.cluster.x-k8s.io is served as v1 only; we read v1beta2, v1beta1; update node-remedy"
                     )
                     == found

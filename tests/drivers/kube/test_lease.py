@@ -15,6 +15,7 @@ from tests.drivers.kube.scripted import run, until
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
+from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.kube.lease import Election, Place, read_lease, read_reply, render
 from noderemedy.engine.leadership import (
     Conflict,
@@ -47,7 +48,7 @@ class Runner:
         self.leadership = Leadership(name, QUICK)
         self.clock = Clock(random.Random(name))
         self.changes: list[tuple[bool, int]] = []
-        self.told: list[str] = []
+        self.told: list[Obstacle] = []
         self.election = Election(
             client, self.leadership, self.clock, place, lambda *change: self.changes.append(change), self.told.append
         )
@@ -129,7 +130,7 @@ def test_a_leader_that_cannot_renew_stops_in_time_and_says_so(tmp_path: Path) ->
                 await until(leader.leads)
                 silent = True
                 await until(lambda: leader.changes == [(True, 1), (False, 1)])
-                assert any("closed the connection" in why for why in leader.told)
+                assert any("closed the connection" in one.why and one.is_connection for one in leader.told)
                 silent = False
                 await until(leader.leads)
                 assert leader.leadership.token > 1
@@ -160,16 +161,24 @@ def test_labels_that_people_put_on_the_lease_survive(tmp_path: Path) -> None:
 
 
 def test_a_missing_namespace_is_named(tmp_path: Path) -> None:
-    """The message says what to create, once."""
+    """The message says what to create; once, though reads succeed between two refusals."""
+    creations = []
+
+    async def count(_moment: Moment, request: Request, _user: User) -> Fault | None:
+        if request.method == "POST":
+            creations.append(request)
+        return None
 
     async def test() -> None:
-        async with an_endpoint() as endpoint:
+        async with an_endpoint(interfere=count) as endpoint:
             path = kubeconfig(tmp_path / "k", endpoint, {"token": "good"})
             async with KubeClient(load(path)) as client:
                 runner = Runner(client, "first", Place("nowhere", "lease"))
-                await until(lambda: bool(runner.told))
+                await until(lambda: len(creations) > 2)
                 await runner.crash()
-        assert "create the namespace nowhere" in runner.told[0]
+        assert 1 == len(runner.told)
+        obstacle = runner.told[0]
+        assert ("create the namespace nowhere" in obstacle.why, False) == (True, obstacle.is_connection)
 
     run(test())
 

@@ -41,9 +41,9 @@ async def shrug(*_: Any) -> None:
     """Do nothing about it."""
 
 
-def chatty(self: Any, why: str) -> None:
-    self._said = ""
-    say(self, why)
+def chatty(self: Any, obstacle: Any) -> None:
+    self._said = None
+    say(self, obstacle)
 
 
 def greedy(_self: Any, _wish: Any = None) -> Span:

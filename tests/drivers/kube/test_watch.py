@@ -382,13 +382,13 @@ def test_retry_after_is_honoured() -> None:
 
 
 def test_a_server_that_goes_away_is_reported_once_and_found_again() -> None:
-    """A list that is refused, then garbage, then good: one message per cause, nothing lost."""
+    """A list that is refused, then garbage, then cut, then good: one message per cause, and only one is an outage."""
 
     async def test() -> None:
-        broken = answer([1, 2])
-        async with watching(a_status(503, "no"), a_status(503, "no"), broken, FIRST, stream()) as (_api, sink):
+        troubles = (a_status(503, "no"), a_status(503, "no"), answer([1, 2]), stream(then="cut"))
+        async with watching(*troubles, FIRST, stream()) as (_api, sink):
             await sink.until("listed")
-            assert ["lost", "lost", "listing", "seen", "listed"] == [entry[0] for entry in sink.log]
+            assert ["lost", "lost", "away", "listing", "seen", "listed"] == [entry[0] for entry in sink.log]
 
     run(test())
 
@@ -399,8 +399,8 @@ def test_an_unreachable_server_is_named() -> None:
     async def test() -> None:
         async with watching(FIRST, stream(then="cut")) as (api, sink):
             await sink.until("listed")
-            await until(lambda: any(entry[0] == "lost" for entry in sink.log))
-            why = next(entry[1] for entry in sink.log if entry[0] == "lost")
+            await until(lambda: any(entry[0] == "away" for entry in sink.log))
+            why = next(entry[1] for entry in sink.log if entry[0] == "away")
             assert f"API server http://{api.url} (the test): closed the connection" in why
 
     run(test())

@@ -29,7 +29,7 @@ from noderemedy.drivers.kube.answers import answer_of, explain
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.config import Access
 from noderemedy.drivers.kube.credentials import Identity
-from noderemedy.drivers.kube.errors import BadCredentials, NoAnswer, NotSent, Refused, Silent
+from noderemedy.drivers.kube.errors import BadCredentials, NoAnswer, NoCredentials, NotSent, Refused, Silent
 from noderemedy.drivers.kube.lines import Lines, is_whole
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Answer, Request
@@ -196,7 +196,7 @@ class KubeClient:
         try:
             return await source.current() if refused is None else await source.renew(refused)
         except BadCredentials as problem:
-            raise NotSent(str(problem)) from None
+            raise NoCredentials(str(problem)) from None
 
     def _context(self, identity: Identity) -> ssl.SSLContext | bool:
         """One TLS context per client certificate, so that connections are kept until it changes."""
@@ -208,7 +208,7 @@ class KubeClient:
             try:
                 made = tls.context(access.origin, access.certificate_authority, access.insecure, shown)
             except BadCredentials as problem:
-                raise NotSent(str(problem)) from None
+                raise NoCredentials(str(problem)) from None
             self._tls = (shown, made)
         return self._tls[1]
 

@@ -3,7 +3,7 @@
 The manager and `plan` ask at start, and each watch asks again after a 404: a CRD may be installed later, or change its
 versions. It asks once: whoever wants to wait asks again, and meanwhile can say why it waits.
 Only the server's own word that none of its groups has the kind is `NotServed`; a refusal, a broken answer or a version
-that we cannot read is `Unclear`, and then nothing may be concluded from what we do not see.
+that we cannot read is an `Obstacle`, and then nothing may be concluded from what we do not see.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 
 from noderemedy.drivers.kube.client import KubeClient
-from noderemedy.drivers.kube.errors import NoAnswer, NotSent
+from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, obstacle_of
 from noderemedy.drivers.kube.sink import Locate
 from noderemedy.model.ids import Kind
 from noderemedy.model.time import Span
@@ -41,13 +41,7 @@ class NotServed(Struct, frozen=True):
     """The API server knows no such kind."""
 
 
-class Unclear(Struct, frozen=True):
-    """Nobody can tell whether there are objects of this kind; says what to do."""
-
-    why: str
-
-
-Serving = Resource | NotServed | Unclear
+Serving = Resource | NotServed | Obstacle
 
 
 class _Version(Struct):
@@ -77,8 +71,10 @@ async def serving(client: KubeClient, wanted: Wanted) -> Serving:
     """How a kind is served, in the version that the server prefers among those we understand."""
     try:
         return await _look(client, wanted)
-    except (_Doubt, NotSent, NoAnswer) as problem:
-        return Unclear(str(problem))
+    except _Doubt as doubt:
+        return Obstacle(str(doubt))
+    except (NotSent, NoAnswer) as problem:
+        return obstacle_of(problem)
 
 
 def locator(client: KubeClient, wanted: Wanted) -> Locate:

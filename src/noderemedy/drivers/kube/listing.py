@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Struct
 
 from noderemedy.drivers.kube.client import KubeClient
-from noderemedy.drivers.kube.errors import NoAnswer, Refused
+from noderemedy.drivers.kube.errors import Garbled, Refused
 from noderemedy.drivers.kube.sink import Decode, Settings, Sink
 from noderemedy.drivers.kube.versions import is_older
 from noderemedy.model.ids import Ref
@@ -80,7 +80,7 @@ class Lister:
         try:
             return msgspec.json.decode(answer.body, type=_Page)
         except (msgspec.DecodeError, UnicodeDecodeError):
-            raise NoAnswer(f"the list of {resource.plural} is not JSON of a list") from None
+            raise Garbled(f"the list of {resource.plural} is not JSON of a list") from None
 
     async def _pass_on(self, resource: Resource, items: list[msgspec.Raw]) -> None:
         for number, item in enumerate(items, start=1):

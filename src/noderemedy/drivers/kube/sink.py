@@ -8,6 +8,7 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
+from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Span
@@ -39,7 +40,7 @@ class Sink(Protocol):
     def contact(self, kind: Kind) -> None:
         """Bytes arrived: the view of this kind is fresh as of now."""
 
-    def lost(self, kind: Kind, why: str) -> None:
+    def lost(self, kind: Kind, obstacle: Obstacle) -> None:
         """This kind cannot be seen, and what to do about it. Said once until it changes or contact returns."""
 
 

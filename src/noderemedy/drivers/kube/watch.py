@@ -25,7 +25,7 @@ from msgspec import Struct
 
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.client import KubeClient
-from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Refused, Silent
+from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused, Silent, obstacle_of
 from noderemedy.drivers.kube.listing import Lister, OlderList, decoded
 from noderemedy.drivers.kube.refusals import describe, is_lasting
 from noderemedy.drivers.kube.sink import DEFAULT, Decode, Locate, Settings, Sink
@@ -119,7 +119,7 @@ class _Watcher:
         self._newest = ""
         self._last = ("", "", "")
         self._doubted_lists = 0
-        self._said = ""
+        self._said: Obstacle | None = None
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -143,19 +143,20 @@ class _Watcher:
             self._version = await self._lister.pour(self._resource, not_older_than)
         except OlderList:
             self._doubted_lists += 1
-            self._say(f"the list of {self._resource.plural} is older than what was seen before; asking again")
+            older = f"the list of {self._resource.plural} is older than what was seen before; asking again"
+            self._say(Obstacle(older))
             await self._rest(self._backoff.pause())
             return False
         except Refused as refused:
             await self._refused(refused)
             return False
         except (NotSent, NoAnswer) as problem:
-            self._say(str(problem))
+            self._say(obstacle_of(problem))
             await self._rest(self._backoff.pause())
             return False
         self._newest = self._version
         self._doubted_lists = 0
-        self._said = ""
+        self._said = None
         return True
 
     # --- follow ------------------------------------------------------------------------------------------------
@@ -171,7 +172,7 @@ class _Watcher:
         except Silent:
             pass
         except (NotSent, NoAnswer) as problem:
-            self._say(str(problem))
+            self._say(obstacle_of(problem))
         else:
             return True
         return False
@@ -182,7 +183,7 @@ class _Watcher:
         async with contextlib.aclosing(lines):
             async for line in lines:
                 self._sink.contact(self._kind)
-                self._said = ""
+                self._said = None
                 self._take(line)
                 count += 1
                 if count % self._settings.breath == 0:
@@ -256,7 +257,7 @@ class _Watcher:
             self._version = ""
             await self._rest(self._backoff.pause())
             return
-        self._say(describe(answer, self._resource, self._namespace))
+        self._say(Obstacle(describe(answer, self._resource, self._namespace)))
         if not is_lasting(answer):
             await self._rest(self._backoff.pause(answer.retry_after))
             return
@@ -272,11 +273,11 @@ class _Watcher:
         with contextlib.suppress(NotSent, NoAnswer):
             self._resource = await self._locate() or self._resource
 
-    def _say(self, why: str) -> None:
+    def _say(self, obstacle: Obstacle) -> None:
         """Tell the sink once, until it changes or bytes arrive again."""
-        if why != self._said:
-            self._said = why
-            self._sink.lost(self._kind, why)
+        if obstacle != self._said:
+            self._said = obstacle
+            self._sink.lost(self._kind, obstacle)
 
     async def _rest(self, pause: Span) -> None:
         await asyncio.sleep(pause.ms / 1000)
