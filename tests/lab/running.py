@@ -18,7 +18,7 @@ from noderemedy.cli.main import main
 
 ROOT = Path(__file__).parent.parent.parent
 FAST = "400"
-PATIENCE_S = 60.0
+PATIENCE_S = 100.0
 
 
 def environment(**variables: str) -> dict[str, str]:

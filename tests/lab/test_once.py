@@ -19,6 +19,7 @@ from noderemedy.lab.files import Folder
 from noderemedy.lab.lab import Size, open_lab
 from noderemedy.lab.once import Play, Report
 from noderemedy.lab.scenarios import SCENARIOS, End
+from noderemedy.model.errors import Permanent
 from noderemedy.model.host import Host, Power
 from noderemedy.model.ids import HOST
 from noderemedy.wire import objects
@@ -192,6 +193,14 @@ def test_freeing_too_early_is_seen(
 
     assert is_sabotaged == (report["freedBeforeSafe"] > 0)
     assert (int(is_sabotaged), not is_sabotaged) == (code, report["ok"])
+
+
+def test_a_broken_world_is_not_ok(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If a simulated part breaks, the run says so instead of calling the outcome right."""
+    monkeypatch.setattr("noderemedy.sim.workload.Attacher._reconcile", lambda *_: 1 // 0)
+
+    with pytest.raises(Permanent, match="the workload does not run"):
+        play(tmp_path, "crash")
 
 
 def test_a_manager_that_does_nothing_is_not_ok(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

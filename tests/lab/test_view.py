@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 
+import msgspec
 import pytest
 from rich.console import Console
 
@@ -111,6 +112,13 @@ def test_large_clusters_show_what_matters() -> None:
     assert "worker-77 held" in line_with(lines, "worker-77")
     assert any("and 99 more" in line for line in lines)
     assert len(lines) < 40
+
+
+def test_a_broken_rule_stands_at_the_top() -> None:
+    """What must not be is told on the second line, whatever else there is to tell."""
+    shown = msgspec.structs.replace(snapshot(), wrongs=("older", "S1: Node worker-1 was deleted while it can write"))
+
+    assert " S1: Node worker-1 was deleted while it can write" == drawn(shown, 80, 24)[1].rstrip()
 
 
 def test_freeing_too_early_is_in_the_title() -> None:

@@ -132,13 +132,15 @@ async def _run(wishes: Wishes, folder: Folder) -> int:
 async def _once(running: Lab, wishes: Wishes, stop: asyncio.Event) -> int:
     if not wishes.is_json:
         click.echo(lines.opening(running))
-        lines.Narrator(running, click.echo)
+        lines.narrate(running, click.echo)
     report = await _unless(stop, asyncio.create_task(_story(running, wishes)))
     if report is None:
         click.echo("interrupted", err=True)
         return INTERRUPTED
     text = msgspec.json.encode(report).decode() if wishes.is_json else "\n".join(lines.ending(report))
     click.echo(text)
+    for wrong in running.wrongs():
+        click.echo(wrong, err=True)
     return 0 if report.ok else 1
 
 
@@ -164,7 +166,7 @@ async def _talk(running: Lab, folder: Folder, stop: asyncio.Event) -> None:
     click.echo(lines.opening(running))
     for command, meaning in screen.hints(running, folder.kubeconfig).commands:
         click.echo(f"  {command}{f'   ({meaning})' if meaning else ''}")
-    lines.Narrator(running, click.echo)
+    lines.narrate(running, click.echo)
     await stop.wait()
 
 

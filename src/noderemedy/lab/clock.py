@@ -14,7 +14,10 @@ import time
 import traceback
 from collections.abc import Callable
 
+from noderemedy.drivers.logs import Log
 from noderemedy.sim.agenda import Agenda, Appointment
+
+LOG = Log("noderemedy.lab")
 
 
 class RealAgenda(Agenda):
@@ -44,6 +47,7 @@ class RealAgenda(Agenda):
                 is_done = True
             except Exception:  # noqa: BLE001  the outermost loop of the simulated parts
                 self.broken.append(traceback.format_exc())
+                LOG.error("a simulated part broke", trace=self.broken[-1])
 
     async def live(self) -> None:
         """Follow the clock until cancelled."""

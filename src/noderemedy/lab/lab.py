@@ -98,17 +98,23 @@ class Lab:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while not (self._workload_runs() and self.diary.is_leading):
-                    self.complain_if_broken()
+                    self.complain_if_dead()
+                    if self.agenda.broken:
+                        raise Permanent(f"the lab does not get ready: {self._whats_missing()}")
                     await asyncio.sleep(LOOK_S)
         except TimeoutError:
             raise Permanent(f"the lab was not ready within {PATIENCE_S:.0f} s: {self._whats_missing()}") from None
 
-    def complain_if_broken(self) -> None:
-        """Raise what the manager, or a part of the world, died of."""
+    def complain_if_dead(self) -> None:
+        """Raise what the manager died of."""
         if self.manager.done():
             self.manager.result()
             raise Permanent("the manager of the lab has ended")
-        assert not self.agenda.broken, self.agenda.broken[0]
+
+    def wrongs(self) -> list[str]:
+        """What must not be: rules that were broken, and parts of the simulated world that were."""
+        broken = [f"a simulated part broke: {text.splitlines()[-1]}" for text in self.agenda.broken]
+        return [*self.checkers.violations, *broken]
 
     def _workload_runs(self) -> bool:
         pods = self.cluster.api.list(POD)
@@ -116,7 +122,7 @@ class Lab:
 
     def _whats_missing(self) -> str:
         missing = {"the workload does not run": self._workload_runs(), "no manager leads": self.diary.is_leading}
-        return ", ".join(text for text, is_there in missing.items() if not is_there)
+        return "; ".join([*(text for text, is_there in missing.items() if not is_there), *self.wrongs()])
 
 
 @asynccontextmanager

@@ -45,9 +45,9 @@ def alert_line(said: Said) -> str:
 
 def ending(report: Report) -> list[str]:
     """The last lines of `--once`."""
-    lines = []
+    lines: list[str] = []
     for node in report.nodes:
-        safe = f"safe after {node.seconds_to_safe:.2f} s" if node.seconds_to_safe is not None else "not safe, not freed"
+        safe = f"safe after {node.seconds_to_safe:.2f} s" if node.seconds_to_safe is not None else "never safe"
         back = f"back after {node.seconds_to_recover:.2f} s" if node.seconds_to_recover is not None else "not back"
         lines.append(f"{node.name}: {safe}, {back}")
     lines.append(f"freed before safe: {report.freed_before_safe}")
@@ -57,10 +57,7 @@ def ending(report: Report) -> list[str]:
     return lines
 
 
-class Narrator:
-    """Says every step and every alert of a lab as it happens."""
-
-    def __init__(self, lab: Lab, say: Say) -> None:
-        self._say = say
-        lab.story.on_step.append(lambda repair, step: say(step_line(repair, step)))
-        lab.diary.on_alert.append(lambda said: say(alert_line(said)))
+def narrate(lab: Lab, say: Say) -> None:
+    """Say every step and every alert of a lab as it happens."""
+    lab.story.on_step.append(lambda repair, step: say(step_line(repair, step)))
+    lab.diary.on_alert.append(lambda said: say(alert_line(said)))

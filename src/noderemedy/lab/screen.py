@@ -51,7 +51,7 @@ async def live(lab: Lab, kubeconfig: Path, stop: asyncio.Event) -> None:
     told = hints(lab, kubeconfig)
     with Live(console=console, auto_refresh=False, vertical_overflow="crop") as screen:
         while not stop.is_set():
-            lab.complain_if_broken()
+            lab.complain_if_dead()
             screen.update(render(take(lab), told, console.width, console.height), refresh=True)
             await _pause(stop)
         screen.update(render(take(lab), told, console.width, console.height), refresh=True)

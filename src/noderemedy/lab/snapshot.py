@@ -76,7 +76,7 @@ class Snapshot(Struct, frozen=True):
     reasons: tuple[Line, ...]
     repaired: int
     freed_before_safe: int
-    violations: tuple[str, ...]
+    wrongs: tuple[str, ...]
 
 
 def take(lab: Lab) -> Snapshot:
@@ -92,7 +92,7 @@ def take(lab: Lab) -> Snapshot:
         reasons=_reasons(lab, shown),
         repaired=sum(repair.is_recovered for repair in lab.story.repairs),
         freed_before_safe=lab.freed_before_safe,
-        violations=tuple(lab.checkers.violations),
+        wrongs=tuple(lab.wrongs()),
     )
 
 

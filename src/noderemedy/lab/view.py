@@ -51,9 +51,11 @@ def render(snapshot: Snapshot, hints: Hints, width: int = WIDE, height: int = RO
     nodes_per_rack_max = max(4, height - ROOMY + 4)
     rows_max = min(nodes_per_rack_max, max(Counter(row.rack for row in snapshot.nodes).values()))
     others = ROOMY - 4 - REASONS_USUAL + rows_max + (len(snapshot.pods) + 2) // 3 - 2
-    why = [] if is_tight else fitting(snapshot.reasons, width, height - others)
+    why = [] if is_tight else fitting(snapshot.reasons, width, height - others - len(snapshot.wrongs[-1:]))
+    wrongs = [Text(f" {text}", "bold red", no_wrap=True, overflow="ellipsis") for text in snapshot.wrongs[-1:]]
     return Group(
         _title(snapshot, hints),
+        *wrongs,
         Padding(nodes(snapshot, nodes_per_rack_max, width >= WIDE), (0, 1)),
         *([] if is_tight else [Text()]),
         Padding(workload(snapshot), (0, 1)),
@@ -67,7 +69,7 @@ def render(snapshot: Snapshot, hints: Hints, width: int = WIDE, height: int = RO
 
 
 def _title(snapshot: Snapshot, hints: Hints) -> RenderableType:
-    is_safe = not snapshot.violations and not snapshot.freed_before_safe
+    is_safe = not snapshot.freed_before_safe
     word = Text("freed before safe: ") + Text(str(snapshot.freed_before_safe), "bold green" if is_safe else "bold red")
     return Rule(Text(hints.title, "bold") + Text("  ·  ", "dim") + word, align="left", style="dim")
 
