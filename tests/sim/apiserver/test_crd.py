@@ -8,6 +8,7 @@ import pytest
 from tests.sim.apiserver.support import DEFINITION, WIDGET, a_config, a_definition, a_widget, ask, names, tree_of
 
 from noderemedy.sim.apiserver import ApiError, ApiServer, Tree, WatchEvent
+from noderemedy.wire.http import Request
 
 PATH = "/apis/example.dev/v1/namespaces/default/widgets"
 
@@ -64,6 +65,19 @@ def test_objects_go_with_their_definition(widgets: ApiServer) -> None:
     assert widgets.find(DEFINITION, "widgets.example.dev") is None
     assert 404 == ask(widgets, "GET", PATH).status
     assert ["ADDED", "ADDED", "DELETED", "MODIFIED", "DELETED"] == [event.type for event in told]
+
+
+def test_watches_end_with_their_kind(widgets: ApiServer) -> None:
+    """When a kind is no longer served its watches are over, and whoever holds one is told."""
+    told: list[WatchEvent] = []
+    ended: list[str] = []
+    subscription = widgets.watch(Request("GET", PATH, (("watch", "true"),)), told.append)
+    subscription.on_end = lambda: ended.append("over")
+    widgets.create(a_widget("w", size=1))
+    widgets.delete(DEFINITION, "widgets.example.dev")
+    widgets.create(a_definition())
+    widgets.create(a_widget("w", size=1))
+    assert (["ADDED", "DELETED"], ["over"], False) == ([event.type for event in told], ended, subscription.is_open)
 
 
 def test_a_definition_can_change(widgets: ApiServer) -> None:

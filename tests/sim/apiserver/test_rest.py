@@ -10,7 +10,6 @@ from tests.sim.apiserver.support import CONFIG, Clock, a_config, a_node, a_pod, 
 from noderemedy.sim.apiserver import ADMIN, ApiServer, Tree, User
 from noderemedy.sim.apiserver.columns import duration
 from noderemedy.sim.apiserver.errors import too_many_requests
-from noderemedy.sim.apiserver.rbac import follow_roles
 from noderemedy.sim.apiserver.tables import at_path
 
 CONFIGS = "/api/v1/namespaces/default/configmaps"
@@ -225,7 +224,7 @@ def test_roles_are_followed_where_wanted(server: ApiServer) -> None:
     reference = {"apiGroup": group, "kind": "Role", "name": "reader"}
     binding = {"apiVersion": f"{group}/v1", "kind": "RoleBinding", "metadata": meta}
     server.create({**binding, "roleRef": reference, "subjects": [subject]})
-    server.authorize_with(follow_roles(server))
+    server.enforce_roles()
     robot = User("system:serviceaccount:default:robot")
     pods = "/api/v1/namespaces/default/pods"
     assert [200, 403, 403, 200] == [

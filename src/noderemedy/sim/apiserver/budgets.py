@@ -9,11 +9,12 @@ import math
 from typing import Any
 
 from noderemedy.sim.apiserver import kinds
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.apiserver.resources import Resources
 from noderemedy.sim.apiserver.selectors import matches_selector
 from noderemedy.sim.apiserver.store import Store
 from noderemedy.sim.apiserver.types import Change, Tree
-from noderemedy.sim.apiserver.writes import Options, Writes
+from noderemedy.sim.apiserver.writes import Writes
 
 STATUS = Options(manager="kube-controller-manager", subresource="status", verb="patch")
 

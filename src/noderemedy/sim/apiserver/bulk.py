@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from noderemedy.sim.apiserver import bodies
 from noderemedy.sim.apiserver.deletion import Deletion
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.apiserver.representation import untyped
 from noderemedy.sim.apiserver.types import Tree
-from noderemedy.sim.apiserver.writes import Options
 
 if TYPE_CHECKING:
     from noderemedy.sim.apiserver.rest import Call

@@ -6,6 +6,7 @@ conversion. While it is being deleted its objects are deleted first (`garbage.py
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from noderemedy.model.ids import Kind
@@ -26,6 +27,7 @@ class Definitions:
     def __init__(self, store: Store, resources: Resources) -> None:
         self.resources = resources
         self.uids: dict[Kind, str] = {}
+        self.on_end: Callable[[Kind], None] = lambda kind: None
         store.observers.append(self.observe)
 
     def observe(self, change: Change) -> None:
@@ -35,6 +37,7 @@ class Definitions:
         if change.type == "DELETED":
             self.resources.remove(kind)
             self.uids.pop(kind, None)
+            self.on_end(kind)
             return
         old = change.old
         if old is None or old["spec"] is not change.new["spec"]:

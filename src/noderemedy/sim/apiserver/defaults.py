@@ -44,6 +44,7 @@ SERVICE: Tree = {
     "internalTrafficPolicy": "Cluster",
     "ipFamilyPolicy": "SingleStack",
 }
+STRATEGIES = ("strategy", "updateStrategy")
 VOLUME: Tree = {"volumeMode": "Filesystem", "persistentVolumeReclaimPolicy": "Retain"}
 CLASS: Tree = {"reclaimPolicy": "Delete", "volumeBindingMode": "Immediate"}
 
@@ -56,7 +57,10 @@ def _workload(defaults: Tree) -> Default:
     """Defaults of the workload and of the pods in its template."""
 
     def default(tree: Tree) -> Tree:
-        spec = filled(tree.get("spec") or {}, defaults)
+        spec = tree.get("spec") or {}
+        if spec.get("strategy") == {} or spec.get("updateStrategy") == {}:
+            spec = {key: value for key, value in spec.items() if key not in STRATEGIES}
+        spec = filled(spec, defaults)
         template = spec.get("template")
         if isinstance(template, dict) and isinstance(template.get("spec"), dict):
             template = with_field(template, "spec", default_pod_spec(template["spec"]))

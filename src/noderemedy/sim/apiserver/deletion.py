@@ -9,9 +9,10 @@ from msgspec import Struct
 from noderemedy.sim.apiserver import errors, kinds
 from noderemedy.sim.apiserver.admission import Admission
 from noderemedy.sim.apiserver.clock import Stamps, second_of, text_of
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.apiserver.store import Store
 from noderemedy.sim.apiserver.types import Key, ResourceType, Tree
-from noderemedy.sim.apiserver.writes import Options, Writes
+from noderemedy.sim.apiserver.writes import Writes
 
 Propagation = Literal["", "Background", "Foreground", "Orphan"]
 ORPHAN, FOREGROUND = "orphan", "foregroundDeletion"

@@ -7,11 +7,12 @@ from typing import Any
 from noderemedy.sim.apiserver import errors, kinds
 from noderemedy.sim.apiserver.budgets import Budgets, is_ready
 from noderemedy.sim.apiserver.deletion import Deletion, Deletions
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.apiserver.resources import Resources
 from noderemedy.sim.apiserver.selectors import matches_selector
 from noderemedy.sim.apiserver.store import Store
 from noderemedy.sim.apiserver.types import Key, Tree
-from noderemedy.sim.apiserver.writes import Options, Writes
+from noderemedy.sim.apiserver.writes import Writes
 
 
 class Evictions:

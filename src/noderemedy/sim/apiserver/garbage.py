@@ -10,10 +10,11 @@ from noderemedy.model.ids import Kind
 from noderemedy.sim.apiserver import kinds
 from noderemedy.sim.apiserver.crd import CLEANUP, Definitions, kind_defined
 from noderemedy.sim.apiserver.deletion import FOREGROUND, ORPHAN, Deletion, Deletions, Propagation
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.apiserver.resources import Resources
 from noderemedy.sim.apiserver.store import Store
 from noderemedy.sim.apiserver.types import Change, Key, ResourceType, Tree, User
-from noderemedy.sim.apiserver.writes import Options, Writes
+from noderemedy.sim.apiserver.writes import Writes
 
 COLLECTOR = User("system:serviceaccount:kube-system:generic-garbage-collector", ("system:serviceaccounts",))
 OPTIONS = Options(user=COLLECTOR, manager="kube-controller-manager", verb="patch")

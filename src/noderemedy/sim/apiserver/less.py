@@ -5,7 +5,7 @@ from __future__ import annotations
 LESS_THAN_REAL: dict[str, str] = {
     "cel-rules": "x-kubernetes-validations of custom kinds are stored and not evaluated",
     "admission-policies": "ValidatingAdmissionPolicies and webhooks are stored and not enforced; use `server.hooks`",
-    "rbac": "roles are enforced only with the authorizer of `rbac.py`; without one everybody may do everything",
+    "rbac": "roles are enforced only after `server.enforce_roles()`; before, everybody may do everything",
     "authentication": "tokens and certificates are the caller's business; TokenReview authenticates nobody",
     "conversion": "served versions of a custom kind differ in apiVersion only; conversion webhooks are not called",
     "built-in-defaults": "of built-in kinds only defaults that controllers and kubectl depend on are filled in",

@@ -1,6 +1,6 @@
 """Role-based access control over the stored roles and bindings, for programs that want it enforced.
 
-`server.authorize_with(follow_roles(server))`: then a user may do what a real server would let them do. Members of
+`server.enforce_roles()`: then a user may do what a real server would let them do. Members of
 system:masters may do everything. Aggregated cluster roles are not put together.
 """
 

@@ -14,12 +14,12 @@ from noderemedy.sim.apiserver.bulk import delete_collection
 from noderemedy.sim.apiserver.errors import ApiError
 from noderemedy.sim.apiserver.events import shown
 from noderemedy.sim.apiserver.listing import parse_revision
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.apiserver.representation import Accepted, agree, encode, list_tree, object_tree, watched
 from noderemedy.sim.apiserver.reviews import Access, Authorizer, refusal
 from noderemedy.sim.apiserver.routes import Route, parse_route
 from noderemedy.sim.apiserver.subresources import Subresources
 from noderemedy.sim.apiserver.types import Page, Sink, Subscription, Tree, User
-from noderemedy.sim.apiserver.writes import Options
 from noderemedy.wire.http import Request
 
 if TYPE_CHECKING:

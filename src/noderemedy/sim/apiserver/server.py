@@ -24,14 +24,16 @@ from noderemedy.sim.apiserver.events import shown, stored
 from noderemedy.sim.apiserver.eviction import Evictions
 from noderemedy.sim.apiserver.garbage import Garbage
 from noderemedy.sim.apiserver.listing import Lists
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.apiserver.patches import Patches, PatchType
+from noderemedy.sim.apiserver.rbac import follow_roles
 from noderemedy.sim.apiserver.resources import Resources, kind_of
 from noderemedy.sim.apiserver.rest import Rest
 from noderemedy.sim.apiserver.reviews import Authorizer
 from noderemedy.sim.apiserver.store import Store
 from noderemedy.sim.apiserver.types import ADMIN, Page, ResourceType, Sink, Subscription, Tree, User
 from noderemedy.sim.apiserver.watching import Watches
-from noderemedy.sim.apiserver.writes import Options, Writes
+from noderemedy.sim.apiserver.writes import Writes
 from noderemedy.wire.http import Request
 
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -60,6 +62,7 @@ class ApiServer:
         self.garbage = Garbage(self.store, self.resources, self.writes, self.deletions, self.definitions)
         self.lists = Lists(self.store)
         self.watches = Watches(self.store, self.lists)
+        self.definitions.on_end = self.watches.end_all
         self.rest = Rest(self)
         self.collects_at_once = True
         for name in NAMESPACES:
@@ -78,6 +81,10 @@ class ApiServer:
     def authorize_with(self, authorizer: Authorizer) -> None:
         """Ask this function whether a user may do what a request over HTTP wants."""
         self.rest.authorizer = authorizer
+
+    def enforce_roles(self) -> None:
+        """Let everybody do over HTTP what the stored roles and bindings say, and no more."""
+        self.authorize_with(follow_roles(self))
 
     # --- HTTP in values ---------------------------------------------------------------------------------
 

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from noderemedy.sim.apiserver import bodies, errors
 from noderemedy.sim.apiserver.events import shown
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.apiserver.patches import MEDIA_TYPES, accepted_media_types
 from noderemedy.sim.apiserver.reviews import answer_review
 from noderemedy.sim.apiserver.routes import Route
 from noderemedy.sim.apiserver.scale import scale_of, scaled
 from noderemedy.sim.apiserver.types import ScalePaths, Tree
-from noderemedy.sim.apiserver.writes import Options
 
 if TYPE_CHECKING:
     from noderemedy.sim.apiserver.rest import Call

@@ -55,10 +55,14 @@ Sink = Callable[[WatchEvent], None]
 
 
 class Subscription:
-    """A running watch; `close` ends it, any number of times."""
+    """A running watch; `close` ends it, any number of times.
+
+    The server ends a watch by itself when its kind is no longer served: it calls `on_end`, if there is one.
+    """
 
     def __init__(self, end: Callable[[], None]) -> None:
         self._end: Callable[[], None] | None = end
+        self.on_end: Callable[[], None] | None = None
 
     @property
     def is_open(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from noderemedy.model.ids import Kind
 from noderemedy.sim.apiserver import errors
 from noderemedy.sim.apiserver.errors import ApiError
 from noderemedy.sim.apiserver.events import shown
@@ -68,6 +69,7 @@ class Watches:
         self.lists = lists
         self.says_gone_at_once = False
         self._bookmarked: list[tuple[Lens, Sink]] = []
+        self._open: dict[Kind, list[Subscription]] = {}
 
     def watch(self, resource: ResourceType, version: str, namespace: str, query: Query, sink: Sink) -> Subscription:
         """Replay what the query asks for into the sink, then follow. A forgotten version is an ERROR event."""
@@ -110,7 +112,7 @@ class Watches:
 
     def _follow(self, lens: Lens, past: list[WatchEvent], start: int, query: Query, sink: Sink) -> Subscription:
         """Changes up to `start` are in the past already, also those that are still being told to others."""
-        is_open = True
+        is_open, kind = True, lens.resource.stored_kind
 
         def told(change: Change) -> None:
             if is_open and change.revision > start:
@@ -118,21 +120,30 @@ class Watches:
                 if event is not None:
                     sink(event)
 
-        heard = self.store.listen(lens.resource.stored_kind, told)
+        heard = self.store.listen(kind, told)
         entry = (lens, sink)
 
         def end() -> None:
             nonlocal is_open
             is_open = False
             heard.close()
+            self._open[kind].remove(subscription)
             self._bookmarked = [one for one in self._bookmarked if one is not entry]
 
         if wants_bookmarks(query):
             self._bookmarked.append(entry)
         subscription = Subscription(end)
+        self._open.setdefault(kind, []).append(subscription)
         for event in past:
             sink(event)
         return subscription
+
+    def end_all(self, kind: Kind) -> None:
+        """A kind is no longer served: end its watches, as a real server closes their streams."""
+        for subscription in tuple(self._open.get(kind, ())):
+            subscription.close()
+            if subscription.on_end is not None:
+                subscription.on_end()
 
     def bookmark(self) -> None:
         """Tell every watcher that asked for it how far the server is."""

@@ -6,51 +6,29 @@ Who calls: the direct interface (`server.py`), HTTP (`rest.py`), deletion and ga
 
 from __future__ import annotations
 
-from typing import Any
-
-from msgspec import Struct
-
 from noderemedy.sim.apiserver import errors, kinds
 from noderemedy.sim.apiserver.admission import Admission
 from noderemedy.sim.apiserver.clock import Stamps
-from noderemedy.sim.apiserver.completion import COMPLETIONS
-from noderemedy.sim.apiserver.coreshape import WrongType, reshape
-from noderemedy.sim.apiserver.defaults import DEFAULTS
 from noderemedy.sim.apiserver.managers import Writer, managed, track_update, with_managed
-from noderemedy.sim.apiserver.names import metadata_causes
-from noderemedy.sim.apiserver.pruning import prune, set_defaults
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.apiserver.shape import Shape
+from noderemedy.sim.apiserver.shaping import Shaping, with_field, with_meta
 from noderemedy.sim.apiserver.store import Store, change_of, stamped
-from noderemedy.sim.apiserver.types import ADMIN, Key, ResourceType, Tree, User
-from noderemedy.sim.apiserver.validation import ABSENT, json_type, validate
-
-
-class Options(Struct, frozen=True):
-    """How a write is asked for. `version` is the version of the request, "" the stored one."""
-
-    user: User = ADMIN
-    manager: str = "unknown"
-    dry_run: bool = False
-    force: bool = False
-    strictness: str = "Warn"
-    version: str = ""
-    subresource: str = ""
-    verb: str = "update"
-
+from noderemedy.sim.apiserver.types import Key, ResourceType, Tree, User
 
 KEPT = ("uid", "creationTimestamp", "generation", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink")
 SERVER_MADE = (*KEPT, "resourceVersion", "managedFields")
 
 
-class Writes:
+class Writes(Shaping):
     """Creates and changes objects of any kind."""
 
     def __init__(self, store: Store, stamps: Stamps, admission: Admission) -> None:
+        super().__init__()
         self.store = store
         self.stamps = stamps
         self.admission = admission
         self.tracks_updates = True
-        self.warnings: list[str] = []
 
     # --- creating -------------------------------------------------------------------------------------
 
@@ -166,10 +144,10 @@ class Writes:
         if not resource.version().has_status:
             return new
         if subresource != "status":
-            return _with(new, "status", old.get("status"))
+            return with_field(new, "status", old.get("status"))
         if resource.is_custom:
-            kept = _with(old, "status", new.get("status"))
-            return _with_meta(kept, "managedFields", new["metadata"].get("managedFields"))
+            kept = with_field(old, "status", new.get("status"))
+            return with_meta(kept, "managedFields", new["metadata"].get("managedFields"))
         changed = {"metadata": new["metadata"], "status": new.get("status")}
         return {key: value for key, value in {**old, **changed}.items() if value is not None}
 
@@ -190,7 +168,7 @@ class Writes:
         """The generation counts changes of what is wanted: everything but metadata and status."""
         if not resource.has_generation or not self.is_wish_changed(resource, old, new):
             return new
-        return _with_meta(new, "generation", old["metadata"].get("generation", 0) + 1)
+        return with_meta(new, "generation", old["metadata"].get("generation", 0) + 1)
 
     def is_wish_changed(self, resource: ResourceType, old: Tree, new: Tree) -> bool:
         apart = {"metadata", "apiVersion"} | ({"status"} if resource.version().has_status else set())
@@ -206,79 +184,6 @@ class Writes:
             return False
         return not meta.get("deletionGracePeriodSeconds")
 
-    # --- judging --------------------------------------------------------------------------------------
-
-    def shaped(self, resource: ResourceType, new: Tree, old: Tree, options: Options) -> Tree:
-        """The object in the shape of its kind: unknown fields dropped or refused, defaults filled in."""
-        shape = resource.version(options.version).shape
-        unknown: list[str] = []
-        if resource.is_custom:
-            new = self.defaulted(self.pruned_custom(new, old, shape, unknown), shape)
-        else:
-            new = self.pruned(new, old, shape, unknown)
-            if "stringData" in new and resource.kind == kinds.SECRET:
-                new = kinds.fold_strings(new)
-            default = DEFAULTS.get(resource.kind)
-            if default is not None and not options.subresource:
-                new = default(new)
-            complete = COMPLETIONS.get(resource.kind)
-            if complete is not None:
-                new = complete(new, old)
-        new = _with(new, "apiVersion", resource.api_version())
-        if unknown:
-            self._report_unknown(resource, unknown, options)
-        return new
-
-    def pruned_custom(self, new: Tree, old: Tree, shape: Shape, unknown: list[str]) -> Tree:
-        """Fields that a custom kind does not have are not stored."""
-        was = old.get("metadata")
-        meta = self._decoded(new, new["metadata"], was, shape.properties["metadata"], unknown, "metadata")
-        found: Tree = prune(_with(new, "metadata", meta), old, shape, unknown)
-        return found
-
-    def defaulted(self, new: Tree, shape: Shape) -> Tree:
-        """Fields that a custom kind has a default for are never absent."""
-        found: Tree = set_defaults(new, shape)
-        return found
-
-    def pruned(self, new: Tree, old: Tree, shape: Shape, unknown: list[str]) -> Tree:
-        """A built-in object keeps what its structure has, and is refused for a value of a wrong type."""
-        return self._decoded(new, new, old, shape, unknown)
-
-    def _decoded(self, whole: Tree, part: Tree, old: Any, shape: Shape, unknown: list[str], path: str = "") -> Tree:
-        """A part of an object as its typed structure keeps it."""
-        try:
-            found: Tree = reshape(part, old, shape, unknown, path)
-        except WrongType as fault:
-            kind = whole.get("kind", "")
-            why = f"json: cannot unmarshal {json_type(fault.value)} into Go struct field {kind}.{fault.path}"
-            version = str(whole.get("apiVersion", "")).rpartition("/")[2]
-            said = f'{kind} in version "{version}" cannot be handled as a {kind}: {why}'
-            raise errors.Undecodable(said) from None
-        return found
-
-    def _report_unknown(self, resource: ResourceType, unknown: list[str], options: Options) -> None:
-        said = [f'unknown field "{path}"' for path in sorted(unknown)]
-        if options.strictness == "Strict":
-            raise errors.Undecodable(f"strict decoding error: {', '.join(said)}")
-        if options.strictness == "Warn":
-            self.warnings += said
-
-    def judge(self, resource: ResourceType, shape: Shape, new: Tree, old: Tree | None) -> None:
-        """Refuse an object that is not valid, with every cause."""
-        causes = metadata_causes(resource, new["metadata"], None if old is None else old["metadata"])
-        if resource.is_custom:
-            causes += self.schema_causes(new, old, shape)
-        special = kinds.CAUSES.get(resource.kind)
-        if special is not None:
-            causes += special(new, old)
-        if causes:
-            raise errors.invalid(resource, new["metadata"].get("name", ""), causes)
-
-    def schema_causes(self, new: Tree, old: Tree | None, shape: Shape) -> list[errors.Cause]:
-        """What the structural schema of a custom kind has against an object."""
-        return validate(new, ABSENT if old is None else old, shape)
-
     # --- recording and committing ---------------------------------------------------------------------
 
     def writer(self, resource: ResourceType, options: Options) -> Writer:
@@ -290,7 +195,7 @@ class Writes:
         if not self.tracks_updates:
             return []
         if resource.version().has_status:
-            tree = _with(tree, "status", None)
+            tree = with_field(tree, "status", None)
         return track_update({"metadata": {}}, tree, shape, self.writer(resource, options))
 
     def _recorded(self, shape: Shape, old: Tree, new: Tree, resource: ResourceType, options: Options) -> Tree:
@@ -324,19 +229,3 @@ class Writes:
         """Remove an object without asking further."""
         meta = tree["metadata"]
         return self._remove(resource, (meta.get("namespace", ""), meta["name"]), tree, tree, options)
-
-
-def _with(tree: Tree, key: str, value: Any) -> Tree:
-    """The tree with one top-level field set, or taken out if the value is None."""
-    if tree.get(key) is value:
-        return tree
-    if value is None:
-        return {name: kept for name, kept in tree.items() if name != key}
-    return {**tree, key: value}
-
-
-def _with_meta(tree: Tree, key: str, value: Any) -> Tree:
-    meta = tree["metadata"]
-    if meta.get(key) is value:
-        return tree
-    return {**tree, "metadata": _with(meta, key, value)}
