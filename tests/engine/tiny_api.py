@@ -28,9 +28,13 @@ from noderemedy.wire import names
 from noderemedy.wire.answers import outcome
 from noderemedy.wire.http import Answer, Request
 from noderemedy.wire.objects import convert
-from noderemedy.wire.requests import path, render
+from noderemedy.wire.requests import render
 
 Tree = dict[str, Any]
+
+
+def path_of(at: Ref) -> str:
+    return RESOURCES[at.kind].path(at.namespace, at.name)
 
 
 def merged(target: Any, change: Any) -> Any:
@@ -79,11 +83,11 @@ class TinyApi:
     def _store(self, at: Ref, tree: Tree) -> Tree:
         self._version += 1
         stored = merged(tree, {"metadata": {"resourceVersion": str(self._version)}})
-        self.objects[path(at, RESOURCES)] = (at, stored)
+        self.objects[path_of(at)] = (at, stored)
         return dict(stored)
 
     def tree(self, at: Ref) -> Tree | None:
-        found = self.objects.get(path(at, RESOURCES))
+        found = self.objects.get(path_of(at))
         return found[1] if found else None
 
     def change(self, at: Ref, patch: Tree) -> None:

@@ -88,3 +88,12 @@ def test_a_taint_is_known_by_key_and_effect() -> None:
 def test_a_whole_node_needs_no_write() -> None:
     """Idle means zero writes: a node that lacks nothing gives no restore."""
     assert restore(NODE_AT, "1", a_node("node-uid-2"), a_backup()) is None
+
+
+def test_a_backup_without_a_uid_counts_for_the_node_that_is_there() -> None:
+    """A backup written by hand needs no uid: what it holds is compared, and it is not written again for the uid alone."""
+    node = a_node(labels={"rack": "a"})
+    by_hand = NodeBackup("", labels=(("rack", "a"),))
+
+    assert by_hand == back_up(node, by_hand)
+    assert by_hand != back_up(a_node(labels={"rack": "b"}), by_hand)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import given, settings
 from tests.builders import NOW
 from tests.core.metal3.strategies import views
 
@@ -23,6 +23,8 @@ from noderemedy.model.node import NodeBackup
 from noderemedy.model.reasons import ClusterPaused
 from noderemedy.model.room import Entry, Present
 from noderemedy.model.time import Span, Wall
+
+many = settings(max_examples=250)
 
 
 def is_read_live(entry: Entry) -> bool:
@@ -55,7 +57,8 @@ def demand_safe_deletion(action: DeleteNode, view: MachineView) -> None:
     assert (node.uid, "100") == (action.guard.uid, action.guard.resource_version)
 
 
-@given(views())
+@settings(max_examples=600)
+@given(views)
 def test_a_node_is_deleted_only_when_it_is_safe(view: MachineView) -> None:
     """Off, held, not paused, ours, read live, backed up: all of it, whatever else the view shows."""
     for action in decide(view, NOW).actions:
@@ -63,7 +66,8 @@ def test_a_node_is_deleted_only_when_it_is_safe(view: MachineView) -> None:
             demand_safe_deletion(action, view)
 
 
-@given(views())
+@many
+@given(views)
 def test_a_host_is_held_only_for_a_request_that_was_read_live(view: MachineView) -> None:
     """Power off needs a fresh request, a host that is ours, on and attended, and nobody's pause."""
     for action in decide(view, NOW).actions:
@@ -78,7 +82,8 @@ def test_a_host_is_held_only_for_a_request_that_was_read_live(view: MachineView)
             assert ("host-uid-1", "100") == (action.guard.uid, action.guard.resource_version)
 
 
-@given(views())
+@many
+@given(views)
 def test_a_hold_is_released_only_when_the_host_is_off(view: MachineView) -> None:
     """Power is given back after off was seen and without a request: the version that said so guards the write."""
     for action in decide(view, NOW).actions:
@@ -88,7 +93,8 @@ def test_a_hold_is_released_only_when_the_host_is_off(view: MachineView) -> None
             assert "100" == action.guard.resource_version
 
 
-@given(views())
+@many
+@given(views)
 def test_at_most_one_act_that_cannot_be_undone(view: MachineView) -> None:
     """One decision holds at most one irreversible action, and live reads stand alone."""
     actions = decide(view, NOW).actions
@@ -98,7 +104,8 @@ def test_at_most_one_act_that_cannot_be_undone(view: MachineView) -> None:
     assert len(kinds) <= 1, "a live read and a write in one decision: the write would be decided on the older view"
 
 
-@given(views())
+@many
+@given(views)
 def test_whatever_is_done_has_a_reason(view: MachineView) -> None:
     """Actions come with reasons, reasons can be told, and the room keeps to what it may ask for."""
     decision = decide(view, NOW)
@@ -108,13 +115,15 @@ def test_whatever_is_done_has_a_reason(view: MachineView) -> None:
     assert {type(action) for action in decision.actions} <= ROOM.may
 
 
-@given(views())
+@many
+@given(views)
 def test_deciding_again_gives_the_same(view: MachineView) -> None:
     """A decision depends on the view and on the moment, and on nothing else."""
     assert decide(view, NOW) == decide(view, NOW)
 
 
-@given(views())
+@many
+@given(views)
 def test_the_next_look_lies_ahead(view: MachineView) -> None:
     """A wake is never in the past: the engine would look again at once, for ever."""
     wake_at = decide(view, NOW).wake_at
@@ -122,7 +131,8 @@ def test_the_next_look_lies_ahead(view: MachineView) -> None:
     assert wake_at is None or wake_at > NOW.mono
 
 
-@given(views())
+@many
+@given(views)
 def test_a_paused_cluster_is_left_alone(view: MachineView) -> None:
     """With `cluster.x-k8s.io/paused` nothing is done, and the only reason given is the pause."""
     if view.machine.cluster_paused:
@@ -131,14 +141,16 @@ def test_a_paused_cluster_is_left_alone(view: MachineView) -> None:
         assert decision.because in ((), (ClusterPaused(),))
 
 
-@given(views())
+@many
+@given(views)
 def test_nothing_is_asked_of_strangers(view: MachineView) -> None:
     """Every action is about this Machine, the host that it names or the node that it names."""
     for action in decide(view, NOW).actions:
         assert action.ref in (view.ref, view.host_at, view.node_at)
 
 
-@given(views())
+@many
+@given(views)
 def test_a_restore_never_takes_anything_away(view: MachineView) -> None:
     """What the returned node carries stays: labels, annotations, taints, cordon."""
     for action in decide(view, NOW).actions:
@@ -154,7 +166,8 @@ def test_every_action_is_reached_by_chance() -> None:
     """The random views are good enough: each action that the room may ask for is met among them."""
     met: set[type[Action]] = set()
 
-    @given(views())
+    @many
+    @given(views)
     def meet(view: MachineView) -> None:
         met.update(type(action) for action in decide(view, NOW).actions)
 

@@ -1,0 +1,625 @@
+"""Sabotages of model, core, engine and wire: for each safety-relevant line, the harm and the tests that see it.
+
+`tests/test_sabotage_core.py` runs them: every green of these rings was seen red. A sabotage is one replaced function,
+constant or row; the tests are named, so that a rule and its watchman can be found from each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+from tests.core import test_safety
+from tests.core.metal3 import (
+    test_backup,
+    test_cleanup,
+    test_delete,
+    test_fixpoint,
+    test_gates,
+    test_links,
+    test_orphan,
+    test_rules,
+    test_table,
+    test_waiting,
+)
+from tests.core.metal3.world import World
+from tests.engine import test_cache, test_ledger, test_loop, test_notices, test_queue, test_whole
+from tests.model import test_actions, test_reasons, test_time
+from tests.sabotage.running import Harm, Sabotage, item_to, set_to
+from tests.wire import test_answers, test_objects, test_requests
+
+from noderemedy.core import safety
+from noderemedy.core.metal3 import annotation, backup, cleanup, gates, links, view, waiting
+from noderemedy.core.metal3.annotation import TABLE, Says, row
+from noderemedy.engine import cache, ledger, loop, quarantine, queue, trace
+from noderemedy.model import actions, meta, reasons, time
+from noderemedy.model.decision import NOTHING
+from noderemedy.model.host import Power
+from noderemedy.model.outcome import Done, Failed
+from noderemedy.model.time import Mono, Span
+from noderemedy.wire import answers, http, names, objects, requests
+
+POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.step, queue.Timers.due
+CONFIRM_FIRST, RESTORE, BACK_UP = annotation.confirm_first, backup.restore, backup.back_up
+SEE_MACHINE, CONCERNED = view.see_machine, links.concerned
+SAFE = test_rules.test_a_node_is_deleted_only_when_it_is_safe
+LIVE_READS = (test_delete.test_node_and_host_are_read_live_first, SAFE)
+
+
+def proof_ignoring(**changes: Any) -> Any:
+    """The maker of proofs, blind for one field of the host."""
+    return lambda node, entry, now: POWERED_OFF(node, replace(entry, obj=replace(entry.obj, **changes)), now)
+
+
+def without(gate: gates.Gate) -> Harm:
+    """All gates but one."""
+
+    def harm(monkeypatch: Any) -> None:
+        for name in ("BEFORE_ANYTHING", "BEFORE_THE_TABLE", "BEFORE_A_ROW", "BEFORE_POWER_OFF"):
+            monkeypatch.setattr(gates, name, tuple(one for one in getattr(gates, name) if one is not gate))
+
+    return harm
+
+
+PROOFS = (
+    Sabotage(
+        "a live read never goes stale",
+        set_to(safety, "is_fresh", lambda confirmed_at, now: True),
+        (*LIVE_READS, test_delete.test_a_live_read_goes_stale, test_safety.test_a_cached_state_is_no_proof),
+    ),
+    Sabotage(
+        "a live read is fresh for a minute",
+        set_to(safety, "FRESH", Span(60_000)),
+        (test_delete.test_a_live_read_goes_stale, SAFE),
+    ),
+    *(
+        Sabotage(
+            f"a proof that ignores {field}",
+            set_to(test_safety, "powered_off", proof_ignoring(**{field: value})),
+            (test_safety.test_anything_less_is_none,),
+        )
+        for field, value in {"held": True, "power": Power.OFF, "paused": False, "detached": False}.items()
+    ),
+    Sabotage(
+        "a proof for nobody in particular",
+        set_to(actions, "demand_proof", lambda proof, subject: None),
+        (test_actions.test_anything_else_is_no_proof, test_actions.test_a_proof_for_another_node_or_boot_is_refused),
+    ),
+    Sabotage(
+        "nothing is read live",
+        set_to(annotation, "confirm_first", lambda now, *entries: None),
+        (
+            *LIVE_READS,
+            test_delete.test_absence_of_the_node_is_read_live,
+            test_delete.test_the_request_is_read_live_before_power_off,
+            test_orphan.test_absence_of_the_machine_is_read_live,
+            test_rules.test_a_host_is_held_only_for_a_request_that_was_read_live,
+        ),
+    ),
+    Sabotage(
+        "only the first object is read live",
+        set_to(annotation, "confirm_first", lambda now, *entries: CONFIRM_FIRST(now, *entries[:1])),
+        LIVE_READS,
+    ),
+)
+
+WRONG_ROWS = tuple(
+    Sabotage(
+        f"the table says {wrong.name} for {node}{needs}{on}{held}",
+        item_to(TABLE, row(node, needs, on, held), wrong),
+        (test_table.test_the_table_reads_as_the_seed_prints_it, test_table.test_each_row_does_what_it_says),
+    )
+    for node, needs, on, held, wrong in (
+        (1, 1, 0, 0, Says.DELETE),
+        (1, 1, 1, 1, Says.DELETE),
+        (1, 0, 0, 1, Says.DELETE),
+        (0, 0, 0, 1, Says.NOTHING),
+        (1, 0, 1, 1, Says.RELEASE),
+        (0, 1, 1, 0, Says.NOTHING),
+    )
+)
+ROWS = (
+    *WRONG_ROWS,
+    Sabotage(
+        "the row that the seed forgot acts",
+        item_to(TABLE, row(0, 0, 0, 0), Says.RELEASE),
+        (test_table.test_the_row_that_the_seed_forgot_says_nothing,),
+    ),
+    Sabotage(
+        "the guard of an action names no version",
+        set_to(annotation, "host_guard", lambda view: actions.Guard(view.host.uid)),
+        (
+            test_table.test_actions_are_aimed_at_the_right_object,
+            test_rules.test_a_hold_is_released_only_when_the_host_is_off,
+        ),
+    ),
+)
+
+ALL_GATES = (*gates.BEFORE_ANYTHING, *gates.BEFORE_THE_TABLE, *gates.BEFORE_A_ROW, *gates.BEFORE_POWER_OFF)
+NO_GATES = tuple(
+    Sabotage(f"no gate {gate.__name__}", without(gate), (test_gates.test_each_gate_blocks_with_its_reason,))
+    for gate in ALL_GATES
+)
+GATES = (
+    *NO_GATES,
+    Sabotage(
+        "a foreign consumer is served",
+        without(gates.host_not_ours),
+        (SAFE, test_links.test_a_changed_consumer_ends_the_repair),
+    ),
+    Sabotage(
+        "a paused cluster is repaired",
+        without(gates.cluster_paused),
+        (test_gates.test_a_paused_cluster_stops_everything, test_rules.test_a_paused_cluster_is_left_alone),
+    ),
+    Sabotage(
+        "an unattended host is believed",
+        set_to(gates, "host_unattended", lambda ref, host: None),
+        (test_gates.test_an_unattended_host_proves_nothing, test_orphan.test_an_unattended_orphan_waits),
+    ),
+    Sabotage(
+        "a stranger's node keeps our host off",
+        set_to(
+            gates, "BEFORE_ANYTHING", (gates.cluster_paused, lambda view, now: view.node and reasons.ClusterPaused())
+        ),
+        (test_gates.test_a_strangers_node_does_not_keep_our_host_off,),
+    ),
+    Sabotage(
+        "a pause has no end",
+        set_to(gates, "_ends", lambda reason, now: None),
+        (test_gates.test_a_pause_ends_by_itself,),
+    ),
+)
+
+LINKS = (
+    Sabotage(
+        "every host serves every machine",
+        set_to(links, "is_consumed_by", lambda *everything: True),
+        (
+            test_links.test_the_host_must_name_the_machine_back,
+            test_links.test_a_metal3_machine_must_be_owned_by_the_machine,
+            test_links.test_a_changed_consumer_ends_the_repair,
+            test_links.test_two_machines_that_name_one_host,
+        ),
+    ),
+    Sabotage(
+        "both groups of Machines are one",
+        set_to(links, "MACHINE_KINDS", links.MACHINE_KINDS[:1]),
+        (test_links.test_the_host_must_name_the_machine_back,),
+    ),
+    Sabotage(
+        "an orphan stays held",
+        set_to(annotation, "orphan", lambda view, now: NOTHING),
+        (test_orphan.test_an_orphaned_hold_is_released, test_fixpoint.test_the_room_comes_to_rest),
+    ),
+    Sabotage(
+        "every held host is an orphan",
+        set_to(test_orphan, "sees", lambda key, reader: replace(view.sees(key, reader), is_named_back=False)),  # type: ignore[type-var]
+        (test_orphan.test_a_hold_with_a_machine_is_the_machines_business,),
+    ),
+    Sabotage(
+        "an event of a node concerns everybody",
+        set_to(
+            test_whole,
+            "ROOMS",
+            (replace(annotation.ROOM, wakes=lambda at, obj, reader: list(reader._entries)[::30]),),
+        ),
+        (test_whole.test_the_cost_of_a_node_event_does_not_grow_with_the_cluster,),
+    ),
+)
+
+BACKUPS = (
+    Sabotage(
+        "a backup is not compared with the node",
+        set_to(annotation, "back_up", lambda node, earlier: earlier or BACK_UP(node, None)),
+        (
+            test_delete.test_a_backup_of_another_state_is_stored_again,
+            SAFE,
+        ),
+    ),
+    Sabotage(
+        "an earlier backup is thrown away",
+        set_to(annotation, "back_up", lambda node, earlier: BACK_UP(node, None)),
+        (
+            test_delete.test_a_node_created_again_under_the_same_name_is_backed_up_anew,
+            test_fixpoint.test_a_second_failure_before_the_restore_loses_nothing,
+        ),
+    ),
+    Sabotage(
+        "taints of the lifecycle are kept",
+        set_to(backup, "LIFECYCLE", "\0"),
+        (test_backup.test_taints_of_the_lifecycle_are_not_restored,),
+    ),
+    Sabotage(
+        "the old node's keys win",
+        set_to(backup, "missing", lambda wanted, has: wanted),
+        (test_backup.test_keys_of_the_new_node_win, test_backup.test_restoring_again_changes_nothing),
+    ),
+    Sabotage(
+        "a backup is dropped before the restore",
+        set_to(cleanup, "restore", lambda *everything: None),
+        (
+            test_cleanup.test_a_returned_node_gets_its_labels_back,
+            test_fixpoint.test_an_ordinary_repair_brings_the_node_back_whole,
+        ),
+    ),
+    Sabotage(
+        "a cordon is forgotten",
+        set_to(cleanup, "restore", lambda *everything: _uncordoned(RESTORE(*everything))),
+        (test_cleanup.test_a_persons_cordon_survives_the_power_cycle,),
+    ),
+    Sabotage(
+        "a backup is dropped on an old view",
+        set_to(safety, "is_confirmed", lambda entry, now: True),
+        (test_cleanup.test_a_backup_that_was_never_needed_is_dropped_after_a_live_read,),
+    ),
+    Sabotage(
+        "nothing is restored",
+        set_to(annotation, "returned_node", lambda view, now: None),
+        (
+            test_cleanup.test_a_whole_node_loses_its_backup,
+            test_cleanup.test_an_unreadable_backup_is_kept,
+            test_fixpoint.test_an_ordinary_repair_brings_the_node_back_whole,
+        ),
+    ),
+)
+
+
+def _uncordoned(write: Any) -> Any:
+    return replace(write, unschedulable=False) if write else None
+
+
+WAITING = (
+    Sabotage(
+        "power off is never overdue",
+        set_to(waiting, "OFF_WITHIN", Span(10**9)),
+        (
+            test_waiting.test_power_off_is_waited_for_and_then_overdue,
+            test_waiting.test_unknown_power_of_a_held_host_is_overdue_too,
+        ),
+    ),
+    Sabotage(
+        "a node is never overdue",
+        set_to(waiting, "NODE_WITHIN", Span(10**9)),
+        (
+            test_waiting.test_the_node_is_waited_for_and_then_overdue,
+            test_waiting.test_a_failed_power_on_is_told_when_the_machine_was_marked_again,
+            test_delete.test_a_node_with_finalizers_is_waited_for,
+        ),
+    ),
+    Sabotage(
+        "nobody is told what is waited for",
+        set_to(annotation, "waiting", lambda view, now: NOTHING),
+        (
+            test_waiting.test_off_but_not_held_is_no_proof,
+            test_waiting.test_a_host_switched_off_on_purpose_is_left_off,
+            test_fixpoint.test_a_host_that_never_goes_off_is_told,
+        ),
+    ),
+    Sabotage(
+        "hosts are never released",
+        item_to(annotation.ANSWERS, Says.RELEASE, lambda view, reason, now: NOTHING),
+        (test_fixpoint.test_the_room_comes_to_rest, test_whole.test_a_marked_machine_is_repaired),
+    ),
+    Sabotage(
+        "a restore without end",
+        set_to(cleanup, "restore", lambda at, version, node, kept: _again(at, version, node)),
+        (test_fixpoint.test_an_ordinary_repair_brings_the_node_back_whole,),
+    ),
+    Sabotage(
+        "the little world forgets to look at guards",
+        set_to(World, "_demand", lambda self, ref, guard: None),
+        (test_fixpoint.test_the_little_world_refuses_an_old_view,),
+    ),
+)
+
+
+def _again(at: Any, version: str, node: Any) -> Any:
+    return actions.RestoreNode(at, actions.Guard(node.uid, version), (), (), node.taints, node.unschedulable)
+
+
+def put_as_list_item(self: Any, seen: Any, now: Any, *, confirmed_at: Any = None) -> Any:
+    """A live read counts as an item of the list that runs."""
+    for named in self._listing.values():
+        named.add(seen.ref)
+    return PUT(self, seen, now, confirmed_at=confirmed_at)
+
+
+CACHE = (
+    Sabotage(
+        "older events are believed",
+        set_to(cache, "precedes", lambda one, other: False),
+        (
+            test_cache.test_an_older_event_never_overwrites_a_newer_live_read,
+            test_cache.test_an_older_event_of_a_former_object_does_not_overwrite_either,
+            test_cache.test_an_older_live_read_does_not_confirm_what_it_did_not_see,
+            test_cache.test_a_list_that_goes_back_in_time_is_believed_but_confirms_nothing,
+        ),
+    ),
+    Sabotage(
+        "live reads hide deletions",
+        set_to(cache.Cache, "put", put_as_list_item),
+        (test_cache.test_a_live_read_during_a_list_does_not_hide_a_deletion,),
+    ),
+    Sabotage(
+        "every event counts as a live read",
+        set_to(
+            cache.Cache, "put", lambda self, seen, now, *, confirmed_at=None: PUT(self, seen, now, confirmed_at=now)
+        ),
+        (
+            test_cache.test_an_object_is_remembered_with_its_version,
+            test_cache.test_another_object_under_the_same_name_is_not_confirmed,
+        ),
+    ),
+    Sabotage(
+        "heartbeats count as changes",
+        set_to(cache.Cache, "put", lambda self, *seen, **live: (PUT(self, *seen, **live)[0], True)),
+        (test_cache.test_a_heartbeat_changes_only_the_version, test_whole.test_a_heartbeat_costs_no_look),
+    ),
+    Sabotage(
+        "lists forget nothing",
+        set_to(cache.Cache, "end_list", lambda self, cluster, kind: self._complete.add((cluster, kind)) or []),
+        (test_cache.test_a_list_names_what_is_gone, test_loop.test_a_new_list_synthesises_deletions),
+    ),
+    Sabotage(
+        "indexes only grow",
+        set_to(cache.Cache, "_reindex", lambda self, ref, old, new: _grow(self, ref, new)),
+        (test_cache.test_indexes_always_equal_what_the_objects_say, test_cache.test_an_index_keeps_no_empty_places),
+    ),
+    Sabotage(
+        "versions are compared as words",
+        set_to(test_cache, "precedes", lambda one, other: one < other),
+        (test_cache.test_versions_that_cannot_be_compared_are_not_older,),
+    ),
+)
+
+
+def _grow(self: Any, ref: Any, new: Any) -> None:
+    for index in self._indexes.get(ref.kind, ()):
+        for value in index.of(ref, new) if new is not None else ():
+            self._found.setdefault((index.name, value), {})[ref] = None
+
+
+ENGINE = (
+    Sabotage(
+        "unknown outcomes are forgotten",
+        set_to(ledger.Ledger, "doubt", lambda self, key: None),
+        (
+            test_loop.test_an_unknown_outcome_is_looked_at_before_anything_else,
+            test_ledger.test_what_is_not_known_is_looked_at,
+        ),
+    ),
+    Sabotage(
+        "keys in flight are decided again",
+        set_to(ledger.Ledger, "holds", lambda self, key: False),
+        (test_loop.test_a_key_in_flight_is_not_decided_again, test_ledger.test_one_effect_in_flight_per_key),
+    ),
+    Sabotage(
+        "held keys are dropped",
+        set_to(loop.Engine, "ended", lambda self, effect, outcome, now: self.ledger.end(effect) and None),
+        (
+            test_loop.test_a_key_in_flight_is_not_decided_again,
+            test_loop.test_a_timer_of_a_held_key_is_not_lost,
+            test_loop.test_the_rest_of_a_decision_follows_what_is_done,
+            test_loop.test_an_answer_is_an_event,
+        ),
+    ),
+    Sabotage(
+        "failures do not slow down",
+        set_to(ledger, "pause", lambda times, outcome, draw: Span(0)),
+        (test_loop.test_a_failed_key_waits_its_pause, test_ledger.test_the_pause_counts_from_the_failure),
+    ),
+    Sabotage(
+        "pauses are all alike",
+        set_to(test_ledger, "pause", lambda times, outcome, draw: Span(200)),
+        (
+            test_ledger.test_pauses_grow_to_a_limit,
+            test_ledger.test_chance_comes_from_the_draw_alone,
+            test_ledger.test_lasting_failures_are_slow,
+            test_ledger.test_a_wish_of_the_server_is_kept,
+        ),
+    ),
+    Sabotage(
+        "trouble is never forgotten",
+        set_to(ledger.Ledger, "forget_trouble", lambda self, key: None),
+        (test_loop.test_trouble_is_over_when_nothing_is_wanted,),
+    ),
+    Sabotage(
+        "an engine that sees nothing acts",
+        set_to(loop.Engine, "is_synced", True),
+        (
+            test_loop.test_nothing_is_decided_before_all_kinds_are_listed,
+            test_loop.test_a_lost_kind_stops_everything_until_it_is_listed_again,
+        ),
+    ),
+    Sabotage(
+        "standbys act",
+        set_to(loop.Engine, "step", lambda self, now, token: STEP(self, now, token or 1)),
+        (test_loop.test_a_standby_keeps_its_queue, test_notices.test_a_standby_tells_nobody),
+    ),
+    Sabotage(
+        "rooms may ask for anything",
+        set_to(loop.Engine, "_demand", lambda self, room, decision: None),
+        (test_loop.test_a_broken_rule_costs_one_key, test_loop.test_two_irreversible_actions_are_refused),
+    ),
+    Sabotage(
+        "everything can be undone",
+        set_to(loop, "IRREVERSIBLE", ()),
+        (test_loop.test_two_irreversible_actions_are_refused,),
+    ),
+    Sabotage(
+        "the wall clock is never set",
+        set_to(loop.Engine, "_mind_the_clock", lambda self, now: None),
+        (test_loop.test_a_step_of_the_wall_clock_re_arms_the_timers,),
+    ),
+    Sabotage(
+        "a dry engine writes",
+        set_to(loop, "Confirm", object),
+        (test_loop.test_a_dry_engine_only_reads, test_whole.test_a_dry_engine_writes_nothing),
+    ),
+    Sabotage(
+        "later wakes replace earlier ones",
+        set_to(queue.Timers, "wake", lambda self, key, at: _replace_wake(self, key, at)),
+        (test_queue.test_the_earliest_wake_wins, test_queue.test_timers_behave_like_a_dictionary_of_minima),
+    ),
+    Sabotage(
+        "cancelled wakes fire",
+        set_to(queue.Timers, "cancel", lambda self, key: None),
+        (test_queue.test_a_cancelled_wake_does_not_fire,),
+    ),
+    Sabotage(
+        "timers are not due",
+        set_to(queue.Timers, "due", lambda self, now: DUE(self, Mono(0))),
+        (test_loop.test_the_engine_looks_again_when_a_decision_says_so, test_queue.test_keys_are_due_in_order_of_time),
+    ),
+    Sabotage(
+        "a key queued twice is looked at twice",
+        set_to(queue.Queue, "add", lambda self, key: self._keys.update({replace(key, room=str(len(self))): None})),
+        (test_queue.test_a_key_queued_twice_is_looked_at_once,),
+    ),
+    Sabotage(
+        "reasons are told at every look",
+        set_to(loop.Engine, "_publish", lambda self, key, told, episode: _tell_all(self, key, told, episode)),
+        (test_notices.test_a_reason_is_told_once,),
+    ),
+    Sabotage(
+        "people are told of the first failure",
+        set_to(loop, "NOTICED_AFTER", 1),
+        (test_notices.test_passing_failures_are_told_from_the_third_on_and_once,),
+    ),
+    Sabotage(
+        "unreadable objects are told every time",
+        set_to(quarantine.Quarantine, "knows", lambda self, case: False),
+        (test_notices.test_an_unreadable_object_is_set_aside_and_told_once,),
+    ),
+    Sabotage(
+        "quarantine is for ever",
+        set_to(quarantine.Quarantine, "release", lambda self, ref: None),
+        (
+            test_notices.test_an_object_that_is_mended_recovers,
+            test_notices.test_an_unreadable_object_that_is_deleted_leaves_the_quarantine,
+        ),
+    ),
+    Sabotage(
+        "the trace keeps nothing",
+        set_to(trace.Trace, "record", lambda self, *everything: None),
+        (test_whole.test_the_digest_depends_on_every_record, test_loop.test_every_effect_is_in_the_trace),
+    ),
+    Sabotage(
+        "a late deletion hits the successor",
+        set_to(loop.Engine, "gone", lambda self, seen, now: self._leave(seen.ref, now, None)),
+        (test_loop.test_a_late_deletion_does_not_hit_the_successor,),
+    ),
+)
+
+
+def _replace_wake(self: Any, key: Any, at: Any) -> None:
+    self._wakes[key] = at
+    self._heap.append((at, len(self._heap), key))
+
+
+def _tell_all(self: Any, key: Any, told: Any, episode: str) -> None:
+    self._notices.extend(loop.Notice(key.room, key.ref, "", reason, episode) for reason in told)
+
+
+MODEL_AND_WIRE = (
+    Sabotage(
+        "a moment is shown to the minute",
+        set_to(time.Wall, "__str__", lambda self: "2030-03-17T17:46:00Z"),
+        (test_time.test_a_moment_is_shown_in_utc, test_time.test_a_moment_is_read_as_it_is_shown),
+    ),
+    Sabotage(
+        "wall time is awaited as if it were monotonic",
+        set_to(time.Now, "until", lambda self, wall: Mono(wall.ms)),
+        (
+            test_time.test_a_wall_time_is_awaited_on_the_monotonic_clock,
+            test_waiting.test_the_node_is_waited_for_and_then_overdue,
+        ),
+    ),
+    Sabotage(
+        "a pause holds at its end",
+        set_to(meta.Paused, "holds", lambda self, wall: self.until is None or wall <= self.until),
+        (test_time.test_a_pause_holds_until_its_end, test_gates.test_a_pause_ends_by_itself),
+    ),
+    Sabotage(
+        "a reason says nothing",
+        set_to(reasons.HostMissing, "note", lambda self: ""),
+        (test_reasons.test_each_reason_can_be_told,),
+    ),
+    Sabotage(
+        "an alert is not documented as one",
+        set_to(reasons.HostMissing, "alert", False),
+        (test_reasons.test_each_section_says_enough,),
+    ),
+    Sabotage(
+        "writes carry no guard",
+        set_to(requests, "preconditions", lambda guard: {}),
+        (
+            test_requests.test_each_action_has_one_request,
+            test_requests.test_a_guard_without_a_version_names_the_uid_only,
+        ),
+    ),
+    Sabotage(
+        "a hold is written under another name",
+        set_to(names, "REBOOT", "reboot.metal3.io/other"),
+        (test_requests.test_each_action_has_one_request, test_objects.test_only_our_own_key_is_a_hold),
+    ),
+    Sabotage(
+        "a backup forgets the taints",
+        set_to(test_requests, "backup_text", lambda kept: requests.backup_text(replace(kept, taints=()))),
+        (test_requests.test_a_backup_is_read_back_as_it_was_written,),
+    ),
+    Sabotage(
+        "names leave their place in a path",
+        set_to(http, "quote", lambda name, safe: name),
+        (test_requests.test_a_name_from_somebodys_object_cannot_leave_its_path,),
+    ),
+    Sabotage(
+        "silence about power is off",
+        set_to(objects, "power", lambda powered_on: Power.ON if powered_on is True else Power.OFF),
+        (test_objects.test_silence_about_power_is_unknown,),
+    ),
+    Sabotage(
+        "an unreadable backup is no backup",
+        set_to(objects, "backup", lambda text: None),
+        (test_objects.test_a_backup_that_cannot_be_read_is_malformed,),
+    ),
+    Sabotage(
+        "only broken JSON is garbage",
+        set_to(objects, "UNREADABLE", (msgspec.ValidationError,)),
+        (test_objects.test_bytes_that_are_no_object_are_refused, test_objects.test_any_bytes_are_seen_or_refused),
+    ),
+    Sabotage(
+        "a refusal names nobody",
+        set_to(objects, "word", lambda value: ""),
+        (test_objects.test_a_refusal_names_the_object_and_the_field,),
+    ),
+    Sabotage(
+        "a refusal shows what it found",
+        set_to(objects.Undecodable, "__str__", lambda self: "hunter2"),
+        (test_objects.test_a_refusal_shows_no_secrets,),
+    ),
+    Sabotage(
+        "no answer counts as not done",
+        set_to(answers, "Unknown", Failed),
+        (test_answers.test_each_answer_has_its_outcome,),
+    ),
+    Sabotage(
+        "a conflict counts as done",
+        set_to(answers, "_failed", lambda action, answer: Done(Mono(0))),
+        (test_answers.test_each_answer_has_its_outcome, test_answers.test_unauthorized_is_lasting),
+    ),
+)
+
+SABOTAGES: tuple[Sabotage, ...] = (
+    *PROOFS,
+    *ROWS,
+    *GATES,
+    *LINKS,
+    *BACKUPS,
+    *WAITING,
+    *CACHE,
+    *ENGINE,
+    *MODEL_AND_WIRE,
+)
