@@ -152,10 +152,10 @@ class HoldShape(Struct, rename="camel"):
 
 
 class BackupShape(Struct, rename="camel"):
-    """The JSON of a node's backup."""
+    """The JSON of a node's backup. Without a uid it is of whichever Node of that name was there."""
 
-    node_uid: str
-    labels: dict[str, str] = {}
+    labels: dict[str, str]
+    node_uid: str = ""
     annotations: dict[str, str] = {}
     taints: list[TaintShape] = []
     unschedulable: bool = False

@@ -20,8 +20,9 @@ def back_up(node: Node, earlier: NodeBackup | None) -> NodeBackup:
     Backing up again gives the same value, so that the room can tell "stored" from "to be stored" by comparing.
     """
     base = earlier or NodeBackup(node.uid)
+    is_unnamed = earlier is not None and not earlier.node_uid  # written by hand, or by another version
     return NodeBackup(
-        node_uid=node.uid,
+        node_uid="" if is_unnamed else node.uid,
         labels=merged(base.labels, node.labels),
         annotations=merged(base.annotations, node.annotations),
         taints=merged_taints(base.taints, kept(node.taints)),
