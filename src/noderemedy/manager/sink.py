@@ -135,10 +135,7 @@ class EngineSink:
         self._engine.lost(kind, self._clock.now())
 
     def _recovered(self, kind: Kind) -> None:
-        """Say once that it is over. One sign of life ends an outage of the API server for all kinds.
-
-        A quiet kind would show its own only with the next bookmark; if it stays silent, it becomes stale.
-        """
+        """Say once that it is over. One sign of life ends an outage of the API server for all kinds."""
         obstacle = self._obstacles.pop(kind, None)
         if obstacle is None:
             return

@@ -24,8 +24,12 @@ init: Any = Lister.__init__
 STATUS_LINE = scripted.stream(msgspec.json.encode(test_watch.GONE) + b"\n")
 
 
-def patient(self: Any, request: Any, silence: Span) -> Any:
-    return stream(self, request, silence=silence * 1000)
+def patient(self: Any, request: Any, silence: Span, opened: Any) -> Any:
+    return stream(self, request, silence=silence * 1000, opened=opened)
+
+
+def mute(self: Any, request: Any, silence: Span, opened: Any) -> Any:
+    return stream(self, request, silence=silence)
 
 
 def breathless(self: Any, *arguments: Any) -> None:
@@ -100,6 +104,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     "stay where it was served": (
         Watcher, "_look_where_it_is_served", shrug,
         test_watch.test_a_kind_that_appears_later_is_picked_up_where_it_is_served,
+    ),
+    "count lines only as life": (
+        client.KubeClient, "stream", mute, test_watch.test_a_quiet_stream_shows_life_when_it_opens,
     ),
     "ignore Retry-After": (Backoff, "pause", greedy, test_watch.test_retry_after_is_honoured),
 }  # fmt: skip

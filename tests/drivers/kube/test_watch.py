@@ -406,6 +406,18 @@ def test_an_unreachable_server_is_named() -> None:
     run(test())
 
 
+def test_a_quiet_stream_shows_life_when_it_opens() -> None:
+    """Nothing may happen to a kind for long; that its stream was accepted is a sign of life already."""
+
+    async def test() -> None:
+        async with watching(FIRST, stream(then="cut"), stream()) as (api, sink):
+            await until(lambda: any(entry[0] == "away" for entry in sink.log))
+            before = sink.contacts
+            await until(lambda: len(api.watches()) == 2 and sink.contacts > before)
+
+    run(test())
+
+
 def test_a_stream_that_ends_at_once_is_not_asked_for_without_pause() -> None:
     """A server that ends every stream immediately is not hammered."""
 

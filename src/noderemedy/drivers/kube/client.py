@@ -17,7 +17,7 @@ import asyncio
 import contextlib
 import random
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from types import SimpleNamespace
 
 import aiohttp
@@ -103,8 +103,13 @@ class KubeClient:
                 return progress.last
             raise progress.attempt.failure(f"{self._whom()}: no answer within {timeout}") from None
 
-    async def stream(self, request: Request, *, silence: Span = SILENCE) -> AsyncGenerator[bytes, None]:
-        """The lines of a watch, as they come. Raises Refused, Silent, NotSent, or NoAnswer when it is cut."""
+    async def stream(
+        self, request: Request, *, silence: Span = SILENCE, opened: Callable[[], None] = lambda: None
+    ) -> AsyncGenerator[bytes, None]:
+        """The lines of a watch, as they come; `opened` is called before the first, when the server has accepted it.
+
+        Raises Refused, Silent, NotSent, or NoAnswer when it is cut.
+        """
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=silence.ms / 1000)
         attempt = _Attempt()
         lines = Lines(LINE_LIMIT)
@@ -112,6 +117,7 @@ class KubeClient:
             async with self._opened(request, attempt, timeout) as response:
                 if response.status != 200:
                     raise Refused(answer_of(response, await response.read()))
+                opened()
                 async for chunk in response.content.iter_any():
                     for line in lines.feed(chunk):
                         yield line

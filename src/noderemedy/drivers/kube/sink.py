@@ -38,7 +38,7 @@ class Sink(Protocol):
         """An object was put aside. It exists (in a list: it is not gone), but nobody can judge by it."""
 
     def contact(self, kind: Kind) -> None:
-        """Bytes arrived: the view of this kind is fresh as of now."""
+        """The server accepted the watch, or sent a line: the view of this kind is fresh as of now."""
 
     def lost(self, kind: Kind, obstacle: Obstacle) -> None:
         """This kind cannot be seen, and what to do about it. Said once until it changes or contact returns."""

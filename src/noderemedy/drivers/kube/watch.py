@@ -178,16 +178,20 @@ class _Watcher:
         return False
 
     async def _stream(self) -> None:
-        lines = self._client.stream(self._request(), silence=self._settings.silence)
+        lines = self._client.stream(self._request(), silence=self._settings.silence, opened=self._hear)
         count = 0
         async with contextlib.aclosing(lines):
             async for line in lines:
-                self._sink.contact(self._kind)
-                self._said = None
+                self._hear()
                 self._take(line)
                 count += 1
                 if count % self._settings.breath == 0:
                     await asyncio.sleep(0)
+
+    def _hear(self) -> None:
+        """A sign of life: a line, or that the server has accepted the stream. A quiet kind sends no line for long."""
+        self._sink.contact(self._kind)
+        self._said = None
 
     def _request(self) -> Request:
         seconds = self._chance.randint(self._settings.shortest.ms, self._settings.longest.ms) // 1000
