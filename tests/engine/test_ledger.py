@@ -9,7 +9,7 @@ from tests.builders import NOW
 from tests.engine.bench import A, B, drop, key
 
 from noderemedy.engine.ledger import BACKOFF_MAX, LASTING, Ledger, pause
-from noderemedy.model.actions import Confirm
+from noderemedy.model.actions import Action, Confirm, Guard, RemoveRebootAnnotation
 from noderemedy.model.outcome import Done, Failed, Unknown
 from noderemedy.model.time import Now, Span
 
@@ -99,6 +99,35 @@ def test_success_ends_the_trouble() -> None:
 
     assert ledger.trouble(KEY) is None
     assert 1 == ledger.went_wrong(effect, BUSY, NOW).times
+
+
+def times_of(*failures: tuple[Action, Failed | Unknown]) -> list[int]:
+    """How often in a row the key failed by then, for each failure, with a live read of every doubt in between."""
+    ledger, times = Ledger(), []
+    for action, outcome in failures:
+        effect = ledger.begin(KEY, (action,), 7)
+        ledger.end(effect)
+        times.append(ledger.went_wrong(effect, outcome, NOW).times)
+        if doubt := ledger.doubt(KEY):
+            look = ledger.begin(KEY, (doubt,), 7)
+            ledger.end(look)
+            ledger.went_well(look, NOW)
+    return times
+
+
+LOST, STORE = Unknown("no answer"), RemoveRebootAnnotation(A, Guard("uid"))
+
+
+def test_another_action_after_a_lost_answer_counts_anew() -> None:
+    """The doubt was settled and something else is wanted: the write had been applied, so this is no failure in a row."""
+    assert [1, 1, 1, 1] == times_of((drop(A), LOST), (STORE, LOST), (drop(A), LOST), (STORE, BUSY))
+
+
+def test_the_same_action_wanted_again_counts_on() -> None:
+    """Whatever became of it each time, what is wanted again was not achieved, also if live reads fail in between."""
+    assert [1, 2, 3, 4] == times_of((drop(A), LOST), (drop(A), LOST), (drop(A), BUSY), (drop(A), LOST))
+    assert [1, 2, 3] == times_of((drop(A), LOST), (Confirm(A), LOST), (drop(A), LOST))
+    assert [1, 2, 3] == times_of((drop(A), BUSY), (STORE, BUSY), (drop(A), BUSY))
 
 
 def test_trouble_can_be_forgotten() -> None:

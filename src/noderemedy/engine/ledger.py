@@ -110,10 +110,21 @@ class Ledger:
         if isinstance(outcome, Unknown) or outcome.conflict:
             self._doubts[effect.key] = effect.action.ref
         before = self._troubles.get(effect.key)
-        times = before.times + 1 if before else 1
+        times = before.times + 1 if before and not is_next(before, effect.action) else 1
         trouble = Trouble(times, now.mono + pause(times, outcome, now.draw), effect, outcome)
         self._troubles[effect.key] = trouble
         return trouble
+
+
+def is_next(before: Trouble, wanted: Action) -> bool:
+    """Whether an action follows a write whose answer was lost, not a failed one.
+
+    The doubt about it was settled by a live read, and something else is wanted now: it had been applied.
+    """
+    written = before.effect.action
+    if not isinstance(before.outcome, Unknown) or isinstance(written, Confirm) or isinstance(wanted, Confirm):
+        return False
+    return (type(written), written.ref) != (type(wanted), wanted.ref)
 
 
 def pause(times: int, outcome: Failed | Unknown, draw: int) -> Span:
