@@ -3,6 +3,7 @@
 Started by the fixtures in conftest.py, one per test module, each with an empty etcd. Authorisation is RBAC;
 identities are tokens in a file: an administrator, and restricted ones that have no rights until a test gives them
 some. Timings of the node lifecycle are shortened by the servers' own flags, never by changing what they do.
+What the identities under test ask for is written down by the server itself (audit.py).
 
 Rule: the API server is ended before its etcd, otherwise it hangs for minutes.
 """
@@ -16,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.e2e import audit
 from tests.e2e.api import Api
 from tests.e2e.certificates import Certificates
 from tests.e2e.processes import Program, free_port
@@ -48,6 +50,10 @@ class ControlPlane:
     @property
     def server(self) -> str:
         return f"https://127.0.0.1:{self.port}"
+
+    @property
+    def audit_log(self) -> Path:
+        return self.folder / "audit.log"
 
     def start(self) -> None:
         """Starts all four and returns when the API server is ready."""
@@ -134,6 +140,8 @@ class ControlPlane:
             "--authorization-mode=RBAC",
             "--service-cluster-ip-range=10.0.0.0/24",
             "--allow-privileged",
+            f"--audit-policy-file={audit.write_policy(self.folder)}",
+            f"--audit-log-path={self.audit_log}",
             f"--default-not-ready-toleration-seconds={self.toleration_s}",
             f"--default-unreachable-toleration-seconds={self.toleration_s}",
         )

@@ -7,13 +7,14 @@ The one thing that scenario tests build on:
         fleet.crash("worker-0")
 
 Each computer has a Node, a BareMetalHost and a Machine of its own name in the namespace `default`, linked as a
-bare-metal provider links them: annotation and consumerRef, and the Machine's nodeRef. Methods are for tests and may be
-called from any thread.
+bare-metal provider links them (`Provider`): annotation and consumerRef, and the Machine's nodeRef. Methods are for
+tests and may be called from any thread.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import Enum
 from types import TracebackType
 
 from tests.e2e.api import Api, Json, eventually
@@ -26,7 +27,30 @@ from tests.e2e.world import World
 NODES = "/api/v1/nodes"
 MACHINES = "/apis/cluster.x-k8s.io/v1beta1/namespaces/default/machines"
 HOSTS = "/apis/metal3.io/v1alpha1/namespaces/default/baremetalhosts"
+METAL3_MACHINES = "/apis/infrastructure.cluster.x-k8s.io/v1beta1/namespaces/default/metal3machines"
 EXTERNAL = "host.metal3.io/external-remediation"
+
+
+class Provider(Enum):
+    """Who made the Machine, and by which kind the host is consumed."""
+
+    CLUSTER_API = ("cluster.x-k8s.io/v1beta1", "cluster.x-k8s.io/v1beta1", "Machine")
+    METAL3 = ("cluster.x-k8s.io/v1beta1", "infrastructure.cluster.x-k8s.io/v1beta1", "Metal3Machine")
+    OPENSHIFT = ("machine.openshift.io/v1beta1", "machine.openshift.io/v1beta1", "Machine")
+
+    @property
+    def machine_version(self) -> str:
+        return self.value[0]
+
+    @property
+    def machines(self) -> str:
+        """The path of the collection of Machines."""
+        return f"/apis/{self.machine_version}/namespaces/default/machines"
+
+    def consumer(self, name: str) -> Json:
+        """What the host's consumerRef says."""
+        _, version, kind = self.value
+        return {"apiVersion": version, "kind": kind, "namespace": "default", "name": name}
 
 
 class Fleet:
@@ -35,6 +59,7 @@ class Fleet:
     def __init__(self, plane: ControlPlane) -> None:
         self.api: Api = plane.api()
         self.world = World()
+        self._providers: dict[str, Provider] = {}
         self._background = Background()
         self._remote: AsyncApi = self._background.call(AsyncApi, self.api)
         self.kubelets = Kubelets(self._remote, self.world)
@@ -54,17 +79,22 @@ class Fleet:
         """Timings and faults of the baremetal operator; names of hosts are names of computers."""
         return self.operator.switches
 
-    def add(self, *names: str, labels: Mapping[str, str] | None = None) -> None:
+    def add(
+        self, *names: str, labels: Mapping[str, str] | None = None, provider: Provider = Provider.CLUSTER_API
+    ) -> None:
         """Computers that run, with Node, host and machine; returns when all are Ready and known to be on."""
         for name in names:
+            self._providers[name] = provider
             self._background.call(self.kubelets.add, name, labels)
-            self.api.create(HOSTS, host(name)).ok()
-            self.api.create(MACHINES, machine(name)).ok()
+            made = self.api.create(provider.machines, machine(name, provider)).ok()
+            if provider is Provider.METAL3:
+                self.api.create(METAL3_MACHINES, metal3_machine(name, made["metadata"]["uid"])).ok()
+            self.api.create(HOSTS, host(name, provider)).ok()
         for name in names:
             eventually(lambda name=name: self.is_ready(name), f"{name} is Ready")  # type: ignore[misc]
             node_ref = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": self.node(name)["metadata"]["uid"]}
             status = {"phase": "Running", "nodeRef": node_ref}
-            self.api.merge(f"{MACHINES}/{name}/status", {"status": status}).ok()
+            self.api.merge(f"{self.machine_path(name)}/status", {"status": status}).ok()
             eventually(lambda name=name: self.powered_on(name), f"{name} is known to be on")  # type: ignore[misc]
 
     def crash(self, name: str) -> None:
@@ -79,9 +109,16 @@ class Fleet:
         """After its next power-on the computer does not come back as a node."""
         self._background.call(self.kubelets.never_boots, name)
 
-    def ask_for_repair(self, name: str) -> None:
+    def ask_for_repair(self, name: str, by: Api | None = None) -> None:
         """Sets the remediation annotation on the Machine, as a health check would."""
-        self.api.merge(f"{MACHINES}/{name}", {"metadata": {"annotations": {EXTERNAL: ""}}}).ok()
+        self.annotate(self.machine_path(name), {EXTERNAL: ""}, by)
+
+    def annotate(self, path: str, annotations: Mapping[str, str | None], by: Api | None = None) -> None:
+        """Sets annotations, or removes them with None."""
+        (by or self.api).merge(path, {"metadata": {"annotations": dict(annotations)}}).ok()
+
+    def machine_path(self, name: str) -> str:
+        return f"{self._providers[name].machines}/{name}"
 
     def node(self, name: str) -> Json:
         """The Node, or {} when there is none."""
@@ -89,7 +126,7 @@ class Fleet:
         return {} if reply.status == 404 else reply.ok()
 
     def machine(self, name: str) -> Json:
-        return self.api.get(f"{MACHINES}/{name}").ok()
+        return self.api.get(self.machine_path(name)).ok()
 
     def host(self, name: str) -> Json:
         return self.api.get(f"{HOSTS}/{name}").ok()
@@ -108,26 +145,38 @@ class Fleet:
         return said
 
 
-def host(name: str) -> Json:
+def host(name: str, provider: Provider = Provider.CLUSTER_API) -> Json:
     """A provisioned host that the machine of the same name consumes."""
-    consumer = {"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Machine", "namespace": "default", "name": name}
     bmc = {"address": f"ipmi://127.0.0.1/{name}", "credentialsName": f"{name}-bmc"}
     return {
         "apiVersion": "metal3.io/v1alpha1",
         "kind": "BareMetalHost",
         "metadata": {"name": name, "namespace": "default"},
-        "spec": {"online": True, "bmc": bmc, "consumerRef": consumer},
+        "spec": {"online": True, "bmc": bmc, "consumerRef": provider.consumer(name)},
     }
 
 
-def machine(name: str) -> Json:
+def machine(name: str, provider: Provider = Provider.CLUSTER_API) -> Json:
+    spec = {"providerID": f"metal3://default/{name}"}
     return {
-        "apiVersion": "cluster.x-k8s.io/v1beta1",
+        "apiVersion": provider.machine_version,
         "kind": "Machine",
         "metadata": {
             "name": name,
             "namespace": "default",
             "annotations": {"metal3.io/BareMetalHost": f"default/{name}"},
         },
-        "spec": {"clusterName": "e2e", "providerID": f"metal3://default/{name}"},
+        "spec": spec if provider is Provider.OPENSHIFT else {"clusterName": "e2e", **spec},
+    }
+
+
+def metal3_machine(name: str, owner_uid: str) -> Json:
+    """What stands between a Machine of Cluster API and its host where the Metal3 provider made it."""
+    version = Provider.METAL3.machine_version
+    owner = {"apiVersion": version, "kind": "Machine", "name": name, "uid": owner_uid, "controller": True}
+    return {
+        "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1",
+        "kind": "Metal3Machine",
+        "metadata": {"name": name, "namespace": "default", "ownerReferences": [owner]},
+        "spec": {"providerID": f"metal3://default/{name}"},
     }

@@ -49,6 +49,11 @@ class Program:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(timeout=10)
 
+    def terminate(self, seconds: float = 20.0) -> int:
+        """Asks it to end, as a pod's end does, and waits; its exit status."""
+        self.process.terminate()
+        return self.process.wait(timeout=seconds)
+
     def last_words(self, lines: int = 15) -> str:
         """The end of its log, for a message."""
         return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])

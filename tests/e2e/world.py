@@ -25,9 +25,10 @@ class Computer:
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the journal."""
+    """One line of the journal. `at` orders what happened here, `wall` compares with what a server wrote down."""
 
     at: float
+    wall: float
     computer: str
     what: str
     about: str = ""
@@ -82,7 +83,7 @@ class World:
             self.note(name, "container stopped", identity)
 
     def note(self, computer: str, what: str, about: str = "") -> None:
-        self.journal.append(Entry(time.monotonic(), computer, what, about))
+        self.journal.append(Entry(time.monotonic(), time.time(), computer, what, about))
 
     def when(self, what: str, computer: str = "", about: str = "") -> list[float]:
         """The times at which this happened, oldest first."""
@@ -91,6 +92,15 @@ class World:
             for entry in list(self.journal)
             if entry.what == what and computer in ("", entry.computer) and about in ("", entry.about)
         ]
+
+    def was_on(self, computer: str, wall: float) -> bool:
+        """Whether it had power at that moment, healthy or hung."""
+        switched = [
+            entry.what
+            for entry in list(self.journal)
+            if entry.computer == computer and entry.what.startswith("powered") and entry.wall <= wall
+        ]
+        return bool(switched) and switched[-1] == "powered on"
 
     def where(self, identity: str) -> list[str]:
         """The computers on which this pod really runs."""
