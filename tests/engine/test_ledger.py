@@ -115,19 +115,19 @@ def times_of(*failures: tuple[Action, Failed | Unknown]) -> list[int]:
     return times
 
 
-LOST, STORE = Unknown("no answer"), RemoveRebootAnnotation(A, Guard("uid"))
+LOST, RELEASE = Unknown("no answer"), RemoveRebootAnnotation(A, Guard("uid"))
 
 
 def test_another_action_after_a_lost_answer_counts_anew() -> None:
-    """The doubt was settled and something else is wanted: the write had been applied, so this is no failure in a row."""
-    assert [1, 1, 1, 1] == times_of((drop(A), LOST), (STORE, LOST), (drop(A), LOST), (STORE, BUSY))
+    """The doubt is settled and something else is wanted: the write had been applied, and this is another one."""
+    assert [1, 1, 1, 1] == times_of((drop(A), LOST), (RELEASE, LOST), (drop(A), LOST), (RELEASE, BUSY))
 
 
 def test_the_same_action_wanted_again_counts_on() -> None:
     """Whatever became of it each time, what is wanted again was not achieved, also if live reads fail in between."""
     assert [1, 2, 3, 4] == times_of((drop(A), LOST), (drop(A), LOST), (drop(A), BUSY), (drop(A), LOST))
     assert [1, 2, 3] == times_of((drop(A), LOST), (Confirm(A), LOST), (drop(A), LOST))
-    assert [1, 2, 3] == times_of((drop(A), BUSY), (STORE, BUSY), (drop(A), BUSY))
+    assert [1, 2, 3] == times_of((drop(A), BUSY), (RELEASE, BUSY), (drop(A), BUSY))
 
 
 def test_trouble_can_be_forgotten() -> None:

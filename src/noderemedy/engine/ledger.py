@@ -129,10 +129,7 @@ def is_next(before: Trouble, wanted: Action) -> bool:
 
 def pause(times: int, outcome: Failed | Unknown, draw: int) -> Span:
     """How long to leave a key alone after its n-th failure in a row."""
-    if isinstance(outcome, Failed) and outcome.lasting:
-        base = LASTING.ms
-    else:
-        base = growing(times)
+    base = LASTING.ms if isinstance(outcome, Failed) and outcome.lasting else growing(times)
     wished = outcome.retry_after_ms if isinstance(outcome, Failed) else 0
     return Span(max(wished, base * (75 + draw % 51) // 100))
 
