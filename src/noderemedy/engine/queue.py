@@ -7,27 +7,31 @@ not dropped, and does not block the others (the ledger holds it; see `loop.py`).
 from __future__ import annotations
 
 import heapq
+from collections import deque
 
 from noderemedy.model.outcome import Key
 from noderemedy.model.time import Mono
 
 
 class Queue:
-    """Keys to look at now, in the order in which they became due."""
+    """Keys to look at now, in the order in which they became due. Both ends cost the same however long it is."""
 
     def __init__(self) -> None:
-        self._keys: dict[Key, None] = {}
+        self._order: deque[Key] = deque()
+        self._waiting: set[Key] = set()
 
     def add(self, key: Key) -> None:
-        self._keys.setdefault(key, None)
+        if key not in self._waiting:
+            self._waiting.add(key)
+            self._order.append(key)
 
     def pop(self) -> Key:
-        key = next(iter(self._keys))
-        del self._keys[key]
+        key = self._order.popleft()
+        self._waiting.remove(key)
         return key
 
     def __len__(self) -> int:
-        return len(self._keys)
+        return len(self._order)
 
 
 class Timers:
