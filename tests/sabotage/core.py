@@ -195,7 +195,7 @@ LINKS = (
     ),
     Sabotage(
         "every held host is an orphan",
-        set_to(test_orphan, "sees", lambda key, reader: replace(view.sees(key, reader), is_named_back=False)),  # type: ignore[type-var]
+        set_to(test_orphan, "sees", lambda key, reader: disowned(view.sees(key, reader))),
         (test_orphan.test_a_hold_with_a_machine_is_the_machines_business,),
     ),
     Sabotage(
@@ -208,6 +208,11 @@ LINKS = (
         (test_whole.test_the_cost_of_a_node_event_does_not_grow_with_the_cluster,),
     ),
 )
+
+
+def disowned(found: Any) -> Any:
+    return replace(found, is_named_back=False)
+
 
 BACKUPS = (
     Sabotage(
@@ -253,6 +258,14 @@ BACKUPS = (
         "a backup is dropped on an old view",
         set_to(safety, "is_confirmed", lambda entry, now: True),
         (test_cleanup.test_a_backup_that_was_never_needed_is_dropped_after_a_live_read,),
+    ),
+    Sabotage(
+        "a backup that names no node is dropped on an old view",
+        set_to(cleanup, "_read_live", lambda view, now: None),
+        (
+            test_cleanup.test_a_backup_that_names_no_node_is_dropped_after_a_live_read,
+            test_cleanup.test_a_backup_that_was_never_needed_is_dropped_after_a_live_read,
+        ),
     ),
     Sabotage(
         "nothing is restored",
@@ -419,6 +432,16 @@ ENGINE = (
             test_ledger.test_lasting_failures_are_slow,
             test_ledger.test_a_wish_of_the_server_is_kept,
         ),
+    ),
+    Sabotage(
+        "acting in vain goes on at full speed",
+        set_to(ledger, "PATIENCE", 10**9),
+        (test_ledger.test_acting_in_vain_slows_down,),
+    ),
+    Sabotage(
+        "a lost answer slows the next step down",
+        set_to(ledger, "is_next", lambda before, wanted: False),
+        (test_ledger.test_another_action_after_a_lost_answer_counts_anew,),
     ),
     Sabotage(
         "trouble is never forgotten",

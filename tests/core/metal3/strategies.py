@@ -61,7 +61,12 @@ nodes = st.builds(
     Node, uid=node_uids, labels=maps, annotations=maps, taints=taints, unschedulable=st.booleans(), boot_id=st.just("b")
 )
 backups = st.builds(
-    NodeBackup, node_uid=node_uids, labels=maps, annotations=maps, taints=taints, unschedulable=st.booleans()
+    NodeBackup,
+    node_uid=st.sampled_from(("node-uid-1", "node-uid-2", "")),
+    labels=maps,
+    annotations=maps,
+    taints=taints,
+    unschedulable=st.booleans(),
 )
 
 # --- states of a machine -------------------------------------------------------------------------------------

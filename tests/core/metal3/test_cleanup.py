@@ -76,6 +76,17 @@ def test_a_backup_that_was_never_needed_is_dropped_after_a_live_read() -> None:
     assert ((DROP,), (BackupUnneeded("worker-0"),)) == (sure.actions, sure.because)
 
 
+def test_a_backup_that_names_no_node_is_dropped_after_a_live_read() -> None:
+    """Written by hand, it may be of the very node that an old view still shows: that node is read live first."""
+    machine = a_machine(backup=a_backup(""), node_deleted_at=ago(10))
+
+    unsure = decide(a_view(machine, node=present(a_node(), confirmed=False)), NOW)
+    sure = decide(a_view(machine), NOW)
+
+    assert ((Confirm(NODE_AT),), (ConfirmFirst("Node//worker-0"),)) == (unsure.actions, unsure.because)
+    assert ((DROP,), (NodeWhole("worker-0"),)) == (sure.actions, sure.because)
+
+
 @pytest.mark.parametrize("deleted_at", [ago(300), Malformed("'yesterday'")])
 def test_a_time_of_deletion_without_a_backup_is_dropped(deleted_at: Wall | Malformed) -> None:
     """Somebody removed the backup by hand: the node is whole by definition, and the time goes, too."""

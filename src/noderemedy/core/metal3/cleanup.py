@@ -38,13 +38,19 @@ def returned_node(view: MachineView, now: Now) -> Decision | None:
         return _never_deleted(view, drop, name, now)
     if write := restore(view.node_at, view.node_entry.resource_version, node, machine.backup):
         return Decision((write,), (RestoringNode(name),))
-    return Decision((drop,), (NodeWhole(name),))
+    is_unnamed = not machine.backup.node_uid  # written by hand: it may be of the Node that an old view still shows
+    return (is_unnamed and _read_live(view, now)) or Decision((drop,), (NodeWhole(name),))
 
 
 def _never_deleted(view: MachineView, drop: DropBackup, name: str, now: Now) -> Decision:
-    """The backup is of the Node that is there. A backup is not dropped on an old view: read the Node live first."""
+    """The backup is of the Node that is there: it was called off, or our view is old."""
+    return _read_live(view, now) or Decision((drop,), (BackupUnneeded(name),))
+
+
+def _read_live(view: MachineView, now: Now) -> Decision | None:
+    """A backup is not dropped on an old view."""
     assert view.node_at is not None
     assert isinstance(view.node_entry, Present)
-    if not safety.is_confirmed(view.node_entry, now):
-        return Decision((Confirm(view.node_at),), (ConfirmFirst(str(view.node_at)),))
-    return Decision((drop,), (BackupUnneeded(name),))
+    if safety.is_confirmed(view.node_entry, now):
+        return None
+    return Decision((Confirm(view.node_at),), (ConfirmFirst(str(view.node_at)),))
