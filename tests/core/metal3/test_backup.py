@@ -94,7 +94,7 @@ def test_a_whole_node_needs_no_write() -> None:
 
 
 def test_a_backup_without_a_uid_counts_for_the_node_that_is_there() -> None:
-    """Key and effect make a taint: of two values the node's wins, and another effect is another taint."""
+    """A backup written by hand needs no uid: its content is compared, and the uid alone is no reason to write it."""
     node = a_node(labels={"rack": "a"})
     by_hand = NodeBackup("", labels=(("rack", "a"),))
 
