@@ -216,14 +216,12 @@ class Writes(Shaping):
         return new
 
     def _remove(self, resource: ResourceType, key: Key, old: Tree, last: Tree, options: Options) -> Tree:
-        """Take an object away for good; watchers get its last state."""
+        """Take an object away for good. Watchers get its last stored state, still with what held it until now."""
         if options.dry_run:
             return last
         revision = self.store.next_revision()
-        last = stamped(last, revision)
-        change = change_of(resource.stored_kind, key, revision, old, None)
-        self.store.commit(change._replace(new=last))
-        return last
+        self.store.commit(change_of(resource.stored_kind, key, revision, old, None))
+        return stamped(last, revision)
 
     def remove(self, resource: ResourceType, tree: Tree, options: Options) -> Tree:
         """Remove an object without asking further."""
