@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from noderemedy.core.metal3 import annotation
-from noderemedy.model.ids import Kind
+from noderemedy.model.ids import FACTS, Kind
 from noderemedy.model.room import Room
 
 ROOMS: tuple[Room, ...] = (annotation.ROOM,)
 
 
 def watched(rooms: tuple[Room, ...] = ROOMS) -> tuple[Kind, ...]:
-    """Every kind that some room watches, once, in order."""
-    return tuple(dict.fromkeys(kind for room in rooms for kind in room.watches))
+    """Every kind of the API that some room watches, once, in order."""
+    return tuple(dict.fromkeys(kind for room in rooms for kind in room.watches if kind.group != FACTS))

@@ -14,7 +14,7 @@ from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import NODE, Ref, ref
 from noderemedy.model.outcome import Done, Effect, Key, Seen
 from noderemedy.model.reasons import BackupUnneeded, Reason
-from noderemedy.model.room import Index, Present, Reader, Room
+from noderemedy.model.room import Index, Present, Reader, Room, Stage
 from noderemedy.model.time import Mono, Now
 from noderemedy.rooms import ROOMS
 
@@ -49,9 +49,10 @@ def a_room(
     may: frozenset[type] = frozenset({Confirm, DropBackup}),
     indexes: tuple[Index, ...] = (),
     sees: Callable[[Ref, Reader], Any] = entry_of,
+    stage: Stage = Stage.ACT,
 ) -> Room:
     """A room that watches nodes; its view is (ref, node)."""
-    return Room(name, (NODE,), indexes, lambda at, obj, reader: (at,), sees, decide, may)
+    return Room(name, (NODE,), indexes, lambda at, obj, reader: (at,), sees, decide, may, stage)
 
 
 def idle(view: Any, now: Now) -> Decision:

@@ -1,37 +1,41 @@
-"""The queue of keys and the one timer heap. Three sentences are its whole policy:
+"""The queue of keys and the one timer heap. Four sentences are its whole policy:
 
-An earlier time replaces a later one. A key that is queued twice is looked at once. A key being processed is held,
-not dropped, and does not block the others (the ledger holds it; see `loop.py`).
+Verdicts come before gates before acts (the stage of a key's room). An earlier time replaces a later one. A key that
+is queued twice is looked at once. A key being processed is held, not dropped, and does not block the others (the
+ledger holds it; see `loop.py`).
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import deque
+from collections.abc import Mapping
 
 from noderemedy.model.outcome import Key
+from noderemedy.model.room import Stage
 from noderemedy.model.time import Mono
 
 
 class Queue:
     """Keys to look at now, in the order in which they became due. Both ends cost the same however long it is."""
 
-    def __init__(self) -> None:
-        self._order: deque[Key] = deque()
+    def __init__(self, stages: Mapping[str, Stage] | None = None) -> None:
+        self._stages = stages or {}
+        self._lines: tuple[deque[Key], ...] = tuple(deque() for _ in Stage)
         self._waiting: set[Key] = set()
 
     def add(self, key: Key) -> None:
         if key not in self._waiting:
             self._waiting.add(key)
-            self._order.append(key)
+            self._lines[self._stages.get(key.room, Stage.ACT)].append(key)
 
     def pop(self) -> Key:
-        key = self._order.popleft()
+        key = next(line for line in self._lines if line).popleft()
         self._waiting.remove(key)
         return key
 
     def __len__(self) -> int:
-        return len(self._order)
+        return len(self._waiting)
 
 
 class Timers:

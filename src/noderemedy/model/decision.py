@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from msgspec import Struct
 
 from noderemedy.model.actions import Action
+from noderemedy.model.ids import Ref
 from noderemedy.model.reasons import Reason
 from noderemedy.model.time import Mono
+
+
+class FactValue(Struct, frozen=True):
+    """The base of what a room derives. Facts have no uid: they are as old as their key's last look."""
+
+    uid: ClassVar[str] = ""
+
+
+class Fact(Struct, frozen=True):
+    """A derived value that the engine keeps, indexes and counts: rebuildable, never the truth."""
+
+    ref: Ref  # of a kind in the group FACTS
+    value: FactValue
 
 
 class Decision(Struct, frozen=True):
@@ -16,6 +32,7 @@ class Decision(Struct, frozen=True):
     because: tuple[Reason, ...] = ()  # never empty when actions is not
     wake_at: Mono | None = None  # look again then, even if nothing changes
     episode: str = ""  # names this repair: events of one episode are not repeated after a restart
+    facts: tuple[Fact, ...] = ()  # what this key states; what it states no longer is forgotten
 
 
 NOTHING = Decision()

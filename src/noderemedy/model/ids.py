@@ -27,6 +27,7 @@ class Ref(Struct, frozen=True, order=True):
         return f"{self.kind.kind}/{self.namespace}/{self.name}"
 
 
+FACTS = "facts.node-remedy.dev"  # the group of what rooms derive; never in the API
 NODE = Kind("", "Node")
 MACHINE = Kind("cluster.x-k8s.io", "Machine")
 OPENSHIFT_MACHINE = Kind("machine.openshift.io", "Machine")

@@ -1,0 +1,159 @@
+"""Facts: what a room derives, the engine keeps and counts, and others are woken by; verdicts, then gates, then acts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.builders import NOW
+from tests.engine.bench import WHY, A, B, C, a_room, a_seen, an_engine, drop, step, want
+
+from noderemedy.model.decision import NOTHING, Decision, Fact, FactValue
+from noderemedy.model.ids import FACTS, NODE, Kind, Ref, ref
+from noderemedy.model.outcome import Key
+from noderemedy.model.room import Index, Present, Reader, Room, Stage
+from noderemedy.model.time import Now
+
+VERDICT = Kind(FACTS, "Verdict")
+POOL = ref(Kind(FACTS, "Pool"), "all")
+
+
+class Sick(FactValue, frozen=True):
+    """A test's verdict."""
+
+    is_sick: bool
+
+
+def verdict_of(at: Ref) -> Ref:
+    return ref(VERDICT, at.name)
+
+
+def state(view: Any, now: Now) -> Decision:
+    at, node = view
+    return Decision(facts=(Fact(verdict_of(at), Sick(node.unschedulable)),))
+
+
+def tally_by_health(at: Ref, fact: Sick) -> tuple[str, ...]:
+    return ("sick" if fact.is_sick else "well",)
+
+
+HEALTH = Index("verdicts by health", VERDICT, tally_by_health)
+
+
+def counting(looks: list[tuple[int, int]]) -> Room:
+    """A room with one key that sees counts only, and writes down what it saw."""
+
+    def sees(key: Ref, reader: Reader) -> Any:
+        return (reader.tally("verdicts by health", "sick"), reader.tally("verdicts by health", "well"))
+
+    def decide(view: Any, now: Now) -> Decision:
+        looks.append(view)
+        return NOTHING
+
+    return Room("count", (VERDICT,), (HEALTH,), lambda at, obj, reader: (POOL,), sees, decide, frozenset(), Stage.GATE)
+
+
+def judged() -> Room:
+    return a_room(state, name="judge", stage=Stage.VERDICT)
+
+
+def test_a_fact_wakes_those_who_watch_its_kind() -> None:
+    """Counts follow the facts, and the counting key is looked at once for many of them."""
+    looks: list[tuple[int, int]] = []
+    engine = an_engine(judged(), counting(looks))
+    for at, is_sick in ((A, True), (B, True), (C, False)):
+        engine.seen(a_seen(at, unschedulable=is_sick), NOW)
+    step(engine)
+    engine.seen(a_seen(A, "2", unschedulable=False), NOW)
+    step(engine)
+
+    assert [(2, 1), (1, 2)] == looks
+
+
+def test_a_fact_that_stays_the_same_wakes_nobody() -> None:
+    """Deciding again on the same view is not news."""
+    looks: list[tuple[int, int]] = []
+    engine = an_engine(judged(), counting(looks))
+    engine.seen(a_seen(A), NOW)
+    step(engine)
+    engine.seen(a_seen(A, "2", boot_id="another boot"), NOW)
+    step(engine)
+
+    assert [(0, 1)] == looks
+
+
+def test_facts_go_with_their_key() -> None:
+    """What a key no longer states is forgotten, and counted no more."""
+    looks: list[tuple[int, int]] = []
+    engine = an_engine(judged(), counting(looks))
+    engine.seen(a_seen(A, unschedulable=True), NOW)
+    step(engine)
+    engine.gone(a_seen(A), NOW)
+    step(engine)
+
+    assert [(1, 0), (0, 0)] == looks
+    assert not isinstance(engine.cache.read(verdict_of(A)), Present)
+
+
+def test_all_verdicts_come_before_the_first_gate_and_all_gates_before_the_first_act() -> None:
+    """The first part of a storm does not slip through: whatever the order of events, stages are drained in order."""
+    order: list[str] = []
+
+    def noting(name: str, stage: Stage) -> Room:
+        def decide(view: Any, now: Now) -> Decision:
+            order.append(name)
+            return want(drop(view[0])) if stage is Stage.ACT else NOTHING
+
+        return a_room(decide, name=name, stage=stage)
+
+    rooms = [noting("act", Stage.ACT), noting("gate", Stage.GATE), noting("verdict", Stage.VERDICT)]
+    engine = an_engine(*rooms)
+    for at in (A, B):
+        engine.seen(a_seen(at), NOW)
+    step(engine)
+
+    assert ["verdict", "verdict", "gate", "gate", "act", "act"] == order
+
+
+def test_a_fact_stated_late_still_comes_before_an_act() -> None:
+    """A gate that is woken by the last verdict of a step decides before anybody acts."""
+    seen_by_act: list[int] = []
+
+    def act(view: Any, now: Now) -> Decision:
+        seen_by_act.append(view)
+        return NOTHING
+
+    acting = Room(
+        "act",
+        (NODE,),
+        (),
+        lambda at, obj, reader: (at,),
+        lambda key, reader: reader.tally("verdicts by health", "sick"),
+        act,
+        frozenset(),
+    )
+    engine = an_engine(acting, counting([]), judged())
+    for at in (A, B, C):
+        engine.seen(a_seen(at, unschedulable=True), NOW)
+    step(engine)
+
+    assert [3, 3, 3] == seen_by_act
+
+
+def test_facts_need_no_list() -> None:
+    """An engine is synced as soon as the API's kinds are: nobody lists facts."""
+    assert an_engine(judged(), counting([])).is_synced
+
+
+def test_a_room_states_only_its_own_facts() -> None:
+    """Two keys that state the same fact are a bug of ours: the second one costs its key."""
+
+    def same(view: Any, now: Now) -> Decision:
+        return Decision(facts=(Fact(ref(VERDICT, "one"), Sick(True)),), because=(WHY,))
+
+    engine = an_engine(a_room(same, name="judge", stage=Stage.VERDICT))
+    engine.seen(a_seen(A), NOW)
+    engine.seen(a_seen(B), NOW)
+    step(engine)
+
+    names = [type(reason).__name__ for reason in engine.decisions[Key("judge", B)].because]
+    assert ["RoomBroken"] == names
