@@ -117,3 +117,18 @@ def case_held_pod_outlives_its_grace(api: Client) -> None:
     assert [HOLD] == api.read("pods", "one")["metadata"]["finalizers"]
     _release(api, "pods")
     api.eventually(lambda: api.gone(api.at("pods", "one")))
+
+
+def case_deletion_event_shows_the_last_stored_state(api: Client) -> None:
+    """Watchers of a released object see it as it was stored last, with the finalizer that held it."""
+    _held(api)
+    marked = api.delete(api.at("configmaps", "one")).ok()
+    version = marked["metadata"]["resourceVersion"]
+    stream = api.watch(api.at("configmaps"), resourceVersion=version, fieldSelector="metadata.name=one")
+    patch = {"metadata": {"finalizers": None, "labels": {"late": "yes"}}}
+    after = api.patch(api.at("configmaps", "one"), patch).ok()
+    assert {"late": "yes"} == after["metadata"]["labels"]
+    event = stream.next()
+    assert "DELETED" == event["type"]
+    assert [HOLD] == event["object"]["metadata"]["finalizers"]
+    assert "labels" not in event["object"]["metadata"]
