@@ -17,7 +17,7 @@ from noderemedy.model.machine import HostName, Machine, Metal3Machine
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
 from noderemedy.model.outcome import Seen
-from noderemedy.model.room import Absent, Entry, Present
+from noderemedy.model.room import Absent, Entry, Present, Unreadable
 from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.wire import names
 from noderemedy.wire.http import Resource
@@ -161,6 +161,10 @@ def absent(*, confirmed: bool = True, now: Now = NOW) -> Absent:
     return Absent(now.mono if confirmed else None)
 
 
+def unreadable(problem: str = "garbage") -> Unreadable:
+    return Unreadable("some-uid", "100", problem)
+
+
 def an_entry(obj: Any, *, confirmed: bool, version: str) -> Entry:
     """The entry that the cache holds of an object, or of None; an entry stays as it is."""
     if isinstance(obj, Entry):
@@ -202,6 +206,9 @@ def a_cache(objects: dict[Ref, Any], *, confirmed: bool = True) -> Cache:
     for kind in RESOURCES:
         cache.end_list("", kind)
     for number, (at, obj) in enumerate(objects.items(), start=1):
+        if isinstance(obj, Unreadable):
+            cache.set_aside(at, obj)
+            continue
         seen = Seen(at, obj.uid, str(number), obj)
         cache.put(seen, NOW.mono, confirmed_at=NOW.mono if confirmed else None)
     return cache

@@ -221,7 +221,7 @@ def test_unreadable_node_is_not_an_absent_one() -> None:
     found = entries("-f", "-", stdin=yaml.safe_dump_all([*trees, broken]))
 
     assert [] == actions(found)
-    assert "ActionRefused" in reasons(found)
+    assert "NodeUnreadable" in reasons(found)
 
 
 # --- what it refuses -------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from noderemedy.model.ids import HOST, MACHINE, NODE, Kind, Ref, ref
 from noderemedy.model.machine import HostName
 from noderemedy.model.node import Node
 from noderemedy.model.outcome import Seen
-from noderemedy.model.room import Absent, Entry, Present, Unseen
+from noderemedy.model.room import Absent, Entry, Present, Unreadable, Unseen
 
 EARLY, LATE = NOW.mono, later(10).mono
 
@@ -89,6 +89,53 @@ def test_a_change_returns_what_was_there() -> None:
     cache.put(a_seen("5"), EARLY)
 
     assert (a_node(), True) == cache.put(a_seen("6", a_node(unschedulable=True)), LATE)
+
+
+# --- what cannot be read -------------------------------------------------------------------------------------
+
+GARBAGE = Unreadable("node-uid-1", "5", "labels: expected object")
+
+
+def test_what_cannot_be_read_is_neither_present_nor_absent() -> None:
+    """It leaves the indexes and the counts, and a live absence is forgotten; a live read that shows it mends it."""
+    cache = Cache(INDEXES)
+    machine = a_machine()
+    cache.put(Seen(MACHINE_AT, machine.uid, "4", machine), EARLY)
+    garbage = Unreadable(machine.uid, "5", "garbage")
+    assert (True, False) == (cache.set_aside(MACHINE_AT, garbage), cache.set_aside(MACHINE_AT, garbage))
+    cache.drop(NODE_AT, confirmed_at=EARLY)
+    cache.set_aside(NODE_AT, GARBAGE)
+
+    assert (garbage, GARBAGE) == (cache.read(MACHINE_AT), cache.read(NODE_AT))
+    assert ((), [], 0, 2) == (
+        cache.find("machines by host", str(HOST_AT)),
+        cache.refs(),
+        cache.count(MACHINE),
+        cache.count_unreadable(),
+    )
+    assert (None, True) == cache.put(Seen(MACHINE_AT, machine.uid, "6", machine), LATE, confirmed_at=LATE)
+    assert (MACHINE_AT,) == cache.find("machines by host", str(HOST_AT))
+
+
+def test_what_is_older_does_not_mend() -> None:
+    """A live read that was answered late shows what was there before: the object still cannot be read."""
+    cache = Cache(())
+    cache.set_aside(NODE_AT, GARBAGE)
+
+    assert (None, False) == cache.put(a_seen("4"), LATE, confirmed_at=EARLY)
+    assert GARBAGE == cache.read(NODE_AT)
+
+
+def test_what_is_older_does_not_spoil() -> None:
+    """A watch that lags behind a live read tells of garbage that was mended; a list is believed."""
+    cache = Cache(())
+    cache.put(a_seen("6"), EARLY, confirmed_at=EARLY)
+
+    assert not cache.set_aside(NODE_AT, GARBAGE)
+    assert isinstance(cache.read(NODE_AT), Present)
+    cache.begin_list("", NODE)
+    assert cache.set_aside(NODE_AT, GARBAGE)
+    assert ([], GARBAGE) == (cache.end_list("", NODE), cache.read(NODE_AT))
 
 
 # --- live reads ----------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
 from tests.builders import NOW, later
 from tests.engine.bench import (
     WHY,
@@ -22,10 +23,10 @@ from tests.engine.bench import (
 
 from noderemedy.engine.loop import Engine, Notice
 from noderemedy.model.decision import NOTHING, Decision
-from noderemedy.model.ids import NODE
+from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.outcome import Done, Failed, Seen, Unknown
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ClusterPaused, ObjectUnreadable, Reason
-from noderemedy.model.room import Absent, Present
+from noderemedy.model.room import Present, Reader, Unreadable
 from noderemedy.model.time import Now
 
 
@@ -139,39 +140,75 @@ def test_another_complaint_is_told() -> None:
 
 
 def test_an_unreadable_object_is_set_aside_and_told_once() -> None:
-    """It leaves the cache, wakes whom it concerned, and is told about once; the others go on."""
+    """It is neither judged nor absent, and is told about once; the others go on."""
     engine = an_engine(a_room(idle))
     engine.seen(a_seen(A), NOW)
     engine.seen(a_seen(B), NOW)
     step(engine)
 
-    engine.unreadable(A, "uid", "labels: expected object", NOW)
+    engine.unreadable(A, "uid", "1", "labels: expected object", NOW)
     assert (Notice("quarantine", A, "uid", ObjectUnreadable("labels: expected object"), "uid"),) == step(engine).notices
-    engine.unreadable(A, "uid", "labels: expected object", NOW)
+    engine.unreadable(A, "uid", "1", "labels: expected object", NOW)
 
     assert () == step(engine).notices
-    assert (1, Absent(None)) == (engine.quarantined, engine.cache.read(A))
+    assert (1, Unreadable("uid", "1", "labels: expected object")) == (engine.quarantined, engine.cache.read(A))
     assert isinstance(engine.cache.read(B), Present)
+
+
+def test_whom_an_unreadable_object_concerns_is_looked_at() -> None:
+    """When it becomes unreadable, is mended, or goes, rooms are asked whom that concerns; None is what they may see."""
+    asked: list[object] = []
+
+    def wakes(at: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
+        asked.append(obj and obj.uid)
+        return (at,)
+
+    def news() -> list[object]:
+        found = list(asked)
+        asked.clear()
+        return found
+
+    engine = an_engine(replace(a_room(idle), wakes=wakes))
+    engine.seen(a_seen(A), NOW)
+    assert ["uid"] == news()
+    engine.unreadable(A, "uid", "2", "garbage", NOW)
+    assert ["uid", None] == news()
+    engine.unreadable(A, "uid", "3", "garbage", NOW)
+    assert [] == news()
+    engine.seen(a_seen(A, "4"), NOW)
+    assert [None, "uid"] == news()
+    engine.unreadable(A, "uid", "5", "garbage", NOW)
+    engine.gone(Seen(A, "uid", "6", None), NOW)
+    assert ["uid", None, None] == news()
+
+
+def test_a_former_object_of_that_name_does_not_end_the_quarantine() -> None:
+    """The deletion of a predecessor comes late: its successor is still there, and still unreadable."""
+    engine = an_engine(a_room(idle))
+    engine.unreadable(A, "new", "7", "garbage", NOW)
+    engine.gone(Seen(A, "old", "6", None), NOW)
+
+    assert 1 == engine.quarantined
 
 
 def test_an_object_that_is_mended_recovers() -> None:
     """Readable again, it is judged again; unreadable again, it is told again."""
     engine = an_engine(a_room(idle))
-    engine.unreadable(A, "uid", "garbage", NOW)
+    engine.unreadable(A, "uid", "1", "garbage", NOW)
     step(engine)
 
     engine.seen(a_seen(A, "2"), NOW)
     assert (0, True) == (engine.quarantined, isinstance(engine.cache.read(A), Present))
-    engine.unreadable(A, "uid", "garbage", NOW)
+    engine.unreadable(A, "uid", "3", "garbage", NOW)
     assert [ObjectUnreadable("garbage")] == reasons(step(engine).notices)
 
 
 def test_another_problem_is_told() -> None:
     """Mended in one place and broken in another: that is news."""
     engine = an_engine(a_room(idle))
-    engine.unreadable(A, "uid", "garbage", NOW)
+    engine.unreadable(A, "uid", "1", "garbage", NOW)
     step(engine)
-    engine.unreadable(A, "uid", "other garbage", NOW)
+    engine.unreadable(A, "uid", "1", "other garbage", NOW)
 
     assert [ObjectUnreadable("other garbage")] == reasons(step(engine).notices)
     assert 1 == engine.quarantined
@@ -180,8 +217,8 @@ def test_another_problem_is_told() -> None:
 def test_an_unreadable_object_that_is_deleted_leaves_the_quarantine() -> None:
     """What is gone is not counted as broken any more, whether the watch says so or a list."""
     engine = an_engine(a_room(idle))
-    engine.unreadable(A, "uid", "garbage", NOW)
-    engine.unreadable(B, "uid", "garbage", NOW)
+    engine.unreadable(A, "uid", "1", "garbage", NOW)
+    engine.unreadable(B, "uid", "1", "garbage", NOW)
 
     engine.gone(Seen(A, "uid", "2", None), NOW)
     assert 1 == engine.quarantined
@@ -193,11 +230,11 @@ def test_an_unreadable_object_that_is_deleted_leaves_the_quarantine() -> None:
 def test_an_unreadable_object_of_a_new_list_stays_in_quarantine() -> None:
     """Listed again and still broken: still counted, and not told again."""
     engine = an_engine(a_room(idle))
-    engine.unreadable(A, "uid", "garbage", NOW)
+    engine.unreadable(A, "uid", "1", "garbage", NOW)
     step(engine)
 
     engine.listing(NODE, NOW)
-    engine.unreadable(A, "uid", "garbage", NOW)
+    engine.unreadable(A, "uid", "1", "garbage", NOW)
     engine.listed(NODE, NOW)
 
     assert (1, ()) == (engine.quarantined, step(engine).notices)
@@ -206,7 +243,7 @@ def test_an_unreadable_object_of_a_new_list_stays_in_quarantine() -> None:
 def test_an_object_mended_by_the_time_of_a_new_list_is_kept() -> None:
     """Unreadable before the list and readable in it: it is judged, not dropped with what the list does not name."""
     engine = an_engine(a_room(idle))
-    engine.unreadable(A, "uid", "garbage", NOW)
+    engine.unreadable(A, "uid", "1", "garbage", NOW)
 
     engine.listing(NODE, NOW)
     engine.seen(a_seen(A, "2"), NOW)
@@ -218,8 +255,8 @@ def test_an_object_mended_by_the_time_of_a_new_list_is_kept() -> None:
 def test_a_standby_tells_nobody() -> None:
     """Only the leader speaks, or every event would be there twice; what is still true on election is told then."""
     engine = an_engine(a_room(idle))
-    engine.unreadable(A, "uid", "garbage", NOW)
-    engine.unreadable(B, "uid", "garbage", NOW)
+    engine.unreadable(A, "uid", "1", "garbage", NOW)
+    engine.unreadable(B, "uid", "1", "garbage", NOW)
     assert () == step(engine, token=None).notices
     engine.seen(a_seen(B, "2"), NOW)
 
@@ -229,6 +266,6 @@ def test_a_standby_tells_nobody() -> None:
 def test_a_leader_that_is_not_in_step_yet_tells_what_is_unreadable() -> None:
     """The reason why it is not in step may be exactly that object."""
     engine = Engine((a_room(idle),))
-    engine.unreadable(A, "uid", "garbage", NOW)
+    engine.unreadable(A, "uid", "1", "garbage", NOW)
 
     assert [ObjectUnreadable("garbage")] == reasons(step(engine).notices)

@@ -24,7 +24,7 @@ from tests.core.metal3 import (
     test_waiting,
 )
 from tests.core.metal3.world import World
-from tests.engine import test_cache, test_ledger, test_loop, test_notices, test_queue, test_whole
+from tests.engine import test_cache, test_facts, test_ledger, test_loop, test_notices, test_queue, test_whole
 from tests.model import test_actions, test_reasons, test_time
 from tests.sabotage.running import Harm, Sabotage, item_to, set_to
 from tests.wire import test_answers, test_objects, test_requests
@@ -32,15 +32,18 @@ from tests.wire import test_answers, test_objects, test_requests
 from noderemedy.core import safety
 from noderemedy.core.metal3 import annotation, backup, cleanup, gates, links, view, waiting
 from noderemedy.core.metal3.annotation import TABLE, Says, row
-from noderemedy.engine import cache, ledger, loop, quarantine, queue, trace
+from noderemedy.engine import cache, ledger, loop, queue, trace
 from noderemedy.model import actions, meta, reasons, time
 from noderemedy.model.decision import NOTHING
 from noderemedy.model.host import Power
 from noderemedy.model.outcome import Done, Failed
+from noderemedy.model.room import Unreadable
 from noderemedy.model.time import Mono, Span
 from noderemedy.wire import answers, http, names, objects, requests
 
 POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.step, queue.Timers.due
+STATE, QUEUE = loop.Engine._state, queue.Queue.__init__
+SET_ASIDE, DROP = cache.Cache.set_aside, cache.Cache.drop
 CONFIRM_FIRST, RESTORE, BACK_UP = annotation.confirm_first, backup.restore, backup.back_up
 SEE_MACHINE, CONCERNED = view.see_machine, links.concerned
 SAFE = test_rules.test_a_node_is_deleted_only_when_it_is_safe
@@ -463,8 +466,12 @@ ENGINE = (
     ),
     Sabotage(
         "rooms may ask for anything",
-        set_to(loop.Engine, "_demand", lambda self, room, decision: None),
-        (test_loop.test_a_broken_rule_costs_one_key, test_loop.test_two_irreversible_actions_are_refused),
+        set_to(loop.Engine, "_demand", lambda self, *everything: None),
+        (
+            test_loop.test_a_broken_rule_costs_one_key,
+            test_loop.test_two_irreversible_actions_are_refused,
+            test_facts.test_a_room_states_only_its_own_facts,
+        ),
     ),
     Sabotage(
         "everything can be undone",
@@ -513,15 +520,79 @@ ENGINE = (
     ),
     Sabotage(
         "unreadable objects are told every time",
-        set_to(quarantine.Quarantine, "knows", lambda self, case: False),
+        set_to(cache.Cache, "set_aside", lambda self, *what: SET_ASIDE(self, *what) or True),
         (test_notices.test_an_unreadable_object_is_set_aside_and_told_once,),
     ),
     Sabotage(
-        "quarantine is for ever",
-        set_to(quarantine.Quarantine, "release", lambda self, ref: None),
+        "what cannot be read is set aside for ever",
+        set_to(cache.Cache, "drop", lambda self, ref, **live: keep_aside(self, ref, live)),
+        (test_notices.test_an_unreadable_object_that_is_deleted_leaves_the_quarantine,),
+    ),
+    Sabotage(
+        "what cannot be read is gone",
+        set_to(cache.Cache, "set_aside", lambda self, ref, unreadable: self.drop(ref) is None),
         (
-            test_notices.test_an_object_that_is_mended_recovers,
-            test_notices.test_an_unreadable_object_that_is_deleted_leaves_the_quarantine,
+            test_notices.test_an_unreadable_object_is_set_aside_and_told_once,
+            test_cache.test_what_cannot_be_read_is_neither_present_nor_absent,
+            test_orphan.test_a_hold_of_a_machine_that_cannot_be_read_is_no_orphan,
+        ),
+    ),
+    Sabotage(
+        "any version mends or spoils",
+        set_to(cache.Cache, "_is_older", lambda self, ref, version: False),
+        (test_cache.test_what_is_older_does_not_mend, test_cache.test_what_is_older_does_not_spoil),
+    ),
+    Sabotage(
+        "whom an unreadable object concerns is not found",
+        set_to(links, "concerned_by_unreadable", lambda ref, reader: ()),
+        (test_links.test_an_unreadable_object_concerns_who_names_it,),
+    ),
+    Sabotage(
+        "a node that cannot be read is gone",
+        without(gates.node_unreadable),
+        (test_gates.test_an_unreadable_node_is_not_a_node_that_is_gone,),
+    ),
+    Sabotage(
+        "a machine that cannot be read answers for no host",
+        set_to(gates, "consumer_unreadable", lambda entries: None),
+        (test_orphan.test_a_hold_of_a_machine_that_cannot_be_read_is_no_orphan,),
+    ),
+    Sabotage(
+        "an old event spoils a newer object",
+        set_to(cache.Cache, "_is_older", lambda self, ref, version: False),
+        (test_cache.test_what_is_older_does_not_spoil, test_cache.test_what_is_older_does_not_mend),
+    ),
+    Sabotage(
+        "what cannot be read concerns nobody",
+        set_to(links, "concerned_by_unreadable", lambda ref, reader: ()),
+        (test_links.test_an_unreadable_object_concerns_who_names_it,),
+    ),
+    Sabotage(
+        "a node that cannot be read is gone",
+        without(gates.node_unreadable),
+        (test_gates.test_an_unreadable_node_is_not_a_node_that_is_gone,),
+    ),
+    Sabotage(
+        "a machine that cannot be read is gone",
+        set_to(gates, "consumer_unreadable", lambda entries: None),
+        (test_orphan.test_a_hold_of_a_machine_that_cannot_be_read_is_no_orphan,),
+    ),
+    Sabotage(
+        "facts are not kept",
+        set_to(loop.Engine, "_state", lambda self, key, facts, now: None),
+        (test_facts.test_a_fact_wakes_those_who_watch_its_kind,),
+    ),
+    Sabotage(
+        "facts outlive what states them",
+        set_to(loop.Engine, "_state", lambda self, key, facts, now: facts and STATE(self, key, facts, now)),
+        (test_facts.test_facts_go_with_their_key,),
+    ),
+    Sabotage(
+        "stages are one line",
+        set_to(queue.Queue, "__init__", lambda self, stages=None: QUEUE(self)),
+        (
+            test_facts.test_all_verdicts_come_before_the_first_gate_and_all_gates_before_the_first_act,
+            test_facts.test_a_fact_stated_late_still_comes_before_an_act,
         ),
     ),
     Sabotage(
@@ -535,6 +606,10 @@ ENGINE = (
         (test_loop.test_a_late_deletion_does_not_hit_the_successor,),
     ),
 )
+
+
+def keep_aside(self: Any, ref: Any, live: Any) -> Any:
+    return None if isinstance(self._entries.get(ref), Unreadable) else DROP(self, ref, **live)
 
 
 def _replace_wake(self: Any, key: Any, at: Any) -> None:

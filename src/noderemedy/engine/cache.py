@@ -10,7 +10,7 @@ from typing import Any
 
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.outcome import Seen
-from noderemedy.model.room import Absent, Entry, Index, Present, Unseen
+from noderemedy.model.room import Absent, Entry, Index, Present, Unreadable, Unseen
 from noderemedy.model.time import Mono
 
 UNSEEN = Unseen()
@@ -22,7 +22,7 @@ class Cache:
     """Objects by Ref, which kinds are complete, and the indexes that rooms declared."""
 
     def __init__(self, indexes: tuple[Index, ...]) -> None:
-        self._entries: dict[Ref, Present] = {}
+        self._entries: dict[Ref, Present | Unreadable] = {}
         self._absent: dict[Ref, Absent] = {}
         self._complete: set[tuple[str, Kind]] = set()
         self._listing: dict[tuple[str, Kind], set[Ref]] = {}
@@ -45,15 +45,23 @@ class Cache:
     def find(self, index: str, value: str) -> tuple[Ref, ...]:
         return tuple(sorted(self._found.get((index, value), ())))
 
+    def tally(self, index: str, value: str) -> int:
+        """How many objects `find` would give, without looking at them."""
+        return len(self._found.get((index, value), ()))
+
     def is_complete(self, kind: Kind, cluster: str = "") -> bool:
         return (cluster, kind) in self._complete
 
     def count(self, kind: Kind) -> int:
-        """How many objects of a kind are here. For metrics; walks the cache."""
-        return sum(1 for ref in self._entries if ref.kind == kind)
+        """How many objects of a kind can be read. For metrics; walks the cache."""
+        return sum(1 for ref, entry in self._entries.items() if ref.kind == kind and isinstance(entry, Present))
 
     def refs(self) -> list[Ref]:
-        return sorted(self._entries)
+        """All objects that can be read."""
+        return sorted(ref for ref, entry in self._entries.items() if isinstance(entry, Present))
+
+    def count_unreadable(self) -> int:
+        return sum(1 for entry in self._entries.values() if isinstance(entry, Unreadable))
 
     # --- writing -----------------------------------------------------------------------------------------------
 
@@ -64,14 +72,14 @@ class Cache:
         is ignored, or it would pass for confirmed (invariant S9), also if it is about a former object of that name.
         Only a list may go back in time (a restored etcd), and then it is confirmed no more.
         """
-        ref, old = seen.ref, self._entries.get(seen.ref)
-        named = self._listing.get((ref.cluster, ref.kind)) if confirmed_at is None else None
-        if named is not None:
-            named.add(ref)
+        ref = seen.ref
+        is_listed = confirmed_at is None and self._note_listed(ref)
+        is_older = self._is_older(ref, seen.resource_version)
+        entry = self._entries.get(ref)
+        old = entry if isinstance(entry, Present) else None
         is_same = old is not None and old.obj.uid == seen.uid
-        is_older = old is not None and precedes(seen.resource_version, old.resource_version)
-        if old is not None and is_older and named is None:
-            return old.obj, False
+        if is_older and not is_listed:
+            return (old.obj if old else None), False
         self._absent.pop(ref, None)
         if confirmed_at is None and old is not None and is_same and not is_older:
             confirmed_at = old.confirmed_at
@@ -83,6 +91,33 @@ class Cache:
         self._reindex(ref, old.obj if old else None, obj)
         return (old.obj if old else None), True
 
+    def set_aside(self, ref: Ref, unreadable: Unreadable) -> bool:
+        """Remember that an object is there and cannot be read; returns whether that is news.
+
+        As with `put`, what is older than what we have counts only in a list.
+        """
+        is_listed = self._note_listed(ref)
+        if self._is_older(ref, unreadable.resource_version) and not is_listed:
+            return False
+        old = self._entries.get(ref)
+        self._absent.pop(ref, None)
+        self._entries[ref] = unreadable
+        if isinstance(old, Present):
+            self._reindex(ref, old.obj, None)
+        return not isinstance(old, Unreadable) or (old.uid, old.problem) != (unreadable.uid, unreadable.problem)
+
+    def _note_listed(self, ref: Ref) -> bool:
+        """Whether a list of this kind runs; if so, it has named this object."""
+        named = self._listing.get((ref.cluster, ref.kind))
+        if named is None:
+            return False
+        named.add(ref)
+        return True
+
+    def _is_older(self, ref: Ref, version: str) -> bool:
+        entry = self._entries.get(ref)
+        return entry is not None and precedes(version, entry.resource_version)
+
     def drop(self, ref: Ref, *, confirmed_at: Mono | None = None) -> Any:
         """Forget an object; returns what was there before. A live read makes its absence a fact."""
         old = self._entries.pop(ref, None)
@@ -90,7 +125,7 @@ class Cache:
             self._absent[ref] = Absent(confirmed_at)
             if len(self._absent) > ABSENT_MAX:
                 del self._absent[next(iter(self._absent))]
-        if old is None:
+        if not isinstance(old, Present):
             return None
         self._reindex(ref, old.obj, None)
         return old.obj

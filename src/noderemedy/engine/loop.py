@@ -18,16 +18,15 @@ from msgspec import Struct
 
 from noderemedy.engine.cache import Cache
 from noderemedy.engine.ledger import Ledger
-from noderemedy.engine.quarantine import Case, Quarantine
 from noderemedy.engine.queue import Queue, Timers
 from noderemedy.engine.trace import Trace
 from noderemedy.model.actions import IRREVERSIBLE, Action, Confirm
-from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.errors import Bug
-from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen, Unknown
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason, RoomBroken
-from noderemedy.model.room import Present, Room
+from noderemedy.model.room import Present, Room, Unreadable
 from noderemedy.model.time import Mono, Now
 
 NOTICED_AFTER = 3  # failures in a row before a person is told: a conflict or two is daily business
@@ -57,21 +56,25 @@ class Engine:
     def __init__(self, rooms: tuple[Room, ...], *, trace: Trace | None = None, is_dry: bool = False) -> None:
         self.rooms = {room.name: room for room in rooms}
         self.cache = Cache(tuple(index for room in rooms for index in room.indexes))
-        self.queue = Queue()
+        self.queue = Queue({room.name: room.stage for room in rooms})
         self.timers = Timers()
         self.ledger = Ledger()
         self.trace = trace or Trace()
         self.decisions: dict[Key, Decision] = {}
         self._is_dry = is_dry  # decide, and do nothing but live reads
+        self._facts: dict[Key, tuple[Ref, ...]] = {}  # what a key states
+        self._stated: dict[Ref, Key] = {}  # which key states a fact
         self._published: dict[Key, tuple[Reason, ...]] = {}
         self._complaints: dict[Key, Reason] = {}
         self._clock_offset_ms: int | None = None
         self._notices: list[Notice] = []
-        self._quarantine = Quarantine()
+        self._untold: dict[Ref, None] = {}  # what cannot be read, and nobody knows yet
         self._watchers: dict[Kind, list[Room]] = {}
         for room in rooms:
             for kind in room.watches:
                 self._watchers.setdefault(kind, []).append(room)
+                if kind.group == FACTS:
+                    self.cache.end_list("", kind)  # nobody lists what we derive
 
     # --- what the programs tell it ------------------------------------------------------------------------------
 
@@ -81,20 +84,17 @@ class Engine:
 
     def gone(self, seen: Seen, now: Now) -> None:
         """An object was deleted. If another one has its name by now, that one stays."""
-        entry = self.cache.read(seen.ref)
-        if not isinstance(entry, Present) or entry.obj.uid == seen.uid:
+        if self._uid(seen.ref) in ("", seen.uid):
             self._leave(seen.ref, now, None)
 
     def listing(self, kind: Kind, now: Now, cluster: str = "") -> None:
         """A complete list of this kind begins."""
         self.cache.begin_list(cluster, kind)
-        self._quarantine.begin_list(cluster, kind)
 
     def listed(self, kind: Kind, now: Now, cluster: str = "") -> None:
         """The list is complete: what it did not name is gone."""
         for ref in self.cache.end_list(cluster, kind):
             self._leave(ref, now, None)
-        self._quarantine.end_list(cluster, kind)
         self.trace.record(now, "listed", kind)
 
     def lost(self, kind: Kind, now: Now, cluster: str = "") -> None:
@@ -102,13 +102,15 @@ class Engine:
         self.cache.forget_complete(cluster, kind)
         self.trace.record(now, "lost", kind)
 
-    def unreadable(self, ref: Ref, uid: str, problem: str, now: Now) -> None:
+    def unreadable(self, ref: Ref, uid: str, resource_version: str, problem: str, now: Now) -> None:
         """An object does not decode: set it aside, say so on it once, and go on with the others."""
-        case = Case(ref, uid, problem)
-        if self._quarantine.knows(case):
+        old = self.cache.read(ref)
+        if not self.cache.set_aside(ref, Unreadable(uid, resource_version, problem)):
             return
-        self._leave(ref, now, None)
-        self._quarantine.add(case)
+        if isinstance(old, Present):
+            self._wake(ref, old.obj)
+        self._wake(ref, None)
+        self._untold[ref] = None
         self.trace.record(now, "unreadable", ref, problem)
 
     def ended(self, effect: Effect, outcome: Outcome, now: Now) -> Effect | None:
@@ -135,7 +137,7 @@ class Engine:
 
     @property
     def quarantined(self) -> int:
-        return len(self._quarantine)
+        return self.cache.count_unreadable()
 
     def step(self, now: Now, token: int | None) -> Output:
         """Look at every key that is due. `token` is the leader's; None: stand by, and keep what is queued."""
@@ -151,11 +153,13 @@ class Engine:
 
     def _told(self) -> tuple[Notice, ...]:
         """All that is new. A standby keeps it: two who speak would say everything twice."""
+        untold = [(ref, self.cache.read(ref)) for ref in self._untold]
         unreadable = [
-            Notice("quarantine", case.ref, case.uid, ObjectUnreadable(case.problem), case.uid)
-            for case in self._quarantine.tell()
+            Notice("quarantine", ref, entry.uid, ObjectUnreadable(entry.problem), entry.uid)
+            for ref, entry in untold
+            if isinstance(entry, Unreadable)  # and not mended or gone meanwhile
         ]
-        notices, self._notices = (*unreadable, *self._notices), []
+        notices, self._notices, self._untold = (*unreadable, *self._notices), [], {}
         return notices
 
     def next_wake(self) -> Mono | None:
@@ -183,6 +187,7 @@ class Engine:
         if doubt := self.ledger.doubt(key):
             return self._begin(key, (doubt,), now, token)
         decision = self._decide(key, now)
+        self._state(key, decision.facts, now)
         if not decision.actions:
             self.ledger.forget_trouble(key)
             self._complaints.pop(key, None)
@@ -207,15 +212,17 @@ class Engine:
             if view is None:
                 return NOTHING
             decision = room.decide(view, now)
-            self._demand(room, decision)
+            self._demand(key, room, decision)
         except Exception as broken:  # noqa: BLE001  the outermost place that knows the key: the others go on
             problem = str(broken) if isinstance(broken, AssertionError | Bug) and str(broken) else repr(broken)
             self.trace.record(now, "broken", key, problem)
             return Decision(because=(RoomBroken(problem),))
         return decision
 
-    def _demand(self, room: Room, decision: Decision) -> None:
+    def _demand(self, key: Key, room: Room, decision: Decision) -> None:
         """What every decision must keep to."""
+        if any(self._stated.get(fact.ref, key) != key for fact in decision.facts):
+            raise Bug("a fact that another key states")
         asked = {type(action) for action in decision.actions}
         if not asked <= room.may:
             names = sorted(kind.__name__ for kind in asked - room.may)
@@ -224,6 +231,22 @@ class Engine:
             raise Bug("an action without a reason")
         if sum(isinstance(action, IRREVERSIBLE) for action in decision.actions) > 1:
             raise Bug("more than one irreversible action in one decision")
+
+    def _state(self, key: Key, facts: tuple[Fact, ...], now: Now) -> None:
+        """Facts enter and leave the cache like objects; those who watch their kind are woken by a change."""
+        before = self._facts.get(key, ())
+        for fact in facts:
+            self._stated[fact.ref] = key
+            self._enter(Seen(fact.ref, "", "", fact.value), now, None)
+        stated = tuple(fact.ref for fact in facts)
+        for ref in before:
+            if ref not in stated:
+                del self._stated[ref]
+                self._leave(ref, now, None)
+        if stated:
+            self._facts[key] = stated
+        elif before:
+            del self._facts[key]
 
     def _remember(self, key: Key, decision: Decision, now: Now) -> None:
         """Keep the decision for whoever asks, and tell people what is new about it."""
@@ -247,6 +270,8 @@ class Engine:
 
     def _uid(self, ref: Ref) -> str:
         entry = self.cache.read(ref)
+        if isinstance(entry, Unreadable):
+            return entry.uid
         return str(entry.obj.uid) if isinstance(entry, Present) else ""
 
     def _observe(self, effect: Effect, done: Done, now: Now) -> None:
@@ -275,20 +300,19 @@ class Engine:
         self._notices.append(Notice(key.room, key.ref, self._uid(key.ref), complaint, episode))
 
     def _enter(self, seen: Seen, now: Now, confirmed_at: Mono | None) -> None:
-        self._quarantine.release(seen.ref)
+        was_unreadable = isinstance(self.cache.read(seen.ref), Unreadable)
         old, is_changed = self.cache.put(seen, now.mono, confirmed_at=confirmed_at)
         if not is_changed:
             return
         self.trace.record(now, "seen", seen.ref, seen.resource_version)
-        if old is not None:
+        if old is not None or was_unreadable:
             self._wake(seen.ref, old)
         self._wake(seen.ref, seen.obj)
 
     def _leave(self, ref: Ref, now: Now, confirmed_at: Mono | None) -> None:
-        self._quarantine.release(ref)
         entry = self.cache.read(ref)
-        if isinstance(entry, Present):
-            self._wake(ref, entry.obj)  # while the indexes still know it
+        if isinstance(entry, Present | Unreadable):
+            self._wake(ref, entry.obj if isinstance(entry, Present) else None)  # while the indexes still know it
             self.trace.record(now, "gone", ref)
         self.cache.drop(ref, confirmed_at=confirmed_at)
 

@@ -16,10 +16,10 @@ from noderemedy.engine.loop import Engine
 from noderemedy.manager import plain
 from noderemedy.manager.sources import Source
 from noderemedy.model.actions import Action, Confirm
-from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
-from noderemedy.model.room import Present, Room
+from noderemedy.model.room import Present, Room, Unreadable
 from noderemedy.model.time import Mono, Now, Wall
 from noderemedy.rooms import ROOMS, watched
 from noderemedy.wire.objects import Undecodable, convert
@@ -62,8 +62,7 @@ class Look:
     def __init__(self, now: Wall, rooms: tuple[Room, ...] = ROOMS) -> None:
         self.now = Now(now, Mono(now.ms))  # so that a wake in Mono is the same number on the wall
         self.engine = Engine(rooms, is_dry=True)
-        self._unreadable: dict[Ref, Entry] = {}
-        self._nameless: list[Entry] = []
+        self._unreadable: list[Entry] = []
         self._complaints: dict[Key, Reason] = {}
         self._objects = 0
 
@@ -74,11 +73,8 @@ class Look:
     def unreadable(self, problem: Undecodable) -> None:
         """Set an object aside; the others go on."""
         self._objects += 1
-        entry = Entry(QUARANTINE, str(problem.ref), because=(ObjectUnreadable(problem.problem),))
-        if problem.ref.name:
-            self._unreadable[problem.ref] = entry
-        else:
-            self._nameless.append(entry)
+        self.engine.unreadable(problem.ref, problem.uid, problem.resource_version, problem.problem, LONG_AGO)
+        self._unreadable.append(Entry(QUARANTINE, str(problem.ref), because=(ObjectUnreadable(problem.problem),)))
 
     def complete(self, kind: Kind) -> None:
         """All objects of this kind were told."""
@@ -99,11 +95,9 @@ class Look:
     def remembered(self, read: Effect) -> Outcome:
         """The answer of a world that is what we were told of it."""
         ref = read.action.ref
-        if unreadable := self._unreadable.get(ref):
-            reason = unreadable.because[0]
-            assert isinstance(reason, ObjectUnreadable)
-            return Failed(f"{ref}: {reason.problem}", lasting=True)
         entry = self.engine.cache.read(ref)
+        if isinstance(entry, Unreadable):
+            return Failed(f"{ref}: {entry.problem}", lasting=True)
         if isinstance(entry, Present):
             return Done(self.now.mono, Seen(ref, entry.obj.uid, entry.resource_version, entry.obj))
         return Done(self.now.mono, gone=True)
@@ -111,7 +105,7 @@ class Look:
     def plan(self, remarks: Iterable[str] = ()) -> Plan:
         decided = [self._entry(key) for key in self.engine.decisions]
         entries = [entry for entry in decided if entry.actions or entry.because or entry.wake_at]
-        entries += [*self._unreadable.values(), *self._nameless]
+        entries += self._unreadable
         entries.sort(key=lambda entry: (entry.room, entry.key))
         return Plan(tuple(entries), self._objects, tuple(remarks))
 

@@ -67,7 +67,8 @@ class EngineSink:
         self._poke()
 
     def unreadable(self, kind: Kind, problem: Undecodable) -> None:
-        self._engine.unreadable(problem.ref, problem.uid, problem.problem, self._clock.now())
+        now = self._clock.now()
+        self._engine.unreadable(problem.ref, problem.uid, problem.resource_version, problem.problem, now)
         self._poke()
 
     def contact(self, kind: Kind) -> None:

@@ -250,6 +250,39 @@ class HostMissing(Reason, frozen=True):
         return f"host {self.host}, named by metal3.io/BareMetalHost, does not exist: nothing is done"
 
 
+class HostUnreadable(Reason, frozen=True):
+    """The host that the Machine names exists, but cannot be read."""
+
+    alert: ClassVar[bool] = True
+    host: str
+    problem: str
+
+    def note(self) -> str:
+        return f"host {self.host} cannot be read ({self.problem}): nothing is done until it is mended"
+
+
+class NodeUnreadable(Reason, frozen=True):
+    """The Node that the Machine names exists, but cannot be read: that is not a node that does not exist."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    problem: str
+
+    def note(self) -> str:
+        return f"node {self.node} cannot be read ({self.problem}): nothing is done until it is mended"
+
+
+class ConsumerUnreadable(Reason, frozen=True):
+    """The host's consumerRef leads to an object that cannot be read: whose host it is cannot be told."""
+
+    alert: ClassVar[bool] = True
+    consumer: str
+    problem: str
+
+    def note(self) -> str:
+        return f"{self.consumer}, which this host names, cannot be read ({self.problem}): left alone until it is mended"
+
+
 class HostNotOurs(Reason, frozen=True):
     """The host that the Machine names is consumed by somebody else."""
 

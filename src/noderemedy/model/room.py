@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import IntEnum
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -27,11 +28,19 @@ class Absent(Struct, frozen=True):
     confirmed_at: Mono | None = None
 
 
+class Unreadable(Struct, frozen=True):
+    """The object is there, but cannot be read: neither absent nor anything to judge by."""
+
+    uid: str
+    resource_version: str
+    problem: str
+
+
 class Unseen(Struct, frozen=True):
     """We do not watch this kind, or have not listed it yet: neither there nor absent."""
 
 
-Entry = Present | Absent | Unseen
+Entry = Present | Absent | Unreadable | Unseen
 
 
 class Index(Struct, frozen=True):
@@ -42,12 +51,22 @@ class Index(Struct, frozen=True):
     of: Callable[[Ref, Any], tuple[str, ...]]
 
 
+class Stage(IntEnum):
+    """When a room's keys are looked at: all verdicts before the first gate, all gates before the first act."""
+
+    VERDICT = 0
+    GATE = 1
+    ACT = 2
+
+
 class Reader(Protocol):
     """What a room may ask of the engine's cache."""
 
     def read(self, ref: Ref) -> Entry: ...
 
     def find(self, index: str, value: str) -> tuple[Ref, ...]: ...
+
+    def tally(self, index: str, value: str) -> int: ...
 
 
 class Room(Struct, frozen=True):
@@ -56,7 +75,8 @@ class Room(Struct, frozen=True):
     name: str
     watches: tuple[Kind, ...]
     indexes: tuple[Index, ...]
-    wakes: Callable[[Ref, Any, Reader], Iterable[Ref]]
+    wakes: Callable[[Ref, Any, Reader], Iterable[Ref]]  # the object is None where it cannot be read
     sees: Callable[[Ref, Reader], Any]  # the room's own View, or None: nothing to judge
     decide: Callable[[Any, Now], Decision]
     may: frozenset[type]
+    stage: Stage = Stage.ACT

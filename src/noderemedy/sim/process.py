@@ -14,7 +14,7 @@ from noderemedy.engine.leadership import Leadership, Rules
 from noderemedy.engine.loop import Engine, Notice
 from noderemedy.engine.trace import Trace
 from noderemedy.model.ids import Kind
-from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
+from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
 from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.rooms import ROOMS, watched
 from noderemedy.sim.agenda import Appointment
@@ -149,7 +149,10 @@ class Process:
         try:
             seen = convert(kind, event.tree)
         except Undecodable as error:
-            self.engine.unreadable(error.ref, error.uid, error.problem, now)
+            if event.type == "DELETED":
+                self.engine.gone(Seen(error.ref, error.uid, error.resource_version, None), now)
+            else:
+                self.engine.unreadable(error.ref, error.uid, error.resource_version, error.problem, now)
             return
         if event.type == "DELETED":
             self.engine.gone(seen, now)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.builders import (
     HOST_AT,
     MACHINE_AT,
+    METAL3_MACHINE_AT,
     NOW,
     PROVIDER_ID,
     a_backup,
@@ -16,6 +18,7 @@ from tests.builders import (
     absent,
     ago,
     later,
+    unreadable,
 )
 
 from noderemedy.core.metal3 import gates
@@ -26,13 +29,16 @@ from noderemedy.model.host import Consumer, Power
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
     ClusterPaused,
+    ConsumerUnreadable,
     HostMissing,
     HostNameUnreadable,
     HostNotNamed,
     HostNotOurs,
     HostPaused,
+    HostUnreadable,
     MachineDeleting,
     NodeNotOurs,
+    NodeUnreadable,
     PausedByPerson,
     PauseUnreadable,
     PowerOffDisabled,
@@ -56,6 +62,12 @@ BLOCKED: dict[str, tuple[MachineView, Reason]] = {
     "host missing": (a_view(host=None), HostMissing("metal/rack1-u07")),
     "host absent, not read live": (a_view(host=absent(confirmed=False)), HostMissing("metal/rack1-u07")),
     "host never listed": (a_view(host=Unseen()), HostMissing("metal/rack1-u07")),
+    "host unreadable": (a_view(host=unreadable()), HostUnreadable("metal/rack1-u07", "garbage")),
+    "node unreadable": (a_view(node=unreadable()), NodeUnreadable("worker-0", "garbage")),
+    "Metal3Machine unreadable": (
+        replace(a_view(is_consumer=False), between=((METAL3_MACHINE_AT, unreadable()),)),
+        ConsumerUnreadable("Metal3Machine/metal/worker-0-m3m", "garbage"),
+    ),
     "another consumer": (
         a_view(host=a_host(consumer=OTHER), is_consumer=False),
         HostNotOurs("metal/rack1-u07", "Machine/metal/worker-9"),
@@ -102,7 +114,8 @@ def test_every_gate_is_tested() -> None:
 def passes(gate: gates.Gate, view: MachineView) -> Reason | None:
     """The gate's answer, where it can be asked: those behind the host gates need a host."""
     needs_host = gate in (*gates.BEFORE_THE_TABLE[1:], *gates.BEFORE_A_ROW, *gates.BEFORE_POWER_OFF)
-    if needs_host and (view.host_at is None or (view.host is None and gate is not gates.host_missing)):
+    is_asked_first = gate in (gates.host_missing, gates.host_unreadable)
+    if needs_host and (view.host_at is None or (view.host is None and not is_asked_first)):
         return None
     return gate(view, NOW)
 
@@ -156,6 +169,29 @@ def test_an_unattended_host_proves_nothing(host: object) -> None:
 
     assert () == decision.actions
     assert [HostPaused] == [type(reason) for reason in decision.because]
+
+
+# --- a node that cannot be read ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("held", [True, False])
+@pytest.mark.parametrize("power", list(Power))
+def test_an_unreadable_node_is_not_a_node_that_is_gone(power: Power, held: bool) -> None:
+    """Whatever the host is like, the request stays, and nothing is done before the node was mended."""
+    machine = a_machine(needs=True, backup=a_backup(), node_deleted_at=ago(1))
+
+    decision = decide(a_view(machine, a_host(power=power, held=held), unreadable()), NOW)
+
+    assert ((), (NodeUnreadable("worker-0", "garbage"),)) == (decision.actions, decision.because)
+
+
+def test_an_unreadable_node_does_not_keep_our_host_off() -> None:
+    """When the request was withdrawn the hold goes, whatever the node is like."""
+    view = a_view(a_machine(), a_host(power=Power.OFF, held=True), unreadable())
+
+    decision = decide(view, NOW)
+
+    assert [(RemoveRebootAnnotation, HOST_AT)] == [(type(action), action.ref) for action in decision.actions]
 
 
 # --- another machine's node ----------------------------------------------------------------------------------

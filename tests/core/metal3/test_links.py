@@ -153,6 +153,19 @@ def test_a_metal3_machine_event_concerns_its_owner_and_its_host() -> None:
     assert (HOST_AT,) == tuple(concerned(METAL3_MACHINE_AT, a_metal3_machine(owner=None), cache))
 
 
+def test_an_unreadable_object_concerns_who_names_it() -> None:
+    """It says nothing itself, so both ends of the chain are found from the other objects."""
+    objects = {MACHINE_AT: a_machine(), HOST_AT: a_host(consumer=METAL3_CONSUMER)}
+    cache = a_cache({**objects, METAL3_MACHINE_AT: a_metal3_machine()})
+    directly = a_cache({MACHINE_AT: a_machine(), HOST_AT: a_host()})
+
+    assert (MACHINE_AT,) == tuple(concerned(NODE_AT, None, cache))
+    assert (MACHINE_AT, HOST_AT) == tuple(concerned(HOST_AT, None, cache))
+    assert (HOST_AT, MACHINE_AT) == tuple(concerned(METAL3_MACHINE_AT, None, cache))
+    assert (MACHINE_AT, HOST_AT) == tuple(concerned(MACHINE_AT, None, cache))
+    assert (MACHINE_AT, HOST_AT) == tuple(concerned(MACHINE_AT, None, directly))
+
+
 def test_a_bare_host_name_means_the_machines_namespace() -> None:
     """The view follows the name that the Machine gives, in the namespace that it gives."""
     elsewhere = ref(HOST, "h", "racks")

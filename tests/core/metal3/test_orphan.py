@@ -16,6 +16,7 @@ from tests.builders import (
     a_host,
     a_machine,
     a_metal3_machine,
+    unreadable,
 )
 
 from noderemedy.core.metal3.annotation import decide
@@ -25,7 +26,7 @@ from noderemedy.model.host import Consumer, Power
 from noderemedy.model.ids import MACHINE, METAL3_MACHINE, OPENSHIFT_MACHINE, Ref, ref
 from noderemedy.model.machine import HostName
 from noderemedy.model.meta import Malformed
-from noderemedy.model.reasons import ConfirmFirst, HoldOrphaned, HostPaused
+from noderemedy.model.reasons import ConfirmFirst, ConsumerUnreadable, HoldOrphaned, HostPaused
 
 OTHER = ref(MACHINE, "worker-9", "metal")
 
@@ -116,6 +117,24 @@ def test_a_hold_with_a_machine_is_the_machines_business() -> None:
         assert view is not None
         decision = decide(view, NOW)
         assert ((), ()) == (decision.actions, decision.because)
+
+
+@pytest.mark.parametrize(
+    ("objects", "who"),
+    [
+        ({HOST_AT: a_host(held=True, power=Power.OFF), MACHINE_AT: unreadable()}, MACHINE_AT),
+        ({HOST_AT: held(Consumer("Machine", "metal", "worker-0")), OPENSHIFT_MACHINE_AT: unreadable()}, MACHINE_AT),
+        ({HOST_AT: held(METAL3_CONSUMER), METAL3_MACHINE_AT: unreadable(), MACHINE_AT: a_machine()}, METAL3_MACHINE_AT),
+        ({HOST_AT: held(METAL3_CONSUMER), METAL3_MACHINE_AT: a_metal3_machine(), MACHINE_AT: unreadable()}, MACHINE_AT),
+    ],
+)
+def test_a_hold_of_a_machine_that_cannot_be_read_is_no_orphan(objects: dict[Ref, Any], who: Ref) -> None:
+    """Whoever may answer for the host exists: nothing is written until that object is mended or gone."""
+    view = sees(HOST_AT, a_cache(objects))
+
+    assert view is not None
+    decision = decide(view, NOW)
+    assert ((), (ConsumerUnreadable(str(who), "garbage"),)) == (decision.actions, decision.because)
 
 
 def test_a_host_without_our_hold_is_not_looked_at() -> None:

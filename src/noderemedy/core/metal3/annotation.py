@@ -112,7 +112,7 @@ def machine(view: MachineView, now: Now) -> Decision:
         or gates.blocked(gates.BEFORE_THE_TABLE, view, now)
         or table(view, now)
     )
-    return Decision(decision.actions, decision.because, decision.wake_at, episode(view))
+    return Decision(decision.actions, decision.because, decision.wake_at, episode=episode(view))
 
 
 def table(view: MachineView, now: Now) -> Decision:
@@ -212,7 +212,7 @@ def orphan(view: HostView, now: Now) -> Decision:
     """Release a hold of ours that no living Machine answers for; free nothing."""
     if view.is_named_back:
         return NOTHING
-    if reason := gates.host_unattended(view.ref, view.host):
+    if reason := gates.consumer_unreadable(view.suspects) or gates.host_unattended(view.ref, view.host):
         return Decision(because=(reason,))
     if asked := confirm_first(now, *view.suspects):
         return asked

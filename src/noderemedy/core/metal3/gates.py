@@ -15,20 +15,23 @@ from noderemedy.model.ids import Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
     ClusterPaused,
+    ConsumerUnreadable,
     HostMissing,
     HostNameUnreadable,
     HostNotNamed,
     HostNotOurs,
     HostPaused,
+    HostUnreadable,
     MachineDeleting,
     NodeNotOurs,
+    NodeUnreadable,
     PausedByPerson,
     PauseUnreadable,
     PowerOffDisabled,
     PowerUnknown,
     Reason,
 )
-from noderemedy.model.room import Absent, Unseen
+from noderemedy.model.room import Absent, Entry, Unreadable, Unseen
 from noderemedy.model.time import Mono, Now
 
 Gate = Callable[[MachineView, Now], Reason | None]
@@ -53,6 +56,17 @@ def node_not_ours(view: MachineView, now: Now) -> Reason | None:
     return NodeNotOurs(view.node_at.name, view.node.provider_id, expected)
 
 
+def node_unreadable(view: MachineView, now: Now) -> Reason | None:
+    """A Node that cannot be read is there: the table's first column must not take it for gone.
+
+    As above, a hold without a request is only released, whatever the Node is like.
+    """
+    if not isinstance(view.node_entry, Unreadable) or (view.holds and not view.machine.needs_remediation):
+        return None
+    assert view.node_at is not None
+    return NodeUnreadable(view.node_at.name, view.node_entry.problem)
+
+
 def host_not_named(view: MachineView, now: Now) -> Reason | None:
     if isinstance(view.machine.host, Malformed):
         return HostNameUnreadable(view.machine.host.problem)
@@ -61,6 +75,23 @@ def host_not_named(view: MachineView, now: Now) -> Reason | None:
 
 def host_missing(view: MachineView, now: Now) -> Reason | None:
     return HostMissing(name_of(view)) if isinstance(view.host_entry, Absent | Unseen) else None
+
+
+def host_unreadable(view: MachineView, now: Now) -> Reason | None:
+    entry = view.host_entry
+    return HostUnreadable(name_of(view), entry.problem) if isinstance(entry, Unreadable) else None
+
+
+def between_unreadable(view: MachineView, now: Now) -> Reason | None:
+    return consumer_unreadable(view.between)
+
+
+def consumer_unreadable(entries: tuple[tuple[Ref, Entry], ...]) -> Reason | None:
+    """Somebody may answer for the host whom we cannot hear."""
+    for ref, entry in entries:
+        if isinstance(entry, Unreadable):
+            return ConsumerUnreadable(str(ref), entry.problem)
+    return None
 
 
 def host_not_ours(view: MachineView, now: Now) -> Reason | None:
@@ -101,10 +132,12 @@ def power_off_disabled(view: MachineView, now: Now) -> Reason | None:
     return PowerOffDisabled(name_of(view)) if view.host.power_off_disabled else None
 
 
-BEFORE_ANYTHING: tuple[Gate, ...] = (cluster_paused, node_not_ours)
+BEFORE_ANYTHING: tuple[Gate, ...] = (cluster_paused, node_unreadable, node_not_ours)
 BEFORE_THE_TABLE: tuple[Gate, ...] = (
     host_not_named,
     host_missing,
+    host_unreadable,
+    between_unreadable,
     host_not_ours,
     host_left_alone,
 )

@@ -37,10 +37,15 @@ def _consumers_named(ref: Ref, host: Host) -> tuple[str, ...]:
     return tuple(str(consumer) for consumer in consumer_refs(ref, host.consumer)) if host.consumer else ()
 
 
+def _owner_named(ref: Ref, middle: Metal3Machine) -> tuple[str, ...]:
+    return (str(owner_ref(ref, middle.owner_machine)),) if middle.owner_machine else ()
+
+
 INDEXES: tuple[Index, ...] = (
     *(Index("machines by host", kind, _hosts_named) for kind in MACHINE_KINDS),
     *(Index("machines by node", kind, _nodes_named) for kind in MACHINE_KINDS),
     Index("hosts by consumer", HOST, _consumers_named),
+    Index("metal3machines by machine", METAL3_MACHINE, _owner_named),
 )
 
 
@@ -50,6 +55,11 @@ def host_ref(machine: Ref, host: HostName) -> Ref:
 
 def node_ref(machine: Ref, name: str) -> Ref:
     return Ref(machine.cluster, NODE, "", name)
+
+
+def owner_ref(middle: Ref, owner: str) -> Ref:
+    """The Machine that owns a Metal3Machine: OpenShift has none of these."""
+    return Ref(middle.cluster, MACHINE, middle.namespace, owner)
 
 
 def consumer_text(consumer: Consumer | None) -> str:
@@ -74,7 +84,7 @@ def machine_of_consumer(host: Ref, consumer: Consumer, reader: Reader) -> tuple[
         return refs
     middle = reader.read(refs[0])
     if isinstance(middle, Present) and isinstance(middle.obj, Metal3Machine) and middle.obj.owner_machine:
-        return (Ref(host.cluster, MACHINE, refs[0].namespace, middle.obj.owner_machine),)
+        return (owner_ref(refs[0], middle.obj.owner_machine),)
     return ()
 
 
@@ -90,8 +100,17 @@ def is_consumed_by(host: Host, host_at: Ref, machine: Machine, machine_at: Ref, 
     return isinstance(middle, Present) and middle.obj.owner_uid in ("", machine.uid)
 
 
+def between(host_at: Ref, host: Host, reader: Reader) -> tuple[tuple[Ref, Entry], ...]:
+    """The Metal3Machine through which a host names its Machine, if it does."""
+    if host.consumer is None or host.consumer.kind != "Metal3Machine":
+        return ()
+    return tuple((ref, reader.read(ref)) for ref in consumer_refs(host_at, host.consumer))
+
+
 def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
     """The keys that an event of this object concerns: Machines, and hosts that carry our hold."""
+    if obj is None:
+        return concerned_by_unreadable(ref, reader)
     if isinstance(obj, Machine):
         named = (host_ref(ref, obj.host),) if isinstance(obj.host, HostName) else ()
         return (ref, *named)
@@ -100,9 +119,22 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
     if isinstance(obj, Node):
         return reader.find("machines by node", ref.name)
     if isinstance(obj, Metal3Machine):
-        owner = (Ref(ref.cluster, MACHINE, ref.namespace, obj.owner_machine),) if obj.owner_machine else ()
+        owner = (owner_ref(ref, obj.owner_machine),) if obj.owner_machine else ()
         return (*reader.find("hosts by consumer", str(ref)), *owner)
     return ()
+
+
+def concerned_by_unreadable(ref: Ref, reader: Reader) -> tuple[Ref, ...]:
+    """The same where the object itself says nothing: whoever names it."""
+    if ref.kind == NODE:
+        return reader.find("machines by node", ref.name)
+    if ref.kind == HOST:
+        return (*reader.find("machines by host", str(ref)), ref)
+    if ref.kind == METAL3_MACHINE:
+        hosts = reader.find("hosts by consumer", str(ref))
+        return (*hosts, *(machine for host in hosts for machine in reader.find("machines by host", str(host))))
+    between = reader.find("metal3machines by machine", str(ref))
+    return (ref, *(host for one in (ref, *between) for host in reader.find("hosts by consumer", str(one))))
 
 
 def present(entry: Entry, kind: type) -> Any:

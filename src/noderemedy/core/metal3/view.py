@@ -21,6 +21,7 @@ class MachineView(Struct, frozen=True):
     host_at: Ref | None = None
     host_entry: Entry = Absent()
     is_consumer: bool = False
+    between: tuple[tuple[Ref, Entry], ...] = ()  # the Metal3Machine through which the host names its Machine
     node_at: Ref | None = None
     node_entry: Entry = Absent()
 
@@ -77,6 +78,7 @@ def see_machine(key: Ref, entry: Present, reader: Reader) -> MachineView:
         host_at=host_at,
         host_entry=host_entry,
         is_consumer=bool(host and host_at and links.is_consumed_by(host, host_at, machine, key, reader)),
+        between=links.between(host_at, host, reader) if host and host_at else (),
         node_at=node_at,
         node_entry=reader.read(node_at) if node_at else Absent(),
     )
