@@ -65,6 +65,9 @@ class World:
     def find(self, index: str, value: str) -> tuple[Ref, ...]:
         raise NotImplementedError("the tests of this world look at every key")
 
+    def tally(self, index: str, value: str) -> int:
+        raise NotImplementedError("nothing is counted in this world")
+
     # --- what they ask for ---------------------------------------------------------------------------------------
 
     def apply(self, action: Action) -> None:
