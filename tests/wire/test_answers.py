@@ -77,6 +77,7 @@ def test_not_found_means_gone_for_a_read_and_a_deletion(action: Action) -> None:
     assert Done(NOW.mono, gone=True, date=NOW.wall) == ended(action, 404, status("not found", "NotFound"))
 
 
+OTHER_UID = b'{"kind":"Status","message":"field is immutable","details":{"causes":[{"field":"metadata.uid"}]}}'
 CASES: dict[str, tuple[Action, int, bytes, dict[str, Any], Outcome]] = {
     "404 on a patch": (DROP, 404, status("gone"), {}, Failed("HTTP 404: gone", conflict=True)),
     "409": (WRITE, 409, status("modified", "Conflict"), {}, Failed("modified", conflict=True)),
@@ -93,6 +94,7 @@ CASES: dict[str, tuple[Action, int, bytes, dict[str, Any], Outcome]] = {
         ),
     ),
     "422": (WRITE, 422, status("invalid"), {}, Failed("HTTP 422: invalid", lasting=True)),
+    "422 of the uid": (WRITE, 422, OTHER_UID, {}, Failed("field is immutable", conflict=True)),
     "400": (WRITE, 400, b"", {}, Failed("HTTP 400: HTTP 400", lasting=True)),
     "429": (WRITE, 429, status("slow"), {"retry_after": Span(3_000)}, Failed("slow", retry_after_ms=3_000)),
     "429 without a wish": (WRITE, 429, status("slow"), {}, Failed("slow")),
@@ -127,6 +129,11 @@ def test_an_answer_that_cannot_be_read_is_a_failure_that_stays(body: bytes) -> N
 
     assert isinstance(result, Failed)
     assert result.lasting
+
+
+def test_a_write_whose_answer_cannot_be_read_was_done() -> None:
+    """It was applied: calling it a failure would be a lie. What became of the object is the watch's news."""
+    assert Done(NOW.mono, date=NOW.wall) == ended(WRITE, 200, b"not JSON")
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff", b'{"message":"\xff"}', b'"text"', b'{"message":5}', b"[" * 9_999])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from noderemedy.model.actions import Action, Confirm, DeleteNode
@@ -16,12 +14,25 @@ from noderemedy.wire.scalars import UNREADABLE
 CONFLICT, TOO_MANY, FORBIDDEN, UNAUTHORIZED, NOT_FOUND = 409, 429, 403, 401, 404
 
 
+class CauseShape(msgspec.Struct):
+    """One field that the API objects to."""
+
+    field: str = ""
+
+
+class DetailsShape(msgspec.Struct):
+    """What an error is about."""
+
+    causes: list[CauseShape] = []
+
+
 class StatusShape(msgspec.Struct):
     """The error that the API sends instead of an object."""
 
     kind: str = ""
     message: str = ""
     reason: str = ""
+    details: DetailsShape | None = None
 
 
 def outcome(effect: Effect, answer: Answer, begun: Mono) -> Outcome:
@@ -40,14 +51,15 @@ def _done(action: Action, answer: Answer, begun: Mono) -> Outcome:
     try:
         return Done(begun, decode(action.ref.kind, answer.body, action.ref.cluster), date=answer.date)
     except Undecodable as error:
-        return Failed(str(error), lasting=True)
+        # A write was applied all the same; what became of the object is the watch's news.
+        return Failed(str(error), lasting=True) if isinstance(action, Confirm) else Done(begun, date=answer.date)
 
 
 def _failed(action: Action, answer: Answer) -> Outcome:
-    status = answer.status
-    why = status_of(answer).message or f"HTTP {status}"
+    status, said = answer.status, status_of(answer)
+    why = said.message or f"HTTP {status}"
     wished = answer.retry_after.ms if answer.retry_after else 0
-    if status == CONFLICT:
+    if status == CONFLICT or is_another_object(said):
         return Failed(why, conflict=True)
     if status in (FORBIDDEN, UNAUTHORIZED):
         remedy = f"grant this to the manager's service account (deploy/rbac), object {action.ref}"
@@ -60,7 +72,12 @@ def _failed(action: Action, answer: Answer) -> Outcome:
     return Failed(f"HTTP {status}: {why}", conflict=status == NOT_FOUND, lasting=status != NOT_FOUND)
 
 
-def status_of(answer: Answer) -> Any:
+def is_another_object(said: StatusShape) -> bool:
+    """A patch whose uid is not the object's is "invalid" (422) to the API: our view is old, no more."""
+    return any(cause.field == "metadata.uid" for cause in said.details.causes) if said.details else False
+
+
+def status_of(answer: Answer) -> StatusShape:
     try:
         return msgspec.json.decode(answer.body, type=StatusShape)
     except UNREADABLE:
