@@ -167,7 +167,11 @@ async def _talk(running: Lab, folder: Folder, stop: asyncio.Event) -> None:
     for command, meaning in screen.hints(running, folder.kubeconfig).commands:
         click.echo(f"  {command}{f'   ({meaning})' if meaning else ''}")
     lines.narrate(running, click.echo)
-    await stop.wait()
+    stopped = asyncio.create_task(stop.wait())
+    await asyncio.wait([stopped, running.manager], return_when=asyncio.FIRST_COMPLETED)
+    stopped.cancel()
+    if not stop.is_set():
+        running.complain_if_dead()
 
 
 async def _story(running: Lab, wishes: Wishes) -> Report:
