@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from noderemedy.model.meta import Malformed, Paused
-from noderemedy.model.node import NodeBackup
+from noderemedy.model.node import Condition, NodeBackup
 from noderemedy.model.time import Wall
 
 
@@ -14,6 +14,15 @@ class HostName(Struct, frozen=True):
 
     namespace: str
     name: str
+
+
+class ControllerOwner(Struct, frozen=True):
+    """The owner that replaces this machine when it is deleted."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
 
 
 class Machine(Struct, frozen=True):
@@ -29,6 +38,18 @@ class Machine(Struct, frozen=True):
     cluster_paused: bool = False
     paused: Paused | Malformed | None = None
     deleting: bool = False
+    # What health checks judge by.
+    labels: tuple[tuple[str, str], ...] = ()
+    created: Wall | None = None
+    cluster_name: str = ""
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+    older_conditions: tuple[Condition, ...] = ()  # the other generation, where the API has two; they are written alike
+    last_updated: Wall | None = None
+    remediate: bool = False  # cluster.x-k8s.io/remediate-machine
+    skips_remediation: bool = False  # cluster.x-k8s.io/skip-remediation
+    repair_now: bool = False  # node-remedy.dev/repair
+    controller: ControllerOwner | None = None
 
 
 class Metal3Machine(Struct, frozen=True):

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from noderemedy.model.time import Wall
+from noderemedy.model.time import Span, Wall
 
 
 class Reason(Struct, frozen=True):
@@ -420,3 +420,210 @@ class RoomBroken(Reason, frozen=True):
 
     def note(self) -> str:
         return f"a bug in node-remedy: {self.problem}; this object is left alone until it changes; please report it"
+
+
+# --- health checks (seeds 003, 004): verdicts ------------------------------------------------------------------
+
+
+class ConditionTimedOut(Reason, frozen=True):
+    """A node condition has had a status of the check's list for longer than its timeout."""
+
+    node: str
+    type: str
+    status: str
+    since: Wall | None
+    timeout: Span
+
+    def note(self) -> str:
+        return f"condition {self.type} of node {self.node} is {self.status} {_for_longer(self.since, self.timeout)}"
+
+
+class ConditionPending(Reason, frozen=True):
+    """A node condition has a status of the check's list, and still has time to change."""
+
+    node: str
+    type: str
+    status: str
+    since: Wall | None
+    timeout: Span
+
+    def note(self) -> str:
+        return f"condition {self.type} of node {self.node} is {self.status} {_has_time(self.since, self.timeout)}"
+
+
+class MachineConditionTimedOut(Reason, frozen=True):
+    """A condition of the Machine itself has had a status of the check's list for longer than its timeout."""
+
+    type: str
+    status: str
+    since: Wall | None
+    timeout: Span
+
+    def note(self) -> str:
+        return f"condition {self.type} of the Machine is {self.status} {_for_longer(self.since, self.timeout)}"
+
+
+class MachineConditionPending(Reason, frozen=True):
+    """A condition of the Machine itself has a status of the check's list, and still has time to change."""
+
+    type: str
+    status: str
+    since: Wall | None
+    timeout: Span
+
+    def note(self) -> str:
+        return f"condition {self.type} of the Machine is {self.status} {_has_time(self.since, self.timeout)}"
+
+
+class TimestampAhead(Reason, frozen=True):
+    """A condition began in the future, says the API: its age is counted from when we first saw it."""
+
+    what: str
+    since: Wall
+
+    def note(self) -> str:
+        return (
+            f"{self.what} began at {self.since}, which is in the future: counted from when it was first seen here; "
+            "compare the clocks of the control plane and of this manager"
+        )
+
+
+class NodeStarting(Reason, frozen=True):
+    """The Machine has no node yet, or its node was deleted on proof and is booting: that takes time."""
+
+    since: Wall | None
+    timeout: Span
+
+    def note(self) -> str:
+        if not self.timeout.ms:
+            return f"the Machine has had no node {_from(self.since)}; the startup timeout is 0: it may take for ever"
+        return f"the Machine has had no node {_from(self.since)}; it has {self.timeout} for its start"
+
+
+class NodeStartupTimedOut(Reason, frozen=True):
+    """The Machine got no node within the startup timeout."""
+
+    since: Wall | None
+    timeout: Span
+
+    def note(self) -> str:
+        return f"the Machine has had no node {_from(self.since)}, longer than its startup timeout of {self.timeout}"
+
+
+class NodeMissing(Reason, frozen=True):
+    """The Machine names a node that does not exist: that was read live, and we did not delete it."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node}, named by the Machine, does not exist"
+
+
+class CannotSeeNode(Reason, frozen=True):
+    """The nodes of this cluster cannot be read now: that is neither health nor sickness."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} cannot be seen now: the machine counts as neither healthy nor sick"
+
+
+class DeletionTimeUnreadable(Reason, frozen=True):
+    """The node is not there, and whether we deleted it ourselves cannot be told."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return (
+            f"annotation remediation.metal3.io/node-deleted-at: {self.problem}; "
+            "the missing node is not held against the machine; mend the time or remove it"
+        )
+
+
+class ClusterNotReady(Reason, frozen=True):
+    """The Cluster is still being built: its machines are not judged yet."""
+
+    what: str
+
+    def note(self) -> str:
+        return f"the Cluster's condition {self.what} is not True: its machines are not judged yet"
+
+
+class RemediateAnnotated(Reason, frozen=True):
+    """`cluster.x-k8s.io/remediate-machine`: somebody wants this machine repaired, whatever its state."""
+
+    def note(self) -> str:
+        return "the Machine carries cluster.x-k8s.io/remediate-machine"
+
+
+class RepairNow(Reason, frozen=True):
+    """`node-remedy.dev/repair`: somebody does not want to wait for the timeouts."""
+
+    def note(self) -> str:
+        return "node-remedy.dev/repair asks not to wait for the timeouts"
+
+
+class MachineFailed(Reason, frozen=True):
+    """OpenShift's phase Failed: the machine's provider has given up."""
+
+    def note(self) -> str:
+        return "the Machine is in phase Failed"
+
+
+class TargetLeaving(Reason, frozen=True):
+    """The Machine is being deleted: no new repair, and it still counts against the limit."""
+
+    def note(self) -> str:
+        return "the Machine is being deleted: no new repair is started, and it still counts as not healthy"
+
+
+# --- health checks: the gate -----------------------------------------------------------------------------------
+
+
+class CheckInvalid(Reason, frozen=True):
+    """The check cannot be understood: it does nothing until it is mended."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return f"this check is invalid and does nothing: {self.problem}"
+
+
+class TooManyUnhealthy(Reason, frozen=True):
+    """The short circuit: that many at once are no longer the machines' own fault."""
+
+    alert: ClassVar[bool] = True
+    unhealthy: int
+    total: int
+    limit: str
+
+    def note(self) -> str:
+        return f"{self.unhealthy} of {self.total} machines are not healthy (limit {self.limit}): no new repair starts"
+
+
+class TooFewUnhealthy(Reason, frozen=True):
+    """Fewer machines than the check's window begins with are not healthy."""
+
+    unhealthy: int
+    total: int
+    limit: str
+
+    def note(self) -> str:
+        return (
+            f"{self.unhealthy} of {self.total} machines are not healthy, fewer than the window {self.limit} begins "
+            "with: no new repair starts"
+        )
+
+
+def _from(since: Wall | None) -> str:
+    return f"since {since}" if since else "since an unknown time"
+
+
+def _for_longer(since: Wall | None, timeout: Span) -> str:
+    return f"{_from(since)}, longer than {timeout}"
+
+
+def _has_time(since: Wall | None, timeout: Span) -> str:
+    return f"{_from(since)}; it has {timeout} to change"

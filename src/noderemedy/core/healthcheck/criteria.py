@@ -1,0 +1,179 @@
+"""The verdict on one machine: healthy, waiting, unhealthy, or not to be judged. Seed 003, "Unhealthy criteria".
+
+Called for every target when anything of it changed and when its time is up. Each criterion gives findings, and the
+gravest one decides. What differs between the dialects is in `model/dialect.py`; these rules hold in all of them:
+
+Rule 1: what cannot be seen is neither health nor sickness.
+Rule 2: a node that we deleted ourselves is starting, not missing (`node-deleted-at`), or repairs would never end.
+Rule 3: a missing node counts only when that was read live.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from noderemedy.core import safety
+from noderemedy.core.healthcheck.signs import age, is_own, is_true, signs
+from noderemedy.model.dialect import RULES
+from noderemedy.model.healthcheck import (
+    HealthCheck,
+    Healthy,
+    NeedsLook,
+    Sighting,
+    Target,
+    Unhealthy,
+    Unjudged,
+    Verdict,
+    Waiting,
+)
+from noderemedy.model.ids import Ref
+from noderemedy.model.meta import Malformed
+from noderemedy.model.reasons import (
+    CannotSeeNode,
+    CheckInvalid,
+    ClusterNotReady,
+    ConfirmFirst,
+    DeletionTimeUnreadable,
+    MachineFailed,
+    NodeMissing,
+    NodeNotOurs,
+    Reason,
+    RemediateAnnotated,
+    RepairNow,
+    TargetLeaving,
+)
+from noderemedy.model.room import Absent, Present
+from noderemedy.model.time import Now, Wall
+
+CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
+REPAIR_ANNOTATION = "node-remedy.dev/repair"
+
+
+class Failed(Struct, frozen=True):
+    """A criterion is met."""
+
+    because: tuple[Reason, ...]
+    since: Wall | None = None
+
+
+class Pending(Struct, frozen=True):
+    """A criterion may be met later."""
+
+    because: tuple[Reason, ...]
+    until: Wall | None
+
+
+class Blind(Struct, frozen=True):
+    """A criterion cannot be evaluated."""
+
+    because: tuple[Reason, ...]
+
+
+class Look(Struct, frozen=True):
+    """A criterion is met if a live read says so."""
+
+    because: tuple[Reason, ...]
+    ref: Ref
+
+
+Finding = Failed | Pending | Blind | Look
+
+
+def judge(target: Target, check: HealthCheck, now: Now) -> Verdict:
+    """What this check has to say about this machine now. Ask `sightings` first, and pass what it returned."""
+    if not check.is_valid:
+        return Unjudged((CheckInvalid("; ".join(check.problems)),))
+    if target.machine.deleting:
+        return Waiting(None, (TargetLeaving(),))
+    if target.machine.remediate:
+        return Unhealthy(now.wall, (RemediateAnnotated(),))
+    if RULES[check.dialect].waits_for_cluster and (missing := cluster_lacks(target)):
+        return Unjudged((ClusterNotReady(missing),))
+    return conclude(tuple(findings(target, check, now)), is_hurried(target), now)
+
+
+def sightings(target: Target, check: HealthCheck, now: Now) -> tuple[Sighting, ...]:
+    """The signs that are there now, each with the time since which we have seen it. To be kept with the target."""
+    if not check.is_valid:
+        return ()
+    known = {one.what: one.since for one in target.sightings}
+    shown = dict.fromkeys(sign.what for sign in signs(target, check))
+    return tuple(Sighting(what, known.get(what, now.mono)) for what in shown)
+
+
+def cluster_lacks(target: Target) -> str:
+    """The condition of its Cluster without which this machine cannot be expected to have a node; "" if none."""
+    if target.cluster is None:
+        return ""
+    of_cluster = target.cluster.conditions
+    is_control_plane = any(key == CONTROL_PLANE_LABEL for key, _ in target.machine.labels)
+    if not is_control_plane and not is_true(of_cluster, "ControlPlaneInitialized"):
+        return "ControlPlaneInitialized"
+    return "" if is_true(of_cluster, "InfrastructureReady") else "InfrastructureReady"
+
+
+def is_hurried(target: Target) -> bool:
+    """Whether a person asked, on machine or node, not to wait for the timeouts."""
+    if target.machine.repair_now:
+        return True
+    node = target.node
+    return isinstance(node, Present) and any(key == REPAIR_ANNOTATION for key, _ in node.obj.annotations)
+
+
+def findings(target: Target, check: HealthCheck, now: Now) -> Iterator[Finding]:
+    """All findings, in the order in which they are told: the machine's own, then those of its node."""
+    if RULES[check.dialect].fails_by_phase and target.machine.phase == "Failed":
+        yield Failed((MachineFailed(),))
+    if found := of_node(target, now):
+        yield found
+    seen = {one.what: one.since for one in target.sightings}
+    for sign in signs(target, check):
+        its_age = age(sign, seen.get(sign.what), now)
+        if its_age.is_over:
+            yield Failed(its_age.reasons, its_age.began)
+        else:
+            yield Pending(its_age.reasons, its_age.next_look)
+
+
+def of_node(target: Target, now: Now) -> Finding | None:
+    """What the mere presence or absence of the node says; None if nothing."""
+    deleted_at, at, node = target.machine.node_deleted_at, target.node_at, target.node
+    is_gone = at is None or isinstance(node, Absent)
+    if is_gone and isinstance(deleted_at, Malformed):
+        return Blind((DeletionTimeUnreadable(deleted_at.problem),))
+    if at is None or (is_gone and deleted_at is not None):
+        return None  # it is starting: a matter of time
+    if isinstance(node, Present):
+        expected = target.machine.provider_id
+        mine = is_own(node.obj, target.machine)
+        return None if mine else Blind((NodeNotOurs(at.name, node.obj.provider_id, expected),))
+    if not isinstance(node, Absent):
+        return Blind((CannotSeeNode(at.name),))
+    if not safety.is_confirmed(node, now):
+        return Look((ConfirmFirst(str(at)),), at)
+    return Failed((NodeMissing(at.name),))
+
+
+def conclude(found: tuple[Finding, ...], is_hurried: bool, now: Now) -> Verdict:
+    """The gravest finding decides; what is only pending decides when to look again."""
+    failed = [one for one in found if isinstance(one, Failed)]
+    pending = [one for one in found if isinstance(one, Pending)]
+    looks = [one for one in found if isinstance(one, Look)]
+    blind = [one for one in found if isinstance(one, Blind)]
+    until = min((one.until for one in pending if one.until is not None), default=None)
+    if failed:
+        since = min((one.since for one in failed if one.since is not None), default=now.wall)
+        return Unhealthy(since, told(failed))
+    if pending and is_hurried and not blind:
+        return Unhealthy(now.wall, (*told(pending), RepairNow()))
+    if blind:
+        return Unjudged(told(blind), until)
+    if looks:
+        return NeedsLook(looks[0].ref, told(looks))
+    return Waiting(until, told(pending)) if pending else Healthy()
+
+
+def told(found: list[Failed] | list[Pending] | list[Blind] | list[Look]) -> tuple[Reason, ...]:
+    return tuple(reason for one in found for reason in one.because)
