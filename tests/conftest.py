@@ -1,7 +1,16 @@
-"""Settings of the property tests: the same examples in every run, or fresh ones with --hypothesis-profile=rotating."""
+"""Settings of the property tests, and what counts as a skip.
+
+Property tests try the same examples in every run, or fresh ones with --hypothesis-profile=rotating. An end-to-end
+test whose programs are missing is skipped and named in the summary; with CI=true a skip is a failure, because a
+green run must mean that all was tested.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Generator
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -9,3 +18,13 @@ settings.register_profile(
 )
 settings.register_profile("rotating", settings.get_profile("fixed"), derandomize=False, max_examples=2_000)
 settings.load_profile("fixed")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """With CI=true an end-to-end test that was skipped has failed: it says nothing about the code."""
+    report = yield
+    if report.skipped and os.environ.get("CI") == "true" and item.get_closest_marker("e2e"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, and CI=true allows no skip: {report.longrepr}"
+    return report

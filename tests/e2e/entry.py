@@ -2,8 +2,8 @@
 
 - hurried: waits that a person would sit out are short (a kind that is not served, a refusal, a lease of a dead one).
 - mortal: hurried, and the process kills itself, by the signal that nobody can catch, after its first write.
-- careless, forgetful: sabotages. The one deletes a Node whose host is on, the other restores nothing. Tests start
-  them to see the checks of the scenarios fail.
+- careless, forgetful, talkative: sabotages. The first deletes a Node whose host is on, the second restores nothing, the
+  third says at every attempt which kind is missing. Tests start them to see the checks of the scenarios fail.
 
 Run as a program, so that what is changed is gone with the process.
 """
@@ -25,8 +25,10 @@ from noderemedy.engine import ledger
 from noderemedy.engine.leadership import Rules
 from noderemedy.manager import program
 from noderemedy.manager.settings import Ended, Happening, Settings
+from noderemedy.manager.sink import EngineSink
 from noderemedy.model.actions import Confirm
 from noderemedy.model.host import Hold
+from noderemedy.model.ids import Kind
 from noderemedy.model.node import Node
 from noderemedy.model.outcome import Done
 from noderemedy.model.proof import PoweredOff, Subject
@@ -35,6 +37,11 @@ from noderemedy.model.time import Now, Span
 
 SHORT_RULES = Rules(duration=Span(3_000), deadline=Span(2_000), retry=Span(300))
 SHORT_PAUSE = Span(1_000)
+
+
+def change(module: object, name: str, value: object) -> None:
+    """Only this process, and only for its life."""
+    setattr(module, name, value)
 
 
 def die_after_a_write(happening: Happening) -> None:
@@ -53,7 +60,7 @@ def hurry(is_mortal: bool = False) -> None:
         quick = msgspec.structs.replace(settings, rules=SHORT_RULES, watch=watch)
         await program.run(quick, stop, die_after_a_write if is_mortal else None)
 
-    command.run = run  # type: ignore[assignment]  # without the observer
+    change(command, "run", run)
 
 
 def take_anything_for_off() -> None:
@@ -64,12 +71,24 @@ def take_anything_for_off() -> None:
         since = host.hold.since if isinstance(host.hold, Hold) else None
         return PoweredOff(Subject(node.uid, node.boot_id), host.uid, host_entry.resource_version, now.wall, since)
 
-    safety.powered_off = proof
+    change(safety, "powered_off", proof)
     annotation.TABLE[annotation.row(1, 1, 1, 1)] = annotation.Says.DELETE
 
 
 def restore_nothing() -> None:
-    cleanup.restore = lambda *_: None  # type: ignore[assignment]
+    change(cleanup, "restore", lambda *_: None)
+
+
+def complain_always() -> None:
+    """Hurried, and what was said before is said again."""
+    hurry()
+    once = EngineSink.not_served
+
+    def again(self: EngineSink, kind: Kind) -> None:
+        self.unserved.discard(kind)
+        once(self, kind)
+
+    change(EngineSink, "not_served", again)
 
 
 HOW = {
@@ -77,6 +96,7 @@ HOW = {
     "mortal": lambda: hurry(is_mortal=True),
     "careless": take_anything_for_off,
     "forgetful": restore_nothing,
+    "talkative": complain_always,
 }
 
 if __name__ == "__main__":

@@ -26,8 +26,15 @@ class Manager:
     """One running manager."""
 
     def __init__(self, plane: ControlPlane, identity: str = "manager-0", how: str = "") -> None:
-        start = [sys.executable, "-P", ENTRY, how] if how else [COMMAND]
-        options = ["--identity", identity, "--metrics-port", "0", "--kubeconfig", manager_kubeconfig(plane)]
+        start: list[str | Path] = [sys.executable, "-P", ENTRY, how] if how else [COMMAND]
+        options: list[str | Path] = [
+            "--identity",
+            identity,
+            "--metrics-port",
+            "0",
+            "--kubeconfig",
+            manager_kubeconfig(plane),
+        ]
         self.identity = identity
         self.program = Program([*start, "manager", *options], plane.folder / f"{identity}.log")
         self._port = 0
@@ -52,7 +59,7 @@ class Manager:
         if not self._port:
             [line] = eventually(lambda: self.said("serving figures and health"), f"{self.identity} serves its figures")
             self._port = line["port"]
-        with urlopen(f"http://127.0.0.1:{self._port}{path}", timeout=10) as response:  # noqa: S310  our own process
+        with urlopen(f"http://127.0.0.1:{self._port}{path}", timeout=10) as response:
             return str(response.read().decode())
 
     def figure(self, name: str, **labels: str) -> float:

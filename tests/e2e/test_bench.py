@@ -75,24 +75,19 @@ def test_a_deleted_node_registers_again_only_after_a_boot(fleet: Fleet) -> None:
     assert old != fleet.node("one")["metadata"]["uid"]
 
 
-def test_a_silent_node_keeps_its_stateful_pod_until_the_node_is_gone(fleet: Fleet) -> None:
-    """The real controllers mark a hung node Unknown, and leave web-0 alone until its Node is deleted."""
+def test_a_silent_node_keeps_its_stateful_pod(fleet: Fleet) -> None:
+    """The real controllers mark a hung node Unknown, and leave web-0 where it is as long as its Node exists."""
     fleet.add("one", "two")
     fleet.api.create(WEB, a_stateful_set()).ok()
     eventually(lambda: fleet.world.where("default/web-0"), "web-0 runs")
     [sick] = fleet.world.where("default/web-0")
-    [spare] = {"one", "two"} - {sick}
 
     fleet.crash(sick)
     eventually(lambda: fleet.ready_status(sick) == "Unknown", "the node is Unknown", seconds=40)
     eventually(lambda: fleet.api.get(POD).ok()["metadata"].get("deletionTimestamp"), "web-0 is told to go")
+    time.sleep(2)  # how it moves once the Node is gone takes a minute and is in test_power_cycle.py
     assert [sick] == fleet.world.where("default/web-0")
-
-    hold(fleet, sick)
-    eventually(lambda: fleet.powered_on(sick) is False, "the sick one is off")
-    fleet.api.delete(f"{NODES}/{sick}").ok()
-    eventually(lambda: fleet.world.where("default/web-0") == [spare], "web-0 runs on the other", seconds=90)
-    assert [] == fleet.world.overlaps
+    assert sick == fleet.api.get(POD).ok()["spec"]["nodeName"]
 
 
 def test_sabotage_freeing_a_running_node_is_seen(fleet: Fleet) -> None:

@@ -99,7 +99,7 @@ def plan(plane: ControlPlane, *options: str) -> str:
     machines = [("cluster.x-k8s.io", "machines"), ("machine.openshift.io", "machines")]
     allow(plane.api(), "look-at-everything", [(group, kind, READ) for group, kind in (*kinds, *machines)], "viewer")
     eventually(lambda: plane.api("viewer").get(HOSTS).status == 200, "the viewer's rights are in force")
-    command = [COMMAND, "plan", "--kubeconfig", plane.kubeconfig("viewer"), *options]
+    command = [str(COMMAND), "plan", "--kubeconfig", str(plane.kubeconfig("viewer")), *options]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert 0 == answer.returncode, answer.stderr
     return answer.stdout

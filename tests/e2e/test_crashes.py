@@ -1,0 +1,74 @@
+"""Managers that die in the middle, on a real control plane: whoever comes next finishes, and nothing is done twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.e2e import audit
+from tests.e2e.api import eventually
+from tests.e2e.controlplane import ControlPlane
+from tests.e2e.fleet import Fleet
+from tests.e2e.managers import Manager
+from tests.e2e.repairs import (
+    HOLD,
+    REPAIR,
+    assert_decorated,
+    assert_freed_only_when_off,
+    assert_nothing_left,
+    decorate,
+    is_over,
+    ours,
+    wait_until_over,
+)
+
+KILLED = -9
+
+
+@pytest.fixture(scope="module")
+def fleet(installed_plane: ControlPlane) -> Iterator[Fleet]:
+    with Fleet(installed_plane) as made:
+        yield made
+
+
+def test_killed_after_every_write_it_still_ends_well(installed_plane: ControlPlane, fleet: Fleet) -> None:
+    """Seven managers in a row are killed, each after its one write; the end is that of an undisturbed repair."""
+    fleet.add("often")
+    decorate(fleet, "often")
+    fleet.crash("often")
+    fleet.ask_for_repair("often")
+    for number, write in enumerate(REPAIR):
+        with pytest.raises(AssertionError):
+            assert_nothing_left(fleet, "often")  # the check of the end is red until the end
+        with Manager(installed_plane, f"mortal-{number}", how="mortal") as manager:
+            assert KILLED == manager.program.process.wait(timeout=40), manager.words()
+        assert write == audit.done(installed_plane.audit_log, "often")[-1]
+
+    assert REPAIR == audit.done(installed_plane.audit_log, "often")
+    assert_nothing_left(fleet, "often")
+    assert_decorated(fleet, "often")
+    assert 1 == assert_freed_only_when_off(installed_plane, fleet)
+
+
+def test_a_standby_takes_over_from_a_killed_leader(installed_plane: ControlPlane, fleet: Fleet) -> None:
+    """Two managers with the shipped timing: the leader is killed while it waits for power, the other one finishes."""
+    fleet.add("twice")
+    fleet.switches.bmc_dead.add("twice")
+    with Manager(installed_plane, "first") as first:
+        eventually(first.leads, "the first leads")
+        with Manager(installed_plane, "second") as second:
+            second.wait_until_ready()
+            fleet.crash("twice")
+            fleet.ask_for_repair("twice")
+            eventually(lambda: HOLD in ours(fleet.host("twice")), "the host is held")
+            assert not second.leads()
+            first.program.kill()
+            fleet.switches.bmc_dead.clear()
+            eventually(lambda: fleet.powered_on("twice") is False, "the host is off")
+            assert not is_over(fleet, "twice")
+            wait_until_over(fleet, "twice", seconds=40)
+            eventually(lambda: second.said("effect ended", action="DropBackup"), "the second was it")
+
+    assert REPAIR[:5] == audit.done(installed_plane.audit_log, "twice")[:5]
+    assert 2 == assert_freed_only_when_off(installed_plane, fleet)
+    assert ["AddRebootAnnotation"] == [line["action"] for line in first.said("effect ended")]
