@@ -51,7 +51,9 @@ class Checkers:
             return
         self.ran["S1 node"] += 1
         name = event.tree["metadata"]["name"]
-        server = self.cluster.servers[name]
+        server = self.cluster.servers.get(name)
+        if server is None:
+            return  # a Node that somebody made by hand, with nothing behind it
         self.freed_at[name] = self.cluster.agenda.now_ms
         boot = event.tree.get("status", {}).get("nodeInfo", {}).get("bootID", "")
         if is_unsafe(server, boot):
@@ -74,9 +76,9 @@ class Checkers:
             return
         self.ran["S1 volume"] += 1
         spec = event.tree["spec"]
-        server = self.cluster.servers[spec["nodeName"]]
-        volume = spec["source"]["persistentVolumeName"]
-        if server.can_write and any(volume in copy.volumes for copy in server.running.values()):
+        server = self.cluster.servers.get(spec["nodeName"])
+        volume = spec["source"].get("persistentVolumeName", "")
+        if server and server.can_write and any(volume in copy.volumes for copy in server.running.values()):
             self.complain("S1", f"volume {volume} was detached from {server.name}, which writes to it")
 
     def _started(self, server: Server, copy: Workload) -> None:

@@ -7,12 +7,13 @@ team annotation, a taint here and there): a repair must give that back.
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 
 from noderemedy import crds
 from noderemedy.model.ids import HOST, MACHINE, NODE
 from noderemedy.sim import objects
 from noderemedy.sim.agenda import Agenda
-from noderemedy.sim.apiserver import ApiServer, Tree, WatchEvent
+from noderemedy.sim.apiserver import ApiError, ApiServer, Tree, WatchEvent
 from noderemedy.sim.baremetal import BaremetalOperator
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.kubelet import Kubelet, Kubelets
@@ -101,9 +102,11 @@ class Cluster:
         self.api.create(objects.stateful_set("database", replicas))
 
     def machines(self, node: str) -> list[Tree]:
-        """The Machines of a node: one, unless a test took it away."""
-        found = self.api.find(MACHINE, machine_of(node), objects.NAMESPACE)
-        return [found] if found is not None else []
+        """The Machines of a node: one, unless somebody took it away, or the whole kind."""
+        with suppress(ApiError):
+            found = self.api.find(MACHINE, machine_of(node), objects.NAMESPACE)
+            return [found] if found is not None else []
+        return []
 
     def cordon(self, node: str) -> None:
         """A person takes a node out of service."""

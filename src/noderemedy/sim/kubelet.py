@@ -15,6 +15,8 @@ from noderemedy.sim.durations import Durations
 from noderemedy.sim.kinds import ATTACHMENT, POD
 from noderemedy.sim.server import Process, Server
 
+RESOURCES = {"cpu": "16", "memory": "64Gi", "pods": "110"}
+
 
 class Kubelet:
     """The kubelet of one server."""
@@ -80,6 +82,8 @@ class Kubelet:
         return {
             "conditions": [condition],
             "nodeInfo": {"bootID": self.server.boot_id, "kubeletVersion": "v1.36.3", "systemUUID": self.server.name},
+            "capacity": RESOURCES,
+            "allocatable": RESOURCES,
         }
 
     # --- pods ---------------------------------------------------------------------------------------------------
@@ -120,8 +124,24 @@ class Kubelet:
             self.agenda.after(self.durations.pod_start, lambda: self._start(namespace, name, uid, boot))
             return
         self.server.start(Process(uid, f"{namespace}/{name}", volumes))
-        status = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
-        self.api.patch(POD, name, namespace, {"status": status}, "merge", subresource="status")
+        self.api.patch(POD, name, namespace, {"status": self._running(pod)}, "merge", subresource="status")
+
+    def _running(self, pod: dict[str, Any]) -> dict[str, Any]:
+        """The status of a pod all of whose containers run."""
+        started = {"running": {"startedAt": str(self.agenda.wall())}}
+        containers = [
+            {
+                "name": item["name"],
+                "image": item["image"],
+                "imageID": "",
+                "ready": True,
+                "restartCount": 0,
+                "state": started,
+            }
+            for item in pod["spec"]["containers"]
+        ]
+        ready = [{"type": "Ready", "status": "True"}]
+        return {"phase": "Running", "conditions": ready, "containerStatuses": containers}
 
     def _stop(self, pod: dict[str, Any], boot: str) -> None:
         if not self.server.is_heard or self.server.boot_id != boot:
