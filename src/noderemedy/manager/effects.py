@@ -12,9 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import msgspec
-from msgspec import Struct
-
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import PATIENCE, KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent
@@ -23,17 +20,9 @@ from noderemedy.manager.sink import EngineSink
 from noderemedy.model.actions import Confirm, DeleteNode
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.time import Mono, Now, Span
-from noderemedy.wire.answers import outcome
+from noderemedy.wire.answers import outcome, status_of
 from noderemedy.wire.http import Answer
 from noderemedy.wire.requests import render
-
-
-class _Details(Struct):
-    name: str = ""
-
-
-class _Status(Struct):
-    details: _Details | None = None
 
 
 class Licence:
@@ -98,8 +87,5 @@ def judge(effect: Effect, answer: Answer, begun: Mono, is_unserved: Callable[[],
 
 def speaks_of(answer: Answer, name: str) -> bool:
     """Whether a refusal is about the object of this name."""
-    try:
-        status = msgspec.json.decode(answer.body, type=_Status)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return False
-    return status.details is not None and status.details.name == name
+    details = status_of(answer).details
+    return details is not None and details.name == name

@@ -23,6 +23,7 @@ class CauseShape(msgspec.Struct):
 class DetailsShape(msgspec.Struct):
     """What an error is about."""
 
+    name: str = ""  # of the object, if it is about one
     causes: list[CauseShape] = []
 
 
@@ -78,6 +79,7 @@ def is_another_object(said: StatusShape) -> bool:
 
 
 def status_of(answer: Answer) -> StatusShape:
+    """What the server says beside the number; empty where it says nothing of that kind (a proxy's page)."""
     try:
         return msgspec.json.decode(answer.body, type=StatusShape)
     except UNREADABLE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -108,6 +109,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     "count lines only as life": (
         client.KubeClient, "stream", mute, test_watch.test_a_quiet_stream_shows_life_when_it_opens,
     ),
+    "stay on the surface": (
+        client, "DEPTH", 1_000, test_watch.test_what_is_nested_as_deep_as_the_api_allows_is_read,
+    ),
     "ignore Retry-After": (Backoff, "pause", greedy, test_watch.test_retry_after_is_honoured),
 }  # fmt: skip
 
@@ -118,6 +122,7 @@ def test_sabotage_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     owner, attribute, replacement, test = SABOTAGES[name]
     monkeypatch.setattr(owner, attribute, replacement)
     monkeypatch.setattr(scripted, "LIMIT_S", 1.0)
+    sys.setrecursionlimit(1_000)  # as at the start of a program: an earlier test may have raised it
 
     with pytest.raises((AssertionError, TimeoutError, Undecodable)):
         test()

@@ -200,7 +200,12 @@ def test_rule_7_an_unreadable_object_that_is_deleted_is_gone() -> None:
     run(test())
 
 
-@pytest.mark.parametrize("line", [b"<html>\n", b"[]\n", b'{"type":3}\n', b'{"type":"BOOKMARK","object":{}}\n'])
+BOTTOMLESS = b'{"type":"ADDED","object":' + b"[" * 100_000 + b"\n"
+
+
+@pytest.mark.parametrize(
+    "line", [b"<html>\n", b"[]\n", b'{"type":3}\n', b'{"type":"BOOKMARK","object":{}}\n', BOTTOMLESS]
+)
 def test_rule_7_a_line_that_is_no_event_means_a_new_list(line: bytes) -> None:
     """Nobody can tell which change was lost, so all are asked for."""
 
@@ -402,6 +407,24 @@ def test_an_unreachable_server_is_named() -> None:
             await until(lambda: any(entry[0] == "away" for entry in sink.log))
             why = next(entry[1] for entry in sink.log if entry[0] == "away")
             assert f"API server http://{api.url} (the test): closed the connection" in why
+
+    run(test())
+
+
+def nested(name: str, version: int, depth: int) -> bytes:
+    """A node with a field that we do not read, so deep."""
+    return msgspec.json.encode(a_node(name, version))[:-1] + b',"x":' + b"[" * depth + b"]" * depth + b"}"
+
+
+def test_what_is_nested_as_deep_as_the_api_allows_is_read() -> None:
+    """Ten thousand levels in one object, listed or watched, spoil neither the list nor the stream."""
+
+    async def test() -> None:
+        page = b'{"metadata":{"resourceVersion":"10"},"items":[' + nested("a", 5, 9_900) + b"]}"
+        event_ = b'{"type":"ADDED","object":' + nested("b", 11, 9_900) + b"}\n"
+        async with watching(stream(page, then="end"), stream(event_)) as (_api, sink):
+            await sink.until("seen", "b", "11")
+            assert [*ONCE, ("seen", "b", "11")] == sink.log
 
     run(test())
 

@@ -7,29 +7,9 @@ from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
 import aiohttp
-import msgspec
-from msgspec import Struct
 
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire.http import Answer
-
-
-class Status(Struct):
-    """The API's own words about a failure (kind Status)."""
-
-    kind: str = ""
-    code: int = 0
-    reason: str = ""
-    message: str = ""
-
-
-def status_of(answer: Answer) -> Status:
-    """What the server says beside the number; empty where it is not a Status (a proxy's HTML page)."""
-    try:
-        found = msgspec.json.decode(answer.body, type=Status)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return Status(code=answer.status)
-    return found if found.kind == "Status" else Status(code=answer.status)
 
 
 def answer_of(response: aiohttp.ClientResponse, body: bytes) -> Answer:

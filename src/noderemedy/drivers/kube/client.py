@@ -17,6 +17,7 @@ import asyncio
 import contextlib
 import random
 import ssl
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from types import SimpleNamespace
 
@@ -39,6 +40,7 @@ SILENCE = Span(70_000)
 CONNECT_S = 10.0
 READ_BUFFER = 256 * 1024  # watch lines pass 64 KiB; a larger buffer also means fewer wake-ups
 LINE_LIMIT = 64 * 1024 * 1024  # etcd stores no object anywhere near this size
+DEPTH = 10_000 + 2_000  # API servers refuse JSON that is nested deeper than 10,000; the rest is for our own calls
 REPEATABLE = ("GET", "HEAD")
 
 
@@ -55,6 +57,9 @@ class KubeClient:
     """Make it inside a running event loop; `close()` it, or use it with `async with`."""
 
     def __init__(self, access: Access, *, parallel: int = 32, chance: random.Random | None = None) -> None:
+        # msgspec counts nested JSON with Python's calls, and 1,000 is not enough for what an API server stores: one
+        # object of a thousand levels would make the lists of its kind unreadable.
+        sys.setrecursionlimit(max(sys.getrecursionlimit(), DEPTH))
         self.access = access
         self._chance = chance or random.Random()
         self._lanes = asyncio.Semaphore(parallel)

@@ -19,6 +19,7 @@ from noderemedy.drivers.kube.sink import Locate
 from noderemedy.model.ids import Kind
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Request, Resource
+from noderemedy.wire.scalars import UNREADABLE
 
 PATIENCE = Span(20_000)
 _T = TypeVar("_T")
@@ -125,5 +126,5 @@ async def _get(client: KubeClient, path: str, shape: type[_T]) -> _T | None:
         raise _Doubt(f"{path}: the API server answered {answer.status}")
     try:
         return msgspec.json.decode(answer.body, type=shape)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         raise _Doubt(f"{path}: no discovery document; check that this is a Kubernetes API server") from None

@@ -12,13 +12,13 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from noderemedy.drivers.kube.answers import status_of
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent
 from noderemedy.drivers.kube.lease import micro_time
 from noderemedy.model.ids import EVENT, Ref
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire import verbs
+from noderemedy.wire.answers import status_of
 from noderemedy.wire.http import Request, Resource
 
 EVENTS = Resource(EVENT, "v1", "events", True)

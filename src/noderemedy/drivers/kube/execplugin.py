@@ -21,6 +21,7 @@ from msgspec import Struct
 from noderemedy.drivers.kube.credentials import Identity
 from noderemedy.drivers.kube.errors import BadCredentials
 from noderemedy.drivers.kube.secret import Secret
+from noderemedy.wire.scalars import UNREADABLE
 
 KNOWN_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 PATIENCE_S = 60.0
@@ -145,7 +146,7 @@ def _parse(plugin: Plugin, printed: bytes) -> _Status:
     """The credential in the plugin's answer; nothing of the answer itself appears in a message."""
     try:
         answer = msgspec.json.decode(printed, type=_ExecCredential)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         raise _failed(plugin, "printed no ExecCredential in JSON") from None
     if answer.kind != "ExecCredential" or answer.api_version != plugin.api_version:
         raise _failed(plugin, f"printed something else than an ExecCredential of {plugin.api_version}")

@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Struct
 
 from noderemedy.drivers.clock import Clock
-from noderemedy.drivers.kube.answers import status_of
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, obstacle_of
 from noderemedy.engine import leadership as pure
@@ -23,7 +22,9 @@ from noderemedy.engine.leadership import Do, Leadership, Operation, Reply
 from noderemedy.model.ids import LEASE
 from noderemedy.model.time import Mono, Span, Wall
 from noderemedy.wire import verbs
+from noderemedy.wire.answers import status_of
 from noderemedy.wire.http import Answer, Request, Resource
+from noderemedy.wire.scalars import UNREADABLE
 
 LEASES = Resource(LEASE, "v1", "leases", True)
 RELEASE_PATIENCE = Span(5_000)
@@ -178,7 +179,7 @@ def read_reply(operation: Operation, answer: Answer) -> Reply:
     if answer.status in (200, 201):
         try:
             return pure.Found(read_lease(answer.body))
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             return pure.Unsure()
     if answer.status == 404 and operation.do is not Do.CREATE:
         return pure.Missing()

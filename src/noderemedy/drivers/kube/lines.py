@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from noderemedy.wire.scalars import UNREADABLE
+
 
 class Lines:
     """Feed chunks, get whole lines. A line of a megabyte costs one join, not one copy per chunk."""
@@ -35,6 +37,6 @@ def is_whole(rest: bytes) -> bool:
     """Whether the end of a stream is a document without a line end (a bare Status), not half an event."""
     try:
         msgspec.json.decode(rest)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         return False
     return True

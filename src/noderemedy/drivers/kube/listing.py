@@ -11,10 +11,9 @@ from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import Garbled, Refused
 from noderemedy.drivers.kube.sink import Decode, Settings, Sink
 from noderemedy.drivers.kube.versions import is_older
-from noderemedy.model.ids import Ref
-from noderemedy.model.outcome import Seen
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.objects import Undecodable
+from noderemedy.wire.scalars import UNREADABLE
 
 
 class OlderList(Exception):
@@ -79,26 +78,17 @@ class Lister:
             raise Refused(answer)
         try:
             return msgspec.json.decode(answer.body, type=_Page)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             raise Garbled(f"the list of {resource.plural} is not JSON of a list") from None
 
     async def _pass_on(self, resource: Resource, items: list[msgspec.Raw]) -> None:
         for number, item in enumerate(items, start=1):
             try:
-                self._sink.seen(decoded(self._decode, resource, item))
+                self._sink.seen(self._decode(item))
             except Undecodable as problem:
                 self._sink.unreadable(resource.kind, problem)
             if number % self._settings.breath == 0:
                 await asyncio.sleep(0)
-
-
-def decoded(decode: Decode, resource: Resource, raw: msgspec.Raw) -> Seen:
-    """The object, or Undecodable; bytes that are not even text count as such too."""
-    try:
-        return decode(raw)
-    except UnicodeDecodeError:
-        nobody = Ref("", resource.kind, "", "")
-        raise Undecodable(nobody, "", "", "its bytes are not UTF-8 text") from None
 
 
 class _ContinueExpired(Exception):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from noderemedy.drivers.kube.answers import status_of
+from noderemedy.wire.answers import status_of
 from noderemedy.wire.http import Answer, Resource
 
 LASTING = (401, 403, 404, 405)

@@ -26,7 +26,7 @@ from msgspec import Struct
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused, Silent, obstacle_of
-from noderemedy.drivers.kube.listing import Lister, OlderList, decoded
+from noderemedy.drivers.kube.listing import Lister, OlderList
 from noderemedy.drivers.kube.refusals import describe, is_lasting
 from noderemedy.drivers.kube.sink import DEFAULT, Decode, Locate, Settings, Sink
 from noderemedy.drivers.kube.versions import is_older, newer
@@ -35,6 +35,7 @@ from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.objects import Undecodable
+from noderemedy.wire.scalars import UNREADABLE
 
 
 async def watch(
@@ -212,7 +213,7 @@ class _Watcher:
                 return
             if _is_error(event):
                 raise _Distrust(_STATUS.decode(event.object).message if event.type else event.message)
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             # Not even an envelope: nobody can tell which change was in it.
             nobody = Ref("", self._kind, self._namespace, "")
             self._sink.unreadable(self._kind, Undecodable(nobody, "", "", "a line of the watch is not an event"))
@@ -222,7 +223,7 @@ class _Watcher:
 
     def _object(self, type_: str, raw: msgspec.Raw) -> None:
         try:
-            item = decoded(self._decode, self._resource, raw)
+            item = self._decode(raw)
         except Undecodable as problem:
             self._advance(problem.resource_version)
             if type_ == "DELETED" and problem.ref.name:
