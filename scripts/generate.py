@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what is generated from the code: the manager's rights and the foreign kinds in deploy/.
+"""Writes what is generated from the code: the manager's rights, the foreign kinds and the list of alerts in deploy/.
 
     python scripts/generate.py            rewrite (make generate)
     python scripts/generate.py --check    change nothing; exit 1 and name each file that differs (make check)
@@ -7,11 +7,13 @@
 The rights follow from the rooms: what they watch, and what each action that they may ask for needs (NEEDS).
 An action that has no line here is an error, so nobody can add one without saying which right it takes. Rule: a
 right that no room needs is not granted. The foreign kinds live in `noderemedy/crds`, where the simulator reads
-them, and are copied to where an administrator looks for them.
+them, and are copied to where an administrator looks for them. Every reason that is marked as an alert is in a rule of
+deploy/alerts: in one of its own, or in the rule for all others.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,11 +24,16 @@ import yaml
 
 from noderemedy.manager.kinds import wanted
 from noderemedy.manager.settings import LEASE_NAME, NAMESPACE
+from noderemedy.model.reasons import Reason
 from noderemedy.rooms import ROOMS
 
 ROOT = Path(__file__).resolve().parent.parent
 MANAGER = "node-remedy-manager"
 LABELS = {"app.kubernetes.io/name": "node-remedy", "app.kubernetes.io/component": "manager"}
+ALERTS = "deploy/alerts/node-remedy.yaml"
+FOR_ALL_OTHERS = "alert: NodeRemedyNeedsAPerson"
+# These have rules of their own; ObjectUnreadable is counted by kind.
+ALERTED_ALREADY = {"PowerOffOverdue", "NodeOverdue", "NodeFinalizingOverdue", "ObjectUnreadable"}
 CLUSTER_API = "cluster.x-k8s.io"
 OPENSHIFT = "machine.openshift.io"
 
@@ -129,7 +136,25 @@ def foreign_kinds() -> dict[str, Callable[[], str]]:
     return {f"deploy/crds/foreign/{file.name}": file.read_text for file in files}
 
 
-GENERATED: dict[str, Callable[[], str]] = {"deploy/rbac/10-manager.yaml": manager_rights, **foreign_kinds()}
+def alerts() -> str:
+    """deploy/alerts/node-remedy.yaml, which is written by hand except for the reasons in the rule for all others."""
+    reasons = sorted({reason.__name__ for reason in alerting(Reason)} - ALERTED_ALREADY)
+    before, name, after = (ROOT / ALERTS).read_text().partition(FOR_ALL_OTHERS)
+    rule, end, rest = after.partition("labels:")
+    return before + name + re.sub(r'reason=~"[^"]*"', f'reason=~"{"|".join(reasons)}"', rule) + end + rest
+
+
+def alerting(family: type[Reason]) -> list[type[Reason]]:
+    """All reasons of a family, at any depth, that call a person."""
+    members = [one for child in family.__subclasses__() for one in (child, *alerting(child))]
+    return [one for one in members if one.alert]
+
+
+GENERATED: dict[str, Callable[[], str]] = {
+    "deploy/rbac/10-manager.yaml": manager_rights,
+    ALERTS: alerts,
+    **foreign_kinds(),
+}
 
 
 def main(arguments: list[str]) -> int:
