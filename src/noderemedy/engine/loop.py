@@ -55,7 +55,7 @@ class Engine:
 
     def __init__(self, rooms: tuple[Room, ...], *, trace: Trace | None = None, is_dry: bool = False) -> None:
         self.rooms = {room.name: room for room in rooms}
-        self.cache = Cache(tuple(index for room in rooms for index in room.indexes))
+        self.cache = Cache(tuple(dict.fromkeys(index for room in rooms for index in room.indexes)))
         self.queue = Queue({room.name: room.stage for room in rooms})
         self.timers = Timers()
         self.ledger = Ledger()

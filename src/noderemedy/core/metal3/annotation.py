@@ -19,6 +19,7 @@ from enum import Enum
 from msgspec import Struct
 
 from noderemedy.core import safety
+from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import gates, links
 from noderemedy.core.metal3.backup import back_up
 from noderemedy.core.metal3.cleanup import returned_node
@@ -252,7 +253,7 @@ def episode(view: MachineView) -> str:
 
 ROOM = Room(
     name="annotation",
-    watches=(NODE, *links.MACHINE_KINDS, HOST, METAL3_MACHINE),
+    watches=(NODE, *MACHINE_KINDS, HOST, METAL3_MACHINE),
     indexes=links.INDEXES,
     wakes=links.concerned,
     sees=sees,

@@ -8,29 +8,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from noderemedy.core import machines
+from noderemedy.core.machines import BY_NODE, MACHINE_KINDS
 from noderemedy.model.host import Consumer, Host
 from noderemedy.model.ids import (
     HOST,
     MACHINE,
     METAL3_MACHINE,
     NODE,
-    OPENSHIFT_MACHINE,
-    Kind,
     Ref,
 )
 from noderemedy.model.machine import HostName, Machine, Metal3Machine
 from noderemedy.model.node import Node
 from noderemedy.model.room import Entry, Index, Present, Reader
 
-MACHINE_KINDS: tuple[Kind, ...] = (MACHINE, OPENSHIFT_MACHINE)
-
 
 def _hosts_named(ref: Ref, machine: Machine) -> tuple[str, ...]:
     return (str(host_ref(ref, machine.host)),) if isinstance(machine.host, HostName) else ()
-
-
-def _nodes_named(ref: Ref, machine: Machine) -> tuple[str, ...]:
-    return (machine.node_name,) if machine.node_name else ()
 
 
 def _consumers_named(ref: Ref, host: Host) -> tuple[str, ...]:
@@ -43,7 +37,7 @@ def _owner_named(ref: Ref, middle: Metal3Machine) -> tuple[str, ...]:
 
 INDEXES: tuple[Index, ...] = (
     *(Index("machines by host", kind, _hosts_named) for kind in MACHINE_KINDS),
-    *(Index("machines by node", kind, _nodes_named) for kind in MACHINE_KINDS),
+    *machines.INDEXES,
     Index("hosts by consumer", HOST, _consumers_named),
     Index("metal3machines by machine", METAL3_MACHINE, _owner_named),
 )
@@ -117,7 +111,7 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
     if isinstance(obj, Host):
         return (*reader.find("machines by host", str(ref)), ref)
     if isinstance(obj, Node):
-        return reader.find("machines by node", ref.name)
+        return reader.find(BY_NODE, ref.name)
     if isinstance(obj, Metal3Machine):
         owner = (owner_ref(ref, obj.owner_machine),) if obj.owner_machine else ()
         return (*reader.find("hosts by consumer", str(ref)), *owner)
@@ -127,7 +121,7 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
 def concerned_by_unreadable(ref: Ref, reader: Reader) -> tuple[Ref, ...]:
     """The same where the object itself says nothing: whoever names it."""
     if ref.kind == NODE:
-        return reader.find("machines by node", ref.name)
+        return reader.find(BY_NODE, ref.name)
     if ref.kind == HOST:
         return (*reader.find("machines by host", str(ref)), ref)
     if ref.kind == METAL3_MACHINE:

@@ -1,0 +1,66 @@
+"""The check room: one key per MachineHealthCheck. Counts its verdicts, opens or closes its gate, and says why.
+
+It sees counts, never the machines, so that a verdict costs the same in a cluster of any size. It writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core.healthcheck import facts
+from noderemedy.core.healthcheck.facts import BY_CHECK, GateFact, VerdictFact, gate_ref
+from noderemedy.core.healthcheck.gate import gate
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.healthcheck import HealthCheck, Tally
+from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, Ref
+from noderemedy.model.reasons import ChecksOverlap, Reason
+from noderemedy.model.room import Present, Reader, Room, Stage
+from noderemedy.model.time import Now
+
+
+class CheckView(Struct, frozen=True):
+    """A check and how many machines it speaks for."""
+
+    at: Ref
+    check: HealthCheck
+    count: Tally
+    contested: int  # machines that another check selects too
+
+
+def decide(view: CheckView, now: Now) -> Decision:
+    found = gate(view.check, view.count)
+    because: list[Reason] = [found.reason] if found.reason else []
+    if view.contested:
+        because.append(ChecksOverlap(view.contested))
+    return Decision(because=tuple(because), facts=(Fact(gate_ref(view.at), GateFact(found)),))
+
+
+def sees(key: Ref, reader: Reader) -> CheckView | None:
+    entry = reader.read(key)
+    if not isinstance(entry, Present):
+        return None
+    count = Tally(
+        total=reader.tally(BY_CHECK, facts.total(key)),
+        healthy=reader.tally(BY_CHECK, facts.healthy(key)),
+        unhealthy=reader.tally(BY_CHECK, facts.unhealthy(key)),
+    )
+    return CheckView(key, entry.obj, count, reader.tally(BY_CHECK, facts.contested(key)))
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    return (obj.check, *obj.others) if isinstance(obj, VerdictFact) else (ref,)
+
+
+ROOM = Room(
+    name="check",
+    watches=(HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, *facts.VERDICTS.values()),
+    indexes=facts.INDEXES,
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset(),
+    stage=Stage.GATE,
+)

@@ -1,0 +1,68 @@
+"""What health checks derive: a verdict per machine, a gate per check. Kept and counted by the engine, never written."""
+
+from __future__ import annotations
+
+from noderemedy.model.decision import FactValue
+from noderemedy.model.healthcheck import Gate, Sighting, Unhealthy, Verdict
+from noderemedy.model.ids import FACTS, MACHINE, OPENSHIFT_MACHINE, Kind, Ref
+from noderemedy.model.room import Index
+
+# Machines of the two groups may share a name, so each has a kind of verdict of its own.
+VERDICTS: dict[Kind, Kind] = {MACHINE: Kind(FACTS, "Verdict"), OPENSHIFT_MACHINE: Kind(FACTS, "OpenShiftVerdict")}
+MACHINES: dict[Kind, Kind] = {verdict: machine for machine, verdict in VERDICTS.items()}
+
+
+class VerdictFact(FactValue, frozen=True):
+    """What the governing check has to say about a machine, and which other checks would like to have a say."""
+
+    check: Ref
+    verdict: Verdict
+    is_under_repair: bool
+    sightings: tuple[Sighting, ...] = ()
+    others: tuple[Ref, ...] = ()
+
+
+class GateFact(FactValue, frozen=True):
+    """Whether a check may start repairs."""
+
+    gate: Gate
+
+
+def verdict_ref(machine: Ref) -> Ref:
+    return Ref(machine.cluster, VERDICTS[machine.kind], machine.namespace, machine.name)
+
+
+def gate_ref(check: Ref) -> Ref:
+    return Ref(check.cluster, Kind(FACTS, f"Gate of {check.kind.group}"), check.namespace, check.name)
+
+
+def buckets(ref: Ref, fact: VerdictFact) -> tuple[str, ...]:
+    """Under which names a verdict is counted: all of a check, its healthy ones, its sick ones, its contested ones."""
+    names = [total(fact.check)]
+    if fact.verdict.counts_as_healthy and not fact.is_under_repair:
+        names.append(healthy(fact.check))
+    if isinstance(fact.verdict, Unhealthy):
+        names.append(unhealthy(fact.check))
+    if fact.others:
+        names.append(contested(fact.check))
+    return (*names, *(contested(other) for other in fact.others))
+
+
+def total(check: Ref) -> str:
+    return f"{check.kind} {check}"
+
+
+def healthy(check: Ref) -> str:
+    return f"healthy {check.kind} {check}"
+
+
+def unhealthy(check: Ref) -> str:
+    return f"unhealthy {check.kind} {check}"
+
+
+def contested(check: Ref) -> str:
+    return f"contested {check.kind} {check}"
+
+
+BY_CHECK = "verdicts by check"
+INDEXES: tuple[Index, ...] = tuple(Index(BY_CHECK, kind, buckets) for kind in VERDICTS.values())

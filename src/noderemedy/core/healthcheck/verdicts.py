@@ -1,0 +1,152 @@
+"""The verdict room: one key per Machine, one verdict, stated as a fact. Seed 003.
+
+A Node event re-judges one machine. Of several checks that select a machine the oldest governs (by creation, then by
+name), the others are told so. The room writes nothing: a live read of a missing node is all it may ask for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct, structs
+
+from noderemedy.core import machines
+from noderemedy.core.healthcheck import criteria
+from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
+from noderemedy.core.healthcheck.selector import is_target
+from noderemedy.core.machines import BY_NODE
+from noderemedy.model.actions import Confirm
+from noderemedy.model.cluster import Cluster
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.healthcheck import HealthCheck, Healthy, NeedsLook, Target, Unjudged, Verdict, Waiting
+from noderemedy.model.ids import (
+    CLUSTER,
+    HEALTH_CHECK,
+    MACHINE,
+    NODE,
+    OPENSHIFT_HEALTH_CHECK,
+    OPENSHIFT_MACHINE,
+    Kind,
+    Ref,
+)
+from noderemedy.model.machine import Machine
+from noderemedy.model.node import Node
+from noderemedy.model.room import Absent, Index, Present, Reader, Room, Stage
+from noderemedy.model.time import Mono, Now
+
+CHECKED: dict[Kind, Kind] = {MACHINE: HEALTH_CHECK, OPENSHIFT_MACHINE: OPENSHIFT_HEALTH_CHECK}
+
+
+class TargetView(Struct, frozen=True):
+    """A machine, and the checks that select it, the governing one first."""
+
+    target: Target
+    checks: tuple[tuple[Ref, HealthCheck], ...]
+
+
+def decide(view: TargetView, now: Now) -> Decision:
+    """Judge, and say so."""
+    (at, check), *others = view.checks
+    seen = criteria.sightings(view.target, check, now)
+    target = structs.replace(view.target, sightings=seen)
+    verdict = criteria.judge(target, check, now)
+    fact = VerdictFact(at, verdict, is_under_repair(target.machine), seen, tuple(ref for ref, _ in others))
+    return Decision(
+        actions=(Confirm(verdict.ref),) if isinstance(verdict, NeedsLook) else (),
+        because=() if isinstance(verdict, Healthy) else verdict.because,
+        wake_at=next_look(verdict, now),
+        facts=(Fact(verdict_ref(target.at), fact),),
+    )
+
+
+def next_look(verdict: Verdict, now: Now) -> Mono | None:
+    until = verdict.until if isinstance(verdict, Waiting | Unjudged) else None
+    return now.until(until) if until is not None else None
+
+
+def is_under_repair(machine: Machine) -> bool:
+    """A machine that somebody repairs counts as not healthy, whatever its node says meanwhile."""
+    return machine.needs_remediation or machine.node_deleted_at is not None
+
+
+# --- what it sees, and what wakes it -----------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> TargetView | None:
+    entry = reader.read(key)
+    if not isinstance(entry, Present):
+        return None
+    machine: Machine = entry.obj
+    checks = governing(key, machine, reader)
+    if not checks:
+        return None
+    node_at = Ref(key.cluster, NODE, "", machine.node_name) if machine.node_name else None
+    known = reader.read(verdict_ref(key))
+    target = Target(
+        at=key,
+        machine=machine,
+        node_at=node_at,
+        node=reader.read(node_at) if node_at else Absent(),
+        cluster=cluster_of(key, machine, reader),
+        sightings=known.obj.sightings if isinstance(known, Present) else (),
+    )
+    return TargetView(target, checks)
+
+
+def governing(key: Ref, machine: Machine, reader: Reader) -> tuple[tuple[Ref, HealthCheck], ...]:
+    """The checks that select this machine, oldest first."""
+    found = []
+    for ref in reader.find("checks by namespace", place(CHECKED[key.kind], key.namespace)):
+        entry = reader.read(ref)
+        if isinstance(entry, Present) and not entry.obj.deleting and is_target(entry.obj, machine):
+            found.append((ref, entry.obj))
+    return tuple(sorted(found, key=lambda one: (one[1].created.ms if one[1].created else 0, one[0].name)))
+
+
+def cluster_of(key: Ref, machine: Machine, reader: Reader) -> Cluster | None:
+    if key.kind != MACHINE or not machine.cluster_name:
+        return None
+    entry = reader.read(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name))
+    return entry.obj if isinstance(entry, Present) else None
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    """A node concerns its machine; a check or a cluster concerns all of theirs, which is rare."""
+    if ref.kind in CHECKED:
+        return (ref,)
+    if isinstance(obj, Node) or ref.kind == NODE:
+        return reader.find(BY_NODE, ref.name)
+    if ref.kind == CLUSTER:
+        return reader.find("machines by cluster", f"{ref.namespace}/{ref.name}")
+    kinds = [machine for machine, check in CHECKED.items() if check == ref.kind]
+    return [one for kind in kinds for one in reader.find("machines by namespace", place(kind, ref.namespace))]
+
+
+def place(kind: Kind, namespace: str) -> str:
+    return f"{kind} {namespace}"
+
+
+def _namespace(ref: Ref, obj: Any) -> tuple[str, ...]:
+    return (place(ref.kind, ref.namespace),)
+
+
+def _cluster(ref: Ref, machine: Machine) -> tuple[str, ...]:
+    return (f"{ref.namespace}/{machine.cluster_name}",) if machine.cluster_name else ()
+
+
+ROOM = Room(
+    name="verdict",
+    watches=(NODE, MACHINE, OPENSHIFT_MACHINE, HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, CLUSTER),
+    indexes=(
+        *machines.INDEXES,
+        *(Index("machines by namespace", kind, _namespace) for kind in CHECKED),
+        *(Index("checks by namespace", kind, _namespace) for kind in CHECKED.values()),
+        Index("machines by cluster", MACHINE, _cluster),
+    ),
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset({Confirm}),
+    stage=Stage.VERDICT,
+)
