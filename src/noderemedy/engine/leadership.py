@@ -12,6 +12,10 @@ out the operation, tell `answered(...)`; before every effect ask `may_act(now)`.
 4. A write without an answer may have happened: read before claiming anything.
 5. Every acquisition has a higher token (leaseTransitions), also when the same process lost it and came back.
    Only deleting the Lease by hand loses the count: then it goes on from the highest that its new maker saw.
+
+Known limit: who starts after the Lease was deleted cannot know that there ever was one, and makes it at once. The old
+leader notices at its next renewal, or after its deadline at the latest; until then two may act, and a token may
+repeat. A candidate that saw the Lease vanish waits for the whole duration. docs/critiques.md says why that is enough.
 """
 
 from __future__ import annotations
