@@ -1,0 +1,206 @@
+"""`kubectl apply -k deploy/` on a real API server: accepted, admitted by its own pod security, scheduled, understood.
+
+No container runs here: pods are Running by the word of simulated kubelets. What the Deployment would start is started
+as a process instead, with the very arguments of the manifest.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+import yaml
+from tests.e2e.api import Json, eventually
+from tests.e2e.controlplane import ControlPlane
+from tests.e2e.deploy import DEPLOY, MANAGER, NAMESPACE, install_foreign_kinds, kubectl, manager_kubeconfig
+from tests.e2e.fleet import Fleet
+from tests.e2e.managers import COMMAND
+from tests.e2e.processes import Program, free_port
+
+from noderemedy.cli.manager import manager as command
+
+PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
+DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{MANAGER}"
+BUDGET = f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets/{MANAGER}"
+KINDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+CONTROL = "node-role.kubernetes.io/control-plane"
+
+
+@pytest.fixture(scope="module")
+def fleet(control_plane: ControlPlane) -> Iterator[Fleet]:
+    """Two control-plane nodes that repel ordinary pods, and a worker that does not."""
+    install_foreign_kinds(control_plane)
+    with Fleet(control_plane) as made:
+        made.add("control-0", "control-1", labels={CONTROL: ""})
+        made.add("worker-0")
+        for name in ("control-0", "control-1"):
+            kubectl(control_plane, "taint", "node", name, f"{CONTROL}:NoSchedule")
+        yield made
+
+
+@pytest.fixture(scope="module")
+def shipped(control_plane: ControlPlane, fleet: Fleet) -> ControlPlane:
+    """Everything of deploy/ applied."""
+    kubectl(control_plane, "apply", "--server-side", "-k", DEPLOY)
+    return control_plane
+
+
+@pytest.fixture(scope="module")
+def template() -> Json:
+    """The pod as deploy/manager describes it."""
+    pod: Json = next(yaml.safe_load_all((DEPLOY / "manager" / "deployment.yaml").read_text()))["spec"]["template"]
+    return pod
+
+
+def test_a_dry_run_is_accepted_and_changes_nothing(control_plane: ControlPlane, fleet: Fleet) -> None:
+    """In a cluster that has only the namespace the server accepts every object of deploy/, and stores none."""
+    kubectl(control_plane, "create", "namespace", NAMESPACE)
+    told = kubectl(control_plane, "apply", "--server-side", "--dry-run=server", "-k", DEPLOY).splitlines()
+
+    assert 11 == len(told)
+    assert all("(server dry run)" in line for line in told)
+    assert 404 == control_plane.api().get(DEPLOYMENT).status
+
+
+def test_both_managers_find_their_places(shipped: ControlPlane, fleet: Fleet) -> None:
+    """Pod security admits them, each gets a control-plane node of its own, and a drain may take one of them."""
+    api = shipped.api()
+    eventually(lambda: api.get(DEPLOYMENT).ok()["status"].get("readyReplicas") == 2, "both pods are ready")
+    pods = api.items(PODS)
+
+    assert ["control-0", "control-1"] == sorted(pod["spec"]["nodeName"] for pod in pods)
+    assert {MANAGER} == {pod["spec"]["serviceAccountName"] for pod in pods}
+    eventually(lambda: api.get(BUDGET).ok()["status"]["disruptionsAllowed"] == 1, "a drain may take one")
+
+
+def test_applying_again_changes_nothing(shipped: ControlPlane) -> None:
+    """A second apply leaves the Deployment at the generation it had."""
+    before = shipped.api().get(DEPLOYMENT).ok()["metadata"]["generation"]
+    kubectl(shipped, "apply", "--server-side", "-k", DEPLOY)
+
+    assert before == shipped.api().get(DEPLOYMENT).ok()["metadata"]["generation"]
+
+
+HARDENING = (
+    ("securityContext", "seccompProfile"),
+    ("securityContext", "runAsNonRoot"),
+    ("containers", 0, "securityContext", "capabilities"),
+    ("containers", 0, "securityContext", "allowPrivilegeEscalation"),
+)
+
+
+def pod_reply(plane: ControlPlane, template: Json, without: tuple[str | int, ...] = ()) -> str:
+    """What the server says to such a pod, with one field left out; empty if it is accepted."""
+    pod = copy.deepcopy(template)
+    part = pod["spec"]
+    for step in without[:-1]:
+        part = part[step]
+    if without:
+        del part[without[-1]]
+    named = {**pod["metadata"], "name": "probe"}
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": named, "spec": pod["spec"]}
+    return plane.api().create(f"{PODS}?dryRun=All", body).message
+
+
+def test_pod_security_accepts_the_pod(shipped: ControlPlane, template: Json) -> None:
+    """The pod passes the restricted standard that its namespace enforces, and its root file system is read-only."""
+    assert "" == pod_reply(shipped, template)
+    assert template["spec"]["containers"][0]["securityContext"]["readOnlyRootFilesystem"]
+
+
+@pytest.mark.parametrize("field", HARDENING, ids=lambda field: str(field[-1]))
+def test_sabotage_a_softer_pod_is_refused(shipped: ControlPlane, template: Json, field: tuple[str | int, ...]) -> None:
+    """Without any one of its restrictions the server refuses the pod."""
+    assert 'violates PodSecurity "restricted' in pod_reply(shipped, template, without=field)
+
+
+def test_the_image_is_the_one_of_this_version(shipped: ControlPlane) -> None:
+    """The placeholder in the kustomization carries the version of the project."""
+    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]
+    [container] = shipped.api().get(DEPLOYMENT).ok()["spec"]["template"]["spec"]["containers"]
+
+    assert f"registry.example.com/node-remedy:{project['version']}" == container["image"]
+
+
+def test_the_command_line_is_understood(template: Json) -> None:
+    """The real command parses the arguments of the manifest."""
+    name, *arguments = template["spec"]["containers"][0]["args"]
+    context = command.make_context(name, list(arguments))
+
+    assert ("manager", 8080, "$(POD_IP)") == (
+        command.name,
+        context.params["metrics_port"],
+        context.params["metrics_host"],
+    )
+
+
+def test_probes_are_answered(shipped: ControlPlane, template: Json, tmp_path: Path) -> None:
+    """Started with the arguments of the manifest, no home and no scratch space, it answers probes and scrapes."""
+    [container] = template["spec"]["containers"]
+    [port] = container["ports"]
+    free = free_port()
+    filled = {"$(POD_IP)": "127.0.0.1", str(port["containerPort"]): str(free)}
+    arguments = [fill(argument, filled) for argument in container["args"]]
+    nowhere = {"HOME": "/nonexistent", "TMPDIR": "/nonexistent", "PATH": str(Path(sys.executable).parent)}
+    shown = {"KUBECONFIG": str(manager_kubeconfig(shipped))}
+    program = Program([COMMAND, *arguments], tmp_path / "log", {**nowhere, **shown})
+    try:
+        probes = [container[kind]["httpGet"] for kind in ("livenessProbe", "readinessProbe")]
+        assert {port["name"]} == {probe["port"] for probe in probes}
+        for path in (*(probe["path"] for probe in probes), "/metrics"):
+            eventually(lambda path=path: answers(free, path), f"{path}: {program.last_words()}")  # type: ignore[misc]
+    finally:
+        assert 0 == program.terminate()
+
+
+def fill(argument: str, values: dict[str, str]) -> str:
+    for name, value in values.items():
+        argument = argument.replace(name, value)
+    return argument
+
+
+def answers(port: int, path: str) -> bool:
+    try:
+        with urlopen(f"http://127.0.0.1:{port}{path}", timeout=5) as response:
+            return bool(response.status == 200)
+    except OSError:
+        return False
+
+
+def test_kinds_of_others_are_never_overwritten(shipped: ControlPlane) -> None:
+    """`kubectl create`, as deploy/README.md has it, leaves a kind that exists as it is."""
+    api, name = shipped.api(), "machines.cluster.x-k8s.io"
+    api.merge(f"{KINDS}/{name}", {"metadata": {"annotations": {"example.com/from": "its owner"}}}).ok()
+    before = api.get(f"{KINDS}/{name}").ok()["metadata"]["generation"]
+    with pytest.raises(AssertionError, match="AlreadyExists"):
+        kubectl(shipped, "create", "-f", DEPLOY / "crds" / "foreign")
+    after = api.get(f"{KINDS}/{name}").ok()["metadata"]
+
+    assert (before, "its owner") == (after["generation"], after["annotations"]["example.com/from"])
+
+
+def test_alerts_are_objects_of_the_prometheus_operator(shipped: ControlPlane) -> None:
+    """Where the operator's kinds exist (here: stand-ins without a schema) the alerts can be applied."""
+    for kind, plural in (("PrometheusRule", "prometheusrules"), ("PodMonitor", "podmonitors")):
+        shipped.api().create(KINDS, a_kind("monitoring.coreos.com", kind, plural)).ok()
+        kubectl(shipped, "wait", "--for=condition=Established", f"crd/{plural}.monitoring.coreos.com")
+
+    told = eventually(lambda: kubectl(shipped, "apply", "--server-side", "-f", DEPLOY / "alerts"), "applied")
+    assert 2 == told.count("serverside-applied")
+
+
+def a_kind(group: str, kind: str, plural: str) -> Json:
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"kind": kind, "plural": plural}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{group}"},
+        "spec": {"group": group, "scope": "Namespaced", "names": names, "versions": [version]},
+    }
