@@ -32,11 +32,15 @@ class StartupClock(Enum):
 class Rules(Struct, frozen=True):
     """One column of the table."""
 
-    # reading
+    # reading: paths below spec, the one that counts first
+    node_criteria_fields: tuple[str, ...]
+    machine_criteria_fields: tuple[str, ...]
+    limit_fields: tuple[str, ...]
+    window_fields: tuple[str, ...]
+    startup_fields: tuple[str, ...]
+    template_fields: tuple[str, ...]
     limit_as_text: bool  # maxUnhealthy: "2" is the number 2; else a mistake
     negative_is_zero: bool  # maxUnhealthy: -1; else a mistake
-    window_fields: tuple[str, ...]
-    template_fields: tuple[str, ...]
     empty_selects_all: bool  # an empty selector; else a mistake
     needs_cluster_name: bool
     startup_default: Span
@@ -57,10 +61,14 @@ class Rules(Struct, frozen=True):
 
 RULES: dict[Dialect, Rules] = {
     Dialect.SEED: Rules(
+        node_criteria_fields=("unhealthyConditions",),
+        machine_criteria_fields=(),
+        limit_fields=("maxUnhealthy",),
+        window_fields=("unhealthyRange",),
+        startup_fields=("nodeStartupTimeout",),
+        template_fields=("externalRemediationTemplate",),
         limit_as_text=False,
         negative_is_zero=False,
-        window_fields=("unhealthyRange",),
-        template_fields=("externalRemediationTemplate",),
         empty_selects_all=False,
         needs_cluster_name=False,
         startup_default=Span.seconds(600),
@@ -76,10 +84,14 @@ RULES: dict[Dialect, Rules] = {
         external_conditions=(),
     ),
     Dialect.CAPI: Rules(
+        node_criteria_fields=("checks.unhealthyNodeConditions", "unhealthyConditions"),
+        machine_criteria_fields=("checks.unhealthyMachineConditions", "unhealthyMachineConditions"),
+        limit_fields=("remediation.triggerIf.unhealthyLessThanOrEqualTo", "maxUnhealthy"),
+        window_fields=("remediation.triggerIf.unhealthyInRange", "unhealthyRange"),
+        startup_fields=("checks.nodeStartupTimeoutSeconds", "nodeStartupTimeout"),
+        template_fields=("remediation.templateRef", "remediationTemplate"),
         limit_as_text=False,
         negative_is_zero=False,
-        window_fields=("remediation.triggerIf.unhealthyInRange", "unhealthyRange"),
-        template_fields=("remediation.templateRef", "remediationTemplate"),
         empty_selects_all=False,
         needs_cluster_name=True,
         startup_default=Span.seconds(600),
@@ -95,10 +107,14 @@ RULES: dict[Dialect, Rules] = {
         external_conditions=("HealthCheckSucceeded", "ExternallyRemediated"),
     ),
     Dialect.OPENSHIFT: Rules(
+        node_criteria_fields=("unhealthyConditions",),
+        machine_criteria_fields=(),
+        limit_fields=("maxUnhealthy",),
+        window_fields=(),
+        startup_fields=("nodeStartupTimeout",),
+        template_fields=("remediationTemplate",),
         limit_as_text=True,
         negative_is_zero=True,
-        window_fields=(),
-        template_fields=("remediationTemplate",),
         empty_selects_all=True,
         needs_cluster_name=False,
         startup_default=Span.seconds(600),

@@ -19,6 +19,8 @@ from noderemedy.model.reasons import Reason
 from noderemedy.model.room import Absent, Entry
 from noderemedy.model.time import Mono, Span, Wall
 
+PROBLEMS_TOLD = 3
+
 
 class Dialect(Enum):
     """Whose words a check is written in: an API means what its owner says it means."""
@@ -128,6 +130,12 @@ class HealthCheck(Struct, frozen=True):
     @property
     def is_valid(self) -> bool:
         return not self.problems
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong, as long as an event may be: the first of the problems, and how many more there are."""
+        more = len(self.problems) - PROBLEMS_TOLD
+        return "; ".join(self.problems[:PROBLEMS_TOLD]) + (f"; and {more} more" if more > 0 else "")
 
 
 class Sighting(Struct, frozen=True):

@@ -7,20 +7,32 @@ typed fields here: `Malformed` where somebody wrote what cannot be read, never "
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Any
 
 import msgspec
 
+from noderemedy.model.cluster import Cluster
 from noderemedy.model.errors import Permanent
 from noderemedy.model.host import Consumer, Hold, Host, Power
-from noderemedy.model.ids import HOST, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref
-from noderemedy.model.machine import Machine, Metal3Machine
+from noderemedy.model.ids import (
+    CLUSTER,
+    HEALTH_CHECK,
+    HOST,
+    MACHINE,
+    METAL3_MACHINE,
+    NODE,
+    OPENSHIFT_HEALTH_CHECK,
+    OPENSHIFT_MACHINE,
+    Kind,
+    Ref,
+)
+from noderemedy.model.machine import ControllerOwner, Machine, Metal3Machine
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
 from noderemedy.model.outcome import Seen
-from noderemedy.wire import names, shapes
+from noderemedy.wire import healthchecks, names, shapes
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
 
 NAME_MAX = 253  # of the Kubernetes API
@@ -63,6 +75,7 @@ def machine(shape: shapes.MachineShape) -> Machine:
     notes = meta.annotations or {}
     status = shape.status or shapes.MachineStatus()
     spec = shape.spec or shapes.MachineSpec()
+    current, older = generations(status)
     return Machine(
         uid=meta.uid,
         needs_remediation=names.NEEDS_REMEDIATION in notes,
@@ -73,6 +86,43 @@ def machine(shape: shapes.MachineShape) -> Machine:
         node_deleted_at=read_wall(notes[names.NODE_DELETED_AT]) if names.NODE_DELETED_AT in notes else None,
         cluster_paused=names.CLUSTER_PAUSED in notes,
         paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
+        deleting=meta.deletion_timestamp is not None,
+        labels=pairs(meta.labels),
+        created=wall(meta.creation_timestamp) if meta.creation_timestamp else None,
+        cluster_name=spec.cluster_name or "",
+        phase=sys.intern(status.phase or ""),
+        conditions=current,
+        older_conditions=older,
+        last_updated=wall(status.last_updated) if status.last_updated else None,
+        remediate=names.REMEDIATE in notes,
+        skips_remediation=names.SKIP_REMEDIATION in notes,
+        repair_now=names.REPAIR in notes,
+        controller=controller(meta.owner_references or ()),
+    )
+
+
+def generations(status: shapes.ConditionedStatus) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
+    """The conditions that count, and those of an older generation. Where there is only one, it counts."""
+    own = tuple(condition(item) for item in status.conditions or ())
+    if status.v1beta2 is not None:
+        return tuple(condition(item) for item in status.v1beta2.conditions or ()), own
+    older = status.deprecated.v1beta1 if status.deprecated else None
+    return own, tuple(condition(item) for item in older.conditions or ()) if older else ()
+
+
+def controller(owners: Iterable[shapes.Owner]) -> ControllerOwner | None:
+    found = next((owner for owner in owners if owner.controller), None)
+    return ControllerOwner(found.api_version, found.kind, found.name, found.uid) if found else None
+
+
+def cluster(shape: shapes.ClusterShape) -> Cluster:
+    meta = shape.metadata
+    current, older = generations(shape.status or shapes.ConditionedStatus())
+    told = {one.type for one in current}
+    return Cluster(
+        uid=meta.uid,
+        paused=bool(shape.spec and shape.spec.paused) or names.CLUSTER_PAUSED in (meta.annotations or {}),
+        conditions=current + tuple(one for one in older if one.type not in told),
         deleting=meta.deletion_timestamp is not None,
     )
 
@@ -145,6 +195,9 @@ READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
     OPENSHIFT_MACHINE: (shapes.MachineShape, machine),
     METAL3_MACHINE: (shapes.MetadataShape, metal3_machine),
     HOST: (shapes.HostShape, host),
+    CLUSTER: (shapes.ClusterShape, cluster),
+    HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.health_check),
+    OPENSHIFT_HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.openshift_health_check),
 }
 DECODERS = {kind: msgspec.json.Decoder(shape) for kind, (shape, _) in READERS.items()}
 

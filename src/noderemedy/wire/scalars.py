@@ -1,15 +1,17 @@
-"""Small things of the Kubernetes API: moments, JSON texts in annotations, `namespace/name`."""
+"""Small things of the Kubernetes API: moments, durations, JSON texts in annotations, `namespace/name`."""
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
+from fractions import Fraction
 from typing import TypeVar
 
 import msgspec
 
 from noderemedy.model.machine import HostName
 from noderemedy.model.meta import Malformed, Paused
-from noderemedy.model.time import Wall
+from noderemedy.model.time import Span, Wall
 
 T = TypeVar("T")
 
@@ -31,6 +33,39 @@ def read_wall(text: str) -> Wall | Malformed:
         return wall(msgspec.convert(text, datetime))
     except msgspec.ValidationError:
         return Malformed(f"{text[:80]!r} is not a time like 2030-01-31T12:00:00Z")
+
+
+# A duration as Go writes it: 5m, 1h30m, 1.5h, 300ms. A bare 0 needs no unit.
+DURATION = re.compile(r"([+-]?)((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+", re.ASCII)
+PIECE = re.compile(r"([0-9]+\.?[0-9]*|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+MILLISECONDS: dict[str, Fraction] = {
+    "ns": Fraction(1, 1_000_000),
+    "us": Fraction(1, 1_000),
+    "µs": Fraction(1, 1_000),
+    "μs": Fraction(1, 1_000),
+    "ms": Fraction(1),
+    "s": Fraction(1_000),
+    "m": Fraction(60_000),
+    "h": Fraction(3_600_000),
+}
+DURATION_MAX = Fraction(2**63, 1_000_000)  # what Go can hold, in milliseconds
+DURATION_LETTERS_MAX = 100
+
+
+def read_duration(text: str) -> Span | Malformed:
+    """A duration as Go writes it, rounded up to whole milliseconds. Negative ones are refused: nobody means them."""
+    shown = f"{text[:80]!r}"
+    if text in ("0", "+0", "-0"):
+        return Span(0)
+    found = DURATION.fullmatch(text) if len(text) <= DURATION_LETTERS_MAX else None
+    if found is None:
+        return Malformed(f"{shown} is not a duration like 5m or 1h30m")
+    length = sum((Fraction(number) * MILLISECONDS[unit] for number, unit in PIECE.findall(text)), Fraction(0))
+    if length >= DURATION_MAX:
+        return Malformed(f"{shown} is longer than 290 years")
+    if found[1] == "-" and length:
+        return Malformed(f"{shown} is negative")
+    return Span(-(-length.numerator // length.denominator))
 
 
 def read_json(text: str, shape: type[T]) -> T | Malformed:

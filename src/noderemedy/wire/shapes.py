@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from msgspec import UNSET, Struct, UnsetType, field
 
@@ -14,6 +15,7 @@ class Owner(Struct, rename="camel"):
     name: str = ""
     uid: str = ""
     api_version: str = ""
+    controller: bool | None = None
 
 
 class Metadata(Struct, rename="camel"):
@@ -27,6 +29,13 @@ class Metadata(Struct, rename="camel"):
     annotations: dict[str, str] | None = None
     owner_references: list[Owner] | None = None
     deletion_timestamp: datetime | None = None
+
+
+class DatedMetadata(Metadata, rename="camel"):
+    """The same with its birthday, for kinds of which there are few events."""
+
+    creation_timestamp: datetime | None = None
+    generation: int = 0
 
 
 class TaintShape(Struct):
@@ -85,20 +94,65 @@ class MachineSpec(Struct, rename="camel"):
     """What somebody wants of a Machine."""
 
     provider_id: str | None = field(default=None, name="providerID")
+    cluster_name: str | None = None
 
 
-class MachineStatus(Struct, rename="camel"):
+class Conditions(Struct):
+    """Conditions of another generation than the object's own."""
+
+    conditions: list[ConditionShape] | None = None
+
+
+class Deprecated(Struct):
+    """Where v1beta2 keeps the conditions of v1beta1."""
+
+    v1beta1: Conditions | None = None
+
+
+class ConditionedStatus(Struct, rename="camel"):
+    """Conditions as Cluster API has them, in one or two generations: v1beta1 keeps the newer ones aside."""
+
+    conditions: list[ConditionShape] | None = None
+    v1beta2: Conditions | None = None
+    deprecated: Deprecated | None = None
+
+
+class MachineStatus(ConditionedStatus, rename="camel"):
     """What is known of a Machine."""
 
     node_ref: NameShape | None = None
+    phase: str | None = None
+    last_updated: datetime | None = None
 
 
 class MachineShape(Struct):
     """A Machine of Cluster API or OpenShift: alike in all that we read here."""
 
-    metadata: Metadata
+    metadata: DatedMetadata
     spec: MachineSpec | None = None
     status: MachineStatus | None = None
+
+
+class ClusterSpec(Struct):
+    """What somebody wants of a Cluster."""
+
+    paused: bool | None = None
+
+
+class ClusterShape(Struct):
+    """A Cluster of Cluster API."""
+
+    metadata: Metadata
+    spec: ClusterSpec | None = None
+    status: ConditionedStatus | None = None
+
+
+class HealthCheckShape(Struct, rename="camel"):
+    """A MachineHealthCheck. Its spec is read field by field: garbage in it must be told, not refused."""
+
+    metadata: DatedMetadata
+    api_version: str = ""
+    spec: Any = None
 
 
 class MetadataShape(Struct):

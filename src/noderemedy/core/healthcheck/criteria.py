@@ -84,7 +84,7 @@ Finding = Failed | Pending | Blind | Look
 def judge(target: Target, check: HealthCheck, now: Now) -> Verdict:
     """What this check has to say about this machine now. Ask `sightings` first, and pass what it returned."""
     if not check.is_valid:
-        return Unjudged((CheckInvalid("; ".join(check.problems)),))
+        return Unjudged((CheckInvalid(check.trouble),))
     if target.machine.deleting:
         return Waiting(None, (TargetLeaving(),))
     if target.machine.remediate:

@@ -35,7 +35,7 @@ def tally(judged: Iterable[tuple[Verdict, bool]]) -> Tally:
 def gate(check: HealthCheck, count: Tally) -> Gate:
     """Whether this check may start repairs with so many targets not healthy."""
     if not check.is_valid:
-        return Gate(is_open=False, allowed=0, reason=CheckInvalid("; ".join(check.problems)))
+        return Gate(is_open=False, allowed=0, reason=CheckInvalid(check.trouble))
     if isinstance(check.window, Window):
         return through_window(check.window, count)
     limit = (
