@@ -14,6 +14,7 @@ import pytest
 from tests.builders import HOST_AT, NODE_AT, a_host_tree, a_machine_tree, a_node_tree
 from tests.manager.bench import SYSTEM, TOKENS, Bench, Managed, Operator, bench, until
 
+from noderemedy import crds
 from noderemedy.lab.http_faults import Drop, Fault, failure
 from noderemedy.manager.settings import Ended, Listening
 from noderemedy.model.actions import Confirm
@@ -295,13 +296,77 @@ def test_missing_kind_is_picked_up_later(tmp_path: Path, caplog: pytest.LogCaptu
                 fact["crd"] for fact in missing
             )
 
-            from noderemedy import crds
-
             [definition] = [tree for tree in crds.foreign() if tree["metadata"]["name"] == "baremetalhosts.metal3.io"]
             it.api.create(definition)
             it.create(a_host_tree())
             await until(lambda: "AddRebootAnnotation" in manager.done())
             assert [{"kind": "BareMetalHost.metal3.io"}] == said(caplog, "kind is served now")
+            await manager.end()
+
+    within(30, story())
+
+
+def remove_definition(it: Bench, name: str) -> dict[str, Any]:
+    """As `kubectl delete crd` does, with all its objects; the server ends the streams. Returns the definition."""
+    from noderemedy.sim.kinds import CUSTOM_RESOURCE
+
+    it.api.delete(CUSTOM_RESOURCE, name)
+    it.endpoint.cut_watches()
+    [definition] = [tree for tree in crds.foreign() if tree["metadata"]["name"] == name]
+    return definition
+
+
+def test_definition_of_machines_is_deleted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Machines that went with their CRD are gone: their hold is released, no node is freed; with the CRD work returns."""
+    caplog.set_level(logging.INFO)
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            it.mark()
+            manager = it.start(metrics_port=0)
+            await until(lambda: "AddRebootAnnotation" in manager.done())
+            definition = remove_definition(it, "machines.cluster.x-k8s.io")
+            await until(lambda: "RemoveRebootAnnotation" in manager.done(), what="the release of the orphan")
+            await asyncio.sleep(0.3)
+
+            assert ["AddRebootAnnotation", "RemoveRebootAnnotation"] == manager.done()
+            assert "HoldOrphaned" in manager.reasons()
+            assert ["machines.cluster.x-k8s.io"] == [fact["crd"] for fact in said(caplog, "kind is not served")]
+            assert it.node() is not None
+            assert (200, "ok\n") == await asked(manager, "/readyz")
+
+            it.api.create(definition)
+            it.create(a_machine_tree(needs=True))
+            await until(lambda: manager.done().count("AddRebootAnnotation") == 2, what="the repair of the new Machine")
+            await manager.end()
+
+    within(30, story())
+
+
+def test_definition_of_hosts_is_deleted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Without hosts nothing is proven, so nothing is freed; the Machine says why, and with the CRD the repair goes on."""
+    caplog.set_level(logging.INFO)
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            it.mark()
+            manager = it.start()
+            await until(lambda: "AddRebootAnnotation" in manager.done())
+            held = it.api.get(HOST, HOST_AT.name, HOST_AT.namespace)
+            definition = remove_definition(it, "baremetalhosts.metal3.io")
+            await until(lambda: "HostMissing" in manager.reasons(), what="the missing host")
+            await asyncio.sleep(0.3)
+
+            assert ["AddRebootAnnotation"] == manager.done()
+            assert (True, True) == (it.node() is not None, names.NEEDS_REMEDIATION in it.notes("machine"))
+
+            it.api.create(definition)
+            Operator(it.api)
+            it.create(held)
+            await until(lambda: "DropBackup" in manager.done(), 15, "the flow after the definition came back")
+            assert FLOW == manager.done()
             await manager.end()
 
     within(30, story())
@@ -318,12 +383,13 @@ def test_second_manager_takes_over(tmp_path: Path) -> None:
             it.populate()
             first = it.start("first")
             await until(first.is_leading)
-            second = it.start("second")
+            second = it.start("second", metrics_port=0)
             it.mark()
             await until(lambda: names.REBOOT in it.notes("host"))
             await asyncio.sleep(0.3)
             assert [] == second.done()
             assert not second.is_leading()
+            assert (200, "ok\n") == await asked(second, "/readyz"), "who stands by with warm caches is ready"
             it.cut_off.add("first")
             it.endpoint.cut_watches()
             await until(lambda: not first.is_leading())

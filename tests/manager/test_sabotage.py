@@ -73,6 +73,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "tell nobody what cannot be read": (
         EngineSink, "unreadable", always(None), test_program.test_unreadable_object_is_reported_on_itself, {},
     ),
+    "never learn that a kind is gone": (
+        EngineSink, "not_served", always(None), test_program.test_definition_of_machines_is_deleted, {},
+    ),
     "let plan write": (
         liveplan, "reading", lambda request: request, test_liveplan.test_plan_refuses_to_write, {},
     ),

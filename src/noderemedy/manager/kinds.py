@@ -15,7 +15,6 @@ WANTED: dict[Kind, Wanted] = {
     HOST: Wanted(HOST, ("v1alpha1",), "baremetalhosts", True),
 }
 WITHOUT: dict[Kind, str] = {
-    NODE: "nothing works: this is no Kubernetes API server",
     MACHINE: "machines of Cluster API are not repaired",
     OPENSHIFT_MACHINE: "machines of OpenShift are not repaired",
     METAL3_MACHINE: "a host whose consumer is a Metal3Machine counts as nobody's",

@@ -19,7 +19,7 @@ from noderemedy.manager.effects import judge
 from noderemedy.manager.kinds import WITHOUT, crd_name, wanted
 from noderemedy.manager.plan import Look, Plan
 from noderemedy.model.errors import Permanent
-from noderemedy.model.ids import NODE, Kind
+from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Outcome, Seen, Unknown
 from noderemedy.model.time import Wall
 from noderemedy.wire.http import Request, Resource
@@ -63,8 +63,6 @@ class Live:
             case Obstacle(why):
                 raise Unreachable(why)
             case NotServed():
-                if one.kind == NODE:
-                    raise Unreachable(f"{self._client.access.server}: {WITHOUT[NODE]}")
                 self._look.complete(one.kind)
                 return f"{crd_name(one)} is not installed: {WITHOUT[one.kind]}"
             case resource:

@@ -78,6 +78,21 @@ def test_no_word_of_the_server_is_not_no(handler: Handler, why: str) -> None:
     run(test())
 
 
+def test_a_server_without_nodes_is_no_kubernetes() -> None:
+    """Nodes are always served: where they are not, the address is wrong, and no node may count as absent."""
+
+    async def test() -> None:
+        async with serving(api_v1=entries(("pods", "Pod", True))).running() as api, KubeClient(api.access()) as client:
+            found = await discovery.serving(client, NODES)
+            assert isinstance(found, Obstacle)
+            assert ("/api/v1: no nodes there; check that this is a Kubernetes API server", False) == (
+                found.why,
+                found.is_connection,
+            )
+
+    run(test())
+
+
 @pytest.mark.parametrize(
     ("preferred", "versions", "expected"),
     [

@@ -100,6 +100,9 @@ async def _look(client: KubeClient, wanted: Wanted) -> Resource | NotServed:
                 return Resource(wanted.kind, version, entry.name, entry.namespaced)
             known = ", ".join(wanted.versions)
             raise _Doubt(f"{entry.name}.{group} is served as {version} only; we read {known}; update node-remedy")
+    if not group:
+        # What belongs to Kubernetes itself is always served: this is another server, and it knows of no absence.
+        raise _Doubt(f"/api/{wanted.versions[0]}: no {wanted.plural} there; check that this is a Kubernetes API server")
     return NotServed()
 
 
