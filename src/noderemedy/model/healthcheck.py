@@ -139,10 +139,11 @@ class HealthCheck(Struct, frozen=True):
 
 
 class Sighting(Struct, frozen=True):
-    """Since when we ourselves have seen one thing: the lower bound of its age, whatever its timestamp says (R54)."""
+    """When we ourselves first saw one thing: the lower bound of its age, whatever its timestamp says (R54)."""
 
     what: str
     since: Mono
+    wall: Wall  # the same moment, for people: it stays the same whatever the clocks do later
 
 
 class Target(Struct, frozen=True):
@@ -171,7 +172,7 @@ class Waiting(Struct, frozen=True):
 
 
 class Unhealthy(Struct, frozen=True):
-    """At least one criterion is met. `since`: the first sign of it that has a date, or the present."""
+    """At least one criterion is met. `since`: its first sign; it stays the same as long as that sign does."""
 
     counts_as_healthy: ClassVar[bool] = False
     since: Wall

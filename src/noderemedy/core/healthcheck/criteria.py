@@ -14,7 +14,6 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from noderemedy.core import safety
 from noderemedy.core.healthcheck.signs import age, is_own, is_true, signs
 from noderemedy.model.dialect import RULES
 from noderemedy.model.healthcheck import (
@@ -49,19 +48,21 @@ from noderemedy.model.time import Now, Wall
 
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
 REPAIR_ANNOTATION = "node-remedy.dev/repair"
+REMEDIATE, FAILED, MISSING = "remediate annotation", "phase Failed", "node missing"  # names of sightings
 
 
 class Failed(Struct, frozen=True):
     """A criterion is met."""
 
     because: tuple[Reason, ...]
-    since: Wall | None = None
+    since: Wall
 
 
 class Pending(Struct, frozen=True):
     """A criterion may be met later."""
 
     because: tuple[Reason, ...]
+    since: Wall
     until: Wall | None
 
 
@@ -88,19 +89,33 @@ def judge(target: Target, check: HealthCheck, now: Now) -> Verdict:
     if target.machine.deleting:
         return Waiting(None, (TargetLeaving(),))
     if target.machine.remediate:
-        return Unhealthy(now.wall, (RemediateAnnotated(),))
+        return Unhealthy(first_seen(REMEDIATE, target, now), (RemediateAnnotated(),))
     if RULES[check.dialect].waits_for_cluster and (missing := cluster_lacks(target)):
         return Unjudged((ClusterNotReady(missing),))
-    return conclude(tuple(findings(target, check, now)), is_hurried(target), now)
+    return conclude(tuple(findings(target, check, now)), is_hurried(target))
 
 
 def sightings(target: Target, check: HealthCheck, now: Now) -> tuple[Sighting, ...]:
-    """The signs that are there now, each with the time since which we have seen it. To be kept with the target."""
+    """What is wrong now, each with the time at which we first saw it. To be kept, and passed in the next target."""
     if not check.is_valid:
         return ()
-    known = {one.what: one.since for one in target.sightings}
-    shown = dict.fromkeys(sign.what for sign in signs(target, check))
-    return tuple(Sighting(what, known.get(what, now.mono)) for what in shown)
+    known = {one.what: one for one in target.sightings}
+    shown = dict.fromkeys([*timeless(target), *(sign.what for sign in signs(target, check))])
+    return tuple(known.get(what) or Sighting(what, now.mono, now.wall) for what in shown)
+
+
+def timeless(target: Target) -> Iterator[str]:
+    """What is wrong at once, without a timeout and without a timestamp: its first sighting is all that dates it."""
+    if target.machine.remediate:
+        yield REMEDIATE
+    if target.machine.phase == "Failed":
+        yield FAILED
+    if target.node_at is not None and isinstance(target.node, Absent):
+        yield MISSING
+
+
+def first_seen(what: str, target: Target, now: Now) -> Wall:
+    return next((one.wall for one in target.sightings if one.what == what), now.wall)
 
 
 def cluster_lacks(target: Target) -> str:
@@ -125,16 +140,16 @@ def is_hurried(target: Target) -> bool:
 def findings(target: Target, check: HealthCheck, now: Now) -> Iterator[Finding]:
     """All findings, in the order in which they are told: the machine's own, then those of its node."""
     if RULES[check.dialect].fails_by_phase and target.machine.phase == "Failed":
-        yield Failed((MachineFailed(),))
+        yield Failed((MachineFailed(),), first_seen(FAILED, target, now))
     if found := of_node(target, now):
         yield found
-    seen = {one.what: one.since for one in target.sightings}
+    seen = {one.what: one for one in target.sightings}
     for sign in signs(target, check):
         its_age = age(sign, seen.get(sign.what), now)
         if its_age.is_over:
             yield Failed(its_age.reasons, its_age.began)
         else:
-            yield Pending(its_age.reasons, its_age.next_look)
+            yield Pending(its_age.reasons, its_age.began, its_age.next_look)
 
 
 def of_node(target: Target, now: Now) -> Finding | None:
@@ -151,12 +166,12 @@ def of_node(target: Target, now: Now) -> Finding | None:
         return None if mine else Blind((NodeNotOurs(at.name, node.obj.provider_id, expected),))
     if not isinstance(node, Absent):
         return Blind((CannotSeeNode(at.name),))
-    if not safety.is_confirmed(node, now):
+    if node.confirmed_at is None:  # once read live it stays a fact, until the watch shows the node again
         return Look((ConfirmFirst(str(at)),), at)
-    return Failed((NodeMissing(at.name),))
+    return Failed((NodeMissing(at.name),), first_seen(MISSING, target, now))
 
 
-def conclude(found: tuple[Finding, ...], is_hurried: bool, now: Now) -> Verdict:
+def conclude(found: tuple[Finding, ...], is_hurried: bool) -> Verdict:
     """The gravest finding decides; what is only pending decides when to look again."""
     failed = [one for one in found if isinstance(one, Failed)]
     pending = [one for one in found if isinstance(one, Pending)]
@@ -164,14 +179,13 @@ def conclude(found: tuple[Finding, ...], is_hurried: bool, now: Now) -> Verdict:
     blind = [one for one in found if isinstance(one, Blind)]
     until = min((one.until for one in pending if one.until is not None), default=None)
     if failed:
-        since = min((one.since for one in failed if one.since is not None), default=now.wall)
-        return Unhealthy(since, told(failed))
-    if pending and is_hurried and not blind:
-        return Unhealthy(now.wall, (*told(pending), RepairNow()))
+        return Unhealthy(min(one.since for one in failed), told(failed))
     if blind:
         return Unjudged(told(blind), until)
     if looks:
         return NeedsLook(looks[0].ref, told(looks))
+    if pending and is_hurried:
+        return Unhealthy(min(one.since for one in pending), (*told(pending), RepairNow()))
     return Waiting(until, told(pending)) if pending else Healthy()
 
 

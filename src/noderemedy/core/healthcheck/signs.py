@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from noderemedy.model.dialect import RULES, StartupClock
-from noderemedy.model.healthcheck import Criterion, HealthCheck, Target
+from noderemedy.model.healthcheck import Criterion, HealthCheck, Sighting, Target
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Condition, Node
 from noderemedy.model.reasons import (
@@ -27,7 +27,7 @@ from noderemedy.model.reasons import (
     TimestampAhead,
 )
 from noderemedy.model.room import Absent, Present
-from noderemedy.model.time import MINUTE, SECOND, Mono, Now, Span, Wall
+from noderemedy.model.time import MINUTE, SECOND, Now, Span, Wall
 
 AHEAD = MINUTE  # clocks that differ by less are not worth a word
 
@@ -44,10 +44,11 @@ class Sign(Struct, frozen=True):
 
 
 class Age(Struct, frozen=True):
-    """How long a sign has lasted at a moment, by its own timestamp and by what we have seen."""
+    """How long a sign has lasted at a moment."""
 
     sign: Sign
     lasted: Span
+    began: Wall
     now: Now
 
     @property
@@ -55,13 +56,11 @@ class Age(Struct, frozen=True):
         return self.sign.timeout is not None and self.lasted > self.sign.timeout
 
     @property
-    def began(self) -> Wall:
-        return Wall(self.now.wall.ms - self.lasted.ms)
-
-    @property
     def next_look(self) -> Wall | None:
         """When it has surely lasted longer than it may: timestamps of the API have whole seconds."""
-        return self.began + self.sign.timeout + SECOND if self.sign.timeout is not None else None
+        if self.sign.timeout is None:
+            return None
+        return self.now.wall + (self.sign.timeout - self.lasted) + SECOND
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
@@ -72,11 +71,13 @@ class Age(Struct, frozen=True):
         return (reason, TimestampAhead(self.sign.name, since))
 
 
-def age(sign: Sign, seen: Mono | None, now: Now) -> Age:
+def age(sign: Sign, seen: Sighting | None, now: Now) -> Age:
     """By its timestamp, but never less than since we have seen it."""
-    by_us = now.mono.since(seen) if seen is not None else Span(0)
-    by_timestamp = now.wall.since(sign.since) if sign.since is not None else Span(0)
-    return Age(sign, max(by_us, by_timestamp, Span(0)), now)
+    by_us = now.mono.since(seen.since) if seen else Span(0)
+    first_seen = seen.wall if seen else now.wall
+    if sign.since is None or now.wall.since(sign.since) < by_us:
+        return Age(sign, by_us, first_seen, now)
+    return Age(sign, now.wall.since(sign.since), sign.since, now)
 
 
 def signs(target: Target, check: HealthCheck) -> Iterator[Sign]:
