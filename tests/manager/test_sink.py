@@ -7,7 +7,7 @@ import random
 from typing import Any
 
 import pytest
-from tests.builders import NODE_AT, a_node
+from tests.builders import MACHINE_AT, NODE_AT, a_machine, a_node
 
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.errors import Obstacle
@@ -154,12 +154,28 @@ def test_kind_that_is_not_served_is_complete_and_empty(caplog: pytest.LogCapture
 
 
 def test_events_wake_the_engine() -> None:
-    """Every change asks for a step, a sign of life does not."""
+    """Every change that concerns a key asks for a step, a sign of life does not."""
     desk = Desk()
+    desk.list(MACHINE, Seen(MACHINE_AT, "machine-uid-1", "4", a_machine()))
     before = desk.pokes
     desk.sink.contact(NODE)
     assert before == desk.pokes
     desk.sink.seen(Seen(NODE_AT, "u", "5", a_node(uid="u")))
     desk.sink.gone(Seen(NODE_AT, "u", "6", None))
     assert before + 2 == desk.pokes
-    assert [] == desk.engine.cache.refs()
+    assert [MACHINE_AT] == desk.engine.cache.refs()
+
+
+def test_a_heartbeat_does_not_wake_the_engine() -> None:
+    """An object that changed in nothing but its version is remembered without a step; a real change asks for one."""
+    desk = Desk()
+    desk.list(MACHINE, Seen(MACHINE_AT, "machine-uid-1", "9", a_machine()))
+    desk.list(NODE, Seen(NODE_AT, "node-uid-1", "10", a_node()))
+    desk.engine.step(desk.clock.now(), 1)
+    pokes = desk.pokes
+
+    desk.sink.seen(Seen(NODE_AT, "node-uid-1", "11", a_node()))
+    assert pokes == desk.pokes
+
+    desk.sink.seen(Seen(NODE_AT, "node-uid-1", "12", a_node(unschedulable=True)))
+    assert pokes + 1 == desk.pokes

@@ -52,8 +52,10 @@ class EngineSink:
         self._engine.listing(kind, self._clock.now())
 
     def seen(self, item: Seen) -> None:
+        """A heartbeat concerns nobody: it queues no key, and the engine sleeps on. Most events are heartbeats."""
         self._engine.seen(item, self._clock.now())
-        self._poke()
+        if self._engine.queue:
+            self._poke()
 
     def gone(self, item: Seen) -> None:
         self._engine.gone(item, self._clock.now())
