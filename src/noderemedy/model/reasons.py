@@ -603,6 +603,18 @@ class TooManyUnhealthy(Reason, frozen=True):
         return f"{self.unhealthy} of {self.total} machines are not healthy (limit {self.limit}): no new repair starts"
 
 
+class LimitReached(Reason, frozen=True):
+    """As many as the limit are not healthy yet, but none of them is sick: nobody is kept from a repair."""
+
+    quiet: ClassVar[bool] = True
+    unhealthy: int
+    total: int
+    limit: str
+
+    def note(self) -> str:
+        return f"{self.unhealthy} of {self.total} machines are not healthy yet, none of them sick (limit {self.limit})"
+
+
 class TooFewUnhealthy(Reason, frozen=True):
     """Fewer machines than the check's window begins with are not healthy."""
 
@@ -614,6 +626,19 @@ class TooFewUnhealthy(Reason, frozen=True):
         return (
             f"{self.unhealthy} of {self.total} machines are not healthy, fewer than the window {self.limit} begins "
             "with: no new repair starts"
+        )
+
+
+class ChecksOverlap(Reason, frozen=True):
+    """Two checks select the same machines: the older one governs them, so that signals never contradict."""
+
+    alert: ClassVar[bool] = True
+    machines: int
+
+    def note(self) -> str:
+        return (
+            f"{self.machines} machines of this check are selected by another check too; the oldest check governs "
+            "each of them; change a selector"
         )
 
 

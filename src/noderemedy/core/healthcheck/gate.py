@@ -6,30 +6,9 @@ sight), so a storm closes the gate before its first timeout. Integers only: noth
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from noderemedy.model.dialect import RULES
-from noderemedy.model.healthcheck import (
-    Count,
-    Gate,
-    HealthCheck,
-    Percent,
-    Tally,
-    Unhealthy,
-    Verdict,
-    Window,
-)
-from noderemedy.model.reasons import CheckInvalid, TooFewUnhealthy, TooManyUnhealthy
-
-
-def tally(judged: Iterable[tuple[Verdict, bool]]) -> Tally:
-    """Count verdicts, each with whether its machine is under repair: then it is not healthy yet, whatever it says."""
-    total = healthy = unhealthy = 0
-    for verdict, is_under_repair in judged:
-        total += 1
-        healthy += verdict.counts_as_healthy and not is_under_repair
-        unhealthy += isinstance(verdict, Unhealthy)
-    return Tally(total, healthy, unhealthy)
+from noderemedy.model.healthcheck import Count, Gate, HealthCheck, Percent, Tally, Window
+from noderemedy.model.reasons import CheckInvalid, LimitReached, Reason, TooFewUnhealthy, TooManyUnhealthy
 
 
 def gate(check: HealthCheck, count: Tally) -> Gate:
@@ -38,12 +17,11 @@ def gate(check: HealthCheck, count: Tally) -> Gate:
         return Gate(is_open=False, allowed=0, reason=CheckInvalid(check.trouble))
     if isinstance(check.window, Window):
         return through_window(check.window, count)
-    limit = (
-        check.max_unhealthy if isinstance(check.max_unhealthy, Count | Percent) else RULES[check.dialect].limit_unset
-    )
+    rules = RULES[check.dialect]
+    limit = check.max_unhealthy if isinstance(check.max_unhealthy, Count | Percent) else rules.limit_unset
     if limit is None:
         return Gate(is_open=True, allowed=count.healthy)
-    most = most_bearable(limit, count.total, blocks_at_limit=RULES[check.dialect].blocks_at_limit)
+    most = most_bearable(limit, count.total, blocks_at_limit=rules.blocks_at_limit)
     return below_limit(most, str(limit), count)
 
 
@@ -60,13 +38,19 @@ def most_bearable(limit: Count | Percent, total: int, *, blocks_at_limit: bool) 
 def below_limit(most: int, limit: str, count: Tally) -> Gate:
     """A check without targets blocks nobody."""
     if count.not_healthy > most and count.total:
-        return Gate(False, 0, limit, TooManyUnhealthy(count.not_healthy, count.total, limit))
+        return Gate(False, 0, limit, too_many(count, limit))
     return Gate(True, max(most - count.not_healthy, 0), limit)
 
 
 def through_window(window: Window, count: Tally) -> Gate:
     if count.not_healthy > window.high:
-        return Gate(False, 0, str(window), TooManyUnhealthy(count.not_healthy, count.total, str(window)))
+        return Gate(False, 0, str(window), too_many(count, str(window)))
     if count.not_healthy < window.low:
         return Gate(False, 0, str(window), TooFewUnhealthy(count.not_healthy, count.total, str(window)))
     return Gate(True, window.high - count.not_healthy, str(window))
+
+
+def too_many(count: Tally, limit: str) -> Reason:
+    """An alarm only if somebody is kept from a repair: a pool that starts up is not healthy yet, and nobody is sick."""
+    kind = TooManyUnhealthy if count.unhealthy else LimitReached
+    return kind(count.not_healthy, count.total, limit)
