@@ -603,18 +603,6 @@ class TooManyUnhealthy(Reason, frozen=True):
         return f"{self.unhealthy} of {self.total} machines are not healthy (limit {self.limit}): no new repair starts"
 
 
-class LimitReached(Reason, frozen=True):
-    """As many as the limit are not healthy yet, but none of them is sick: nobody is kept from a repair."""
-
-    quiet: ClassVar[bool] = True
-    unhealthy: int
-    total: int
-    limit: str
-
-    def note(self) -> str:
-        return f"{self.unhealthy} of {self.total} machines are not healthy yet, none of them sick (limit {self.limit})"
-
-
 class TooFewUnhealthy(Reason, frozen=True):
     """Fewer machines than the check's window begins with are not healthy."""
 

@@ -25,7 +25,6 @@ from noderemedy.model.healthcheck import (
 )
 from noderemedy.model.reasons import (
     CheckInvalid,
-    LimitReached,
     NodeMissing,
     TooFewUnhealthy,
     TooManyUnhealthy,
@@ -107,18 +106,6 @@ def test_a_closed_gate_says_why(dialect: Dialect) -> None:
     assert TooManyUnhealthy(4, 5, "40%") == opened(dialect, Percent(40), 4, 5).reason
     assert TooManyUnhealthy(4, 5, "2") == opened(dialect, Count(2), 4, 5).reason
     assert (None, "40%") == (opened(dialect, Percent(40), 0, 5).reason, opened(dialect, Percent(40), 0, 5).limit)
-
-
-def test_a_pool_that_starts_up_is_no_alarm() -> None:
-    """Nobody is sick, so nobody is kept from a repair (CAPI #10585: warnings although nothing is unhealthy)."""
-    starting = Tally(total=3, healthy=0, unhealthy=0)
-
-    found = gate(a_check(max_unhealthy=Percent(40)), starting)
-
-    assert Gate(False, 0, "40%", LimitReached(3, 3, "40%")) == found
-    assert LimitReached(3, 3, "[0-1]") == gate(a_check(window=Window(0, 1)), starting).reason
-    assert LimitReached.quiet
-    assert TooManyUnhealthy.alert
 
 
 WINDOWS = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from noderemedy.model.dialect import RULES
 from noderemedy.model.healthcheck import Count, Gate, HealthCheck, Percent, Tally, Window
-from noderemedy.model.reasons import CheckInvalid, LimitReached, Reason, TooFewUnhealthy, TooManyUnhealthy
+from noderemedy.model.reasons import CheckInvalid, TooFewUnhealthy, TooManyUnhealthy
 
 
 def gate(check: HealthCheck, count: Tally) -> Gate:
@@ -38,19 +38,13 @@ def most_bearable(limit: Count | Percent, total: int, *, blocks_at_limit: bool) 
 def below_limit(most: int, limit: str, count: Tally) -> Gate:
     """A check without targets blocks nobody."""
     if count.not_healthy > most and count.total:
-        return Gate(False, 0, limit, too_many(count, limit))
+        return Gate(False, 0, limit, TooManyUnhealthy(count.not_healthy, count.total, limit))
     return Gate(True, max(most - count.not_healthy, 0), limit)
 
 
 def through_window(window: Window, count: Tally) -> Gate:
     if count.not_healthy > window.high:
-        return Gate(False, 0, str(window), too_many(count, str(window)))
+        return Gate(False, 0, str(window), TooManyUnhealthy(count.not_healthy, count.total, str(window)))
     if count.not_healthy < window.low:
         return Gate(False, 0, str(window), TooFewUnhealthy(count.not_healthy, count.total, str(window)))
     return Gate(True, window.high - count.not_healthy, str(window))
-
-
-def too_many(count: Tally, limit: str) -> Reason:
-    """An alarm only if somebody is kept from a repair: a pool that starts up is not healthy yet, and nobody is sick."""
-    kind = TooManyUnhealthy if count.unhealthy else LimitReached
-    return kind(count.not_healthy, count.total, limit)
