@@ -1,0 +1,95 @@
+"""Figures beside their targets, as a table that a person can read. Pure.
+
+The targets are those of the design: most are ratios to the yardstick of the same run, since only those travel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from msgspec import Struct
+
+Figures = dict[str, Any]
+
+
+class Line(Struct, frozen=True):
+    """One figure: how it is shown, its target, and whether it is met (None: there is none)."""
+
+    what: str
+    value: str
+    target: str = ""
+    is_met: bool | None = None
+
+
+def at_most(what: str, value: float, limit: float, unit: str, detail: str = "", digits: int = 0) -> Line:
+    shown = f"{value:,.{digits}f}{unit}{f' ({detail})' if detail else ''}"
+    return Line(what, shown, f"≤ {limit:,g}{unit}", value <= limit)
+
+
+def of_size(figures: Figures) -> Iterator[Line]:
+    """The manager beside the bare watch, for one number of nodes."""
+    ratio = figures["usPerEvent"] / figures["bareUsPerEvent"]
+    absolute = f"{figures['usPerEvent']:.0f} µs, bare watch {figures['bareUsPerEvent']:.0f} µs"
+    yield at_most("CPU per heartbeat", ratio, 1.3, " ×", absolute, 2)
+    memory = f"{figures['mb']:.0f} MB, bare watch {figures['bareMb']:.0f} MB"
+    yield at_most("memory, steady", figures["mb"] / figures["bareMb"], 1.6, " ×", memory, 2)
+    yield at_most(
+        "memory, peak to steady", figures["peakMb"] / figures["mb"], 1.3, " ×", f"{figures['peakMb']:.0f} MB", 2
+    )
+    started = f"{figures['syncS']:.2f} s, bare watch {figures['bareSyncS']:.2f} s"
+    yield at_most("start to in step", figures["syncS"] / figures["bareSyncS"], 2, " ×", started, 2)
+    yield at_most("mark to hold written, p50", figures["holdMsP50"], 30, " ms", digits=1)
+    yield at_most("mark to hold written, p99", figures["holdMsP99"], 100, " ms", digits=1)
+    marked = f"{figures['burst']} marked within {figures['burstMarkedS']:.1f} s"
+    yield at_most("many at once: all holds written", figures["burstHeldS"], 5, " s", marked, 1)
+    events = f"and {figures['eventsPerRepair']:.1f} Events"
+    yield at_most("API requests per repair", figures["requestsPerRepair"], 10, "", events, 1)
+    yield at_most("writes while idle", figures["idleWrites"], 0, "")
+    yield at_most("CPU at rest", 100 * figures["idleCores"], 5, " % of a core", digits=1)
+
+
+def of_process(figures: Figures) -> Iterator[Line]:
+    """What needs no API server."""
+    small, large = figures["inside"]
+    growth = large["us"] / small["us"]
+    detail = f"{small['us']:.0f} µs at {small['nodes']:,}, {large['us']:.0f} µs at {large['nodes']:,} nodes"
+    yield at_most("growth of CPU per heartbeat", growth, 1.5, " ×", detail, 2)
+    yield Line("of that, decoding", f"{large['decodeUs']:.0f} µs")
+    yield at_most("memory per node, machine and host", large["kbPerNode"], 8, " KB", digits=1)
+    speed = figures["simulator"]
+    shown = f"{speed['timesRealTime']:,.0f} × real time ({speed['nodes']:,} nodes, {speed['seconds']:.1f} s)"
+    yield Line("simulator, checkers on", shown, "≥ 1,000 ×", speed["timesRealTime"] >= 1_000)
+
+
+def text(figures: Figures) -> str:
+    """All of it."""
+    about = figures["machine"]
+    head = (
+        f"{figures['when']}: {about['cores']} cores {about['architecture']}, {about['memoryGb']} GB, "
+        f"Python {about['python']}, load at the start {about['load']}; took {figures['seconds']:.0f} s"
+    )
+    parts = ["", head]
+    if "inside" in figures:
+        parts += ["", "in one process", *rows(list(of_process(figures)))]
+    for size in figures.get("sizes", ()):
+        title = f"{size['nodes']:,} nodes of {size['bytesPerNode'] / 1000:.1f} KB, {figures['server']}"
+        parts += ["", title, *rows(list(of_size(size)))]
+    return "\n".join(parts)
+
+
+def rows(lines: list[Line]) -> list[str]:
+    widths = [max(len(pick(line)) for line in lines) for pick in COLUMNS]
+    return [
+        "  " + "  ".join(pick(line).ljust(width) for pick, width in zip(COLUMNS, widths, strict=True)).rstrip()
+        for line in lines
+    ]
+
+
+MARKS = {True: "met", False: "NOT MET", None: ""}
+COLUMNS: tuple[Callable[[Line], str], ...] = (
+    lambda line: line.what,
+    lambda line: line.value,
+    lambda line: line.target,
+    lambda line: MARKS[line.is_met],
+)

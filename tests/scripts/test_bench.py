@@ -1,0 +1,121 @@
+"""The benchmark works, and its table says so when a target is missed. It measures nothing here: machines are busy."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+SCRIPTS = ROOT / "scripts"
+
+
+def bench(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPTS / "bench.py"), *map(str, arguments)]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=110, check=False)
+
+
+def test_the_part_without_a_server_measures(tmp_path: Path) -> None:
+    """Heartbeats in process and a simulated hour give figures, as a table and as JSON."""
+    output = tmp_path / "figures.json"
+
+    done = bench("--quick", "--only", "inside", "-o", output)
+
+    assert 0 == done.returncode, done.stderr
+    figures = json.loads(output.read_text())
+    assert [50, 500] == [one["nodes"] for one in figures["inside"]]
+    assert all(one["us"] > one["decodeUs"] > 0 for one in figures["inside"])
+    assert figures["simulator"]["timesRealTime"] > 1
+    assert "simulator, checkers on" in done.stdout
+
+
+def test_the_whole_benchmark_runs_on_the_simulated_server(tmp_path: Path) -> None:
+    """Without a real API server the simulated one stands in; idle means no writes, a repair has its requests."""
+    output = tmp_path / "figures.json"
+
+    done = bench("--quick", "--only", "outside", "--simulated", "--nodes", "20", "-o", output)
+
+    assert 0 == done.returncode, done.stdout + done.stderr
+    figures = json.loads(output.read_text())
+    size = figures["sizes"][0]
+    assert figures["server"].startswith("simulated API server")
+    assert (20, 5, 20) == (size["nodes"], size["repairs"], size["burst"])
+    assert 0 == size["idleWrites"]
+    assert size["requestsPerRepair"] >= 8
+    assert size["heartbeats"] > 10
+
+
+@pytest.mark.e2e
+def test_the_whole_benchmark_runs_on_a_real_server(tmp_path: Path) -> None:
+    """On a real kube-apiserver all figures are there, for nodes of the size of real ones."""
+    output = tmp_path / "figures.json"
+
+    done = bench("--quick", "--only", "outside", "-o", output)
+
+    assert 0 == done.returncode, done.stdout + done.stderr
+    figures = json.loads(output.read_text())
+    if not figures["server"].startswith("real"):
+        pytest.skip(figures["server"])
+    assert 13_000 < figures["sizes"][0]["bytesPerNode"] < 18_000
+    assert 0 == figures["sizes"][0]["idleWrites"]
+
+
+GOOD: dict[str, Any] = {
+    "nodes": 500,
+    "bytesPerNode": 15_000,
+    "usPerEvent": 120.0,
+    "bareUsPerEvent": 100.0,
+    "mb": 60.0,
+    "bareMb": 50.0,
+    "peakMb": 66.0,
+    "syncS": 1.2,
+    "bareSyncS": 1.0,
+    "holdMsP50": 12.0,
+    "holdMsP99": 40.0,
+    "burst": 500,
+    "burstMarkedS": 1.0,
+    "burstHeldS": 3.0,
+    "requestsPerRepair": 10.0,
+    "eventsPerRepair": 9.0,
+    "idleWrites": 0.0,
+    "idleCores": 0.002,
+}
+BAD = {
+    "usPerEvent": 140.0,
+    "mb": 90.0,
+    "peakMb": 100.0,
+    "syncS": 2.5,
+    "holdMsP50": 31.0,
+    "holdMsP99": 101.0,
+    "burstHeldS": 5.1,
+    "requestsPerRepair": 10.5,
+    "idleWrites": 1.0,
+    "idleCores": 0.06,
+}
+
+
+@pytest.fixture
+def table(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The module of the scripts that prints the table."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    from benching import table as module  # type: ignore[import-not-found]
+
+    return module
+
+
+def test_good_figures_meet_every_target(table: Any) -> None:
+    """Each figure within its target is marked as met."""
+    assert {True} == {line.is_met for line in table.of_size(GOOD)}
+
+
+@pytest.mark.parametrize("figure", BAD)
+def test_a_missed_target_is_told(table: Any, figure: str) -> None:
+    """One figure beyond its target turns its line red, and no line that does not depend on it."""
+    red = [line for line in table.of_size({**GOOD, figure: BAD[figure]}) if not line.is_met]
+
+    assert 1 <= len(red) <= 2
+    assert all("NOT MET" in row for row in table.rows(red))
