@@ -12,7 +12,19 @@ from noderemedy.core.metal3.links import INDEXES
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.engine.cache import Cache
 from noderemedy.model.host import Consumer, Hold, Host, Power
-from noderemedy.model.ids import HOST, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref, ref
+from noderemedy.model.ids import (
+    CLUSTER,
+    HEALTH_CHECK,
+    HOST,
+    MACHINE,
+    METAL3_MACHINE,
+    NODE,
+    OPENSHIFT_HEALTH_CHECK,
+    OPENSHIFT_MACHINE,
+    Kind,
+    Ref,
+    ref,
+)
 from noderemedy.model.machine import HostName, Machine, Metal3Machine
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
@@ -39,6 +51,9 @@ RESOURCES: dict[Kind, Resource] = {
     OPENSHIFT_MACHINE: Resource(OPENSHIFT_MACHINE, "v1beta1", "machines", namespaced=True),
     METAL3_MACHINE: Resource(METAL3_MACHINE, "v1beta1", "metal3machines", namespaced=True),
     HOST: Resource(HOST, "v1alpha1", "baremetalhosts", namespaced=True),
+    HEALTH_CHECK: Resource(HEALTH_CHECK, "v1beta1", "machinehealthchecks", namespaced=True),
+    OPENSHIFT_HEALTH_CHECK: Resource(OPENSHIFT_HEALTH_CHECK, "v1beta1", "machinehealthchecks", namespaced=True),
+    CLUSTER: Resource(CLUSTER, "v1beta1", "clusters", namespaced=True),
 }
 
 

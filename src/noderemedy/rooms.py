@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from noderemedy.core.healthcheck import checks, verdicts
 from noderemedy.core.metal3 import annotation
 from noderemedy.model.ids import FACTS, Kind
 from noderemedy.model.room import Room
 
-ROOMS: tuple[Room, ...] = (annotation.ROOM,)
+ROOMS: tuple[Room, ...] = (verdicts.ROOM, checks.ROOM, annotation.ROOM)
 
 
 def watched(rooms: tuple[Room, ...] = ROOMS) -> tuple[Kind, ...]:

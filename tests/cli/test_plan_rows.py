@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner
 
 from noderemedy.cli.main import cli
+from noderemedy.core.metal3 import annotation
 from noderemedy.manager import plan as planning
 from noderemedy.manager.sources import Source
 from noderemedy.model.decision import NOTHING
@@ -114,7 +115,7 @@ def wrong_rows(rooms: tuple[Room, ...]) -> list[tuple[int, int, int, int]]:
 
 def test_rows_can_be_wrong() -> None:
     """Sabotage: a room that decides nothing fails the rows that demand something, and no others."""
-    [room] = ROOMS
+    room = annotation.ROOM
     sabotaged = Room(room.name, room.watches, room.indexes, room.wakes, room.sees, lambda view, now: NOTHING, room.may)
 
     assert [] == wrong_rows(ROOMS)

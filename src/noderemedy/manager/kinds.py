@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from noderemedy.drivers.kube.discovery import Wanted
-from noderemedy.model.ids import HOST, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind
+from noderemedy.model.ids import (
+    CLUSTER,
+    HEALTH_CHECK,
+    HOST,
+    MACHINE,
+    METAL3_MACHINE,
+    NODE,
+    OPENSHIFT_HEALTH_CHECK,
+    OPENSHIFT_MACHINE,
+    Kind,
+)
 from noderemedy.rooms import watched
 
 # Versions in which the fields that we read are the same, best first.
@@ -12,12 +22,18 @@ WANTED: dict[Kind, Wanted] = {
     MACHINE: Wanted(MACHINE, ("v1beta2", "v1beta1", "v1alpha4", "v1alpha3"), "machines", True),
     OPENSHIFT_MACHINE: Wanted(OPENSHIFT_MACHINE, ("v1beta1",), "machines", True),
     METAL3_MACHINE: Wanted(METAL3_MACHINE, ("v1beta2", "v1beta1", "v1alpha5", "v1alpha4"), "metal3machines", True),
+    HEALTH_CHECK: Wanted(HEALTH_CHECK, ("v1beta2", "v1beta1", "v1alpha4", "v1alpha3"), "machinehealthchecks", True),
+    OPENSHIFT_HEALTH_CHECK: Wanted(OPENSHIFT_HEALTH_CHECK, ("v1beta1",), "machinehealthchecks", True),
+    CLUSTER: Wanted(CLUSTER, ("v1beta2", "v1beta1", "v1alpha4", "v1alpha3"), "clusters", True),
     HOST: Wanted(HOST, ("v1alpha1",), "baremetalhosts", True),
 }
 WITHOUT: dict[Kind, str] = {
     MACHINE: "machines of Cluster API are not repaired",
     OPENSHIFT_MACHINE: "machines of OpenShift are not repaired",
     METAL3_MACHINE: "a host whose consumer is a Metal3Machine counts as nobody's",
+    HEALTH_CHECK: "machines of Cluster API are not judged by health checks",
+    OPENSHIFT_HEALTH_CHECK: "machines of OpenShift are not judged by health checks",
+    CLUSTER: "every cluster is taken to manage itself, and to be up",
     HOST: "no host can be powered off, so nothing is repaired through its annotations",
 }
 

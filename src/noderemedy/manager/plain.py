@@ -15,7 +15,7 @@ from msgspec import Struct
 from noderemedy.model.ids import Ref
 from noderemedy.model.proof import PoweredOff
 from noderemedy.model.reasons import Reason
-from noderemedy.model.time import Wall
+from noderemedy.model.time import Span, Wall
 
 PAIRS = tuple[tuple[str, str], ...]
 
@@ -46,7 +46,7 @@ def _fields(kind: type[Struct]) -> tuple[tuple[str, str, bool], ...]:
 
 def plain(value: Any) -> Any:
     """JSON types only."""
-    if isinstance(value, Wall | Ref):
+    if isinstance(value, Wall | Span | Ref):
         return str(value)
     if isinstance(value, PoweredOff):
         return {"proof": type(value).__name__, **fields(value)}

@@ -66,8 +66,12 @@ class Process:
         self.engine = Engine(ROOMS, trace=self.trace)
         identity = f"{self.name}-{self.lives}"
         self.candidate = Candidate(Leadership(identity, ELECTION), self)
+        for kind in watched(ROOMS):
+            if kind not in self._resources:  # a kind that is not served has no objects
+                self.engine.listing(kind, self.now())
+                self.engine.listed(kind, self.now())
         self._watches = [
-            Watch(kind, self.cluster.api, self.agenda, self.weather, self.chance, self) for kind in watched(ROOMS)
+            Watch(kind, self.cluster.api, self.agenda, self.weather, self.chance, self) for kind in self._resources
         ]
         self.candidate.poll()
 
@@ -285,5 +289,5 @@ REFUSALS: dict[Fate, Answer] = {
 
 def served(cluster: Cluster) -> dict[Kind, Resource]:
     """What discovery would find for the kinds that rooms watch."""
-    types = [(kind, cluster.api.resources.of(kind)) for kind in watched(ROOMS)]
-    return {kind: Resource(kind, item.version().name, item.plural, item.namespaced) for kind, item in types}
+    types = [(kind, cluster.api.resources.find(kind)) for kind in watched(ROOMS)]
+    return {kind: Resource(kind, item.version().name, item.plural, item.namespaced) for kind, item in types if item}

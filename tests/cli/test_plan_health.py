@@ -1,0 +1,84 @@
+"""`plan` on health checks: verdicts with countdown, the gate, and who is at fault for what."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+from click.testing import CliRunner
+
+from noderemedy.cli.main import cli
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "health-check" / "workers.yaml"
+LABELS = {"role": "worker"}
+
+
+def a_machine(name: str, node: str) -> dict[str, Any]:
+    meta = {"name": name, "namespace": "machine-api", "uid": f"machine-{name}", "labels": LABELS}
+    version = "cluster.x-k8s.io/v1alpha3"
+    return {"apiVersion": version, "kind": "Machine", "metadata": meta, "status": {"nodeRef": {"name": node}}}
+
+
+def a_node(name: str, ready: str) -> dict[str, Any]:
+    condition = {"type": "Ready", "status": ready, "lastTransitionTime": "2026-01-01T00:00:00Z"}
+    meta = {"name": name, "uid": f"node-{name}"}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "status": {"conditions": [condition]}}
+
+
+def planned(folder: Path, now: str, *trees: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    (folder / "world.yaml").write_text(yaml.safe_dump_all(trees))
+    arguments = ["plan", "-f", str(EXAMPLE), "-f", str(folder), "--now", now, "-o", "json"]
+    result = CliRunner().invoke(cli, arguments)
+    assert 0 == result.exit_code, result.output
+    return {f"{entry['room']} {entry['key']}": entry for entry in json.loads(result.stdout)}
+
+
+def a_pool(sick: str) -> list[dict[str, Any]]:
+    machines = [a_machine(f"w{number}", f"n{number}") for number in range(5)]
+    return [*machines, a_node("n0", sick), *(a_node(f"n{number}", "True") for number in range(1, 5))]
+
+
+def test_a_sick_node_has_a_countdown(tmp_path: Path) -> None:
+    """In its grace period a machine waits, and the plan says until when."""
+    entries = planned(tmp_path, "2026-01-01T00:03:00Z", *a_pool("Unknown"))
+
+    entry = entries.pop("verdict Machine/machine-api/w0")
+    assert ["ConditionPending"] == [reason["reason"] for reason in entry["because"]]
+    assert "2026-01-01T00:05:01Z" == entry["wakeAt"]
+    assert {} == entries, "the others are healthy and the gate is open: nothing to tell"
+
+
+def test_after_its_timeout_it_is_unhealthy(tmp_path: Path) -> None:
+    """The reason carries the condition, its beginning and the timeout that it exceeded."""
+    entries = planned(tmp_path, "2026-01-01T00:05:01Z", *a_pool("False"))
+
+    [reason] = entries["verdict Machine/machine-api/w0"]["because"]
+    assert ("ConditionTimedOut", "Ready", "False", "300s") == tuple(
+        reason[key] for key in ("reason", "type", "status", "timeout")
+    )
+
+
+def test_forty_percent_close_the_gate(tmp_path: Path) -> None:
+    """Seed 003: at 40 % or more no further remediation takes place; missing nodes count."""
+    pool = [tree for tree in a_pool("Unknown") if tree["metadata"]["name"] != "n4"]
+    entries = planned(tmp_path, "2026-01-01T00:01:00Z", *pool)
+
+    [reason] = entries["check MachineHealthCheck/machine-api/example"]["because"]
+    assert {"reason": "TooManyUnhealthy", "unhealthy": 2, "total": 5, "limit": "40%"} == reason
+    [reason] = entries["verdict Machine/machine-api/w4"]["because"]
+    assert "NodeMissing" == reason["reason"]
+
+
+def test_a_check_that_makes_no_sense_is_told_and_disturbs_nobody(tmp_path: Path) -> None:
+    """The reason names the field and the remedy; the good check goes on."""
+    bad = yaml.safe_load(EXAMPLE.read_text())
+    bad["metadata"]["name"] = "bad"
+    bad["spec"]["maxUnhealthy"] = "many"
+    entries = planned(tmp_path, "2026-01-01T00:06:00Z", bad, *a_pool("Unknown"))
+
+    [reason] = entries["check MachineHealthCheck/machine-api/bad"]["because"]
+    assert "CheckInvalid" == reason["reason"]
+    assert "maxUnhealthy" in reason["problem"]
+    assert "verdict Machine/machine-api/w0" in entries
