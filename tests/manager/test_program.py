@@ -317,7 +317,7 @@ def remove_definition(it: Bench, name: str) -> dict[str, Any]:
 
 
 def test_definition_of_machines_is_deleted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Machines that went with their CRD are gone: their hold is released, no node is freed; with the CRD work returns."""
+    """Machines that went with their CRD are gone: their hold is released, no node is freed; work returns with it."""
     caplog.set_level(logging.INFO)
 
     async def story() -> None:
@@ -346,7 +346,7 @@ def test_definition_of_machines_is_deleted(tmp_path: Path, caplog: pytest.LogCap
 
 
 def test_definition_of_hosts_is_deleted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Without hosts nothing is proven, so nothing is freed; the Machine says why, and with the CRD the repair goes on."""
+    """Without hosts nothing is proven, so nothing is freed; the Machine says why; the repair goes on with the CRD."""
     caplog.set_level(logging.INFO)
 
     async def story() -> None:
