@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from tests.manager.bench import SYSTEM, TOKENS, Bench, bench, until
 
+from noderemedy.cli.manager import manager
+from noderemedy.lab.http_faults import failure
 from noderemedy.wire import names
 from noderemedy.wire.http import Request
 
@@ -135,8 +138,44 @@ def break_the_token(it: Bench) -> None:
     it.kubeconfig.write_text(it.kubeconfig.read_text().replace(TOKENS["administrator"], "stolen"))
 
 
+def break_the_context(it: Bench) -> None:
+    it.kubeconfig.write_text(it.kubeconfig.read_text().replace("current-context: ", "current-context: un"))
+
+
+def break_the_permissions(it: Bench) -> None:
+    message = 'baremetalhosts.metal3.io is forbidden: User "jo" cannot list resource "baremetalhosts"'
+    it.before = lambda request: failure(403, "Forbidden", message) if "/baremetalhosts" in request.path else None
+
+
 def break_the_address(it: Bench) -> None:
     it.kubeconfig.write_text(it.kubeconfig.read_text().replace(f":{it.endpoint.port}", ":9"))
+
+
+@pytest.mark.parametrize("namespace", ["Bad", "a/b", "", "-a", "a" * 64])
+def test_impossible_namespace_is_refused(namespace: str) -> None:
+    """A name that no namespace can have is refused at once, before the cluster is asked for a lease there."""
+    result = CliRunner().invoke(manager, ["--namespace", namespace])
+
+    assert 2 == result.exit_code
+    assert f"Invalid value for '--namespace': {namespace!r} is no name of a namespace" in result.output
+
+
+@pytest.mark.parametrize("command", ["plan", "manager"])
+@pytest.mark.parametrize("damage", [break_the_kubeconfig, break_the_context])
+def test_unusable_kubeconfig_is_one_line(command: str, damage: Callable[[Bench], None], tmp_path: Path) -> None:
+    """Before anything is asked of the cluster, one line names the file, the entry and the remedy."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            damage(it)
+            process = await start(it, command=command)
+            stdout, stderr = await process.communicate()
+
+            assert (2, b"", 1) == (process.returncode, stdout, len(stderr.splitlines()))
+            assert str(it.kubeconfig) in stderr.decode()
+            assert [] == it.requests
+
+    within(60, story())
 
 
 @pytest.mark.parametrize(
@@ -145,7 +184,9 @@ def break_the_address(it: Bench) -> None:
         (break_nothing, 0, ""),
         (break_the_kubeconfig, 2, "not YAML"),
         (break_the_token, 2, "check the credentials"),
-        (break_the_address, 2, "cannot be reached"),
+        (break_the_address, 2, "check that it runs, and its address"),
+        (break_the_context, 2, "name another one with --context (known: "),
+        (break_the_permissions, 2, "grant list,watch on baremetalhosts.metal3.io to jo"),
     ],
 )
 def test_live_plan(damage: Callable[[Bench], None], code: int, problem: str, tmp_path: Path) -> None:

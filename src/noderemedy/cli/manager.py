@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import uuid
@@ -17,13 +18,27 @@ from noderemedy.manager.program import LOG, run
 from noderemedy.manager.settings import NAMESPACE, Settings
 from noderemedy.model.errors import Theirs
 
+NAMESPACE_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 LEVELS = ("debug", "info", "warning", "error")
+
+
+def namespace_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """A name that a namespace can have: anything else would be looked for in vain, for ever."""
+    if not NAMESPACE_NAME.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is no name of a namespace; use letters a-z, digits and -", ctx, param)
+    return value
 
 
 @click.command()
 @click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the cluster; in a pod: not needed.")
 @click.option("--context", default="", help="The context of the kubeconfig to use.")
-@click.option("--namespace", default=NAMESPACE, show_default=True, help="Where the leader's lease lives.")
+@click.option(
+    "--namespace",
+    default=NAMESPACE,
+    show_default=True,
+    callback=namespace_name,
+    help="Where the leader's lease lives.",
+)
 @click.option("--dry-run", is_flag=True, help="Decide and log, and write nothing: no lease, no events.")
 @click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve /metrics, /healthz and /readyz there.")
 @click.option("--metrics-host", default="127.0.0.1", show_default=True, help="The address for that port.")

@@ -120,7 +120,9 @@ def test_nobody_listens_means_not_sent() -> None:
             free.bind(("127.0.0.1", 0))
             access = Access("the test", f"http://127.0.0.1:{free.getsockname()[1]}", Fixed(Identity()))
         async with KubeClient(access) as client:
-            with pytest.raises(NotSent, match="cannot be reached"):
+            with pytest.raises(
+                NotSent, match=r"cannot be reached \(Connection refused\); check that it runs, and its address"
+            ):
                 await client.send(PATCH)
 
     run(test())

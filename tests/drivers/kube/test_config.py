@@ -139,7 +139,10 @@ MISTAKES: dict[str, tuple[Any, str]] = {
         r"Expected `str`, got `int` - at `\$.users\[0\].user.token`; .*quote",
     ),
     "no context": (a_config(**{"current-context": ""}), r"no current-context; name one with --context \(known: x\)"),
-    "unknown context": (a_config(**{"current-context": "z"}), r"there is no context 'z' \(known: x\)"),
+    "unknown context": (
+        a_config(**{"current-context": "z"}),
+        r"there is no context 'z'; name another one with --context \(known: x\)",
+    ),
     "unknown cluster": (a_config(clusters=[]), "context 'x' names cluster 'c', which is not there; add"),
     "unknown user": (a_config(users=None), "context 'x' names user 'u', which is not there; add"),
     "no server": (a_config(cluster={"server": ""}), "cluster 'c' of .*: server '' is no http"),

@@ -57,7 +57,7 @@ def test_kinds_are_found_with_scope_and_plural() -> None:
 @pytest.mark.parametrize(
     ("handler", "why"),
     [
-        (a_status(401), "answered 401; check the credentials"),
+        (a_status(401), "/apis/metal3.io: the API server answered 401; check the credentials"),
         (a_status(403), "may read /apis"),
         (a_status(418), "answered 418"),
         (a_status(503), "answered 503"),
@@ -85,10 +85,8 @@ def test_a_server_without_nodes_is_no_kubernetes() -> None:
         async with serving(api_v1=entries(("pods", "Pod", True))).running() as api, KubeClient(api.access()) as client:
             found = await discovery.serving(client, NODES)
             assert isinstance(found, Obstacle)
-            assert ("/api/v1: no nodes there; check that this is a Kubernetes API server", False) == (
-                found.why,
-                found.is_connection,
-            )
+            why = f"http://{api.url}/api/v1: no nodes there; check that this is a Kubernetes API server"
+            assert Obstacle(why) == found
 
     run(test())
 

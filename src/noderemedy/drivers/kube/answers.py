@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
@@ -44,16 +45,22 @@ def explain(problem: BaseException) -> str:
     if isinstance(problem, aiohttp.ClientHttpProxyError):
         return f"the proxy refused to connect (status {problem.status}); check proxy-url"
     if isinstance(problem, aiohttp.ClientProxyConnectionError):
-        return f"the proxy cannot be reached ({problem.os_error.strerror or 'no connection'}); check proxy-url"
+        return f"the proxy cannot be reached ({_cause(problem)}); check proxy-url"
     if isinstance(problem, aiohttp.ClientConnectorDNSError):
-        return "its name cannot be resolved"
+        return "its name cannot be resolved; check its address"
     if isinstance(problem, aiohttp.ClientConnectorError):
-        return f"cannot be reached ({problem.os_error.strerror or 'no connection'})"
+        return f"cannot be reached ({_cause(problem)}); check that it runs, and its address"
     if isinstance(problem, aiohttp.ServerTimeoutError | TimeoutError):
         return "gave no answer in time"
     if isinstance(problem, aiohttp.ServerDisconnectedError | aiohttp.ClientPayloadError | ConnectionError):
         return "closed the connection before the answer was complete"
     return f"the connection failed ({type(problem).__name__})"
+
+
+def _cause(problem: aiohttp.ClientConnectorError) -> str:
+    """In the words of the system: asyncio's own text repeats the address as a Python tuple."""
+    number = problem.os_error.errno
+    return os.strerror(number) if number and number > 0 else "no connection"
 
 
 def _verification(problem: BaseException) -> str:

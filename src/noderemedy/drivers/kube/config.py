@@ -90,7 +90,9 @@ def _from_files(files: list[Path], context: str, environ: Mapping[str, str]) -> 
     if not name:
         raise BadConfig(f"kubeconfig {where}: no current-context; name one with --context{_known(whole.contexts)}")
     if name not in whole.contexts:
-        raise BadConfig(f"kubeconfig {where}: there is no context {name!r}{_known(whole.contexts)}")
+        raise BadConfig(
+            f"kubeconfig {where}: there is no context {name!r}; name another one with --context{_known(whole.contexts)}"
+        )
     entry, entry_file = whole.contexts[name]
     if entry.cluster not in whole.clusters:
         raise BadConfig(

@@ -102,7 +102,8 @@ async def _look(client: KubeClient, wanted: Wanted) -> Resource | NotServed:
             raise _Doubt(f"{entry.name}.{group} is served as {version} only; we read {known}; update node-remedy")
     if not group:
         # What belongs to Kubernetes itself is always served: this is another server, and it knows of no absence.
-        raise _Doubt(f"/api/{wanted.versions[0]}: no {wanted.plural} there; check that this is a Kubernetes API server")
+        where = f"{client.access.server}/api/{wanted.versions[0]}"
+        raise _Doubt(f"{where}: no {wanted.plural} there; check that this is a Kubernetes API server")
     return NotServed()
 
 
@@ -122,12 +123,13 @@ async def _get(client: KubeClient, path: str, shape: type[_T]) -> _T | None:
     answer = await client.send(Request("GET", path), timeout=PATIENCE, urgent=True)
     if answer.status == 404:
         return None
+    where = client.access.server + path
     if answer.status in (401, 403):
         remedy = "check the credentials, and that they may read /apis (role system:discovery)"
-        raise _Doubt(f"{path}: the API server answered {answer.status}; {remedy}")
+        raise _Doubt(f"{where}: the API server answered {answer.status}; {remedy}")
     if answer.status != 200:
-        raise _Doubt(f"{path}: the API server answered {answer.status}")
+        raise _Doubt(f"{where}: the API server answered {answer.status}")
     try:
         return msgspec.json.decode(answer.body, type=shape)
     except UNREADABLE:
-        raise _Doubt(f"{path}: no discovery document; check that this is a Kubernetes API server") from None
+        raise _Doubt(f"{where}: no discovery document; check that this is a Kubernetes API server") from None
