@@ -1,0 +1,134 @@
+"""What health checks read of Machines and Clusters: dates, owners, phases, and conditions of two generations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.builders import NAMESPACE, a_machine_tree
+
+from noderemedy.model.cluster import Cluster
+from noderemedy.model.ids import CLUSTER, MACHINE, OPENSHIFT_MACHINE
+from noderemedy.model.machine import ControllerOwner, Machine
+from noderemedy.model.node import Condition
+from noderemedy.model.time import Wall
+from noderemedy.wire.objects import convert
+
+TIME, MOMENT = "2030-01-01T00:00:00Z", Wall(1_893_456_000_000)
+
+
+def a_condition(kind: str, status: str = "True") -> dict[str, Any]:
+    return {"type": kind, "status": status, "lastTransitionTime": TIME, "severity": "Warning", "message": "x"}
+
+
+def read(*, metadata: dict[str, Any] | None = None, **status: Any) -> Machine:
+    tree = a_machine_tree()
+    tree["metadata"].update(metadata or {})
+    tree["status"].update(status)
+    found = convert(MACHINE, tree).obj
+    assert isinstance(found, Machine)
+    return found
+
+
+def test_labels_dates_and_the_cluster() -> None:
+    """Labels sorted, creation and last update as moments."""
+    machine = read(
+        metadata={"labels": {"b": "2", "a": "1"}, "creationTimestamp": TIME}, lastUpdated=TIME, phase="Running"
+    )
+
+    assert (("a", "1"), ("b", "2")) == machine.labels
+    assert (MOMENT, MOMENT, "Running", "metal") == (
+        machine.created,
+        machine.last_updated,
+        machine.phase,
+        machine.cluster_name,
+    )
+
+
+def test_a_machine_without_any_of_it() -> None:
+    """Nothing is invented."""
+    machine = convert(OPENSHIFT_MACHINE, {"metadata": {"name": "x"}}).obj
+
+    assert Machine("") == machine
+
+
+@pytest.mark.parametrize(
+    ("name", "field"),
+    [
+        ("cluster.x-k8s.io/remediate-machine", "remediate"),
+        ("cluster.x-k8s.io/skip-remediation", "skips_remediation"),
+        ("node-remedy.dev/repair", "repair_now"),
+        ("cluster.x-k8s.io/paused", "cluster_paused"),
+    ],
+)
+@pytest.mark.parametrize("value", ["", "true", "false"])
+def test_annotations_that_count_by_being_there(name: str, field: str, value: str) -> None:
+    """Any value counts, as in Cluster API."""
+    assert getattr(read(metadata={"annotations": {name: value}}), field)
+    assert not getattr(read(), field)
+
+
+CURRENT, OLDER = (Condition("New", "True", MOMENT),), (Condition("Old", "True", MOMENT),)
+GENERATIONS: list[tuple[dict[str, Any], Any, Any]] = [
+    ({"conditions": [a_condition("New")]}, CURRENT, ()),
+    ({"conditions": [a_condition("Old")], "v1beta2": {"conditions": [a_condition("New")]}}, CURRENT, OLDER),
+    (
+        {"conditions": [a_condition("New")], "deprecated": {"v1beta1": {"conditions": [a_condition("Old")]}}},
+        CURRENT,
+        OLDER,
+    ),
+    ({"conditions": [a_condition("Old")], "v1beta2": {}}, (), OLDER),
+    ({"conditions": [a_condition("New")], "deprecated": {}}, CURRENT, ()),
+    ({"conditions": None}, (), ()),
+]
+
+
+@pytest.mark.parametrize(("status", "current", "older"), GENERATIONS)
+def test_conditions_of_two_generations(status: dict[str, Any], current: Any, older: Any) -> None:
+    """v1beta1 keeps the newer ones aside, v1beta2 the older ones, OpenShift has one generation only."""
+    machine = read(**status)
+
+    assert (current, older) == (machine.conditions, machine.older_conditions)
+
+
+def test_the_owner_that_replaces_a_machine() -> None:
+    """Only a controller does; other owners do not count."""
+    other = {"apiVersion": "v1", "kind": "ConfigMap", "name": "x", "uid": "1"}
+    owner = {
+        "apiVersion": "cluster.x-k8s.io/v1beta1",
+        "kind": "MachineSet",
+        "name": "s",
+        "uid": "2",
+        "controller": True,
+    }
+
+    assert ControllerOwner("cluster.x-k8s.io/v1beta1", "MachineSet", "s", "2") == (
+        read(metadata={"ownerReferences": [other, owner]}).controller
+    )
+    assert None is read(metadata={"ownerReferences": [other, {**owner, "controller": False}]}).controller
+
+
+def a_cluster(spec: Any = None, status: Any = None, **metadata: Any) -> Cluster:
+    tree = {
+        "metadata": {"name": "east", "namespace": NAMESPACE, "uid": "u", **metadata},
+        "spec": spec,
+        "status": status,
+    }
+    found = convert(CLUSTER, tree).obj
+    assert isinstance(found, Cluster)
+    return found
+
+
+def test_clusters() -> None:
+    """Paused by field or annotation; conditions of both generations, the current one with the last word."""
+    newer = {"conditions": [a_condition("InfrastructureReady", "False")]}
+    status = {"conditions": [a_condition("InfrastructureReady"), a_condition("Old")], "v1beta2": newer}
+
+    assert Cluster("u") == a_cluster()
+    assert a_cluster({"paused": True}).paused
+    assert not a_cluster({"paused": None}).paused
+    assert a_cluster(annotations={"cluster.x-k8s.io/paused": ""}).paused
+    assert a_cluster(deletionTimestamp=TIME).deleting
+    assert [("InfrastructureReady", "False"), ("Old", "True")] == [
+        (one.type, one.status) for one in a_cluster(status=status).conditions
+    ]
