@@ -1,0 +1,37 @@
+"""Every green of the health checks was seen red: by one line of harm, or by one changed cell of the dialects' table."""
+
+from __future__ import annotations
+
+import pytest
+from tests.sabotage.healthcheck import CELLS, SABOTAGES
+from tests.sabotage.running import Sabotage, fails
+
+from noderemedy.model.dialect import Rules
+from noderemedy.model.healthcheck import Dialect
+
+# What no file of ours reads yet but the rooms that write: shown in their own tests.
+READ_BY_THE_ROOMS = {"default", "writes_both_generations", "external_conditions"}
+
+
+@pytest.mark.parametrize("sabotage", SABOTAGES, ids=lambda sabotage: sabotage.name.replace(" ", "-"))
+def test_each_sabotage_is_seen(sabotage: Sabotage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under one line of harm, each of the named tests fails."""
+    sabotage.harm(monkeypatch)
+
+    assert sabotage.tests
+    assert [] == [test.__name__ for test in sabotage.tests if not fails(test, monkeypatch)]
+
+
+def test_every_cell_of_the_table_has_a_sabotage() -> None:
+    """A rule that nobody would miss in some dialect is no rule."""
+    told = {tuple(sabotage.name.split()[:3]) for sabotage in CELLS}
+    rules = [rule for rule in Rules.__struct_fields__ if rule not in READ_BY_THE_ROOMS]
+
+    assert {(rule, "of", dialect.value) for rule in rules for dialect in Dialect} == told
+
+
+def test_sabotages_have_names_of_their_own() -> None:
+    """Each can be run by its name."""
+    names = [sabotage.name for sabotage in SABOTAGES]
+
+    assert sorted(set(names)) == sorted(names)
