@@ -23,7 +23,7 @@ from tests.e2e.controlplane import ControlPlane
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
-from noderemedy.drivers.kube.discovery import NotServed, Wanted, locator, serving
+from noderemedy.drivers.kube.discovery import NotServed, Wanted, serving
 from noderemedy.drivers.kube.errors import Obstacle, Refused
 from noderemedy.drivers.kube.events import Note, Publisher
 from noderemedy.drivers.kube.lease import Election, Place
@@ -323,7 +323,7 @@ def test_a_kind_that_is_installed_later_is_picked_up(plane: JustTheApi) -> None:
                 sink,
                 chance=random.Random(1),
                 settings=PATIENT,
-                locate=locator(client, WANTED_HOSTS),
+                locate=partial(serving, client, WANTED_HOSTS),
             )
             task = asyncio.create_task(coroutine)
             await until(lambda: bool(sink.log))

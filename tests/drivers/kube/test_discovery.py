@@ -10,7 +10,7 @@ from tests.drivers.kube.scripted import Api, Handler, a_status, answer, run, str
 
 from noderemedy.drivers.kube import discovery
 from noderemedy.drivers.kube.client import KubeClient
-from noderemedy.drivers.kube.discovery import NotServed, Wanted, locator
+from noderemedy.drivers.kube.discovery import NotServed, Wanted
 from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.model.ids import HOST, MACHINE, NODE
 from noderemedy.wire.http import Resource
@@ -49,7 +49,6 @@ def test_kinds_are_found_with_scope_and_plural() -> None:
             assert Resource(NODE, "v1", "nodes", False) == await discovery.serving(client, NODES)
             assert NotServed() == await discovery.serving(client, HOSTS)
             assert Resource(HOST, "v1alpha1", "baremetalhosts", True) == HOSTS.guess()
-            assert await locator(client, HOSTS)() is None
 
     run(test())
 
@@ -134,6 +133,6 @@ def test_a_version_without_the_kind_is_passed_over() -> None:
             apis_cluster_x_k8s_io_v1beta1=entries(("machines", "Machine", True)),
         )
         async with api.running(), KubeClient(api.access()) as client:
-            assert Resource(MACHINE, "v1beta1", "machines", True) == await locator(client, MACHINES)()
+            assert Resource(MACHINE, "v1beta1", "machines", True) == await discovery.serving(client, MACHINES)
 
     run(test())

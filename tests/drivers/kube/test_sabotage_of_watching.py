@@ -92,11 +92,11 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
         Watcher, "_is_repeated", lambda *_: False, test_watch.test_rule_10_the_same_version_is_passed_on_once,
     ),
     "travel in time": (
-        watch, "is_older", lambda *_: False,
+        watch, "precedes", lambda *_: False,
         partial(test_watch.test_rule_10_time_travel_means_a_new_list, scripted.bookmark(9)),
     ),
     "believe every list": (
-        listing, "is_older", lambda *_: False,
+        listing, "precedes", lambda *_: False,
         test_watch.test_rule_10_a_list_from_the_past_is_doubted_before_it_is_believed,
     ),
     "repeat every complaint": (

@@ -362,7 +362,7 @@ def test_a_kind_that_appears_later_is_picked_up_where_it_is_served() -> None:
     """After a 404 the place is looked up again, and the new version of the API is used."""
 
     async def test() -> None:
-        async def locate() -> Resource | None:
+        async def locate() -> Resource:
             return Resource(NODE, "v2", "nodes", False)
 
         async with watching(a_status(404), FIRST, stream(), locate=locate) as (api, sink):

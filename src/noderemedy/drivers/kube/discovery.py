@@ -15,7 +15,6 @@ from msgspec import Struct
 
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, obstacle_of
-from noderemedy.drivers.kube.sink import Locate
 from noderemedy.model.ids import Kind
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Request, Resource
@@ -76,16 +75,6 @@ async def serving(client: KubeClient, wanted: Wanted) -> Serving:
         return Obstacle(str(doubt))
     except (NotSent, NoAnswer) as problem:
         return obstacle_of(problem)
-
-
-def locator(client: KubeClient, wanted: Wanted) -> Locate:
-    """For `watch(locate=…)`: where the kind is served now, if it surely is."""
-
-    async def ask() -> Resource | None:
-        found = await serving(client, wanted)
-        return found if isinstance(found, Resource) else None
-
-    return ask
 
 
 async def _look(client: KubeClient, wanted: Wanted) -> Resource | NotServed:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import Garbled, Refused
 from noderemedy.drivers.kube.sink import Decode, Settings, Sink
-from noderemedy.drivers.kube.versions import is_older
+from noderemedy.engine.cache import precedes
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.objects import Undecodable
 from noderemedy.wire.scalars import UNREADABLE
@@ -56,7 +56,7 @@ class Lister:
         while True:
             page = await self._fetch(resource, limit, token)
             if not token:
-                if is_older(page.metadata.resource_version, not_older_than):
+                if precedes(page.metadata.resource_version, not_older_than):
                     raise OlderList(page.metadata.resource_version)
                 self._sink.listing(resource.kind)
             self._sink.contact(resource.kind)

@@ -8,15 +8,15 @@ from typing import Protocol
 import msgspec
 from msgspec import Struct
 
+from noderemedy.drivers.kube.discovery import Serving
 from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Span
-from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import Undecodable
 
 Decode = Callable[[msgspec.Raw], Seen]
-Locate = Callable[[], Awaitable[Resource | None]]
+Locate = Callable[[], Awaitable[Serving]]
 
 
 class Sink(Protocol):

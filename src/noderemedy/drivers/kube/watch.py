@@ -3,7 +3,7 @@
 The manager runs one `watch()` per kind. The ten rules of watching, and where they live:
 
  1. 410 as a status, as an ERROR event or as a Status in the stream: list again (`_Distrust`).
- 2. Never go on from a version after an ERROR event; versions are compared in `versions.py` only.
+ 2. Never go on from a version after an ERROR event; versions are compared by `precedes` only.
  3. Bookmarks are asked for; no byte for 70 s: connect again (`KubeClient.stream`).
  4. timeoutSeconds between 5 and 10 minutes, drawn anew for every stream.
  5. A 200 may hold a Status instead of events (`_Line`).
@@ -29,7 +29,7 @@ from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused,
 from noderemedy.drivers.kube.listing import Lister, OlderList
 from noderemedy.drivers.kube.refusals import describe, is_lasting
 from noderemedy.drivers.kube.sink import DEFAULT, Decode, Locate, Settings, Sink
-from noderemedy.drivers.kube.versions import is_older, newer
+from noderemedy.engine.cache import precedes
 from noderemedy.model.ids import Ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Span
@@ -248,10 +248,11 @@ class _Watcher:
         """Go on from this version, unless it is older than one we saw (rule 10)."""
         if not version:
             return
-        if is_older(version, self._newest):
+        if precedes(version, self._newest):
             raise _Distrust(f"version {version} came after {self._newest}")
         self._version = version
-        self._newest = newer(version, self._newest)
+        if precedes(self._newest, version):
+            self._newest = version
 
     # --- trouble -----------------------------------------------------------------------------------------------
 
@@ -275,8 +276,9 @@ class _Watcher:
     async def _look_where_it_is_served(self) -> None:
         if self._locate is None:
             return
-        with contextlib.suppress(NotSent, NoAnswer):
-            self._resource = await self._locate() or self._resource
+        found = await self._locate()
+        if isinstance(found, Resource):
+            self._resource = found
 
     def _say(self, obstacle: Obstacle) -> None:
         """Tell the sink once, until it changes or bytes arrive again."""
