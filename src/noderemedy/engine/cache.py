@@ -74,10 +74,12 @@ class Cache:
         """
         ref = seen.ref
         is_listed = confirmed_at is None and self._note_listed(ref)
-        is_older = self._is_older(ref, seen.resource_version)
         entry = self._entries.get(ref)
         old = entry if isinstance(entry, Present) else None
         is_same = old is not None and old.obj.uid == seen.uid
+        if old is not None and is_same and confirmed_at is None and old.resource_version == seen.resource_version != "":
+            return old.obj, False  # what a list mostly says: all as it was; facts have no version
+        is_older = self._is_older(ref, seen.resource_version)
         if is_older and not is_listed:
             return (old.obj if old else None), False
         self._absent.pop(ref, None)

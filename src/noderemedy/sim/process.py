@@ -21,11 +21,12 @@ from noderemedy.sim.agenda import Appointment
 from noderemedy.sim.apiserver import User, WatchEvent
 from noderemedy.sim.candidate import Candidate
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.decoding import Decoding
 from noderemedy.sim.watching import Watch
 from noderemedy.sim.weather import CALM, Fate, Weather
 from noderemedy.wire.answers import outcome
 from noderemedy.wire.http import Answer, Request, Resource
-from noderemedy.wire.objects import Undecodable, convert
+from noderemedy.wire.objects import Undecodable
 from noderemedy.wire.requests import render
 
 MANAGER = User("system:serviceaccount:node-remedy-system:node-remedy-manager")
@@ -53,6 +54,7 @@ class Process:
         self.is_paused = False
         self.always_leads = False  # fault 22: a process that believes it leads, whatever the lease says
         self._resources = served(cluster)
+        self._decoding = Decoding()
         self._wake: Appointment | None = None
         self._soon: Appointment | None = None
 
@@ -151,7 +153,7 @@ class Process:
 
     def _enter(self, kind: Kind, event: WatchEvent, now: Now) -> None:
         try:
-            seen = convert(kind, event.tree)
+            seen = self._decoding.read(kind, event.tree)
         except Undecodable as error:
             if event.type == "DELETED":
                 self.engine.gone(Seen(error.ref, error.uid, error.resource_version, None), now)
