@@ -31,6 +31,7 @@ from noderemedy.drivers.kube.sink import Settings
 from noderemedy.drivers.kube.watch import _Watcher, watch
 from noderemedy.engine.leadership import Leadership, Rules
 from noderemedy.lab.http_tls import Authority
+from noderemedy.manager.effects import speaks_of
 from noderemedy.model.ids import HOST, NODE, Kind, ref
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire import verbs
@@ -308,8 +309,8 @@ def test_a_forbidden_watch_names_the_identity_and_goes_on_when_granted(plane: Ju
     run(test())
 
 
-def test_a_kind_that_is_installed_later_is_picked_up(plane: JustTheApi) -> None:
-    """Before its CRD the kind is missing and told so; afterwards its objects arrive."""
+def test_a_kind_that_comes_and_goes(plane: JustTheApi) -> None:
+    """Before its CRD the kind is missing and told so, with it its objects arrive; with the CRD they go, told again."""
 
     async def test() -> None:
         async with KubeClient(load(plane.kubeconfig())) as client:
@@ -340,6 +341,13 @@ def test_a_kind_that_is_installed_later_is_picked_up(plane: JustTheApi) -> None:
             assert 201 == made.status, made.body
             await until(lambda: "h" in seen(sink))
             assert WANTED_HOSTS.guess() == await serving(client, WANTED_HOSTS)
+            sink.log.clear()
+            assert 200 == (await client.send(Request("DELETE", f"{crds}/{crd['metadata']['name']}"))).status
+            await sink.until("lost", f"cannot watch baremetalhosts.metal3.io: {why}")
+            assert ("gone", "h") == sink.log[0]
+            assert NotServed() == await serving(client, WANTED_HOSTS)
+            absent = await client.send(Request("GET", f"{hosts}/h"))
+            assert (404, False) == (absent.status, speaks_of(absent, "h")), "the path is gone, not the object"
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
