@@ -105,10 +105,15 @@ def notes(api: Api, name: str, kind: str = "Machine") -> dict[str, Json]:
     return {one["reason"]: one for one in sorted(events, key=lambda one: str(one["eventTime"]))}
 
 
-def wait_for_note(api: Api, name: str, reason: str, kind: str = "Machine", seconds: float = 30.0) -> Json:
-    """The Event with this reason about this object."""
-    found: Json = eventually(lambda: notes(api, name, kind).get(reason), f"event {reason} about {name}", seconds)
-    return found
+def wait_for_note(api: Api, name: str, reason: str, words: str = "", seconds: float = 30.0) -> Json:
+    """The Event with this reason, and these words in it, about this Machine."""
+
+    def found() -> Json | None:
+        note = notes(api, name).get(reason)
+        return note if note and words in note["note"] else None
+
+    note: Json = eventually(found, f"event {reason} about {name}", seconds)
+    return note
 
 
 def age_the_hold(fleet: Fleet, name: str) -> None:
