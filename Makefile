@@ -37,7 +37,7 @@ check: $(STAMP) ## Look without running: ruff, mypy, import contracts, tidiness,
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -q tests/test_architecture.py tests/test_tidy.py tests/test_docs.py
-	if [ -e scripts/generate.py ]; then $(BIN)/python scripts/generate.py --check; fi
+	$(BIN)/python scripts/generate.py --check
 
 test: $(STAMP) ## All tests that need only Python packages; under 5 minutes on two cores (ARGS="-k annotation")
 	$(BIN)/pytest -m 'not e2e and not soak' $(ARGS)
@@ -45,15 +45,17 @@ test: $(STAMP) ## All tests that need only Python packages; under 5 minutes on t
 # Packages are installed where that is possible and named where it is not; what is still missing afterwards
 # shows as a skip, by name, in the summary at the end. With CI=true a skip is a failure (tests/e2e/conftest.py).
 e2e: $(STAMP) ## Tests against a real Kubernetes control plane, which is built once into a cache
-	if [ -e scripts/e2e-packages ]; then bash scripts/e2e-packages; fi
+	bash scripts/e2e-packages
 	$(BIN)/python scripts/controlplane/build.py
 	$(BIN)/pytest -m e2e $(ARGS)
 
 sim: $(STAMP) ## One simulated history with all checkers on (SEED=7)
 	$(BIN)/python -m noderemedy.sim run --seed $(SEED) $(ARGS)
 
-soak: $(STAMP) ## 1,000 simulated histories and the long tests; takes a while
+soak: $(STAMP) ## 1,000 simulated histories, all crash points and the long tests; takes about an hour (ARGS="--seeds 50")
+	$(BIN)/python -m noderemedy.sim crash
 	$(BIN)/python -m noderemedy.sim soak $(ARGS)
+	$(BIN)/pytest -m soak
 
 bench: $(STAMP) ## Measure: decode, decide, simulate
 	$(BIN)/python scripts/bench.py $(ARGS)
