@@ -30,6 +30,7 @@ from tests.sabotage.running import Harm, Sabotage, item_to, set_to
 from tests.wire import test_answers, test_objects, test_requests
 
 from noderemedy.core import safety
+from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import annotation, backup, cleanup, gates, links, view, waiting
 from noderemedy.core.metal3.annotation import TABLE, Says, row
 from noderemedy.engine import cache, ledger, loop, queue, trace
@@ -188,7 +189,7 @@ LINKS = (
     ),
     Sabotage(
         "both groups of Machines are one",
-        set_to(links, "MACHINE_KINDS", links.MACHINE_KINDS[:1]),
+        set_to(links, "MACHINE_KINDS", MACHINE_KINDS[:1]),
         (test_links.test_the_host_must_name_the_machine_back,),
     ),
     Sabotage(
