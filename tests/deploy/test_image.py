@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -74,8 +75,9 @@ def test_what_it_starts_is_a_command_of_ours() -> None:
 
 def test_it_runs_as_the_user_of_the_manifest() -> None:
     """Image and Deployment agree on a user that is not root."""
-    [user] = instructions(DOCKERFILE, "USER")
-    manifest = (ROOT / "deploy" / "manager" / "deployment.yaml").read_text()
+    [image_user] = instructions(DOCKERFILE, "USER")
+    [deployment, _] = yaml.safe_load_all((ROOT / "deploy" / "manager" / "deployment.yaml").read_text())
+    pod = deployment["spec"]["template"]["spec"]["securityContext"]
 
-    assert user.split(":") == [re.search(rf"{key}: (\d+)", manifest).group(1) for key in ("runAsUser", "runAsGroup")]  # type: ignore[union-attr]
-    assert "0" not in user.split(":")
+    assert f"{pod['runAsUser']}:{pod['runAsGroup']}" == image_user
+    assert pod["runAsUser"] > 0
