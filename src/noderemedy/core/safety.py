@@ -30,8 +30,9 @@ def powered_off(node: Node, host_entry: Present, now: Now) -> PoweredOff | None:
     """Proof that `node` cannot write, because its host is held off by us and was seen off; else None.
 
     The caller has checked that this is the node's host (consumerRef, providerID). `poweredOn` may be a minute
-    old, so it counts only while our hold is in place: the hold was written onto a version of the host that
-    said "on", and the baremetal operator never powers a held host on.
+    old, so it counts only while our hold is in place. Three things make it news then: our hold was written onto a
+    version of the host that said "on"; the baremetal operator writes its status onto the version that it read, so
+    a state from before the hold is refused after it; and it never powers a held host on.
     """
     host = host_entry.obj
     assert isinstance(host, Host)
