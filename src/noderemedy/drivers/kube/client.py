@@ -32,6 +32,7 @@ from noderemedy.drivers.kube.config import Access
 from noderemedy.drivers.kube.credentials import Identity
 from noderemedy.drivers.kube.errors import BadCredentials, NoAnswer, NoCredentials, NotSent, Refused, Silent
 from noderemedy.drivers.kube.lines import Lines, is_whole
+from noderemedy.drivers.kube.quiet import Quiet
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Answer, Request
 
@@ -115,22 +116,28 @@ class KubeClient:
 
         Raises Refused, Silent, NotSent, or NoAnswer when it is cut.
         """
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S, sock_read=silence.ms / 1000)
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
         attempt = _Attempt()
         lines = Lines(LINE_LIMIT)
+        quiet: Quiet | None = None
         try:
-            async with self._opened(request, attempt, timeout) as response:
+            async with contextlib.AsyncExitStack() as stack:
+                async with asyncio.timeout(silence.ms / 1000):
+                    response = await stack.enter_async_context(self._opened(request, attempt, timeout))
+                quiet = Quiet(silence, response.close)
+                stack.callback(quiet.stop)
                 if response.status != 200:
                     raise Refused(answer_of(response, await response.read()))
                 opened()
                 async for chunk in response.content.iter_any():
+                    quiet.heard()
                     for line in lines.feed(chunk):
                         yield line
                 if is_whole(rest := lines.rest()):
                     yield rest
-        except aiohttp.SocketTimeoutError:
-            raise Silent(f"{self._whom()}: no byte for {silence}") from None
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as problem:
+            if type(problem) is TimeoutError or (quiet and quiet.is_over):
+                raise Silent(f"{self._whom()}: no byte for {silence}") from None
             raise attempt.failure(f"{self._whom()}: {explain(problem)}") from None
 
     async def _persist(self, request: Request, progress: _Progress) -> Answer:
