@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-import aiohttp
 import msgspec
 from benching import objects
 from benching.follower import read_access, session
@@ -148,9 +147,17 @@ class Fleet:
             self._watches.append(asyncio.create_task(self._follow(path, version, take)))
 
     async def _follow(self, path: str, version: str, take: Callable[[str, Any], None]) -> None:
+        """Follow for ever. A server under load may end a stream: then what is there now is looked at, too."""
+        while True:
+            await self._stream(path, version, take)
+            listed = await self.send("GET", path)
+            version = listed["metadata"]["resourceVersion"]
+            for item in listed["items"]:
+                take("MODIFIED", item["metadata"])
+
+    async def _stream(self, path: str, version: str, take: Callable[[str, Any], None]) -> None:
         query = {"watch": "true", "resourceVersion": version}
-        timeout = aiohttp.ClientTimeout(total=None, sock_read=None)
-        async with self._client.get(path, params=query, timeout=timeout) as response:
+        async with self._client.get(path, params=query) as response:
             rest = b""
             async for chunk in response.content.iter_any():
                 *lines, rest = (rest + chunk).split(b"\n")

@@ -42,7 +42,7 @@ def of_size(figures: Figures) -> Iterator[Line]:
     yield at_most("mark to hold written, p50", figures["holdMsP50"], 30, " ms", digits=1)
     yield at_most("mark to hold written, p99", figures["holdMsP99"], 100, " ms", digits=1)
     marked = f"{figures['burst']} marked within {figures['burstMarkedS']:.1f} s"
-    yield at_most("many at once: all holds written", figures["burstHeldS"], 5, " s", marked, 1)
+    yield at_most("many at once: last mark to last hold", figures["burstHeldS"], 5, " s", marked, 1)
     events = f"and {figures['eventsPerRepair']:.1f} Events"
     yield at_most("API requests per repair", figures["requestsPerRepair"], 10, "", events, 1)
     yield at_most("writes while idle", figures["idleWrites"], 0, "")
