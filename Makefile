@@ -43,7 +43,7 @@ test: $(STAMP) ## All tests that need only Python packages; under 5 minutes on t
 	$(BIN)/pytest -m 'not e2e and not soak' $(ARGS)
 
 # Packages are installed where that is possible and named where it is not; what is still missing afterwards
-# shows as a skip, by name, in the summary at the end. With CI=true a skip is a failure (tests/e2e/conftest.py).
+# shows as a skip, by name, in the summary at the end. With CI=true a skip is a failure (tests/conftest.py).
 e2e: $(STAMP) ## Tests against a real Kubernetes control plane, which is built once into a cache
 	bash scripts/e2e-packages
 	$(BIN)/python scripts/controlplane/build.py
