@@ -118,6 +118,16 @@ def test_words_that_repeat_are_kept_once() -> None:
     assert one.reason is other.reason
 
 
+def test_labels_of_many_nodes_share_their_words() -> None:
+    """Keys and values of labels are one string each, however many nodes carry them."""
+    one, other = (
+        decode(NODE, json.dumps(a_node_tree(name, labels={"example.com/rack": "rack-17"})).encode()).obj
+        for name in ("worker-1", "worker-2")
+    )
+
+    assert all(mine is theirs for mine, theirs in zip(one.labels[0], other.labels[0], strict=True))
+
+
 DEEP = '{"nodeUid":"x","z":' + "[" * 100_000  # what we do not know is skipped, but how deep?
 
 

@@ -58,7 +58,7 @@ def node(shape: shapes.NodeShape) -> Node:
         provider_id=spec.provider_id,
         unschedulable=spec.unschedulable,
         deleting=meta.deletion_timestamp is not None,
-        labels=pairs(meta.labels),
+        labels=interned(meta.labels),
         annotations=pairs(meta.annotations),
         taints=tuple(sorted(Taint(taint.key, taint.effect, taint.value) for taint in spec.taints or ())),
         conditions=tuple(condition(item) for item in status.conditions or ()),
@@ -87,7 +87,7 @@ def machine(shape: shapes.MachineShape) -> Machine:
         cluster_paused=names.CLUSTER_PAUSED in notes,
         paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
         deleting=meta.deletion_timestamp is not None,
-        labels=pairs(meta.labels),
+        labels=interned(meta.labels),
         created=wall(meta.creation_timestamp) if meta.creation_timestamp else None,
         cluster_name=spec.cluster_name or "",
         phase=sys.intern(status.phase or ""),
@@ -186,6 +186,11 @@ def hold(text: str) -> Hold | Malformed:
 
 def pairs(mapping: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
     return tuple(sorted(mapping.items())) if mapping else ()
+
+
+def interned(labels: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
+    """Most labels are the same on thousands of nodes: each word is kept once."""
+    return tuple(sorted((sys.intern(key), sys.intern(value)) for key, value in labels.items())) if labels else ()
 
 
 # kind -> (shape on the wire, how to build the object from it)
