@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from noderemedy.model.ids import HOST, MACHINE, NODE
+from noderemedy.model.ids import HOST, MACHINE, NODE, Kind
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.kinds import POD
@@ -34,7 +34,7 @@ def hang_and_mark(cluster: Cluster) -> None:
     cluster.mark(SICK)
 
 
-def notes(cluster: Cluster, kind, name: str) -> dict[str, str]:  # type: ignore[no-untyped-def]
+def notes(cluster: Cluster, kind: Kind, name: str) -> dict[str, str]:
     return cluster.api.get(kind, name, NAMESPACE)["metadata"].get("annotations") or {}
 
 
@@ -133,7 +133,7 @@ def test_power_on_that_fails_is_retried_and_told(stage: Stage) -> None:
         (HOST, names.HOST_DETACHED, "HostPaused"),
     ],
 )
-def test_a_pause_means_a_reason_and_no_action(stage: Stage, kind, annotation: str, reason: str) -> None:  # type: ignore[no-untyped-def]
+def test_a_pause_means_a_reason_and_no_action(stage: Stage, kind: Kind, annotation: str, reason: str) -> None:
     """Whoever paused what: nothing is written, and the reason says why."""
     cluster, _, process = stage
     name = machine_of(SICK) if kind == MACHINE else host_of(SICK)
