@@ -29,7 +29,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from benching import inside, outside, servers, table  # noqa: E402
 
-FULL = {"idle": 5.0, "rate": 80, "seconds": 15.0, "repairs": 100, "burst": 500}
+FULL = {"idle": 5.0, "rate": 80, "seconds": 21.0, "repairs": 100, "burst": 500}
 QUICK = {"idle": 1.0, "rate": 50, "seconds": 2.0, "repairs": 5, "burst": 20}
 
 
