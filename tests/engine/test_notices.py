@@ -21,7 +21,8 @@ from tests.engine.bench import (
     want,
 )
 
-from noderemedy.engine.loop import Engine, Notice
+from noderemedy.engine.loop import Engine
+from noderemedy.engine.telling import Notice
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.outcome import Done, Failed, Seen, Unknown

@@ -20,7 +20,8 @@ from tests.builders import (
 )
 from tests.engine.bench import TOKEN
 
-from noderemedy.engine.loop import Engine, Notice
+from noderemedy.engine.loop import Engine
+from noderemedy.engine.telling import Notice
 from noderemedy.model.ids import HOST, MACHINE, NODE, Ref, ref
 from noderemedy.model.outcome import Effect, Outcome
 from noderemedy.model.time import Now

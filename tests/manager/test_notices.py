@@ -10,7 +10,7 @@ from tests.builders import MACHINE_AT, RESOURCES
 from noderemedy.drivers.kube.events import Note
 from noderemedy.drivers.logs import Log
 from noderemedy.drivers.metrics import Metrics
-from noderemedy.engine.loop import Notice
+from noderemedy.engine.telling import Notice
 from noderemedy.manager import notices
 from noderemedy.manager.notices import Reporter
 from noderemedy.model.ids import NODE, ref

@@ -33,7 +33,7 @@ from noderemedy.core import safety
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import annotation, backup, cleanup, gates, links, view, waiting
 from noderemedy.core.metal3.annotation import TABLE, Says, row
-from noderemedy.engine import cache, ledger, loop, queue, trace
+from noderemedy.engine import cache, ledger, loop, queue, telling, trace
 from noderemedy.model import actions, meta, reasons, time
 from noderemedy.model.decision import NOTHING
 from noderemedy.model.host import Power
@@ -45,6 +45,7 @@ from noderemedy.wire import answers, http, names, objects, requests
 POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.step, queue.Timers.due
 STATE, QUEUE = loop.Engine._state, queue.Queue.__init__
 SET_ASIDE, DROP = cache.Cache.set_aside, cache.Cache.drop
+DECIDED = telling.Telling.decided
 CONFIRM_FIRST, RESTORE, BACK_UP = annotation.confirm_first, backup.restore, backup.back_up
 SEE_MACHINE, CONCERNED = view.see_machine, links.concerned
 SAFE = test_rules.test_a_node_is_deleted_only_when_it_is_safe
@@ -511,12 +512,12 @@ ENGINE = (
     ),
     Sabotage(
         "reasons are told at every look",
-        set_to(loop.Engine, "_publish", lambda self, key, told, episode: _tell_all(self, key, told, episode)),
+        set_to(telling.Telling, "decided", lambda self, *what: self._told.clear() or DECIDED(self, *what)),
         (test_notices.test_a_reason_is_told_once,),
     ),
     Sabotage(
         "people are told of the first failure",
-        set_to(loop, "NOTICED_AFTER", 1),
+        set_to(telling, "NOTICED_AFTER", 1),
         (test_notices.test_passing_failures_are_told_from_the_third_on_and_once,),
     ),
     Sabotage(
@@ -596,10 +597,6 @@ def keep_aside(self: Any, ref: Any, live: Any) -> Any:
 def _replace_wake(self: Any, key: Any, at: Any) -> None:
     self._wakes[key] = at
     self._heap.append((at, len(self._heap), key))
-
-
-def _tell_all(self: Any, key: Any, told: Any, episode: str) -> None:
-    self._notices.extend(loop.Notice(key.room, key.ref, "", reason, episode) for reason in told)
 
 
 MODEL_AND_WIRE = (

@@ -19,28 +19,18 @@ from msgspec import Struct
 from noderemedy.engine.cache import Cache
 from noderemedy.engine.ledger import Ledger
 from noderemedy.engine.queue import Queue, Timers
+from noderemedy.engine.telling import Notice, Telling
 from noderemedy.engine.trace import Trace
 from noderemedy.model.actions import IRREVERSIBLE, Action, Confirm
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.errors import Bug
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen, Unknown
-from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason, RoomBroken
+from noderemedy.model.reasons import ObjectUnreadable, RoomBroken
 from noderemedy.model.room import Present, Room, Unreadable
 from noderemedy.model.time import Mono, Now
 
-NOTICED_AFTER = 3  # failures in a row before a person is told: a conflict or two is daily business
 CLOCK_STEP_MS = 1_000
-
-
-class Notice(Struct, frozen=True):
-    """A reason that is new for a key: becomes an Event, a log line, a metric."""
-
-    room: str
-    ref: Ref
-    uid: str
-    reason: Reason
-    episode: str
 
 
 class Output(Struct, frozen=True):
@@ -64,10 +54,8 @@ class Engine:
         self._is_dry = is_dry  # decide, and do nothing but live reads
         self._facts: dict[Key, tuple[Ref, ...]] = {}  # what a key states
         self._stated: dict[Ref, Key] = {}  # which key states a fact
-        self._published: dict[Key, tuple[Reason, ...]] = {}
-        self._complaints: dict[Key, Reason] = {}
+        self._telling = Telling()
         self._clock_offset_ms: int | None = None
-        self._notices: list[Notice] = []
         self._untold: dict[Ref, None] = {}  # what cannot be read, and nobody knows yet
         self._watchers: dict[Kind, list[Room]] = {}
         for room in rooms:
@@ -121,7 +109,7 @@ class Engine:
             self._observe(effect, outcome, now)
             self.ledger.went_well(effect, now)
             if not isinstance(effect.action, Confirm):
-                self._complaints.pop(effect.key, None)
+                self._telling.no_complaint(effect.key)
             if rest:
                 return self._begin(effect.key, rest, now, effect.token)
         else:
@@ -159,8 +147,8 @@ class Engine:
             for ref, entry in untold
             if isinstance(entry, Unreadable)  # and not mended or gone meanwhile
         ]
-        notices, self._notices, self._untold = (*unreadable, *self._notices), [], {}
-        return notices
+        self._untold = {}
+        return (*unreadable, *self._telling.take())
 
     def next_wake(self) -> Mono | None:
         return self.timers.next()
@@ -190,7 +178,7 @@ class Engine:
         self._state(key, decision.facts, now)
         if not decision.actions:
             self.ledger.forget_trouble(key)
-            self._complaints.pop(key, None)
+            self._telling.no_complaint(key)
         self._remember(key, decision, now)
         self.timers.cancel(key)
         if decision.wake_at is not None:
@@ -252,21 +240,11 @@ class Engine:
         """Keep the decision for whoever asks, and tell people what is new about it."""
         if decision == NOTHING:
             self.decisions.pop(key, None)
-            self._published.pop(key, None)
+            self._telling.forget(key)
             return
         self.decisions[key] = decision
         self.trace.record(now, "decided", key, " ".join(type(reason).__name__ for reason in decision.because))
-        self._publish(key, decision.because, decision.episode)
-
-    def _publish(self, key: Key, reasons: tuple[Reason, ...], episode: str) -> None:
-        known = self._published.get(key, ())
-        uid = self._uid(key.ref)
-        self._notices.extend(
-            Notice(key.room, key.ref, uid, reason, episode)
-            for reason in reasons
-            if reason not in known and not reason.quiet
-        )
-        self._published[key] = reasons
+        self._telling.decided(key, self._uid(key.ref), decision.because, decision.episode)
 
     def _uid(self, ref: Ref) -> str:
         entry = self.cache.read(ref)
@@ -282,22 +260,10 @@ class Engine:
             self._leave(effect.action.ref, now, done.begun)
 
     def _in_trouble(self, effect: Effect, outcome: Failed | Unknown, now: Now) -> None:
-        """Wait before the next try, and tell people once if it will not go away by itself."""
+        """Wait before the next try, and tell people if it will not go away by itself."""
         trouble = self.ledger.went_wrong(effect, outcome, now)
-        name = f"{type(effect.action).__name__} of {effect.action.ref}"
-        complaint: Reason
-        if isinstance(outcome, Failed) and outcome.lasting:
-            complaint = ActionRefused(name, outcome.why)
-        elif trouble.times >= NOTICED_AFTER:
-            complaint = ActionFailed(name, outcome.why)
-        else:
-            return
-        if self._complaints.get(effect.key) == complaint:
-            return
-        self._complaints[effect.key] = complaint
-        key = effect.key
-        episode = self.decisions.get(key, NOTHING).episode
-        self._notices.append(Notice(key.room, key.ref, self._uid(key.ref), complaint, episode))
+        episode = self.decisions.get(effect.key, NOTHING).episode
+        self._telling.complain(effect, outcome, trouble.times, self._uid(effect.key.ref), episode)
 
     def _enter(self, seen: Seen, now: Now, confirmed_at: Mono | None) -> None:
         was_unreadable = isinstance(self.cache.read(seen.ref), Unreadable)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from noderemedy.engine.loop import Notice
+from noderemedy.engine.telling import Notice
 from noderemedy.lab.clock import RealAgenda
 from noderemedy.manager.settings import Ended, Happening, Led
 from noderemedy.model.actions import Confirm

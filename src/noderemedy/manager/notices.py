@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from noderemedy.drivers.kube.events import Note
 from noderemedy.drivers.logs import Log
 from noderemedy.drivers.metrics import Metrics
-from noderemedy.engine.loop import Engine, Notice
+from noderemedy.engine.loop import Engine
+from noderemedy.engine.telling import Notice
 from noderemedy.manager import plain
 from noderemedy.model.actions import Confirm
 from noderemedy.model.ids import Kind

@@ -10,7 +10,7 @@ from noderemedy.drivers.kube.config import Access
 from noderemedy.drivers.kube.sink import DEFAULT as PATIENT
 from noderemedy.drivers.kube.sink import Settings as WatchSettings
 from noderemedy.engine.leadership import Rules
-from noderemedy.engine.loop import Notice
+from noderemedy.engine.telling import Notice
 from noderemedy.model.outcome import Effect, Outcome
 from noderemedy.model.time import Span
 

@@ -11,7 +11,8 @@ import random
 from collections.abc import Callable
 
 from noderemedy.engine.leadership import Leadership, Rules
-from noderemedy.engine.loop import Engine, Notice
+from noderemedy.engine.loop import Engine
+from noderemedy.engine.telling import Notice
 from noderemedy.engine.trace import Trace
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown

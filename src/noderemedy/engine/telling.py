@@ -1,0 +1,70 @@
+"""What people are told: every reason once, when it is new for its key. Events, log lines and metrics follow from it.
+
+Called by the loop after each decision and each failure. A standby keeps what it has to say: two who speak would say
+everything twice.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.model.ids import Ref
+from noderemedy.model.outcome import Effect, Failed, Key, Unknown
+from noderemedy.model.reasons import ActionFailed, ActionRefused, Reason
+
+NOTICED_AFTER = 3  # failures in a row before a person is told: a conflict or two is daily business
+
+
+class Notice(Struct, frozen=True):
+    """A reason that is new for a key: becomes an Event, a log line, a metric."""
+
+    room: str
+    ref: Ref
+    uid: str
+    reason: Reason
+    episode: str
+
+
+class Telling:
+    """Who was told what, and what is still to be told."""
+
+    def __init__(self) -> None:
+        self._told: dict[Key, tuple[Reason, ...]] = {}
+        self._complaints: dict[Key, Reason] = {}
+        self._notices: list[Notice] = []
+
+    def decided(self, key: Key, uid: str, reasons: tuple[Reason, ...], episode: str) -> None:
+        """Tell what is new since the key's last decision."""
+        known = self._told.get(key, ())
+        for reason in reasons:
+            if reason not in known and not reason.quiet:
+                self._notices.append(Notice(key.room, key.ref, uid, reason, episode))
+        self._told[key] = reasons
+
+    def complain(self, effect: Effect, outcome: Failed | Unknown, times: int, uid: str, episode: str) -> None:
+        """Tell once that an action does not succeed, if it will not go away by itself."""
+        complaint = complaint_of(effect, outcome, times)
+        key = effect.key
+        if complaint is not None and self._complaints.get(key) != complaint:
+            self._complaints[key] = complaint
+            self._notices.append(Notice(key.room, key.ref, uid, complaint, episode))
+
+    def no_complaint(self, key: Key) -> None:
+        """It went well, or nothing is wanted any more: the next failure is told anew."""
+        self._complaints.pop(key, None)
+
+    def forget(self, key: Key) -> None:
+        """There is nothing to say about this key: what comes back later is news."""
+        self._told.pop(key, None)
+
+    def take(self) -> tuple[Notice, ...]:
+        notices, self._notices = tuple(self._notices), []
+        return notices
+
+
+def complaint_of(effect: Effect, outcome: Failed | Unknown, times: int) -> Reason | None:
+    """What to say about the n-th failure in a row; None as long as it may be daily business."""
+    name = f"{type(effect.action).__name__} of {effect.action.ref}"
+    if isinstance(outcome, Failed) and outcome.lasting:
+        return ActionRefused(name, outcome.why)
+    return ActionFailed(name, outcome.why) if times >= NOTICED_AFTER else None
