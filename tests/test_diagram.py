@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md is true: its drawing of a repair is what the table says and a simulated repair does, its map is whole."""
+"""ARCHITECTURE.md is true: its drawing is what the table says and what a simulated repair does, its map is whole."""
 
 from __future__ import annotations
 
