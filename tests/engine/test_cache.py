@@ -69,7 +69,7 @@ def test_an_object_is_remembered_with_its_version() -> None:
     cache = Cache(())
 
     assert (None, True) == cache.put(a_seen("5"), EARLY)
-    assert Present(a_node(), "5", EARLY, None) == cache.read(NODE_AT)
+    assert Present(a_node(), "5", EARLY, None, EARLY) == cache.read(NODE_AT)
 
 
 def test_a_heartbeat_changes_only_the_version() -> None:
@@ -79,7 +79,7 @@ def test_a_heartbeat_changes_only_the_version() -> None:
     before = present(cache.read(NODE_AT)).obj
 
     assert (before, False) == cache.put(a_seen("6"), LATE)
-    assert Present(before, "6", EARLY, None) == cache.read(NODE_AT)
+    assert Present(before, "6", EARLY, None, EARLY) == cache.read(NODE_AT)
     assert before is present(cache.read(NODE_AT)).obj
 
 
@@ -157,7 +157,7 @@ def test_an_older_event_never_overwrites_a_newer_live_read() -> None:
     cache.put(a_seen("9", a_node(unschedulable=True)), LATE, confirmed_at=LATE)
 
     assert (a_node(unschedulable=True), False) == cache.put(a_seen("8"), LATE)
-    assert Present(a_node(unschedulable=True), "9", LATE, LATE) == cache.read(NODE_AT)
+    assert Present(a_node(unschedulable=True), "9", LATE, LATE, LATE) == cache.read(NODE_AT)
 
 
 def test_an_older_event_of_a_former_object_does_not_overwrite_either() -> None:
@@ -167,7 +167,7 @@ def test_an_older_event_of_a_former_object_does_not_overwrite_either() -> None:
 
     cache.put(a_seen("8", a_node("node-uid-1")), LATE)
 
-    assert Present(a_node("node-uid-2"), "9", LATE, LATE) == cache.read(NODE_AT)
+    assert Present(a_node("node-uid-2"), "9", LATE, LATE, LATE) == cache.read(NODE_AT)
 
 
 def test_an_older_live_read_does_not_confirm_what_it_did_not_see() -> None:
@@ -177,7 +177,7 @@ def test_an_older_live_read_does_not_confirm_what_it_did_not_see() -> None:
 
     cache.put(a_seen("8"), LATE, confirmed_at=EARLY)
 
-    assert Present(a_node(unschedulable=True), "9", EARLY, None) == cache.read(NODE_AT)
+    assert Present(a_node(unschedulable=True), "9", EARLY, None, EARLY) == cache.read(NODE_AT)
 
 
 def test_an_older_live_read_during_a_list_does_not_confirm_either() -> None:
@@ -188,7 +188,7 @@ def test_an_older_live_read_during_a_list_does_not_confirm_either() -> None:
 
     cache.put(a_seen("8"), LATE, confirmed_at=EARLY)
 
-    assert Present(a_node(unschedulable=True), "9", EARLY, None) == cache.read(NODE_AT)
+    assert Present(a_node(unschedulable=True), "9", EARLY, None, EARLY) == cache.read(NODE_AT)
 
 
 def test_another_object_under_the_same_name_is_not_confirmed() -> None:
@@ -198,7 +198,7 @@ def test_another_object_under_the_same_name_is_not_confirmed() -> None:
 
     cache.put(a_seen("6", a_node("node-uid-2")), LATE)
 
-    assert Present(a_node("node-uid-2"), "6", LATE, None) == cache.read(NODE_AT)
+    assert Present(a_node("node-uid-2"), "6", LATE, None, LATE) == cache.read(NODE_AT)
 
 
 def test_a_live_read_makes_absence_a_fact() -> None:
@@ -245,7 +245,7 @@ def test_a_list_that_goes_back_in_time_is_believed_but_confirms_nothing() -> Non
 
     listed(cache, a_seen("8"))
 
-    assert Present(a_node(), "8", EARLY, None) == cache.read(NODE_AT)
+    assert Present(a_node(), "8", EARLY, None, LATE) == cache.read(NODE_AT)
 
 
 def test_a_live_read_during_a_list_does_not_hide_a_deletion() -> None:

@@ -182,7 +182,7 @@ def test_an_answer_is_an_event() -> None:
 
     engine.ended(effect, Done(NOW.mono, written), later(2))
 
-    assert Present(written.obj, "9", NOW.mono, NOW.mono) == engine.cache.read(A)
+    assert Present(written.obj, "9", NOW.mono, NOW.mono, later(2).mono) == engine.cache.read(A)
     assert () == step(engine, later(2)).effects
 
 

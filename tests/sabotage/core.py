@@ -221,6 +221,11 @@ def disowned(found: Any) -> Any:
 
 BACKUPS = (
     Sabotage(
+        "a read from before the news is as good as one after it",
+        set_to(safety, "is_read_since", lambda entry, known: True),
+        (test_cleanup.test_a_live_read_from_before_the_news_drops_no_backup,),
+    ),
+    Sabotage(
         "a backup is not compared with the node",
         set_to(annotation, "back_up", lambda node, earlier: earlier or BACK_UP(node, None)),
         (
@@ -261,7 +266,7 @@ BACKUPS = (
     ),
     Sabotage(
         "a backup is dropped on an old view",
-        set_to(safety, "is_confirmed", lambda entry, now: True),
+        set_to(cleanup, "_read_live", lambda view, now: None),
         (test_cleanup.test_a_backup_that_was_never_needed_is_dropped_after_a_live_read,),
     ),
     Sabotage(

@@ -26,6 +26,11 @@ def is_confirmed(entry: Present | Absent, now: Now) -> bool:
     return is_fresh(entry.confirmed_at, now)
 
 
+def is_read_since(entry: Present, known: list[Mono]) -> bool:
+    """Whether the last live read of an object began after we knew all these things."""
+    return entry.confirmed_at is not None and all(entry.confirmed_at >= moment for moment in known)
+
+
 def powered_off(node: Node, host_entry: Present, now: Now) -> PoweredOff | None:
     """Proof that `node` cannot write, because its host is held off by us and was seen off; else None.
 

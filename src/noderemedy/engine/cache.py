@@ -87,7 +87,8 @@ class Cache:
             confirmed_at = old.confirmed_at
         obj = old.obj if old is not None and old.obj == seen.obj else seen.obj
         first_seen = old.first_seen if old is not None and is_same else now
-        self._entries[ref] = Present(obj, seen.resource_version, first_seen, confirmed_at)
+        changed_at = old.changed_at if old is not None and obj is old.obj else now
+        self._entries[ref] = Present(obj, seen.resource_version, first_seen, confirmed_at, changed_at)
         if old is not None and obj is old.obj:
             return old.obj, False
         self._reindex(ref, old.obj if old else None, obj)

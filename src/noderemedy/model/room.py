@@ -20,6 +20,7 @@ class Present(Struct, frozen=True):
     resource_version: str
     first_seen: Mono
     confirmed_at: Mono | None = None
+    changed_at: Mono = Mono(0)  # since when we know it to be as it is
 
 
 class Absent(Struct, frozen=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from tests.builders import (
     MACHINE_AT,
     NODE_AT,
@@ -22,7 +23,7 @@ from noderemedy.model.host import Consumer, Power
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Taint
 from noderemedy.model.reasons import BackupUnneeded, BackupUnreadable, ConfirmFirst, NodeWhole, RestoringNode
-from noderemedy.model.time import Wall
+from noderemedy.model.time import Span, Wall
 
 DROP = DropBackup(MACHINE_AT, Guard("machine-uid-1", "101"))
 WAITING = a_machine(backup=a_backup(labels={"rack": "1", "zone": "b"}), node_deleted_at=ago(300))
@@ -74,6 +75,19 @@ def test_a_backup_that_was_never_needed_is_dropped_after_a_live_read() -> None:
 
     assert ((Confirm(NODE_AT),), (ConfirmFirst("Node//worker-0"),)) == (unsure.actions, unsure.because)
     assert ((DROP,), (BackupUnneeded("worker-0"),)) == (sure.actions, sure.because)
+
+
+@pytest.mark.parametrize("later_news", ["machine", "host"])
+def test_a_live_read_from_before_the_news_drops_no_backup(later_news: str) -> None:
+    """Another leader deleted the Node, then released Machine and host: a read from before that shows the old Node."""
+    machine = a_machine(backup=a_backup(), node_deleted_at=ago(10))
+    node = replace(present(a_node()), confirmed_at=NOW.mono + Span(-2_000))
+    view = replace(a_view(machine), node_entry=node)
+    news = replace(view.entry if later_news == "machine" else view.host_entry, changed_at=NOW.mono + Span(-1_000))
+    view = replace(view, entry=news) if later_news == "machine" else replace(view, host_entry=news)
+
+    assert (Confirm(NODE_AT),) == decide(view, NOW).actions
+    assert (DROP,) == decide(replace(view, node_entry=replace(node, confirmed_at=NOW.mono)), NOW).actions
 
 
 def test_a_backup_that_names_no_node_is_dropped_after_a_live_read() -> None:

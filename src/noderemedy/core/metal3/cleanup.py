@@ -48,9 +48,14 @@ def _never_deleted(view: MachineView, drop: DropBackup, name: str, now: Now) -> 
 
 
 def _read_live(view: MachineView, now: Now) -> Decision | None:
-    """A backup is not dropped on an old view."""
+    """A backup is not dropped on an old view: the Node is read after we knew Machine and host to be as they are.
+
+    Another leader deletes the Node first, and releases the Machine and the host after that. Who has seen them released
+    and reads the Node then cannot find the one that was deleted; a read from before, however fresh, may have.
+    """
     assert view.node_at is not None
     assert isinstance(view.node_entry, Present)
-    if safety.is_confirmed(view.node_entry, now):
+    known = [entry.changed_at for entry in (view.entry, view.host_entry) if isinstance(entry, Present)]
+    if safety.is_confirmed(view.node_entry, now) and safety.is_read_since(view.node_entry, known):
         return None
     return Decision((Confirm(view.node_at),), (ConfirmFirst(str(view.node_at)),))
