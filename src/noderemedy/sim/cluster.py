@@ -15,6 +15,7 @@ from noderemedy.sim import objects
 from noderemedy.sim.agenda import Agenda
 from noderemedy.sim.apiserver import ApiError, ApiServer, Tree, WatchEvent
 from noderemedy.sim.baremetal import BaremetalOperator
+from noderemedy.sim.decoding import Decoding
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.kubelet import Kubelet, Kubelets
 from noderemedy.sim.lifecycle import Lifecycle
@@ -48,6 +49,7 @@ class Cluster:
         self.api.writes.tracks_updates = tracks_fields
         self.servers = {name: Server(name, f"rack-{i % racks + 1}") for i, name in enumerate(node_names(nodes))}
         self.cordoned: set[str] = set()
+        self.decoding = Decoding()  # for all processes: the same version means the same to each of them
         self._install()
         parts = (self.api, self.agenda, self.durations)
         kubelets = {

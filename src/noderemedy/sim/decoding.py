@@ -1,4 +1,4 @@
-"""What the trees of the simulated API mean to one process: each version is decoded once, however often it is listed.
+"""What the trees of the simulated API mean to a process: each version is decoded once, however often it is listed.
 
 A real process decodes bytes again with every list. Here that would be most of the cost of a large cluster, and says
 nothing: the same version of the same object always means the same.

@@ -10,7 +10,7 @@ from typing import Any
 
 from noderemedy.model.ids import NODE
 from noderemedy.sim.agenda import Agenda, Appointment
-from noderemedy.sim.apiserver import ApiError, ApiServer, WatchEvent
+from noderemedy.sim.apiserver import ApiServer, WatchEvent
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.kinds import ATTACHMENT, POD
 from noderemedy.sim.server import Process, Server
@@ -50,11 +50,9 @@ class Kubelet:
 
     def post_status(self) -> None:
         """Register if there is no Node, then say that all is well."""
-        try:
-            self.api.get(NODE, self.server.name)
-        except ApiError:
-            self.api.create(self._registration())
-        self.api.patch(NODE, self.server.name, "", {"status": self._status()}, "merge", subresource="status")
+        node = self.api.find(NODE, self.server.name) or self.api.create(self._registration())
+        body = {"status": self._status(node)}
+        self.api.patch(NODE, self.server.name, "", body, "merge", subresource="status")
 
     def _registration(self) -> dict[str, Any]:
         labels = {"kubernetes.io/hostname": self.server.name, "kubernetes.io/os": "linux"}
@@ -65,11 +63,11 @@ class Kubelet:
             "spec": {"providerID": f"metal3://{self.server.name}"},
         }
 
-    def _status(self) -> dict[str, Any]:
+    def _status(self, node: dict[str, Any]) -> dict[str, Any]:
+        """The heartbeat; and what kubelet knows about its machine, where the Node does not say it yet."""
         now = str(self.agenda.wall())
-        node = self.api.get(NODE, self.server.name)
-        before = {item["type"]: item for item in node.get("status", {}).get("conditions", ())}
-        ready = before.get("Ready", {})
+        status = node.get("status", {})
+        ready: dict[str, Any] = next((one for one in status.get("conditions", ()) if one["type"] == "Ready"), {})
         since = ready.get("lastTransitionTime", now) if ready.get("status") == "True" else now
         condition = {
             "type": "Ready",
@@ -79,12 +77,10 @@ class Kubelet:
             "lastHeartbeatTime": now,
             "lastTransitionTime": since,
         }
-        return {
-            "conditions": [condition],
-            "nodeInfo": {"bootID": self.server.boot_id, "kubeletVersion": "v1.36.3", "systemUUID": self.server.name},
-            "capacity": RESOURCES,
-            "allocatable": RESOURCES,
-        }
+        if status.get("nodeInfo", {}).get("bootID") == self.server.boot_id:
+            return {"conditions": [condition]}
+        info = {"bootID": self.server.boot_id, "kubeletVersion": "v1.36.3", "systemUUID": self.server.name}
+        return {"conditions": [condition], "nodeInfo": info, "capacity": RESOURCES, "allocatable": RESOURCES}
 
     # --- pods ---------------------------------------------------------------------------------------------------
 

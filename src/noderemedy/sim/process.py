@@ -22,7 +22,6 @@ from noderemedy.sim.agenda import Appointment
 from noderemedy.sim.apiserver import User, WatchEvent
 from noderemedy.sim.candidate import Candidate
 from noderemedy.sim.cluster import Cluster
-from noderemedy.sim.decoding import Decoding
 from noderemedy.sim.watching import Watch
 from noderemedy.sim.weather import CALM, Fate, Weather
 from noderemedy.wire.answers import outcome
@@ -55,7 +54,6 @@ class Process:
         self.is_paused = False
         self.always_leads = False  # fault 22: a process that believes it leads, whatever the lease says
         self._resources = served(cluster)
-        self._decoding = Decoding()
         self._wake: Appointment | None = None
         self._soon: Appointment | None = None
 
@@ -150,16 +148,18 @@ class Process:
 
     def _event(self, kind: Kind, event: WatchEvent) -> None:
         self._enter(kind, event, self.now())
-        self.soon()
+        if self.engine.queue:  # a heartbeat concerns nobody
+            self.soon()
 
     def _enter(self, kind: Kind, event: WatchEvent, now: Now) -> None:
         try:
-            seen = self._decoding.read(kind, event.tree)
+            seen = self.cluster.decoding.read(kind, event.tree)
         except Undecodable as error:
             if event.type == "DELETED":
                 self.engine.gone(Seen(error.ref, error.uid, error.resource_version, None), now)
             else:
                 self.engine.unreadable(error.ref, error.uid, error.resource_version, error.problem, now)
+            self.soon()
             return
         if event.type == "DELETED":
             self.engine.gone(seen, now)

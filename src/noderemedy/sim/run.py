@@ -52,7 +52,8 @@ def simulate(
     checkers = Checkers(cluster)
     Marker(cluster)
     processes = [
-        Process(f"manager-{i + 1}", cluster, weather=weather, seed=chance.getrandbits(64)) for i in range(managers)
+        Process(f"manager-{i + 1}", cluster, weather=weather.over(nodes), seed=chance.getrandbits(64))
+        for i in range(managers)
     ]
     checkers.watch(processes)
     for process in processes:

@@ -10,9 +10,10 @@ import random
 from enum import Enum
 from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 T = TypeVar("T")
+USUAL_SIZE = 20
 
 
 class Fate(Enum):
@@ -52,6 +53,11 @@ class Weather(Struct, frozen=True):
     lag: tuple[int, int] = (1_000, 30_000)
     time_out: int = 10_000
     silence: int = 70_000  # how long a silent watch goes unnoticed
+
+    def over(self, nodes: int) -> Weather:
+        """The same weather over a cluster of this size: watches break by the hour, not by the number of heartbeats."""
+        share = min(1.0, USUAL_SIZE / nodes)
+        return structs.replace(self, streams=tuple((what, odds * share) for what, odds in self.streams))
 
     def fate(self, chance: random.Random) -> Fate:
         return draw(self.requests, Fate.FINE, chance)
