@@ -387,7 +387,7 @@ NO_OBJECTS = [
     b'{"metadata":{"name":"\\ud800"}}',
     b"[" * 100_000,
     b'{"metadata":{"name":"x"},"deep":' + b'{"a":' * 100_000,
-    b'{"metadata":{"name":"x"},"spec":' + b"[" * 5_000 + b"]" * 5_000 + b"}",
+    b'{"metadata":{"name":"x"},"spec":' + b"[" * 50_000 + b"]" * 50_000 + b"}",  # deeper than the API itself allows
 ]
 
 
