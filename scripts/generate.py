@@ -63,6 +63,10 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "RemoveRemediationAnnotation": on_machines("patch", "remediate"),
     "RestoreNode": (Need("", "nodes", ("patch",)),),
     "DropBackup": on_machines("patch", "remediate"),
+    "PublishCheckStatus": (
+        Need(CLUSTER_API, "machinehealthchecks/status", ("patch",)),
+        Need(OPENSHIFT, "machinehealthchecks/status", ("patch",)),
+    ),
 }
 REPORTING = (Need("events.k8s.io", "events", ("create", "patch")),)
 # `create` cannot be narrowed to a name: the API server does not know it yet when it authorises.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from noderemedy.core.healthcheck import checks, verdicts
+from noderemedy.core.healthcheck import checks, specs, status, verdicts
 from noderemedy.core.metal3 import annotation
 from noderemedy.model.ids import FACTS, Kind
 from noderemedy.model.room import Room
 
-ROOMS: tuple[Room, ...] = (verdicts.ROOM, checks.ROOM, annotation.ROOM)
+ROOMS: tuple[Room, ...] = (specs.ROOM, verdicts.ROOM, checks.ROOM, status.ROOM, annotation.ROOM)
 
 
 def watched(rooms: tuple[Room, ...] = ROOMS) -> tuple[Kind, ...]:

@@ -47,6 +47,9 @@ def test_a_sick_node_has_a_countdown(tmp_path: Path) -> None:
     entry = entries.pop("verdict Machine/machine-api/w0")
     assert ["ConditionPending"] == [reason["reason"] for reason in entry["because"]]
     assert "2026-01-01T00:05:01Z" == entry["wakeAt"]
+    [action] = entries.pop("status MachineHealthCheck/machine-api/example")["actions"]
+    assert "PublishCheckStatus" == action["do"]
+    assert (5, 4, 0) == tuple(action["status"][name] for name in ("expected", "healthy", "allowed"))
     assert {} == entries, "the others are healthy and the gate is open: nothing to tell"
 
 

@@ -26,6 +26,7 @@ from tests.core.metal3 import (
 from tests.core.metal3.world import World
 from tests.engine import test_cache, test_facts, test_ledger, test_loop, test_notices, test_queue, test_whole
 from tests.model import test_actions, test_reasons, test_time
+from tests.sabotage.checkstatus import CHECK_STATUS
 from tests.sabotage.running import Harm, Sabotage, item_to, set_to
 from tests.wire import test_answers, test_objects, test_requests
 
@@ -703,4 +704,5 @@ SABOTAGES: tuple[Sabotage, ...] = (
     *CACHE,
     *ENGINE,
     *MODEL_AND_WIRE,
+    *CHECK_STATUS,
 )

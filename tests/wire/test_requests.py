@@ -32,12 +32,14 @@ from noderemedy.model.actions import (
     DeleteNode,
     DropBackup,
     Guard,
+    PublishCheckStatus,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
 )
+from noderemedy.model.checkstatus import CheckStatus, Foreign, Told
 from noderemedy.model.host import Hold, Power
-from noderemedy.model.ids import HOST, MACHINE, NODE, ref
+from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE, NODE, OPENSHIFT_HEALTH_CHECK, ref
 from noderemedy.model.node import NodeBackup, Taint
 from noderemedy.model.time import Wall
 from noderemedy.wire.http import Request
@@ -59,6 +61,16 @@ BACKUP = (
 )
 FULL = NodeBackup(
     "n", (("rack", "1"),), (("note", "x"),), (Taint("gpu", "NoSchedule", "yes"), Taint("old", "NoExecute")), True
+)
+
+STATUS = CheckStatus(
+    expected=5,
+    healthy=3,
+    generation=2,
+    conditions=(
+        Foreign('{"type":"Paused","status":"False","observedGeneration":1}'),
+        Told("RemediationAllowed", "False", "TooManyUnhealthy", "2 of 5", "2030-03-17T17:46:40Z"),
+    ),
 )
 
 
@@ -126,6 +138,40 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         {"metadata": META, "spec": {"taints": []}},
     ),
     (
+        PublishCheckStatus(ref(HEALTH_CHECK, "workers", "metal"), GUARD, STATUS),
+        "PATCH",
+        "/apis/cluster.x-k8s.io/v1beta1/namespaces/metal/machinehealthchecks/workers/status",
+        {
+            "metadata": META,
+            "status": {
+                "expectedMachines": 5,
+                "currentHealthy": 3,
+                "remediationsAllowed": 0,
+                "observedGeneration": 2,
+                "conditions": [
+                    {"type": "Paused", "status": "False", "observedGeneration": 1},
+                    {
+                        "type": "RemediationAllowed",
+                        "status": "False",
+                        "severity": "Warning",
+                        "reason": "TooManyUnhealthy",
+                        "message": "2 of 5",
+                        "lastTransitionTime": "2030-03-17T17:46:40Z",
+                    },
+                ],
+            },
+        },
+    ),
+    (
+        PublishCheckStatus(ref(OPENSHIFT_HEALTH_CHECK, "workers", "metal"), GUARD, CheckStatus()),
+        "PATCH",
+        "/apis/machine.openshift.io/v1beta1/namespaces/metal/machinehealthchecks/workers/status",
+        {
+            "metadata": META,
+            "status": {"expectedMachines": 0, "currentHealthy": 0, "remediationsAllowed": 0, "conditions": []},
+        },
+    ),
+    (
         DeleteNode(NODE_AT, Guard("node-uid-1", "42"), "boot-1", PROOF),
         "DELETE",
         "/api/v1/nodes/worker-0",
@@ -166,7 +212,7 @@ def test_nothing_is_written_outside_our_keys() -> None:
     """Annotations that a patch names are ours, or the two that the seed names."""
     ours = {"host.metal3.io/external-remediation", "reboot.metal3.io/machine-remediation"}
     for action, _, _, body in GOLDEN:
-        if isinstance(action, RestoreNode) or not body or "metadata" not in body:
+        if isinstance(action, RestoreNode | PublishCheckStatus) or not body or "metadata" not in body:
             continue
         for name in body["metadata"]["annotations"]:
             assert name in ours or name.startswith("remediation.metal3.io/")

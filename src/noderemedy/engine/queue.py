@@ -1,8 +1,8 @@
 """The queue of keys and the one timer heap. Four sentences are its whole policy:
 
-Verdicts come before gates before acts (the stage of a key's room). An earlier time replaces a later one. A key that
-is queued twice is looked at once. A key being processed is held, not dropped, and does not block the others (the
-ledger holds it; see `loop.py`).
+Specs come before verdicts before gates before acts (the stage of a key's room). An earlier time replaces a later one.
+A key that is queued twice is looked at once. A key being processed is held, not dropped, and does not block the others
+(the ledger holds it; see `loop.py`).
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from noderemedy.model.checkstatus import CheckStatus
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Ref
@@ -91,6 +92,14 @@ class DropBackup(Struct, frozen=True):
     guard: Guard
 
 
+class PublishCheckStatus(Struct, frozen=True):
+    """Write the status of a MachineHealthCheck: counts, and all conditions, for a merge patch replaces lists."""
+
+    ref: Ref
+    guard: Guard
+    status: CheckStatus
+
+
 Action = (
     Confirm
     | AddRebootAnnotation
@@ -100,6 +109,7 @@ Action = (
     | RemoveRemediationAnnotation
     | RestoreNode
     | DropBackup
+    | PublishCheckStatus
 )
 IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, DeleteNode)
 

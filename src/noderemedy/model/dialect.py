@@ -52,6 +52,8 @@ class Rules(Struct, frozen=True):
     # the gate
     blocks_at_limit: bool  # the limit itself blocks, exactly; else only more than it, percents rounded down
     limit_unset: Percent | None  # None: no gate of its own
+    # status
+    tells_generation: bool  # the status has `observedGeneration`
     # remediation
     default: Default
     has_annotation_mode: bool
@@ -78,6 +80,7 @@ RULES: dict[Dialect, Rules] = {
         fails_by_phase=False,
         blocks_at_limit=True,
         limit_unset=None,
+        tells_generation=True,
         default=Default.CONDITIONS,
         has_annotation_mode=True,
         writes_both_generations=False,
@@ -101,6 +104,7 @@ RULES: dict[Dialect, Rules] = {
         fails_by_phase=False,
         blocks_at_limit=False,
         limit_unset=Percent(100),
+        tells_generation=True,
         default=Default.CONDITIONS,
         has_annotation_mode=False,
         writes_both_generations=True,
@@ -124,6 +128,7 @@ RULES: dict[Dialect, Rules] = {
         fails_by_phase=True,
         blocks_at_limit=False,
         limit_unset=Percent(100),
+        tells_generation=False,
         default=Default.DELETE,
         has_annotation_mode=True,
         writes_both_generations=False,

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+from noderemedy.model.checkstatus import CheckStatus, Writer
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Machine
@@ -126,6 +127,8 @@ class HealthCheck(Struct, frozen=True):
     generation: int = 0
     deleting: bool = False
     problems: tuple[str, ...] = ()  # each names the field and the remedy
+    status: CheckStatus = CheckStatus()  # as it is published
+    other_writers: tuple[Writer, ...] = ()  # of the status
 
     @property
     def is_valid(self) -> bool:

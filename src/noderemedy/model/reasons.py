@@ -630,6 +630,39 @@ class ChecksOverlap(Reason, frozen=True):
         )
 
 
+# --- health checks: the status ---------------------------------------------------------------------------------
+
+
+class StatusBehind(Reason, frozen=True):
+    """The status of the check does not say what was found: it is written."""
+
+    quiet: ClassVar[bool] = True
+    expected: int
+    healthy: int
+
+    def note(self) -> str:
+        return f"the status is brought up to date: {self.healthy} of {self.expected} machines are healthy"
+
+
+class OtherControllerGoverns(Reason, frozen=True):
+    """Another controller writes the status of this check: two would contradict each other."""
+
+    manager: str
+
+    def note(self) -> str:
+        return (
+            f"the status of this check is written by {self.manager}: node-remedy gives verdicts and writes nothing; "
+            'annotate the check with node-remedy.dev/govern: "true" if node-remedy shall look after it'
+        )
+
+
+class CheckPaused(Reason, frozen=True):
+    """`cluster.x-k8s.io/paused` is on the check: it may be on its way to another cluster."""
+
+    def note(self) -> str:
+        return "the check carries cluster.x-k8s.io/paused: its status is not written; remove the annotation to go on"
+
+
 def _from(since: Wall | None) -> str:
     return f"since {since}" if since else "since an unknown time"
 

@@ -53,11 +53,12 @@ class Index(Struct, frozen=True):
 
 
 class Stage(IntEnum):
-    """When a room's keys are looked at: all verdicts before the first gate, all gates before the first act."""
+    """When a room's keys are looked at: all specs before the first verdict, then all gates, then the first act."""
 
-    VERDICT = 0
-    GATE = 1
-    ACT = 2
+    SPEC = 0
+    VERDICT = 1
+    GATE = 2
+    ACT = 3
 
 
 class Reader(Protocol):

@@ -25,6 +25,7 @@ from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.time import Span
 from noderemedy.wire import names, shapes
+from noderemedy.wire.checkstatus import other_writers, read_status
 from noderemedy.wire.fields import Fields
 from noderemedy.wire.scalars import read_duration, read_pause, wall
 from noderemedy.wire.selectors import read_selector
@@ -87,6 +88,8 @@ def health_check(shape: shapes.HealthCheckShape, dialect: Dialect | None = None)
         generation=meta.generation,
         deleting=meta.deletion_timestamp is not None,
         problems=fields.problems,
+        status=read_status(shape.status),
+        other_writers=other_writers(meta.managed_fields or ()),
     )
 
 

@@ -19,6 +19,7 @@ from noderemedy.model.actions import (
     DeleteNode,
     DropBackup,
     Guard,
+    PublishCheckStatus,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
@@ -27,6 +28,7 @@ from noderemedy.model.host import Hold
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.node import NodeBackup
 from noderemedy.wire import names, verbs
+from noderemedy.wire.checkstatus import status_body
 from noderemedy.wire.http import Request, Resource
 
 Resources = Mapping[Kind, Resource]
@@ -53,6 +55,8 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return restore(action, resources)
         case DeleteNode(ref, guard):
             return verbs.delete(resources[ref.kind], ref.name, preconditions(guard), ref.namespace)
+        case PublishCheckStatus():
+            return publish(action, resources[action.ref.kind])
         case _:
             assert_never(action)
 
@@ -68,6 +72,12 @@ def patch(ref: Ref, body: dict[str, Any], resources: Resources) -> Request:
 def preconditions(guard: Guard) -> dict[str, str]:
     version = {"resourceVersion": guard.resource_version} if guard.resource_version else {}
     return {"uid": guard.uid, **version}
+
+
+def publish(action: PublishCheckStatus, resource: Resource) -> Request:
+    status = status_body(action.status, resource.version)
+    body = {"metadata": preconditions(action.guard), "status": status}
+    return verbs.merge_patch(resource, action.ref.name, body, action.ref.namespace, "status")
 
 
 def restore(action: RestoreNode, resources: Resources) -> Request:

@@ -38,6 +38,20 @@ class DatedMetadata(Metadata, rename="camel"):
     generation: int = 0
 
 
+class ManagedFieldsShape(Struct):
+    """Who wrote which part of an object, and when."""
+
+    manager: str = ""
+    subresource: str = ""
+    time: datetime | None = None
+
+
+class ManagedMetadata(DatedMetadata, rename="camel"):
+    """The same with its writers, for kinds that another controller may look after."""
+
+    managed_fields: list[ManagedFieldsShape] | None = None
+
+
 class TaintShape(Struct):
     """A taint of a Node."""
 
@@ -150,9 +164,10 @@ class ClusterShape(Struct):
 class HealthCheckShape(Struct, rename="camel"):
     """A MachineHealthCheck. Its spec is read field by field: garbage in it must be told, not refused."""
 
-    metadata: DatedMetadata
+    metadata: ManagedMetadata
     api_version: str = ""
     spec: Any = None
+    status: Any = None
 
 
 class MetadataShape(Struct):

@@ -15,7 +15,8 @@ from noderemedy.wire.http import Request, Resource
 JSON = "application/json"
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"  # JSON is YAML
-MANAGER = (("fieldManager", "node-remedy"),)
+FIELD_MANAGER = "node-remedy"
+MANAGER = (("fieldManager", FIELD_MANAGER),)
 
 
 def create(resource: Resource, body: dict[str, Any], namespace: str = "") -> Request:

@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 from tests.builders import NOW, a_machine, a_node, later
 
-from noderemedy.core.healthcheck import checks, verdicts
+from noderemedy.core.healthcheck import checks, specs, verdicts
 from noderemedy.core.healthcheck.facts import GateFact, VerdictFact, gate_ref, verdict_ref
 from noderemedy.engine.loop import Engine
 from noderemedy.model.healthcheck import Count, Criterion, Dialect, HealthCheck, Healthy, Selector, Unhealthy, Waiting
@@ -19,7 +19,7 @@ from noderemedy.model.room import Present
 from noderemedy.model.time import Now, Span, Wall
 from noderemedy.rooms import watched
 
-ROOMS = (verdicts.ROOM, checks.ROOM)
+ROOMS = (specs.ROOM, verdicts.ROOM, checks.ROOM)
 UNKNOWN_FOR_5M = Criterion("Ready", "Unknown", Span(300_000))
 WORKERS = Selector(match_labels=(("role", "worker"),))
 AT = ref(HEALTH_CHECK, "workers", "metal")
@@ -39,7 +39,7 @@ def node_at(number: int) -> Ref:
 
 
 class Stage:
-    """An engine with the two rooms, a pool of machines and nodes, and a clock."""
+    """An engine with the three rooms, a pool of machines and nodes, and a clock."""
 
     def __init__(self, size: int, *found: tuple[Ref, HealthCheck]) -> None:
         self.engine = Engine(ROOMS)

@@ -19,6 +19,7 @@ from noderemedy.model.actions import (
     DeleteNode,
     DropBackup,
     Guard,
+    PublishCheckStatus,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
@@ -92,6 +93,8 @@ class World:
                 assert not self.is_running, "a node was deleted while its host was running"
                 self.deleted.append(action)
                 del self.objects[ref]
+            case PublishCheckStatus():
+                raise NotImplementedError("there are no health checks in this world")
             case _:
                 assert_never(action)
         self._confirmed[action.ref] = self.now.mono

@@ -1,6 +1,7 @@
 """The check room: one key per MachineHealthCheck. Counts its verdicts, opens or closes its gate, and says why.
 
-It sees counts, never the machines, so that a verdict costs the same in a cluster of any size. It writes nothing.
+It sees counts, never the machines, so that a verdict costs the same in a cluster of any size. It writes
+nothing: the status room does.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ def decide(view: CheckView, now: Now) -> Decision:
     because: list[Reason] = [found.reason] if found.reason else []
     if view.contested:
         because.append(ChecksOverlap(view.contested))
-    return Decision(because=tuple(because), facts=(Fact(gate_ref(view.at), GateFact(found)),))
+    return Decision(
+        because=tuple(because), facts=(Fact(gate_ref(view.at), GateFact(found, view.count, view.contested)),)
+    )
 
 
 def sees(key: Ref, reader: Reader) -> CheckView | None:

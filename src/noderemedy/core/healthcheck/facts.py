@@ -3,13 +3,32 @@
 from __future__ import annotations
 
 from noderemedy.model.decision import FactValue
-from noderemedy.model.healthcheck import Gate, Sighting, Unhealthy, Verdict
-from noderemedy.model.ids import FACTS, MACHINE, OPENSHIFT_MACHINE, Kind, Ref
+from noderemedy.model.healthcheck import Gate, HealthCheck, Sighting, Tally, Unhealthy, Verdict
+from noderemedy.model.ids import (
+    FACTS,
+    HEALTH_CHECK,
+    MACHINE,
+    OPENSHIFT_HEALTH_CHECK,
+    OPENSHIFT_MACHINE,
+    Kind,
+    Ref,
+)
 from noderemedy.model.room import Index
 
 # Machines of the two groups may share a name, so each has a kind of verdict of its own.
 VERDICTS: dict[Kind, Kind] = {MACHINE: Kind(FACTS, "Verdict"), OPENSHIFT_MACHINE: Kind(FACTS, "OpenShiftVerdict")}
 MACHINES: dict[Kind, Kind] = {verdict: machine for machine, verdict in VERDICTS.items()}
+CHECKS = (HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK)
+SPECS: dict[Kind, Kind] = {kind: Kind(FACTS, f"Spec of {kind.group}") for kind in CHECKS}
+GATES: dict[Kind, Kind] = {kind: Kind(FACTS, f"Gate of {kind.group}") for kind in CHECKS}
+CHECK_OF: dict[Kind, Kind] = {fact: kind for facts in (SPECS, GATES) for kind, fact in facts.items()}
+
+
+class SpecFact(FactValue, frozen=True):
+    """What a check asks for: the check without its status."""
+
+    at: Ref
+    check: HealthCheck
 
 
 class VerdictFact(FactValue, frozen=True):
@@ -23,9 +42,11 @@ class VerdictFact(FactValue, frozen=True):
 
 
 class GateFact(FactValue, frozen=True):
-    """Whether a check may start repairs."""
+    """Whether a check may start repairs, and the numbers behind that."""
 
     gate: Gate
+    count: Tally
+    contested: int = 0  # machines that another check selects too
 
 
 def verdict_ref(machine: Ref) -> Ref:
@@ -33,7 +54,16 @@ def verdict_ref(machine: Ref) -> Ref:
 
 
 def gate_ref(check: Ref) -> Ref:
-    return Ref(check.cluster, Kind(FACTS, f"Gate of {check.kind.group}"), check.namespace, check.name)
+    return Ref(check.cluster, GATES[check.kind], check.namespace, check.name)
+
+
+def spec_ref(check: Ref) -> Ref:
+    return Ref(check.cluster, SPECS[check.kind], check.namespace, check.name)
+
+
+def check_of(ref: Ref) -> Ref:
+    """The check that a fact of it is about; a check itself is its own."""
+    return Ref(ref.cluster, CHECK_OF.get(ref.kind, ref.kind), ref.namespace, ref.name)
 
 
 def buckets(ref: Ref, fact: VerdictFact) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from noderemedy.core import machines
 from noderemedy.core.healthcheck import criteria
-from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
+from noderemedy.core.healthcheck.facts import SPECS, SpecFact, VerdictFact, verdict_ref
 from noderemedy.core.healthcheck.selector import is_target
 from noderemedy.core.machines import BY_NODE
 from noderemedy.model.actions import Confirm
@@ -35,7 +35,8 @@ from noderemedy.model.node import Node
 from noderemedy.model.room import Absent, Index, Present, Reader, Room, Stage
 from noderemedy.model.time import Mono, Now
 
-CHECKED: dict[Kind, Kind] = {MACHINE: HEALTH_CHECK, OPENSHIFT_MACHINE: OPENSHIFT_HEALTH_CHECK}
+# Whose specs judge whom. The specs, not the checks: what somebody writes into a status is no news for a machine.
+CHECKED: dict[Kind, Kind] = {MACHINE: SPECS[HEALTH_CHECK], OPENSHIFT_MACHINE: SPECS[OPENSHIFT_HEALTH_CHECK]}
 
 
 class TargetView(Struct, frozen=True):
@@ -99,8 +100,11 @@ def governing(key: Ref, machine: Machine, reader: Reader) -> tuple[tuple[Ref, He
     found = []
     for ref in reader.find("checks by namespace", place(CHECKED[key.kind], key.namespace)):
         entry = reader.read(ref)
-        if isinstance(entry, Present) and not entry.obj.deleting and is_target(entry.obj, machine):
-            found.append((ref, entry.obj))
+        if not isinstance(entry, Present):
+            continue
+        spec: SpecFact = entry.obj
+        if not spec.check.deleting and is_target(spec.check, machine):
+            found.append((spec.at, spec.check))
     return tuple(sorted(found, key=lambda one: (one[1].created.ms if one[1].created else 0, one[0].name)))
 
 
@@ -112,7 +116,7 @@ def cluster_of(key: Ref, machine: Machine, reader: Reader) -> Cluster | None:
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
-    """A node concerns its machine; a check or a cluster concerns all of theirs, which is rare."""
+    """A node concerns its machine; the spec of a check or a cluster concerns all of theirs, which is rare."""
     if ref.kind in CHECKED:
         return (ref,)
     if isinstance(obj, Node) or ref.kind == NODE:
@@ -137,7 +141,7 @@ def _cluster(ref: Ref, machine: Machine) -> tuple[str, ...]:
 
 ROOM = Room(
     name="verdict",
-    watches=(NODE, MACHINE, OPENSHIFT_MACHINE, HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, CLUSTER),
+    watches=(NODE, MACHINE, OPENSHIFT_MACHINE, *CHECKED.values(), CLUSTER),
     indexes=(
         *machines.INDEXES,
         *(Index("machines by namespace", kind, _namespace) for kind in CHECKED),

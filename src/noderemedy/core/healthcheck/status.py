@@ -1,0 +1,165 @@
+"""The status room: one key per MachineHealthCheck. Writes what the check room found into the check's status.
+
+It is a room of its own because a key with a write in flight, or refused, is not looked at meanwhile: a gate must never
+wait for a status. Written only when something differs, so many changes during one write are one more write.
+A check whose status another controller writes is left alone (`node-remedy.dev/govern` overrides).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core.healthcheck import facts
+from noderemedy.core.healthcheck.facts import GateFact, gate_ref
+from noderemedy.model.actions import Guard, PublishCheckStatus
+from noderemedy.model.checkstatus import (
+    DEPRECATED,
+    OVERLAPPING,
+    REMEDIATION_ALLOWED,
+    VALID,
+    CheckStatus,
+    Foreign,
+    Told,
+    Writer,
+)
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.dialect import RULES
+from noderemedy.model.healthcheck import HealthCheck
+from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, Ref
+from noderemedy.model.reasons import CheckInvalid, CheckPaused, ChecksOverlap, OtherControllerGoverns, StatusBehind
+from noderemedy.model.room import Present, Reader, Room
+from noderemedy.model.time import Mono, Now, Span
+
+OTHERS_COUNT_FOR = Span.seconds(3_600)
+MESSAGE_MAX = 4_000
+INT32_MAX = 2**31 - 1
+DEPRECATED_MESSAGE = (
+    "annotation machine.openshift.io/remediation-strategy: remediation by annotation is deprecated; name a template"
+)
+
+
+class StatusView(Struct, frozen=True):
+    """A check as it was read, and what was found for it."""
+
+    at: Ref
+    check: HealthCheck
+    version: str
+    first_seen: Mono
+    found: GateFact
+
+
+def decide(view: StatusView, now: Now) -> Decision:
+    check = view.check
+    if check.cluster_paused:
+        return Decision(because=(CheckPaused(),))
+    if (writer := other_controller(view, now)) is not None:
+        is_lasting = is_since_we_look(writer, view, now)
+        wake_at = None if is_lasting else now.until(writer.at + OTHERS_COUNT_FOR)
+        return Decision(because=(OtherControllerGoverns(writer.manager),), wake_at=wake_at)
+    wanted = wanted_status(check, view.found, now)
+    if wanted == check.status:
+        return NOTHING
+    return Decision(
+        actions=(PublishCheckStatus(view.at, Guard(check.uid, view.version), wanted),),
+        because=(StatusBehind(wanted.expected, wanted.healthy),),
+    )
+
+
+# --- two controllers ---------------------------------------------------------------------------------------------
+
+
+def other_controller(view: StatusView, now: Now) -> Writer | None:
+    """Who else looks after this check: whoever wrote its status last, within the hour or since we look at it."""
+    if view.check.governs:
+        return None
+    counting = [
+        one
+        for one in view.check.other_writers
+        if now.wall < one.at + OTHERS_COUNT_FOR or is_since_we_look(one, view, now)
+    ]
+    return max(counting, key=lambda one: (one.at, one.manager), default=None)
+
+
+def is_since_we_look(writer: Writer, view: StatusView, now: Now) -> bool:
+    return now.until(writer.at) > view.first_seen
+
+
+# --- what the status should say ----------------------------------------------------------------------------------
+
+
+def wanted_status(check: HealthCheck, found: GateFact, now: Now) -> CheckStatus:
+    """The status as it should be; equal to the one that is there if nothing is to be written."""
+    return CheckStatus(
+        expected=found.count.total,
+        healthy=found.count.healthy,
+        allowed=min(found.gate.allowed, INT32_MAX),
+        generation=check.generation if RULES[check.dialect].tells_generation else check.status.generation,
+        conditions=merged(check.status.conditions, wanted_conditions(check, found), str(now.wall)),
+    )
+
+
+def wanted_conditions(check: HealthCheck, found: GateFact) -> tuple[Told, ...]:
+    """What we have to say. That something is in order again is told only to those who were told that it is not."""
+    said = {one.type: one.status for one in check.status.conditions if isinstance(one, Told)}
+    told = [remediation_allowed(found)]
+    if not check.is_valid:
+        told.append(Told(VALID, "False", CheckInvalid.__name__, "; ".join(check.problems)[:MESSAGE_MAX]))
+    elif VALID in said:
+        told.append(Told(VALID, "True", VALID))
+    if found.contested:
+        told.append(Told(OVERLAPPING, "True", ChecksOverlap.__name__, ChecksOverlap(found.contested).note()))
+    elif OVERLAPPING in said:
+        told.append(Told(OVERLAPPING, "False", "NoOverlap"))
+    if check.annotation_mode:
+        told.append(Told(DEPRECATED, "True", "AnnotationMode", DEPRECATED_MESSAGE))
+    elif DEPRECATED in said:
+        told.append(Told(DEPRECATED, "False", "NotDeprecated"))
+    return tuple(told)
+
+
+def remediation_allowed(found: GateFact) -> Told:
+    reason = found.gate.reason
+    if found.gate.is_open or reason is None:
+        return Told(REMEDIATION_ALLOWED, "True", REMEDIATION_ALLOWED)
+    return Told(REMEDIATION_ALLOWED, "False", type(reason).__name__, reason.note()[:MESSAGE_MAX])
+
+
+def merged(known: tuple[Told | Foreign, ...], wanted: tuple[Told, ...], now: str) -> tuple[Told | Foreign, ...]:
+    """Ours in their places, new ones at the end, those of others as they are. A time changes with its status only."""
+    left = {one.type: one for one in wanted}
+    result: list[Told | Foreign] = []
+    for old in known:
+        if isinstance(old, Foreign):
+            result.append(old)
+        elif (new := left.pop(old.type, None)) is not None:
+            since = old.since if old.status == new.status and old.since else now
+            result.append(Told(new.type, new.status, new.reason, new.message, since))
+    return (*result, *(Told(one.type, one.status, one.reason, one.message, now) for one in left.values()))
+
+
+# --- what it sees, and what wakes it -----------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> StatusView | None:
+    entry, found = reader.read(key), reader.read(gate_ref(key))
+    if not isinstance(entry, Present) or not isinstance(found, Present) or entry.obj.deleting:
+        return None
+    return StatusView(key, entry.obj, entry.resource_version, entry.first_seen, found.obj)
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    return (facts.check_of(ref),)
+
+
+ROOM = Room(
+    name="status",
+    watches=(HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, *facts.GATES.values()),
+    indexes=(),
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset({PublishCheckStatus}),
+)

@@ -1,0 +1,87 @@
+"""The status of a MachineHealthCheck: read from JSON, written as JSON, in the shape of each API version.
+
+Called by `wire/healthchecks.py` for every event of a check, and by `wire/requests.py`. Whatever is in a status was
+written by a program, ours or another one: nothing here raises, and what is not ours is kept as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from noderemedy.model.checkstatus import OURS, REMEDIATION_ALLOWED, VALID, CheckStatus, Foreign, Told, Writer
+from noderemedy.wire import shapes
+from noderemedy.wire.scalars import wall
+from noderemedy.wire.verbs import FIELD_MANAGER
+
+WITHOUT_SEVERITY = ("v1beta2",)  # conditions of this version on are those of Kubernetes itself
+SEVERITIES = {REMEDIATION_ALLOWED: "Warning", VALID: "Error"}  # of status False; others carry none
+
+
+def read_status(tree: Any) -> CheckStatus:
+    """What a status says. What cannot be read counts as not there, and is written anew."""
+    found: dict[Any, Any] = tree if isinstance(tree, dict) else {}
+    conditions = found.get("conditions")
+    return CheckStatus(
+        expected=number(found.get("expectedMachines")),
+        healthy=number(found.get("currentHealthy")),
+        allowed=number(found.get("remediationsAllowed")),
+        generation=number(found.get("observedGeneration")),
+        conditions=read_conditions(conditions if isinstance(conditions, list) else []),
+    )
+
+
+def number(value: Any) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def read_conditions(items: list[Any]) -> tuple[Told | Foreign, ...]:
+    return tuple(one for one in map(condition, items) if one is not None)
+
+
+def condition(item: Any) -> Told | Foreign | None:
+    """One condition; None for what could not be written back, being nested beyond all reason."""
+    if not isinstance(item, dict) or item.get("type") not in OURS:
+        with suppress(RecursionError, UnicodeEncodeError):
+            return Foreign(msgspec.json.encode(item).decode())
+        return None
+    texts = [item.get(name) for name in ("type", "status", "reason", "message", "lastTransitionTime")]
+    return Told(*(text if isinstance(text, str) else "" for text in texts))
+
+
+def other_writers(entries: Iterable[shapes.ManagedFieldsShape]) -> tuple[Writer, ...]:
+    """Who but us has written this status."""
+    return tuple(
+        Writer(one.manager, wall(one.time))
+        for one in entries
+        if one.subresource == "status" and one.time is not None and one.manager != FIELD_MANAGER
+    )
+
+
+def status_body(status: CheckStatus, version: str) -> dict[str, Any]:
+    """The whole of what we write, for an API of this version."""
+    generation = {"observedGeneration": status.generation} if status.generation else {}
+    return {
+        "expectedMachines": status.expected,
+        "currentHealthy": status.healthy,
+        "remediationsAllowed": status.allowed,
+        **generation,
+        "conditions": [condition_body(one, version) for one in status.conditions],
+    }
+
+
+def condition_body(one: Told | Foreign, version: str) -> Any:
+    if isinstance(one, Foreign):
+        return msgspec.json.decode(one.text)
+    severity = SEVERITIES.get(one.type, "") if one.status == "False" and version not in WITHOUT_SEVERITY else ""
+    return {
+        "type": one.type,
+        "status": one.status,
+        **({"severity": severity} if severity else {}),
+        "reason": one.reason,
+        "message": one.message,
+        "lastTransitionTime": one.since,
+    }

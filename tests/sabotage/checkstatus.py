@@ -1,0 +1,244 @@
+"""One line of harm each for the status of MachineHealthChecks: spec and status rooms, and their way over the wire."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+from msgspec.structs import replace
+from tests.core.healthcheck import test_status
+from tests.sabotage.running import Sabotage, item_to, set_to
+from tests.sim import test_check_status
+from tests.wire import test_checkstatus, test_requests
+
+from noderemedy.core.healthcheck import specs, status
+from noderemedy.core.healthcheck.facts import SpecFact, gate_ref, spec_ref
+from noderemedy.engine.ledger import Ledger
+from noderemedy.model.checkstatus import Told
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.dialect import RULES
+from noderemedy.model.healthcheck import Dialect
+from noderemedy.model.room import Present, Stage
+from noderemedy.model.time import Span
+from noderemedy.wire import checkstatus, requests
+
+ROOMS, DECIDE, MERGED = test_status.ROOMS, status.decide, status.merged
+CONDITION, PUBLISH = checkstatus.condition, requests.publish
+
+
+def spec_with_status(view: Any, now: Any) -> Decision:
+    return Decision(facts=(Fact(spec_ref(view.at), SpecFact(view.at, view.check)),))
+
+
+def dated_anew(known: Any, wanted: Any, now: str) -> Any:
+    return tuple(replace(one, since=now) if isinstance(one, Told) else one for one in MERGED(known, wanted, now))
+
+
+def blind_for_deletion(key: Any, reader: Any) -> Any:
+    entry, found = reader.read(key), reader.read(gate_ref(key))
+    both = isinstance(entry, Present) and isinstance(found, Present)
+    return status.StatusView(key, entry.obj, "1", entry.first_seen, found.obj) if both else None
+
+
+def rooms(which: int, **changes: Any) -> Any:
+    """The rooms of the engine's tests, one of them changed."""
+    changed = [replace(room, **changes) if number == which else room for number, room in enumerate(ROOMS)]
+    return set_to(test_status, "ROOMS", tuple(changed))
+
+
+SPEC, STATUS = ROOMS.index(specs.ROOM), ROOMS.index(status.ROOM)
+DECIDED = (
+    Sabotage(
+        "a status is part of the spec",
+        rooms(SPEC, decide=spec_with_status),
+        (test_status.test_a_status_write_wakes_no_machine,),
+    ),
+    Sabotage(
+        "verdicts do not wait for specs",
+        rooms(SPEC, stage=Stage.VERDICT),
+        (test_status.test_a_new_spec_is_stated_before_any_verdict,),
+    ),
+    Sabotage(
+        "a condition is dated anew at every look",
+        set_to(status, "merged", dated_anew),
+        (
+            test_status.test_a_time_changes_with_its_status_only,
+            test_status.test_what_is_over_and_told_stays_as_it_is,
+            test_status.test_a_status_that_is_right_is_not_written,
+            test_status.test_a_restart_writes_nothing,
+            test_check_status.test_idle_and_restarted_it_writes_nothing,
+        ),
+    ),
+    Sabotage(
+        "conditions of others are lost",
+        set_to(status, "merged", lambda known, wanted, now: MERGED((), wanted, now)),
+        (
+            test_status.test_conditions_of_others_stay_in_their_places,
+            test_check_status.test_conditions_of_others_survive,
+        ),
+    ),
+    Sabotage(
+        "every status is right",
+        set_to(status, "wanted_status", lambda check, found, now: check.status),
+        (
+            test_status.test_a_new_check_gets_its_status,
+            test_status.test_each_field_that_differs_is_written,
+            test_status.test_a_status_follows_sick_and_well,
+            test_status.test_openshifts_checks_get_theirs,
+            test_check_status.test_the_status_follows_sick_and_well,
+        ),
+    ),
+    Sabotage(
+        "only the gate is told",
+        set_to(status, "wanted_conditions", lambda check, found: (status.remediation_allowed(found),)),
+        (test_status.test_trouble_is_told_while_it_lasts, test_status.test_what_is_over_and_told_stays_as_it_is),
+    ),
+    Sabotage(
+        "problems are cut short",
+        set_to(status, "MESSAGE_MAX", 20),
+        (test_status.test_all_problems_are_in_the_message,),
+    ),
+    Sabotage(
+        "a closed gate passes for open",
+        set_to(status, "remediation_allowed", lambda found: test_status.OPEN),
+        (test_status.test_a_closed_gate_says_why, test_check_status.test_the_status_follows_sick_and_well),
+    ),
+    Sabotage(
+        "OpenShift is told a generation",
+        item_to(RULES, Dialect.OPENSHIFT, replace(RULES[Dialect.OPENSHIFT], tells_generation=True)),
+        (test_status.test_a_status_without_a_generation_gets_none,),
+    ),
+    Sabotage(
+        "a count of any size",
+        set_to(status, "INT32_MAX", 2**63),
+        (test_status.test_counts_fit_into_the_api,),
+    ),
+    Sabotage(
+        "a status room that polls",
+        rooms(STATUS, decide=lambda view, now: replace(DECIDE(view, now), wake_at=now.mono + Span(60_000))),
+        (test_status.test_idle_means_no_writes,),
+    ),
+    Sabotage(
+        "a check that goes is written",
+        rooms(STATUS, sees=blind_for_deletion),
+        (test_status.test_a_check_that_goes_is_not_written,),
+    ),
+    Sabotage(
+        "a paused check is written",
+        set_to(
+            status,
+            "decide",
+            lambda view, now: DECIDE(replace(view, check=replace(view.check, cluster_paused=False)), now),
+        ),
+        (test_status.test_a_paused_check_is_not_touched,),
+    ),
+    Sabotage(
+        "writes of one key overtake each other",
+        set_to(Ledger, "holds", lambda self, key: False),
+        (test_status.test_changes_during_a_write_are_one_write_more,),
+    ),
+    Sabotage(
+        "a refusal holds all rooms of an object",
+        set_to(
+            Ledger,
+            "waits_until",
+            lambda self, key, now: max((t.until for k, t in self._troubles.items() if k.ref == key.ref), default=None),
+        ),
+        (test_status.test_a_gate_never_waits_for_a_status,),
+    ),
+)
+
+
+OTHERS = (
+    Sabotage(
+        "other controllers are not noticed",
+        set_to(status, "other_controller", lambda view, now: None),
+        (
+            test_status.test_another_controller_is_left_its_status,
+            test_status.test_a_write_before_our_time_counts_for_an_hour,
+            test_check_status.test_another_controller_keeps_its_status,
+        ),
+    ),
+    Sabotage(
+        "other controllers count for a day",
+        set_to(status, "OTHERS_COUNT_FOR", Span.seconds(86_400)),
+        (
+            test_status.test_another_controller_is_left_its_status,
+            test_status.test_a_write_before_our_time_counts_for_an_hour,
+        ),
+    ),
+    Sabotage(
+        "other controllers are forgotten after an hour",
+        set_to(status, "is_since_we_look", lambda writer, view, now: False),
+        (
+            test_status.test_another_controller_is_left_its_status,
+            test_check_status.test_another_controller_keeps_its_status,
+        ),
+    ),
+    Sabotage(
+        "nobody can give a check to us",
+        set_to(
+            status,
+            "decide",
+            lambda view, now: DECIDE(replace(view, check=replace(view.check, governs=False)), now),
+        ),
+        (test_status.test_a_person_can_give_the_check_to_us,),
+    ),
+    Sabotage(
+        "we pass for another controller",
+        set_to(checkstatus, "FIELD_MANAGER", "somebody"),
+        (
+            test_checkstatus.test_other_writers_of_the_status_are_known,
+            test_check_status.test_the_status_follows_sick_and_well,
+        ),
+    ),
+)
+
+ON_THE_WIRE = (
+    Sabotage(
+        "every version has a severity",
+        set_to(checkstatus, "WITHOUT_SEVERITY", ()),
+        (test_checkstatus.test_severity_is_written_where_the_version_has_it,),
+    ),
+    Sabotage(
+        "numbers are believed",
+        set_to(checkstatus, "number", lambda value: value),
+        (test_checkstatus.test_garbage_in_a_status_counts_as_nothing,),
+    ),
+    Sabotage(
+        "what is not ours is not read",
+        set_to(checkstatus, "condition", lambda item: one if isinstance(one := CONDITION(item), Told) else None),
+        (
+            test_checkstatus.test_a_status_is_read_with_all_that_is_ours,
+            test_checkstatus.test_a_condition_that_is_none_goes_back_as_it_came,
+            test_checkstatus.test_a_status_is_read_back_as_it_was_written,
+            test_check_status.test_conditions_of_others_survive,
+        ),
+    ),
+    Sabotage(
+        "everything is foreign",
+        set_to(checkstatus, "OURS", ()),
+        (
+            test_checkstatus.test_a_condition_of_ours_with_garbage_is_read_as_empty,
+            test_checkstatus.test_a_status_is_read_with_all_that_is_ours,
+        ),
+    ),
+    Sabotage(
+        "depth is not expected",
+        set_to(checkstatus, "suppress", lambda *kinds: nullcontext()),
+        (test_checkstatus.test_no_depth_ends_a_watch,),
+    ),
+    Sabotage(
+        "a status is written without its version",
+        set_to(
+            requests,
+            "publish",
+            lambda action, resource: PUBLISH(
+                replace(action, guard=replace(action.guard, resource_version="")), resource
+            ),
+        ),
+        (test_requests.test_each_action_has_one_request,),
+    ),
+)
+
+CHECK_STATUS = (*DECIDED, *OTHERS, *ON_THE_WIRE)
