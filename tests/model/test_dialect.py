@@ -56,6 +56,7 @@ TABLE: dict[str, tuple[Any, Any, Any]] = {
     "fails_by_phase": (False, False, True),
     "blocks_at_limit": (True, False, False),
     "limit_unset": (None, Percent(100), Percent(100)),
+    "tells_generation": (True, True, False),
     "default": (Default.CONDITIONS, Default.CONDITIONS, Default.DELETE),
     "has_annotation_mode": (True, False, True),
     "writes_both_generations": (False, True, False),

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from tests.core.healthcheck import test_status
-from tests.sabotage.running import Sabotage, item_to, set_to
+from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_check_status
 from tests.wire import test_checkstatus, test_requests
 
@@ -16,8 +16,6 @@ from noderemedy.core.healthcheck.facts import SpecFact, gate_ref, spec_ref
 from noderemedy.engine.ledger import Ledger
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.decision import Decision, Fact
-from noderemedy.model.dialect import RULES
-from noderemedy.model.healthcheck import Dialect
 from noderemedy.model.room import Present, Stage
 from noderemedy.model.time import Span
 from noderemedy.wire import checkstatus, requests
@@ -102,11 +100,6 @@ DECIDED = (
         "a closed gate passes for open",
         set_to(status, "remediation_allowed", lambda found: test_status.OPEN),
         (test_status.test_a_closed_gate_says_why, test_check_status.test_the_status_follows_sick_and_well),
-    ),
-    Sabotage(
-        "OpenShift is told a generation",
-        item_to(RULES, Dialect.OPENSHIFT, replace(RULES[Dialect.OPENSHIFT], tells_generation=True)),
-        (test_status.test_a_status_without_a_generation_gets_none,),
     ),
     Sabotage(
         "a count of any size",

@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from tests.builders import NOW
-from tests.core.healthcheck import test_criteria, test_gate, test_selector
+from tests.core.healthcheck import test_criteria, test_gate, test_selector, test_status
 from tests.sabotage.running import Sabotage, Test, item_to, set_to
 from tests.wire import test_healthchecks, test_machines, test_scalars, test_selectors
 
@@ -307,7 +307,7 @@ def row(rule: str, value: object, *tests: Test) -> tuple[Sabotage, ...]:
     return tuple(cell(dialect, rule, value, *tests) for dialect in Dialect)
 
 
-wire, judged, limits = test_healthchecks, test_criteria, test_gate
+wire, judged, limits, told = test_healthchecks, test_criteria, test_gate, test_status
 CELLS = (
     cell(SEED, "node_criteria_fields", (), wire.test_the_seeds_example),
     cell(CAPI, "node_criteria_fields", ("unhealthyConditions",), wire.test_v1beta2),
@@ -364,6 +364,9 @@ CELLS = (
     cell(SEED, "limit_unset", Percent(100), limits.test_the_limit),
     cell(CAPI, "limit_unset", Percent(0), limits.test_the_limit),
     cell(OPENSHIFT, "limit_unset", Percent(0), limits.test_the_limit),
+    cell(SEED, "tells_generation", False, told.test_the_generation_is_told_where_there_is_a_field),
+    cell(CAPI, "tells_generation", False, told.test_the_generation_is_told_where_there_is_a_field),
+    cell(OPENSHIFT, "tells_generation", True, told.test_the_generation_is_told_where_there_is_a_field),
     cell(SEED, "has_annotation_mode", False, wire.test_annotation_mode),
     cell(CAPI, "has_annotation_mode", True, wire.test_annotation_mode),
     cell(OPENSHIFT, "has_annotation_mode", False, wire.test_annotation_mode),

@@ -25,7 +25,7 @@ from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire.healthchecks import dialect_of, health_check
 from noderemedy.wire.objects import convert, decode
-from noderemedy.wire.shapes import DatedMetadata, HealthCheckShape
+from noderemedy.wire.shapes import HealthCheckShape, ManagedMetadata
 
 ALL = [SEED, V1BETA1, V1BETA2, OPENSHIFT]
 UNKNOWN, FALSE = (Criterion("Ready", status, Span.seconds(300)) for status in ("Unknown", "False"))
@@ -487,7 +487,7 @@ def test_a_field_of_another_dialect_is_a_mistake(api_version: str, spec: dict[st
 @pytest.mark.parametrize("api_version", ALL)
 def test_a_dialect_may_be_told(api_version: str) -> None:
     """Whose CRD is installed decides: the same object may be read in another dialect than its apiVersion says."""
-    shape = HealthCheckShape(DatedMetadata("x"), api_version, {"selector": WORKERS, "maxUnhealthy": "2"})
+    shape = HealthCheckShape(ManagedMetadata("x"), api_version, {"selector": WORKERS, "maxUnhealthy": "2"})
 
     assert Count(2) == health_check(shape, Dialect.OPENSHIFT).max_unhealthy
     assert isinstance(health_check(shape, Dialect.SEED).max_unhealthy, Malformed)

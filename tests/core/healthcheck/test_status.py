@@ -172,9 +172,12 @@ def test_each_field_that_differs_is_written(field: str) -> None:
     assert right == published(a_check(status=wrong))
 
 
-def test_a_status_without_a_generation_gets_none() -> None:
+@pytest.mark.parametrize(
+    ("dialect", "generation"), [(Dialect.SEED, 4), (Dialect.CAPI, 4), (Dialect.OPENSHIFT, 0)], ids=str
+)
+def test_the_generation_is_told_where_there_is_a_field(dialect: Dialect, generation: int) -> None:
     """OpenShift's status has no observedGeneration: it would be pruned, and written again for ever."""
-    assert 0 == published(a_check(dialect=Dialect.OPENSHIFT)).generation
+    assert generation == published(a_check(dialect=dialect)).generation
 
 
 def test_counts_fit_into_the_api() -> None:
