@@ -7,7 +7,7 @@ from noderemedy.core.metal3 import annotation
 from noderemedy.model.ids import FACTS, Kind
 from noderemedy.model.room import Room
 
-ROOMS: tuple[Room, ...] = (specs.ROOM, verdicts.ROOM, checks.ROOM, status.ROOM, annotation.ROOM)
+ROOMS: tuple[Room, ...] = (verdicts.ROOM, specs.ROOM, checks.ROOM, status.ROOM, annotation.ROOM)
 
 
 def watched(rooms: tuple[Room, ...] = ROOMS) -> tuple[Kind, ...]:
