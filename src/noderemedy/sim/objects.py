@@ -57,6 +57,21 @@ def machine(name: str, node: str, host_name: str) -> dict[str, Any]:
     }
 
 
+def health_check(name: str, max_unhealthy: str) -> dict[str, Any]:
+    """A check over all machines of the cluster, in the shape of seed 003."""
+    statuses = ("Unknown", "False")
+    return {
+        "apiVersion": "cluster.x-k8s.io/v1alpha3",
+        "kind": "MachineHealthCheck",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {
+            "selector": {"matchLabels": {"cluster.x-k8s.io/cluster-name": "lab"}},
+            "unhealthyConditions": [{"type": "Ready", "status": status, "timeout": "5m"} for status in statuses],
+            "maxUnhealthy": max_unhealthy,
+        },
+    }
+
+
 def stateful_set(name: str, replicas: int) -> dict[str, Any]:
     """A database: each pod has a volume that only one copy may write to."""
     labels = {"app": name}

@@ -7,6 +7,7 @@ from collections import Counter
 
 from msgspec import Struct
 
+from noderemedy.sim import objects
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, Marker
 from noderemedy.sim.process import Process
@@ -49,6 +50,7 @@ def simulate(
     """Run one seed. Everything that happens is drawn from it."""
     chance = random.Random(seed)
     cluster = Cluster(nodes=nodes, seed=chance.getrandbits(64), replicas=min(nodes, 10), tracks_fields=False)
+    cluster.api.create(objects.health_check("all", "40%"))
     checkers = Checkers(cluster)
     Marker(cluster)
     processes = [
