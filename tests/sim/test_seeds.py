@@ -17,7 +17,7 @@ from noderemedy.sim.troubles import MINUTE_MS
 
 FIXED = range(1, 13)
 ONCE_FAILED: list[int] = []
-ROTATING = int(os.environ.get("NODE_REMEDY_ROTATING_SEEDS", "8"))
+ROTATING = int(os.environ.get("NODE_REMEDY_ROTATING_SEEDS", "5"))
 
 
 @pytest.mark.parametrize("seed", [*FIXED, *ONCE_FAILED])
