@@ -71,13 +71,14 @@ def test_a_condition_of_ours_with_garbage_is_read_as_empty() -> None:
 def test_no_depth_ends_a_watch() -> None:
     """A status nested as deep as anybody likes is read, or refused with the object's name; nothing else is raised."""
     raw = msgspec.json.encode(a_tree({"conditions": ["DEPTH"]}))
-    read = 0
-    for depth in range(1, 1_200):
+    read = []
+    for depth in (1, 100, *range(300, 1_200), 50_000):  # where it ends depends on what ran before in this process
         with suppress(Undecodable):
             decode(HEALTH_CHECK, raw.replace(b'"DEPTH"', b"[" * depth + b"]" * depth))
-            read += 1
+            read.append(depth)
 
-    assert 100 < read < 1_199
+    assert [1, 100] == read[:2]
+    assert 50_000 not in read
 
 
 @pytest.mark.parametrize(
