@@ -1,9 +1,10 @@
-"""The shared shelf: machines of both groups, and the index that leads from a node to its machine."""
+"""The shared shelf: machines of both groups, the index that leads from a node to its machine, and whose a node is."""
 
 from __future__ import annotations
 
 from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE, Kind, Ref
 from noderemedy.model.machine import Machine
+from noderemedy.model.node import Node
 from noderemedy.model.room import Index
 
 MACHINE_KINDS: tuple[Kind, ...] = (MACHINE, OPENSHIFT_MACHINE)
@@ -15,3 +16,8 @@ def _node(ref: Ref, machine: Machine) -> tuple[str, ...]:
 
 
 INDEXES: tuple[Index, ...] = tuple(Index(BY_NODE, kind, _node) for kind in MACHINE_KINDS)
+
+
+def is_own(node: Node, machine: Machine) -> bool:
+    """A node of that name with another providerID is another machine's (invariant S7)."""
+    return not machine.provider_id or node.provider_id in ("", machine.provider_id)

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from noderemedy.core.healthcheck.signs import age, is_own, is_true, signs
+from noderemedy.core.healthcheck.signs import age, is_true, signs
+from noderemedy.core.machines import is_own
 from noderemedy.model.dialect import RULES
 from noderemedy.model.healthcheck import (
     HealthCheck,

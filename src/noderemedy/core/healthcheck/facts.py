@@ -17,7 +17,6 @@ from noderemedy.model.room import Index
 
 # Machines of the two groups may share a name, so each has a kind of verdict of its own.
 VERDICTS: dict[Kind, Kind] = {MACHINE: Kind(FACTS, "Verdict"), OPENSHIFT_MACHINE: Kind(FACTS, "OpenShiftVerdict")}
-MACHINES: dict[Kind, Kind] = {verdict: machine for machine, verdict in VERDICTS.items()}
 CHECKS = (HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK)
 SPECS: dict[Kind, Kind] = {kind: Kind(FACTS, f"Spec of {kind.group}") for kind in CHECKS}
 GATES: dict[Kind, Kind] = {kind: Kind(FACTS, f"Gate of {kind.group}") for kind in CHECKS}

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from noderemedy.core.machines import is_own
 from noderemedy.model.dialect import RULES, StartupClock
 from noderemedy.model.healthcheck import Criterion, HealthCheck, Sighting, Target
 from noderemedy.model.machine import Machine
@@ -88,11 +89,6 @@ def signs(target: Target, check: HealthCheck) -> Iterator[Sign]:
             yield from of_node(target.node.obj, target.node_at.name, check.node_criteria)
     elif is_starting(target):
         yield of_startup(target, check)
-
-
-def is_own(node: Node, machine: Machine) -> bool:
-    """A node of that name with another providerID is another machine's (invariant S7)."""
-    return not machine.provider_id or node.provider_id in ("", machine.provider_id)
 
 
 def of_machine(machine: Machine, criteria: tuple[Criterion, ...]) -> Iterator[Sign]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from noderemedy.core.machines import is_own
 from noderemedy.core.metal3.links import consumer_text
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.model.decision import Decision
@@ -47,13 +48,12 @@ def node_not_ours(view: MachineView, now: Now) -> Reason | None:
     A hold without a request is only released, whoever has the node's name by now: no Node is touched, and the host
     must not stay off.
     """
-    expected = view.machine.provider_id
-    if view.node is None or not expected or view.node.provider_id in ("", expected):
+    if view.node is None or is_own(view.node, view.machine):
         return None
     if view.holds and not view.machine.needs_remediation:
         return None
     assert view.node_at is not None
-    return NodeNotOurs(view.node_at.name, view.node.provider_id, expected)
+    return NodeNotOurs(view.node_at.name, view.node.provider_id, view.machine.provider_id)
 
 
 def node_unreadable(view: MachineView, now: Now) -> Reason | None:
