@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE, Kind, Ref
+from noderemedy.model.ids import MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
 from noderemedy.model.room import Index
@@ -13,6 +13,11 @@ BY_NODE = "machines by node"
 
 def _node(ref: Ref, machine: Machine) -> tuple[str, ...]:
     return (machine.node_name,) if machine.node_name else ()
+
+
+def node_at(key: Ref, machine: Machine) -> Ref | None:
+    """Where the Node of a machine is; None while the machine names none."""
+    return Ref(key.cluster, NODE, "", machine.node_name) if machine.node_name else None
 
 
 INDEXES: tuple[Index, ...] = tuple(Index(BY_NODE, kind, _node) for kind in MACHINE_KINDS)

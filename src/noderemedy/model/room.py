@@ -10,7 +10,8 @@ from msgspec import Struct
 
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import Kind, Ref
-from noderemedy.model.time import Mono, Now
+from noderemedy.model.reasons import Reason
+from noderemedy.model.time import Mono, Now, Wall
 
 
 class Present(Struct, frozen=True):
@@ -53,12 +54,16 @@ class Index(Struct, frozen=True):
 
 
 class Stage(IntEnum):
-    """When a room's keys are looked at: all specs before the first verdict, then all gates, then the first act."""
+    """When a room's keys are looked at: all specs before the first verdict, then all gates, then the first act.
+
+    Grants come last: one write of the budget's ledger answers all who asked meanwhile.
+    """
 
     SPEC = 0
     VERDICT = 1
     GATE = 2
     ACT = 3
+    GRANT = 4
 
 
 class Reader(Protocol):
@@ -69,6 +74,14 @@ class Reader(Protocol):
     def find(self, index: str, value: str) -> tuple[Ref, ...]: ...
 
     def tally(self, index: str, value: str) -> int: ...
+
+
+class Passage(Struct, frozen=True):
+    """One gate as `explain` shows it; without a reason it is open."""
+
+    gate: str
+    reason: Reason | None = None
+    until: Wall | None = None
 
 
 class Room(Struct, frozen=True):
@@ -82,3 +95,4 @@ class Room(Struct, frozen=True):
     decide: Callable[[Any, Now], Decision]
     may: frozenset[type]
     stage: Stage = Stage.ACT
+    explains: Callable[[Any, Now], tuple[Passage, ...]] | None = None  # all gates of an acting room, for people

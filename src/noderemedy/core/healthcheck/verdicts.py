@@ -82,7 +82,7 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
     checks = governing(key, machine, reader)
     if not checks:
         return None
-    node_at = Ref(key.cluster, NODE, "", machine.node_name) if machine.node_name else None
+    node_at = machines.node_at(key, machine)
     known = reader.read(verdict_ref(key))
     target = Target(
         at=key,

@@ -47,10 +47,6 @@ def host_ref(machine: Ref, host: HostName) -> Ref:
     return Ref(machine.cluster, HOST, host.namespace, host.name)
 
 
-def node_ref(machine: Ref, name: str) -> Ref:
-    return Ref(machine.cluster, NODE, "", name)
-
-
 def owner_ref(middle: Ref, owner: str) -> Ref:
     """The Machine that owns a Metal3Machine: OpenShift has none of these."""
     return Ref(middle.cluster, MACHINE, middle.namespace, owner)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from noderemedy.core import machines
 from noderemedy.core.metal3 import links
 from noderemedy.model.host import Host
 from noderemedy.model.ids import HOST, Ref
@@ -68,7 +69,7 @@ def sees(key: Ref, reader: Reader) -> MachineView | HostView | None:
 def see_machine(key: Ref, entry: Present, reader: Reader) -> MachineView:
     machine = entry.obj
     host_at = links.host_ref(key, machine.host) if isinstance(machine.host, HostName) else None
-    node_at = links.node_ref(key, machine.node_name) if machine.node_name else None
+    node_at = machines.node_at(key, machine)
     host_entry = reader.read(host_at) if host_at else Absent()
     host = host_entry.obj if isinstance(host_entry, Present) else None
     return MachineView(

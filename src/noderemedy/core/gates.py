@@ -1,0 +1,46 @@
+"""The shared shelf: gates as values. A room that acts is an ordered list of them, and `explain` lists them all.
+
+A gate is a small pure question: None if it passes, else why it does not, when to ask again, and what would open it (a
+live read, a claim). `first` is for deciding, `passages` for people: there is no second implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from msgspec import Struct
+
+from noderemedy.model.actions import Action
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.reasons import Reason
+from noderemedy.model.room import Passage
+from noderemedy.model.time import Now, Wall
+
+View = TypeVar("View")
+
+
+class Blocked(Struct, frozen=True):
+    """This gate is closed: why, until when if that is known, and what to do about it."""
+
+    reason: Reason
+    until: Wall | None = None
+    actions: tuple[Action, ...] = ()
+
+    def decision(self, now: Now, facts: tuple[Fact, ...] = ()) -> Decision:
+        """The whole decision of a key that stands before this gate."""
+        wake_at = now.until(self.until) if self.until is not None else None
+        return Decision(self.actions, (self.reason,), wake_at, facts=facts)
+
+
+def first(gates: Sequence[Callable[[View, Now], Blocked | None]], view: View, now: Now) -> Blocked | None:
+    """The first gate that blocks; None if all pass."""
+    return next((blocked for gate in gates if (blocked := gate(view, now))), None)
+
+
+def passages(gates: Sequence[Callable[[View, Now], Blocked | None]], view: View, now: Now) -> tuple[Passage, ...]:
+    """All gates in order, as `explain` shows them: one that blocks hides none behind it."""
+    asked = ((gate.__name__.replace("_", " "), gate(view, now)) for gate in gates)
+    return tuple(
+        Passage(name, found.reason if found else None, found.until if found else None) for name, found in asked
+    )

@@ -1,0 +1,57 @@
+"""Who asks for a repair, and what the budget answers. Facts: rooms state needs, the budget room states answers.
+
+A need that runs counts as in flight whether it was granted or not: what another version, another leader or a person
+began is still a repair. The first sign of sickness orders the needs that wait.
+"""
+
+from __future__ import annotations
+
+from noderemedy.model.decision import Fact, FactValue
+from noderemedy.model.ids import FACTS, Kind, Ref
+from noderemedy.model.reasons import Reason
+from noderemedy.model.room import Present, Reader
+from noderemedy.model.time import Wall
+
+NEED = Kind(FACTS, "Need")
+ANSWER = Kind(FACTS, "Answer")
+
+
+class Need(FactValue, frozen=True):
+    """One room wants to repair this target, or is about it."""
+
+    target: Ref  # the Machine; the Node where there is none
+    room: str
+    since: Wall  # the first sign: the oldest is served first
+    is_running: bool  # begun: in flight until the room states no need any more
+    node: Ref | None = None
+
+
+class Granted(FactValue, frozen=True):
+    """The ledger holds a reservation for this target, and that was seen."""
+
+    target: Ref
+    at: Wall
+
+
+class Refused(FactValue, frozen=True):
+    """Not now. `until` is None where something else than time must change."""
+
+    target: Ref
+    reason: Reason
+    until: Wall | None = None
+
+
+def need(target: Ref, room: str, since: Wall, *, is_running: bool, node: Ref | None = None) -> Fact:
+    """The fact by which a room asks; it withdraws by not stating it any more."""
+    name = f"{room} {target.kind} {target.name}"
+    return Fact(Ref(target.cluster, NEED, target.namespace, name), Need(target, room, since, is_running, node))
+
+
+def answer_ref(target: Ref) -> Ref:
+    return Ref(target.cluster, ANSWER, target.namespace, f"{target.kind} {target.name}")
+
+
+def answer(target: Ref, reader: Reader) -> Granted | Refused | None:
+    """What the budget says about this target; None: it has not been asked, or has not looked yet."""
+    entry = reader.read(answer_ref(target))
+    return entry.obj if isinstance(entry, Present) else None
