@@ -20,8 +20,15 @@ ON_MACHINES = (
     "remediation.metal3.io/node-backup",
     "remediation.metal3.io/node-deleted-at",
     "cluster.x-k8s.io/remediate-machine",
+    "node-remedy.dev/repair",
 )
-ON_HOSTS = ("reboot.metal3.io/machine-remediation", "remediation.metal3.io/hold")
+ON_HOSTS = (
+    "reboot.metal3.io/machine-remediation",
+    "reboot.metal3.io/metal3-remediation-5f0c",  # one key per Metal3Remediation
+    "remediation.metal3.io/hold",
+)
+STRATEGY, REPAIR = "machine.openshift.io/remediation-strategy", "node-remedy.dev/repair"
+CHECKS = "/apis/cluster.x-k8s.io/v1alpha3/namespaces/default/machinehealthchecks"
 CAPI, OPENSHIFT, HOST = "cluster.x-k8s.io/v1beta1", "machine.openshift.io/v1beta1", "metal3.io/v1alpha1"
 PLURALS = {CAPI: "machines", OPENSHIFT: "machines", HOST: "baremetalhosts"}
 GUARDED = [(group, key) for group in (CAPI, OPENSHIFT) for key in ON_MACHINES] + [(HOST, key) for key in ON_HOSTS]
@@ -39,6 +46,7 @@ def identities(installed_plane: ControlPlane) -> dict[str, Api]:
     rules = [
         (groups[version], f"{plural}{part}", verbs) for version, plural in PLURALS.items() for part in ("", "/status")
     ]
+    rules += [("cluster.x-k8s.io", "machinehealthchecks", verbs), ("", "nodes", verbs), ("", "nodes/status", verbs)]
     for user in ("editor", "remediator"):
         allow(admin, f"edit-{user}", rules, user)
     bind(admin, "remediator-remediates", "node-remedy-remediator", "remediator")
@@ -152,6 +160,43 @@ def test_creating_with_the_annotation_takes_the_right_too(identities: dict[str, 
     assert 403 == refused.status
     assert key in refused.message
     identities["remediator"].create(collection(version), an_object(version, {key: ""})).ok()
+
+
+def a_check() -> Json:
+    spec = {
+        "selector": {"matchLabels": {"role": "worker"}},
+        "unhealthyConditions": [{"type": "Ready", "status": "Unknown", "timeout": "5m"}],
+    }
+    named = {"name": f"check-{next(NUMBERS)}"}
+    return {"apiVersion": "cluster.x-k8s.io/v1alpha3", "kind": "MachineHealthCheck", "metadata": named, "spec": spec}
+
+
+def test_an_editor_of_checks_cannot_have_machines_marked(identities: dict[str, Api]) -> None:
+    """Annotation mode makes a check power-cycle machines, so switching it on takes the right to repair them."""
+    check = identities["admin"].create(CHECKS, a_check()).ok()
+    path = f"{CHECKS}/{check['metadata']['name']}"
+    refused = identities["editor"].merge(path, {"metadata": {"annotations": {STRATEGY: "external-baremetal"}}})
+
+    assert 403 == refused.status
+    assert f"MachineHealthCheck default/{check['metadata']['name']}" in refused.message
+    assert STRATEGY in refused.message
+    identities["editor"].merge(path, {"spec": {"maxUnhealthy": "30%"}}).ok()
+    identities["remediator"].merge(path, {"metadata": {"annotations": {STRATEGY: "external-baremetal"}}}).ok()
+
+
+def test_a_node_is_repaired_now_by_remediators_only(identities: dict[str, Api]) -> None:
+    """Repair-now on a Node takes the right too; labels and status stay everybody's who may edit Nodes."""
+    name = f"node-{next(NUMBERS)}"
+    identities["admin"].create("/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}).ok()
+    path = f"/api/v1/nodes/{name}"
+    asked = {"metadata": {"annotations": {REPAIR: ""}}}
+    refused = identities["editor"].merge(path, asked)
+
+    assert 403 == refused.status
+    assert REPAIR in refused.message
+    identities["editor"].merge(path, {"metadata": {"labels": {"a": "b"}}}).ok()
+    identities["editor"].merge(f"{path}/status", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}).ok()
+    identities["remediator"].merge(path, asked).ok()
 
 
 def test_a_generated_name_changes_nothing(identities: dict[str, Api]) -> None:
