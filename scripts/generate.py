@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Writes what is generated from the code: the manager's rights, the foreign kinds and the list of alerts in deploy/.
+"""Writes what is generated from the code: the manager's rights, the custom kinds and the list of alerts in deploy/.
 
     python scripts/generate.py            rewrite (make generate)
     python scripts/generate.py --check    change nothing; exit 1 and name each file that differs (make check)
 
 The rights follow from the rooms: what they watch, and what each action that they may ask for needs (NEEDS).
 An action that has no line here is an error, so nobody can add one without saying which right it takes. Rule: a
-right that no room needs is not granted. The foreign kinds live in `noderemedy/crds`, where the simulator reads
-them, and are copied to where an administrator looks for them. Every reason that is marked as an alert is in a rule of
-deploy/alerts: in one of its own, or in the rule for all others.
+right that no room needs is not granted. The custom kinds, ours and foreign, live in `noderemedy/crds`, where the
+simulator reads them, and are copied to where an administrator looks for them. Every reason that is marked as an alert
+is in a rule of deploy/alerts: in one of its own, or in the rule for all others.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 
 import yaml
 
+from noderemedy.crds import OUR_GROUP
 from noderemedy.manager.kinds import wanted
 from noderemedy.manager.settings import LEASE_NAME, NAMESPACE
 from noderemedy.model.reasons import Reason
@@ -134,10 +135,11 @@ def manager_rights() -> str:
     return header + yaml.safe_dump_all(documents, sort_keys=False, width=110)
 
 
-def foreign_kinds() -> dict[str, Callable[[], str]]:
-    """deploy/crds/foreign: one file each, as it is."""
+def kinds() -> dict[str, Callable[[], str]]:
+    """deploy/crds for our own kinds, deploy/crds/foreign for the others: one file each, as it is."""
     files = sorted((ROOT / "src" / "noderemedy" / "crds").glob("*.yaml"))
-    return {f"deploy/crds/foreign/{file.name}": file.read_text for file in files}
+    folders = [(file, "" if file.stem.endswith(f".{OUR_GROUP}") else "foreign/") for file in files]
+    return {f"deploy/crds/{folder}{file.name}": file.read_text for file, folder in folders}
 
 
 def alerts() -> str:
@@ -157,7 +159,7 @@ def alerting(family: type[Reason]) -> list[type[Reason]]:
 GENERATED: dict[str, Callable[[], str]] = {
     "deploy/rbac/10-manager.yaml": manager_rights,
     ALERTS: alerts,
-    **foreign_kinds(),
+    **kinds(),
 }
 
 

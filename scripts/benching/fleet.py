@@ -69,7 +69,7 @@ class Fleet:
 
     async def install(self) -> None:
         """The kinds, and the namespace of the lease."""
-        for tree in crds.foreign():
+        for tree in crds.every():
             await self.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", tree)
         for name in (SYSTEM, objects.NAMESPACE):
             await self.send("POST", "/api/v1/namespaces", {"kind": "Namespace", "metadata": {"name": name}})

@@ -31,8 +31,13 @@ def kubectl(plane: ControlPlane, *arguments: str | Path, identity: str = ADMIN) 
 def install(plane: ControlPlane) -> None:
     """Kinds, rights and admission policy, and waits until each is in force."""
     install_foreign_kinds(plane)
-    kubectl(plane, "apply", "--server-side", "-f", DEPLOY / "rbac", "-f", DEPLOY / "admission")
+    kubectl(plane, "apply", "--server-side", *files_of("crds", "rbac", "admission"))
     wait_for_policy(plane)
+
+
+def files_of(*folders: str) -> list[str]:
+    """What kubectl is told to apply these folders of deploy/."""
+    return [part for folder in folders for part in ("-f", str(DEPLOY / folder))]
 
 
 def install_foreign_kinds(plane: ControlPlane) -> None:

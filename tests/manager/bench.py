@@ -177,9 +177,9 @@ class Operator:
 
 @contextlib.asynccontextmanager
 async def bench(folder: Path, *, without: Iterable[str] = (), namespace: bool = True) -> AsyncIterator[Bench]:
-    """A bench with the foreign kinds installed, but for those whose plural is in `without`."""
+    """A bench with the custom kinds installed, but for those whose plural is in `without`."""
     api = ApiServer(wall=lambda: Wall(time.time_ns() // 1_000_000), chance=random.Random(1))
-    for tree in crds.foreign():
+    for tree in crds.every():
         if tree["spec"]["names"]["plural"] not in without:
             api.create(tree)
     if namespace:

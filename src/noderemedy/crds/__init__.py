@@ -1,7 +1,8 @@
-"""Ring 3: custom resource definitions of foreign groups, for clusters that lack them. Never overwrites anyone's.
+"""Ring 3: custom resource definitions: our own, and those of foreign groups for clusters that lack them.
 
-The files beside this one are the source; `make generate` copies them to deploy/crds/foreign. The simulator and the lab
-install them in their own API, and so does whoever sets up a cluster without Cluster API or Metal3.
+The files beside this one are the source; `make generate` copies our own to deploy/crds and the others to
+deploy/crds/foreign, which never overwrite anyone's. The simulator and the lab install them in their own API, and so
+does whoever sets up a cluster without Cluster API or Metal3.
 """
 
 from __future__ import annotations
@@ -13,10 +14,26 @@ from typing import Any
 
 import yaml
 
+OUR_GROUP = "node-remedy.dev"
 
-def foreign() -> tuple[dict[str, Any], ...]:
+
+def every() -> tuple[dict[str, Any], ...]:
     """All of them as JSON trees, in the order of their names. The caller owns what it gets."""
     return deepcopy(_read())
+
+
+def foreign() -> tuple[dict[str, Any], ...]:
+    """Those of other projects."""
+    return tuple(tree for tree in every() if not is_ours(tree))
+
+
+def ours() -> tuple[dict[str, Any], ...]:
+    """Those of our own group."""
+    return tuple(tree for tree in every() if is_ours(tree))
+
+
+def is_ours(tree: dict[str, Any]) -> bool:
+    return bool(tree["spec"]["group"] == OUR_GROUP)
 
 
 @cache

@@ -69,7 +69,7 @@ class Cluster:
         self._deploy(replicas)
 
     def _install(self) -> None:
-        for tree in crds.foreign():
+        for tree in crds.every():
             self.api.create(tree)
         for name in (objects.NAMESPACE, objects.SYSTEM):
             self.api.create(objects.namespace(name))
