@@ -64,6 +64,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "RemoveRemediationAnnotation": on_machines("patch", "remediate"),
     "RestoreNode": (Need("", "nodes", ("patch",)),),
     "DropBackup": on_machines("patch", "remediate"),
+    "WriteMachineConditions": (Need(CLUSTER_API, "machines/status", ("patch",)),),
     "PublishCheckStatus": (
         Need(CLUSTER_API, "machinehealthchecks/status", ("patch",)),
         Need(OPENSHIFT, "machinehealthchecks/status", ("patch",)),

@@ -36,10 +36,12 @@ from noderemedy.model.actions import (
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
+    WriteMachineConditions,
 )
 from noderemedy.model.checkstatus import CheckStatus, Foreign, Told
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE, NODE, OPENSHIFT_HEALTH_CHECK, ref
+from noderemedy.model.machineconditions import Graded
 from noderemedy.model.node import NodeBackup, Taint
 from noderemedy.model.time import Wall
 from noderemedy.wire.http import Request
@@ -138,6 +140,28 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         {"metadata": META, "spec": {"taints": []}},
     ),
     (
+        WriteMachineConditions(MACHINE_AT, GUARD, (Graded("OwnerRemediated", "True", "Done"),), (Foreign("{}"),)),
+        "PATCH",
+        MACHINE_PATH + "/status",
+        {
+            "metadata": META,
+            "status": {
+                "conditions": [{}],
+                "v1beta2": {
+                    "conditions": [
+                        {
+                            "type": "OwnerRemediated",
+                            "status": "True",
+                            "reason": "Done",
+                            "message": "",
+                            "lastTransitionTime": "",
+                        }
+                    ]
+                },
+            },
+        },
+    ),
+    (
         PublishCheckStatus(ref(HEALTH_CHECK, "workers", "metal"), GUARD, STATUS),
         "PATCH",
         "/apis/cluster.x-k8s.io/v1beta1/namespaces/metal/machinehealthchecks/workers/status",
@@ -212,7 +236,11 @@ def test_nothing_is_written_outside_our_keys() -> None:
     """Annotations that a patch names are ours, or the two that the seed names."""
     ours = {"host.metal3.io/external-remediation", "reboot.metal3.io/machine-remediation"}
     for action, _, _, body in GOLDEN:
-        if isinstance(action, RestoreNode | PublishCheckStatus) or not body or "metadata" not in body:
+        if (
+            isinstance(action, RestoreNode | PublishCheckStatus | WriteMachineConditions)
+            or not body
+            or "metadata" not in body
+        ):
             continue
         for name in body["metadata"]["annotations"]:
             assert name in ours or name.startswith("remediation.metal3.io/")

@@ -13,6 +13,7 @@ from noderemedy.model.checkstatus import CheckStatus
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Ref
+from noderemedy.model.machineconditions import Conditions
 from noderemedy.model.node import NodeBackup, Taint
 from noderemedy.model.proof import Proof, Subject
 from noderemedy.model.time import Wall
@@ -100,6 +101,15 @@ class PublishCheckStatus(Struct, frozen=True):
     status: CheckStatus
 
 
+class WriteMachineConditions(Struct, frozen=True):
+    """Write the conditions of a Machine: whole lists, for a merge patch replaces them; None: left as they are."""
+
+    ref: Ref
+    guard: Guard
+    current: Conditions | None
+    older: Conditions | None
+
+
 Action = (
     Confirm
     | AddRebootAnnotation
@@ -110,6 +120,7 @@ Action = (
     | RestoreNode
     | DropBackup
     | PublishCheckStatus
+    | WriteMachineConditions
 )
 IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, DeleteNode)
 

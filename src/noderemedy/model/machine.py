@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition, NodeBackup
 from noderemedy.model.time import Wall
@@ -50,6 +51,7 @@ class Machine(Struct, frozen=True):
     skips_remediation: bool = False  # cluster.x-k8s.io/skip-remediation
     repair_now: bool = False  # node-remedy.dev/repair
     controller: ControllerOwner | None = None
+    told: MachineConditions = MachineConditions()  # what is said on it, by us and by others, word for word
 
 
 class Metal3Machine(Struct, frozen=True):

@@ -29,10 +29,12 @@ from noderemedy.model.ids import (
     Ref,
 )
 from noderemedy.model.machine import ControllerOwner, Machine, Metal3Machine
+from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
 from noderemedy.model.outcome import Seen
 from noderemedy.wire import healthchecks, names, shapes
+from noderemedy.wire.machineconditions import read_conditions
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
 
 NAME_MAX = 253  # of the Kubernetes API
@@ -75,7 +77,7 @@ def machine(shape: shapes.MachineShape) -> Machine:
     notes = meta.annotations or {}
     status = shape.status or shapes.MachineStatus()
     spec = shape.spec or shapes.MachineSpec()
-    current, older = generations(status)
+    current, older = judged(status)
     return Machine(
         uid=meta.uid,
         needs_remediation=names.NEEDS_REMEDIATION in notes,
@@ -98,6 +100,23 @@ def machine(shape: shapes.MachineShape) -> Machine:
         skips_remediation=names.SKIP_REMEDIATION in notes,
         repair_now=names.REPAIR in notes,
         controller=controller(meta.owner_references or ()),
+        told=told(shape.api_version, status),
+    )
+
+
+def judged(status: shapes.MachineStatus) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
+    """The conditions of a Machine as verdicts need them; what is wrong in them is told with its path."""
+    typed = msgspec.convert(shapes.RawStatusShape(status), shapes.StatusShape, from_attributes=True)
+    return generations(typed.status)
+
+
+def told(api_version: str, status: shapes.MachineStatus) -> MachineConditions:
+    older = status.deprecated.v1beta1 if status.deprecated else None
+    return read_conditions(
+        api_version,
+        status.conditions,
+        status.v1beta2.conditions if status.v1beta2 else None,
+        older.conditions if older else None,
     )
 
 
@@ -210,22 +229,20 @@ DECODERS = {kind: msgspec.json.Decoder(shape) for kind, (shape, _) in READERS.it
 def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
     """An object of this kind from the bytes of the API. Raises Undecodable."""
     try:
-        shape = DECODERS[kind].decode(raw)
+        return seen(kind, DECODERS[kind].decode(raw), cluster)
     except UNREADABLE as error:
         tree: Any = None
         with suppress(*UNREADABLE):
             tree = msgspec.json.decode(raw)
         raise undecodable(kind, cluster, tree, error) from None
-    return seen(kind, shape, cluster)
 
 
 def convert(kind: Kind, tree: Any, cluster: str = "") -> Seen:
     """The same from a JSON tree: files, and the simulated API in process."""
     try:
-        shape = msgspec.convert(tree, READERS[kind][0])
+        return seen(kind, msgspec.convert(tree, READERS[kind][0]), cluster)
     except UNREADABLE as error:
         raise undecodable(kind, cluster, tree, error) from None
-    return seen(kind, shape, cluster)
 
 
 def seen(kind: Kind, shape: Any, cluster: str) -> Seen:

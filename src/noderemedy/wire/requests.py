@@ -23,6 +23,7 @@ from noderemedy.model.actions import (
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
+    WriteMachineConditions,
 )
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Kind, Ref
@@ -30,6 +31,7 @@ from noderemedy.model.node import NodeBackup
 from noderemedy.wire import names, verbs
 from noderemedy.wire.checkstatus import status_body
 from noderemedy.wire.http import Request, Resource
+from noderemedy.wire.machineconditions import conditions_body
 
 Resources = Mapping[Kind, Resource]
 
@@ -57,6 +59,9 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return verbs.delete(resources[ref.kind], ref.name, preconditions(guard), ref.namespace)
         case PublishCheckStatus():
             return publish(action, resources[action.ref.kind])
+        case WriteMachineConditions(ref, guard, current, older):
+            status = conditions_body(current, older, resources[ref.kind].version)
+            return patch_status(ref, guard, status, resources[ref.kind])
         case _:
             assert_never(action)
 
@@ -75,9 +80,12 @@ def preconditions(guard: Guard) -> dict[str, str]:
 
 
 def publish(action: PublishCheckStatus, resource: Resource) -> Request:
-    status = status_body(action.status, resource.version)
-    body = {"metadata": preconditions(action.guard), "status": status}
-    return verbs.merge_patch(resource, action.ref.name, body, action.ref.namespace, "status")
+    return patch_status(action.ref, action.guard, status_body(action.status, resource.version), resource)
+
+
+def patch_status(ref: Ref, guard: Guard, status: dict[str, Any], resource: Resource) -> Request:
+    body = {"metadata": preconditions(guard), "status": status}
+    return verbs.merge_patch(resource, ref.name, body, ref.namespace, "status")
 
 
 def restore(action: RestoreNode, resources: Resources) -> Request:

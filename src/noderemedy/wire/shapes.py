@@ -131,18 +131,46 @@ class ConditionedStatus(Struct, rename="camel"):
     deprecated: Deprecated | None = None
 
 
-class MachineStatus(ConditionedStatus, rename="camel"):
+class RawConditions(Struct):
+    """Conditions that are judged, and written back as they came."""
+
+    conditions: list[Any] | None = None
+
+
+class RawDeprecated(Struct):
+    """Where v1beta2 keeps the conditions of v1beta1, as they came."""
+
+    v1beta1: RawConditions | None = None
+
+
+class MachineStatus(Struct, rename="camel"):
     """What is known of a Machine."""
 
+    conditions: list[Any] | None = None
+    v1beta2: RawConditions | None = None
+    deprecated: RawDeprecated | None = None
     node_ref: NameShape | None = None
     phase: str | None = None
     last_updated: datetime | None = None
 
 
-class MachineShape(Struct):
+class RawStatusShape(Struct):
+    """A status as it came, below its name: so that a mistake in it is told with its whole path."""
+
+    status: MachineStatus
+
+
+class StatusShape(Struct):
+    """The same, with conditions to judge by."""
+
+    status: ConditionedStatus
+
+
+class MachineShape(Struct, rename="camel"):
     """A Machine of Cluster API or OpenShift: alike in all that we read here."""
 
     metadata: DatedMetadata
+    api_version: str = ""
     spec: MachineSpec | None = None
     status: MachineStatus | None = None
 

@@ -23,6 +23,7 @@ from noderemedy.model.actions import (
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
+    WriteMachineConditions,
 )
 from noderemedy.model.host import Host, Power
 from noderemedy.model.ids import Ref
@@ -93,7 +94,7 @@ class World:
                 assert not self.is_running, "a node was deleted while its host was running"
                 self.deleted.append(action)
                 del self.objects[ref]
-            case PublishCheckStatus():
+            case PublishCheckStatus() | WriteMachineConditions():
                 raise NotImplementedError("there are no health checks in this world")
             case _:
                 assert_never(action)

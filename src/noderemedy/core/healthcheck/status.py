@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from noderemedy.core.conditions import merged
 from noderemedy.core.healthcheck import facts
 from noderemedy.core.healthcheck.facts import GateFact, gate_ref
 from noderemedy.model.actions import Guard, PublishCheckStatus
@@ -21,7 +22,6 @@ from noderemedy.model.checkstatus import (
     REMEDIATION_ALLOWED,
     VALID,
     CheckStatus,
-    Foreign,
     Told,
     Writer,
 )
@@ -125,19 +125,6 @@ def remediation_allowed(found: GateFact) -> Told:
     if found.gate.is_open or reason is None:
         return Told(REMEDIATION_ALLOWED, "True", REMEDIATION_ALLOWED)
     return Told(REMEDIATION_ALLOWED, "False", type(reason).__name__, reason.note()[:MESSAGE_MAX])
-
-
-def merged(known: tuple[Told | Foreign, ...], wanted: tuple[Told, ...], now: str) -> tuple[Told | Foreign, ...]:
-    """Ours in their places, new ones at the end, those of others as they are. A time changes with its status only."""
-    left = {one.type: one for one in wanted}
-    result: list[Told | Foreign] = []
-    for old in known:
-        if isinstance(old, Foreign):
-            result.append(old)
-        elif (new := left.pop(old.type, None)) is not None:
-            since = old.since if old.status == new.status and old.since else now
-            result.append(Told(new.type, new.status, new.reason, new.message, since))
-    return (*result, *(Told(one.type, one.status, one.reason, one.message, now) for one in left.values()))
 
 
 # --- what it sees, and what wakes it -----------------------------------------------------------------------------

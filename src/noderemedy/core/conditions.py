@@ -1,0 +1,79 @@
+"""The shared shelf: conditions as lists that several programs write. Whose they are not stays as it is.
+
+`merged` keeps every condition in its place and its time as long as its status. `write` is how rooms tell something on
+a Machine, in both generations: it gives None when all is said already, so that saying it again is no write.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from msgspec import structs
+
+from noderemedy.model.actions import Guard, WriteMachineConditions
+from noderemedy.model.checkstatus import Foreign, Told
+from noderemedy.model.ids import Ref
+from noderemedy.model.machine import Machine
+from noderemedy.model.machineconditions import Conditions, Graded
+from noderemedy.model.room import Present
+from noderemedy.model.time import Now
+
+T = TypeVar("T", bound=Told)
+
+# What the older generation calls a reason that has another name in the current one.
+OLDER_NAMES = {"NodeDeleted": "NodeNotFound", "HasRemediateAnnotation": "HasRemediateMachineAnnotation"}
+
+
+def merged(
+    known: tuple[T | Foreign, ...], wanted: tuple[T, ...], now: str, dropped: tuple[str, ...] | None = None
+) -> tuple[T | Foreign, ...]:
+    """Ours in their places, new ones at the end, those of others as they are. A time changes with its status only.
+
+    `dropped` names what goes; None: whatever is ours and not wanted any more.
+    """
+    left = {one.type: one for one in wanted}
+    result: list[T | Foreign] = []
+    for old in known:
+        if isinstance(old, Foreign):
+            result.append(old)
+        elif (new := left.pop(old.type, None)) is not None:
+            since = old.since if old.status == new.status and old.since else now
+            result.append(structs.replace(new, since=since))
+        elif dropped is not None and old.type not in dropped:
+            result.append(old)
+    return (*result, *(structs.replace(one, since=now) for one in left.values()))
+
+
+def write(
+    at: Ref, entry: Present, wanted: tuple[Graded, ...], now: Now, *, dropped: tuple[str, ...] = (), both: bool = True
+) -> WriteMachineConditions | None:
+    """Tell this on the Machine of an entry, and take back what is dropped; None if that is what it says.
+
+    `wanted` is in the words of the current generation, with severities. Without `both` only `status.conditions`
+    itself is written. A generation that the object has no place for is written along, but is no reason to write: an
+    API server that does not know it would forget it again and again. OpenShift's Machines have a place for neither.
+    """
+    machine: Machine = entry.obj
+    told, moment = machine.told, str(now.wall)
+    current = merged(told.current or (), tuple(map(in_current, wanted)), moment, dropped)
+    older = merged(told.older or (), tuple(map(in_older, wanted)), moment, dropped)
+    does_current, does_older = both or told.is_current, both or not told.is_current
+    if not (does_current and is_news(current, told.current)) and not (does_older and is_news(older, told.older)):
+        return None
+    guard = Guard(machine.uid, entry.resource_version)
+    return WriteMachineConditions(at, guard, current if does_current else None, older if does_older else None)
+
+
+def is_news(wanted: Conditions, known: Conditions | None) -> bool:
+    return known is not None and wanted != known
+
+
+def in_current(one: Graded) -> Graded:
+    return structs.replace(one, severity="")
+
+
+def in_older(one: Graded) -> Graded:
+    """What is well needs no words there."""
+    if one.status != "False":
+        return structs.replace(one, severity="", reason="", message="")
+    return structs.replace(one, reason=OLDER_NAMES.get(one.reason, one.reason))

@@ -1,0 +1,154 @@
+"""What rooms tell on a Machine: both generations, foreign words kept, and no write when all is said."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from tests.builders import MACHINE_AT, NOW, a_machine, later, present
+
+from noderemedy.core.conditions import write
+from noderemedy.model.actions import Guard, WriteMachineConditions
+from noderemedy.model.checkstatus import Foreign
+from noderemedy.model.machineconditions import (
+    EXTERNALLY_REMEDIATED,
+    HEALTH_CHECK_SUCCEEDED,
+    OWNER_REMEDIATED,
+    WARNING,
+    Conditions,
+    Graded,
+    MachineConditions,
+)
+from noderemedy.model.time import Now
+
+OTHER = Foreign('{"type":"InfrastructureReady","status":"True"}')
+SICK = Graded(HEALTH_CHECK_SUCCEEDED, "False", "NodeDeleted", "gone", severity=WARNING)
+WELL = Graded(HEALTH_CHECK_SUCCEEDED, "True", "HealthCheckSucceeded")
+OWNED = Graded(OWNER_REMEDIATED, "False", "WaitingForRemediation", "", "2030-01-01T00:00:00Z", WARNING, 3)
+TIME = str(NOW.wall)
+BOTH = MachineConditions((OTHER,), (OTHER, OWNED))
+
+
+def written(
+    told: MachineConditions,
+    *wanted: Graded,
+    dropped: tuple[str, ...] = (),
+    both: bool = True,
+    now: Now = NOW,
+) -> WriteMachineConditions | None:
+    machine = replace(a_machine(), told=told)
+    return write(MACHINE_AT, present(machine, version="7"), wanted, now, dropped=dropped, both=both)
+
+
+def after(told: MachineConditions, action: WriteMachineConditions) -> MachineConditions:
+    """What the API says after this write: a generation without a place is forgotten."""
+    current = action.current if told.current is not None and action.current is not None else told.current
+    older = action.older if told.older is not None and action.older is not None else told.older
+    return replace(told, current=current, older=older)
+
+
+def test_both_generations_say_the_same_in_their_own_words() -> None:
+    """The older one has its own names and a severity; what others said stays in its place."""
+    action = written(BOTH, SICK)
+
+    assert action is not None
+    assert Guard("machine-uid-1", "7") == action.guard
+    assert (OTHER, replace(SICK, severity="", since=TIME)) == action.current
+    assert (OTHER, OWNED, replace(SICK, reason="NodeNotFound", since=TIME)) == action.older
+
+
+def test_what_is_well_needs_no_words_in_the_older_generation() -> None:
+    """As its owner writes it: no reason, no severity."""
+    action = written(BOTH, WELL)
+
+    assert action is not None
+    assert (OTHER, OWNED, Graded(HEALTH_CHECK_SUCCEEDED, "True", since=TIME)) == action.older
+
+
+@pytest.mark.parametrize(
+    ("told", "names"),
+    [
+        (MachineConditions((), (), is_current=True), ("current",)),
+        (MachineConditions((), ()), ("older",)),
+        (MachineConditions(None, ()), ("older",)),
+    ],
+)
+def test_one_generation_is_that_of_the_object_itself(told: MachineConditions, names: tuple[str, ...]) -> None:
+    """Where only one is written it is `status.conditions`, whichever generation that is."""
+    action = written(told, SICK, both=False)
+
+    assert action is not None
+    assert names == tuple(name for name in ("current", "older") if getattr(action, name) is not None)
+
+
+def test_a_time_changes_with_its_status_only() -> None:
+    """Another message keeps the time, another status has a new one."""
+    old = replace(SICK, severity="", since="2030-01-01T00:00:00Z")
+    told = MachineConditions((old,), None, is_current=True)
+
+    for wanted, since in ((replace(SICK, message="still gone"), old.since), (WELL, TIME)):
+        action = written(told, wanted)
+        assert action is not None
+        assert action.current is not None
+        assert [since] == [one.since for one in action.current if isinstance(one, Graded)]
+
+
+def test_only_what_is_dropped_goes() -> None:
+    """The owner's own word is not ours to take back."""
+    told = MachineConditions(None, (OWNED, replace(SICK, since="t")))
+    kept, gone = written(told, WELL), written(told, WELL, dropped=(OWNER_REMEDIATED,))
+
+    assert kept is not None
+    assert gone is not None
+    assert kept.older is not None
+    assert OWNED in kept.older
+    assert (Graded(HEALTH_CHECK_SUCCEEDED, "True", since=TIME),) == gone.older
+
+
+def test_a_generation_without_a_place_is_written_along_but_is_no_reason() -> None:
+    """An API server that does not know it forgets it, and would be told again and again."""
+    told = MachineConditions(None, ())
+    first = written(told, SICK)
+
+    assert first is not None
+    assert (replace(SICK, severity="", since=TIME),) == first.current
+    assert None is written(after(told, first), SICK, now=later(60))
+
+
+def test_what_has_no_place_for_conditions_is_told_nothing() -> None:
+    """OpenShift's Machines: nothing is ever written."""
+    assert None is written(MachineConditions(), SICK)
+
+
+types = st.sampled_from([HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED, EXTERNALLY_REMEDIATED])
+words = st.sampled_from(["", "a", "b"])
+gradeds = st.builds(
+    Graded, types, st.sampled_from(["True", "False"]), words, words, st.sampled_from(["t1", "t2"]), words
+)
+
+
+def lists(with_foreign: bool = True) -> st.SearchStrategy[Conditions]:
+    several = st.lists(gradeds, unique_by=lambda one: one.type, max_size=3)
+    foreign = st.lists(st.just(OTHER), max_size=1) if with_foreign else st.just([])
+    return st.tuples(foreign, several).map(lambda both: (*both[0], *both[1]))
+
+
+tolds = st.builds(MachineConditions, st.none() | lists(), st.none() | lists(), st.booleans())
+
+
+@given(tolds, lists(with_foreign=False), st.lists(types, max_size=2).map(tuple), st.booleans())
+def test_said_once_it_is_not_written_again(
+    told: MachineConditions, wanted: tuple[Graded, ...], dropped: tuple[str, ...], both: bool
+) -> None:
+    """After the write nothing is left to write, at any later time, and what others said is all there."""
+    action = written(told, *wanted, dropped=dropped, both=both)
+    if action is None:
+        return
+    then = after(told, action)
+
+    assert None is written(then, *wanted, dropped=dropped, both=both, now=later(3_600))
+    for before, behind in ((told.current, then.current), (told.older, then.older)):
+        assert [one for one in before or () if isinstance(one, Foreign)] == [
+            one for one in behind or () if isinstance(one, Foreign)
+        ]
