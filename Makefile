@@ -6,6 +6,7 @@
 #   PYTHON=python3.12   the interpreter the environment is made from (3.11 or newer)
 #   VENV=.venv          where the environment lives
 #   ARGS="…"            more arguments for the command behind lab, test, e2e, sim, soak and bench
+#   WORKERS=2           processes that `make test` is spread over, file by file
 #   SEED=1              which simulated history `make sim` runs
 
 SHELL := bash
@@ -16,6 +17,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+WORKERS ?= 2
 SEED ?= 1
 ARGS ?=
 
@@ -40,7 +42,7 @@ check: $(STAMP) ## Look without running: ruff, mypy, import contracts, tidiness,
 	$(BIN)/python scripts/generate.py --check
 
 test: $(STAMP) ## All tests that need only Python packages; under 5 minutes on two cores (ARGS="-k annotation")
-	$(BIN)/pytest -m 'not e2e and not soak' $(ARGS)
+	$(BIN)/pytest -m 'not e2e and not soak' -n $(WORKERS) --dist loadfile $(ARGS)
 
 # Packages are installed where that is possible and named where it is not; what is still missing afterwards
 # shows as a skip, by name, in the summary at the end. With CI=true a skip is a failure (tests/conftest.py).
