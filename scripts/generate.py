@@ -57,6 +57,8 @@ READ = ("get", "list", "watch")
 # The remediation annotations are guarded by deploy/admission: writing them takes the verb `remediate` too.
 NEEDS: dict[str, tuple[Need, ...]] = {
     "Confirm": (),  # a live read of what is watched anyway
+    "ListPods": (Need("", "pods", ("list",)),),
+    "EvictPod": (Need("", "pods/eviction", ("create",)),),
     "AddRebootAnnotation": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
     "RemoveRebootAnnotation": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
     "BackUpNode": on_machines("patch", "remediate"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.model.actions import Action, Confirm
+from noderemedy.model.actions import READS, REPEATABLE, Action, Confirm
 from noderemedy.model.ids import Ref
 from noderemedy.model.outcome import Effect, Failed, Key, Outcome, Unknown
 from noderemedy.model.time import Mono, Now, Span
@@ -92,7 +92,7 @@ class Ledger:
         self._count_repeats(effect, now)
         if self._doubts.get(effect.key) == effect.action.ref:
             del self._doubts[effect.key]
-        if not isinstance(effect.action, Confirm):
+        if not isinstance(effect.action, READS):
             self._troubles.pop(effect.key, None)
 
     def _count_repeats(self, effect: Effect, now: Now) -> None:
@@ -107,7 +107,7 @@ class Ledger:
     def went_wrong(self, effect: Effect, outcome: Outcome, now: Now) -> Trouble:
         """Remember the failure and how long to wait: longer each time, with a jitter from the seeded bits."""
         assert isinstance(outcome, Failed | Unknown)
-        if isinstance(outcome, Unknown) or outcome.conflict:
+        if (isinstance(outcome, Unknown) or outcome.conflict) and not isinstance(effect.action, REPEATABLE):
             self._doubts[effect.key] = effect.action.ref
         before = self._troubles.get(effect.key)
         times = before.times + 1 if before and not is_next(before, effect.action) else 1
@@ -122,7 +122,7 @@ def is_next(before: Trouble, wanted: Action) -> bool:
     The doubt about it was settled by a live read, and something else is wanted now: it had been applied.
     """
     written = before.effect.action
-    if not isinstance(before.outcome, Unknown) or isinstance(written, Confirm) or isinstance(wanted, Confirm):
+    if not isinstance(before.outcome, Unknown) or isinstance(written, READS) or isinstance(wanted, READS):
         return False
     return (type(written), written.ref) != (type(wanted), wanted.ref)
 

@@ -21,7 +21,7 @@ from noderemedy.engine.ledger import Ledger
 from noderemedy.engine.queue import Queue, Timers
 from noderemedy.engine.telling import Notice, Telling
 from noderemedy.engine.trace import Trace
-from noderemedy.model.actions import IRREVERSIBLE, Action, Confirm
+from noderemedy.model.actions import IRREVERSIBLE, READS, Action
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.errors import Bug
 from noderemedy.model.ids import FACTS, Kind, Ref
@@ -54,6 +54,7 @@ class Engine:
         self._is_dry = is_dry  # decide, and do nothing but live reads
         self._facts: dict[Key, tuple[Ref, ...]] = {}  # what a key states
         self._stated: dict[Ref, Key] = {}  # which key states a fact
+        self._lists: dict[Key, dict[Ref, None]] = {}  # what a key had listed live, and nobody watches
         self._telling = Telling()
         self._clock_offset_ms: int | None = None
         self._untold: dict[Ref, None] = {}  # what cannot be read, and nobody knows yet
@@ -108,7 +109,7 @@ class Engine:
         if isinstance(outcome, Done):
             self._observe(effect, outcome, now)
             self.ledger.went_well(effect, now)
-            if not isinstance(effect.action, Confirm):
+            if not isinstance(effect.action, READS):
                 self._telling.no_complaint(effect.key)
             if rest:
                 return self._begin(effect.key, rest, now, effect.token)
@@ -185,7 +186,7 @@ class Engine:
             self.timers.wake(key, decision.wake_at)
         actions = decision.actions
         if self._is_dry:
-            actions = tuple(action for action in actions if isinstance(action, Confirm))
+            actions = tuple(action for action in actions if isinstance(action, READS))
         return self._begin(key, actions, now, token) if actions else None
 
     def _begin(self, key: Key, actions: tuple[Action, ...], now: Now, token: int) -> Effect:
@@ -241,6 +242,8 @@ class Engine:
         if decision == NOTHING:
             self.decisions.pop(key, None)
             self._telling.forget(key)
+            for ref in self._lists.pop(key, ()):
+                self._leave(ref, now, None)
             return
         self.decisions[key] = decision
         self.trace.record(now, "decided", key, " ".join(type(reason).__name__ for reason in decision.because))
@@ -255,6 +258,8 @@ class Engine:
     def _observe(self, effect: Effect, done: Done, now: Now) -> None:
         """What an answer showed is an event like any other, and a live read on top."""
         if done.seen is not None:
+            if done.seen.ref.kind.group == FACTS:
+                self._lists.setdefault(effect.key, {})[done.seen.ref] = None
             self._enter(done.seen, now, done.begun)
         elif done.gone:
             self._leave(effect.action.ref, now, done.begun)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from noderemedy.engine.telling import Notice
 from noderemedy.lab.clock import RealAgenda
 from noderemedy.manager.settings import Ended, Happening, Led
-from noderemedy.model.actions import Confirm
+from noderemedy.model.actions import READS
 from noderemedy.model.ids import Ref
 from noderemedy.model.outcome import Done, Effect
 from noderemedy.model.reasons import ConfirmFirst, Reason, TableRow
@@ -66,7 +66,7 @@ class Diary:
 
     def _ended(self, ended: Ended, at_ms: int) -> None:
         action = ended.effect.action
-        if isinstance(ended.outcome, Done) and not isinstance(action, Confirm):
+        if isinstance(ended.outcome, Done) and not isinstance(action, READS):
             self.acts.append(Act(type(action).__name__, action.ref, at_ms))
 
     def _heard(self, said: Said) -> None:

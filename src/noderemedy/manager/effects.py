@@ -17,7 +17,7 @@ from noderemedy.drivers.kube.client import PATIENCE, KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent
 from noderemedy.engine.leadership import Leadership
 from noderemedy.manager.sink import EngineSink
-from noderemedy.model.actions import Confirm, DeleteNode
+from noderemedy.model.actions import READS, Confirm, DeleteNode
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.time import Mono, Now, Span
 from noderemedy.wire.answers import outcome, status_of
@@ -59,7 +59,7 @@ class Carrier:
 
     async def carry_out(self, effect: Effect) -> Outcome:
         now = self._clock.now()
-        is_read = isinstance(effect.action, Confirm)
+        is_read = isinstance(effect.action, READS)
         patience = PATIENCE
         if not is_read:
             if why := self._licence.refusal(effect.token, now):

@@ -15,7 +15,7 @@ from noderemedy.drivers.metrics import Metrics
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
 from noderemedy.manager import plain
-from noderemedy.model.actions import Confirm
+from noderemedy.model.actions import READS
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome
 from noderemedy.model.reasons import ObjectUnreadable
@@ -51,7 +51,7 @@ class Reporter:
         self._metrics.effects.labels(action, how).inc()
         self._metrics.effect_seconds.labels(action).observe(took.ms / 1000)
         facts = {"key": str(effect.key.ref), "action": action, "ref": str(effect.action.ref), "outcome": how}
-        if isinstance(effect.action, Confirm) and isinstance(outcome, Done):
+        if isinstance(effect.action, READS) and isinstance(outcome, Done):
             self._log.debug("effect ended", **facts, took_ms=took.ms)
             return
         why = {} if isinstance(outcome, Done) else {"why": outcome.why}
@@ -70,7 +70,7 @@ class Wishes:
     def look(self, notices: tuple[Notice, ...], engine: Engine) -> None:
         for key in dict.fromkeys(Key(notice.room, notice.ref) for notice in notices):
             decision = engine.decisions.get(key)
-            actions = [action for action in decision.actions if not isinstance(action, Confirm)] if decision else []
+            actions = [action for action in decision.actions if not isinstance(action, READS)] if decision else []
             names = tuple(f"{type(action).__name__} {action.ref}" for action in actions)
             if names and self._said.get(key) != names:
                 self._log.info("would do", key=str(key.ref), actions=list(names))

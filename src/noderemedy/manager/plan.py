@@ -15,12 +15,13 @@ from msgspec import Struct
 from noderemedy.engine.loop import Engine
 from noderemedy.manager import plain
 from noderemedy.manager.sources import Source
-from noderemedy.model.actions import Action, Confirm
+from noderemedy.model.actions import READS, Action, ListPods
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
 from noderemedy.model.room import Present, Room, Unreadable
 from noderemedy.model.time import Mono, Now, Wall
+from noderemedy.model.workload import PodsOfNode, pods_at
 from noderemedy.rooms import ROOMS, watched
 from noderemedy.wire.objects import Undecodable, convert
 
@@ -95,6 +96,8 @@ class Look:
     def remembered(self, read: Effect) -> Outcome:
         """The answer of a world that is what we were told of it."""
         ref = read.action.ref
+        if isinstance(read.action, ListPods):
+            return Done(self.now.mono, Seen(pods_at(ref), "", "", PodsOfNode()))
         entry = self.engine.cache.read(ref)
         if isinstance(entry, Unreadable):
             return Failed(f"{ref}: {entry.problem}", lasting=True)
@@ -116,7 +119,7 @@ class Look:
         return Entry(
             room=key.room,
             key=str(key.ref),
-            actions=tuple(action for action in decision.actions if not isinstance(action, Confirm)),
+            actions=tuple(action for action in decision.actions if not isinstance(action, READS)),
             because=(*decision.because, complaint) if complaint else decision.because,
             wake_at=Wall(wake.ms) if wake else None,
         )

@@ -32,6 +32,19 @@ class Confirm(Struct, frozen=True):
     ref: Ref
 
 
+class ListPods(Struct, frozen=True):
+    """Read the pods of a Node live: pods are not watched (`model/workload.py`)."""
+
+    ref: Ref
+
+
+class EvictPod(Struct, frozen=True):
+    """Ask for a pod to go, within its disruption budget. One that may not go now is found by the next list."""
+
+    ref: Ref
+    guard: Guard
+
+
 class AddRebootAnnotation(Struct, frozen=True):
     """Hold the host off through the baremetal operator's reboot interface, and record for whom."""
 
@@ -112,6 +125,8 @@ class WriteMachineConditions(Struct, frozen=True):
 
 Action = (
     Confirm
+    | ListPods
+    | EvictPod
     | AddRebootAnnotation
     | RemoveRebootAnnotation
     | BackUpNode
@@ -122,6 +137,9 @@ Action = (
     | PublishCheckStatus
     | WriteMachineConditions
 )
+READS: tuple[type, ...] = (Confirm, ListPods)  # change nothing, so they need no leader and no plan
+# Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.
+REPEATABLE: tuple[type, ...] = (ListPods, EvictPod)
 IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, DeleteNode)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from noderemedy.model.ids import Kind
+from noderemedy.model.workload import POD as POD
 
-POD = Kind("", "Pod")
 NAMESPACE = Kind("", "Namespace")
 CLAIM = Kind("", "PersistentVolumeClaim")
 VOLUME = Kind("", "PersistentVolume")

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import msgspec
 
-from noderemedy.model.actions import Action, Confirm, DeleteNode
+from noderemedy.model.actions import READS, Action, Confirm, DeleteNode, EvictPod, ListPods
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.time import Mono
 from noderemedy.wire.http import Answer
 from noderemedy.wire.objects import Undecodable, decode
+from noderemedy.wire.pods import pods_of_node
 from noderemedy.wire.scalars import UNREADABLE
 
 CONFLICT, TOO_MANY, FORBIDDEN, UNAUTHORIZED, NOT_FOUND = 409, 429, 403, 401, 404
+BUDGET = "DisruptionBudget"
 
 
 class CauseShape(msgspec.Struct):
     """One field that the API objects to."""
 
     field: str = ""
+    reason: str = ""
 
 
 class DetailsShape(msgspec.Struct):
@@ -39,6 +42,8 @@ class StatusShape(msgspec.Struct):
 def outcome(effect: Effect, answer: Answer, begun: Mono) -> Outcome:
     """How an effect ended, by what the API answered."""
     action = effect.action
+    if isinstance(action, EvictPod) and is_settled(answer):
+        return Done(begun, date=answer.date)
     if 200 <= answer.status < 300:
         return _done(action, answer, begun)
     if answer.status == NOT_FOUND and isinstance(action, Confirm | DeleteNode):
@@ -50,10 +55,20 @@ def _done(action: Action, answer: Answer, begun: Mono) -> Outcome:
     if isinstance(action, DeleteNode) and status_of(answer).kind == "Status":
         return Done(begun, gone=True, date=answer.date)
     try:
+        if isinstance(action, ListPods):
+            return Done(begun, pods_of_node(action.ref, answer.body), date=answer.date)
         return Done(begun, decode(action.ref.kind, answer.body, action.ref.cluster), date=answer.date)
     except Undecodable as error:
         # A write was applied all the same; what became of the object is the watch's news.
-        return Failed(str(error), lasting=True) if isinstance(action, Confirm) else Done(begun, date=answer.date)
+        return Failed(str(error), lasting=True) if isinstance(action, READS) else Done(begun, date=answer.date)
+
+
+def is_settled(answer: Answer) -> bool:
+    """Whether an eviction needs no second thought: the pod goes, or is gone, or may not go now (its budget)."""
+    if answer.status == TOO_MANY:
+        details = status_of(answer).details
+        return any(cause.reason == BUDGET for cause in details.causes) if details else False
+    return answer.status < 300 or answer.status in (NOT_FOUND, CONFLICT)
 
 
 def _failed(action: Action, answer: Answer) -> Outcome:

@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from noderemedy.model.ids import Kind
 from noderemedy.model.time import Span, Wall
+from noderemedy.model.workload import POD
 
 
 class Resource(Struct, frozen=True):
@@ -31,6 +32,9 @@ class Resource(Struct, frozen=True):
         where = f"/namespaces/{quote(namespace, safe='')}" if self.namespaced and namespace else ""
         parts = [root + where, self.plural, quote(name, safe=""), subresource]
         return "/".join(part for part in parts if part)
+
+
+PODS = Resource(POD, "v1", "pods", namespaced=True)  # never watched, so discovery is not asked
 
 
 class Request(Struct, frozen=True):

@@ -18,7 +18,9 @@ from noderemedy.model.actions import (
     Confirm,
     DeleteNode,
     DropBackup,
+    EvictPod,
     Guard,
+    ListPods,
     PublishCheckStatus,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
@@ -30,7 +32,7 @@ from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.node import NodeBackup
 from noderemedy.wire import names, verbs
 from noderemedy.wire.checkstatus import status_body
-from noderemedy.wire.http import Request, Resource
+from noderemedy.wire.http import PODS, Request, Resource
 from noderemedy.wire.machineconditions import conditions_body
 
 Resources = Mapping[Kind, Resource]
@@ -41,6 +43,10 @@ def render(action: Action, token: int, resources: Resources) -> Request:
     match action:
         case Confirm(ref):
             return Request("GET", resources[ref.kind].path(ref.namespace, ref.name))
+        case ListPods(ref):
+            return Request("GET", PODS.path(), (("fieldSelector", f"spec.nodeName={ref.name}"),))
+        case EvictPod(ref, guard):
+            return verbs.evict(PODS, ref.name, ref.namespace, guard.uid)
         case AddRebootAnnotation(ref, guard, hold):
             notes = {names.REBOOT: names.REBOOT_VALUE, names.HOLD: hold_text(hold, token)}
             return annotate(ref, guard, notes, resources)

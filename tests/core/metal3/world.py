@@ -18,7 +18,9 @@ from noderemedy.model.actions import (
     Confirm,
     DeleteNode,
     DropBackup,
+    EvictPod,
     Guard,
+    ListPods,
     PublishCheckStatus,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
@@ -73,7 +75,7 @@ class World:
     # --- what they ask for ---------------------------------------------------------------------------------------
 
     def apply(self, action: Action) -> None:
-        if isinstance(action, Confirm):
+        if isinstance(action, Confirm | ListPods):
             self._confirmed[action.ref] = self.now.mono
             return
         self._demand(action.ref, action.guard)
@@ -94,8 +96,8 @@ class World:
                 assert not self.is_running, "a node was deleted while its host was running"
                 self.deleted.append(action)
                 del self.objects[ref]
-            case PublishCheckStatus() | WriteMachineConditions():
-                raise NotImplementedError("there are no health checks in this world")
+            case PublishCheckStatus() | WriteMachineConditions() | EvictPod():
+                raise NotImplementedError("there are no health checks and no pods in this world")
             case _:
                 assert_never(action)
         self._confirmed[action.ref] = self.now.mono

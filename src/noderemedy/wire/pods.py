@@ -1,0 +1,96 @@
+"""A list of pods from the bytes of the API: what `ListPods` brings back."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from noderemedy.model.ids import Ref
+from noderemedy.model.outcome import Seen
+from noderemedy.model.workload import POD, Pod, PodsOfNode, pods_at
+from noderemedy.wire.objects import Undecodable
+from noderemedy.wire.scalars import UNREADABLE
+from noderemedy.wire.shapes import Owner
+
+MIRROR = "kubernetes.io/config.mirror"
+OF_THE_NODE = ("DaemonSet", "Node")  # controllers whose pods belong to this very node
+FINISHED = ("Succeeded", "Failed")
+
+
+class PodMetadata(Struct, rename="camel"):
+    """The metadata of a pod."""
+
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    annotations: dict[str, str] | None = None
+    owner_references: list[Owner] | None = None
+    deletion_timestamp: datetime | None = None
+
+
+class VolumeShape(Struct, rename="camel"):
+    """A volume of a pod: only claims matter."""
+
+    persistent_volume_claim: Any = None
+
+
+class PodSpec(Struct):
+    """What is wanted of a pod."""
+
+    volumes: list[VolumeShape] | None = None
+
+
+class PodStatus(Struct):
+    """What is known of a pod."""
+
+    phase: str = ""
+
+
+class PodShape(Struct):
+    """A pod of a list."""
+
+    metadata: PodMetadata
+    spec: PodSpec | None = None
+    status: PodStatus | None = None
+
+
+class ListMetadata(Struct, rename="camel"):
+    """The metadata of a list."""
+
+    resource_version: str = ""
+
+
+class PodListShape(Struct):
+    """A list of pods."""
+
+    metadata: ListMetadata
+    items: list[PodShape] | None = None
+
+
+def pods_of_node(node: Ref, raw: bytes) -> Seen:
+    """The list as the cache keeps it. Raises Undecodable: half a list would be a wrong one."""
+    try:
+        found = msgspec.json.decode(raw, type=PodListShape)
+    except UNREADABLE as error:
+        raise Undecodable(pods_at(node), "", "", str(error)) from None
+    pods = {pod_ref(node, shape): pod(shape) for shape in found.items or ()}
+    return Seen(pods_at(node), "", found.metadata.resource_version, PodsOfNode(tuple(sorted(pods.items()))))
+
+
+def pod_ref(node: Ref, shape: PodShape) -> Ref:
+    return Ref(node.cluster, POD, shape.metadata.namespace, shape.metadata.name)
+
+
+def pod(shape: PodShape) -> Pod:
+    meta, spec = shape.metadata, shape.spec or PodSpec()
+    controllers = [owner.kind for owner in meta.owner_references or () if owner.controller]
+    return Pod(
+        uid=meta.uid,
+        deleting=meta.deletion_timestamp is not None,
+        has_volumes=any(volume.persistent_volume_claim is not None for volume in spec.volumes or ()),
+        is_finished=shape.status is not None and shape.status.phase in FINISHED,
+        stays=MIRROR in (meta.annotations or {}) or any(kind in OF_THE_NODE for kind in controllers),
+    )
