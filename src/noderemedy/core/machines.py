@@ -1,26 +1,77 @@
-"""The shared shelf: machines of both groups, the index that leads from a node to its machine, and whose a node is."""
+"""The shared shelf: machines of both groups, where their nodes are, and which machines an event of a node concerns.
+
+`node_at` is the only way from a Machine to its Node. In a management cluster the Node lives in another API, and two
+workload clusters may have nodes of one name. What cannot be seen just now reads as `Unseen`: neither there nor gone.
+A room that reads nodes watches NODE and REMOTE, and asks `at_node` and `of_cluster` whom their events concern.
+"""
 
 from __future__ import annotations
 
 from noderemedy.model.ids import MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
-from noderemedy.model.room import Index
+from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
+from noderemedy.model.room import Index, Present, Reader
 
 MACHINE_KINDS: tuple[Kind, ...] = (MACHINE, OPENSHIFT_MACHINE)
 BY_NODE = "machines by node"
+BY_REMOTE_NODE = "machines by node of a cluster"
+BY_CLUSTER = "machines by cluster"
 
 
 def _node(ref: Ref, machine: Machine) -> tuple[str, ...]:
     return (machine.node_name,) if machine.node_name else ()
 
 
-def node_at(key: Ref, machine: Machine) -> Ref | None:
+def _remote_node(ref: Ref, machine: Machine) -> tuple[str, ...]:
+    named = machine.node_name and machine.cluster_name
+    return (f"{cluster_name(ref.namespace, machine.cluster_name)} {machine.node_name}",) if named else ()
+
+
+def _cluster(ref: Ref, machine: Machine) -> tuple[str, ...]:
+    return (cluster_name(ref.namespace, machine.cluster_name),) if machine.cluster_name else ()
+
+
+INDEXES: tuple[Index, ...] = (
+    *(Index(BY_NODE, kind, _node) for kind in MACHINE_KINDS),
+    Index(BY_REMOTE_NODE, MACHINE, _remote_node),
+    Index(BY_CLUSTER, MACHINE, _cluster),
+)
+
+
+def node_at(key: Ref, machine: Machine, reader: Reader) -> Ref | None:
     """Where the Node of a machine is; None while the machine names none."""
-    return Ref(key.cluster, NODE, "", machine.node_name) if machine.node_name else None
+    if not machine.node_name:
+        return None
+    remote = remote_of(key, machine, reader)
+    is_home = remote is None or remote.sight is Sight.HOME
+    cluster = key.cluster if is_home else cluster_name(key.namespace, machine.cluster_name)
+    return Ref(cluster, NODE, "", machine.node_name)
 
 
-INDEXES: tuple[Index, ...] = tuple(Index(BY_NODE, kind, _node) for kind in MACHINE_KINDS)
+def remote_of(key: Ref, machine: Machine, reader: Reader) -> Remote | None:
+    """What is known of the cluster that has this machine's node; None: it is this one."""
+    if key.kind != MACHINE or not machine.cluster_name:
+        return None
+    entry = reader.read(remote_ref(key.namespace, machine.cluster_name))
+    return entry.obj if isinstance(entry, Present) else None
+
+
+def at_node(node: Ref, reader: Reader) -> tuple[Ref, ...]:
+    """The machines of a node, in its own cluster only: names repeat from one cluster to the next."""
+    if node.cluster:
+        return reader.find(BY_REMOTE_NODE, f"{node.cluster} {node.name}")
+    return tuple(ref for ref in reader.find(BY_NODE, node.name) if _is_at(ref, node, reader))
+
+
+def _is_at(machine: Ref, node: Ref, reader: Reader) -> bool:
+    entry = reader.read(machine)
+    return isinstance(entry, Present) and node_at(machine, entry.obj, reader) == node
+
+
+def of_cluster(cluster: Ref, reader: Reader) -> tuple[Ref, ...]:
+    """The machines of a Cluster, or of what is known of it: both have its name."""
+    return reader.find(BY_CLUSTER, cluster_name(cluster.namespace, cluster.name))
 
 
 def is_own(node: Node, machine: Machine) -> bool:

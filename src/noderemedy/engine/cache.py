@@ -34,6 +34,8 @@ class Cache:
     # --- reading -----------------------------------------------------------------------------------------------
 
     def read(self, ref: Ref) -> Entry:
+        if ref.cluster and (ref.cluster, ref.kind) not in self._complete:
+            return UNSEEN  # another cluster that is away stops nobody: only what it has cannot be seen
         entry = self._entries.get(ref)
         if entry is not None:
             return entry

@@ -17,6 +17,7 @@ from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import Reason
+from noderemedy.model.remote import Remote
 from noderemedy.model.room import Absent, Entry
 from noderemedy.model.time import Mono, Span, Wall
 
@@ -157,6 +158,7 @@ class Target(Struct, frozen=True):
     node_at: Ref | None = None
     node: Entry = Absent()  # means nothing while the machine names no node
     cluster: Cluster | None = None  # None: a cluster that manages itself, there is nothing to wait for
+    remote: Remote | None = None  # whether the nodes of its cluster can be seen; None: they are here
     sightings: tuple[Sighting, ...] = ()  # as `criteria.sightings` returned them at the last look
 
 

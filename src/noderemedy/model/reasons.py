@@ -528,6 +528,28 @@ class CannotSeeNode(Reason, frozen=True):
         return f"node {self.node} cannot be seen now: the machine counts as neither healthy nor sick"
 
 
+class CannotSeeCluster(Reason, frozen=True):
+    """The node is in a workload cluster whose API cannot be seen: neither health nor sickness."""
+
+    quiet: ClassVar[bool] = True  # one for each machine of the cluster; the Cluster itself says it aloud
+    cluster: str
+    why: str
+
+    def note(self) -> str:
+        return f"the nodes of cluster {self.cluster} cannot be seen: {self.why or 'nobody has looked yet'}"
+
+
+class ClusterOutOfSight(Reason, frozen=True):
+    """A workload cluster has been out of sight for a while: nothing of it is judged or repaired."""
+
+    alert: ClassVar[bool] = True
+    cluster: str
+    why: str
+
+    def note(self) -> str:
+        return f"the nodes of cluster {self.cluster} cannot be seen, so none is judged or repaired: {self.why}"
+
+
 class DeletionTimeUnreadable(Reason, frozen=True):
     """The node is not there, and whether we deleted it ourselves cannot be told."""
 

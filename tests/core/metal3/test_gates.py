@@ -8,6 +8,7 @@ from tests.builders import (
     HOST_AT,
     MACHINE_AT,
     METAL3_MACHINE_AT,
+    NODE_AT,
     NOW,
     PROVIDER_ID,
     a_backup,
@@ -28,6 +29,7 @@ from noderemedy.model.actions import AddRebootAnnotation, Confirm, RemoveRebootA
 from noderemedy.model.host import Consumer, Power
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
+    CannotSeeCluster,
     ClusterPaused,
     ConsumerUnreadable,
     HostMissing,
@@ -45,6 +47,7 @@ from noderemedy.model.reasons import (
     PowerUnknown,
     Reason,
 )
+from noderemedy.model.remote import Remote, Sight
 from noderemedy.model.room import Unseen
 from noderemedy.model.time import Span, Wall
 
@@ -64,6 +67,12 @@ BLOCKED: dict[str, tuple[MachineView, Reason]] = {
     "host never listed": (a_view(host=Unseen()), HostMissing("metal/rack1-u07")),
     "host unreadable": (a_view(host=unreadable()), HostUnreadable("metal/rack1-u07", "garbage")),
     "node unreadable": (a_view(node=unreadable()), NodeUnreadable("worker-0", "garbage")),
+    "node out of sight": (
+        replace(
+            a_view(node=Unseen()), node_at=replace(NODE_AT, cluster="metal/east"), remote=Remote(Sight.LOST, "away")
+        ),
+        CannotSeeCluster("metal/east", "away"),
+    ),
     "Metal3Machine unreadable": (
         replace(a_view(is_consumer=False), between=((METAL3_MACHINE_AT, unreadable()),)),
         ConsumerUnreadable("Metal3Machine/metal/worker-0-m3m", "garbage"),
@@ -188,6 +197,15 @@ def test_an_unreadable_node_is_not_a_node_that_is_gone(power: Power, held: bool)
 def test_an_unreadable_node_does_not_keep_our_host_off() -> None:
     """When the request was withdrawn the hold goes, whatever the node is like."""
     view = a_view(a_machine(), a_host(power=Power.OFF, held=True), unreadable())
+
+    decision = decide(view, NOW)
+
+    assert [(RemoveRebootAnnotation, HOST_AT)] == [(type(action), action.ref) for action in decision.actions]
+
+
+def test_a_cluster_out_of_sight_does_not_keep_our_host_off() -> None:
+    """When the request was withdrawn the hold goes, whether the node can be seen or not."""
+    view = replace(a_view(a_machine(), a_host(power=Power.OFF, held=True), Unseen()), remote=Remote(Sight.LOST))
 
     decision = decide(view, NOW)
 

@@ -3,7 +3,8 @@
 Called for every target when anything of it changed and when its time is up. Each criterion gives findings, and the
 gravest one decides. What differs between the dialects is in `model/dialect.py`; these rules hold in all of them:
 
-Rule 1: what cannot be seen is neither health nor sickness.
+Rule 1: what cannot be seen is neither health nor sickness. While the API of a workload cluster is away its manager
+        calls every machine's condition Unknown: those say nothing then either.
 Rule 2: a node that we deleted ourselves is starting, not missing (`node-deleted-at`), or repairs would never end.
 Rule 3: a missing node counts only when that was read live.
 """
@@ -31,6 +32,7 @@ from noderemedy.model.healthcheck import (
 from noderemedy.model.ids import Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
+    CannotSeeCluster,
     CannotSeeNode,
     CheckInvalid,
     ClusterNotReady,
@@ -44,11 +46,13 @@ from noderemedy.model.reasons import (
     RepairNow,
     TargetLeaving,
 )
-from noderemedy.model.room import Absent, Present
+from noderemedy.model.remote import Remote, Sight, cluster_name
+from noderemedy.model.room import Absent, Present, Unseen
 from noderemedy.model.time import Now, Wall
 
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
 REPAIR_ANNOTATION = "node-remedy.dev/repair"
+BLIND = (Sight.UNKNOWN, Sight.LOST)  # not even a machine without a node is judged: it may have got one meanwhile
 REMEDIATE, FAILED, MISSING = "remediate annotation", "phase Failed", "node missing"  # names of sightings
 
 
@@ -91,6 +95,8 @@ def judge(target: Target, check: HealthCheck, now: Now) -> Verdict:
         return Waiting(None, (TargetLeaving(),))
     if target.machine.remediate:
         return Unhealthy(first_seen(REMEDIATE, target, now), (RemediateAnnotated(),))
+    if target.remote is not None and target.remote.sight in BLIND:
+        return Unjudged((cannot_see(target, target.remote),))
     if RULES[check.dialect].waits_for_cluster and (missing := cluster_lacks(target)):
         return Unjudged((ClusterNotReady(missing),))
     return conclude(tuple(findings(target, check, now)), is_hurried(target))
@@ -130,6 +136,10 @@ def cluster_lacks(target: Target) -> str:
     return "" if is_true(of_cluster, "InfrastructureReady") else "InfrastructureReady"
 
 
+def cannot_see(target: Target, remote: Remote) -> Reason:
+    return CannotSeeCluster(cluster_name(target.at.namespace, target.machine.cluster_name), remote.why)
+
+
 def is_hurried(target: Target) -> bool:
     """Whether a person asked, on machine or node, not to wait for the timeouts."""
     if target.machine.repair_now:
@@ -165,6 +175,8 @@ def of_node(target: Target, now: Now) -> Finding | None:
         expected = target.machine.provider_id
         mine = is_own(node.obj, target.machine)
         return None if mine else Blind((NodeNotOurs(at.name, node.obj.provider_id, expected),))
+    if isinstance(node, Unseen) and target.remote is not None:
+        return Blind((cannot_see(target, target.remote),))
     if not isinstance(node, Absent):
         return Blind((CannotSeeNode(at.name),))
     if node.confirmed_at is None:  # once read live it stays a fact, until the watch shows the node again

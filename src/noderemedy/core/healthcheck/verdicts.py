@@ -15,7 +15,6 @@ from noderemedy.core import machines
 from noderemedy.core.healthcheck import criteria
 from noderemedy.core.healthcheck.facts import SPECS, SpecFact, VerdictFact, verdict_ref
 from noderemedy.core.healthcheck.selector import is_target
-from noderemedy.core.machines import BY_NODE
 from noderemedy.model.actions import Confirm
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.decision import Decision, Fact
@@ -32,6 +31,7 @@ from noderemedy.model.ids import (
 )
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
+from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Index, Present, Reader, Room, Stage
 from noderemedy.model.time import Mono, Now
 
@@ -82,7 +82,7 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
     checks = governing(key, machine, reader)
     if not checks:
         return None
-    node_at = machines.node_at(key, machine)
+    node_at = machines.node_at(key, machine, reader)
     known = reader.read(verdict_ref(key))
     target = Target(
         at=key,
@@ -90,6 +90,7 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
         node_at=node_at,
         node=reader.read(node_at) if node_at else Absent(),
         cluster=cluster_of(key, machine, reader),
+        remote=machines.remote_of(key, machine, reader),
         sightings=known.obj.sightings if isinstance(known, Present) else (),
     )
     return TargetView(target, checks)
@@ -120,9 +121,9 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind in CHECKED:
         return (ref,)
     if isinstance(obj, Node) or ref.kind == NODE:
-        return reader.find(BY_NODE, ref.name)
-    if ref.kind == CLUSTER:
-        return reader.find("machines by cluster", f"{ref.namespace}/{ref.name}")
+        return machines.at_node(ref, reader)
+    if ref.kind in (CLUSTER, REMOTE):
+        return machines.of_cluster(ref, reader)
     kinds = [machine for machine, check in CHECKED.items() if check == ref.kind]
     return [one for kind in kinds for one in reader.find("machines by namespace", place(kind, ref.namespace))]
 
@@ -135,18 +136,13 @@ def _namespace(ref: Ref, obj: Any) -> tuple[str, ...]:
     return (place(ref.kind, ref.namespace),)
 
 
-def _cluster(ref: Ref, machine: Machine) -> tuple[str, ...]:
-    return (f"{ref.namespace}/{machine.cluster_name}",) if machine.cluster_name else ()
-
-
 ROOM = Room(
     name="verdict",
-    watches=(NODE, MACHINE, OPENSHIFT_MACHINE, *CHECKED.values(), CLUSTER),
+    watches=(NODE, MACHINE, OPENSHIFT_MACHINE, *CHECKED.values(), CLUSTER, REMOTE),
     indexes=(
         *machines.INDEXES,
         *(Index("machines by namespace", kind, _namespace) for kind in CHECKED),
         *(Index("checks by namespace", kind, _namespace) for kind in CHECKED.values()),
-        Index("machines by cluster", MACHINE, _cluster),
     ),
     wakes=wakes,
     sees=sees,

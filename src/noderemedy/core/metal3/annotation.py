@@ -50,6 +50,7 @@ from noderemedy.model.reasons import (
     Reason,
     TableRow,
 )
+from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Entry, Present, Room
 from noderemedy.model.time import Now, Wall
 
@@ -253,7 +254,7 @@ def episode(view: MachineView) -> str:
 
 ROOM = Room(
     name="annotation",
-    watches=(NODE, *MACHINE_KINDS, HOST, METAL3_MACHINE),
+    watches=(NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE),
     indexes=links.INDEXES,
     wakes=links.concerned,
     sees=sees,

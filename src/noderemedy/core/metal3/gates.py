@@ -15,6 +15,7 @@ from noderemedy.model.host import Host, Power
 from noderemedy.model.ids import Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
+    CannotSeeCluster,
     ClusterPaused,
     ConsumerUnreadable,
     HostMissing,
@@ -40,6 +41,14 @@ Gate = Callable[[MachineView, Now], Reason | None]
 
 def cluster_paused(view: MachineView, now: Now) -> Reason | None:
     return ClusterPaused() if view.machine.cluster_paused else None
+
+
+def cluster_unseen(view: MachineView, now: Now) -> Reason | None:
+    """A Node in a cluster that cannot be seen is neither there nor gone. As below, a hold without a request goes."""
+    if not isinstance(view.node_entry, Unseen) or (view.holds and not view.machine.needs_remediation):
+        return None
+    assert view.node_at is not None
+    return CannotSeeCluster(view.node_at.cluster, view.remote.why if view.remote else "")
 
 
 def node_not_ours(view: MachineView, now: Now) -> Reason | None:
@@ -132,7 +141,7 @@ def power_off_disabled(view: MachineView, now: Now) -> Reason | None:
     return PowerOffDisabled(name_of(view)) if view.host.power_off_disabled else None
 
 
-BEFORE_ANYTHING: tuple[Gate, ...] = (cluster_paused, node_unreadable, node_not_ours)
+BEFORE_ANYTHING: tuple[Gate, ...] = (cluster_paused, cluster_unseen, node_unreadable, node_not_ours)
 BEFORE_THE_TABLE: tuple[Gate, ...] = (
     host_not_named,
     host_missing,

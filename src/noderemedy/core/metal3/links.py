@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from noderemedy.core import machines
-from noderemedy.core.machines import BY_NODE, MACHINE_KINDS
+from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.host import Consumer, Host
 from noderemedy.model.ids import (
     HOST,
@@ -20,6 +20,7 @@ from noderemedy.model.ids import (
 )
 from noderemedy.model.machine import HostName, Machine, Metal3Machine
 from noderemedy.model.node import Node
+from noderemedy.model.remote import Remote
 from noderemedy.model.room import Entry, Index, Present, Reader
 
 
@@ -107,7 +108,9 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
     if isinstance(obj, Host):
         return (*reader.find("machines by host", str(ref)), ref)
     if isinstance(obj, Node):
-        return reader.find(BY_NODE, ref.name)
+        return machines.at_node(ref, reader)
+    if isinstance(obj, Remote):
+        return machines.of_cluster(ref, reader)
     if isinstance(obj, Metal3Machine):
         owner = (owner_ref(ref, obj.owner_machine),) if obj.owner_machine else ()
         return (*reader.find("hosts by consumer", str(ref)), *owner)
@@ -117,7 +120,7 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
 def concerned_by_unreadable(ref: Ref, reader: Reader) -> tuple[Ref, ...]:
     """The same where the object itself says nothing: whoever names it."""
     if ref.kind == NODE:
-        return reader.find(BY_NODE, ref.name)
+        return machines.at_node(ref, reader)
     if ref.kind == HOST:
         return (*reader.find("machines by host", str(ref)), ref)
     if ref.kind == METAL3_MACHINE:

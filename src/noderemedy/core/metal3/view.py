@@ -10,6 +10,7 @@ from noderemedy.model.host import Host
 from noderemedy.model.ids import HOST, Ref
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
+from noderemedy.model.remote import Remote
 from noderemedy.model.room import Absent, Entry, Present, Reader
 
 
@@ -25,6 +26,7 @@ class MachineView(Struct, frozen=True):
     between: tuple[tuple[Ref, Entry], ...] = ()  # the Metal3Machine through which the host names its Machine
     node_at: Ref | None = None
     node_entry: Entry = Absent()
+    remote: Remote | None = None  # what is known of the cluster that has the Node; None: it is this one
 
     @property
     def host(self) -> Host | None:
@@ -69,7 +71,7 @@ def sees(key: Ref, reader: Reader) -> MachineView | HostView | None:
 def see_machine(key: Ref, entry: Present, reader: Reader) -> MachineView:
     machine = entry.obj
     host_at = links.host_ref(key, machine.host) if isinstance(machine.host, HostName) else None
-    node_at = machines.node_at(key, machine)
+    node_at = machines.node_at(key, machine, reader)
     host_entry = reader.read(host_at) if host_at else Absent()
     host = host_entry.obj if isinstance(host_entry, Present) else None
     return MachineView(
@@ -82,6 +84,7 @@ def see_machine(key: Ref, entry: Present, reader: Reader) -> MachineView:
         between=links.between(host_at, host, reader) if host and host_at else (),
         node_at=node_at,
         node_entry=reader.read(node_at) if node_at else Absent(),
+        remote=machines.remote_of(key, machine, reader),
     )
 
 
