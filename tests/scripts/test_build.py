@@ -23,11 +23,18 @@ RIGHT = {
     "kube-scheduler": "Kubernetes v1.36.3",
     "kubectl": "Client Version: v1.36.3",
     "etcd": "etcd Version: 3.7.3",
+    "cluster-api-manager": "mod\tsigs.k8s.io/cluster-api\tv1.13.6\th1:sum",
 }
 FAKE_GO = """
 import os, pathlib, sys, time
 if sys.argv[1] == "version":
     print("go version go{version} linux/amd64")
+    sys.exit(0)
+if sys.argv[1] == "list":
+    kinds = pathlib.Path({sources!r}, "config/crd/bases")
+    kinds.mkdir(parents=True, exist_ok=True)
+    (kinds / "machines.yaml").write_text("kind: CustomResourceDefinition")
+    print({sources!r})
     sys.exit(0)
 with open({log!r}, "a") as log:
     log.write(os.path.basename(os.getcwd()) + "\\n")
@@ -37,7 +44,7 @@ if {fails}:
 target = pathlib.Path(sys.argv[sys.argv.index("-o") + 1])
 for package in sys.argv[sys.argv.index("-o") + 2:]:
     name = package.removesuffix("/v3").rpartition("/")[2]
-    words = "etcd Version: 3.7.3" if name == "server" else "Kubernetes v1.36.3"
+    words = {words!r}.get(name, "Kubernetes v1.36.3")
     (target / name).write_text("#!/bin/sh\\necho '" + words + "'\\n")
     (target / name).chmod(0o755)
 """
@@ -76,6 +83,10 @@ class World:
         return self.cache / "controlplane-1.36.3-etcd-3.7.3"
 
     @property
+    def cached_cluster_api(self) -> Path:
+        return self.cache / "cluster-api-1.13.6"
+
+    @property
     def go_calls(self) -> list[str]:
         log = self.root / "go.log"
         return log.read_text().split() if log.exists() else []
@@ -87,11 +98,15 @@ class World:
         for name, say in spoken.items():
             (folder / name).write_text(f"#!/bin/sh\necho '{say}'\n")
             (folder / name).chmod(0o755)
+        if "cluster-api-manager" in spoken:
+            (folder / "cluster-api-crds").mkdir(exist_ok=True)
 
     def put_go(self, path: Path, version: str = "1.26.8", fails: bool = False, seconds: float = 0.0) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         log = str(self.root / "go.log")
-        source = FAKE_GO.format(version=version, log=log, fails=fails, seconds=seconds)
+        sources = str(self.root / "sources")
+        words = {"server": RIGHT["etcd"], "cluster-api": RIGHT["cluster-api-manager"]}
+        source = FAKE_GO.format(version=version, log=log, fails=fails, seconds=seconds, sources=sources, words=words)
         path.write_text(f"#!{sys.executable}\n{source}")
         path.chmod(0o755)
 
@@ -131,7 +146,7 @@ def the_assets_folder_wins(world: World) -> None:
 
 def the_path_comes_before_the_cache(world: World) -> None:
     world.put(world.path, "etcd")
-    world.put(world.cached, *RIGHT)
+    world.put(world.cached, *(set(RIGHT) - {"cluster-api-manager"}))
     paths = world.run("--no-build").paths
 
     assert str(world.path / "etcd") == paths["etcd"]
@@ -155,7 +170,7 @@ def two_builders_build_once(world: World) -> None:
 
     assert [0, 0] == [builder.returncode for builder in builders]
     assert outputs[0] == outputs[1]
-    assert ["etcd", "kubernetes"] == sorted(world.go_calls)
+    assert ["cluster-api", "etcd", "kubernetes"] == sorted(world.go_calls)
 
 
 def a_failed_build_leaves_nothing_behind(world: World) -> None:
@@ -165,6 +180,16 @@ def a_failed_build_leaves_nothing_behind(world: World) -> None:
     assert 1 == answer.status
     assert "unexpected sabotage" in answer.words
     assert not world.cached.exists()
+    assert not world.cached_cluster_api.exists()
+
+
+def a_manager_of_cluster_api_without_its_kinds_is_refused(world: World) -> None:
+    world.put(world.assets, *RIGHT)
+    (world.assets / "cluster-api-crds").rmdir()
+    answer = world.run("--no-build")
+
+    assert ["cluster-api-manager"] == list(answer.paths.get("missing", []))
+    assert "the folder cluster-api-crds is not beside it" in answer.words
 
 
 CHECKS: tuple[Callable[[World], None], ...] = (
@@ -173,6 +198,7 @@ CHECKS: tuple[Callable[[World], None], ...] = (
     a_wrong_version_is_named_and_the_next_place_tried,
     two_builders_build_once,
     a_failed_build_leaves_nothing_behind,
+    a_manager_of_cluster_api_without_its_kinds_is_refused,
 )
 
 
@@ -204,6 +230,12 @@ def test_build(world: World, check: Callable[[World], None]) -> None:
             "build.py",
             "if process.wait() != 0:",
             "if process.wait() < 0:",
+        ),
+        (
+            a_manager_of_cluster_api_without_its_kinds_is_refused,
+            "finding.py",
+            "if program.beside and not",
+            "if program.beside and not not",
         ),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
@@ -238,6 +270,33 @@ def test_a_program_that_does_not_run_is_refused(world: World) -> None:
 
     assert ["etcd"] == list(answer.paths["missing"])
     assert "it does not tell its version" in answer.words
+
+
+@pytest.mark.parametrize(
+    ("words", "complaint"),
+    [
+        ("mod\tsigs.k8s.io/cluster-api\tv1.14.0\t", "it is v1.14.0, needed is 1.13"),
+        ("mod\tsigs.k8s.io/cluster-api\t(devel)\t", "it was not built from a release of sigs.k8s.io/cluster-api"),
+    ],
+)
+def test_the_version_of_cluster_api_is_read_from_the_file(world: World, words: str, complaint: str) -> None:
+    """A manager that cannot be asked for its version is refused by what its compiler wrote into it."""
+    world.put(world.assets, *RIGHT)
+    world.put(world.assets, cluster_api_manager=words)
+    answer = world.run("--no-build")
+
+    assert ["cluster-api-manager"] == list(answer.paths["missing"])
+    assert complaint in answer.words
+
+
+def test_the_kinds_of_cluster_api_are_kept_beside_it(world: World) -> None:
+    """Building the manager copies its kinds from its sources into the same folder of the cache."""
+    world.put(world.path, *(set(RIGHT) - {"cluster-api-manager"}))
+    world.put_go(world.path / "go")
+    answer = world.run()
+
+    assert str(world.cached_cluster_api / "cluster-api-manager") == answer.paths["cluster-api-manager"]
+    assert ["machines.yaml"] == [path.name for path in (world.cached_cluster_api / "cluster-api-crds").iterdir()]
 
 
 def test_looking_only_builds_nothing(world: World) -> None:
