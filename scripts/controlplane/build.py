@@ -78,7 +78,7 @@ MODULES = (
         link_flags="-s -w",
         target=finding.CLUSTER_API_FOLDER,
         minutes=4,
-        steps=1400,
+        steps=1250,
         copies=(("sigs.k8s.io/cluster-api", "config/crd/bases", finding.CLUSTER_API_KINDS),),
     ),
 )

@@ -29,13 +29,13 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`((?:kubectl|node-remedy|make) [^`]+)`")
 KUBECTL: dict[str, set[str]] = {
     "annotate": {"-n", "-A", "--all", "--overwrite"},
-    "apply": {"--server-side", "-k", "-f"},
+    "apply": {"--server-side", "--validate", "-k", "-f"},
     "auth": {"--as", "--as-group", "-n", "-A"},
     "cordon": set(),
     "create": {"-f", "--clusterrole", "--group", "--serviceaccount"},
     "delete": {"-k", "-n"},
     "describe": {"-n"},
-    "get": {"-n", "-A", "-o", "-w", "--field-selector", "--raw"},
+    "get": {"-n", "-A", "-o", "-w", "--field-selector", "--raw", "--show-managed-fields"},
     "label": set(),
     "logs": {"-n"},
     "replace": {"-f"},

@@ -23,10 +23,11 @@ TRACEBACK = "NODE_REMEDY_TRACEBACK"
 
 
 class Lazy(NamedTuple):
-    """Where a command lives, and its line in the help."""
+    """Where a command lives, its line in the help, and its name there where Python keeps the word for itself."""
 
     module: str
     help: str
+    attribute: str = ""
 
 
 # name -> module with a click command of the same name. A module that is not there yet is not shown.
@@ -34,6 +35,9 @@ COMMANDS: dict[str, Lazy] = {
     "plan": Lazy("noderemedy.cli.plan", "Show what would be done, and why; change nothing."),
     "manager": Lazy("noderemedy.cli.manager", "Run the manager: repair nodes until it is stopped."),
     "lab": Lazy("noderemedy.cli.lab", "A whole cluster on this machine, to watch a repair."),
+    "import": Lazy(
+        "noderemedy.cli.importing", "Show what will be different for existing health checks.", "import_checks"
+    ),
     "version": Lazy("noderemedy.cli.version", "Print the version."),
 }
 
@@ -47,7 +51,8 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.list_commands(ctx):
             return None
-        command = getattr(import_module(COMMANDS[cmd_name].module), cmd_name)
+        lazy = COMMANDS[cmd_name]
+        command = getattr(import_module(lazy.module), lazy.attribute or cmd_name)
         assert isinstance(command, click.Command)
         return command
 

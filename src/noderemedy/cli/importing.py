@@ -1,0 +1,105 @@
+"""`node-remedy import`: what will behave differently when node-remedy takes over existing health checks."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import click
+import yaml
+
+from noderemedy.cli.plan import moment
+from noderemedy.manager import sources
+from noderemedy.manager.importing.convert import convert
+from noderemedy.manager.importing.examine import examine
+from noderemedy.manager.importing.report import Report
+from noderemedy.manager.importing.world import World
+from noderemedy.model.time import Wall
+
+HEADER = """\
+# Checks that name a template instead of the annotation. Look at them, then: kubectl apply --validate=strict -f FILE
+# (strict: an API server that does not know the template's field must refuse it, not drop it).
+# kubectl may leave the annotation machine.openshift.io/remediation-strategy where it is: it yields to the template.
+"""
+
+
+@click.command("import")
+@click.option(
+    "-f",
+    "--filename",
+    "names",
+    multiple=True,
+    metavar="FILE|DIR|-",
+    help="Kubernetes YAML or JSON; - is standard input. Without it: the live cluster.",
+)
+@click.option(
+    "--convert",
+    "converts",
+    is_flag=True,
+    help="Print checks that repair by annotation as checks with a template, and the templates.",
+)
+@click.option(
+    "--only", multiple=True, metavar="NAMESPACE/NAME", help="With --convert: only this check. May be repeated."
+)
+@click.option("--now", callback=moment, metavar="TIME", help="Look as if it were this time, like 2030-01-31T12:00:00Z.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The same as -o json.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
+@click.option("--context", default="", help="The context of the kubeconfig to use.")
+def import_checks(
+    names: tuple[str, ...],
+    converts: bool,
+    only: tuple[str, ...],
+    now: Wall | None,
+    output: str,
+    as_json: bool,
+    kubeconfig: Path | None,
+    context: str,
+) -> None:
+    """Show what will behave differently for MachineHealthChecks and NodeHealthChecks. Changes nothing.
+
+    A kubectl dump will do: kubectl get machinehealthchecks,machines -A -o yaml --show-managed-fields | node-remedy
+    import -f -
+    """
+    if names and (kubeconfig or context):
+        raise click.UsageError("-f looks at files, --kubeconfig and --context at a live cluster; leave one of them out")
+    if only and not converts:
+        raise click.UsageError("--only chooses what is converted; add --convert, or leave it out")
+    if converts and (as_json or output == "json"):
+        raise click.UsageError("--convert prints YAML for kubectl apply; leave the output format out")
+    world = World(sources.objects(names, sys.stdin.buffer.read) if names else live(kubeconfig, context))
+    if converts:
+        show_converted(world, only)
+        return
+    show(examine(world, now or Wall(time.time_ns() // 1_000_000)), "json" if as_json else output)
+
+
+def live(kubeconfig: Path | None, context: str) -> list[sources.Source]:
+    import asyncio
+
+    from noderemedy.manager.importing.live import on_cluster
+
+    return asyncio.run(on_cluster(kubeconfig, context))
+
+
+def show_converted(world: World, only: tuple[str, ...]) -> None:
+    documents = convert(world, only)
+    for remark in world.remarks:
+        click.echo(f"Note: {remark}", err=True)
+    if not documents:
+        click.echo("Nothing to convert: no check repairs by annotation.", err=True)
+        return
+    click.echo(HEADER + yaml.safe_dump_all(documents, sort_keys=False, explicit_start=True), nl=False)
+
+
+def show(report: Report, output: str) -> None:
+    for remark in report.remarks:
+        click.echo(f"Note: {remark}", err=True)
+    if output == "json":
+        click.echo(json.dumps(report.plain(), indent=2, ensure_ascii=False))
+        return
+    from noderemedy.cli import importtext
+
+    importtext.show(report)

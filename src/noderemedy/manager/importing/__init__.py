@@ -1,0 +1,1 @@
+"""What changes when node-remedy takes over health checks that another controller looked after. `node-remedy import`."""

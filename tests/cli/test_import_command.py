@@ -1,0 +1,118 @@
+"""`node-remedy import`: its arguments, what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from tests.manager.importing.trees import OPENSHIFT, STRATEGY, a_check, a_machine, a_node_check, definitions
+
+from noderemedy.cli.main import cli, main
+
+ANNOTATED = a_check(OPENSHIFT, annotations=STRATEGY)
+
+
+def run(*arguments: str, trees: list[dict[str, object]] | None = None) -> Result:
+    stdin = yaml.safe_dump_all(trees) if trees is not None else None
+    return CliRunner().invoke(cli, ["import", *arguments], input=stdin)
+
+
+def test_text_names_check_difference_and_remedy() -> None:
+    """A person reads per check what is different and what to do."""
+    result = run("-f", "-", trees=[ANNOTATED, a_machine("w0"), a_node_check()])
+
+    assert 0 == result.exit_code, result.output
+    for words in (
+        "For every check",
+        "MachineHealthCheck/machine-api/workers  (dialect openshift; 1 target; repairs start while at most 100%",
+        "differs AnnotationMode",
+        "do: node-remedy import --convert",
+        "NodeHealthCheck//nodes",
+        "2 checks: ",
+        "Nothing was changed.",
+    ):
+        assert words in result.stdout
+
+
+@pytest.mark.parametrize("arguments", [("--json",), ("-o", "json")])
+def test_json_has_the_same(arguments: tuple[str, ...]) -> None:
+    """A program reads the same."""
+    result = run("-f", "-", *arguments, trees=[ANNOTATED])
+    found = json.loads(result.stdout)
+
+    assert "Budget" == found["everywhere"][0]["difference"]
+    [check] = found["checks"]
+    assert ("MachineHealthCheck/machine-api/workers", "openshift", None) == (
+        check["key"],
+        check["dialect"],
+        check["targets"],
+    )
+    assert {"difference", "weight", "what", "remedy"} == set(check["differences"][0])
+
+
+def test_converted_checks_are_yaml() -> None:
+    """What --convert prints is what kubectl reads."""
+    result = run("-f", "-", "--convert", trees=[ANNOTATED, a_machine("w0"), *definitions()])
+
+    assert 0 == result.exit_code, result.output
+    assert ["Metal3RemediationTemplate", "MachineHealthCheck"] == [
+        tree["kind"] for tree in yaml.safe_load_all(result.stdout)
+    ]
+
+
+def test_nothing_to_convert_prints_nothing() -> None:
+    """A pipe into kubectl stays empty; a person is told why."""
+    result = run("-f", "-", "--convert", trees=[a_check(OPENSHIFT), a_machine("w0")])
+
+    assert (0, "") == (result.exit_code, result.stdout)
+    assert "no check repairs by annotation" in result.stderr
+
+
+def test_a_refused_conversion_prints_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2, every obstacle on standard error, and nothing that kubectl could apply."""
+    (tmp_path / "world.yaml").write_text(yaml.safe_dump_all([ANNOTATED]))
+    with pytest.raises(SystemExit) as ended:
+        main(["import", "-f", str(tmp_path), "--convert"])
+    output = capsys.readouterr()
+
+    assert (2, "") == (ended.value.code, output.out)
+    assert "nothing was converted" in output.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("-f", "-", "--context", "c"), "leave one of them out"),
+        (("-f", "-", "--only", "a/b"), "add --convert"),
+        (("-f", "-", "--convert", "--json"), "leave the output format out"),
+        (("-f", "-", "--now", "soon"), "--now"),
+        (("surplus",), "surplus"),
+    ],
+)
+def test_wrong_arguments_are_told(arguments: tuple[str, ...], complaint: str) -> None:
+    """Exit code 2 and a sentence that says what to change."""
+    result = run(*arguments, trees=[])
+
+    assert 2 == result.exit_code
+    assert complaint in result.output
+
+
+def test_a_file_without_checks_says_so() -> None:
+    """An empty answer is not taken for a clean bill."""
+    result = run("-f", "-", trees=[a_machine("w0")])
+
+    assert 0 == result.exit_code
+    assert "no MachineHealthCheck and no NodeHealthCheck was found" in result.stderr
+    assert "nothing to compare" in result.stdout
+
+
+def test_a_missing_file_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit code 2 and the name of the file."""
+    with pytest.raises(SystemExit) as ended:
+        main(["import", "-f", "nowhere.yaml"])
+
+    assert 2 == ended.value.code
+    assert "nowhere.yaml" in capsys.readouterr().err

@@ -1,0 +1,157 @@
+"""What `import` says about MachineHealthChecks: each difference appears where it is one, and only there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.manager.importing.trees import (
+    CAPI,
+    OPENSHIFT,
+    SEED,
+    STRATEGY,
+    a_check,
+    a_machine,
+    differences,
+    names_of,
+    report,
+    some_machines,
+)
+
+from noderemedy.manager.importing.report import Weight
+from noderemedy.wire import names
+
+REF = {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "Metal3RemediationTemplate", "name": "t"}
+OURS = {**REF, "apiVersion": "remediation.metal3.io/v1alpha1"}
+RECENT = [{"manager": "machine-healthcheck", "subresource": "status", "time": "2030-01-31T11:30:00Z"}]
+LONG_AGO = [{"manager": "machine-healthcheck", "subresource": "status", "time": "2030-01-31T10:59:59Z"}]
+FALSE_ONLY = [{"type": "Ready", "status": "False", "timeout": "300s"}]
+
+
+@pytest.mark.parametrize(
+    ("check", "expected"),
+    [
+        (a_check(OPENSHIFT, maxUnhealthy="40%"), []),
+        (a_check(CAPI, maxUnhealthy="40%"), []),
+        (a_check(SEED, maxUnhealthy="40%"), ["LimitBlocks", "StartupClock"]),
+        (a_check(SEED, unhealthyRange="[1-2]"), ["StartupClock"]),
+        (a_check(OPENSHIFT), ["OnlyTheBudgetLimits"]),
+        (a_check(CAPI, maxUnhealthy="100%"), ["OnlyTheBudgetLimits"]),
+        (a_check(CAPI, maxUnhealthy=2, remediationTemplate=REF), ["EveryTarget", "CarriedOutByOthers"]),
+        (a_check(OPENSHIFT, maxUnhealthy=2, remediationTemplate=OURS), ["RepairsCount"]),
+        (
+            a_check(SEED, unhealthyRange="[1-2]", externalRemediationTemplate=OURS),
+            ["StartupClock", "NoConditions"],
+        ),
+        (a_check(OPENSHIFT, maxUnhealthy=2, annotations=STRATEGY), ["AnnotationMode", "TwoAnswers"]),
+        (a_check(CAPI, maxUnhealthy=2, annotations=STRATEGY), ["StrategyNotRead"]),
+        (a_check(OPENSHIFT, maxUnhealthy=2, unhealthyConditions=FALSE_ONLY), ["DeadNodesNotSeen"]),
+        (a_check(OPENSHIFT, maxUnhealthy=2, annotations={names.CLUSTER_PAUSED: ""}), ["Paused"]),
+        (a_check(OPENSHIFT, maxUnhealthy=2, managed=RECENT), ["OtherController"]),
+        (a_check(OPENSHIFT, maxUnhealthy=2, managed=LONG_AGO), []),
+        (a_check(OPENSHIFT, maxUnhealthy=2, managed=RECENT, annotations={names.GOVERN: "true"}), []),
+        (a_check(OPENSHIFT, maxUnhealthy=2, status={"expectedMachines": 3}), ["WriterUnknown"]),
+        (a_check(OPENSHIFT, maxUnhealthy="101%"), ["CheckInvalid"]),
+        (a_check(SEED, unhealthyRange="[1-2]", remediationTemplate=REF), ["CheckInvalid", "StartupClock"]),
+    ],
+)
+def test_differences_of_a_check(check: dict[str, Any], expected: list[str]) -> None:
+    """Each check is told what is different for it, in its dialect."""
+    version = check["apiVersion"]
+
+    assert expected == names_of(check, *some_machines(5, version))
+
+
+def test_an_invalid_check_names_field_and_remedy() -> None:
+    """A check that node-remedy refuses is told why, in the words of its condition."""
+    found = differences(a_check(OPENSHIFT, maxUnhealthy="101%"))["CheckInvalid"]
+
+    assert "spec.maxUnhealthy: '101%' cannot be read" in found.what
+    assert Weight.BLOCKS == found.weight
+
+
+def test_another_controller_is_named_with_its_hour() -> None:
+    """Who wrote the status, when, and from when on node-remedy acts."""
+    found = differences(a_check(OPENSHIFT, managed=RECENT))["OtherController"]
+
+    assert "machine-healthcheck wrote its status at 2030-01-31T11:30:00Z" in found.what
+    assert "2030-01-31T12:30:00Z" in found.what
+    assert 'node-remedy.dev/govern: "true"' in found.remedy
+
+
+def test_overlap_names_machines_and_the_governing_check() -> None:
+    """Both checks are told which machines they share, and that the older one governs."""
+    older = a_check(OPENSHIFT, "older", maxUnhealthy=2, created="2028-01-01T00:00:00Z")
+    younger = a_check(OPENSHIFT, "younger", maxUnhealthy=2)
+    found = report(younger, older, *some_machines(7)).checks
+
+    assert ["MachineHealthCheck/machine-api/older", "MachineHealthCheck/machine-api/younger"] == [
+        one.key for one in found
+    ]
+    for one in found:
+        [overlap] = one.differences
+        assert "w0, w1, w2, w3, w4 and 2 more" in overlap.what
+        assert "the older one, MachineHealthCheck/machine-api/older, governs" in overlap.what
+
+
+@pytest.mark.parametrize(
+    ("version", "owned", "expected"),
+    [
+        (OPENSHIFT, True, []),
+        (OPENSHIFT, False, ["NoOwner"]),
+        (CAPI, True, []),
+        (CAPI, False, ["ReferenceOwner"]),
+    ],
+)
+def test_machines_without_an_owner(version: str, owned: bool, expected: list[str]) -> None:
+    """Where nobody replaced a machine so far, it is said whether somebody will."""
+    assert expected == names_of(a_check(version, maxUnhealthy=2), *some_machines(4, version, owned))
+
+
+@pytest.mark.parametrize(
+    ("version", "limit", "machines", "limits", "never"),
+    [
+        (CAPI, "40%", 5, "at most 40% are not healthy: with 5 machines at most 2", False),
+        (CAPI, "40%", 2, "at most 40% are not healthy: with 2 machines at most 0", True),
+        (SEED, "40%", 5, "less than 40% are not healthy: with 5 machines at most 1", False),
+        (OPENSHIFT, 0, 3, "at most 0 are not healthy: with 3 machines at most 0", True),
+        (OPENSHIFT, "2", 3, "at most 2 are not healthy: with 3 machines at most 2", False),
+    ],
+)
+def test_the_limit_has_its_number(version: str, limit: Any, machines: int, limits: str, never: bool) -> None:
+    """What a limit means for the machines that there are, and that some limits never let anything be repaired."""
+    found = report(a_check(version, maxUnhealthy=limit), *some_machines(machines, version)).checks[0]
+
+    assert f"repairs start while {limits}" == found.limit
+    assert never == ("NeverRepairs" in [one.name for one in found.differences])
+
+
+def test_a_selector_without_machines_is_told() -> None:
+    """Only where machines were given at all: a file without any says nothing about selectors."""
+    stranger = a_machine("m0")
+    stranger["metadata"]["labels"] = {"role": "master"}
+    check = a_check(OPENSHIFT, maxUnhealthy=2)
+
+    assert ["NoTargets"] == names_of(check, stranger)
+    assert [] == names_of(check)
+    assert (0, None) == (report(check, stranger).checks[0].targets, report(check).checks[0].targets)
+
+
+def test_what_holds_everywhere_is_said_once() -> None:
+    """The budget and its like stand before the checks; Cluster API's trap only where there is such a check."""
+    first = [one.name for one in report(a_check(OPENSHIFT), a_check(OPENSHIFT, "more")).everywhere]
+    second = [one.name for one in report(a_check(CAPI)).everywhere]
+
+    assert "Budget" == first[0]
+    assert [*first, "NotJudged"] == second
+    assert () == report().everywhere
+
+
+def test_what_cannot_be_read_disturbs_nobody() -> None:
+    """A broken object is a remark, the others are examined."""
+    broken = a_check(OPENSHIFT, "broken")
+    broken["metadata"]["labels"] = 5
+    found = report(broken, a_check(OPENSHIFT, maxUnhealthy=2))
+
+    assert ["MachineHealthCheck/machine-api/workers"] == [one.key for one in found.checks]
+    assert "MachineHealthCheck/machine-api/broken" in found.remarks[0]
