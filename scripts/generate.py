@@ -71,6 +71,9 @@ NEEDS: dict[str, tuple[Need, ...]] = {
         Need(CLUSTER_API, "machinehealthchecks/status", ("patch",)),
         Need(OPENSHIFT, "machinehealthchecks/status", ("patch",)),
     ),
+    # Kinds that nobody knows beforehand: whoever brings one brings the role, see requests_rights().
+    "CreateRequest": (),
+    "DeleteRequest": (),
 }
 REPORTING = (Need("events.k8s.io", "events", ("create", "patch")),)
 # `create` cannot be narrowed to a name: the API server does not know it yet when it authorises.

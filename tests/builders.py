@@ -39,6 +39,9 @@ NAMESPACE = "metal"
 MACHINE_AT = ref(MACHINE, "worker-0", NAMESPACE)
 OPENSHIFT_MACHINE_AT = ref(OPENSHIFT_MACHINE, "worker-0", NAMESPACE)
 METAL3_MACHINE_AT = ref(METAL3_MACHINE, "worker-0-m3m", NAMESPACE)
+DOCTOR, DOCTOR_TEMPLATE = Kind("example.com", "Doctor"), Kind("example.com", "DoctorTemplate")  # invented
+DOCTOR_AT = ref(DOCTOR, "worker-0", NAMESPACE)
+TEMPLATE_AT = ref(DOCTOR_TEMPLATE, "house-call", NAMESPACE)
 HOST_AT = ref(HOST, "rack1-u07", NAMESPACE)
 HOST_NAME = HostName(HOST_AT.namespace, HOST_AT.name)
 NODE_AT = ref(NODE, "worker-0")
@@ -54,6 +57,7 @@ RESOURCES: dict[Kind, Resource] = {
     HEALTH_CHECK: Resource(HEALTH_CHECK, "v1beta1", "machinehealthchecks", namespaced=True),
     OPENSHIFT_HEALTH_CHECK: Resource(OPENSHIFT_HEALTH_CHECK, "v1beta1", "machinehealthchecks", namespaced=True),
     CLUSTER: Resource(CLUSTER, "v1beta1", "clusters", namespaced=True),
+    DOCTOR: Resource(DOCTOR, "v1alpha1", "doctors", namespaced=True),
 }
 
 

@@ -27,6 +27,7 @@ from tests.core.metal3.world import World
 from tests.engine import test_cache, test_facts, test_ledger, test_loop, test_notices, test_queue, test_whole
 from tests.model import test_actions, test_reasons, test_time
 from tests.sabotage.checkstatus import CHECK_STATUS
+from tests.sabotage.external import EXTERNAL
 from tests.sabotage.running import Harm, Sabotage, item_to, set_to
 from tests.wire import test_answers, test_objects, test_requests
 
@@ -705,4 +706,5 @@ SABOTAGES: tuple[Sabotage, ...] = (
     *ENGINE,
     *MODEL_AND_WIRE,
     *CHECK_STATUS,
+    *EXTERNAL,
 )

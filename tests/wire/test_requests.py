@@ -9,12 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.builders import (
+    DOCTOR_AT,
     HOST_AT,
     MACHINE_AT,
     NODE_AT,
     NOW,
     OPENSHIFT_MACHINE_AT,
     RESOURCES,
+    TEMPLATE_AT,
     a_backup,
     a_host,
     a_host_tree,
@@ -29,7 +31,9 @@ from noderemedy.model.actions import (
     AddRebootAnnotation,
     BackUpNode,
     Confirm,
+    CreateRequest,
     DeleteNode,
+    DeleteRequest,
     DropBackup,
     EvictPod,
     Guard,
@@ -219,6 +223,49 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
             "preconditions": {"uid": "node-uid-1", "resourceVersion": "42"},
         },
     ),
+    (
+        CreateRequest(
+            DOCTOR_AT,
+            MACHINE_AT,
+            "machine-uid-1",
+            TEMPLATE_AT,
+            '{"spec":{"dose":3}}',
+            "lab",
+            (("a", "b"),),
+            (("c", "d"),),
+        ),
+        "POST",
+        "/apis/example.com/v1alpha1/namespaces/metal/doctors",
+        {
+            "apiVersion": "example.com/v1alpha1",
+            "kind": "Doctor",
+            "metadata": {
+                "name": "worker-0",
+                "namespace": "metal",
+                "labels": {"a": "b", "cluster.x-k8s.io/cluster-name": "lab"},
+                "annotations": {
+                    "c": "d",
+                    "cluster.x-k8s.io/cloned-from-name": "house-call",
+                    "cluster.x-k8s.io/cloned-from-groupkind": "DoctorTemplate.example.com",
+                },
+                "ownerReferences": [
+                    {
+                        "apiVersion": "cluster.x-k8s.io/v1beta1",
+                        "kind": "Machine",
+                        "name": "worker-0",
+                        "uid": "machine-uid-1",
+                    }
+                ],
+            },
+            "spec": {"dose": 3},
+        },
+    ),
+    (
+        DeleteRequest(DOCTOR_AT, Guard("doctor-uid-1")),
+        "DELETE",
+        "/apis/example.com/v1alpha1/namespaces/metal/doctors/worker-0",
+        {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": "doctor-uid-1"}},
+    ),
 ]
 
 
@@ -255,7 +302,7 @@ def test_nothing_is_written_outside_our_keys() -> None:
     """Annotations that a patch names are ours, or the two that the seed names."""
     ours = {"host.metal3.io/external-remediation", "reboot.metal3.io/machine-remediation"}
     for action, _, _, body in GOLDEN:
-        if isinstance(action, RestoreNode) or not body:
+        if isinstance(action, RestoreNode | CreateRequest) or not body:
             continue
         for name in body.get("metadata", {}).get("annotations", {}):
             assert name in ours or name.startswith("remediation.metal3.io/")

@@ -62,6 +62,10 @@ class Cache:
         """All objects that can be read."""
         return sorted(ref for ref, entry in self._entries.items() if isinstance(entry, Present))
 
+    def refs_of(self, kind: Kind) -> list[Ref]:
+        """All objects of a kind, readable or not. Walks the cache."""
+        return sorted(ref for ref in self._entries if ref.kind == kind)
+
     def count_unreadable(self) -> int:
         return sum(1 for entry in self._entries.values() if isinstance(entry, Unreadable))
 

@@ -7,6 +7,7 @@
 Rule 1: one key, one effect in flight; a key that is held is looked at again when it is released.
 Rule 2: no decision before all kinds that rooms watch are complete, and no effect without leadership.
 Rule 3: a broken rule of our own costs one key, never the others.
+Rule 4: a kind that is only wanted (`wanted`) holds up nobody: until it is listed, its objects are unseen.
 """
 
 from __future__ import annotations
@@ -21,12 +22,15 @@ from noderemedy.engine.ledger import Ledger
 from noderemedy.engine.queue import Queue, Timers
 from noderemedy.engine.telling import Notice, Telling
 from noderemedy.engine.trace import Trace
+from noderemedy.engine.wants import Wants
 from noderemedy.model.actions import IRREVERSIBLE, READS, Action
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.errors import Bug
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen, Unknown
 from noderemedy.model.reasons import ObjectUnreadable, RoomBroken
+from noderemedy.model.refusal import Refusal, refusal_ref
+from noderemedy.model.request import Followed, Wanted, followed_ref
 from noderemedy.model.room import Present, Room, Unreadable
 from noderemedy.model.time import Mono, Now
 
@@ -58,6 +62,9 @@ class Engine:
         self._telling = Telling()
         self._clock_offset_ms: int | None = None
         self._untold: dict[Ref, None] = {}  # what cannot be read, and nobody knows yet
+        self._refused: dict[Key, Action] = {}  # what the API will not do for a key
+        self._wants = Wants()
+        self._takers = [room for room in rooms if room.takes_requests]
         self._watchers: dict[Kind, list[Room]] = {}
         for room in rooms:
             for kind in room.watches:
@@ -91,6 +98,21 @@ class Engine:
         self.cache.forget_complete(cluster, kind)
         self.trace.record(now, "lost", kind)
 
+    def followed(self, kind: Kind, now: Now, *, missing: str = "", refused: str = "") -> None:
+        """How far a wanted kind is: listed, or why it cannot be seen. Wakes those who wait for it."""
+        if (missing or refused) and kind not in self._watchers:
+            self.lost(kind, now)
+        self._enter(Seen(followed_ref(kind), "", "", Followed(kind, missing, refused)), now, None)
+
+    def unfollowed(self, kind: Kind, now: Now) -> None:
+        """Nobody wants this kind any more, and nobody follows it: forget what was seen of it."""
+        self._leave(followed_ref(kind), now, None)
+        if kind in self._watchers:
+            return  # a room watches it, whoever wants it
+        self.lost(kind, now)
+        for ref in self.cache.refs_of(kind):
+            self._leave(ref, now, None)
+
     def unreadable(self, ref: Ref, uid: str, resource_version: str, problem: str, now: Now) -> None:
         """An object does not decode: set it aside, say so on it once, and go on with the others."""
         old = self.cache.read(ref)
@@ -109,6 +131,8 @@ class Engine:
         if isinstance(outcome, Done):
             self._observe(effect, outcome, now)
             self.ledger.went_well(effect, now)
+            if is_same_act(self._refused.get(effect.key), effect.action):
+                self._no_refusal(effect.key, now)
             if not isinstance(effect.action, READS):
                 self._telling.no_complaint(effect.key)
             if rest:
@@ -123,6 +147,11 @@ class Engine:
     @property
     def is_synced(self) -> bool:
         return all(self.cache.is_complete(kind) for kind in self._watchers)
+
+    @property
+    def wanted(self) -> tuple[Wanted, ...]:
+        """What programs have to follow now besides what rooms watch. A kind may be both: it is watched once."""
+        return self._wants.all()
 
     @property
     def quarantined(self) -> int:
@@ -180,6 +209,7 @@ class Engine:
         if not decision.actions:
             self.ledger.forget_trouble(key)
             self._telling.no_complaint(key)
+            self._no_refusal(key, now)
         self._remember(key, decision, now)
         self.timers.cancel(key)
         if decision.wake_at is not None:
@@ -267,8 +297,16 @@ class Engine:
     def _in_trouble(self, effect: Effect, outcome: Failed | Unknown, now: Now) -> None:
         """Wait before the next try, and tell people if it will not go away by itself."""
         trouble = self.ledger.went_wrong(effect, outcome, now)
+        if isinstance(outcome, Failed) and outcome.lasting:
+            self._refused[effect.key] = effect.action
+            refused = Refusal(type(effect.action).__name__, effect.action.ref, outcome.why)
+            self._enter(Seen(refusal_ref(effect.key.room, effect.key.ref), "", "", refused), now, None)
         episode = self.decisions.get(effect.key, NOTHING).episode
         self._telling.complain(effect, outcome, trouble.times, self._uid(effect.key.ref), episode)
+
+    def _no_refusal(self, key: Key, now: Now) -> None:
+        if self._refused.pop(key, None) is not None:
+            self._leave(refusal_ref(key.room, key.ref), now, None)
 
     def _enter(self, seen: Seen, now: Now, confirmed_at: Mono | None) -> None:
         was_unreadable = isinstance(self.cache.read(seen.ref), Unreadable)
@@ -276,6 +314,8 @@ class Engine:
         if not is_changed:
             return
         self.trace.record(now, "seen", seen.ref, seen.resource_version)
+        if isinstance(seen.obj, Wanted):
+            self._wants.stated(seen.ref, seen.obj)
         if old is not None or was_unreadable:
             self._wake(seen.ref, old)
         self._wake(seen.ref, seen.obj)
@@ -285,12 +325,24 @@ class Engine:
         if isinstance(entry, Present | Unreadable):
             self._wake(ref, entry.obj if isinstance(entry, Present) else None)  # while the indexes still know it
             self.trace.record(now, "gone", ref)
+        if isinstance(entry, Present) and isinstance(entry.obj, Wanted):
+            self._wants.withdrawn(ref, entry.obj)
         self.cache.drop(ref, confirmed_at=confirmed_at)
 
     def _wake(self, ref: Ref, obj: Any) -> None:
-        for room in self._watchers.get(ref.kind, ()):
+        watchers = self._watchers.get(ref.kind, ())
+        for room in watchers:
             self._queue_all(room, room.wakes(ref, obj, self.cache))
+        if ref.kind in self._wants:
+            for room in self._takers:
+                if room not in watchers:
+                    self._queue_all(room, room.wakes(ref, obj, self.cache))
 
     def _queue_all(self, room: Room, refs: Iterable[Ref]) -> None:
         for ref in refs:
             self.queue.add(Key(room.name, ref))
+
+
+def is_same_act(one: Action | None, other: Action) -> bool:
+    """Whether both do the same to the same object, whatever the details."""
+    return one is not None and (type(one), one.ref) == (type(other), other.ref)

@@ -123,6 +123,26 @@ class WriteMachineConditions(Struct, frozen=True):
     older: Conditions | None
 
 
+class CreateRequest(Struct, frozen=True):
+    """Make the request for a machine from its template. That there is one of this name already is an answer, too."""
+
+    ref: Ref
+    owner: Ref  # the Machine, in the version in which it is served
+    owner_uid: str
+    template: Ref  # what it is made from
+    body: str  # JSON: all but apiVersion, kind and metadata
+    cluster_name: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+    annotations: tuple[tuple[str, str], ...] = ()
+
+
+class DeleteRequest(Struct, frozen=True):
+    """The machine has recovered: the external controller may stop. Its finalizer decides when the request is gone."""
+
+    ref: Ref
+    guard: Guard
+
+
 Action = (
     Confirm
     | ListPods
@@ -136,6 +156,8 @@ Action = (
     | DropBackup
     | PublishCheckStatus
     | WriteMachineConditions
+    | CreateRequest
+    | DeleteRequest
 )
 READS: tuple[type, ...] = (Confirm, ListPods)  # change nothing, so they need no leader and no plan
 # Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.

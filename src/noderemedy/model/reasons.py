@@ -639,6 +639,109 @@ class TooFewUnhealthy(Reason, frozen=True):
         )
 
 
+class TemplateKindMissing(Reason, frozen=True):
+    """The kind that a check's template names, or that of its requests, is not installed."""
+
+    alert: ClassVar[bool] = True
+    kind: str
+
+    def note(self) -> str:
+        return (
+            f"{self.kind} is not served, so no request can be made; install its CustomResourceDefinition, "
+            "or correct the template of the MachineHealthCheck"
+        )
+
+
+class TemplateNotFound(Reason, frozen=True):
+    """The template that a check names is not there."""
+
+    alert: ClassVar[bool] = True
+    template: str
+
+    def note(self) -> str:
+        return f"{self.template} does not exist, so no request is made; create it: it is looked for every minute"
+
+
+class TemplateUnusable(Reason, frozen=True):
+    """The template that a check names holds what no request can be made from."""
+
+    alert: ClassVar[bool] = True
+    template: str
+    problem: str
+
+    def note(self) -> str:
+        return f"{self.template} makes no request: {self.problem}; correct it: it is read again every minute"
+
+
+class RequestsUnseen(Reason, frozen=True):
+    """The API does not show the requests of this kind, so none is made: there may be one already."""
+
+    alert: ClassVar[bool] = True
+    kind: str
+    why: str
+
+    def note(self) -> str:
+        return f"requests of kind {self.kind} cannot be seen ({self.why}), so none is made"
+
+
+class WaitingForRequests(Reason, frozen=True):
+    """The requests of this kind are being listed."""
+
+    quiet: ClassVar[bool] = True
+    kind: str
+
+    def note(self) -> str:
+        return f"waiting for the list of all {self.kind}"
+
+
+class RequestNotOurs(Reason, frozen=True):
+    """Something of the request's name is there, and it is not for this Machine: it is left alone."""
+
+    alert: ClassVar[bool] = True
+    request: str
+    problem: str
+
+    def note(self) -> str:
+        return f"{self.request} is in the way: it {self.problem}; it is left alone; delete it if nobody needs it"
+
+
+class RequestNeeded(Reason, frozen=True):
+    """The machine is unhealthy and may be repaired: its request is made."""
+
+    request: str
+    template: str
+
+    def note(self) -> str:
+        return f"asking for a repair by {self.request}, made from {self.template}"
+
+
+class RequestStands(Reason, frozen=True):
+    """The request is there: its controller repairs the machine in its own way."""
+
+    request: str
+
+    def note(self) -> str:
+        return f"{self.request} asks for the repair; its controller is at it until the machine is healthy"
+
+
+class RequestLeaving(Reason, frozen=True):
+    """The request is being deleted and its controller has not finished yet."""
+
+    request: str
+
+    def note(self) -> str:
+        return f"{self.request} is being deleted; its controller's finalizer decides when it is gone"
+
+
+class RequestUnneeded(Reason, frozen=True):
+    """The machine is healthy again: its request goes."""
+
+    request: str
+
+    def note(self) -> str:
+        return f"the machine is healthy: {self.request} is deleted"
+
+
 class ChecksOverlap(Reason, frozen=True):
     """Two checks select the same machines: the older one governs them, so that signals never contradict."""
 

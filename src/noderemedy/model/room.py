@@ -96,3 +96,4 @@ class Room(Struct, frozen=True):
     may: frozenset[type]
     stage: Stage = Stage.ACT
     explains: Callable[[Any, Now], tuple[Passage, ...]] | None = None  # all gates of an acting room, for people
+    takes_requests: bool = False  # woken as well by objects of kinds that are only `Wanted` (model/request.py)

@@ -21,7 +21,16 @@ from noderemedy.model.healthcheck import (
     TemplateRef,
     Window,
 )
-from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK
+from noderemedy.model.ids import (
+    CLUSTER,
+    HEALTH_CHECK,
+    HOST,
+    MACHINE,
+    METAL3_MACHINE,
+    OPENSHIFT_HEALTH_CHECK,
+    OPENSHIFT_MACHINE,
+    Kind,
+)
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.time import Span
 from noderemedy.wire import names, shapes
@@ -37,6 +46,10 @@ NUMBER = re.compile(r"-?[0-9]{1,9}", re.ASCII)
 RANGE = re.compile(r"\[([0-9]{1,9})-([0-9]{1,9})\]", re.ASCII)
 API_VERSION = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?v[a-z0-9]+", re.ASCII)
 CLUSTER_NAME_LABEL = "cluster.x-k8s.io/cluster-name"
+# Kinds of our own trade that are no requests: a Metal3MachineTemplate would make machines.
+NO_REQUESTS = frozenset(
+    {CLUSTER, HEALTH_CHECK, HOST, MACHINE, METAL3_MACHINE, OPENSHIFT_HEALTH_CHECK, OPENSHIFT_MACHINE}
+)
 ANNOTATION_MODE = "external-baremetal"
 FIELDS = (
     "node_criteria_fields",
@@ -216,6 +229,11 @@ def read_template(fields: Fields, rules: Rules, namespace: str) -> TemplateRef |
         return fields.wrong(f"{path}.apiVersion", texts["apiVersion"], "write group/version")
     if not texts["kind"].removesuffix("Template") or not texts["kind"].endswith("Template"):
         return fields.wrong(f"{path}.kind", texts["kind"], "name a kind that ends in Template")
+    group, kind = texts["apiVersion"].rpartition("/")[0], texts["kind"].removesuffix("Template")
+    if "." not in group:
+        return fields.wrong(f"{path}.apiVersion", texts["apiVersion"], "Kubernetes itself has no such templates")
+    if Kind(group, kind) in NO_REQUESTS:
+        return fields.wrong(f"{path}.kind", texts["kind"], f"a {kind} asks for no repair; name a remediation template")
     if value.get("namespace") not in (None, "", namespace):
         return fields.wrong(
             f"{path}.namespace", value["namespace"], f"a template must be in {namespace or 'no namespace'}"

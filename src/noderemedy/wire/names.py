@@ -20,3 +20,6 @@ SKIP_REMEDIATION = "cluster.x-k8s.io/skip-remediation"  # on a Machine: it is no
 STRATEGY = "machine.openshift.io/remediation-strategy"  # on a check: external-baremetal is the annotation mode
 HOST_PAUSED = "baremetalhost.metal3.io/paused"
 HOST_DETACHED = "baremetalhost.metal3.io/detached"
+CLUSTER_NAME = "cluster.x-k8s.io/cluster-name"  # a label, on whatever belongs to a Cluster
+CLONED_FROM = "cluster.x-k8s.io/cloned-from-name"  # on a request: the template it was made from
+CLONED_FROM_KIND = "cluster.x-k8s.io/cloned-from-groupkind"

@@ -33,7 +33,7 @@ from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
 from noderemedy.model.outcome import Seen
-from noderemedy.wire import healthchecks, names, shapes
+from noderemedy.wire import externals, healthchecks, names, shapes
 from noderemedy.wire.machineconditions import read_conditions
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
 
@@ -223,13 +223,21 @@ READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
     HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.health_check),
     OPENSHIFT_HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.openshift_health_check),
 }
-DECODERS = {kind: msgspec.json.Decoder(shape) for kind, (shape, _) in READERS.items()}
+ANY_TEMPLATE: tuple[Any, Callable[[Any], Any]] = (shapes.TemplateShape, externals.template)
+ANY_REQUEST: tuple[Any, Callable[[Any], Any]] = (shapes.DatedShape, externals.request)
+SHAPES = (*(shape for shape, _ in READERS.values()), ANY_TEMPLATE[0], ANY_REQUEST[0])
+DECODERS = {shape: msgspec.json.Decoder(shape) for shape in SHAPES}
+
+
+def reader(kind: Kind) -> tuple[Any, Callable[[Any], Any]]:
+    """How a kind is read: ours by their own readers, all others as the templates and requests of somebody else."""
+    return READERS.get(kind) or (ANY_TEMPLATE if externals.is_template(kind) else ANY_REQUEST)
 
 
 def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
     """An object of this kind from the bytes of the API. Raises Undecodable."""
     try:
-        return seen(kind, DECODERS[kind].decode(raw), cluster)
+        return seen(kind, DECODERS[reader(kind)[0]].decode(raw), cluster)
     except UNREADABLE as error:
         tree: Any = None
         with suppress(*UNREADABLE):
@@ -240,7 +248,7 @@ def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
 def convert(kind: Kind, tree: Any, cluster: str = "") -> Seen:
     """The same from a JSON tree: files, and the simulated API in process."""
     try:
-        return seen(kind, msgspec.convert(tree, READERS[kind][0]), cluster)
+        return seen(kind, msgspec.convert(tree, reader(kind)[0]), cluster)
     except UNREADABLE as error:
         raise undecodable(kind, cluster, tree, error) from None
 
@@ -248,7 +256,7 @@ def convert(kind: Kind, tree: Any, cluster: str = "") -> Seen:
 def seen(kind: Kind, shape: Any, cluster: str) -> Seen:
     meta = shape.metadata
     ref = Ref(cluster, kind, meta.namespace, meta.name)
-    return Seen(ref, meta.uid, meta.resource_version, READERS[kind][1](shape))
+    return Seen(ref, meta.uid, meta.resource_version, reader(kind)[1](shape))
 
 
 def undecodable(kind: Kind, cluster: str, tree: Any, error: Exception) -> Undecodable:

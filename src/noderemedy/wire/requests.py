@@ -16,7 +16,9 @@ from noderemedy.model.actions import (
     AddRebootAnnotation,
     BackUpNode,
     Confirm,
+    CreateRequest,
     DeleteNode,
+    DeleteRequest,
     DropBackup,
     EvictPod,
     Guard,
@@ -61,13 +63,15 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return annotate(ref, guard, {names.NEEDS_REMEDIATION: None}, resources)
         case RestoreNode():
             return restore(action, resources)
-        case DeleteNode(ref, guard):
+        case DeleteNode(ref, guard) | DeleteRequest(ref, guard):
             return verbs.delete(resources[ref.kind], ref.name, preconditions(guard), ref.namespace)
         case PublishCheckStatus():
             return publish(action, resources[action.ref.kind])
         case WriteMachineConditions(ref, guard, current, older):
             status = conditions_body(current, older, resources[ref.kind].version)
             return patch_status(ref, guard, status, resources[ref.kind])
+        case CreateRequest():
+            return create_request(action, resources)
         case _:
             assert_never(action)
 
@@ -92,6 +96,29 @@ def publish(action: PublishCheckStatus, resource: Resource) -> Request:
 def patch_status(ref: Ref, guard: Guard, status: dict[str, Any], resource: Resource) -> Request:
     body = {"metadata": preconditions(guard), "status": status}
     return verbs.merge_patch(resource, ref.name, body, ref.namespace, "status")
+
+
+def create_request(action: CreateRequest, resources: Resources) -> Request:
+    """The template's words in our frame: name and namespace of the Machine, and exactly one owner."""
+    resource, owner, template = resources[action.ref.kind], action.owner, action.template
+    belongs = {names.CLUSTER_NAME: action.cluster_name} if action.cluster_name else {}
+    origin = {names.CLONED_FROM: template.name, names.CLONED_FROM_KIND: str(template.kind)}
+    metadata: dict[str, Any] = {
+        "name": action.ref.name,
+        "namespace": action.ref.namespace,
+        "labels": {**dict(action.labels), **belongs},
+        "annotations": {**dict(action.annotations), **origin},
+        "ownerReferences": [
+            {
+                "apiVersion": resources[owner.kind].api_version,
+                "kind": owner.kind.kind,
+                "name": owner.name,
+                "uid": action.owner_uid,
+            }
+        ],
+    }
+    frame = {"apiVersion": resource.api_version, "kind": action.ref.kind.kind, "metadata": metadata}
+    return verbs.create(resource, {**msgspec.json.decode(action.body), **frame}, action.ref.namespace)
 
 
 def restore(action: RestoreNode, resources: Resources) -> Request:

@@ -204,6 +204,19 @@ class MetadataShape(Struct):
     metadata: Metadata
 
 
+class DatedShape(Struct):
+    """The same with its birthday: a request of a kind that we know nothing about."""
+
+    metadata: DatedMetadata
+
+
+class TemplateShape(Struct):
+    """A `…Template` of any group. Its spec is read field by field: garbage in it must be told, not refused."""
+
+    metadata: Metadata
+    spec: Any = None
+
+
 class ConsumerShape(Struct, rename="camel"):
     """`spec.consumerRef` of a host."""
 

@@ -16,7 +16,9 @@ from noderemedy.model.actions import (
     AddRebootAnnotation,
     BackUpNode,
     Confirm,
+    CreateRequest,
     DeleteNode,
+    DeleteRequest,
     DropBackup,
     EvictPod,
     Guard,
@@ -78,6 +80,7 @@ class World:
         if isinstance(action, Confirm | ListPods):
             self._confirmed[action.ref] = self.now.mono
             return
+        assert not isinstance(action, CreateRequest), "there are no templates in this world"
         self._demand(action.ref, action.guard)
         match action:
             case AddRebootAnnotation(ref, _, hold):
@@ -96,7 +99,7 @@ class World:
                 assert not self.is_running, "a node was deleted while its host was running"
                 self.deleted.append(action)
                 del self.objects[ref]
-            case PublishCheckStatus() | WriteMachineConditions() | EvictPod():
+            case PublishCheckStatus() | WriteMachineConditions() | EvictPod() | DeleteRequest():
                 raise NotImplementedError("there are no health checks and no pods in this world")
             case _:
                 assert_never(action)
