@@ -10,7 +10,8 @@ from pathlib import Path
 
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
-from noderemedy.drivers.kube.discovery import NotServed, Wanted, serving
+from noderemedy.drivers.kube.discovery import NotServed, find, serving
+from noderemedy.drivers.kube.discovery import Wanted as WantedKind
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused
 from noderemedy.drivers.kube.listing import Lister
 from noderemedy.drivers.kube.refusals import describe
@@ -21,7 +22,9 @@ from noderemedy.manager.plan import Look, Plan
 from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Outcome, Seen, Unknown
+from noderemedy.model.request import Wanted
 from noderemedy.model.time import Wall
+from noderemedy.rooms import watched
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.objects import Undecodable, decode
 from noderemedy.wire.requests import render
@@ -50,14 +53,14 @@ class Live:
 
     async def plan(self) -> Plan:
         remarks = [remark for one in wanted() if (remark := await self._take(one))]
-        pending = self._look.reads()
-        while pending:
+        while (pending := self._look.reads()) or self._look.wanted():
+            for wish in self._look.wanted():
+                remarks += await self._follow(wish)
             for read in pending:
                 await self._read(read)
-            pending = self._look.reads()
         return self._look.plan(remarks)
 
-    async def _take(self, one: Wanted) -> str:
+    async def _take(self, one: WantedKind) -> str:
         """List one kind, if it is served; a remark if not."""
         match await serving(self._client, one):
             case Obstacle(why):
@@ -69,6 +72,27 @@ class Live:
                 self._served[one.kind] = resource
                 await self._list(one.kind, resource)
                 return ""
+
+    async def _follow(self, wish: Wanted) -> list[str]:
+        """List the requests of a template's kind; what does not work is told where they are needed, and as a remark."""
+        for kind in (wish.template, wish.kind):
+            match await find(self._client, kind, wish.version):
+                case Obstacle(why):
+                    self._look.follow(wish.kind, refused=why)
+                    return [f"{kind}: {why}"]
+                case NotServed():
+                    self._look.follow(wish.kind, missing=str(kind))
+                    return [f"{kind} is not installed: a template names it, and no request can be made"]
+                case resource:
+                    self._served[kind] = resource
+        try:
+            if wish.kind not in watched():
+                await self._list(wish.kind, self._served[wish.kind])
+        except Unreachable as refused:
+            self._look.follow(wish.kind, refused=str(refused))
+            return [str(refused)]
+        self._look.follow(wish.kind)
+        return []
 
     async def _list(self, kind: Kind, resource: Resource) -> None:
         lister = Lister(self._client, partial(decode, kind), self, "", DEFAULT)

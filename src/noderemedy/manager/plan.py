@@ -19,6 +19,7 @@ from noderemedy.model.actions import READS, Action, ListPods
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
+from noderemedy.model.request import Wanted
 from noderemedy.model.room import Present, Room, Unreadable
 from noderemedy.model.time import Mono, Now, Wall
 from noderemedy.model.workload import PodsOfNode, pods_at
@@ -65,21 +66,31 @@ class Look:
         self.engine = Engine(rooms, is_dry=True)
         self._unreadable: list[Entry] = []
         self._complaints: dict[Key, Reason] = {}
-        self._objects = 0
+        self.objects = 0
+        self._followed: set[Kind] = set()
 
     def seen(self, seen: Seen) -> None:
-        self._objects += 1
+        self.objects += 1
         self.engine.seen(seen, LONG_AGO)
 
     def unreadable(self, problem: Undecodable) -> None:
         """Set an object aside; the others go on."""
-        self._objects += 1
+        self.objects += 1
         self.engine.unreadable(problem.ref, problem.uid, problem.resource_version, problem.problem, LONG_AGO)
         self._unreadable.append(Entry(QUARANTINE, str(problem.ref), because=(ObjectUnreadable(problem.problem),)))
 
     def complete(self, kind: Kind) -> None:
         """All objects of this kind were told."""
         self.engine.listed(kind, LONG_AGO)
+
+    def wanted(self) -> tuple[Wanted, ...]:
+        """Kinds known only from templates that somebody wants to see, and that nobody told of yet."""
+        return tuple(one for one in self.engine.wanted if one.kind not in self._followed)
+
+    def follow(self, kind: Kind, *, missing: str = "", refused: str = "") -> None:
+        """All objects of such a kind were told, or cannot be."""
+        self._followed.add(kind)
+        self.engine.followed(kind, self.now, missing=missing, refused=refused)
 
     def reads(self) -> tuple[Effect, ...]:
         """The live reads that the rooms ask for now; none: the look is over."""
@@ -110,7 +121,7 @@ class Look:
         entries = [entry for entry in decided if entry.actions or entry.because or entry.wake_at]
         entries += self._unreadable
         entries.sort(key=lambda entry: (entry.room, entry.key))
-        return Plan(tuple(entries), self._objects, tuple(remarks))
+        return Plan(tuple(entries), self.objects, tuple(remarks))
 
     def _entry(self, key: Key) -> Entry:
         decision = self.engine.decisions[key]
@@ -127,10 +138,26 @@ class Look:
 
 def on_trees(sources: Iterable[Source], now: Wall, rooms: tuple[Room, ...] = ROOMS) -> Plan:
     """Plan on files: they are the whole world, and every read of it is confirmed."""
-    look, remarks = Look(now, rooms), []
-    kinds = watched(rooms)
-    chosen, doubles = last_of_each(sources, kinds)
-    remarks += doubles
+    look, files, kinds = Look(now, rooms), list(sources), watched(rooms)
+    remarks = tell(look, files, kinds)
+    if not look.objects:
+        names = ", ".join(str(kind) for kind in kinds)
+        remarks.append(f"no object of a kind that node-remedy looks at ({names})")
+    while (pending := look.reads()) or look.wanted():
+        for one in look.wanted():
+            others = tuple(kind for kind in (one.kind, one.template) if kind not in kinds)
+            remarks += [remark for remark in tell(look, files, others) if remark not in remarks]
+            look.follow(one.kind)
+        for read in pending:
+            more: Effect | None = read
+            while more is not None:
+                more = look.answer(more, look.remembered(more))
+    return look.plan(remarks)
+
+
+def tell(look: Look, files: list[Source], kinds: tuple[Kind, ...]) -> list[str]:
+    """All objects of these kinds; returns remarks."""
+    chosen, remarks = last_of_each(files, kinds)
     for kind, tree in chosen:
         try:
             look.seen(convert(kind, with_uid(tree, kind)))
@@ -138,17 +165,7 @@ def on_trees(sources: Iterable[Source], now: Wall, rooms: tuple[Room, ...] = ROO
             look.unreadable(problem)
     for kind in kinds:
         look.complete(kind)
-    pending = list(look.reads())
-    while pending:
-        for read in pending:
-            more: Effect | None = read
-            while more is not None:
-                more = look.answer(more, look.remembered(more))
-        pending = list(look.reads())
-    if not chosen:
-        names = ", ".join(str(kind) for kind in kinds)
-        remarks.append(f"no object of a kind that node-remedy looks at ({names})")
-    return look.plan(remarks)
+    return remarks
 
 
 def last_of_each(sources: Iterable[Source], kinds: tuple[Kind, ...]) -> tuple[list[tuple[Kind, Any]], list[str]]:

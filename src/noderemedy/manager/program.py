@@ -26,6 +26,7 @@ from noderemedy.manager.effects import Carrier, Licence
 from noderemedy.manager.following import follow
 from noderemedy.manager.kinds import wanted
 from noderemedy.manager.notices import Reporter, Wishes
+from noderemedy.manager.requests import Followers
 from noderemedy.manager.settings import LEASE_NAME, Ended, Led, Listening, Observer, Settings, nobody
 from noderemedy.manager.sink import EngineSink
 from noderemedy.model.errors import Permanent
@@ -68,6 +69,7 @@ class Manager:
         self._wishes = Wishes(LOG)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._effects: set[asyncio.Task[None]] = set()
+        self._requests = Followers(client, self._engine, self._sink, self._clock, self._chance, settings.watch)
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_frozen = False
 
@@ -120,6 +122,7 @@ class Manager:
         self._licence.is_stopping = True
         tasks = self._tasks
         await _cancel(task for name, task in tasks.items() if name not in ("lease", "events"))
+        await self._requests.stop()
         left = await self._finish_effects()
         if election and not left:
             await election.release(tasks["lease"])
@@ -157,7 +160,12 @@ class Manager:
             task = asyncio.create_task(self._carry(effect))
             self._effects.add(task)
             task.add_done_callback(self._effect_is_over)
+        self._requests.adjust(self._requests_broke)
         self._freeze_once()
+
+    def _requests_broke(self, bug: BaseException) -> None:
+        if not self._broken.done():
+            self._broken.set_exception(bug)
 
     def _token(self) -> int | None:
         """The token to act under; None: stand by."""

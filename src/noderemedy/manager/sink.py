@@ -17,6 +17,7 @@ from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.logs import Log
 from noderemedy.engine.loop import Engine
 from noderemedy.manager.kinds import WANTED, WITHOUT, crd_name
+from noderemedy.manager.requestsink import RequestSink
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Mono, Now, Span
@@ -94,6 +95,10 @@ class EngineSink:
             self._log.warning(message, kind=str(kind), why=obstacle.why)
         if not obstacle.is_connection:
             self._hide(kind)
+
+    def for_requests(self, kind: Kind) -> RequestSink:
+        """The sink for a kind that somebody wants, on the same engine."""
+        return RequestSink(self._engine, kind, self._clock, self._log, self._poke)
 
     # --- what `serving` tells -----------------------------------------------------------------------------------
 

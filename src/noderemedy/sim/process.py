@@ -23,6 +23,7 @@ from noderemedy.sim.agenda import Appointment
 from noderemedy.sim.apiserver import User, WatchEvent
 from noderemedy.sim.candidate import Candidate
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.requests import Requests
 from noderemedy.sim.watching import Watch
 from noderemedy.sim.weather import CALM, Fate, Weather
 from noderemedy.wire.answers import outcome
@@ -54,7 +55,7 @@ class Process:
         self.is_alive = False
         self.is_paused = False
         self.always_leads = False  # fault 22: a process that believes it leads, whatever the lease says
-        self._resources = served(cluster)
+        self.resources = served(cluster)
         self._wake: Appointment | None = None
         self._soon: Appointment | None = None
 
@@ -68,19 +69,23 @@ class Process:
         self.engine = Engine(ROOMS, trace=self.trace)
         identity = f"{self.name}-{self.lives}"
         self.candidate = Candidate(Leadership(identity, ELECTION), self)
+        self.resources = served(self.cluster)
+        self._watched = frozenset(self.resources)
         for kind in watched(ROOMS):
-            if kind not in self._resources:  # a kind that is not served has no objects
+            if kind not in self.resources:  # a kind that is not served has no objects
                 self.engine.listing(kind, self.now())
                 self.engine.listed(kind, self.now())
-        self._watches = [
-            Watch(kind, self.cluster.api, self.agenda, self.weather, self.chance, self) for kind in self._resources
-        ]
+        self._watches = [self.open_watch(kind) for kind in self.resources]
+        self._requests = Requests(self)
         self.candidate.poll()
+
+    def open_watch(self, kind: Kind) -> Watch:
+        return Watch(kind, self.cluster.api, self.agenda, self.weather, self.chance, self)
 
     def kill(self) -> None:
         """The process is gone at once: nothing is released, answers find nobody."""
         self.is_alive = False
-        for watch in self._watches:
+        for watch in (*self._watches, *self._requests.watches.values()):
             watch.close()
         for planned in (self._wake, self._soon):
             if planned:
@@ -112,7 +117,7 @@ class Process:
     def calm_watches(self) -> None:
         """The weather turned: watches that are open feel it too."""
         if self.is_alive:
-            for watch in self._watches:
+            for watch in (*self._watches, *self._requests.watches.values()):
                 watch.weather = self.weather
 
     def alive_since(self) -> Callable[[], bool]:
@@ -140,14 +145,24 @@ class Process:
             self._event(kind, event)
 
     def _listed(self, kind: Kind, trees: list[WatchEvent]) -> None:
+        if not self._follows(kind):
+            return
         now = self.now()
         self.engine.listing(kind, now)
         for event in trees:
             self._enter(kind, event, now)
         self.engine.listed(kind, now)
+        if self._requests.is_ours(kind):
+            self.engine.followed(kind, now)
         self.soon()
 
+    def _follows(self, kind: Kind) -> bool:
+        """Whether we still do: a list or an event may come late."""
+        return kind in self._watched or self._requests.is_ours(kind)
+
     def _event(self, kind: Kind, event: WatchEvent) -> None:
+        if not self._follows(kind):
+            return
         self._enter(kind, event, self.now())
         if self.engine.queue:  # a heartbeat concerns nobody
             self.soon()
@@ -184,6 +199,7 @@ class Process:
         for effect in output.effects:
             if self.is_alive:
                 self._begin(effect)
+        self._requests.adjust()
         self._plan_wake()
 
     def _plan_wake(self) -> None:
@@ -214,11 +230,11 @@ class Process:
         if self._token(now) is None:
             self._end(effect, Failed("leadership ended before this was sent"))
             return
-        if effect.action.ref.kind not in (*self._resources, POD):
+        if effect.action.ref.kind not in (*self.resources, POD):
             self._end(effect, Done(now.mono, gone=True))
             return
         self.acted.append(type(effect.action).__name__)
-        request = render(effect.action, effect.token, self._resources)
+        request = render(effect.action, effect.token, self.resources)
         delay = self.chance.randint(*self.weather.latency)
         self.agenda.after(delay, lambda: self._arrive(effect, request, now.mono, same))
 

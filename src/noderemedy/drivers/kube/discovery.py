@@ -77,6 +77,28 @@ async def serving(client: KubeClient, wanted: Wanted) -> Serving:
         return obstacle_of(problem)
 
 
+async def find(client: KubeClient, kind: Kind, version: str) -> Serving:
+    """How a kind of which only the name is known is served: in this version if possible, else in the favourite one."""
+    try:
+        return await _find(client, kind, version)
+    except _Doubt as doubt:
+        return Obstacle(str(doubt))
+    except (NotSent, NoAnswer) as problem:
+        return obstacle_of(problem)
+
+
+async def _find(client: KubeClient, kind: Kind, version: str) -> Resource | NotServed:
+    group = await _get(client, f"/apis/{kind.group}", _Group)
+    served = [one.version for one in group.versions] if group else []
+    favourite = group.preferred_version.version if group else ""
+    for one in sorted(served, key=lambda name: (name != version, name != favourite)):
+        entries = await _get(client, f"/apis/{kind.group}/{one}", _Entries)
+        for entry in entries.resources if entries else ():
+            if entry.kind == kind.kind and "/" not in entry.name:
+                return Resource(kind, one, entry.name, entry.namespaced)
+    return NotServed()
+
+
 async def _look(client: KubeClient, wanted: Wanted) -> Resource | NotServed:
     group = wanted.kind.group
     versions = await _versions(client, wanted)
