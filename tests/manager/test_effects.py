@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
+
 import msgspec
 import pytest
 from tests.builders import NODE_AT, NOW, later
 
+from noderemedy.drivers.clock import Clock
 from noderemedy.engine.leadership import Do, Found, Leadership, Lease, Missing
-from noderemedy.manager.effects import Licence, judge
+from noderemedy.manager.effects import Carrier, Licence, judge
 from noderemedy.model.actions import Confirm
 from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key
@@ -90,3 +94,14 @@ def test_other_answers_are_judged_by_the_wire() -> None:
     effect = Effect(1, Key("annotation", ref), Confirm(ref), 1)
 
     assert Failed("HTTP 409", conflict=True) == judge(effect, Answer(409), Mono(5), lambda: True)
+
+
+def test_without_a_connection_nothing_is_sent() -> None:
+    """What is in a cluster to which there is no connection surely did not happen, and says so."""
+    at = Ref("fleet/east", NODE, "", "n")
+    clock = Clock(random.Random(1))
+    carrier = Carrier(None, None, clock, Licence(None), lambda cluster: None)  # type: ignore[arg-type]
+
+    found = asyncio.run(carrier.carry_out(Effect(1, Key("annotation", at), Confirm(at), 1)))
+
+    assert Failed("cluster fleet/east: there is no connection to it just now") == found

@@ -1,7 +1,7 @@
 """The cluster room: one key per Cluster. Says aloud, once per cluster, that its Nodes are out of sight for a while.
 
 Each of its machines has the same reason, quietly: a cluster of a thousand machines must not make a thousand events.
-It asks for nothing: programs keep trying.
+It asks for nothing: programs keep trying. What they conclude where there is no kubeconfig is decided here too.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ from typing import Any
 
 from msgspec import Struct
 
+from noderemedy.core import machines
+from noderemedy.model.cluster import Cluster
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import CLUSTER, Ref
 from noderemedy.model.reasons import CannotSeeCluster, ClusterOutOfSight
@@ -49,6 +51,50 @@ def sees(key: Ref, reader: Reader) -> ClusterView | None:
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     return (Ref("", CLUSTER, ref.namespace, ref.name),)
+
+
+# --- for programs: what is known of a cluster without a connection ---------------------------------------------------
+
+
+def is_young(cluster: Cluster | None) -> bool:
+    """Whether its control plane is not up yet; where nobody says anything about that, it is taken to be."""
+    conditions = cluster.conditions if cluster else ()
+    return any(one.type == "ControlPlaneInitialized" and one.status != "True" for one in conditions)
+
+
+def young() -> Remote:
+    return Remote(Sight.YOUNG, "its condition ControlPlaneInitialized is not True")
+
+
+def without_secret(at: Ref, secret: str, reader: Reader) -> Remote:
+    """There is no kubeconfig: the cluster manages itself, if its Nodes are here.
+
+    Where some should be and none is, the secret was lost, and all its nodes would look missing.
+    """
+    found = list(_nodes_here(at, reader))
+    if any(found):
+        return Remote(Sight.HOME)
+    if found:
+        why = (
+            f"there is no secret {at.namespace}/{secret}, and none of its Nodes is in this cluster; restore the secret"
+        )
+        return Remote(Sight.LOST, why)
+    return Remote(Sight.YOUNG, f"there is no secret {at.namespace}/{secret}, and no machine of it has a node yet")
+
+
+def unknown_secret(at: Ref, why: str, reader: Reader) -> Remote:
+    """We may not know whether there is a kubeconfig: only a Node here with a machine's own providerID is an answer."""
+    is_here = any(
+        node is not None and node.provider_id == machine.provider_id != ""
+        for machine, node in machines.with_nodes_here(at, reader)
+    )
+    return Remote(Sight.HOME) if is_here else Remote(Sight.LOST, why)
+
+
+def _nodes_here(at: Ref, reader: Reader) -> Iterable[bool]:
+    """For each machine that should have a Node: is it here? One that we deleted ourselves was here."""
+    for machine, node in machines.with_nodes_here(at, reader):
+        yield machines.is_own(node, machine) if node is not None else machine.node_deleted_at is not None
 
 
 ROOM = Room(

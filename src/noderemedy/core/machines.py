@@ -7,6 +7,8 @@ A room that reads nodes watches NODE and REMOTE, and asks `at_node` and `of_clus
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from noderemedy.model.ids import MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
@@ -72,6 +74,15 @@ def _is_at(machine: Ref, node: Ref, reader: Reader) -> bool:
 def of_cluster(cluster: Ref, reader: Reader) -> tuple[Ref, ...]:
     """The machines of a Cluster, or of what is known of it: both have its name."""
     return reader.find(BY_CLUSTER, cluster_name(cluster.namespace, cluster.name))
+
+
+def with_nodes_here(cluster: Ref, reader: Reader) -> Iterator[tuple[Machine, Node | None]]:
+    """The machines of a Cluster that name a node, each with the Node of that name in this API."""
+    for ref in of_cluster(cluster, reader):
+        entry = reader.read(ref)
+        if isinstance(entry, Present) and entry.obj.node_name:
+            node = reader.read(Ref("", NODE, "", entry.obj.node_name))
+            yield entry.obj, node.obj if isinstance(node, Present) else None
 
 
 def is_own(node: Node, machine: Machine) -> bool:

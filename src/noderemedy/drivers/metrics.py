@@ -37,6 +37,15 @@ class Metrics:
         self.watch_age = Gauge(
             "node_remedy_watch_age_seconds", "Age of the newest byte of a watch", ["kind"], registry=registry
         )
+        self.workload_clusters = Gauge(
+            "node_remedy_workload_clusters", "Clusters of a management cluster by state", ["state"], registry=registry
+        )
+        self.workload_cluster_up = Gauge(
+            "node_remedy_workload_cluster_up",
+            "1 while all Nodes of a cluster are known",
+            ["cluster"],
+            registry=registry,
+        )
         self.quarantined = Counter(
             "node_remedy_quarantined", "Objects that could not be read", ["kind"], registry=registry
         )

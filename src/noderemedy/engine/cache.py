@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.room import Absent, Entry, Index, Present, Unreadable, Unseen
 from noderemedy.model.time import Mono
@@ -34,7 +34,7 @@ class Cache:
     # --- reading -----------------------------------------------------------------------------------------------
 
     def read(self, ref: Ref) -> Entry:
-        if ref.cluster and (ref.cluster, ref.kind) not in self._complete:
+        if ref.cluster and ref.kind.group != FACTS and (ref.cluster, ref.kind) not in self._complete:
             return UNSEEN  # another cluster that is away stops nobody: only what it has cannot be seen
         entry = self._entries.get(ref)
         if entry is not None:
@@ -42,7 +42,8 @@ class Cache:
         absent = self._absent.get(ref)
         if absent is not None:
             return absent
-        return ABSENT if (ref.cluster, ref.kind) in self._complete else UNSEEN
+        cluster = "" if ref.kind.group == FACTS else ref.cluster  # we derive the facts of all clusters
+        return ABSENT if (cluster, ref.kind) in self._complete else UNSEEN
 
     def find(self, index: str, value: str) -> tuple[Ref, ...]:
         return tuple(sorted(self._found.get((index, value), ())))

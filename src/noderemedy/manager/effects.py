@@ -4,7 +4,8 @@ Called by the program for every effect of the engine. Rules:
 
 1. A write leaves only while this process leads, under the very token that wanted it, and not after our time.
 2. No answer is Unknown, never a failure; what surely never left is Failed.
-3. "Not found" means that the object is gone only if the API server speaks of that object. A path that is not
+3. It goes to the cluster that its object is in; who leads is decided at home. No connection: it surely did not happen.
+4. "Not found" means that the object is gone only if the API server speaks of that object. A path that is not
    served answers 404 too, and says nothing about the object.
 """
 
@@ -48,11 +49,17 @@ class Licence:
         return min(PATIENCE, end.since(now.mono)) if end else PATIENCE
 
 
-class Carrier:
-    """Carries out effects against one cluster."""
+RemoteClient = Callable[[str], KubeClient | None]
 
-    def __init__(self, client: KubeClient, sink: EngineSink, clock: Clock, licence: Licence) -> None:
+
+class Carrier:
+    """Carries out effects, each in the cluster that its object is in."""
+
+    def __init__(
+        self, client: KubeClient, sink: EngineSink, clock: Clock, licence: Licence, remote: RemoteClient
+    ) -> None:
         self._client = client
+        self._remote = remote
         self._sink = sink
         self._clock = clock
         self._licence = licence
@@ -65,18 +72,22 @@ class Carrier:
             if why := self._licence.refusal(effect.token, now):
                 return Failed(why)
             patience = self._licence.time_left(now)
+        cluster = effect.action.ref.cluster
+        client = self._remote(cluster) if cluster else self._client
+        if client is None:
+            return Failed(f"cluster {cluster}: there is no connection to it just now")
         request = render(effect.action, effect.token, self._sink.resources)
         try:
-            answer = await self._client.send(request, timeout=patience, retry=is_read)
+            answer = await client.send(request, timeout=patience, retry=is_read)
         except NotSent as problem:
             return Failed(str(problem))
         except NoAnswer as problem:
             return Unknown(str(problem))
-        return judge(effect, answer, now.mono, lambda: effect.action.ref.kind in self._sink.unserved)
+        return judge(effect, answer, now.mono, lambda: not cluster and effect.action.ref.kind in self._sink.unserved)
 
 
 def judge(effect: Effect, answer: Answer, begun: Mono, is_unserved: Callable[[], bool]) -> Outcome:
-    """How an effect ended; a 404 that does not speak of the object is no proof of its absence (rule 3)."""
+    """How an effect ended; a 404 that does not speak of the object is no proof of its absence (rule 4)."""
     action = effect.action
     if (
         answer.status != 404

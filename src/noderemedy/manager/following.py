@@ -5,20 +5,30 @@ from __future__ import annotations
 import asyncio
 import random
 from functools import partial
+from typing import Protocol
 
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.discovery import NotServed, Serving, Wanted, serving
 from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.kube.sink import Settings as WatchSettings
+from noderemedy.drivers.kube.sink import Sink
 from noderemedy.drivers.kube.watch import watch
-from noderemedy.manager.sink import EngineSink
+from noderemedy.model.ids import Kind
 from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import decode
 
 
+class HomeSink(Sink, Protocol):
+    """A sink that wants to know where a kind is served, too."""
+
+    def located(self, kind: Kind, resource: Resource) -> None: ...
+
+    def not_served(self, kind: Kind) -> None: ...
+
+
 async def follow(
-    client: KubeClient, wanted: Wanted, sink: EngineSink, chance: random.Random, settings: WatchSettings
+    client: KubeClient, wanted: Wanted, sink: HomeSink, chance: random.Random, settings: WatchSettings
 ) -> None:
     """Keep the sink in step with one kind until cancelled, also if its definition comes later or goes."""
 

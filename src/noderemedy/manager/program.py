@@ -22,7 +22,9 @@ from noderemedy.drivers.logs import Log
 from noderemedy.drivers.metrics import Metrics
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
+from noderemedy.manager.clusters import Clusters, ClusterSink
 from noderemedy.manager.effects import Carrier, Licence
+from noderemedy.manager.follower import Surroundings
 from noderemedy.manager.following import follow
 from noderemedy.manager.kinds import wanted
 from noderemedy.manager.notices import Reporter, Wishes
@@ -30,10 +32,12 @@ from noderemedy.manager.requests import Followers
 from noderemedy.manager.settings import LEASE_NAME, Ended, Led, Listening, Observer, Settings, nobody
 from noderemedy.manager.sink import EngineSink
 from noderemedy.model.errors import Permanent
+from noderemedy.model.ids import CLUSTER
 from noderemedy.model.outcome import Effect, Outcome, Unknown
 from noderemedy.rooms import ROOMS, watched
 
 LOG = Log("noderemedy.manager")
+SECRETS_AT_ONCE = 4  # reads of kubeconfigs: effects come first
 
 
 class PortTaken(Permanent):
@@ -62,7 +66,20 @@ class Manager:
         self._sink = EngineSink(self._engine, watched(), self._clock, LOG, self._wake.set)
         self._leadership = None if settings.is_dry else Leadership(settings.identity, settings.rules)
         self._licence = Licence(self._leadership)
-        self._carrier = Carrier(client, self._sink, self._clock, self._licence)
+        self._clusters = Clusters(
+            Surroundings(
+                home=client,
+                engine=self._engine,
+                clock=self._clock,
+                chance=self._chance,
+                log=LOG,
+                pace=settings.clusters,
+                watch=settings.watch,
+                poke=self._wake.set,
+                lanes=asyncio.Semaphore(SECRETS_AT_ONCE),
+            )
+        )
+        self._carrier = Carrier(client, self._sink, self._clock, self._licence, self._clusters.client)
         self._publisher = None if settings.is_dry else Publisher(client, settings.identity, _event_trouble)
         publish = self._publisher.publish if self._publisher else None
         self._reporter = Reporter(LOG, self._metrics, publish)
@@ -85,8 +102,10 @@ class Manager:
         )
         health = await self._serve_health()
         election = self._stand_for_election()
+        with_clusters = ClusterSink(self._sink, self._clusters)
         for one in wanted():
-            self._start(f"watch of {one.kind}", follow(self._client, one, self._sink, self._chance, settings.watch))
+            sink = with_clusters if one.kind == CLUSTER else self._sink
+            self._start(f"watch of {one.kind}", follow(self._client, one, sink, self._chance, settings.watch))
         if self._publisher:
             self._start("events", self._publisher.run())
         self._start("loop lag", measure_lag(self._metrics))
@@ -123,12 +142,14 @@ class Manager:
         tasks = self._tasks
         await _cancel(task for name, task in tasks.items() if name not in ("lease", "events"))
         await self._requests.stop()
+        await self._clusters.stop()
         left = await self._finish_effects()
         if election and not left:
             await election.release(tasks["lease"])
         if self._publisher and not tasks["events"].done():
             await self._publisher.drain()
         await _cancel([*tasks.values(), *left])
+        await self._clusters.close()
 
     async def _finish_effects(self) -> set[asyncio.Task[None]]:
         if not self._effects:
@@ -250,6 +271,7 @@ class Manager:
         for kind in watched():
             self._metrics.objects.labels(str(kind)).set(self._engine.cache.count(kind))
             self._metrics.watch_age.labels(str(kind)).set(self._sink.age(kind, now).ms / 1000)
+        self._clusters.measure(self._metrics)
 
     def _freeze_once(self) -> None:
         """The cache lives as long as the process: the garbage collector need not walk it again and again."""

@@ -11,6 +11,7 @@ from noderemedy.drivers.kube.sink import DEFAULT as PATIENT
 from noderemedy.drivers.kube.sink import Settings as WatchSettings
 from noderemedy.engine.leadership import Rules
 from noderemedy.engine.telling import Notice
+from noderemedy.manager.follower import Pace
 from noderemedy.model.outcome import Effect, Outcome
 from noderemedy.model.time import Span
 
@@ -32,6 +33,7 @@ class Settings(Struct, frozen=True):
     rules: Rules = Rules()
     finish_within: Span = Span(10_000)  # effects in flight when it stops
     stale_after: Span = Span(180_000)  # no byte of a watch for so long: nothing is decided on it
+    clusters: Pace = Pace()  # of the connections to workload clusters
 
 
 class Ended(Struct, frozen=True):

@@ -116,7 +116,7 @@ def _from_files(files: list[Path], context: str, environ: Mapping[str, str]) -> 
         access.proxy,
     )
     credentials = credentials_of(user, origin, user_file.parent, info)
-    _no_secret_in_the_clear(access.server, user, origin)
+    no_secret_in_the_clear(access.server, user, origin)
     return Access(
         origin=f"context {name!r} of {entry_file}",
         server=access.server,
@@ -143,7 +143,14 @@ def _cluster_part(name: str, cluster: documents.ClusterEntry, file: Path, enviro
     parts = urlsplit(cluster.server)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise BadConfig(f"{origin}: server {cluster.server!r} is no http(s) address; correct it")
-    authority = _certificate_authority(cluster, origin, file.parent)
+    return cluster_part(cluster, origin, file.parent, environ)
+
+
+def cluster_part(
+    cluster: documents.ClusterEntry, origin: str, folder: Path, environ: Mapping[str, str]
+) -> _ClusterPart:
+    """Where the cluster is, and whom to trust there."""
+    authority = _certificate_authority(cluster, origin, folder)
     if authority and cluster.insecure_skip_tls_verify:
         raise BadConfig(
             f"{origin}: certificate-authority and insecure-skip-tls-verify contradict each other; remove the latter"
@@ -172,7 +179,7 @@ def _certificate_authority(cluster: documents.ClusterEntry, origin: str, folder:
     return ""
 
 
-def _no_secret_in_the_clear(server: str, user: documents.UserEntry, origin: str) -> None:
+def no_secret_in_the_clear(server: str, user: documents.UserEntry, origin: str) -> None:
     parts = urlsplit(server)
     has_token = bool(user.token or user.token_file or user.exec)
     if parts.scheme == "http" and has_token and parts.hostname not in LOOPBACK:

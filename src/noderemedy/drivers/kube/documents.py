@@ -80,7 +80,9 @@ class _NamedContext(Struct):
     context: ContextEntry | None = None
 
 
-class _Document(Struct, rename="kebab"):
+class Document(Struct, rename="kebab"):
+    """One kubeconfig."""
+
     current_context: str = ""
     clusters: list[_NamedCluster] | None = None
     users: list[_NamedUser] | None = None
@@ -113,23 +115,30 @@ def merged(files: Iterable[Path]) -> Merged:
     return whole
 
 
-def read(path: Path) -> _Document:
+def read(path: Path) -> Document:
     """One kubeconfig file, or an error that names the file, the place in it and the remedy."""
     try:
-        content = yaml.safe_load(path.read_bytes())
+        content = path.read_bytes()
     except OSError as problem:
         raise BadConfig(f"kubeconfig {path}: {problem.strerror}; check that it exists and is readable") from None
-    except yaml.MarkedYAMLError as problem:
-        where = f" at line {problem.problem_mark.line + 1}" if problem.problem_mark else ""
-        raise BadConfig(f"kubeconfig {path}: not YAML{where}; correct the file") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
-        raise BadConfig(f"kubeconfig {path}: not YAML; correct the file") from None
-    if content is None:
-        return _Document()
+    return parse(content, f"kubeconfig {path}")
+
+
+def parse(content: bytes, where: str) -> Document:
+    """The bytes of a kubeconfig; `where` is for messages."""
     try:
-        return msgspec.convert(_without_nulls(content), type=_Document, strict=False)
+        tree = yaml.safe_load(content)
+    except yaml.MarkedYAMLError as problem:
+        line = f" at line {problem.problem_mark.line + 1}" if problem.problem_mark else ""
+        raise BadConfig(f"{where}: not YAML{line}; correct the file") from None
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: a word that looks like a date and is none
+        raise BadConfig(f"{where}: not YAML; correct the file") from None
+    if tree is None:
+        return Document()
+    try:
+        return msgspec.convert(_without_nulls(tree), type=Document, strict=False)
     except msgspec.ValidationError as problem:
-        raise BadConfig(f"kubeconfig {path}: {problem}; correct or quote that value") from None
+        raise BadConfig(f"{where}: {problem}; correct or quote that value") from None
 
 
 def _without_nulls(value: Any) -> Any:
