@@ -19,9 +19,10 @@ from noderemedy.drivers.kube.sink import DEFAULT
 from noderemedy.manager.effects import judge
 from noderemedy.manager.kinds import WITHOUT, crd_name, wanted
 from noderemedy.manager.plan import Look, Plan
+from noderemedy.manager.planremotes import Remotes
 from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import Kind
-from noderemedy.model.outcome import Done, Effect, Outcome, Seen, Unknown
+from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
 from noderemedy.model.request import Wanted
 from noderemedy.model.time import Wall
 from noderemedy.rooms import watched
@@ -50,9 +51,17 @@ class Live:
         self._client = client
         self._look = Look(now)
         self._served: dict[Kind, Resource] = {}
+        self._remotes = Remotes(client, self._look)
 
     async def plan(self) -> Plan:
+        try:
+            return await self._plan()
+        finally:
+            await self._remotes.close()
+
+    async def _plan(self) -> Plan:
         remarks = [remark for one in wanted() if (remark := await self._take(one))]
+        remarks += await self._remotes.take()
         while (pending := self._look.reads()) or self._look.wanted():
             for wish in self._look.wanted():
                 remarks += await self._follow(wish)
@@ -110,9 +119,13 @@ class Live:
         begun = self._look.now.mono
         if read.action.ref.kind not in self._served:
             return Done(begun, gone=True)
+        cluster = read.action.ref.cluster
+        client = self._remotes.client(cluster) if cluster else self._client
+        if client is None:
+            return Failed(f"cluster {cluster}: there is no connection to it")
         request = reading(render(read.action, 0, self._served))
         try:
-            return judge(read, await self._client.send(request, retry=True), begun, lambda: False)
+            return judge(read, await client.send(request, retry=True), begun, lambda: False)
         except (NotSent, NoAnswer) as problem:
             return Unknown(str(problem))
 

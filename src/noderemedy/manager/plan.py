@@ -16,9 +16,10 @@ from noderemedy.engine.loop import Engine
 from noderemedy.manager import plain
 from noderemedy.manager.sources import Source
 from noderemedy.model.actions import READS, Action, ListPods
-from noderemedy.model.ids import Kind
+from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
+from noderemedy.model.remote import Remote, remote_ref
 from noderemedy.model.request import Wanted
 from noderemedy.model.room import Present, Room, Unreadable
 from noderemedy.model.time import Mono, Now, Wall
@@ -79,9 +80,13 @@ class Look:
         self.engine.unreadable(problem.ref, problem.uid, problem.resource_version, problem.problem, LONG_AGO)
         self._unreadable.append(Entry(QUARANTINE, str(problem.ref), because=(ObjectUnreadable(problem.problem),)))
 
-    def complete(self, kind: Kind) -> None:
+    def complete(self, kind: Kind, cluster: str = "") -> None:
         """All objects of this kind were told."""
-        self.engine.listed(kind, LONG_AGO)
+        self.engine.listed(kind, LONG_AGO, cluster)
+
+    def remote(self, cluster: Ref, found: Remote) -> None:
+        """What is known of a Cluster; on files nobody says anything, and all is one cluster."""
+        self.engine.seen(Seen(remote_ref(cluster.namespace, cluster.name), "", "", found), LONG_AGO)
 
     def wanted(self) -> tuple[Wanted, ...]:
         """Kinds known only from templates that somebody wants to see, and that nobody told of yet."""
