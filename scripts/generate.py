@@ -67,6 +67,8 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "RestoreNode": (Need("", "nodes", ("patch",)),),
     "DropBackup": on_machines("patch", "remediate"),
     "WriteMachineConditions": (Need(CLUSTER_API, "machines/status", ("patch",)),),
+    "MarkMachine": on_machines("patch", "remediate"),
+    "DeleteMachine": (Need(OPENSHIFT, "machines", ("delete",)),),
     "PublishCheckStatus": (
         Need(CLUSTER_API, "machinehealthchecks/status", ("patch",)),
         Need(OPENSHIFT, "machinehealthchecks/status", ("patch",)),

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from noderemedy.core import clusters
-from noderemedy.core.healthcheck import checks, specs, status, verdicts
+from noderemedy.core.healthcheck import checks, remediation, specs, status, verdicts
 from noderemedy.core.metal3 import annotation
 from noderemedy.model.ids import FACTS, Kind
 from noderemedy.model.room import Room
 
-ROOMS: tuple[Room, ...] = (verdicts.ROOM, specs.ROOM, checks.ROOM, status.ROOM, clusters.ROOM, annotation.ROOM)
+ROOMS: tuple[Room, ...] = (
+    verdicts.ROOM,
+    specs.ROOM,
+    checks.ROOM,
+    status.ROOM,
+    clusters.ROOM,
+    remediation.ROOM,
+    annotation.ROOM,
+)
 
 
 def watched(rooms: tuple[Room, ...] = ROOMS) -> tuple[Kind, ...]:

@@ -50,7 +50,10 @@ def test_a_sick_node_has_a_countdown(tmp_path: Path) -> None:
     [action] = entries.pop("status MachineHealthCheck/machine-api/example")["actions"]
     assert "PublishCheckStatus" == action["do"]
     assert (5, 4, 0) == tuple(action["status"][name] for name in ("expected", "healthy", "allowed"))
-    assert {} == entries, "the others are healthy and the gate is open: nothing to tell"
+    for number in range(1, 5):
+        [action] = entries.pop(f"remediation Machine/machine-api/w{number}")["actions"]
+        assert "WriteMachineConditions" == action["do"], "healthy machines are told so, once"
+    assert {} == entries, "the gate is open: nothing else to tell"
 
 
 def test_after_its_timeout_it_is_unhealthy(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ def test_the_cost_of_a_node_event_does_not_grow_with_the_cluster() -> None:
     small, large = cost_of(10, change), cost_of(1_000, change)
 
     assert small == large
-    assert (4, 4, 2, 1) == small, "two rooms are woken for the old and the new node; one has something to judge"
+    assert (6, 6, 3, 1) == small, "three rooms are woken for the old and the new node; one has something to judge"
 
 
 def test_a_heartbeat_costs_no_look() -> None:

@@ -9,7 +9,7 @@ import pytest
 from tests.builders import NODE_AT, NOW, a_host, a_node, present
 
 from noderemedy.core.safety import powered_off
-from noderemedy.model.actions import IRREVERSIBLE, Action, AddRebootAnnotation, DeleteNode, Guard
+from noderemedy.model.actions import IRREVERSIBLE, Action, AddRebootAnnotation, DeleteMachine, DeleteNode, Guard
 from noderemedy.model.errors import Bug, NodeRemedyError, Permanent, Temporary, Theirs
 from noderemedy.model.host import Power
 from noderemedy.model.ids import MACHINE, NODE, ref
@@ -78,8 +78,8 @@ def test_a_copy_with_another_proof_is_checked_as_well() -> None:
 
 
 def test_what_cannot_be_undone_is_named() -> None:
-    """Powering a host off and deleting a node; every action says which object it is about."""
-    assert (AddRebootAnnotation, DeleteNode) == IRREVERSIBLE
+    """Powering a host off, deleting a node or a machine; every action says which object it is about."""
+    assert (AddRebootAnnotation, DeleteNode, DeleteMachine) == IRREVERSIBLE
     assert all("ref" in kind.__struct_fields__ for kind in Action.__args__)
 
 

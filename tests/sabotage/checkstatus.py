@@ -11,7 +11,7 @@ from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_check_status
 from tests.wire import test_checkstatus, test_requests
 
-from noderemedy.core.healthcheck import specs, status
+from noderemedy.core.healthcheck import controllers, specs, status
 from noderemedy.core.healthcheck.facts import SpecFact, gate_ref, spec_ref
 from noderemedy.engine.ledger import Ledger
 from noderemedy.model.checkstatus import Told
@@ -145,7 +145,7 @@ DECIDED = (
 OTHERS = (
     Sabotage(
         "other controllers are not noticed",
-        set_to(status, "other_controller", lambda view, now: None),
+        set_to(status, "other_controller", lambda check, first_seen, now: None),
         (
             test_status.test_another_controller_is_left_its_status,
             test_status.test_a_write_before_our_time_counts_for_an_hour,
@@ -154,7 +154,7 @@ OTHERS = (
     ),
     Sabotage(
         "other controllers count for a day",
-        set_to(status, "OTHERS_COUNT_FOR", Span.seconds(86_400)),
+        set_to(controllers, "OTHERS_COUNT_FOR", Span.seconds(86_400)),
         (
             test_status.test_another_controller_is_left_its_status,
             test_status.test_a_write_before_our_time_counts_for_an_hour,
@@ -162,7 +162,7 @@ OTHERS = (
     ),
     Sabotage(
         "other controllers are forgotten after an hour",
-        set_to(status, "is_since_we_look", lambda writer, view, now: False),
+        set_to(controllers, "is_since_we_look", lambda writer, first_seen, now: False),
         (
             test_status.test_another_controller_is_left_its_status,
             test_check_status.test_another_controller_keeps_its_status,

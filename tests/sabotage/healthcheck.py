@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tests.builders import NOW
 from tests.core.healthcheck import test_criteria, test_gate, test_selector, test_status
 from tests.sabotage.machineconditions import MACHINE_CONDITIONS
+from tests.sabotage.remediation import REMEDIATION
 from tests.sabotage.running import Sabotage, Test, item_to, set_to
 from tests.wire import test_healthchecks, test_machines, test_scalars, test_selectors
 
@@ -372,4 +373,4 @@ CELLS = (
     cell(CAPI, "has_annotation_mode", True, wire.test_annotation_mode),
     cell(OPENSHIFT, "has_annotation_mode", False, wire.test_annotation_mode),
 )
-SABOTAGES = (*CRITERIA, *GATE, *SELECTION, *READING, *CELLS, *MACHINE_CONDITIONS)
+SABOTAGES = (*CRITERIA, *GATE, *SELECTION, *READING, *CELLS, *MACHINE_CONDITIONS, *REMEDIATION)

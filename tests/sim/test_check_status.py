@@ -74,8 +74,8 @@ def test_the_status_follows_sick_and_well() -> None:
     run(cluster, 3)
     assert ((4, 4, 1), "True") == (counts(cluster), condition(cluster)["status"])
     assert the_check(cluster)["metadata"]["generation"] == the_check(cluster)["status"]["observedGeneration"]
-    assert {"PublishCheckStatus"} == set(process.acted)
-    assert len(process.acted) <= 5
+    assert 4 == process.acted.count("WriteMachineConditions"), "each machine is told once that it is healthy"
+    assert process.acted.count("PublishCheckStatus") <= 5
 
 
 def test_idle_and_restarted_it_writes_nothing() -> None:

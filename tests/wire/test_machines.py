@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.builders import NAMESPACE, a_machine_tree
+from tests.builders import NAMESPACE, a_machine_tree, a_node_tree
 
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.ids import CLUSTER, MACHINE, OPENSHIFT_MACHINE
+from noderemedy.model.ids import CLUSTER, MACHINE, NODE, OPENSHIFT_MACHINE
 from noderemedy.model.machine import ControllerOwner, Machine
+from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition
 from noderemedy.model.time import Wall
 from noderemedy.wire.objects import convert
@@ -66,6 +67,38 @@ def test_annotations_that_count_by_being_there(name: str, field: str, value: str
     """Any value counts, as in Cluster API."""
     assert getattr(read(metadata={"annotations": {name: value}}), field)
     assert not getattr(read(), field)
+
+
+@pytest.mark.parametrize(
+    ("value", "check"),
+    [(None, ""), ("", ""), ("true", ""), ("node-remedy: MachineHealthCheck workers", "workers")],
+)
+def test_whose_mark_it_is(value: str | None, check: str) -> None:
+    """Any value is a mark; only ours names a check."""
+    machine = read(
+        metadata={"annotations": {"host.metal3.io/external-remediation": value} if value is not None else {}}
+    )
+
+    assert (value is not None, check) == (machine.needs_remediation, machine.marked_by)
+
+
+@pytest.mark.parametrize(
+    ("notes", "repair_now", "paused"),
+    [
+        ({}, False, None),
+        ({"node-remedy.dev/repair": ""}, True, None),
+        ({"node-remedy.dev/paused": "true"}, False, Paused()),
+        ({"node-remedy.dev/paused": "false"}, False, None),
+        ({"node-remedy.dev/paused": TIME}, False, Paused(MOMENT)),
+        ({"node-remedy.dev/paused": "soon"}, False, Malformed),
+    ],
+)
+def test_what_a_person_steers_a_node_with(notes: dict[str, str], repair_now: bool, paused: Any) -> None:
+    """Repair now by being there; a pause for ever or until a time; what cannot be read is never the same as absent."""
+    node = convert(NODE, a_node_tree(annotations=notes)).obj
+
+    assert repair_now == node.repair_now
+    assert isinstance(node.paused, paused) if paused is Malformed else paused == node.paused
 
 
 CURRENT, OLDER = (Condition("New", "True", MOMENT),), (Condition("Old", "True", MOMENT),)

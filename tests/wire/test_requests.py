@@ -32,12 +32,14 @@ from noderemedy.model.actions import (
     BackUpNode,
     Confirm,
     CreateRequest,
+    DeleteMachine,
     DeleteNode,
     DeleteRequest,
     DropBackup,
     EvictPod,
     Guard,
     ListPods,
+    MarkMachine,
     PublishCheckStatus,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
@@ -156,6 +158,23 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         "PATCH",
         "/api/v1/nodes/worker-0",
         {"metadata": META, "spec": {"taints": []}},
+    ),
+    (
+        MarkMachine(MACHINE_AT, GUARD, "workers"),
+        "PATCH",
+        MACHINE_PATH,
+        {
+            "metadata": {
+                **META,
+                "annotations": {"host.metal3.io/external-remediation": "node-remedy: MachineHealthCheck workers"},
+            }
+        },
+    ),
+    (
+        DeleteMachine(MACHINE_AT, GUARD),
+        "DELETE",
+        MACHINE_PATH,
+        {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": META},
     ),
     (
         WriteMachineConditions(MACHINE_AT, GUARD, (Graded("OwnerRemediated", "True", "Done"),), (Foreign("{}"),)),

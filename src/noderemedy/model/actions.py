@@ -106,6 +106,21 @@ class DropBackup(Struct, frozen=True):
     guard: Guard
 
 
+class MarkMachine(Struct, frozen=True):
+    """Ask for the repair of a machine through `host.metal3.io/external-remediation`; the mark names the check."""
+
+    ref: Ref
+    guard: Guard
+    check: str
+
+
+class DeleteMachine(Struct, frozen=True):
+    """Delete a Machine so that its owner replaces it. Frees nothing: its provider ends the instance first."""
+
+    ref: Ref
+    guard: Guard
+
+
 class PublishCheckStatus(Struct, frozen=True):
     """Write the status of a MachineHealthCheck: counts, and all conditions, for a merge patch replaces lists."""
 
@@ -154,6 +169,8 @@ Action = (
     | RemoveRemediationAnnotation
     | RestoreNode
     | DropBackup
+    | MarkMachine
+    | DeleteMachine
     | PublishCheckStatus
     | WriteMachineConditions
     | CreateRequest
@@ -162,7 +179,7 @@ Action = (
 READS: tuple[type, ...] = (Confirm, ListPods)  # change nothing, so they need no leader and no plan
 # Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.
 REPEATABLE: tuple[type, ...] = (ListPods, EvictPod)
-IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, DeleteNode)
+IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, DeleteNode, DeleteMachine)
 
 
 def demand_proof(proof: object, subject: Subject) -> None:

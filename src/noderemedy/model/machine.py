@@ -31,6 +31,7 @@ class Machine(Struct, frozen=True):
 
     uid: str
     needs_remediation: bool = False
+    marked_by: str = ""  # the health check that asked for this, in our words; "" if somebody else did
     host: HostName | Malformed | None = None
     node_name: str | None = None
     provider_id: str = ""

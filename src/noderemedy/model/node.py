@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.time import Wall
 
 
@@ -36,6 +37,8 @@ class Node(Struct, frozen=True):
     annotations: tuple[tuple[str, str], ...] = ()
     taints: tuple[Taint, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    repair_now: bool = False  # node-remedy.dev/repair
+    paused: Paused | Malformed | None = None
 
 
 class NodeBackup(Struct, frozen=True):

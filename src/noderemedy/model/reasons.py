@@ -422,6 +422,18 @@ class RoomBroken(Reason, frozen=True):
         return f"a bug in node-remedy: {self.problem}; this object is left alone until it changes; please report it"
 
 
+# --- the budget and the claim -----------------------------------------------------------------------------------
+
+
+class WaitingForBudget(Reason, frozen=True):
+    """The budget has been asked and has not answered yet."""
+
+    quiet: ClassVar[bool] = True
+
+    def note(self) -> str:
+        return "waiting for the budget's answer"
+
+
 # --- health checks (seeds 003, 004): verdicts ------------------------------------------------------------------
 
 
@@ -786,6 +798,146 @@ class CheckPaused(Reason, frozen=True):
 
     def note(self) -> str:
         return "the check carries cluster.x-k8s.io/paused: its status is not written; remove the annotation to go on"
+
+
+# --- health checks: remediation ----------------------------------------------------------------------------------
+
+
+class TargetHealthy(Reason, frozen=True):
+    """There is nothing to repair."""
+
+    quiet: ClassVar[bool] = True
+
+    def note(self) -> str:
+        return "the machine is healthy"
+
+
+class TargetOfNobody(Reason, frozen=True):
+    """No valid check selects this machine."""
+
+    quiet: ClassVar[bool] = True
+
+    def note(self) -> str:
+        return "no valid health check selects this machine"
+
+
+class ClusterObjectPaused(Reason, frozen=True):
+    """`spec.paused` or the annotation is on the Cluster: none of its machines is touched."""
+
+    cluster: str
+
+    def note(self) -> str:
+        return f"Cluster {self.cluster} is paused: nothing is done for its machines; set spec.paused to false to go on"
+
+
+class CheckOfAnother(Reason, frozen=True):
+    """The governing check is looked after by another controller, which repairs its machines as well."""
+
+    quiet: ClassVar[bool] = True
+    check: str
+    manager: str
+
+    def note(self) -> str:
+        return f"check {self.check} is looked after by {self.manager}: node-remedy gives verdicts and asks for nothing"
+
+
+class ObserveOnly(Reason, frozen=True):
+    """`node-remedy.dev/mode: observe` on the check: verdicts, and nothing else."""
+
+    quiet: ClassVar[bool] = True
+    check: str
+
+    def note(self) -> str:
+        return f"check {self.check} only observes: remove node-remedy.dev/mode from it to repair"
+
+
+class LimitOfCheck(Reason, frozen=True):
+    """The governing check starts no repairs now: its own reason says why."""
+
+    quiet: ClassVar[bool] = True
+    check: str
+
+    def note(self) -> str:
+        return f"check {self.check} starts no repairs now: see its condition RemediationAllowed"
+
+
+class ObserverNew(Reason, frozen=True):
+    """Who has just come cannot tell how long a node has been silent."""
+
+    quiet: ClassVar[bool] = True
+    timeout: Span
+
+    def note(self) -> str:
+        return f"node-remedy has not watched for {self.timeout} without a gap yet: no new repair starts before that"
+
+
+class ApprovalAwaited(Reason, frozen=True):
+    """`node-remedy.dev/approval: required` on the check, and nobody has approved yet."""
+
+    check: str
+
+    def note(self) -> str:
+        return f"check {self.check} requires a person's approval for every repair"
+
+
+class AnotherRepair(Reason, frozen=True):
+    """A repair of another sort is going on: a second one would get in its way."""
+
+    how: str
+
+    def note(self) -> str:
+        return f"a repair by {self.how} is going on: no other one is started beside it"
+
+
+class RemediationAsked(Reason, frozen=True):
+    """The machine is sick and all gates are open: its repair is asked for."""
+
+    check: str
+    how: str
+
+    def note(self) -> str:
+        return f"check {self.check} asks for a repair by {self.how}"
+
+
+class RemediationGoesOn(Reason, frozen=True):
+    """What was asked for stands, and the machine is not healthy yet."""
+
+    quiet: ClassVar[bool] = True
+    how: str
+
+    def note(self) -> str:
+        return f"a repair by {self.how} was asked for and is not over"
+
+
+class HealthTold(Reason, frozen=True):
+    """The conditions of the Machine do not say what was found: they are written."""
+
+    quiet: ClassVar[bool] = True
+    status: str
+
+    def note(self) -> str:
+        return f"the Machine's conditions are brought up to date: HealthCheckSucceeded is {self.status}"
+
+
+class RemediationWithdrawn(Reason, frozen=True):
+    """What a check asked for is taken back, since nobody has begun with it."""
+
+    check: str
+    why: str
+
+    def note(self) -> str:
+        return f"what check {self.check} asked for is taken back: {self.why}"
+
+
+class NoControllerOwner(Reason, frozen=True):
+    """Deleting this machine would repair nothing: nobody would replace it."""
+
+    alert: ClassVar[bool] = True
+
+    def note(self) -> str:
+        return (
+            "the Machine has no controller owner that would replace it: it is not deleted; repair or replace it by hand"
+        )
 
 
 def _from(since: Wall | None) -> str:

@@ -53,6 +53,7 @@ class Undecodable(Permanent):
 
 def node(shape: shapes.NodeShape) -> Node:
     meta, spec = shape.metadata, shape.spec or shapes.NodeSpec()
+    notes = meta.annotations or {}
     status = shape.status or shapes.NodeStatus()
     return Node(
         uid=meta.uid,
@@ -64,6 +65,8 @@ def node(shape: shapes.NodeShape) -> Node:
         annotations=pairs(meta.annotations),
         taints=tuple(sorted(Taint(taint.key, taint.effect, taint.value) for taint in spec.taints or ())),
         conditions=tuple(condition(item) for item in status.conditions or ()),
+        repair_now=names.REPAIR in notes,
+        paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
     )
 
 
@@ -81,6 +84,7 @@ def machine(shape: shapes.MachineShape) -> Machine:
     return Machine(
         uid=meta.uid,
         needs_remediation=names.NEEDS_REMEDIATION in notes,
+        marked_by=marked_by(notes.get(names.NEEDS_REMEDIATION, "")),
         host=read_host_name(notes[names.MACHINE_HOST], meta.namespace) if names.MACHINE_HOST in notes else None,
         node_name=(status.node_ref.name or None) if status.node_ref else None,
         provider_id=spec.provider_id or "",
@@ -102,6 +106,11 @@ def machine(shape: shapes.MachineShape) -> Machine:
         controller=controller(meta.owner_references or ()),
         told=told(shape.api_version, status),
     )
+
+
+def marked_by(text: str) -> str:
+    """The check that a mark of ours names; a mark of anybody else, whatever it says, names none."""
+    return text.removeprefix(names.MARKED_BY) if text.startswith(names.MARKED_BY) else ""
 
 
 def judged(status: shapes.MachineStatus) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:

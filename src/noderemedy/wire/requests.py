@@ -17,12 +17,14 @@ from noderemedy.model.actions import (
     BackUpNode,
     Confirm,
     CreateRequest,
+    DeleteMachine,
     DeleteNode,
     DeleteRequest,
     DropBackup,
     EvictPod,
     Guard,
     ListPods,
+    MarkMachine,
     PublishCheckStatus,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
@@ -63,8 +65,10 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return annotate(ref, guard, {names.NEEDS_REMEDIATION: None}, resources)
         case RestoreNode():
             return restore(action, resources)
-        case DeleteNode(ref, guard) | DeleteRequest(ref, guard):
+        case DeleteNode(ref, guard) | DeleteRequest(ref, guard) | DeleteMachine(ref, guard):
             return verbs.delete(resources[ref.kind], ref.name, preconditions(guard), ref.namespace)
+        case MarkMachine(ref, guard, check):
+            return annotate(ref, guard, {names.NEEDS_REMEDIATION: names.MARKED_BY + check}, resources)
         case PublishCheckStatus():
             return publish(action, resources[action.ref.kind])
         case WriteMachineConditions(ref, guard, current, older):

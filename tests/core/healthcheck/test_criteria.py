@@ -475,13 +475,13 @@ def test_a_request_keeps_the_date_at_which_we_saw_it() -> None:
 def test_repair_now_skips_the_timeout(where: str) -> None:
     """What is pending counts as timed out; what is healthy stays so, and what is out of sight is not guessed."""
     on_machine: dict[str, Any] = {"repair_now": True} if where == "machine" else {}
-    notes = {"node-remedy.dev/repair": ""} if where == "node" else {}
+    on_node = {"repair_now": where == "node"}
 
-    found = verdict(a_target(a_sick_node("Unknown", 10, annotations=notes), **on_machine))
+    found = verdict(a_target(replace(a_sick_node("Unknown", 10), **on_node), **on_machine))
 
     pending = ConditionPending(NAME, "Ready", "Unknown", ago(10), FIVE_MINUTES)
     assert Unhealthy(ago(10), (pending, RepairNow())) == found
-    assert Healthy() == verdict(a_target(a_node(annotations=notes), **on_machine))
+    assert Healthy() == verdict(a_target(replace(a_node(), **on_node), **on_machine))
 
 
 def test_repair_now_guesses_nothing() -> None:

@@ -17,12 +17,14 @@ from noderemedy.model.actions import (
     BackUpNode,
     Confirm,
     CreateRequest,
+    DeleteMachine,
     DeleteNode,
     DeleteRequest,
     DropBackup,
     EvictPod,
     Guard,
     ListPods,
+    MarkMachine,
     PublishCheckStatus,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
@@ -99,6 +101,8 @@ class World:
                 assert not self.is_running, "a node was deleted while its host was running"
                 self.deleted.append(action)
                 del self.objects[ref]
+            case MarkMachine() | DeleteMachine():
+                raise NotImplementedError("there are no health checks in this world")
             case PublishCheckStatus() | WriteMachineConditions() | EvictPod() | DeleteRequest():
                 raise NotImplementedError("there are no health checks and no pods in this world")
             case _:

@@ -12,14 +12,15 @@ from typing import Any
 from msgspec import Struct
 
 from noderemedy.core.healthcheck import facts
-from noderemedy.core.healthcheck.facts import BY_CHECK, GateFact, VerdictFact, gate_ref
+from noderemedy.core.healthcheck.controllers import next_look, other_controller
+from noderemedy.core.healthcheck.facts import BY_CHECK, GateFact, PermitFact, VerdictFact, gate_ref, permit_ref
 from noderemedy.core.healthcheck.gate import gate
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.healthcheck import HealthCheck, Tally
 from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, Ref
 from noderemedy.model.reasons import ChecksOverlap, Reason
 from noderemedy.model.room import Present, Reader, Room, Stage
-from noderemedy.model.time import Now
+from noderemedy.model.time import Mono, Now
 
 
 class CheckView(Struct, frozen=True):
@@ -29,6 +30,7 @@ class CheckView(Struct, frozen=True):
     check: HealthCheck
     count: Tally
     contested: int  # machines that another check selects too
+    first_seen: Mono = Mono(0)
 
 
 def decide(view: CheckView, now: Now) -> Decision:
@@ -36,8 +38,15 @@ def decide(view: CheckView, now: Now) -> Decision:
     because: list[Reason] = [found.reason] if found.reason else []
     if view.contested:
         because.append(ChecksOverlap(view.contested))
+    writer = other_controller(view.check, view.first_seen, now)
+    permit = PermitFact(view.at, found.is_open, writer.manager if writer else "")
     return Decision(
-        because=tuple(because), facts=(Fact(gate_ref(view.at), GateFact(found, view.count, view.contested)),)
+        because=tuple(because),
+        wake_at=next_look(writer, view.first_seen, now),
+        facts=(
+            Fact(gate_ref(view.at), GateFact(found, view.count, view.contested)),
+            Fact(permit_ref(view.at), permit),
+        ),
     )
 
 
@@ -50,7 +59,7 @@ def sees(key: Ref, reader: Reader) -> CheckView | None:
         healthy=reader.tally(BY_CHECK, facts.healthy(key)),
         unhealthy=reader.tally(BY_CHECK, facts.unhealthy(key)),
     )
-    return CheckView(key, entry.obj, count, reader.tally(BY_CHECK, facts.contested(key)))
+    return CheckView(key, entry.obj, count, reader.tally(BY_CHECK, facts.contested(key)), entry.first_seen)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:

@@ -51,7 +51,6 @@ from noderemedy.model.room import Absent, Present, Unseen
 from noderemedy.model.time import Now, Wall
 
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
-REPAIR_ANNOTATION = "node-remedy.dev/repair"
 BLIND = (Sight.UNKNOWN, Sight.LOST)  # not even a machine without a node is judged: it may have got one meanwhile
 REMEDIATE, FAILED, MISSING = "remediate annotation", "phase Failed", "node missing"  # names of sightings
 
@@ -144,8 +143,7 @@ def is_hurried(target: Target) -> bool:
     """Whether a person asked, on machine or node, not to wait for the timeouts."""
     if target.machine.repair_now:
         return True
-    node = target.node
-    return isinstance(node, Present) and any(key == REPAIR_ANNOTATION for key, _ in node.obj.annotations)
+    return isinstance(target.node, Present) and bool(target.node.obj.repair_now)
 
 
 def findings(target: Target, check: HealthCheck, now: Now) -> Iterator[Finding]:

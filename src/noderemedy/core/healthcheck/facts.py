@@ -20,7 +20,9 @@ VERDICTS: dict[Kind, Kind] = {MACHINE: Kind(FACTS, "Verdict"), OPENSHIFT_MACHINE
 CHECKS = (HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK)
 SPECS: dict[Kind, Kind] = {kind: Kind(FACTS, f"Spec of {kind.group}") for kind in CHECKS}
 GATES: dict[Kind, Kind] = {kind: Kind(FACTS, f"Gate of {kind.group}") for kind in CHECKS}
-CHECK_OF: dict[Kind, Kind] = {fact: kind for facts in (SPECS, GATES) for kind, fact in facts.items()}
+PERMITS: dict[Kind, Kind] = {kind: Kind(FACTS, f"Permit of {kind.group}") for kind in CHECKS}
+CHECK_OF: dict[Kind, Kind] = {fact: kind for facts in (SPECS, GATES, PERMITS) for kind, fact in facts.items()}
+MACHINE_OF: dict[Kind, Kind] = {fact: kind for kind, fact in VERDICTS.items()}
 
 
 class SpecFact(FactValue, frozen=True):
@@ -48,12 +50,29 @@ class GateFact(FactValue, frozen=True):
     contested: int = 0  # machines that another check selects too
 
 
+class PermitFact(FactValue, frozen=True):
+    """Whether a check may start repairs, without the numbers: it wakes its sick machines, so it must change rarely."""
+
+    at: Ref
+    is_open: bool
+    other: str = ""  # the controller that looks after this check instead of us
+
+
 def verdict_ref(machine: Ref) -> Ref:
     return Ref(machine.cluster, VERDICTS[machine.kind], machine.namespace, machine.name)
 
 
 def gate_ref(check: Ref) -> Ref:
     return Ref(check.cluster, GATES[check.kind], check.namespace, check.name)
+
+
+def machine_of(verdict: Ref) -> Ref:
+    """The machine that a verdict is about."""
+    return Ref(verdict.cluster, MACHINE_OF[verdict.kind], verdict.namespace, verdict.name)
+
+
+def permit_ref(check: Ref) -> Ref:
+    return Ref(check.cluster, PERMITS[check.kind], check.namespace, check.name)
 
 
 def spec_ref(check: Ref) -> Ref:
@@ -71,7 +90,7 @@ def buckets(ref: Ref, fact: VerdictFact) -> tuple[str, ...]:
     if fact.verdict.counts_as_healthy and not fact.is_under_repair:
         names.append(healthy(fact.check))
     if isinstance(fact.verdict, Unhealthy):
-        names.append(unhealthy(fact.check))
+        names += (unhealthy(fact.check), SICK)
     if fact.others:
         names.append(contested(fact.check))
     return (*names, *(contested(other) for other in fact.others))
@@ -94,4 +113,5 @@ def contested(check: Ref) -> str:
 
 
 BY_CHECK = "verdicts by check"
+SICK = "unhealthy"  # all of them, of whichever check
 INDEXES: tuple[Index, ...] = tuple(Index(BY_CHECK, kind, buckets) for kind in VERDICTS.values())

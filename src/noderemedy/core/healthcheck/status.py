@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from noderemedy.core.conditions import merged
 from noderemedy.core.healthcheck import facts
+from noderemedy.core.healthcheck.controllers import next_look, other_controller
 from noderemedy.core.healthcheck.facts import GateFact, gate_ref
 from noderemedy.model.actions import Guard, PublishCheckStatus
 from noderemedy.model.checkstatus import (
@@ -23,7 +24,6 @@ from noderemedy.model.checkstatus import (
     VALID,
     CheckStatus,
     Told,
-    Writer,
 )
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.dialect import RULES
@@ -31,9 +31,8 @@ from noderemedy.model.healthcheck import HealthCheck
 from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, Ref
 from noderemedy.model.reasons import CheckInvalid, CheckPaused, ChecksOverlap, OtherControllerGoverns, StatusBehind
 from noderemedy.model.room import Present, Reader, Room
-from noderemedy.model.time import Mono, Now, Span
+from noderemedy.model.time import Mono, Now
 
-OTHERS_COUNT_FOR = Span.seconds(3_600)
 MESSAGE_MAX = 4_000
 INT32_MAX = 2**31 - 1
 DEPRECATED_MESSAGE = (
@@ -55,10 +54,10 @@ def decide(view: StatusView, now: Now) -> Decision:
     check = view.check
     if check.cluster_paused:
         return Decision(because=(CheckPaused(),))
-    if (writer := other_controller(view, now)) is not None:
-        is_lasting = is_since_we_look(writer, view, now)
-        wake_at = None if is_lasting else now.until(writer.at + OTHERS_COUNT_FOR)
-        return Decision(because=(OtherControllerGoverns(writer.manager),), wake_at=wake_at)
+    if (writer := other_controller(check, view.first_seen, now)) is not None:
+        return Decision(
+            because=(OtherControllerGoverns(writer.manager),), wake_at=next_look(writer, view.first_seen, now)
+        )
     wanted = wanted_status(check, view.found, now)
     if wanted == check.status:
         return NOTHING
@@ -66,25 +65,6 @@ def decide(view: StatusView, now: Now) -> Decision:
         actions=(PublishCheckStatus(view.at, Guard(check.uid, view.version), wanted),),
         because=(StatusBehind(wanted.expected, wanted.healthy),),
     )
-
-
-# --- two controllers ---------------------------------------------------------------------------------------------
-
-
-def other_controller(view: StatusView, now: Now) -> Writer | None:
-    """Who else looks after this check: whoever wrote its status last, within the hour or since we look at it."""
-    if view.check.governs:
-        return None
-    counting = [
-        one
-        for one in view.check.other_writers
-        if now.wall < one.at + OTHERS_COUNT_FOR or is_since_we_look(one, view, now)
-    ]
-    return max(counting, key=lambda one: (one.at, one.manager), default=None)
-
-
-def is_since_we_look(writer: Writer, view: StatusView, now: Now) -> bool:
-    return now.until(writer.at) > view.first_seen
 
 
 # --- what the status should say ----------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from noderemedy.core.healthcheck.controllers import OTHERS_COUNT_FOR
 from noderemedy.core.healthcheck.gate import most_bearable
-from noderemedy.core.healthcheck.status import OTHERS_COUNT_FOR
 from noderemedy.manager.importing.report import Difference, blocks, differs, named, note
 from noderemedy.manager.importing.world import World, metadata
 from noderemedy.model.dialect import RULES, Default

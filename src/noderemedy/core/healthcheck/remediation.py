@@ -1,0 +1,262 @@
+"""The remediation room: one key per Machine. Has sick machines repaired, and tells on Machines what was found.
+
+Called by the engine whenever a verdict, a check's permission, the budget's answer or the machine itself changes. It
+repairs nothing itself: it asks, in one of the ways of `modes.py` (seeds 003, 004), and somebody else acts.
+
+Rule 1: asking takes all gates (`remediationgates.py`). Telling takes only those that concern it: nobody may be blind.
+Rule 2: recovery and withdrawal ask no gate and no budget; what could not be judged is left alone in every respect.
+Rule 3: one machine, one repair: while one way is asked for, no other is, whatever the check says by now.
+Rule 4: one write to the Machine per decision, for each is guarded by its version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import structs
+
+from noderemedy.core import machines
+from noderemedy.core.conditions import write
+from noderemedy.core.external import lifecycle
+from noderemedy.core.gates import first, passages
+from noderemedy.core.healthcheck import facts, words
+from noderemedy.core.healthcheck.facts import BY_CHECK, VerdictFact, machine_of
+from noderemedy.core.healthcheck.modes import MODES, Way, told_by, way_of
+from noderemedy.core.healthcheck.remediationgates import BEFORE_BUDGET, GATES, SILENT, budget_allows, check_may_act
+from noderemedy.core.healthcheck.remediationview import CHECKS_OF, NAME, RemediationView, authors_of, sees
+from noderemedy.model.actions import (
+    Confirm,
+    CreateRequest,
+    DeleteMachine,
+    DeleteRequest,
+    MarkMachine,
+    RemoveRemediationAnnotation,
+    WriteMachineConditions,
+)
+from noderemedy.model.budget import ANSWER, need
+from noderemedy.model.decision import NOTHING, Decision, Fact
+from noderemedy.model.dialect import RULES
+from noderemedy.model.healthcheck import Healthy, Unhealthy
+from noderemedy.model.ids import CLUSTER, NODE, OPENSHIFT_HEALTH_CHECK, Ref
+from noderemedy.model.machine import Machine
+from noderemedy.model.machineconditions import EXTERNALLY_REMEDIATED, HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED, Graded
+from noderemedy.model.observer import OBSERVER
+from noderemedy.model.reasons import AnotherRepair, HealthTold, RemediationGoesOn, RemediationWithdrawn
+from noderemedy.model.remote import REMOTE
+from noderemedy.model.request import FOLLOWED
+from noderemedy.model.room import Index, Passage, Reader, Room
+from noderemedy.model.time import Now, Wall
+
+BY_AUTHOR = "machines by the check that asked"
+
+
+def decide(view: RemediationView, now: Now) -> Decision:
+    """What to tell and what to ask for, by the verdict."""
+    if view.governing is None:
+        return withdrawn(view, now)
+    verdict = view.governing.found.verdict
+    if isinstance(verdict, Healthy):
+        return recovered(view, now)
+    if isinstance(verdict, Unhealthy):
+        return sick(view, verdict, now)
+    return Decision(facts=running_need(view, running_way(view)))
+
+
+# --- a sick machine ----------------------------------------------------------------------------------------------
+
+
+def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
+    """All gates, then the way that the check means; and in any case what there is to tell."""
+    assert view.governing is not None
+    running = running_way(view)
+    if running is not None:
+        return with_telling(goes_on(view, running), view, now, running)
+    blocked = first(BEFORE_BUDGET, view, now)
+    wants = () if blocked else (need(view.at, NAME, verdict.since, is_running=False, node=view.node_at),)
+    if blocked := blocked or budget_allows(view, now):
+        return with_telling(blocked.decision(now, wants), view, now, None)
+    way = way_of(view.governing.check, view.machine)
+    decision = structs.replace(MODES[way].ask(view, now), facts=wants)
+    return with_telling(decision, view, now, way)
+
+
+def goes_on(view: RemediationView, running: Way) -> Decision:
+    """A repair that runs needs no gate and no grant to go on; another one is not started beside it."""
+    assert view.governing is not None
+    is_meant = running is way_of(view.governing.check, view.machine)
+    reason = RemediationGoesOn(running.value) if is_meant else AnotherRepair(running.value)
+    return Decision(because=(reason,), facts=running_need(view, running))
+
+
+def running_way(view: RemediationView) -> Way | None:
+    """The way in which a repair of this machine is asked for already, by us or by somebody else."""
+    return next((way for way, mode in MODES.items() if mode.is_asked(view)), None)
+
+
+def running_need(view: RemediationView, running: Way | None) -> tuple[Fact, ...]:
+    """A repair that runs counts, whoever asked for it and whatever the verdict is by now."""
+    if running is None or view.governing is None:
+        return ()
+    verdict = view.governing.found.verdict
+    since = verdict.since if isinstance(verdict, Unhealthy) else view.machine.created or Wall(0)
+    followed = lifecycle.wants(view.requests) if view.requests is not None else ()
+    return (need(view.at, NAME, since, is_running=True, node=view.node_at), *followed)
+
+
+# --- telling -----------------------------------------------------------------------------------------------------
+
+
+def with_telling(decision: Decision, view: RemediationView, now: Now, asked: Way | None) -> Decision:
+    """The same decision, and what the Machine's conditions should say, unless something keeps us from writing there.
+
+    A request comes first, since it is what helps; but one that failed before must not hold up the telling of it.
+    """
+    if first(SILENT, view, now) or any(action.ref == view.at for action in decision.actions):
+        return decision
+    trouble = lifecycle.trouble(view.requests, now) if asked is Way.EXTERNAL and view.requests is not None else None
+    action = telling(view, now, asked, trouble)
+    if action is None:
+        return decision
+    actions = (action, *decision.actions) if trouble else (*decision.actions, action)
+    return structs.replace(decision, actions=actions, because=(*decision.because, HealthTold("False")))
+
+
+def telling(
+    view: RemediationView, now: Now, asked: Way | None, trouble: lifecycle.Trouble | None
+) -> WriteMachineConditions | None:
+    """HealthCheckSucceeded=False for all to see, whatever the gates say; the others only once a repair is asked for."""
+    governing = view.governing
+    assert governing is not None
+    verdict = governing.found.verdict
+    assert isinstance(verdict, Unhealthy)
+    tells = told_by(governing.check, way_of(governing.check, view.machine))
+    wanted = [words.sick(verdict)] if HEALTH_CHECK_SUCCEEDED in tells else []
+    if asked is Way.CONDITIONS and OWNER_REMEDIATED in tells and words.may_ask_owner(view.machine.told):
+        wanted.append(words.owner_asked(governing.at.name))
+    if asked is Way.EXTERNAL and EXTERNALLY_REMEDIATED in tells:
+        wanted.append(words.externally_asked(governing.at.name, trouble))
+    return tell(view, tuple(wanted), now)
+
+
+def tell(
+    view: RemediationView, wanted: tuple[Graded, ...], now: Now, dropped: tuple[str, ...] = ()
+) -> WriteMachineConditions | None:
+    both = view.governing is None or RULES[view.governing.check.dialect].writes_both_generations
+    return write(view.at, view.entry, wanted, now, dropped=dropped, both=both)
+
+
+# --- a machine that is well again, or nobody's target any more ---------------------------------------------------
+
+
+def recovered(view: RemediationView, now: Now) -> Decision:
+    """Say so, and take back what was asked for, as far as nobody has begun with it. No gate but the silent ones."""
+    governing = view.governing
+    assert governing is not None
+    facts = running_need(view, running_way(view))
+    if any(gate(view, now) for gate in SILENT if gate is not check_may_act):
+        return Decision(facts=facts)
+    if taken := taken_back(view, now, "the machine is healthy"):
+        return structs.replace(taken, facts=facts)
+    is_told = HEALTH_CHECK_SUCCEEDED in told_by(governing.check, way_of(governing.check, view.machine))
+    was_told = view.machine.told.find(HEALTH_CHECK_SUCCEEDED)
+    says_well = is_told or (was_told is not None and was_told.status == "False")
+    wanted = (words.WELL,) if says_well and not governing.check.observes_only else ()
+    action = tell(view, wanted, now, stale(view))
+    return Decision((action,), (HealthTold("True"),), facts=facts) if action else Decision(facts=facts)
+
+
+def stale(view: RemediationView) -> tuple[str, ...]:
+    """Our own words that mean nothing any more. What an owner answered is the owner's."""
+    ours = [OWNER_REMEDIATED] if words.asked_by(view.machine.told) else []
+    return (*ours, EXTERNALLY_REMEDIATED) if view.governing is not None else tuple(ours)
+
+
+def withdrawn(view: RemediationView, now: Now) -> Decision:
+    """No check speaks for this machine any more: nobody shall act on what one once asked for."""
+    why = "no check selects this machine any more"
+    if taken := taken_back(view, now, why):
+        return taken
+    action = tell(view, (), now, stale(view))
+    return Decision((action,), (RemediationWithdrawn(", ".join(authors_of(view.machine)), why),)) if action else NOTHING
+
+
+def taken_back(view: RemediationView, now: Now, why: str) -> Decision | None:
+    """Requests of all modes, whichever the check means by now."""
+    actions = tuple(action for mode in MODES.values() for action in mode.take_back(view, now))
+    if not actions:
+        return None
+    return Decision(actions, (RemediationWithdrawn(", ".join(authors_of(view.machine)), why),))
+
+
+def explains(view: RemediationView, now: Now) -> tuple[Passage, ...]:
+    """All gates of the room, then those of a request where one would be made."""
+    ours = passages(GATES, view, now)
+    if view.requests is None or view.requests.wish is None:
+        return ours
+    return (*ours, *passages(lifecycle.GATES, view.requests, now))
+
+
+# --- what wakes it -----------------------------------------------------------------------------------------------
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    """A machine, its verdict, its node and its answer concern itself; a permission all sick ones of its check."""
+    if ref.kind in facts.VERDICTS:
+        return (ref,)
+    if isinstance(obj, VerdictFact):
+        return (machine_of(ref),)
+    if ref.kind == ANSWER:
+        return (obj.target,) if obj.target.kind in facts.VERDICTS else ()
+    if ref.kind == NODE:
+        return machines.at_node(ref, reader)
+    if ref.kind in (CLUSTER, REMOTE):
+        return machines.of_cluster(ref, reader)
+    if ref.kind == OBSERVER:
+        return map(machine_of, reader.find(BY_CHECK, facts.SICK))
+    if ref.kind == FOLLOWED:
+        return map(machine_of, reader.find(BY_CHECK, facts.SICK))
+    if ref.kind not in facts.CHECK_OF:  # a request: it has the name of its machine
+        return [Ref(ref.cluster, kind, ref.namespace, ref.name) for kind in facts.VERDICTS]
+    check = facts.check_of(ref)
+    if ref.kind in facts.PERMITS.values():
+        return map(machine_of, reader.find(BY_CHECK, facts.unhealthy(check)))
+    asked = reader.find(BY_AUTHOR, str(check))
+    return (*map(machine_of, reader.find(BY_CHECK, facts.total(check))), *asked)
+
+
+def _authors(ref: Ref, machine: Machine) -> tuple[str, ...]:
+    kind = CHECKS_OF.get(ref.kind, OPENSHIFT_HEALTH_CHECK)
+    return tuple(str(Ref(ref.cluster, kind, ref.namespace, name)) for name in authors_of(machine))
+
+
+ROOM = Room(
+    name=NAME,
+    watches=(
+        *(NODE, REMOTE, *facts.VERDICTS, CLUSTER),
+        *(*facts.VERDICTS.values(), *facts.SPECS.values(), *facts.PERMITS.values()),
+        *(ANSWER, OBSERVER, FOLLOWED),
+    ),
+    indexes=(
+        *machines.INDEXES,
+        *facts.INDEXES,
+        *lifecycle.INDEXES,
+        *(Index(BY_AUTHOR, kind, _authors) for kind in facts.VERDICTS),
+    ),
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset(
+        {
+            Confirm,
+            WriteMachineConditions,
+            MarkMachine,
+            RemoveRemediationAnnotation,
+            DeleteMachine,
+            CreateRequest,
+            DeleteRequest,
+        }
+    ),
+    explains=explains,
+    takes_requests=True,
+)

@@ -1,0 +1,140 @@
+"""What must be so before a health check asks for a repair: an ordered list of small questions. Seeds 003, 004.
+
+Used by the remediation room to decide and by `explain` to list. The order is that of the reasons' worth: what makes the
+question meaningless comes first, what only takes time comes late, and the budget, which others share, comes last.
+Those in `SILENT` also keep us from telling anything on the Machine.
+"""
+
+from __future__ import annotations
+
+from noderemedy.core.gates import Blocked
+from noderemedy.core.healthcheck.remediationview import RemediationView
+from noderemedy.model.budget import Granted, Refused
+from noderemedy.model.healthcheck import HealthCheck, Healthy, Unhealthy
+from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.reasons import (
+    ApprovalAwaited,
+    CheckInvalid,
+    CheckOfAnother,
+    CheckPaused,
+    ClusterObjectPaused,
+    ClusterPaused,
+    LimitOfCheck,
+    ObserveOnly,
+    ObserverNew,
+    PausedByPerson,
+    PauseUnreadable,
+    TargetHealthy,
+    TargetLeaving,
+    TargetOfNobody,
+    WaitingForBudget,
+)
+from noderemedy.model.room import Present
+from noderemedy.model.time import Now, Span
+
+
+def check_is_valid(view: RemediationView, now: Now) -> Blocked | None:
+    if view.governing is None or view.governing.check.deleting:
+        return Blocked(TargetOfNobody())
+    check = view.governing.check
+    return None if check.is_valid else Blocked(CheckInvalid(check.trouble))
+
+
+def no_other_controller(view: RemediationView, now: Now) -> Blocked | None:
+    governing = view.governing
+    permit = governing.permit if governing else None
+    return Blocked(CheckOfAnother(governing.at.name, permit.other)) if governing and permit and permit.other else None
+
+
+def cluster_is_not_paused(view: RemediationView, now: Now) -> Blocked | None:
+    """`cluster.x-k8s.io/paused`: the objects may be on their way to another cluster, so nothing is written at all."""
+    if view.cluster is not None and view.cluster.paused:
+        return Blocked(ClusterObjectPaused(view.machine.cluster_name))
+    if view.governing is not None and view.governing.check.cluster_paused:
+        return Blocked(CheckPaused())
+    return Blocked(ClusterPaused()) if view.machine.cluster_paused else None
+
+
+def nobody_paused_it(view: RemediationView, now: Now) -> Blocked | None:
+    """`node-remedy.dev/paused` on the check, the Machine or the Node."""
+    node = view.node.obj.paused if isinstance(view.node, Present) else None
+    pauses = (view.governing.check.paused if view.governing else None, view.machine.paused, node)
+    for pause in pauses:
+        if isinstance(pause, Malformed):
+            return Blocked(PauseUnreadable(pause.problem))
+        if isinstance(pause, Paused) and pause.holds(now.wall):
+            return Blocked(PausedByPerson(pause.until), until=pause.until)
+    return None
+
+
+def check_may_act(view: RemediationView, now: Now) -> Blocked | None:
+    governing = view.governing
+    is_observing = governing is not None and governing.check.observes_only
+    return Blocked(ObserveOnly(governing.at.name)) if governing and is_observing else None
+
+
+def machine_stays(view: RemediationView, now: Now) -> Blocked | None:
+    return Blocked(TargetLeaving()) if view.machine.deleting else None
+
+
+def machine_is_unhealthy(view: RemediationView, now: Now) -> Blocked | None:
+    verdict = view.governing.found.verdict if view.governing else None
+    if verdict is None or isinstance(verdict, Unhealthy):
+        return None
+    if isinstance(verdict, Healthy):
+        return Blocked(TargetHealthy())
+    return Blocked(verdict.because[0], until=getattr(verdict, "until", None))
+
+
+def limit_is_kept(view: RemediationView, now: Now) -> Blocked | None:
+    """The check's own gate; without its answer it counts as closed."""
+    if view.governing is None or (view.governing.permit is not None and view.governing.permit.is_open):
+        return None
+    return Blocked(LimitOfCheck(view.governing.at.name))
+
+
+def watched_long_enough(view: RemediationView, now: Now) -> Blocked | None:
+    """Longer than the shortest timeout, without a gap: who has just come cannot tell who is sick."""
+    needed = shortest_timeout(view.governing.check) if view.governing else Span(0)
+    if view.contact_since is None:
+        return Blocked(ObserverNew(needed))
+    left = needed - now.mono.since(view.contact_since)
+    return Blocked(ObserverNew(needed), until=now.wall + left) if left > Span(0) else None
+
+
+def shortest_timeout(check: HealthCheck) -> Span:
+    spans = [criterion.timeout for criterion in (*check.node_criteria, *check.machine_criteria)]
+    if isinstance(check.startup_timeout, Span) and check.startup_timeout.ms:
+        spans.append(check.startup_timeout)
+    return min(spans, default=Span(0))
+
+
+def person_approved(view: RemediationView, now: Now) -> Blocked | None:
+    governing = view.governing
+    return Blocked(ApprovalAwaited(governing.at.name)) if governing and governing.check.needs_approval else None
+
+
+def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
+    match view.answer:
+        case Granted():
+            return None
+        case Refused(_, reason, until):
+            return Blocked(reason, until)
+        case None:
+            return Blocked(WaitingForBudget())
+
+
+SILENT = (check_is_valid, no_other_controller, cluster_is_not_paused, check_may_act)
+BEFORE_BUDGET = (
+    check_is_valid,
+    no_other_controller,
+    cluster_is_not_paused,
+    nobody_paused_it,
+    check_may_act,
+    machine_stays,
+    machine_is_unhealthy,
+    limit_is_kept,
+    watched_long_enough,
+    person_approved,
+)
+GATES = (*BEFORE_BUDGET, budget_allows)

@@ -1,0 +1,142 @@
+"""What the remediation room sees of one Machine: its verdict, the check behind it, and what may stand in the way.
+
+A machine that is nobody's target is seen only as long as something that a check once asked for is left on it. Whether
+that check is really gone, or merely cannot be understood now, makes the difference: an invalid policy changes nothing.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.core import machines
+from noderemedy.core.external import lifecycle
+from noderemedy.core.external.lifecycle import RequestView
+from noderemedy.core.healthcheck.facts import (
+    PermitFact,
+    SpecFact,
+    VerdictFact,
+    permit_ref,
+    spec_ref,
+    verdict_ref,
+)
+from noderemedy.core.healthcheck.words import asked_by
+from noderemedy.model.budget import Granted, Refused, answer
+from noderemedy.model.cluster import Cluster
+from noderemedy.model.healthcheck import HealthCheck, TemplateRef
+from noderemedy.model.ids import CLUSTER, HEALTH_CHECK, HOST, MACHINE, OPENSHIFT_HEALTH_CHECK, Kind, Ref
+from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.observer import contact_since
+from noderemedy.model.room import Absent, Entry, Present, Reader
+from noderemedy.model.time import Mono
+
+NAME = "remediation"  # of the room that sees this
+
+
+class Governing(Struct, frozen=True):
+    """The check that speaks for a machine, what it found, and whether it may start repairs."""
+
+    at: Ref
+    check: HealthCheck
+    found: VerdictFact
+    permit: PermitFact | None = None
+
+
+class RemediationView(Struct, frozen=True):
+    """One machine; without `governing` it is nobody's target."""
+
+    at: Ref
+    entry: Present
+    machine: Machine
+    governing: Governing | None = None
+    cluster: Cluster | None = None
+    node_at: Ref | None = None
+    node: Entry = Absent()
+    host: Entry = Absent()
+    answer: Granted | Refused | None = None
+    contact_since: Mono | None = None
+    requests: RequestView | None = None  # None: nobody asked for any
+
+
+def sees(key: Ref, reader: Reader) -> RemediationView | None:
+    entry = reader.read(key)
+    if not isinstance(entry, Present):
+        return None
+    machine: Machine = entry.obj
+    found = reader.read(verdict_ref(key))
+    if not isinstance(found, Present):
+        return (
+            RemediationView(key, entry, machine, host=host_of(key, machine, reader))
+            if is_left(key, machine, reader)
+            else None
+        )
+    governing = governing_check(found.obj, reader)
+    if governing is None:
+        return None
+    node_at = machines.node_at(key, machine, reader)
+    return RemediationView(
+        at=key,
+        entry=entry,
+        machine=machine,
+        governing=governing,
+        cluster=cluster_of(key, machine, reader),
+        node_at=node_at,
+        node=reader.read(node_at) if node_at else Absent(),
+        host=host_of(key, machine, reader),
+        answer=answer(key, reader),
+        contact_since=contact_since(reader),
+        requests=lifecycle.sees(key, machine, template_of(governing.check), NAME, reader),
+    )
+
+
+def template_of(check: HealthCheck) -> TemplateRef | None:
+    return check.template if isinstance(check.template, TemplateRef) else None
+
+
+def governing_check(found: VerdictFact, reader: Reader) -> Governing | None:
+    """The check of a verdict; None in the moment in which its spec has just gone."""
+    spec, permit = reader.read(spec_ref(found.check)), reader.read(permit_ref(found.check))
+    if not isinstance(spec, Present):
+        return None
+    return Governing(found.check, spec.obj.check, found, permit.obj if isinstance(permit, Present) else None)
+
+
+def host_of(key: Ref, machine: Machine, reader: Reader) -> Entry:
+    """The host of a machine, to tell whether its power cycle has begun."""
+    if not isinstance(machine.host, HostName):
+        return Absent()
+    return reader.read(Ref(key.cluster, HOST, machine.host.namespace, machine.host.name))
+
+
+def cluster_of(key: Ref, machine: Machine, reader: Reader) -> Cluster | None:
+    if key.kind != MACHINE or not machine.cluster_name:
+        return None
+    entry = reader.read(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name))
+    return entry.obj if isinstance(entry, Present) else None
+
+
+# --- machines that are nobody's target any more ------------------------------------------------------------------
+
+CHECKS_OF: dict[Kind, Kind] = {MACHINE: HEALTH_CHECK}
+
+
+def is_left(key: Ref, machine: Machine, reader: Reader) -> bool:
+    """Whether something of ours is on this machine, and no check that asked for it can still mean it."""
+    authors = authors_of(machine)
+    if not authors or machine.cluster_paused or machine.deleting:
+        return False
+    kind = CHECKS_OF.get(key.kind, OPENSHIFT_HEALTH_CHECK)
+    return all(is_over(Ref(key.cluster, kind, key.namespace, name), reader) for name in authors)
+
+
+def authors_of(machine: Machine) -> tuple[str, ...]:
+    """The checks whose requests this machine carries."""
+    return tuple(sorted({name for name in (machine.marked_by, asked_by(machine.told)) if name}))
+
+
+def is_over(check: Ref, reader: Reader) -> bool:
+    """The check is gone, or is there, can be understood, and does not mean this machine."""
+    entry, spec = reader.read(check), reader.read(spec_ref(check))
+    if not isinstance(entry, Present):
+        return isinstance(entry, Absent)
+    fact: SpecFact | None = spec.obj if isinstance(spec, Present) else None
+    return fact is not None and fact.check.is_valid

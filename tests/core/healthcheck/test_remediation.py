@@ -1,0 +1,548 @@
+"""Health checks through the engine, from a sick node to what is asked for; and properties of every decision."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from tests.builders import DOCTOR, NOW, TEMPLATE_AT, a_host, a_machine, a_node, ago, later, present
+from tests.core.external.test_lifecycle import a_request_view
+from tests.core.healthcheck.remediations import CHECK_AT, SICK, TEMPLATE, WELL, a_view, decide, names, reasons
+from tests.core.healthcheck.targets import UNKNOWN, a_check
+
+from noderemedy.core.external.lifecycle import Standing
+from noderemedy.core.healthcheck import checks, remediation, specs, verdicts
+from noderemedy.core.healthcheck.facts import permit_ref
+from noderemedy.core.healthcheck.remediationview import RemediationView
+from noderemedy.core.healthcheck.words import owner_asked
+from noderemedy.engine.loop import Engine
+from noderemedy.model.actions import (
+    Action,
+    DeleteMachine,
+    MarkMachine,
+    RemoveRemediationAnnotation,
+    WriteMachineConditions,
+)
+from noderemedy.model.budget import Granted, Need, Refused, answer_ref
+from noderemedy.model.checkstatus import Writer
+from noderemedy.model.healthcheck import Count, Dialect, HealthCheck, Unjudged
+from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, Ref, ref
+from noderemedy.model.machineconditions import Graded, MachineConditions
+from noderemedy.model.meta import Paused
+from noderemedy.model.node import Condition
+from noderemedy.model.observer import OBSERVER_AT, Observer
+from noderemedy.model.outcome import Done, Key, Seen
+from noderemedy.model.reasons import CannotSeeNode, WaitingForBudget
+from noderemedy.model.refusal import Refusal
+from noderemedy.model.room import Absent, Present
+from noderemedy.model.time import Mono, Now, Span, Wall
+from noderemedy.rooms import watched
+
+ROOMS = (specs.ROOM, verdicts.ROOM, checks.ROOM, remediation.ROOM)
+YOUNGER_AT = ref(HEALTH_CHECK, "younger", "metal")
+
+
+def at(number: int) -> Ref:
+    return ref(MACHINE, f"worker-{number}", "metal")
+
+
+class Stage:
+    """An engine with the rooms of health checks, some machines, and an API that does what it is asked to."""
+
+    def __init__(self, check: HealthCheck, size: int = 3) -> None:
+        self.engine = Engine(ROOMS)
+        self.now: Now = NOW
+        self.version = 100
+        self.did: list[str] = []
+        self.looks: list[Ref] = []
+        for kind in watched(ROOMS):
+            self.engine.listing(kind, self.now)
+            self.engine.listed(kind, self.now)
+        self.fact(OBSERVER_AT, Observer(Mono(self.now.mono.ms - 3_600_000)))
+        self.put(CHECK_AT, replace(check, created=Wall(1)))
+        for number in range(size):
+            machine = a_machine(uid=f"m{number}", node_name=f"node-{number}", provider_id="")
+            told = MachineConditions(None, ())
+            self.put(at(number), replace(machine, labels=(("role", "worker"),), told=told))
+            self.node(number, "True")
+        self.step()
+
+    def put(self, where: Ref, obj: Any) -> None:
+        self.version += 1
+        self.engine.seen(Seen(where, obj.uid, str(self.version), obj), self.now)
+
+    def fact(self, where: Ref, value: Any) -> None:
+        self.engine.seen(Seen(where, "", "", value), self.now)
+
+    def drop(self, where: Ref) -> None:
+        entry = self.engine.cache.read(where)
+        assert isinstance(entry, Present)
+        self.engine.gone(Seen(where, entry.obj.uid, "", entry.obj), self.now)
+
+    def node(self, number: int, ready: str, **more: Any) -> None:
+        condition = Condition("Ready", ready, self.now.wall)
+        built = replace(a_node(provider_id=""), **{"uid": f"n{number}", "conditions": (condition,), **more})
+        self.put(ref(NODE, f"node-{number}"), built)
+
+    def change(self, number: int, **more: Any) -> None:
+        self.put(at(number), replace(self.machine(number), **more))
+
+    def edit(self, **more: Any) -> None:
+        entry = self.engine.cache.read(CHECK_AT)
+        assert isinstance(entry, Present)
+        self.put(CHECK_AT, replace(entry.obj, **more))
+
+    def grant(self, number: int) -> None:
+        self.fact(answer_ref(at(number)), Granted(at(number), self.now.wall))
+
+    def machine(self, number: int) -> Any:
+        entry = self.engine.cache.read(at(number))
+        assert isinstance(entry, Present)
+        return entry.obj
+
+    def step(self, seconds: float = 0) -> None:
+        """Time passes, and the API carries out what is asked of it."""
+        self.now = later(seconds, self.now)
+        for _ in range(10):
+            effects = self.engine.step(self.now, 1).effects
+            if not effects:
+                return
+            for effect in effects:
+                self.did.append(f"{type(effect.action).__name__} {effect.action.ref.name}")
+                self.engine.ended(effect, self.outcome(effect.action), self.now)
+        raise AssertionError("the engine does not come to rest")
+
+    def outcome(self, action: Action) -> Done:
+        entry = self.engine.cache.read(action.ref)
+        if not isinstance(entry, Present) or isinstance(action, DeleteMachine):
+            return Done(self.now.mono, gone=True)
+        self.version += 1
+        return Done(self.now.mono, Seen(action.ref, entry.obj.uid, str(self.version), applied(entry.obj, action)))
+
+    def why(self, number: int) -> list[str]:
+        found = self.engine.decisions.get(Key("remediation", at(number)))
+        return [type(reason).__name__ for reason in found.because] if found else []
+
+    def asked(self) -> list[str]:
+        return [what for what in self.did if not what.startswith("WriteMachineConditions")]
+
+
+def applied(machine: Any, action: Action) -> Any:
+    """A Machine after a write of ours."""
+    match action:
+        case MarkMachine(_, _, check):
+            return replace(machine, needs_remediation=True, marked_by=check)
+        case RemoveRemediationAnnotation():
+            return replace(machine, needs_remediation=False, marked_by="")
+        case WriteMachineConditions(_, _, current, older):
+            told = machine.told
+            kept = replace(
+                told,
+                current=current if told.current is not None and current is not None else told.current,
+                older=older if told.older is not None and older is not None else told.older,
+            )
+            return replace(machine, told=kept)
+    return machine
+
+
+def a_sick_stage(check: HealthCheck | None = None) -> Stage:
+    """One of three machines has been silent for longer than its timeout."""
+    stage = Stage(check or a_check(annotation_mode=True))
+    stage.node(0, "Unknown")
+    stage.step(301)
+    return stage
+
+
+# --- through the engine ------------------------------------------------------------------------------------------
+
+
+def test_a_sick_machine_is_marked_once_the_budget_allows_it() -> None:
+    """It waits for the answer, is marked when that comes, and not again while the mark is there."""
+    stage = a_sick_stage()
+    assert ([], ["WaitingForBudget"]) == (stage.did, stage.why(0))
+    stage.grant(0)
+    stage.step()
+    stage.step(600)
+
+    assert (["MarkMachine worker-0"], ["RemediationGoesOn"]) == (stage.did, stage.why(0))
+
+
+def test_a_permission_wakes_the_sick_and_only_them() -> None:
+    """Closed by the limit; as soon as it opens the sick one is looked at, and the healthy ones are not."""
+    stage = a_sick_stage(a_check(annotation_mode=True, max_unhealthy=Count(1)))
+    stage.grant(0)
+    stage.step()
+    assert ["LimitOfCheck"] == stage.why(0)
+    woken = [*remediation.wakes(*the_permit(stage), stage.engine.cache)]
+    stage.edit(max_unhealthy=Count(2))
+    stage.step()
+
+    assert [at(0)] == woken
+    assert ["MarkMachine worker-0"] == stage.did
+
+
+def the_permit(stage: Stage) -> tuple[Ref, Any]:
+    where = permit_ref(CHECK_AT)
+    entry = stage.engine.cache.read(where)
+    assert isinstance(entry, Present)
+    return where, entry.obj
+
+
+def test_the_mark_of_a_machine_that_recovered_is_taken_off() -> None:
+    """Before anybody began with the repair: the node is back in time."""
+    stage = a_sick_stage()
+    stage.grant(0)
+    stage.step()
+    stage.node(0, "True")
+    stage.step()
+
+    assert ["MarkMachine worker-0", "RemoveRemediationAnnotation worker-0"] == stage.did
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"selector": replace(a_check().selector, match_labels=(("role", "other"),))}, True),
+        ({"problems": ("spec.maxUnhealthy: no",)}, False),
+        ({"paused": Paused()}, False),
+        ({"cluster_paused": True}, False),
+        ({"observes_only": True}, False),
+        ({"template": TEMPLATE, "annotation_mode": False}, False),
+        ({"annotation_mode": False}, False),
+        ({"max_unhealthy": Count(0)}, False),
+    ],
+)
+def test_a_check_edited_in_the_middle(change: dict[str, Any], expected: bool) -> None:
+    """Only who is nobody's target any more loses the mark; an invalid check, above all, changes nothing."""
+    stage = a_sick_stage()
+    stage.grant(0)
+    stage.step()
+    stage.edit(**change)
+    stage.step()
+    stage.step(60)
+
+    assert (["RemoveRemediationAnnotation worker-0"] if expected else []) == stage.asked()[1:]
+
+
+def test_an_invalid_check_that_is_mended_to_mean_others() -> None:
+    """While it is invalid nobody can tell whom it means; then it is known, and the mark goes."""
+    stage = a_sick_stage()
+    stage.grant(0)
+    stage.step()
+    stage.edit(problems=("spec.selector: no",))
+    stage.step()
+    assert ["MarkMachine worker-0"] == stage.did
+    stage.edit(problems=(), selector=replace(a_check().selector, match_labels=(("role", "other"),)))
+    stage.step()
+
+    assert ["MarkMachine worker-0", "RemoveRemediationAnnotation worker-0"] == stage.did
+
+
+def test_the_check_is_deleted_in_the_middle() -> None:
+    """What it asked for is taken back: its marks, and its word to the owner."""
+    for check, undone in ((a_check(annotation_mode=True), "RemoveRemediationAnnotation"), (a_check(), "WriteMachine")):
+        stage = a_sick_stage(check)
+        stage.grant(0)
+        stage.step()
+        before = len(stage.did)
+        stage.drop(CHECK_AT)
+        stage.step()
+
+        assert [True] == [what.startswith(undone) for what in stage.did[before:] if what.endswith("worker-0")]
+        assert None is stage.machine(0).told.find("OwnerRemediated")
+        assert not stage.machine(0).needs_remediation
+
+
+def test_machines_that_somebody_skips_or_pauses_in_the_middle() -> None:
+    """Skipped: nobody's target, so the mark goes. Paused with its cluster: nothing is written at all."""
+    for more, undone in (({"skips_remediation": True}, True), ({"cluster_paused": True}, False)):
+        stage = a_sick_stage()
+        stage.grant(0)
+        stage.step()
+        stage.change(0, **more)
+        stage.step()
+
+        assert undone == (not stage.machine(0).needs_remediation)
+
+
+def test_the_machine_is_deleted_in_the_middle() -> None:
+    """Nothing is asked of a machine that goes, and its need is withdrawn when it is gone."""
+    stage = a_sick_stage()
+    stage.change(0, deleting=True)
+    stage.grant(0)
+    stage.step()
+    assert [] == stage.did
+    stage.drop(at(0))
+    stage.step()
+
+    assert [] == stage.why(0)
+    assert not needs(stage)
+
+
+def needs(stage: Stage) -> list[Need]:
+    found = [stage.engine.cache.read(one) for one in stage.engine.cache.refs()]
+    return [one.obj for one in found if isinstance(one, Present) and isinstance(one.obj, Need)]
+
+
+def test_a_node_that_was_made_again_is_another_node() -> None:
+    """The same name with a new uid: its sickness is counted anew, and no repair of the old one is asked for."""
+    stage = Stage(a_check(annotation_mode=True))
+    stage.grant(0)
+    stage.node(0, "Unknown")
+    stage.step(200)
+    stage.drop(ref(NODE, "node-0"))
+    stage.node(0, "Unknown", uid="another")
+    stage.step(200)
+    assert [] == stage.asked()
+    stage.step(200)
+
+    assert ["MarkMachine worker-0"] == stage.asked()
+
+
+def test_of_overlapping_checks_only_the_older_one_speaks() -> None:
+    """The younger one, which would delete or tell something else, writes nothing."""
+    stage = Stage(a_check(annotation_mode=True))
+    stage.put(YOUNGER_AT, a_check(uid="younger", created=Wall(2), node_criteria=()))
+    stage.grant(0)
+    stage.node(0, "Unknown")
+    stage.step(301)
+
+    assert ["MarkMachine worker-0"] == stage.did
+    assert "workers" == stage.machine(0).marked_by
+
+
+def test_another_controller_is_left_all_machines_of_its_check() -> None:
+    """Verdicts are given, nothing is written; after an hour without it, or by a person's word, we take over."""
+    written = Writer("capi", ago(60))
+    stage = Stage(a_check(annotation_mode=True, other_writers=(written,)))
+    stage.grant(0)
+    stage.node(0, "Unknown")
+    stage.step(301)
+    assert ([], ["CheckOfAnother"]) == (stage.did, stage.why(0))
+    stage.edit(governs=True)
+    stage.step()
+
+    assert ["MarkMachine worker-0"] == stage.did
+
+
+def test_repair_now_skips_the_timeout_and_nothing_else() -> None:
+    """On the node: asked for at once if the budget allows it; with the limit reached, not at all."""
+    for limit, expected in ((Count(2), ["MarkMachine worker-0"]), (Count(1), [])):
+        stage = Stage(a_check(annotation_mode=True, max_unhealthy=limit))
+        stage.node(0, "Unknown", repair_now=True)
+        stage.step()
+        assert [] == stage.did, "the budget was not asked"
+        stage.grant(0)
+        stage.step()
+
+        assert expected == stage.did
+
+
+def test_a_paused_node_is_repaired_when_its_pause_is_over() -> None:
+    """Nobody has to touch anything."""
+    stage = Stage(a_check(annotation_mode=True))
+    stage.grant(0)
+    stage.node(0, "Unknown", paused=Paused(later(900).wall))
+    stage.step(600)
+    assert ([], ["PausedByPerson"]) == (stage.did, stage.why(0))
+    stage.step(301)
+
+    assert ["MarkMachine worker-0"] == stage.did
+
+
+def test_who_has_just_come_asks_for_nothing_yet() -> None:
+    """A manager that lost sight waits for the shortest timeout again; then it acts by itself."""
+    stage = Stage(a_check(annotation_mode=True))
+    stage.grant(0)
+    stage.node(0, "Unknown")
+    stage.step(295)
+    stage.fact(OBSERVER_AT, Observer(stage.now.mono))
+    stage.step(10)
+    assert ([], ["ObserverNew"]) == (stage.did, stage.why(0))
+    stage.step(290)
+
+    assert ["MarkMachine worker-0"] == stage.did
+
+
+def test_who_comes_into_contact_acts() -> None:
+    """Out of sight nothing new is asked for; the news that all is in sight again wakes the sick."""
+    stage = Stage(a_check(annotation_mode=True, node_criteria=(replace(UNKNOWN, timeout=Span(0)),)))
+    stage.drop(OBSERVER_AT)
+    stage.grant(0)
+    stage.node(0, "Unknown")
+    stage.step(2)
+    assert ([], ["ObserverNew"]) == (stage.did, stage.why(0))
+    stage.fact(OBSERVER_AT, Observer(stage.now.mono))
+    stage.step()
+
+    assert ["MarkMachine worker-0"] == stage.did
+
+
+def test_a_restart_asks_for_nothing_twice_and_tells_nothing_twice() -> None:
+    """The same world in a new process: not one write."""
+    first = a_sick_stage(a_check())
+    first.grant(0)
+    first.step()
+    again = Stage(a_check())
+    for number in range(3):
+        again.put(at(number), first.machine(number))
+    again.node(0, "Unknown")
+    again.step()
+    again.did.clear()
+    again.step(600)
+
+    assert [] == again.did
+
+
+def test_verdicts_are_not_woken_by_what_we_tell() -> None:
+    """Every machine is told once; the rooms come to rest, and an hour brings nothing new."""
+    stage = Stage(a_check())
+    assert [f"WriteMachineConditions worker-{number}" for number in range(3)] == sorted(stage.did)
+    stage.step(3_600)
+
+    assert 3 == len(stage.did)
+
+
+# --- requests from templates -------------------------------------------------------------------------------------
+
+STANDING = (Standing(ref(DOCTOR, "worker-0", "metal"), "doctor-uid-1", False),)
+REFUSED = Refusal("CreateRequest", ref(DOCTOR, "worker-0", "metal"), "quota")
+
+
+def with_template(dialect: Dialect = Dialect.SEED, verdict: Any = SICK, **request: Any) -> RemediationView:
+    view = a_view(a_check(dialect, template=TEMPLATE), verdict)
+    return replace(view, requests=a_request_view(**request))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expected"),
+    [(Dialect.SEED, ["CreateRequest"]), (Dialect.CAPI, ["CreateRequest", "WriteMachineConditions"])],
+)
+def test_a_request_is_made_and_told_where_the_dialect_tells(dialect: Dialect, expected: list[str]) -> None:
+    """The request first: that is what helps. OwnerRemediated is never told beside a request."""
+    decision = decide(with_template(dialect))
+
+    assert expected == names(decision.actions)
+    assert ["HealthCheckSucceeded", "ExternallyRemediated"][: 2 * (dialect is Dialect.CAPI)] == [
+        one.type for one in getattr(decision.actions[-1], "current", ()) or ()
+    ]
+
+
+def test_what_went_wrong_with_a_request_is_told_before_it_is_tried_again() -> None:
+    """Or a refusal would hold up the telling of it for ever."""
+    decision = decide(with_template(Dialect.CAPI, refusal=REFUSED))
+
+    assert ["WriteMachineConditions", "CreateRequest"] == names(decision.actions)
+    [told] = [one for one in getattr(decision.actions[0], "current", ()) if one.type == "ExternallyRemediated"]
+    assert ("RemediationRequestCreationFailed", "quota") == (told.reason, told.message)
+
+
+def test_a_template_that_is_missing_is_looked_for_again() -> None:
+    """No request, a reason, and a time for the next look; budget and gates stay as they are."""
+    decision = decide(with_template(template=Absent(NOW.mono)))
+
+    assert (["TemplateNotFound"], 1) == (reasons(decision), len(decision.facts))
+    assert decision.wake_at is not None
+    assert TEMPLATE_AT.name in str(decision.because[0].note())
+
+
+def test_a_request_that_stands_is_left_to_its_controller() -> None:
+    """It counts as a repair that runs, and its kind is followed as long as it is there."""
+    decision = decide(with_template(standing=STANDING))
+
+    assert ([], ["RemediationGoesOn"]) == (names(decision.actions), reasons(decision))
+    assert 2 == len(decision.facts)
+
+
+def test_a_request_is_deleted_on_recovery_whatever_the_gates_say() -> None:
+    """Limit reached, no budget, paused by a person: clean-up goes on. Paused with the cluster: nothing."""
+    view = with_template(verdict=WELL, standing=STANDING)
+    assert view.governing is not None
+    closed = replace(view.governing, permit=None, check=replace(view.governing.check, paused=Paused()))
+    paused = replace(view.governing, check=replace(view.governing.check, cluster_paused=True))
+
+    assert ["DeleteRequest"] == names(decide(replace(view, governing=closed, answer=None)).actions)
+    assert [] == names(decide(replace(view, governing=paused)).actions)
+
+
+def test_a_request_of_a_machine_that_cannot_be_judged_is_left_alone() -> None:
+    """Neither healthy nor sick: nothing is deleted, nothing is told, and it still counts."""
+    decision = decide(with_template(Dialect.CAPI, Unjudged((CannotSeeNode("n"),)), standing=STANDING))
+
+    assert ([], 2) == (names(decision.actions), len(decision.facts))
+
+
+def test_explain_lists_the_gates_of_a_request_too() -> None:
+    """Behind those of the room."""
+    told = remediation.explains(with_template(template=Absent(NOW.mono)), NOW)
+
+    assert ["template is there"] == [passage.gate for passage in told if passage.reason]
+
+
+# --- properties --------------------------------------------------------------------------------------------------
+
+gradeds = st.sampled_from(
+    [
+        Graded("HealthCheckSucceeded", "False", "UnhealthyNode", "x", "t1", "Warning"),
+        Graded("HealthCheckSucceeded", "True", "HealthCheckSucceeded", "", "t1"),
+        replace(owner_asked("workers"), since="t1"),
+        Graded("OwnerRemediated", "False", "RemediationDeferred", "", "t1"),
+        Graded("OwnerRemediated", "True", "Done", "", "t1"),
+    ]
+)
+lists = st.lists(gradeds, max_size=3, unique_by=lambda one: one.type).map(tuple)
+rarely = st.sampled_from([False, False, False, True])
+machines = st.fixed_dictionaries(
+    {
+        "told": st.builds(MachineConditions, st.none() | lists, st.none() | lists, st.booleans()),
+        "needs_remediation": rarely,
+        "marked_by": st.sampled_from(["workers", ""]),
+        "deleting": rarely,
+        "phase": st.sampled_from(["", "Failed"]),
+    }
+)
+checks_ = st.builds(
+    a_check,
+    st.sampled_from(Dialect),
+    annotation_mode=st.booleans(),
+    observes_only=rarely,
+    paused=st.sampled_from([None, None, None, Paused(), Paused(later(60).wall)]),
+)
+views = st.builds(
+    a_view,
+    checks_,
+    st.sampled_from([SICK, SICK, WELL, Unjudged((CannotSeeNode("n"),))]),
+    machine=machines,
+    is_open=st.sampled_from([True, True, False]),
+    other=st.sampled_from(["", "", "", "capi"]),
+    answer=st.sampled_from(
+        [Granted(at(0), NOW.wall), Granted(at(0), NOW.wall), None, Refused(at(0), WaitingForBudget())]
+    ),
+    host=st.sampled_from([Absent(), present(a_host()), present(a_host(held=True))]),
+)
+
+
+@settings(max_examples=100)
+@given(views, rarely)
+def test_a_few_looks_lead_to_rest(view: RemediationView, is_nobodys: bool) -> None:
+    """Whatever is so: the same view gives the same decision, and after at most four writes nothing is left to write."""
+    if is_nobodys:
+        view = replace(view, governing=None)
+    for _ in range(5):
+        decision = remediation.decide(view, NOW)
+        assert decision == remediation.decide(view, NOW)
+        assert sum(action.ref == view.at for action in decision.actions) <= 1
+        assert not decision.actions or decision.because
+        if not decision.actions:
+            break
+        machine = view.machine
+        for action in decision.actions:
+            machine = replace(machine, deleting=True) if isinstance(action, DeleteMachine) else applied(machine, action)
+        view = replace(view, machine=machine, entry=present(machine, version="8"))
+    else:
+        raise AssertionError("no rest")
+
+    assert () == remediation.decide(view, later(1)).actions
