@@ -73,7 +73,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
         Need(CLUSTER_API, "machinehealthchecks/status", ("patch",)),
         Need(OPENSHIFT, "machinehealthchecks/status", ("patch",)),
     ),
-    # Kinds that nobody knows beforehand: whoever brings one brings the role, see requests_rights().
+    # Kinds that nobody knows beforehand: whoever brings one brings its role, see deploy/rbac/40-requests.yaml.
     "CreateRequest": (),
     "DeleteRequest": (),
 }

@@ -140,6 +140,22 @@ def test_a_request_wakes_those_who_take_requests() -> None:
     assert ["Absent", "Present", "Present", "Absent"] == [look.doctor for look in looks]
 
 
+def test_what_was_seen_before_the_list_was_complete_is_looked_at_again() -> None:
+    """A long list comes in pages, and the engine may step between two of them; said once, it is no news."""
+    looks: list[Sight] = []
+    room = replace(taking(looks), wakes=lambda at, obj, reader: (A,) if at.kind == DOCTOR else ())
+    engine = wanting(asking(), room)
+    engine.listing(DOCTOR, NOW)
+    engine.seen(a_doctor(), NOW)
+    step(engine)
+    engine.listed(DOCTOR, NOW)
+    for _ in range(2):
+        engine.followed(DOCTOR, NOW)
+        step(engine)
+
+    assert [Sight(None, "Present"), Sight(Followed(DOCTOR), "Present")] == looks
+
+
 def test_an_object_of_a_kind_that_nobody_wants_wakes_nobody() -> None:
     """A late event of a watch that is being closed."""
     looks: list[Sight] = []

@@ -152,6 +152,17 @@ ENGINE = (
         (test_wanted.test_a_kind_that_cannot_be_seen_says_why,),
     ),
     Sabotage(
+        "what was seen before the list was complete is not looked at again",
+        set_to(
+            loop.Engine,
+            "followed",
+            lambda self, kind, now, **trouble: ENTER(
+                self, Seen(followed_ref(kind), "", "", Followed(kind, **trouble)), now, None
+            ),
+        ),
+        (test_wanted.test_what_was_seen_before_the_list_was_complete_is_looked_at_again,),
+    ),
+    Sabotage(
         "objects of a forgotten kind stay",
         set_to(cache.Cache, "refs_of", lambda self, kind: []),
         (test_wanted.test_a_kind_that_nobody_follows_is_forgotten,),

@@ -102,7 +102,12 @@ class Engine:
         """How far a wanted kind is: listed, or why it cannot be seen. Wakes those who wait for it."""
         if (missing or refused) and kind not in self._watchers:
             self.lost(kind, now)
-        self._enter(Seen(followed_ref(kind), "", "", Followed(kind, missing, refused)), now, None)
+        found, ref = Followed(kind, missing, refused), followed_ref(kind)
+        old = self.cache.read(ref)
+        self._enter(Seen(ref, "", "", found), now, None)
+        if found.is_seen and not (isinstance(old, Present) and old.obj == found):
+            for one in self.cache.refs_of(kind):  # whoever looked before the list was complete has to look again
+                self._wake(one, self._object(one))
 
     def unfollowed(self, kind: Kind, now: Now) -> None:
         """Nobody wants this kind any more, and nobody follows it: forget what was seen of it."""
@@ -278,6 +283,10 @@ class Engine:
         self.decisions[key] = decision
         self.trace.record(now, "decided", key, " ".join(type(reason).__name__ for reason in decision.because))
         self._telling.decided(key, self._uid(key.ref), decision.because, decision.episode)
+
+    def _object(self, ref: Ref) -> Any:
+        entry = self.cache.read(ref)
+        return entry.obj if isinstance(entry, Present) else None
 
     def _uid(self, ref: Ref) -> str:
         entry = self.cache.read(ref)
