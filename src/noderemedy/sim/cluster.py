@@ -49,6 +49,7 @@ class Cluster:
         self.api.writes.tracks_updates = tracks_fields
         self.servers = {name: Server(name, f"rack-{i % racks + 1}") for i, name in enumerate(node_names(nodes))}
         self.cordoned: set[str] = set()
+        self.spared: set[str] = set()  # nodes that nobody marks, because somebody else looks after them
         self.decoding = Decoding()  # for all processes: the same version means the same to each of them
         self._install()
         parts = (self.api, self.agenda, self.durations)
@@ -167,6 +168,8 @@ class Marker:
             self.cluster.agenda.after(self.cluster.durations.startup, lambda: self._look_for(name))
 
     def _mark(self, name: str, unless: tuple[str, ...]) -> None:
+        if name in self.cluster.spared:
+            return
         for machine in self.cluster.machines(name):
             notes = machine["metadata"].get("annotations") or {}
             if not any(key in notes for key in unless):

@@ -10,6 +10,7 @@ from msgspec import Struct
 from noderemedy.sim import objects
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, Marker
+from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.process import Process
 from noderemedy.sim.troubles import MINUTE_MS, Troubles
 from noderemedy.sim.weather import CALM, ROUGH, Weather
@@ -52,6 +53,7 @@ def simulate(
     cluster = Cluster(nodes=nodes, seed=chance.getrandbits(64), replicas=min(nodes, 10), tracks_fields=False)
     cluster.api.create(objects.health_check("all", "40%"))
     checkers = Checkers(cluster)
+    hospital = hospital_of(seed, cluster, checkers)
     Marker(cluster)
     processes = [
         Process(f"manager-{i + 1}", cluster, weather=weather.over(nodes), seed=chance.getrandbits(64))
@@ -62,12 +64,16 @@ def simulate(
         process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)
     troubles = Troubles(cluster, processes, chance.getrandbits(64))
+    if hospital is not None:
+        troubles.add(hospital.troubles())
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
     troubles.heal()
     cluster.agenda.run_until(end_ms + HEALING_MS)
     rest(cluster, checkers, processes)
+    if hospital is not None:
+        hospital.checkers.at_rest()
     return report(seed, nodes, hours, cluster, checkers, troubles, processes)
 
 

@@ -55,6 +55,10 @@ class Troubles:
             (self.clock_steps, 2),
         ]
 
+    def add(self, kinds: list[tuple[Callable[[], None], int]]) -> None:
+        """Troubles that only some clusters know, with their weights."""
+        self._kinds += kinds
+
     def plan(self, until_ms: int, every_ms: int) -> None:
         """One trouble every so often, on average."""
         delay = round(self.chance.expovariate(1 / every_ms)) + 1

@@ -12,7 +12,7 @@ from noderemedy.drivers.kube import discovery
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.discovery import NotServed, Wanted
 from noderemedy.drivers.kube.errors import Obstacle
-from noderemedy.model.ids import HOST, MACHINE, NODE
+from noderemedy.model.ids import HOST, MACHINE, NODE, Kind
 from noderemedy.wire.http import Resource
 
 NODES = Wanted(NODE, ("v1",), "nodes", False)
@@ -134,5 +134,44 @@ def test_a_version_without_the_kind_is_passed_over() -> None:
         )
         async with api.running(), KubeClient(api.access()) as client:
             assert Resource(MACHINE, "v1beta1", "machines", True) == await discovery.serving(client, MACHINES)
+
+    run(test())
+
+
+DOCTOR = Kind("example.com", "Doctor")
+DOCTORS = entries(("doctors/status", "Doctor", True), ("doctors", "Doctor", True))
+NURSES = entries(("nurses", "Nurse", True))
+
+
+@pytest.mark.parametrize(
+    ("asked", "documents", "expected"),
+    [
+        ("v2", {"apis_example_com_v1": DOCTORS, "apis_example_com_v2": DOCTORS}, "v2"),
+        ("v3", {"apis_example_com_v1": DOCTORS, "apis_example_com_v2": DOCTORS}, "v1"),
+        ("", {"apis_example_com_v1": DOCTORS, "apis_example_com_v2": DOCTORS}, "v1"),
+        ("v1", {"apis_example_com_v1": NURSES, "apis_example_com_v2": DOCTORS}, "v2"),
+    ],
+)
+def test_a_kind_known_only_by_name_is_found(asked: str, documents: dict[str, Any], expected: str) -> None:
+    """In the version that was asked for, else in the favourite, else wherever it is; plural and scope are given."""
+
+    async def test() -> None:
+        served = {"apis_example_com": group("v1", "v2", "v1"), **documents}
+        async with serving(**served).running() as api, KubeClient(api.access()) as client:
+            assert Resource(DOCTOR, expected, "doctors", True) == await discovery.find(client, DOCTOR, asked)
+
+    run(test())
+
+
+def test_a_name_that_is_not_served() -> None:
+    """Neither its group, nor in its group; a refusal says nothing about it."""
+
+    async def test() -> None:
+        served = {"apis_example_com": group("v1", "v1"), "apis_example_com_v1": NURSES}
+        async with serving(**served).running() as api, KubeClient(api.access()) as client:
+            assert NotServed() == await discovery.find(client, DOCTOR, "v1")
+            assert NotServed() == await discovery.find(client, Kind("nowhere.example.com", "Doctor"), "v1")
+        async with Api(a_status(403, "no")).running() as api, KubeClient(api.access()) as client:
+            assert isinstance(await discovery.find(client, DOCTOR, "v1"), Obstacle)
 
     run(test())
