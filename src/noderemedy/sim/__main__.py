@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from time import monotonic
 
 from noderemedy.sim.crash import STORIES, play
+from noderemedy.sim.fleetrun import simulate_fleet
 from noderemedy.sim.run import Report, simulate
 
 HOURS_PER_YEAR = 24 * 365
@@ -33,6 +34,11 @@ def parser() -> argparse.ArgumentParser:
     for verb in (run, soak):
         verb.add_argument("--nodes", type=int, default=20)
         verb.add_argument("--hours", type=float, default=6.0)
+    fleet = verbs.add_parser("fleet", help="many seeds of a management cluster with workload clusters")
+    fleet.set_defaults(do=run_fleets)
+    fleet.add_argument("--seeds", type=int, default=100)
+    fleet.add_argument("--first", type=int, default=1)
+    fleet.add_argument("--jobs", type=int, default=2)
     crash = verbs.add_parser("crash", help="every crash point of every story")
     crash.set_defaults(do=run_crashes)
     return top
@@ -78,6 +84,20 @@ def run_many(arguments: argparse.Namespace) -> int:
 def one(job: tuple[int, int, float]) -> Report:
     seed, nodes, hours = job
     return simulate(seed, nodes=nodes, hours=hours)
+
+
+def run_fleets(arguments: argparse.Namespace) -> int:
+    """All seeds of a fleet; prints each failing one."""
+    failed, checks = 0, Counter[str]()
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for report in pool.map(simulate_fleet, range(arguments.first, arguments.first + arguments.seeds)):
+            checks.update(report.checks)
+            if report.violations:
+                failed += 1
+                print(f"seed {report.seed}: {report.violations[0]} (+{len(report.violations) - 1})", flush=True)
+    print(f"checks: {dict(sorted(checks.items()))}")
+    print(f"{arguments.seeds - failed} passed, {failed} failed")
+    return 1 if failed else 0
 
 
 def run_crashes(arguments: argparse.Namespace) -> int:

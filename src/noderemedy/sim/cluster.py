@@ -17,6 +17,7 @@ from noderemedy.sim.apiserver import ApiError, ApiServer, Tree, WatchEvent
 from noderemedy.sim.baremetal import BaremetalOperator
 from noderemedy.sim.decoding import Decoding
 from noderemedy.sim.durations import Durations
+from noderemedy.sim.fleet import WorkloadCluster
 from noderemedy.sim.kubelet import Kubelet, Kubelets
 from noderemedy.sim.lifecycle import Lifecycle
 from noderemedy.sim.server import Server
@@ -48,6 +49,7 @@ class Cluster:
         self.api = ApiServer(wall=self.agenda.wall, chance=random.Random(self.chance.getrandbits(64)))
         self.api.writes.tracks_updates = tracks_fields
         self.servers = {name: Server(name, f"rack-{i % racks + 1}") for i, name in enumerate(node_names(nodes))}
+        self.workloads: dict[str, WorkloadCluster] = {}  # this cluster manages itself
         self.cordoned: set[str] = set()
         self.spared: set[str] = set()  # nodes that nobody marks, because somebody else looks after them
         self.decoding = Decoding()  # for all processes: the same version means the same to each of them

@@ -36,7 +36,7 @@ def host(name: str, machine: str, powered_on: bool) -> dict[str, Any]:
     }
 
 
-def machine(name: str, node: str, host_name: str) -> dict[str, Any]:
+def machine(name: str, node: str, host_name: str, cluster: str = "lab") -> dict[str, Any]:
     """A Machine that names its Node and its host."""
     return {
         "apiVersion": "cluster.x-k8s.io/v1beta1",
@@ -44,11 +44,11 @@ def machine(name: str, node: str, host_name: str) -> dict[str, Any]:
         "metadata": {
             "name": name,
             "namespace": NAMESPACE,
-            "labels": {"cluster.x-k8s.io/cluster-name": "lab"},
+            "labels": {"cluster.x-k8s.io/cluster-name": cluster},
             "annotations": {names.MACHINE_HOST: f"{NAMESPACE}/{host_name}"},
         },
         "spec": {
-            "clusterName": "lab",
+            "clusterName": cluster,
             "providerID": f"metal3://{node}",
             "bootstrap": {"dataSecretName": "none"},
             "infrastructureRef": {"kind": "Metal3Machine", "name": name, "namespace": NAMESPACE},
@@ -57,7 +57,7 @@ def machine(name: str, node: str, host_name: str) -> dict[str, Any]:
     }
 
 
-def health_check(name: str, max_unhealthy: str) -> dict[str, Any]:
+def health_check(name: str, max_unhealthy: str, cluster: str = "lab") -> dict[str, Any]:
     """A check over all machines of the cluster, in the shape of seed 003."""
     statuses = ("Unknown", "False")
     return {
@@ -65,11 +65,47 @@ def health_check(name: str, max_unhealthy: str) -> dict[str, Any]:
         "kind": "MachineHealthCheck",
         "metadata": {"name": name, "namespace": NAMESPACE},
         "spec": {
-            "selector": {"matchLabels": {"cluster.x-k8s.io/cluster-name": "lab"}},
+            "selector": {"matchLabels": {"cluster.x-k8s.io/cluster-name": cluster}},
             "unhealthyConditions": [{"type": "Ready", "status": status, "timeout": "5m"} for status in statuses],
             "maxUnhealthy": max_unhealthy,
         },
     }
+
+
+def cluster_definition() -> dict[str, Any]:
+    """The kind Cluster of Cluster API, which a management cluster has and we ship to nobody."""
+    names_of_kind = {"kind": "Cluster", "listKind": "ClusterList", "plural": "clusters", "singular": "cluster"}
+    version = {
+        "name": "v1beta1",
+        "served": True,
+        "storage": True,
+        "subresources": {"status": {}},
+        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "clusters.cluster.x-k8s.io"},
+        "spec": {"group": "cluster.x-k8s.io", "scope": "Namespaced", "names": names_of_kind, "versions": [version]},
+    }
+
+
+def cluster(name: str) -> dict[str, Any]:
+    """A Cluster whose control plane is up."""
+    conditions = [{"type": kind, "status": "True"} for kind in ("ControlPlaneInitialized", "InfrastructureReady")]
+    return {
+        "apiVersion": "cluster.x-k8s.io/v1beta1",
+        "kind": "Cluster",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {},
+        "status": {"conditions": conditions},
+    }
+
+
+def kubeconfig(cluster: str, value: str) -> dict[str, Any]:
+    """The secret through which a workload cluster is reached; here its value is the name of the cluster."""
+    metadata = {"name": f"{cluster}-kubeconfig", "namespace": NAMESPACE}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"value": value}}
 
 
 def stateful_set(name: str, replicas: int) -> dict[str, Any]:

@@ -14,18 +14,19 @@ from noderemedy.engine.leadership import Leadership, Rules
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
 from noderemedy.engine.trace import Trace
-from noderemedy.model.ids import Kind
+from noderemedy.model.ids import CLUSTER, Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
 from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.model.workload import POD
 from noderemedy.rooms import ROOMS, watched
 from noderemedy.sim.agenda import Appointment
-from noderemedy.sim.apiserver import User, WatchEvent
+from noderemedy.sim.apiserver import ApiServer, User, WatchEvent
 from noderemedy.sim.candidate import Candidate
-from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.remotes import Remotes
 from noderemedy.sim.requests import Requests
 from noderemedy.sim.watching import Watch
 from noderemedy.sim.weather import CALM, Fate, Weather
+from noderemedy.sim.world import World
 from noderemedy.wire.answers import outcome
 from noderemedy.wire.http import Answer, Request, Resource
 from noderemedy.wire.objects import Undecodable
@@ -39,7 +40,7 @@ Boundary = Callable[["Process", str, Effect], None]
 class Process:
     """One manager. `start` and `kill` may be called any number of times."""
 
-    def __init__(self, name: str, cluster: Cluster, *, weather: Weather = CALM, seed: int = 0) -> None:
+    def __init__(self, name: str, cluster: World, *, weather: Weather = CALM, seed: int = 0) -> None:
         self.name = name
         self.cluster = cluster
         self.agenda = cluster.agenda
@@ -67,6 +68,7 @@ class Process:
         self.is_alive = True
         self.is_paused = False
         self.engine = Engine(ROOMS, trace=self.trace)
+        self.remotes = Remotes(self)
         identity = f"{self.name}-{self.lives}"
         self.candidate = Candidate(Leadership(identity, ELECTION), self)
         self.resources = served(self.cluster)
@@ -87,6 +89,7 @@ class Process:
         self.is_alive = False
         for watch in (*self._watches, *self._requests.watches.values()):
             watch.close()
+        self.remotes.close()
         for planned in (self._wake, self._soon):
             if planned:
                 planned.cancel()
@@ -117,7 +120,7 @@ class Process:
     def calm_watches(self) -> None:
         """The weather turned: watches that are open feel it too."""
         if self.is_alive:
-            for watch in (*self._watches, *self._requests.watches.values()):
+            for watch in (*self._watches, *self._requests.watches.values(), *self.remotes.watches):
                 watch.weather = self.weather
 
     def alive_since(self) -> Callable[[], bool]:
@@ -179,8 +182,10 @@ class Process:
             return
         if event.type == "DELETED":
             self.engine.gone(seen, now)
-        else:
-            self.engine.seen(seen, now)
+            return
+        if kind == CLUSTER:
+            self.remotes.noticed(seen.ref)
+        self.engine.seen(seen, now)
 
     # --- steps --------------------------------------------------------------------------------------------------
 
@@ -240,8 +245,8 @@ class Process:
 
     def _arrive(self, effect: Effect, request: Request, begun: Mono, same: Callable[[], bool]) -> None:
         """The request reaches the server, whether its sender still lives or not."""
-        fate = self.weather.fate(self.chance)
-        answer = self.apply(request, fate)
+        api = self.remotes.api(effect.action.ref.cluster)
+        answer = self.apply(request, self.weather.fate(self.chance), api) if api else None
         if same():
             self._boundary("applied", effect)
         if answer is None:
@@ -251,7 +256,7 @@ class Process:
         delay = self.chance.randint(*self.weather.latency)
         self.agenda.after(delay, lambda: self._answered(effect, found, begun, same))
 
-    def apply(self, request: Request, fate: Fate) -> Answer | None:
+    def apply(self, request: Request, fate: Fate, api: ApiServer) -> Answer | None:
         """What the server does with a request, and answers; None if the answer never comes."""
         refusal = REFUSALS.get(fate)
         if fate is Fate.NEVER_ARRIVED or (refusal and fate is not Fate.BROKEN_APPLIED):
@@ -260,9 +265,9 @@ class Process:
                 return refusal
         if request.method != "GET":
             self.writes.append((self.agenda.now_ms, request))
-        answer = self.cluster.api.handle(request, MANAGER)
+        answer = api.handle(request, MANAGER)
         if fate is Fate.TWICE:
-            self.cluster.api.handle(request, MANAGER)
+            api.handle(request, MANAGER)
         if fate is Fate.ANSWER_LOST:
             return None
         return refusal if fate is Fate.BROKEN_APPLIED else answer
@@ -307,7 +312,7 @@ REFUSALS: dict[Fate, Answer] = {
 }
 
 
-def served(cluster: Cluster) -> dict[Kind, Resource]:
+def served(cluster: World) -> dict[Kind, Resource]:
     """What discovery would find for the kinds that rooms watch."""
     types = [(kind, cluster.api.resources.find(kind)) for kind in watched(ROOMS)]
     return {kind: Resource(kind, item.version().name, item.plural, item.namespaced) for kind, item in types if item}

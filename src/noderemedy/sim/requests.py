@@ -11,8 +11,8 @@ from noderemedy.model.request import Wanted
 from noderemedy.model.time import Now
 from noderemedy.rooms import watched
 from noderemedy.sim.agenda import Agenda
-from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.watching import Watch
+from noderemedy.sim.world import World
 from noderemedy.wire.http import Resource
 
 LOOK_AGAIN_MS = 30_000
@@ -22,7 +22,7 @@ class Follower(Protocol):
     """The process whose engine wants these kinds."""
 
     engine: Engine
-    cluster: Cluster
+    cluster: World
     agenda: Agenda
     resources: dict[Kind, Resource]
 

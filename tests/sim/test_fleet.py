@@ -1,0 +1,215 @@
+"""A management cluster with two workload clusters in virtual time: stories, seeds, and checkers that were seen red."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from noderemedy.core import machines
+from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
+from noderemedy.engine import cache
+from noderemedy.model.healthcheck import Healthy, Unjudged
+from noderemedy.model.ids import MACHINE, NODE, ref
+from noderemedy.model.reasons import CannotSeeCluster
+from noderemedy.model.room import Present
+from noderemedy.sim import remotes
+from noderemedy.sim.fleet import Fleet, machine_of
+from noderemedy.sim.fleetrun import MINUTE_MS, FleetCheckers, calm_fleet, simulate_fleet
+from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.process import Process
+
+SICK = "worker-1"
+READ, API = cache.Cache.read, remotes.Remotes.api
+Stage = tuple[Fleet, FleetCheckers, Process]
+
+
+@pytest.fixture
+def stage() -> Stage:
+    """Two quiet clusters with nodes of the same names, and one manager."""
+    return calm_fleet()
+
+
+def run(fleet: Fleet, minutes: float) -> None:
+    fleet.agenda.run_until(fleet.agenda.now_ms + round(minutes * MINUTE_MS))
+
+
+def hang_and_mark(fleet: Fleet, cluster: str) -> None:
+    fleet.workloads[cluster].servers[SICK].hang()
+    run(fleet, 2)
+    fleet.mark(cluster, SICK)
+
+
+def verdict(process: Process, cluster: str) -> VerdictFact:
+    entry = process.engine.cache.read(verdict_ref(ref(MACHINE, machine_of(cluster, SICK), NAMESPACE)))
+    assert isinstance(entry, Present)
+    found: VerdictFact = entry.obj
+    return found
+
+
+def uid(fleet: Fleet, cluster: str) -> str:
+    return str(fleet.workloads[cluster].api.get(NODE, SICK)["metadata"]["uid"])
+
+
+# --- stories -----------------------------------------------------------------------------------------------------
+
+
+def test_a_node_is_freed_in_its_own_cluster(stage: Stage) -> None:
+    """The node of the same name in the other cluster, which has the same providerID, is not touched."""
+    fleet, checkers, _ = stage
+    before = {name: uid(fleet, name) for name in fleet.workloads}
+    hang_and_mark(fleet, "east")
+    run(fleet, 20)
+    checkers.at_rest()
+
+    assert [("east", SICK)] == checkers.deleted
+    assert before["east"] != uid(fleet, "east")
+    assert before["west"] == uid(fleet, "west")
+    assert [] == checkers.violations
+
+
+@pytest.mark.parametrize("silently", [False, True])
+def test_an_outage_makes_nobody_sick_and_delays_no_other_cluster(stage: Stage, silently: bool) -> None:
+    """East is away for half an hour: nothing begins there, west is repaired meanwhile, and east afterwards."""
+    fleet, checkers, process = stage
+    fleet.workloads["east"].go_away(silently=silently)
+    run(fleet, 2)
+    hang_and_mark(fleet, "east")
+    hang_and_mark(fleet, "west")
+    run(fleet, 26)
+    found = verdict(process, "east").verdict
+    checkers.look_at_verdicts([process])
+    meanwhile = list(checkers.deleted)
+    fleet.workloads["east"].come_back()
+    run(fleet, 20)
+    checkers.at_rest()
+
+    assert Unjudged((CannotSeeCluster(f"{NAMESPACE}/east", "no answer"),)) == found
+    assert [("west", SICK)] == meanwhile
+    assert [("west", SICK), ("east", SICK)] == checkers.deleted
+    assert isinstance(verdict(process, "east").verdict, Healthy)
+    assert [] == checkers.violations
+    assert {"ClusterOutOfSight"} <= {type(notice.reason).__name__ for notice in process.notices}
+
+
+def test_an_outage_in_the_middle_of_a_repair_is_waited_out(stage: Stage) -> None:
+    """The host is off when its cluster goes away: the node is freed when it is back, on a proof of then."""
+    fleet, checkers, _ = stage
+    hang_and_mark(fleet, "east")
+    run(fleet, 0.3)
+    fleet.workloads["east"].go_away(silently=False)
+    was_held = fleet.is_held("east", SICK)
+    run(fleet, 10)
+    before = list(checkers.deleted)
+    fleet.workloads["east"].come_back()
+    run(fleet, 20)
+    checkers.at_rest()
+
+    assert was_held
+    assert ([], [("east", SICK)]) == (before, checkers.deleted)
+    assert [] == checkers.violations
+
+
+def test_a_restart_without_the_secret_calls_no_node_missing(stage: Stage) -> None:
+    """The secret is gone when a manager starts: the cluster is out of sight, and its machines are not sick."""
+    fleet, checkers, process = stage
+    process.kill()
+    secret = fleet.api.get(remotes.SECRET, "east-kubeconfig", NAMESPACE)
+    fleet.api.delete(remotes.SECRET, "east-kubeconfig", NAMESPACE)
+    process.start()
+    run(fleet, 20)
+    lost = verdict(process, "east").verdict
+    meta = {"name": secret["metadata"]["name"], "namespace": NAMESPACE}
+    fleet.api.create({**secret, "metadata": meta})
+    run(fleet, 5)
+
+    assert isinstance(lost, Unjudged)
+    assert "there is no secret" in lost.because[0].note()
+    assert isinstance(verdict(process, "east").verdict, Healthy)
+    assert [] == checkers.violations
+
+
+# --- seeds -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+def test_seeds(seed: int) -> None:
+    """Hours of sick nodes, outages, lost secrets and crashes, in rough weather: no rule is broken."""
+    report = simulate_fleet(seed)
+
+    assert () == report.violations
+    assert {"S1 node of a cluster", "blind hold", "freed", "blind verdict", "L1 repaired"} == set(report.checks)
+
+
+def test_the_same_seed_is_the_same_run() -> None:
+    """Determinism: all that managers saw and did."""
+    assert simulate_fleet(9, hours=1).digest == simulate_fleet(9, hours=1).digest
+
+
+# --- every checker was seen red ----------------------------------------------------------------------------------
+
+
+def never_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process never notices that a cluster is away."""
+    monkeypatch.setattr(remotes.Link, "_lose", lambda self, cut: None)
+
+
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Requests go to the other cluster."""
+
+    def api(self: remotes.Remotes, cluster: str) -> Any:
+        swapped = {f"{NAMESPACE}/east": f"{NAMESPACE}/west", f"{NAMESPACE}/west": f"{NAMESPACE}/east"}
+        return API(self, swapped.get(cluster, cluster))
+
+    monkeypatch.setattr(remotes.Remotes, "api", api)
+
+
+def all_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody asks where a cluster's nodes are."""
+    monkeypatch.setattr(machines, "remote_of", lambda key, machine, reader: None)
+
+
+def outage(fleet: Fleet, checkers: FleetCheckers, process: Process) -> None:
+    fleet.workloads["east"].servers[SICK].hang()
+    run(fleet, 4)
+    fleet.workloads["east"].go_away(silently=False)
+    run(fleet, 3)
+    fleet.mark("east", SICK)
+    run(fleet, 20)
+    checkers.look_at_verdicts([process])
+
+
+def repair(fleet: Fleet, checkers: FleetCheckers, process: Process) -> None:
+    hang_and_mark(fleet, "east")
+    run(fleet, 20)
+    checkers.at_rest()
+
+
+SABOTAGES: dict[
+    str, tuple[Callable[[pytest.MonkeyPatch], None], Callable[[Fleet, FleetCheckers, Process], None], str]
+] = {
+    "never lost": (never_lost, outage, "blind"),
+    "requests go elsewhere": (elsewhere, repair, "S7"),
+    "every node is here": (all_here, repair, "freed"),
+}
+
+
+@pytest.mark.parametrize("name", SABOTAGES)
+def test_each_checker_sees_its_sabotage(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under one line of harm the run breaks the rule that is named."""
+    harm, story, rule = SABOTAGES[name]
+    harm(monkeypatch)
+    fleet, checkers, process = calm_fleet()
+    story(fleet, checkers, process)
+
+    assert rule in {line.split(": ")[1] for line in checkers.violations}
+
+
+@pytest.mark.parametrize("story", [outage, repair])
+def test_without_a_sabotage_nothing_is_broken(story: Callable[[Fleet, FleetCheckers, Process], None]) -> None:
+    """The stories of the sabotages themselves break no rule."""
+    fleet, checkers, process = calm_fleet()
+    story(fleet, checkers, process)
+
+    assert [] == checkers.violations
