@@ -8,14 +8,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from noderemedy.core.claim import Claim, holder_name, lease_of
+from noderemedy.core.machines import node_at
 from noderemedy.core.metal3.links import INDEXES
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.engine.cache import Cache
+from noderemedy.model.budget import Granted, Refused, answer_ref
 from noderemedy.model.host import Consumer, Hold, Host, Power
 from noderemedy.model.ids import (
+    BUDGET,
     CLUSTER,
+    CONFIG_MAP,
     HEALTH_CHECK,
     HOST,
+    LEASE,
     MACHINE,
     METAL3_MACHINE,
     NODE,
@@ -25,6 +31,7 @@ from noderemedy.model.ids import (
     Ref,
     ref,
 )
+from noderemedy.model.lease import Lease
 from noderemedy.model.machine import HostName, Machine, Metal3Machine
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
@@ -58,6 +65,9 @@ RESOURCES: dict[Kind, Resource] = {
     OPENSHIFT_HEALTH_CHECK: Resource(OPENSHIFT_HEALTH_CHECK, "v1beta1", "machinehealthchecks", namespaced=True),
     CLUSTER: Resource(CLUSTER, "v1beta1", "clusters", namespaced=True),
     DOCTOR: Resource(DOCTOR, "v1alpha1", "doctors", namespaced=True),
+    LEASE: Resource(LEASE, "v1", "leases", namespaced=True),
+    CONFIG_MAP: Resource(CONFIG_MAP, "v1", "configmaps", namespaced=True),
+    BUDGET: Resource(BUDGET, "v1alpha1", "remediationbudgets", namespaced=False),
 }
 
 
@@ -191,8 +201,22 @@ def an_entry(obj: Any, *, confirmed: bool, version: str) -> Entry:
     return absent(confirmed=confirmed) if obj is None else present(obj, confirmed=confirmed, version=version)
 
 
+def granted(target: Ref = MACHINE_AT) -> dict[Ref, Granted]:
+    """The fact by which the budget lets a repair of this target begin; goes into `a_cache` or into an engine."""
+    return {answer_ref(target): Granted(target, NOW.wall)}
+
+
+def a_claim(
+    holder: str | None = holder_name("annotation", MACHINE_AT), *, subject: Ref = NODE_AT, room: str = "annotation"
+) -> Claim:
+    """The claim of a repair as a room sees it: held by itself, unless another holder or None is given."""
+    entry = absent() if holder is None else present(Lease("lease-uid-1", holder), version="104")
+    return Claim(subject, entry, holder_name(room, MACHINE_AT))
+
+
 DEFAULT_HOST = a_host()
 DEFAULT_NODE = a_node()
+GRANTED = Granted(MACHINE_AT, NOW.wall)
 
 
 def a_view(
@@ -203,8 +227,13 @@ def a_view(
     confirmed: bool = True,
     is_consumer: bool = True,
     machine_confirmed: bool = True,
+    told: Granted | Refused | None = GRANTED,
+    claim: Claim | None = None,
 ) -> MachineView:
-    """A Machine with its host and node; None for one that does not exist. Each has a version of its own."""
+    """A Machine with its host and node; None for one that does not exist. Each has a version of its own.
+
+    Its repair is granted and claimed, unless said otherwise.
+    """
     machine = machine or a_machine(needs=True)
     is_named = isinstance(machine.host, HostName)
     return MachineView(
@@ -216,11 +245,13 @@ def a_view(
         is_consumer=is_consumer and is_named and host is not None,
         node_at=NODE_AT if machine.node_name else None,
         node_entry=an_entry(node if machine.node_name else None, confirmed=confirmed, version="103"),
+        told=told,
+        claim=(claim or a_claim()) if machine.needs_remediation else None,
     )
 
 
 def a_cache(objects: dict[Ref, Any], *, confirmed: bool = True) -> Cache:
-    """The engine's own cache with these objects in it, all kinds complete."""
+    """The engine's own cache with these objects in it, all kinds complete; repairs are granted and claimed."""
     cache = Cache(INDEXES)
     for kind in RESOURCES:
         cache.end_list("", kind)
@@ -230,7 +261,17 @@ def a_cache(objects: dict[Ref, Any], *, confirmed: bool = True) -> Cache:
             continue
         seen = Seen(at, obj.uid, str(number), obj)
         cache.put(seen, NOW.mono, confirmed_at=NOW.mono if confirmed else None)
+        if isinstance(obj, Machine):
+            _permit(cache, at, obj)
     return cache
+
+
+def _permit(cache: Cache, at: Ref, machine: Machine) -> None:
+    """The budget grants the repair of this machine, and the annotation room has claimed it."""
+    for fact_at, fact in granted(at).items():
+        cache.put(Seen(fact_at, "", "", fact), NOW.mono)
+    lease = lease_of(node_at(at, machine, cache) or at)
+    cache.put(Seen(lease, "lease-uid-1", "1", Lease("lease-uid-1", holder_name("annotation", at))), NOW.mono)
 
 
 # --- JSON trees ----------------------------------------------------------------------------------------------

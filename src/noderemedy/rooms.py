@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from noderemedy.core import clusters
+from noderemedy.core.budget import health
+from noderemedy.core.budget import room as budget
 from noderemedy.core.healthcheck import checks, remediation, specs, status, verdicts
 from noderemedy.core.metal3 import annotation
-from noderemedy.model.ids import FACTS, Kind
+from noderemedy.model.ids import CONFIG_MAP, FACTS, LEASE, SYSTEM, Kind
 from noderemedy.model.room import Room
 
 ROOMS: tuple[Room, ...] = (
@@ -16,7 +18,13 @@ ROOMS: tuple[Room, ...] = (
     clusters.ROOM,
     remediation.ROOM,
     annotation.ROOM,
+    health.ROOM,
+    budget.ROOM,
 )
+
+
+# Kinds that are watched in one namespace only: the rest of them is none of our business.
+NARROWED: dict[Kind, str] = {LEASE: SYSTEM, CONFIG_MAP: SYSTEM}
 
 
 def watched(rooms: tuple[Room, ...] = ROOMS) -> tuple[Kind, ...]:

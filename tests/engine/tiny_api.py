@@ -22,7 +22,7 @@ from tests.engine.bench import TOKEN
 
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
-from noderemedy.model.ids import HOST, MACHINE, NODE, Ref, ref
+from noderemedy.model.ids import HOST, MACHINE, NODE, Kind, Ref, ref
 from noderemedy.model.outcome import Effect, Outcome
 from noderemedy.model.time import Now
 from noderemedy.wire import names
@@ -104,6 +104,8 @@ class TinyApi:
     # --- requests ------------------------------------------------------------------------------------------------
 
     def answer(self, request: Request) -> Answer:
+        if request.method == "POST":
+            return self._created(request)
         found = self.objects.get(request.path)
         if found is None:
             return Answer(404, b'{"kind":"Status","message":"not found","reason":"NotFound"}')
@@ -123,6 +125,17 @@ class TinyApi:
             return Answer(200, b'{"kind":"Status","status":"Success"}')
         stored = self._store(at, merged(tree, body))
         return Answer(200, json.dumps(stored).encode())
+
+    def _created(self, request: Request) -> Answer:
+        tree = json.loads(request.body)
+        meta = tree["metadata"]
+        group = tree["apiVersion"].rpartition("/")[0]
+        at = ref(Kind(group, tree["kind"]), meta["name"], meta["namespace"])
+        if self.tree(at) is not None:
+            return Answer(409, b'{"kind":"Status","message":"it exists","reason":"AlreadyExists"}')
+        self.writes.append(request)
+        stored = self._store(at, merged(tree, {"metadata": {"uid": f"uid of {at}"}}))
+        return Answer(201, json.dumps(stored).encode())
 
     def _carry_out(self, effect: Effect) -> Outcome:
         return outcome(effect, self.answer(render(effect.action, effect.token, RESOURCES)), self.now.mono)

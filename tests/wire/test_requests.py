@@ -25,11 +25,13 @@ from tests.builders import (
     present,
 )
 
+from noderemedy.core.claim import lease_of
 from noderemedy.core.safety import powered_off
 from noderemedy.model.actions import (
     Action,
     AddRebootAnnotation,
     BackUpNode,
+    ClaimRepair,
     Confirm,
     CreateRequest,
     DeleteMachine,
@@ -44,11 +46,13 @@ from noderemedy.model.actions import (
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
+    WriteLedger,
     WriteMachineConditions,
 )
 from noderemedy.model.checkstatus import CheckStatus, Foreign, Told
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE, NODE, OPENSHIFT_HEALTH_CHECK, ref
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, Reservation, Start
 from noderemedy.model.machineconditions import Graded
 from noderemedy.model.node import NodeBackup, Taint
 from noderemedy.model.time import Wall
@@ -89,6 +93,24 @@ def annotated(**notes: Any) -> dict[str, Any]:
     return {"metadata": {**META, "annotations": notes}}
 
 
+LEDGER = BudgetLedger(
+    (
+        Reservation(MACHINE_AT, NOW.wall, NODE_AT, "rack-1", 3),
+        Reservation(ref(NODE, "worker-1", cluster="metal/other"), NOW.wall),
+    ),
+    (Start(NOW.wall), Start(NOW.wall, "metal/other")),
+    (Calm("cluster", NOW.wall),),
+)
+MOMENT = '"2030-03-17T17:46:40Z"'
+LEDGER_TEXT = (
+    '{"version":1,"reservations":['
+    '{"target":{"group":"cluster.x-k8s.io","kind":"Machine","namespace":"metal","name":"worker-0"},'
+    f'"since":{MOMENT},"node":{{"kind":"Node","name":"worker-0"}},"domain":"rack-1","token":3}},'
+    f'{{"target":{{"kind":"Node","name":"worker-1","cluster":"metal/other"}},"since":{MOMENT},"token":7}}],'
+    f'"starts":[{{"at":{MOMENT}}},{{"at":{MOMENT},"cluster":"metal/other"}}],'
+    f'"calms":[{{"scope":"cluster","at":{MOMENT}}}]}}'
+)
+CLAIMED = {"holderIdentity": "annotation Machine metal/worker-0", "acquireTime": "2030-03-17T17:46:40.000000Z"}
 GOLDEN: list[tuple[Action, str, str, Any]] = [
     (Confirm(NODE_AT), "GET", "/api/v1/nodes/worker-0", None),
     (Confirm(MACHINE_AT), "GET", MACHINE_PATH, None),
@@ -233,6 +255,44 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         },
     ),
     (
+        WriteLedger(LEDGER_AT, None, LEDGER),
+        "POST",
+        "/api/v1/namespaces/node-remedy-system/configmaps",
+        {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": "budget-ledger", "namespace": "node-remedy-system"},
+            "data": {"ledger.json": LEDGER_TEXT},
+        },
+    ),
+    (
+        WriteLedger(LEDGER_AT, Guard("uid-1", "42"), LEDGER),
+        "PATCH",
+        "/api/v1/namespaces/node-remedy-system/configmaps/budget-ledger",
+        {"metadata": META, "data": {"ledger.json": LEDGER_TEXT}},
+    ),
+    (
+        ClaimRepair(lease_of(NODE_AT), None, "annotation Machine metal/worker-0", NOW.wall),
+        "POST",
+        "/apis/coordination.k8s.io/v1/namespaces/node-remedy-system/leases",
+        {
+            "apiVersion": "coordination.k8s.io/v1",
+            "kind": "Lease",
+            "metadata": {
+                "name": "repair-worker-0",
+                "namespace": "node-remedy-system",
+                "annotations": {"node-remedy.dev/leadership": "7"},
+            },
+            "spec": CLAIMED,
+        },
+    ),
+    (
+        ClaimRepair(lease_of(NODE_AT), Guard("uid-1", "42"), "annotation Machine metal/worker-0", NOW.wall),
+        "PATCH",
+        "/apis/coordination.k8s.io/v1/namespaces/node-remedy-system/leases/repair-worker-0",
+        {"metadata": {**META, "annotations": {"node-remedy.dev/leadership": "7"}}, "spec": CLAIMED},
+    ),
+    (
         DeleteNode(NODE_AT, Guard("node-uid-1", "42"), "boot-1", PROOF),
         "DELETE",
         "/api/v1/nodes/worker-0",
@@ -324,7 +384,7 @@ def test_nothing_is_written_outside_our_keys() -> None:
         if isinstance(action, RestoreNode | CreateRequest) or not body:
             continue
         for name in body.get("metadata", {}).get("annotations", {}):
-            assert name in ours or name.startswith("remediation.metal3.io/")
+            assert name in ours or name.startswith(("remediation.metal3.io/", "node-remedy.dev/"))
 
 
 def test_a_name_from_somebodys_object_cannot_leave_its_path() -> None:

@@ -12,8 +12,9 @@ from typing import TypeVar
 from msgspec import Struct
 
 from noderemedy.model.actions import Action
+from noderemedy.model.budget import Granted, Refused
 from noderemedy.model.decision import Decision, Fact
-from noderemedy.model.reasons import Reason
+from noderemedy.model.reasons import Reason, WaitingForBudget
 from noderemedy.model.room import Passage
 from noderemedy.model.time import Now, Wall
 
@@ -44,3 +45,10 @@ def passages(gates: Sequence[Callable[[View, Now], Blocked | None]], view: View,
     return tuple(
         Passage(name, found.reason if found else None, found.until if found else None) for name, found in asked
     )
+
+
+def budgeted(told: Granted | Refused | None) -> Blocked | None:
+    """The budget's gate, by what `answer` gave: a new repair waits until it is granted."""
+    if isinstance(told, Granted):
+        return None
+    return Blocked(told.reason, told.until) if told is not None else Blocked(WaitingForBudget())

@@ -17,6 +17,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from noderemedy.engine.assumed import assumed
 from noderemedy.engine.cache import Cache
 from noderemedy.engine.ledger import Ledger
 from noderemedy.engine.queue import Queue, Timers
@@ -27,6 +28,7 @@ from noderemedy.model.actions import IRREVERSIBLE, READS, Action
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.errors import Bug
 from noderemedy.model.ids import FACTS, Kind, Ref
+from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen, Unknown
 from noderemedy.model.reasons import ObjectUnreadable, RoomBroken
 from noderemedy.model.refusal import Refusal, refusal_ref
@@ -92,10 +94,14 @@ class Engine:
         for ref in self.cache.end_list(cluster, kind):
             self._leave(ref, now, None)
         self.trace.record(now, "listed", kind)
+        if self.is_synced and not isinstance(self.cache.read(OBSERVER_AT), Present):
+            self._enter(Seen(OBSERVER_AT, "", "", Observer(now.mono)), now, None)
 
     def lost(self, kind: Kind, now: Now, cluster: str = "") -> None:
         """This kind cannot be seen any more: no decisions until it is listed again."""
         self.cache.forget_complete(cluster, kind)
+        if not cluster and kind in self._watchers:
+            self._leave(OBSERVER_AT, now, None)
         self.trace.record(now, "lost", kind)
 
     def followed(self, kind: Kind, now: Now, *, missing: str = "", refused: str = "") -> None:
@@ -221,8 +227,15 @@ class Engine:
             self.timers.wake(key, decision.wake_at)
         actions = decision.actions
         if self._is_dry:
+            self._assume(actions, now)
             actions = tuple(action for action in actions if isinstance(action, READS))
         return self._begin(key, actions, now, token) if actions else None
+
+    def _assume(self, actions: tuple[Action, ...], now: Now) -> None:
+        """Who only looks takes our own bookkeeping for done: what is behind it is of interest."""
+        for action in actions:
+            if (seen := assumed(action)) is not None:
+                self._enter(seen, now, now.mono)
 
     def _begin(self, key: Key, actions: tuple[Action, ...], now: Now, token: int) -> Effect:
         effect = self.ledger.begin(key, actions, token)
@@ -263,8 +276,9 @@ class Engine:
             self._stated[fact.ref] = key
             self._enter(Seen(fact.ref, "", "", fact.value), now, None)
         stated = tuple(fact.ref for fact in facts)
+        kept = set(stated)
         for ref in before:
-            if ref not in stated:
+            if ref not in kept:
                 del self._stated[ref]
                 self._leave(ref, now, None)
         if stated:
@@ -274,7 +288,7 @@ class Engine:
 
     def _remember(self, key: Key, decision: Decision, now: Now) -> None:
         """Keep the decision for whoever asks, and tell people what is new about it."""
-        if decision == NOTHING:
+        if not decision.actions and not decision.because and decision.wake_at is None:
             self.decisions.pop(key, None)
             self._telling.forget(key)
             for ref in self._lists.pop(key, ()):

@@ -49,6 +49,7 @@ async def follow(
         found if isinstance(found, Resource) else wanted.guess(),  # where it would be
         partial(decode, wanted.kind),
         sink,
+        namespace=wanted.namespace,
         chance=chance,
         settings=settings,
         locate=ask,

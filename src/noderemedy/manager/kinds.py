@@ -5,8 +5,10 @@ from __future__ import annotations
 from noderemedy.drivers.kube.discovery import Wanted
 from noderemedy.model.ids import (
     CLUSTER,
+    CONFIG_MAP,
     HEALTH_CHECK,
     HOST,
+    LEASE,
     MACHINE,
     METAL3_MACHINE,
     NODE,
@@ -14,7 +16,7 @@ from noderemedy.model.ids import (
     OPENSHIFT_MACHINE,
     Kind,
 )
-from noderemedy.rooms import watched
+from noderemedy.rooms import NARROWED, watched
 
 # Versions in which the fields that we read are the same, best first.
 WANTED: dict[Kind, Wanted] = {
@@ -26,6 +28,8 @@ WANTED: dict[Kind, Wanted] = {
     OPENSHIFT_HEALTH_CHECK: Wanted(OPENSHIFT_HEALTH_CHECK, ("v1beta1",), "machinehealthchecks", True),
     CLUSTER: Wanted(CLUSTER, ("v1beta2", "v1beta1", "v1alpha4", "v1alpha3"), "clusters", True),
     HOST: Wanted(HOST, ("v1alpha1",), "baremetalhosts", True),
+    LEASE: Wanted(LEASE, ("v1",), "leases", True, NARROWED[LEASE]),
+    CONFIG_MAP: Wanted(CONFIG_MAP, ("v1",), "configmaps", True, NARROWED[CONFIG_MAP]),
 }
 WITHOUT: dict[Kind, str] = {
     MACHINE: "machines of Cluster API are not repaired",
@@ -34,6 +38,7 @@ WITHOUT: dict[Kind, str] = {
     HEALTH_CHECK: "machines of Cluster API are not judged by health checks",
     OPENSHIFT_HEALTH_CHECK: "machines of OpenShift are not judged by health checks",
     CLUSTER: "every cluster is taken to manage itself, and to be up",
+    LEASE: "nobody can claim a repair, so none begins",
     HOST: "no host can be powered off, so nothing is repaired through its annotations",
 }
 

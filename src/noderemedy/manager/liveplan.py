@@ -25,7 +25,7 @@ from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
 from noderemedy.model.request import Wanted
 from noderemedy.model.time import Wall
-from noderemedy.rooms import watched
+from noderemedy.rooms import NARROWED, watched
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.objects import Undecodable, decode
 from noderemedy.wire.requests import render
@@ -104,11 +104,12 @@ class Live:
         return []
 
     async def _list(self, kind: Kind, resource: Resource) -> None:
-        lister = Lister(self._client, partial(decode, kind), self, "", DEFAULT)
+        namespace = NARROWED.get(kind, "")
+        lister = Lister(self._client, partial(decode, kind), self, namespace, DEFAULT)
         try:
             await lister.pour(resource)
         except Refused as refused:
-            raise Unreachable(describe(refused.answer, resource)) from None
+            raise Unreachable(describe(refused.answer, resource, namespace)) from None
 
     async def _read(self, read: Effect) -> None:
         more: Effect | None = read

@@ -12,10 +12,11 @@ from noderemedy.drivers.kube.sink import Settings as WatchSettings
 from noderemedy.engine.leadership import Rules
 from noderemedy.engine.telling import Notice
 from noderemedy.manager.follower import Pace
+from noderemedy.model.ids import SYSTEM
 from noderemedy.model.outcome import Effect, Outcome
 from noderemedy.model.time import Span
 
-NAMESPACE = "node-remedy-system"
+NAMESPACE = SYSTEM
 LEASE_NAME = "node-remedy-manager"  # the shipped rights name it
 
 

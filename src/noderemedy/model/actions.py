@@ -13,6 +13,7 @@ from noderemedy.model.checkstatus import CheckStatus
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Ref
+from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.machineconditions import Conditions
 from noderemedy.model.node import NodeBackup, Taint
 from noderemedy.model.proof import Proof, Subject
@@ -121,6 +122,23 @@ class DeleteMachine(Struct, frozen=True):
     guard: Guard
 
 
+class WriteLedger(Struct, frozen=True):
+    """Reserve repairs in the budget's ledger, all at once; without a guard it is created, and must not exist."""
+
+    ref: Ref
+    guard: Guard | None
+    ledger: BudgetLedger
+
+
+class ClaimRepair(Struct, frozen=True):
+    """Say who repairs a node; without a guard the claim is created, and must not exist."""
+
+    ref: Ref
+    guard: Guard | None
+    holder: str
+    at: Wall
+
+
 class PublishCheckStatus(Struct, frozen=True):
     """Write the status of a MachineHealthCheck: counts, and all conditions, for a merge patch replaces lists."""
 
@@ -171,6 +189,8 @@ Action = (
     | DropBackup
     | MarkMachine
     | DeleteMachine
+    | WriteLedger
+    | ClaimRepair
     | PublishCheckStatus
     | WriteMachineConditions
     | CreateRequest
@@ -180,6 +200,7 @@ READS: tuple[type, ...] = (Confirm, ListPods)  # change nothing, so they need no
 # Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.
 REPEATABLE: tuple[type, ...] = (ListPods, EvictPod)
 IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, DeleteNode, DeleteMachine)
+BOOKKEEPING: tuple[type, ...] = (WriteLedger, ClaimRepair)  # who may repair what: a plan takes it for done
 
 
 def demand_proof(proof: object, subject: Subject) -> None:

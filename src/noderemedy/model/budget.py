@@ -43,8 +43,17 @@ class Refused(FactValue, frozen=True):
 
 def need(target: Ref, room: str, since: Wall, *, is_running: bool, node: Ref | None = None) -> Fact:
     """The fact by which a room asks; it withdraws by not stating it any more."""
-    name = f"{room} {target.kind} {target.name}"
-    return Fact(Ref(target.cluster, NEED, target.namespace, name), Need(target, room, since, is_running, node))
+    return Fact(need_ref(target, room), Need(target, room, since, is_running, node))
+
+
+def need_ref(target: Ref, room: str) -> Ref:
+    return Ref(target.cluster, NEED, target.namespace, f"{room} {target.kind} {target.name}")
+
+
+def asked_since(target: Ref, room: str, reader: Reader) -> Wall | None:
+    """Since when this room has been stating a need for the target: the next one keeps the same time."""
+    entry = reader.read(need_ref(target, room))
+    return entry.obj.since if isinstance(entry, Present) else None
 
 
 def answer_ref(target: Ref) -> Ref:

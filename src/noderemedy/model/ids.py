@@ -38,6 +38,9 @@ METAL3_MACHINE = Kind("infrastructure.cluster.x-k8s.io", "Metal3Machine")
 HOST = Kind("metal3.io", "BareMetalHost")
 LEASE = Kind("coordination.k8s.io", "Lease")
 EVENT = Kind("events.k8s.io", "Event")
+CONFIG_MAP = Kind("", "ConfigMap")
+BUDGET = Kind("node-remedy.dev", "RemediationBudget")
+SYSTEM = "node-remedy-system"  # the namespace of our own bookkeeping
 
 
 def ref(kind: Kind, name: str, namespace: str = "", cluster: str = "") -> Ref:

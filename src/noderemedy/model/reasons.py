@@ -434,6 +434,214 @@ class WaitingForBudget(Reason, frozen=True):
         return "waiting for the budget's answer"
 
 
+class Reserving(Reason, frozen=True):
+    """Repairs are reserved in the budget's ledger before they begin."""
+
+    quiet: ClassVar[bool] = True
+    repairs: int
+
+    def note(self) -> str:
+        return f"writing the budget's ledger: {self.repairs} repairs are in flight"
+
+
+class LedgerUnreadable(Reason, frozen=True):
+    """The budget's ledger cannot be read, and is not overwritten: nobody knows what is in flight."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return (
+            f"ConfigMap node-remedy-system/budget-ledger cannot be read ({self.problem}): no new repair starts; "
+            "mend it, or delete it if nothing is being repaired"
+        )
+
+
+class LedgerFull(Reason, frozen=True):
+    """The ledger holds as many reservations as one object can."""
+
+    alert: ClassVar[bool] = True
+    reservations: int
+
+    def note(self) -> str:
+        return f"the budget's ledger holds {self.reservations} reservations and is full: no new repair starts"
+
+
+class TooManyInFlight(Reason, frozen=True):
+    """As many repairs as the budget allows are running."""
+
+    in_flight: int
+    limit: int
+
+    def note(self) -> str:
+        return f"{self.in_flight} repairs are in flight (limit {self.limit}): no new repair starts until one ends"
+
+
+class TooManyPerHour(Reason, frozen=True):
+    """As many repairs as the budget allows were started within an hour."""
+
+    started: int
+    limit: int
+    until: Wall
+
+    def note(self) -> str:
+        return (
+            f"{self.started} repairs were started within an hour (limit {self.limit}): "
+            f"the next may start at {self.until}"
+        )
+
+
+class TooManyNodesUnhealthy(Reason, frozen=True):
+    """So many nodes are sick that the fault is hardly their own."""
+
+    alert: ClassVar[bool] = True
+    unhealthy: int
+    total: int
+    limit: str
+
+    def note(self) -> str:
+        return (
+            f"{self.unhealthy} of {self.total} nodes are unhealthy (limit {self.limit}): no new repair starts; "
+            "look for a common cause"
+        )
+
+
+class DomainBurst(Reason, frozen=True):
+    """Half of a failure domain turned sick at once: the rack is broken, not its nodes."""
+
+    alert: ClassVar[bool] = True
+    domain: str
+    unhealthy: int
+    total: int
+
+    def note(self) -> str:
+        return (
+            f"{self.unhealthy} of {self.total} nodes of failure domain {self.domain} are unhealthy, half of it within "
+            "two minutes: it is held, the others go on; look at its power and network"
+        )
+
+
+class DomainUnhealthy(Reason, frozen=True):
+    """So many nodes of a failure domain are sick as the budget names."""
+
+    alert: ClassVar[bool] = True
+    domain: str
+    unhealthy: int
+    total: int
+    limit: str
+
+    def note(self) -> str:
+        return (
+            f"{self.unhealthy} of {self.total} nodes of failure domain {self.domain} are unhealthy "
+            f"(limit {self.limit}): no new repair starts in it"
+        )
+
+
+class CooldownAfterStorm(Reason, frozen=True):
+    """Too many nodes were sick a moment ago: what is still sick may recover by itself."""
+
+    until: Wall
+
+    def note(self) -> str:
+        return f"too many nodes were unhealthy a moment ago: no new repair starts before {self.until}"
+
+
+class ControlPlaneBusy(Reason, frozen=True):
+    """Another node of the control plane is being repaired: one at a time."""
+
+    other: str
+
+    def note(self) -> str:
+        return f"{self.other}, of the same control plane, is being repaired: one at a time"
+
+
+class QuorumAtRisk(Reason, frozen=True):
+    """Without this node the control plane would have no majority."""
+
+    alert: ClassVar[bool] = True
+    healthy: int
+    needed: int
+    members: int
+
+    def note(self) -> str:
+        return (
+            f"without this node {self.healthy} of {self.members} nodes of the control plane are healthy, and "
+            f"{self.needed} are needed for a quorum: it is not repaired"
+        )
+
+
+class OutsideWindow(Reason, frozen=True):
+    """The budget has maintenance windows, and none is open."""
+
+    until: Wall
+
+    def note(self) -> str:
+        return f"outside the maintenance windows of the budget: the next opens at {self.until}"
+
+
+class BudgetPaused(Reason, frozen=True):
+    """Somebody paused all new repairs: `node-remedy.dev/paused` on the RemediationBudget."""
+
+    until: Wall | None
+
+    def note(self) -> str:
+        when = f"until {self.until}" if self.until else "until the annotation is removed"
+        return f"the RemediationBudget carries node-remedy.dev/paused: no new repair starts {when}"
+
+
+class BudgetPauseUnreadable(Reason, frozen=True):
+    """The pause on the RemediationBudget cannot be read: it counts as one."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return (
+            f"node-remedy.dev/paused on the RemediationBudget: {self.problem}; no new repair starts until it is mended"
+        )
+
+
+class BudgetInvalid(Reason, frozen=True):
+    """The RemediationBudget cannot be understood: a limit that somebody wanted must not turn into none."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return f"the RemediationBudget is invalid, no new repair starts: {self.problem}"
+
+
+class ClaimedByOther(Reason, frozen=True):
+    """Somebody else is about this node: one owner per repair."""
+
+    node: str
+    holder: str
+
+    def note(self) -> str:
+        return f"node {self.node} is being repaired by {self.holder}: waiting until that is over"
+
+
+class ClaimUnreadable(Reason, frozen=True):
+    """The Lease that says who repairs this node cannot be read."""
+
+    alert: ClassVar[bool] = True
+    lease: str
+    problem: str
+
+    def note(self) -> str:
+        return f"Lease {self.lease} cannot be read ({self.problem}): who repairs this node cannot be told; delete it"
+
+
+class Claiming(Reason, frozen=True):
+    """The repair is claimed before it begins, so that no other part of node-remedy begins one too."""
+
+    quiet: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return f"claiming the repair of {self.node}"
+
+
 # --- health checks (seeds 003, 004): verdicts ------------------------------------------------------------------
 
 

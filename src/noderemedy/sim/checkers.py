@@ -12,7 +12,7 @@ from typing import Any
 from noderemedy.engine.loop import Engine
 from noderemedy.model.ids import HOST, NODE
 from noderemedy.model.room import Present
-from noderemedy.rooms import ROOMS, watched
+from noderemedy.rooms import NARROWED, ROOMS, watched
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.cluster import RACK_LABEL, RESERVED, TEAM_NOTE, Cluster, host_of
 from noderemedy.sim.kinds import ATTACHMENT, POD, STATEFUL_SET
@@ -168,10 +168,10 @@ class Checkers:
         self.ran["L6 converged"] += 1
         kinds = [kind for kind in watched(ROOMS) if self.cluster.api.resources.find(kind)]
         for kind in kinds:
-            for tree in self.cluster.api.list(kind):
+            for tree in self.cluster.api.list(kind, NARROWED.get(kind, "")):
                 self._same(engine, kind, tree)
         remembered = sum(ref.kind in kinds for ref in engine.cache.refs())
-        existing = sum(len(self.cluster.api.list(kind)) for kind in kinds)
+        existing = sum(len(self.cluster.api.list(kind, NARROWED.get(kind, ""))) for kind in kinds)
         if remembered > existing:
             self.complain("L6", f"the cache remembers {remembered} objects of {existing}")
 

@@ -11,6 +11,7 @@ from collections import deque
 from typing import Protocol
 
 from noderemedy.model.ids import Kind
+from noderemedy.rooms import NARROWED
 from noderemedy.sim.agenda import Agenda, Appointment
 from noderemedy.sim.apiserver import ApiServer, Subscription, Tree, WatchEvent
 from noderemedy.sim.weather import Stream, Weather
@@ -33,6 +34,7 @@ class Watch:
         self, kind: Kind, api: ApiServer, agenda: Agenda, weather: Weather, chance: random.Random, reader: Listener
     ) -> None:
         self.kind = kind
+        self.namespace = NARROWED.get(kind, "")
         self.api = api
         self.agenda = agenda
         self.weather = weather
@@ -53,7 +55,7 @@ class Watch:
         self._is_silent = False
         behind = self.weather.stream(self.chance) is Stream.LAGGING
         self._lag_ms = self.chance.randint(*self.weather.lag) if behind else 0
-        trees = self._trees_of_the_past() if behind else self.api.list(self.kind)
+        trees = self._trees_of_the_past() if behind else self.api.list(self.kind, self.namespace)
         listed = [WatchEvent("ADDED", tree) for tree in trees]
         self._subscription = self.api.subscribe(self.kind, self._happened)
         delay = self.chance.randint(*self.weather.latency)
@@ -64,8 +66,13 @@ class Watch:
         store = self.api.store
         revision = max(store.oldest, store.revision - self.chance.randrange(BEHIND))
         for change in store.since(self.kind, revision):
-            self._queue.append(WatchEvent(change.type, change.new))
-        return list(store.state_at(self.kind, revision).values())
+            if self._is_ours(change.new):
+                self._queue.append(WatchEvent(change.type, change.new))
+        return [tree for tree in store.state_at(self.kind, revision).values() if self._is_ours(tree)]
+
+    def _is_ours(self, tree: Tree) -> bool:
+        """Whether we watch the namespace of this object."""
+        return not self.namespace or tree["metadata"].get("namespace") == self.namespace
 
     def close(self) -> None:
         if self._subscription:
@@ -82,7 +89,7 @@ class Watch:
 
     def _happened(self, event: WatchEvent) -> None:
         """Something changed at the server: it travels to us, or does not."""
-        if self._is_silent:
+        if self._is_silent or not self._is_ours(event.tree):
             return
         fate = self.weather.stream(self.chance)
         if fate is Stream.GONE:

@@ -14,6 +14,7 @@ CLUSTER_PAUSED = "cluster.x-k8s.io/paused"
 PAUSED = "node-remedy.dev/paused"
 MODE = "node-remedy.dev/mode"  # on a policy: observe
 APPROVAL = "node-remedy.dev/approval"  # on a policy: required
+LEADERSHIP = "node-remedy.dev/leadership"  # on a claim: the number of the one that wrote it
 GOVERN = "node-remedy.dev/govern"  # on a check that another controller looks after as well
 REPAIR = "node-remedy.dev/repair"  # on a Node or Machine: do not wait for the timeouts
 REMEDIATE = "cluster.x-k8s.io/remediate-machine"  # on a Machine: it is unhealthy, whatever its state

@@ -18,8 +18,10 @@ from noderemedy.model.errors import Permanent
 from noderemedy.model.host import Consumer, Hold, Host, Power
 from noderemedy.model.ids import (
     CLUSTER,
+    CONFIG_MAP,
     HEALTH_CHECK,
     HOST,
+    LEASE,
     MACHINE,
     METAL3_MACHINE,
     NODE,
@@ -33,7 +35,7 @@ from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
 from noderemedy.model.outcome import Seen
-from noderemedy.wire import externals, healthchecks, names, shapes
+from noderemedy.wire import bookkeeping, externals, healthchecks, names, shapes
 from noderemedy.wire.machineconditions import read_conditions
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
 
@@ -229,6 +231,8 @@ READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
     METAL3_MACHINE: (shapes.MetadataShape, metal3_machine),
     HOST: (shapes.HostShape, host),
     CLUSTER: (shapes.ClusterShape, cluster),
+    LEASE: (bookkeeping.LeaseShape, bookkeeping.lease),
+    CONFIG_MAP: (bookkeeping.ConfigMapShape, bookkeeping.config_map),
     HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.health_check),
     OPENSHIFT_HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.openshift_health_check),
 }

@@ -15,6 +15,7 @@ from noderemedy.model.actions import (
     Action,
     AddRebootAnnotation,
     BackUpNode,
+    ClaimRepair,
     Confirm,
     CreateRequest,
     DeleteMachine,
@@ -29,12 +30,14 @@ from noderemedy.model.actions import (
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
+    WriteLedger,
     WriteMachineConditions,
 )
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.node import NodeBackup
 from noderemedy.wire import names, verbs
+from noderemedy.wire.bookkeeping import claim_repair, write_ledger
 from noderemedy.wire.checkstatus import status_body
 from noderemedy.wire.http import PODS, Request, Resource
 from noderemedy.wire.machineconditions import conditions_body
@@ -69,6 +72,10 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return verbs.delete(resources[ref.kind], ref.name, preconditions(guard), ref.namespace)
         case MarkMachine(ref, guard, check):
             return annotate(ref, guard, {names.NEEDS_REMEDIATION: names.MARKED_BY + check}, resources)
+        case WriteLedger():
+            return write_ledger(action, token, resources[action.ref.kind])
+        case ClaimRepair():
+            return claim_repair(action, token, resources[action.ref.kind])
         case PublishCheckStatus():
             return publish(action, resources[action.ref.kind])
         case WriteMachineConditions(ref, guard, current, older):

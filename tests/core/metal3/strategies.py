@@ -16,12 +16,14 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
 from tests.builders import (
+    GRANTED,
     HOST_AT,
     MACHINE_AT,
     METAL3_CONSUMER,
     NODE_AT,
     NOW,
     a_backup,
+    a_claim,
     a_hold,
     a_host,
     a_machine,
@@ -29,6 +31,7 @@ from tests.builders import (
     ago,
 )
 
+from noderemedy.core.claim import holder_name
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.model.host import Consumer, Host, Power
 from noderemedy.model.machine import Machine
@@ -37,6 +40,8 @@ from noderemedy.model.node import Node, NodeBackup, Taint
 from noderemedy.model.room import Absent, Entry, Present, Unseen
 from noderemedy.model.time import Mono, Span
 
+OURS = holder_name("annotation", MACHINE_AT)
+HOLDERS = (OURS, OURS, OURS, None, "somebody else")
 KEYS = ("rack", "zone", "a", "b")
 GARBAGE = Malformed("garbage")
 CORDON = Taint("node.kubernetes.io/unschedulable", "NoSchedule")
@@ -203,6 +208,8 @@ def a_view(chance: Random) -> MachineView:
         is_consumer=isinstance(host_entry, Present) and host_entry.obj.consumer == a_host().consumer,
         node_at=NODE_AT if machine.node_name else None,
         node_entry=entry_of(state.node, node_read) if machine.node_name else Absent(),
+        told=GRANTED if chance.random() < 0.9 else None,
+        claim=a_claim(chance.choice(HOLDERS)) if machine.needs_remediation else None,
     )
 
 

@@ -219,6 +219,7 @@ def test_a_second_failure_before_the_restore_loses_nothing() -> None:
 def test_the_little_world_refuses_an_old_view() -> None:
     """The interpreter itself can fail: a write that was decided on another version is not applied."""
     world = World({MACHINE_AT: a_machine(needs=True), HOST_AT: a_host(), NODE_AT: a_node()}, is_running=True)
+    look(world)  # reads the Machine live, or claims its repair
     look(world)
     view = sees(MACHINE_AT, world)
     assert view is not None

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from tests.builders import NOW
 from tests.core.metal3.strategies import views
 
+from noderemedy.core.claim import lease_of
 from noderemedy.core.metal3.annotation import ROOM, decide
 from noderemedy.core.metal3.backup import back_up
 from noderemedy.core.metal3.view import MachineView
@@ -144,9 +145,10 @@ def test_a_paused_cluster_is_left_alone(view: MachineView) -> None:
 @many
 @given(views)
 def test_nothing_is_asked_of_strangers(view: MachineView) -> None:
-    """Every action is about this Machine, the host that it names or the node that it names."""
+    """Every action is about this Machine, the host that it names or the node that it names, or claims its repair."""
+    lease = lease_of(view.node_at or view.ref)
     for action in decide(view, NOW).actions:
-        assert action.ref in (view.ref, view.host_at, view.node_at)
+        assert action.ref in (view.ref, view.host_at, view.node_at, lease)
 
 
 @many

@@ -15,6 +15,7 @@ from noderemedy.model.actions import (
     Action,
     AddRebootAnnotation,
     BackUpNode,
+    ClaimRepair,
     Confirm,
     CreateRequest,
     DeleteMachine,
@@ -29,10 +30,13 @@ from noderemedy.model.actions import (
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
+    WriteLedger,
     WriteMachineConditions,
 )
+from noderemedy.model.budget import ANSWER, Granted
 from noderemedy.model.host import Host, Power
 from noderemedy.model.ids import Ref
+from noderemedy.model.lease import Lease
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node, Taint
 from noderemedy.model.room import Absent, Entry, Present
@@ -65,6 +69,8 @@ class World:
     # --- what rooms read -----------------------------------------------------------------------------------------
 
     def read(self, ref: Ref) -> Entry:
+        if ref.kind == ANSWER:
+            return Present(Granted(MACHINE_AT, NOW.wall), "", NOW.mono)
         confirmed_at = self._confirmed.get(ref)
         if ref not in self.objects:
             return Absent(confirmed_at)
@@ -74,7 +80,7 @@ class World:
         raise NotImplementedError("the tests of this world look at every key")
 
     def tally(self, index: str, value: str) -> int:
-        raise NotImplementedError("nothing is counted in this world")
+        return 0  # nobody else has a need
 
     # --- what they ask for ---------------------------------------------------------------------------------------
 
@@ -83,8 +89,12 @@ class World:
             self._confirmed[action.ref] = self.now.mono
             return
         assert not isinstance(action, CreateRequest), "there are no templates in this world"
-        self._demand(action.ref, action.guard)
+        if action.guard is not None:
+            self._demand(action.ref, action.guard)
         match action:
+            case ClaimRepair(ref, guard, holder):
+                assert (guard is None) == (ref not in self.objects)
+                self.put(ref, Lease("lease-uid-1", holder))
             case AddRebootAnnotation(ref, _, hold):
                 self.put(ref, replace(self.objects[ref], held=True, hold=hold))
             case RemoveRebootAnnotation(ref):
@@ -103,8 +113,8 @@ class World:
                 del self.objects[ref]
             case MarkMachine() | DeleteMachine():
                 raise NotImplementedError("there are no health checks in this world")
-            case PublishCheckStatus() | WriteMachineConditions() | EvictPod() | DeleteRequest():
-                raise NotImplementedError("there are no health checks and no pods in this world")
+            case PublishCheckStatus() | WriteMachineConditions() | EvictPod() | DeleteRequest() | WriteLedger():
+                raise NotImplementedError("there are no health checks, no pods and no budget in this world")
             case _:
                 assert_never(action)
         self._confirmed[action.ref] = self.now.mono

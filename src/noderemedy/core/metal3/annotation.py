@@ -16,18 +16,22 @@ import hashlib
 from collections.abc import Callable
 from enum import Enum
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from noderemedy.core import safety
+from noderemedy.core.claim import claimed
+from noderemedy.core.gates import budgeted
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import gates, links
 from noderemedy.core.metal3.backup import back_up
 from noderemedy.core.metal3.cleanup import returned_node
-from noderemedy.core.metal3.view import HostView, MachineView, sees
+from noderemedy.core.metal3.needs import running_need, wanted_need
+from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees
 from noderemedy.core.metal3.waiting import for_finalizers, waiting
 from noderemedy.model.actions import (
     AddRebootAnnotation,
     BackUpNode,
+    ClaimRepair,
     Confirm,
     DeleteNode,
     DropBackup,
@@ -36,9 +40,10 @@ from noderemedy.model.actions import (
     RemoveRemediationAnnotation,
     RestoreNode,
 )
+from noderemedy.model.budget import ANSWER
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Hold, Power
-from noderemedy.model.ids import HOST, METAL3_MACHINE, NODE, Ref
+from noderemedy.model.ids import HOST, LEASE, METAL3_MACHINE, NODE, Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.reasons import (
@@ -114,7 +119,8 @@ def machine(view: MachineView, now: Now) -> Decision:
         or gates.blocked(gates.BEFORE_THE_TABLE, view, now)
         or table(view, now)
     )
-    return Decision(decision.actions, decision.because, decision.wake_at, episode=episode(view))
+    needs = running_need(view, now) or decision.facts
+    return Decision(decision.actions, decision.because, decision.wake_at, episode=episode(view), facts=needs)
 
 
 def table(view: MachineView, now: Now) -> Decision:
@@ -129,11 +135,15 @@ def table(view: MachineView, now: Now) -> Decision:
 
 
 def add(view: MachineView, reason: TableRow, now: Now) -> Decision:
-    """Hold the host off. The version of the host that said "on" is part of the guard."""
+    """Hold the host off, within the budget and under our claim. The version that said "on" is part of the guard."""
     if blocked := gates.blocked(gates.BEFORE_POWER_OFF, view, now):
         return blocked
+    assert view.claim is not None
+    needs = wanted_need(view, now)
+    if closed := budgeted(view.told) or claimed(view.claim, now):
+        return closed.decision(now, needs)
     if asked := confirm_first(now, (view.ref, view.entry)):
-        return asked
+        return structs.replace(asked, facts=needs)
     assert view.host is not None
     assert view.host_at is not None
     hold = Hold(
@@ -142,7 +152,7 @@ def add(view: MachineView, reason: TableRow, now: Now) -> Decision:
         node_uid=view.node.uid if view.node else "",
         boot_id=view.node.boot_id if view.node else "",
     )
-    return Decision((AddRebootAnnotation(view.host_at, host_guard(view), hold),), (reason,))
+    return Decision((AddRebootAnnotation(view.host_at, host_guard(view), hold),), (reason,), facts=needs)
 
 
 def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
@@ -253,8 +263,8 @@ def episode(view: MachineView) -> str:
 
 
 ROOM = Room(
-    name="annotation",
-    watches=(NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE),
+    name=ROOM_NAME,
+    watches=(NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, LEASE, ANSWER),
     indexes=links.INDEXES,
     wakes=links.concerned,
     sees=sees,
@@ -262,6 +272,7 @@ ROOM = Room(
     may=frozenset(
         {
             Confirm,
+            ClaimRepair,
             AddRebootAnnotation,
             RemoveRebootAnnotation,
             BackUpNode,

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from noderemedy.core import machines
+from noderemedy.core import claim, machines
 from noderemedy.core.machines import MACHINE_KINDS
+from noderemedy.model.budget import Granted, Refused
 from noderemedy.model.host import Consumer, Host
 from noderemedy.model.ids import (
     HOST,
+    LEASE,
     MACHINE,
     METAL3_MACHINE,
     NODE,
@@ -39,6 +41,7 @@ def _owner_named(ref: Ref, middle: Metal3Machine) -> tuple[str, ...]:
 INDEXES: tuple[Index, ...] = (
     *(Index("machines by host", kind, _hosts_named) for kind in MACHINE_KINDS),
     *machines.INDEXES,
+    *claim.INDEXES,
     Index("hosts by consumer", HOST, _consumers_named),
     Index("metal3machines by machine", METAL3_MACHINE, _owner_named),
 )
@@ -100,8 +103,12 @@ def between(host_at: Ref, host: Host, reader: Reader) -> tuple[tuple[Ref, Entry]
 
 def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
     """The keys that an event of this object concerns: Machines, and hosts that carry our hold."""
+    if ref.kind == LEASE:
+        return claimants(ref, reader)
     if obj is None:
         return concerned_by_unreadable(ref, reader)
+    if isinstance(obj, Granted | Refused):
+        return (obj.target,) if obj.target.kind in MACHINE_KINDS else ()
     if isinstance(obj, Machine):
         named = (host_ref(ref, obj.host),) if isinstance(obj.host, HostName) else ()
         return (ref, *named)
@@ -115,6 +122,14 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
         owner = (owner_ref(ref, obj.owner_machine),) if obj.owner_machine else ()
         return (*reader.find("hosts by consumer", str(ref)), *owner)
     return ()
+
+
+def claimants(lease: Ref, reader: Reader) -> tuple[Ref, ...]:
+    """The machines whose repair a Lease is about."""
+    found = reader.find(claim.BY_LEASE, lease.name)
+    entries = [reader.read(need) for need in found]
+    targets = [entry.obj.target for entry in entries if isinstance(entry, Present)]
+    return tuple(target for target in targets if target.kind in MACHINE_KINDS)
 
 
 def concerned_by_unreadable(ref: Ref, reader: Reader) -> tuple[Ref, ...]:

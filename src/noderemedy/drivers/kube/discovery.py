@@ -31,6 +31,7 @@ class Wanted(Struct, frozen=True):
     versions: tuple[str, ...]
     plural: str
     namespaced: bool
+    namespace: str = ""  # watched only there; "": everywhere
 
     def guess(self) -> Resource:
         """Where the kind would be served if it were."""

@@ -1,0 +1,114 @@
+"""What the budget derives: the health of each node, counted per cluster and failure domain, and its own memory.
+
+Kept and counted by the engine, never written. Counting by index makes an event cost the same in a cluster of any size.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.model.decision import FactValue
+from noderemedy.model.ids import FACTS, Kind, Ref, ref
+from noderemedy.model.ledger import Calm
+from noderemedy.model.reasons import Reason
+from noderemedy.model.remediationbudget import RemediationBudget
+from noderemedy.model.room import Index
+from noderemedy.model.time import Mono, Wall
+
+NODE_HEALTH = Kind(FACTS, "NodeHealth")
+SPEC = Kind(FACTS, "BudgetSpec")
+TOPOLOGY = Kind(FACTS, "BudgetTopology")
+MEMORY = Kind(FACTS, "BudgetMemory")
+STATE = Kind(FACTS, "BudgetState")
+SPEC_AT: Ref = ref(SPEC, "cluster")
+TOPOLOGY_AT: Ref = ref(TOPOLOGY, "cluster")
+MEMORY_AT: Ref = ref(MEMORY, "budget")
+STATE_AT: Ref = ref(STATE, "budget")
+BY_HEALTH = "node health"
+ALL = "all"
+
+
+class NodeHealth(FactValue, frozen=True):
+    """One node as the budget counts it; also one that is gone while its machine still names it."""
+
+    is_sick: bool
+    since: Wall | None = None  # its first sign
+    domain: str = ""  # the value of the topology label; "": in none
+    is_control_plane: bool = False
+
+
+class SpecFact(FactValue, frozen=True):
+    """The budget as somebody wrote it, without its status."""
+
+    budget: RemediationBudget
+
+
+class Topology(FactValue, frozen=True):
+    """Which label names a node's failure domain."""
+
+    label: str
+
+
+class Sight(Struct, frozen=True):
+    """Since when we ourselves have known a reservation: clocks of two leaders may differ, one clock does not."""
+
+    target: Ref
+    granted: Wall
+    since: Mono
+
+
+class Memory(FactValue, frozen=True):
+    """What the budget knew at its last look. Its loss only delays, or costs one cooldown."""
+
+    sights: tuple[Sight, ...] = ()
+    storms: tuple[str, ...] = ()  # the scopes that were over their limit
+    ended: tuple[Calm, ...] = ()  # what the ledger does not know yet
+
+
+class State(FactValue, frozen=True):
+    """What the status of the RemediationBudget says."""
+
+    in_flight: int
+    started: int
+    unhealthy: int
+    total: int
+    blocked: Reason | None = None
+
+
+def health_ref(node: Ref) -> Ref:
+    return Ref(node.cluster, NODE_HEALTH, "", node.name)
+
+
+def buckets(at: Ref, fact: NodeHealth) -> tuple[str, ...]:
+    """Under which names a node is counted."""
+    found = [ALL, nodes(at.cluster)]
+    if fact.domain:
+        found.append(nodes(at.cluster, fact.domain))
+    if fact.is_control_plane:
+        found.append(control_plane(at.cluster))
+    if fact.is_sick:
+        found.append(sick(at.cluster))
+        if fact.domain:
+            found.append(sick(at.cluster, fact.domain))
+        if fact.is_control_plane:
+            found.append(sick_control_plane(at.cluster))
+    return tuple(found)
+
+
+def nodes(cluster: str, domain: str = "") -> str:
+    return f"nodes {cluster} {domain}"
+
+
+def sick(cluster: str, domain: str = "") -> str:
+    return f"sick {cluster} {domain}"
+
+
+def control_plane(cluster: str) -> str:
+    return f"control plane {cluster}"
+
+
+def sick_control_plane(cluster: str) -> str:
+    return f"sick control plane {cluster}"
+
+
+INDEXES: tuple[Index, ...] = (Index(BY_HEALTH, NODE_HEALTH, buckets),)

@@ -1,0 +1,341 @@
+"""The arithmetic of the budget: who may begin now, who may not and why, and what the ledger shall say. Pure.
+
+Called by the budget room at each look. The oldest ask is served first; every grant counts before the next one is
+judged, so that many at once never exceed a limit that one by one would hold.
+
+Rule 1: what is in flight counts, granted or not: a running need, and every reservation that may still be somebody's.
+Rule 2: a reservation ends when nobody states a need for it and we have known it for a minute by our own clock.
+Rule 3: granted is only what was seen in the ledger; what is new goes into it first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from noderemedy.core.budget.facts import Memory, Sight
+from noderemedy.core.budget.openings import opens_at
+from noderemedy.core.budget.storms import is_over
+from noderemedy.core.budget.view import Ask, BudgetView, Domain, Fleet, cluster_scope
+from noderemedy.model.budget import Granted, Refused
+from noderemedy.model.ids import Ref
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, Reservation, Start
+from noderemedy.model.meta import Malformed
+from noderemedy.model.reasons import (
+    BudgetInvalid,
+    BudgetPaused,
+    BudgetPauseUnreadable,
+    ControlPlaneBusy,
+    CooldownAfterStorm,
+    DomainBurst,
+    DomainUnhealthy,
+    LedgerFull,
+    LedgerUnreadable,
+    OutsideWindow,
+    QuorumAtRisk,
+    Reason,
+    TooManyInFlight,
+    TooManyNodesUnhealthy,
+    TooManyPerHour,
+)
+from noderemedy.model.time import MINUTE, Mono, Now, Span, Wall
+
+KEPT_FOR: Span = MINUTE
+HOUR: Span = MINUTE * 60
+LETTERS_MAX = 800_000  # of the ledger: one object may hold a megabyte
+LETTERS_EACH = 200  # of a reservation, besides its names
+LETTERS_OF_START = 50
+
+
+class Books(Struct):
+    """What the ledger will say, and what is in flight, as both grow from ask to ask."""
+
+    reserved: dict[Ref, Reservation]
+    starts: list[Start]
+    calms: tuple[Calm, ...]
+    in_flight: dict[Ref, str]  # target -> cluster
+    control_plane: dict[str, set[Ref]]  # cluster -> those in flight whose node is of its control plane
+    letters: int  # how long the ledger is, about
+    running: Counter[str]  # cluster -> how many are in flight
+    moments: dict[str, list[Wall]]  # cluster -> starts of the last hour, in order
+
+
+class Reckoning(Struct, frozen=True):
+    """What follows from one look."""
+
+    answers: tuple[Granted | Refused, ...]
+    ledger: BudgetLedger | None  # to be written; None: nothing new
+    memory: Memory
+    books: Books
+    until: Wall | None = None  # when time alone may change something
+    blocked: Reason | None = None  # what stops every new repair in the home cluster
+
+
+def reckon(view: BudgetView, now: Now) -> Reckoning:
+    """Judge all asks, the oldest first."""
+    ledger = view.ledger if isinstance(view.ledger, BudgetLedger) else BudgetLedger()
+    sights = sights_of(view, ledger)
+    storms = storms_of(view)
+    ended = ended_storms(view, ledger, storms, now)
+    books = open_books(view, ledger, sights, calms_of(view, ledger, storms, ended, now), now)
+    before = len(books.reserved)
+    found = [judge(ask, view, books, now) for ask in view.asks]
+    answers = tuple(one for one in found if one is not None)
+    is_new = len(books.reserved) > before or any(one not in ledger.calms for one in books.calms)
+    return Reckoning(
+        answers=answers,
+        ledger=BudgetLedger(tuple(books.reserved.values()), tuple(books.starts), books.calms) if is_new else None,
+        memory=Memory(sights, storms, ended),
+        books=books,
+        until=earliest([one for one in answers if isinstance(one, Refused)], sights, view, now),
+        blocked=blocked(view, books, now),
+    )
+
+
+def blocked(view: BudgetView, books: Books, now: Now) -> Reason | None:
+    """What would be said to a worker of the home cluster that nobody has heard of yet."""
+    nobody = Ask(LEDGER_AT, now.wall, is_waiting=True, is_running=False)
+    return next((found[0] for gate in (*BEFORE_ALL, *BEFORE_NEW) if (found := gate(nobody, view, books, now))), None)
+
+
+# --- what is in flight -------------------------------------------------------------------------------------------
+
+
+def sights_of(view: BudgetView, ledger: BudgetLedger) -> tuple[Sight, ...]:
+    """Since when we know each reservation: since the last look, or since this version of the ledger came."""
+    known = {(one.target, one.granted): one for one in view.memory.sights}
+    return tuple(
+        known.get((one.target, one.since)) or Sight(one.target, one.since, view.ledger_since)
+        for one in ledger.reservations
+    )
+
+
+def open_books(
+    view: BudgetView, ledger: BudgetLedger, sights: tuple[Sight, ...], calms: tuple[Calm, ...], now: Now
+) -> Books:
+    asked = {one.target for one in view.asks}
+    young = {one.target for one in sights if now.mono.since(one.since) < KEPT_FOR}
+    live = [one for one in ledger.reservations if one.target in asked or one.target in young]
+    running = [one for one in view.asks if one.is_running]
+    starts = [one for one in ledger.starts if abs(now.wall.since(one.at).ms) < HOUR.ms]
+    books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {})
+    control_plane = set(view.reserved_control_plane)
+    for held in live:
+        count(books, held.target, held.cluster, held.target in control_plane)
+    for one in running:
+        count(books, one.target, one.cluster, one.health.is_control_plane)
+    books.letters = sum(map(letters_of, live)) + LETTERS_OF_START * len(starts)
+    for start in sorted(starts):
+        books.moments.setdefault(start.cluster, []).append(start.at)
+    return books
+
+
+def count(books: Books, target: Ref, cluster: str, is_control_plane: bool) -> None:
+    """One more in flight, unless it is known already."""
+    if target not in books.in_flight:
+        books.in_flight[target] = cluster
+        books.running[cluster] += 1
+    if is_control_plane:
+        books.control_plane.setdefault(cluster, set()).add(target)
+
+
+# --- storms ------------------------------------------------------------------------------------------------------
+
+
+def storms_of(view: BudgetView) -> tuple[str, ...]:
+    """The scopes that are over their limit now."""
+    budget = view.budget
+    clusters = [cluster_scope(one.cluster) for one in view.fleets if is_over(budget.max_unhealthy, one.sick, one.total)]
+    return (*clusters, *(one.scope for one in view.domains if one.is_burst))
+
+
+def ended_storms(view: BudgetView, ledger: BudgetLedger, storms: tuple[str, ...], now: Now) -> tuple[Calm, ...]:
+    """The storms whose end the ledger does not know yet. In whole seconds, as the ledger is."""
+    at = Wall(now.wall.ms // 1000 * 1000)
+    new = [Calm(scope, at) for scope in view.memory.storms if scope not in storms]
+    pending = [one for one in view.memory.ended if one not in ledger.calms and one.scope not in storms]
+    return tuple(sorted((*new, *pending))) if view.budget.cooldown.ms else ()
+
+
+def calms_of(
+    view: BudgetView, ledger: BudgetLedger, storms: tuple[str, ...], ended: tuple[Calm, ...], now: Now
+) -> tuple[Calm, ...]:
+    """The storms that ended within the cooldown, by their last end."""
+    kept = {one.scope: one for one in ledger.calms if now.wall < cooled(one, view, now) and one.scope not in storms}
+    return tuple(sorted({**kept, **{one.scope: one for one in ended}}.values()))
+
+
+def cooled(calm: Calm, view: BudgetView, now: Now) -> Wall:
+    return min(calm.at, now.wall) + view.budget.cooldown
+
+
+# --- one ask -----------------------------------------------------------------------------------------------------
+
+
+def judge(ask: Ask, view: BudgetView, books: Books, now: Now) -> Granted | Refused | None:
+    """What to answer; None where the ledger must be written first, or where nobody waits."""
+    held = books.reserved.get(ask.target)
+    if held is not None:
+        return Granted(ask.target, held.since)
+    if not ask.is_waiting:
+        return None
+    gates = BEFORE_ALL if ask.is_running else (*BEFORE_ALL, *BEFORE_NEW)  # what runs already is not begun again
+    for gate in gates:
+        if found := gate(ask, view, books, now):
+            return as_told_before(ask, Refused(ask.target, *found))
+    enter(ask, books, now)
+    return None
+
+
+def as_told_before(ask: Ask, refused: Refused) -> Refused:
+    """The same refusal with other numbers is no news: a storm would wake everybody at every change of a count."""
+    old = ask.refused
+    if old is not None and type(old.reason) is type(refused.reason) and old.until == refused.until:
+        return old
+    return refused
+
+
+def enter(ask: Ask, books: Books, now: Now) -> None:
+    """The ask becomes a reservation, and counts from now on."""
+    books.reserved[ask.target] = Reservation(ask.target, now.wall, ask.node, ask.health.domain)
+    books.letters += letters_of(books.reserved[ask.target])
+    if not ask.is_running:
+        books.starts.append(Start(now.wall, ask.cluster))
+        books.moments.setdefault(ask.cluster, []).append(now.wall)
+        books.letters += LETTERS_OF_START
+    count(books, ask.target, ask.cluster, ask.health.is_control_plane)
+
+
+# --- the gates ---------------------------------------------------------------------------------------------------
+
+Found = tuple[Reason, Wall | None] | None
+Gate = Callable[[Ask, BudgetView, Books, Now], Found]
+
+
+def ledger_readable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    return (LedgerUnreadable(view.ledger.problem), None) if isinstance(view.ledger, Malformed) else None
+
+
+def ledger_has_room(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    return (LedgerFull(len(books.reserved)), None) if books.letters > LETTERS_MAX else None
+
+
+def budget_valid(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    return (BudgetInvalid(view.budget.trouble), None) if view.budget.problems else None
+
+
+def not_paused(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    paused = view.budget.paused
+    if isinstance(paused, Malformed):
+        return BudgetPauseUnreadable(paused.problem), None
+    return (BudgetPaused(paused.until), paused.until) if paused and paused.holds(now.wall) else None
+
+
+def window_open(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    opens = opens_at(view.budget.openings, now.wall)
+    return (OutsideWindow(opens), opens) if opens is not None else None
+
+
+def share_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    fleet = fleet_of(view, ask.cluster)
+    limit = view.budget.max_unhealthy
+    if not is_over(limit, fleet.sick, fleet.total):
+        return None
+    return TooManyNodesUnhealthy(fleet.sick, fleet.total, str(limit)), None
+
+
+def domain_quiet(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    domain = domain_of(view, ask)
+    if domain is None or not domain.is_burst:
+        return None
+    return DomainBurst(domain.name, domain.sick, domain.total), None
+
+
+def domain_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    domain, limit = domain_of(view, ask), view.budget.domain_max_unhealthy
+    if domain is None or limit is None or not is_over(limit, domain.sick, domain.total):
+        return None
+    return DomainUnhealthy(domain.name, domain.sick, domain.total, str(limit)), None
+
+
+def cooled_down(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    domain = domain_of(view, ask)
+    scopes = {cluster_scope(ask.cluster), *((domain.scope,) if domain else ())}
+    until = max((cooled(one, view, now) for one in books.calms if one.scope in scopes), default=None)
+    return (CooldownAfterStorm(until), until) if until is not None and now.wall < until else None
+
+
+def control_plane_free(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    others = books.control_plane.get(ask.cluster, set()) - {ask.target} if ask.health.is_control_plane else set()
+    return (ControlPlaneBusy(min(others).name), None) if others else None
+
+
+def quorum_kept(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    """Without this node the control plane must still have a majority of all its members."""
+    if not ask.health.is_control_plane:
+        return None
+    fleet = fleet_of(view, ask.cluster)
+    others = fleet.control_plane - fleet.sick_control_plane - (not ask.health.is_sick)
+    needed = fleet.control_plane // 2 + 1
+    return (QuorumAtRisk(others, needed, fleet.control_plane), None) if others < needed else None
+
+
+def in_flight_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    in_flight = books.running[ask.cluster]
+    limit = view.budget.max_in_flight.of(fleet_of(view, ask.cluster).total)
+    return (TooManyInFlight(in_flight, limit), None) if in_flight >= limit else None
+
+
+def per_hour_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    moments = books.moments.get(ask.cluster, [])
+    limit = view.budget.max_per_hour.of(fleet_of(view, ask.cluster).total)
+    if len(moments) < limit:
+        return None
+    until = moments[len(moments) - limit] + HOUR if limit else now.wall + HOUR
+    return TooManyPerHour(len(moments), limit, until), until
+
+
+BEFORE_ALL: tuple[Gate, ...] = (ledger_readable, ledger_has_room)
+BEFORE_NEW: tuple[Gate, ...] = (
+    budget_valid,
+    not_paused,
+    window_open,
+    share_bearable,
+    domain_quiet,
+    domain_bearable,
+    cooled_down,
+    control_plane_free,
+    quorum_kept,
+    in_flight_bearable,
+    per_hour_bearable,
+)
+
+
+# --- small hands -------------------------------------------------------------------------------------------------
+
+
+def fleet_of(view: BudgetView, cluster: str) -> Fleet:
+    return next((one for one in view.fleets if one.cluster == cluster), Fleet(cluster))
+
+
+def domain_of(view: BudgetView, ask: Ask) -> Domain | None:
+    wanted = (ask.cluster, ask.health.domain)
+    return next((one for one in view.domains if (one.cluster, one.name) == wanted), None)
+
+
+def letters_of(one: Reservation) -> int:
+    names = (one.target.namespace, one.target.name, one.node.name if one.node else "", one.domain, one.cluster)
+    return LETTERS_EACH + sum(map(len, names))
+
+
+def earliest(refused: list[Refused], sights: tuple[Sight, ...], view: BudgetView, now: Now) -> Wall | None:
+    """When a refusal may end by time alone: its own time, or that of a reservation that nobody needs any more."""
+    if not refused:
+        return None
+    asked = {one.target for one in view.asks}
+    lapses: list[Mono] = [one.since + KEPT_FOR for one in sights if one.target not in asked]
+    moments = [one.until for one in refused if one.until is not None]
+    moments += [Wall(now.wall.ms + one.since(now.mono).ms) for one in lapses if one > now.mono]
+    return min(moments, default=None)

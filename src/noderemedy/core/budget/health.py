@@ -1,0 +1,133 @@
+"""The node-health room: one key per Node. States whether the budget counts it as sick, since when, and where it is.
+
+A node is sick if it is not Ready, if its machine's health check says so, or if its machine names it and it is gone.
+Labels that a backup holds count as the node's own: a node that has just come back lacks them, and is still in its rack.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core import machines
+from noderemedy.core.budget.facts import ALL, BY_HEALTH, INDEXES, TOPOLOGY, TOPOLOGY_AT, NodeHealth, health_ref
+from noderemedy.core.healthcheck.facts import VERDICTS, verdict_ref
+from noderemedy.core.machines import MACHINE_KINDS
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.healthcheck import Unhealthy
+from noderemedy.model.ids import NODE, Kind, Ref
+from noderemedy.model.machine import Machine
+from noderemedy.model.node import Node, NodeBackup
+from noderemedy.model.remediationbudget import ZONE
+from noderemedy.model.remote import REMOTE
+from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage, Unreadable
+from noderemedy.model.time import Now, Wall
+
+CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+MACHINE_OF: dict[Kind, Kind] = {fact: machine for machine, fact in VERDICTS.items()}
+
+
+class NodeView(Struct, frozen=True):
+    """A Node, or the gap that it left; its machine, and what a health check says of that."""
+
+    at: Ref
+    entry: Entry
+    machine: Machine | None
+    verdict_since: Wall | None  # unhealthy since then; None: not unhealthy
+    topology: str
+
+
+def decide(view: NodeView, now: Now) -> Decision:
+    labels = labels_of(view)
+    since = sick_since(view)
+    health = NodeHealth(
+        is_sick=is_sick(view),
+        since=since,
+        domain=labels.get(view.topology, ""),
+        is_control_plane=any(label in labels for label in CONTROL_PLANE),
+    )
+    return Decision(facts=(Fact(health_ref(view.at), health),))
+
+
+def is_sick(view: NodeView) -> bool:
+    if not isinstance(view.entry, Present) or view.verdict_since is not None:
+        return True
+    node: Node = view.entry.obj
+    return not any(one.type == "Ready" and one.status == "True" for one in node.conditions)
+
+
+def sick_since(view: NodeView) -> Wall | None:
+    """The first sign of sickness, as far as anybody has written it down."""
+    signs = [view.verdict_since]
+    if isinstance(view.entry, Present):
+        node: Node = view.entry.obj
+        signs += [one.since for one in node.conditions if one.type == "Ready" and one.status != "True"]
+    elif view.machine is not None and isinstance(view.machine.node_deleted_at, Wall):
+        signs.append(view.machine.node_deleted_at)
+    return min((sign for sign in signs if sign is not None), default=None)
+
+
+def labels_of(view: NodeView) -> dict[str, str]:
+    backup = view.machine.backup if view.machine else None
+    kept = dict(backup.labels) if isinstance(backup, NodeBackup) else {}
+    return {**kept, **(dict(view.entry.obj.labels) if isinstance(view.entry, Present) else {})}
+
+
+# --- what it sees, and what wakes it -----------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> NodeView | None:
+    entry = reader.read(key)
+    named_by = machines.at_node(key, reader)
+    if not isinstance(entry, Present | Unreadable) and not (isinstance(entry, Absent) and named_by):
+        return None
+    found = reader.read(named_by[0]) if named_by else Absent()
+    topology = reader.read(TOPOLOGY_AT)
+    return NodeView(
+        at=key,
+        entry=entry,
+        machine=found.obj if isinstance(found, Present) else None,
+        verdict_since=unhealthy_since(named_by, reader),
+        topology=topology.obj.label if isinstance(topology, Present) else ZONE,
+    )
+
+
+def unhealthy_since(named_by: tuple[Ref, ...], reader: Reader) -> Wall | None:
+    entries = [reader.read(verdict_ref(machine)) for machine in named_by]
+    verdicts = [entry.obj.verdict for entry in entries if isinstance(entry, Present)]
+    return min((one.since for one in verdicts if isinstance(one, Unhealthy)), default=None)
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    if ref.kind == NODE:
+        return (ref,)
+    if isinstance(obj, Machine):
+        at = machines.node_at(ref, obj, reader)
+        return (at,) if at else ()
+    if ref.kind in MACHINE_OF:
+        return nodes_of((Ref(ref.cluster, MACHINE_OF[ref.kind], ref.namespace, ref.name),), reader)
+    if ref.kind == REMOTE:
+        return nodes_of(machines.of_cluster(ref, reader), reader)
+    if ref.kind == TOPOLOGY:  # somebody changed the label: rare, and it concerns all
+        return [Ref(one.cluster, NODE, "", one.name) for one in reader.find(BY_HEALTH, ALL)]
+    return ()
+
+
+def nodes_of(named: Iterable[Ref], reader: Reader) -> list[Ref]:
+    entries = [(ref, reader.read(ref)) for ref in named]
+    found = [machines.node_at(ref, entry.obj, reader) for ref, entry in entries if isinstance(entry, Present)]
+    return [at for at in found if at is not None]
+
+
+ROOM = Room(
+    name="node-health",
+    watches=(NODE, REMOTE, *MACHINE_KINDS, *VERDICTS.values(), TOPOLOGY),
+    indexes=(*machines.INDEXES, *INDEXES),
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset(),
+    stage=Stage.GATE,
+)

@@ -1,0 +1,38 @@
+"""Maintenance windows: may a repair begin at this minute, and if not, when? UTC, whole minutes."""
+
+from __future__ import annotations
+
+from noderemedy.model.remediationbudget import Opening
+from noderemedy.model.time import Wall
+
+MINUTE_MS = 60_000
+DAY = 24 * 60
+THURSDAY = 3  # 1970-01-01
+
+
+def opens_at(openings: tuple[Opening, ...], wall: Wall) -> Wall | None:
+    """None if repairs may begin now; else the next moment at which they may."""
+    if not openings:
+        return None
+    minute = wall.ms // MINUTE_MS
+    if any(is_open(one, minute) for one in openings):
+        return None
+    return Wall(min(next_begin(one, minute) for one in openings) * MINUTE_MS)
+
+
+def is_open(opening: Opening, minute: int) -> bool:
+    """A window that passes midnight belongs to the day on which it began."""
+    today = minute // DAY
+    begins = (day * DAY + opening.begins for day in (today, today - 1) if weekday(day) in opening.days)
+    return any(begin <= minute < begin + opening.minutes for begin in begins)
+
+
+def next_begin(opening: Opening, minute: int) -> int:
+    today = minute // DAY
+    begins = (day * DAY + opening.begins for day in range(today, today + 8) if weekday(day) in opening.days)
+    return min(begin for begin in begins if begin > minute)
+
+
+def weekday(day: int) -> int:
+    """Monday is 0."""
+    return (day + THURSDAY) % 7

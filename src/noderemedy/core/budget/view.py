@@ -1,0 +1,185 @@
+"""What the budget reckons with: who asks, what the ledger holds, and how many nodes are sick where.
+
+Counts come from tallies; only nodes that somebody wants to repair, and the sick ones of their failure domains, are
+looked at one by one.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.core.budget import facts
+from noderemedy.core.budget.facts import BY_HEALTH, MEMORY_AT, SPEC_AT, Memory, NodeHealth, health_ref
+from noderemedy.core.budget.storms import is_burst
+from noderemedy.model.budget import NEED, Need, Refused, answer
+from noderemedy.model.ids import Ref
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger
+from noderemedy.model.meta import Malformed
+from noderemedy.model.remediationbudget import DEFAULT, RemediationBudget
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable
+from noderemedy.model.time import Mono, Wall
+
+NEEDS = "needs"
+WELL = NodeHealth(is_sick=False)
+
+
+class Ask(Struct, frozen=True):
+    """All that rooms want of one target: they share one reservation."""
+
+    target: Ref
+    since: Wall
+    is_waiting: bool
+    is_running: bool
+    node: Ref | None = None
+    health: NodeHealth = WELL
+    refused: Refused | None = None  # what it was told last
+
+    @property
+    def cluster(self) -> str:
+        return self.node.cluster if self.node else self.target.cluster
+
+
+class Fleet(Struct, frozen=True):
+    """The nodes of one cluster, counted."""
+
+    cluster: str
+    total: int = 0
+    sick: int = 0
+    control_plane: int = 0
+    sick_control_plane: int = 0
+
+
+class Domain(Struct, frozen=True):
+    """The nodes of one failure domain, counted; a burst is many that turned sick at once."""
+
+    cluster: str
+    name: str
+    total: int = 0
+    sick: int = 0
+    is_burst: bool = False
+
+    @property
+    def scope(self) -> str:
+        return domain_scope(self.cluster, self.name)
+
+
+class BudgetView(Struct, frozen=True):
+    """Everything that the budget judges by."""
+
+    budget: RemediationBudget
+    entry: Entry  # of the ledger
+    asks: tuple[Ask, ...]  # the oldest first
+    fleets: tuple[Fleet, ...]
+    domains: tuple[Domain, ...] = ()
+    reserved_control_plane: tuple[Ref, ...] = ()  # targets of reservations whose node is of the control plane
+    memory: Memory = Memory()
+
+    @property
+    def ledger(self) -> BudgetLedger | Malformed:
+        return ledger_of(self.entry)
+
+    @property
+    def ledger_since(self) -> Mono:
+        """Since when we know the ledger as it is."""
+        return self.entry.changed_at if isinstance(self.entry, Present) else Mono(0)
+
+
+def cluster_scope(cluster: str) -> str:
+    return f"cluster {cluster}".strip()
+
+
+def domain_scope(cluster: str, domain: str) -> str:
+    return f"domain {cluster} {domain}"
+
+
+def ledger_of(entry: Entry) -> BudgetLedger | Malformed:
+    """A ledger that does not exist is an empty one: writing it creates it, and fails if somebody was faster."""
+    if isinstance(entry, Present):
+        ledger: BudgetLedger | Malformed = entry.obj.ledger or BudgetLedger()
+        return ledger
+    if isinstance(entry, Absent):
+        return BudgetLedger()
+    return Malformed(entry.problem if isinstance(entry, Unreadable) else "not seen yet")
+
+
+def _all(ref: Ref, need: Need) -> tuple[str, ...]:
+    return (NEEDS,)
+
+
+INDEXES: tuple[Index, ...] = (*facts.INDEXES, Index(NEEDS, NEED, _all))
+
+
+def sees(key: Ref, reader: Reader) -> BudgetView | None:
+    if key != LEDGER_AT:
+        return None
+    entry = reader.read(key)
+    ledger = ledger_of(entry)
+    reserved = ledger.reservations if isinstance(ledger, BudgetLedger) else ()
+    asks = asks_of(reader)
+    spec, memory = reader.read(SPEC_AT), reader.read(MEMORY_AT)
+    remembered = memory.obj if isinstance(memory, Present) else Memory()
+    clusters = sorted({"", *(one.cluster for one in asks), *(one.cluster for one in reserved)})
+    return BudgetView(
+        budget=spec.obj.budget if isinstance(spec, Present) else DEFAULT,
+        entry=entry,
+        asks=asks,
+        fleets=tuple(fleet(cluster, reader) for cluster in clusters),
+        domains=domains_of(asks, remembered, reader),
+        reserved_control_plane=tuple(one.target for one in reserved if health_of(one.node, reader).is_control_plane),
+        memory=remembered,
+    )
+
+
+def asks_of(reader: Reader) -> tuple[Ask, ...]:
+    """The needs of all rooms, one ask per target, the oldest first."""
+    by_target: dict[Ref, list[Need]] = {}
+    for at in reader.find(NEEDS, NEEDS):
+        entry = reader.read(at)
+        if isinstance(entry, Present):
+            by_target.setdefault(entry.obj.target, []).append(entry.obj)
+    asks = [ask(target, needs, reader) for target, needs in by_target.items()]
+    return tuple(sorted(asks, key=lambda one: (one.since, one.target)))
+
+
+def ask(target: Ref, needs: list[Need], reader: Reader) -> Ask:
+    node = next((one.node for one in needs if one.node is not None), None)
+    told = answer(target, reader)
+    return Ask(
+        target=target,
+        since=min(one.since for one in needs),
+        is_waiting=not all(one.is_running for one in needs),
+        is_running=any(one.is_running for one in needs),
+        node=node,
+        health=health_of(node, reader),
+        refused=told if isinstance(told, Refused) else None,
+    )
+
+
+def health_of(node: Ref | None, reader: Reader) -> NodeHealth:
+    entry = reader.read(health_ref(node)) if node else Absent()
+    return entry.obj if isinstance(entry, Present) else WELL
+
+
+def fleet(cluster: str, reader: Reader) -> Fleet:
+    return Fleet(
+        cluster,
+        reader.tally(BY_HEALTH, facts.nodes(cluster)),
+        reader.tally(BY_HEALTH, facts.sick(cluster)),
+        reader.tally(BY_HEALTH, facts.control_plane(cluster)),
+        reader.tally(BY_HEALTH, facts.sick_control_plane(cluster)),
+    )
+
+
+def domains_of(asks: tuple[Ask, ...], memory: Memory, reader: Reader) -> tuple[Domain, ...]:
+    """The failure domains in which somebody wants to repair, and those that were held at the last look."""
+    wanted = {(one.cluster, one.health.domain) for one in asks if one.health.domain}
+    held = {(words[1], words[2]) for scope in memory.storms if (words := scope.split(" "))[0] == "domain"}
+    return tuple(domain(cluster, name, reader) for cluster, name in sorted(wanted | held))
+
+
+def domain(cluster: str, name: str, reader: Reader) -> Domain:
+    total = reader.tally(BY_HEALTH, facts.nodes(cluster, name))
+    sick = reader.find(BY_HEALTH, facts.sick(cluster, name))
+    entries = [reader.read(one) for one in sick]
+    signs = [one.obj.since for one in entries if isinstance(one, Present) and one.obj.since is not None]
+    return Domain(cluster, name, total, len(sick), is_burst(signs, total))

@@ -1,0 +1,90 @@
+"""The shared shelf: one owner per node's repair. A gate before the first irreversible act of a repair.
+
+The Lease `repair-NODE` says who repairs a node: "ROOM TARGET". Rooms never call each other, so this is how two of them
+that want the same node at once notice: the first holds it as long as it states a need, then anybody may take it over by
+compare-and-swap. The claim is between rooms; against a second leader stand the guards of each write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from msgspec import Struct
+
+from noderemedy.core.gates import Blocked
+from noderemedy.model.actions import ClaimRepair, Guard
+from noderemedy.model.budget import NEED, Need
+from noderemedy.model.ids import LEASE, NODE, SYSTEM, Ref
+from noderemedy.model.reasons import ClaimedByOther, Claiming, ClaimUnreadable, WaitingForBudget
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable
+from noderemedy.model.time import Now
+
+PREFIX = "repair-"
+NAME_MAX = 253  # of the Kubernetes API
+BY_HOLDER = "needs by holder"
+BY_LEASE = "needs by lease"
+
+
+class Claim(Struct, frozen=True):
+    """What a room must know to claim a repair."""
+
+    subject: Ref  # the Node; the target where there is none
+    entry: Entry
+    holder: str  # whoever asks
+    is_other_about_it: bool = False  # the one who holds it states a need
+
+
+def lease_of(subject: Ref) -> Ref:
+    """The Lease of a node's repair; nodes of other clusters, and what is no node, cannot share a name with it."""
+    rest = f"{subject.cluster} {subject.kind} {subject.namespace}" if subject.cluster or subject.kind != NODE else ""
+    name = f"{PREFIX}{subject.name}" + (f".{digest(rest)}" if rest else "")
+    if len(name) > NAME_MAX:
+        name = f"{PREFIX}{digest(f'{rest} {subject.name}')}"
+    return Ref("", LEASE, SYSTEM, name)
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+def holder_name(room: str, target: Ref) -> str:
+    """Who holds a claim, in words that name the room and its target without a doubt."""
+    cluster = f" in {target.cluster}" if target.cluster else ""
+    return f"{room} {target.kind} {target.namespace}/{target.name}{cluster}"
+
+
+def _holder(ref: Ref, need: Need) -> tuple[str, ...]:
+    return (holder_name(need.room, need.target),)
+
+
+def _lease(ref: Ref, need: Need) -> tuple[str, ...]:
+    return (lease_of(need.node or need.target).name,)
+
+
+# A room that claims declares these, watches Leases, and lets them wake those who state a need.
+INDEXES: tuple[Index, ...] = (Index(BY_HOLDER, NEED, _holder), Index(BY_LEASE, NEED, _lease))
+
+
+def see(room: str, target: Ref, node: Ref | None, reader: Reader) -> Claim:
+    """Who holds the repair of this node (of this target, where there is no node) now."""
+    subject = node or target
+    entry = reader.read(lease_of(subject))
+    held_by = entry.obj.holder if isinstance(entry, Present) else ""
+    return Claim(subject, entry, holder_name(room, target), bool(held_by and reader.tally(BY_HOLDER, held_by)))
+
+
+def claimed(claim: Claim, now: Now) -> Blocked | None:
+    """The gate: passes once the claim is ours and that was seen."""
+    at, entry = lease_of(claim.subject), claim.entry
+    if isinstance(entry, Unreadable):
+        return Blocked(ClaimUnreadable(f"{at.namespace}/{at.name}", entry.problem))
+    if isinstance(entry, Absent):
+        return Blocked(Claiming(claim.subject.name), actions=(ClaimRepair(at, None, claim.holder, now.wall),))
+    if not isinstance(entry, Present):
+        return Blocked(WaitingForBudget())
+    if entry.obj.holder == claim.holder:
+        return None
+    if entry.obj.holder and claim.is_other_about_it:
+        return Blocked(ClaimedByOther(claim.subject.name, entry.obj.holder))
+    guard = Guard(entry.obj.uid, entry.resource_version)
+    return Blocked(Claiming(claim.subject.name), actions=(ClaimRepair(at, guard, claim.holder, now.wall),))

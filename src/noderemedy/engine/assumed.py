@@ -1,0 +1,21 @@
+"""What our own bookkeeping would leave in the API, for engines that only look (`plan`, `--dry-run`).
+
+A reservation or a claim is no repair: who asks what would be done wants to see the act behind it.
+"""
+
+from __future__ import annotations
+
+from noderemedy.model.actions import Action, ClaimRepair, WriteLedger
+from noderemedy.model.lease import Lease
+from noderemedy.model.ledger import ConfigMap
+from noderemedy.model.outcome import Seen
+
+
+def assumed(action: Action) -> Seen | None:
+    """The object as it would be after a write of bookkeeping; None for every other action."""
+    if not isinstance(action, WriteLedger | ClaimRepair):
+        return None
+    uid = action.guard.uid if action.guard else f"assumed {action.ref.name}"
+    version = action.guard.resource_version if action.guard else ""
+    obj = Lease(uid, action.holder) if isinstance(action, ClaimRepair) else ConfigMap(uid, action.ledger)
+    return Seen(action.ref, uid, version, obj)

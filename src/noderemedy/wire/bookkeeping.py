@@ -1,0 +1,190 @@
+"""Our own bookkeeping in the API: the budget's ledger (a ConfigMap) and claims of repairs (Leases), both ways.
+
+Called for every event of these kinds in our namespace, and to render the writes. A ledger that cannot be read whole is
+`Malformed`: a reservation that is lost would be a repair that nobody counts.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from noderemedy.model.actions import ClaimRepair, WriteLedger
+from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.lease import Lease
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, ConfigMap, Reservation, Start
+from noderemedy.model.meta import Malformed
+from noderemedy.wire import names, shapes, verbs
+from noderemedy.wire.http import Request, Resource
+from noderemedy.wire.scalars import read_json, wall
+
+LEDGER_KEY = "ledger.json"
+LEDGER_VERSION = 1
+
+
+class RefShape(Struct, rename="camel", omit_defaults=True):
+    """The name of an object, in full."""
+
+    kind: str
+    name: str
+    group: str = ""
+    namespace: str = ""
+    cluster: str = ""
+
+
+class ReservationShape(Struct, rename="camel", omit_defaults=True):
+    """One repair."""
+
+    target: RefShape
+    since: datetime
+    node: RefShape | None = None
+    domain: str = ""
+    token: int = 0
+
+
+class StartShape(Struct, omit_defaults=True):
+    """When a repair was granted."""
+
+    at: datetime
+    cluster: str = ""
+
+
+class CalmShape(Struct):
+    """When a storm ended."""
+
+    scope: str
+    at: datetime
+
+
+class LedgerShape(Struct):
+    """The JSON text of the ledger. Another version than ours is not guessed at."""
+
+    version: int
+    reservations: list[ReservationShape] = []
+    starts: list[StartShape] = []
+    calms: list[CalmShape] = []
+
+
+class ConfigMapShape(Struct):
+    """A ConfigMap."""
+
+    metadata: shapes.Metadata
+    data: dict[str, str] | None = None
+
+
+class LeaseSpec(Struct, rename="camel"):
+    """What a Lease says."""
+
+    holder_identity: str | None = None
+
+
+class LeaseShape(Struct):
+    """A Lease."""
+
+    metadata: shapes.Metadata
+    spec: LeaseSpec | None = None
+
+
+# --- reading -----------------------------------------------------------------------------------------------------
+
+
+def config_map(shape: ConfigMapShape) -> ConfigMap:
+    meta = shape.metadata
+    is_ledger = (meta.namespace, meta.name) == (LEDGER_AT.namespace, LEDGER_AT.name)
+    text = (shape.data or {}).get(LEDGER_KEY) if is_ledger else None
+    return ConfigMap(meta.uid, read_ledger(text) if text is not None else None)
+
+
+def lease(shape: LeaseShape) -> Lease:
+    return Lease(shape.metadata.uid, (shape.spec.holder_identity or "") if shape.spec else "")
+
+
+def read_ledger(text: str) -> BudgetLedger | Malformed:
+    shape = read_json(text, LedgerShape)
+    if isinstance(shape, Malformed):
+        return Malformed(f"{LEDGER_KEY}: {shape.problem}")
+    if shape.version != LEDGER_VERSION:
+        return Malformed(f"{LEDGER_KEY}: version {shape.version}, we read version {LEDGER_VERSION}")
+    return BudgetLedger(
+        tuple(sorted(map(reservation, shape.reservations), key=lambda one: (one.target, one.since))),
+        tuple(sorted(Start(wall(one.at), one.cluster) for one in shape.starts)),
+        tuple(sorted(Calm(one.scope, wall(one.at)) for one in shape.calms)),
+    )
+
+
+def reservation(shape: ReservationShape) -> Reservation:
+    node = object_ref(shape.node) if shape.node else None
+    return Reservation(object_ref(shape.target), wall(shape.since), node, shape.domain, shape.token)
+
+
+def object_ref(shape: RefShape) -> Ref:
+    return Ref(shape.cluster, Kind(shape.group, shape.kind), shape.namespace, shape.name)
+
+
+# --- writing -----------------------------------------------------------------------------------------------------
+
+
+def write_ledger(action: WriteLedger, token: int, resource: Resource) -> Request:
+    data = {LEDGER_KEY: ledger_text(action.ledger, token)}
+    if action.guard is None:
+        return verbs.create(resource, created(action.ref, resource, {"data": data}), action.ref.namespace)
+    body = {"metadata": guarded(action), "data": data}
+    return verbs.merge_patch(resource, action.ref.name, body, action.ref.namespace)
+
+
+def claim_repair(action: ClaimRepair, token: int, resource: Resource) -> Request:
+    """Times of a Lease have microseconds; the token tells people which leader claimed it."""
+    spec = {"holderIdentity": action.holder, "acquireTime": f"{action.at}"[:-1] + ".000000Z"}
+    notes = {names.LEADERSHIP: str(token)}
+    if action.guard is None:
+        tree = created(action.ref, resource, {"spec": spec})
+        tree["metadata"]["annotations"] = notes
+        return verbs.create(resource, tree, action.ref.namespace)
+    body = {"metadata": {**guarded(action), "annotations": notes}, "spec": spec}
+    return verbs.merge_patch(resource, action.ref.name, body, action.ref.namespace)
+
+
+def created(ref: Ref, resource: Resource, rest: dict[str, Any]) -> dict[str, Any]:
+    metadata = {"name": ref.name, "namespace": ref.namespace}
+    return {"apiVersion": resource.api_version, "kind": ref.kind.kind, "metadata": metadata, **rest}
+
+
+def guarded(action: WriteLedger | ClaimRepair) -> dict[str, Any]:
+    assert action.guard is not None
+    return {"uid": action.guard.uid, "resourceVersion": action.guard.resource_version}
+
+
+def ledger_text(ledger: BudgetLedger, token: int) -> str:
+    """The whole ledger as text; what is new in it gets the token of the leader that writes."""
+    record = {
+        "version": LEDGER_VERSION,
+        "reservations": [reservation_body(one, token) for one in ledger.reservations],
+        "starts": [{"at": str(one.at), **cluster_body(one.cluster)} for one in ledger.starts],
+        "calms": [{"scope": one.scope, "at": str(one.at)} for one in ledger.calms],
+    }
+    return msgspec.json.encode(record).decode()
+
+
+def reservation_body(one: Reservation, token: int) -> dict[str, Any]:
+    node = {"node": ref_body(one.node)} if one.node else {}
+    domain = {"domain": one.domain} if one.domain else {}
+    return {
+        "target": ref_body(one.target),
+        "since": str(one.since),
+        **node,
+        **domain,
+        "token": one.token or token,
+    }
+
+
+def ref_body(ref: Ref) -> dict[str, str]:
+    group = {"group": ref.kind.group} if ref.kind.group else {}
+    namespace = {"namespace": ref.namespace} if ref.namespace else {}
+    return {**group, "kind": ref.kind.kind, **namespace, "name": ref.name, **cluster_body(ref.cluster)}
+
+
+def cluster_body(cluster: str) -> dict[str, str]:
+    return {"cluster": cluster} if cluster else {}
