@@ -5,7 +5,7 @@ from __future__ import annotations
 from noderemedy.core import clusters
 from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
-from noderemedy.core.healthcheck import checks, remediation, specs, status, verdicts
+from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
 from noderemedy.core.metal3 import annotation
 from noderemedy.model.ids import CONFIG_MAP, FACTS, LEASE, SYSTEM, Kind
 from noderemedy.model.room import Room
@@ -14,6 +14,7 @@ ROOMS: tuple[Room, ...] = (
     verdicts.ROOM,
     specs.ROOM,
     checks.ROOM,
+    targets.ROOM,
     status.ROOM,
     clusters.ROOM,
     remediation.ROOM,

@@ -494,7 +494,7 @@ ENGINE = (
     ),
     Sabotage(
         "a dry engine writes",
-        set_to(loop, "Confirm", object),
+        set_to(loop, "READS", (object,)),
         (test_loop.test_a_dry_engine_only_reads, test_whole.test_a_dry_engine_writes_nothing),
     ),
     Sabotage(
