@@ -6,6 +6,7 @@ from noderemedy.core import clusters
 from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
 from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
+from noderemedy.core.incident import diary, records, shelf
 from noderemedy.core.metal3 import annotation
 from noderemedy.model.ids import CONFIG_MAP, FACTS, LEASE, SYSTEM, Kind
 from noderemedy.model.room import Room
@@ -21,6 +22,9 @@ ROOMS: tuple[Room, ...] = (
     annotation.ROOM,
     health.ROOM,
     budget.ROOM,
+    diary.ROOM,
+    records.ROOM,
+    shelf.ROOM,
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from noderemedy.model.actions import READS, Action, Confirm, DeleteNode, DeleteRequest, EvictPod, ListPods
+from noderemedy.model.actions import DELETIONS, READS, Action, Confirm, EvictPod, ListPods
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.time import Mono
 from noderemedy.wire.http import Answer
@@ -46,13 +46,13 @@ def outcome(effect: Effect, answer: Answer, begun: Mono) -> Outcome:
         return Done(begun, date=answer.date)
     if 200 <= answer.status < 300:
         return _done(action, answer, begun)
-    if answer.status == NOT_FOUND and isinstance(action, Confirm | DeleteNode | DeleteRequest):
+    if answer.status == NOT_FOUND and isinstance(action, (Confirm, *DELETIONS)):
         return Done(begun, gone=True, date=answer.date)
     return _failed(action, answer)
 
 
 def _done(action: Action, answer: Answer, begun: Mono) -> Outcome:
-    if isinstance(action, DeleteNode | DeleteRequest) and status_of(answer).kind == "Status":
+    if isinstance(action, DELETIONS) and status_of(answer).kind == "Status":
         return Done(begun, gone=True, date=answer.date)
     try:
         if isinstance(action, ListPods):

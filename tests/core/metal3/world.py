@@ -22,14 +22,17 @@ from noderemedy.model.actions import (
     DeleteNode,
     DeleteRequest,
     DropBackup,
+    DropIncident,
     EvictPod,
     Guard,
     ListPods,
     MarkMachine,
+    OpenIncident,
     PublishCheckStatus,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
+    WriteIncident,
     WriteLedger,
     WriteMachineConditions,
 )
@@ -85,6 +88,8 @@ class World:
     # --- what they ask for ---------------------------------------------------------------------------------------
 
     def apply(self, action: Action) -> None:
+        if isinstance(action, OpenIncident | WriteIncident | DropIncident):
+            raise NotImplementedError("this world keeps no records")
         if isinstance(action, Confirm | ListPods):
             self._confirmed[action.ref] = self.now.mono
             return
