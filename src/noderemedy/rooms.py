@@ -5,9 +5,9 @@ from __future__ import annotations
 from noderemedy.core import clusters
 from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
-from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
-from noderemedy.core.incident import diary, records, shelf
+from noderemedy.core.healthcheck import checks, remediation, specs, status, verdicts
 from noderemedy.core.metal3 import annotation
+from noderemedy.core.owner import replacing
 from noderemedy.model.ids import CONFIG_MAP, FACTS, LEASE, SYSTEM, Kind
 from noderemedy.model.room import Room
 
@@ -15,16 +15,13 @@ ROOMS: tuple[Room, ...] = (
     verdicts.ROOM,
     specs.ROOM,
     checks.ROOM,
-    targets.ROOM,
     status.ROOM,
     clusters.ROOM,
     remediation.ROOM,
     annotation.ROOM,
+    replacing.ROOM,
     health.ROOM,
     budget.ROOM,
-    diary.ROOM,
-    records.ROOM,
-    shelf.ROOM,
 )
 
 

@@ -33,14 +33,16 @@ KUBECTL: dict[str, set[str]] = {
     "auth": {"--as", "--as-group", "-n", "-A"},
     "cordon": set(),
     "create": {"-f", "--clusterrole", "--group", "--serviceaccount"},
-    "delete": {"-k", "-n"},
+    "delete": {"-k", "-n", "--ignore-not-found"},
     "describe": {"-n"},
+    "edit": {"-n"},
     "get": {"-n", "-A", "-o", "-w", "--field-selector", "--raw", "--show-managed-fields"},
     "label": set(),
     "logs": {"-n"},
     "replace": {"-f"},
     "rollout": {"-n"},
     "scale": {"-n", "--replicas"},
+    "uncordon": set(),
     "wait": {"-n", "--for", "--timeout"},
 }
 SHELL_WORDS = {"export", "backup", "NAMESPACE", "MACHINE", "HOST", "NODE"}

@@ -5,13 +5,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from msgspec.structs import replace
+from tests.core.owner import test_aftermath, test_begin, test_drain, test_fixpoint, test_proof
 from tests.engine import test_lists
 from tests.sabotage.running import Sabotage, set_to
-from tests.wire import test_pods
+from tests.wire import test_pods, test_replacements
 
+from noderemedy.core import safety
+from noderemedy.core.owner import aftermath, drain, gates, overdue, reading, replacing, view
 from noderemedy.engine import ledger, loop
+from noderemedy.model import replacement
 from noderemedy.model.actions import Confirm
-from noderemedy.wire import answers, pods
+from noderemedy.model.reasons import Replaced
+from noderemedy.model.time import Span
+from noderemedy.wire import answers, pods, replacements
 
 PODS: tuple[Sabotage, ...] = (
     Sabotage(
@@ -46,4 +55,155 @@ PODS: tuple[Sabotage, ...] = (
     ),
 )
 
-SABOTAGES: tuple[Sabotage, ...] = (*PODS,)
+STATED, GONE = safety.is_stated_gone, safety.instance_gone
+ONE = test_fixpoint.test_every_story_ends_with_one_successor
+
+
+def gone_ignoring(**changes: Any) -> Any:
+    """The maker of the proof, blind for one field of the Machine."""
+    return lambda node, entry, keeper, now: GONE(node, replace(entry, obj=replace(entry.obj, **changes)), keeper, now)
+
+
+PROOF: tuple[Sabotage, ...] = (
+    Sabotage(
+        "a cached statement proves",
+        set_to(safety, "is_confirmed", lambda entry, now: True),
+        (test_proof.test_a_cached_statement_is_no_proof,),
+    ),
+    Sabotage(
+        "a machine that nobody deletes proves",
+        set_to(safety, "instance_gone", gone_ignoring(deleting=True)),
+        (test_proof.test_anything_less_is_none,),
+    ),
+    Sabotage(
+        "whoever keeps the machine does not matter",
+        set_to(safety, "instance_gone", gone_ignoring(finalizers=(view.FINALIZER,))),
+        (test_proof.test_anything_less_is_none,),
+    ),
+    Sabotage(
+        "a removed finalizer is a statement",
+        set_to(safety, "is_stated_gone", lambda machine: True),
+        (test_proof.test_anything_less_is_none, test_aftermath.test_without_a_proof_the_node_stays),
+    ),
+    Sabotage(
+        "one generation is enough",
+        set_to(safety, "is_stated_gone", lambda machine: STATED(replace(machine, older_conditions=()))),
+        (test_proof.test_anything_less_is_none,),
+    ),
+    Sabotage(
+        "a node that reports is believed to be dead",
+        set_to(safety, "is_heard", lambda node: False),
+        (test_proof.test_anything_less_is_none, test_aftermath.test_without_a_proof_the_node_stays),
+    ),
+)
+
+OWNER: tuple[Sabotage, ...] = (
+    Sabotage(
+        "machines that name nobody are ours",
+        set_to(view.View, "is_ours", property(lambda self: self.machine.controller is None)),
+        (test_begin.test_what_holds_a_replacement_back_before_the_budget_is_asked,),
+    ),
+    Sabotage(
+        "machines of a controller are ours",
+        set_to(view.View, "is_ours", property(lambda self: self.machine.owner == view.OURS)),
+        (
+            test_begin.test_what_holds_a_replacement_back_before_the_budget_is_asked,
+            test_drain.test_it_is_called_off_until_the_machine_is_deleted,
+            test_aftermath.test_a_machine_that_is_not_ours_any_more_has_no_successor_of_ours,
+        ),
+    ),
+    Sabotage(
+        "the budget is not asked",
+        set_to(gates, "BEFORE_BEGINNING", ()),
+        (
+            test_begin.test_what_holds_it_back_after_the_budget_was_asked,
+            test_begin.test_a_free_node_is_claimed_first,
+        ),
+    ),
+    Sabotage(
+        "a begun replacement knows no pause",
+        set_to(gates, "BEFORE_ACTING", ()),
+        (test_drain.test_a_pause_holds_it_before_the_deletion,),
+    ),
+    Sabotage(
+        "a silent node is drained",
+        set_to(drain, "is_silent", lambda node: False),
+        (
+            test_begin.test_where_nobody_ends_pods_there_is_no_drain,
+            test_drain.test_a_node_that_falls_silent_is_drained_no_more,
+        ),
+    ),
+    Sabotage(
+        "agents of the node are evicted",
+        set_to(drain, "leaving", lambda view: list(view.pods.pods)),
+        (
+            test_drain.test_pods_are_evicted_when_their_time_has_come,
+            test_drain.test_an_empty_node_is_recorded_before_its_machine_goes,
+        ),
+    ),
+    Sabotage(
+        "the pauses do not grow",
+        set_to(drain, "SHARE", 10**9),
+        (test_drain.test_the_pauses_grow,),
+    ),
+    Sabotage(
+        "every cordon is ours",
+        set_to(replacing, "is_cordoned_by_us", lambda node: node.unschedulable),
+        (test_drain.test_a_persons_cordon_survives,),
+    ),
+    Sabotage(
+        "our words stay for ever",
+        set_to(replacing, "taken_back", lambda view, now: None),
+        (test_drain.test_our_words_are_taken_back,),
+    ),
+    Sabotage(
+        "nobody is told",
+        set_to(overdue, "PATIENCE", Span.seconds(10**9)),
+        (
+            test_drain.test_a_drain_that_takes_too_long_is_told,
+            test_drain.test_a_deletion_that_takes_too_long_is_told,
+            test_aftermath.test_an_instance_that_lingers_is_told,
+        ),
+    ),
+    Sabotage(
+        "old views are acted on",
+        set_to(reading, "is_sure", lambda entry, now: True),
+        (
+            test_drain.test_the_machine_is_deleted_on_a_live_read,
+            test_aftermath.test_node_and_machine_are_read_live_first,
+            test_aftermath.test_the_old_machine_is_read_live_before_the_successor_is_made,
+        ),
+    ),
+    Sabotage(
+        "the provider is not waited for",
+        set_to(view.View, "keepers", property(lambda self: ())),
+        (test_aftermath.test_the_provider_ends_the_instance_first,),
+    ),
+    Sabotage(
+        "any machine of that name will do",
+        set_to(aftermath, "make_successor", lambda view, now: aftermath.let_go(view, Replaced("x"))),
+        (test_aftermath.test_a_stranger_of_that_name_is_told, ONE),
+    ),
+    Sabotage(
+        "a successor has any name",
+        set_to(replacement, "LETTERS", 4),
+        (test_begin.test_a_machine_has_one_possible_successor,),
+    ),
+    Sabotage(
+        "a successor takes over the instance",
+        set_to(replacements, "OF_ONE_MACHINE", ()),
+        (test_replacements.test_a_successor_takes_over_all_but_what_belonged_to_one_machine,),
+    ),
+    Sabotage(
+        "a successor takes over our notes",
+        set_to(replacements, "LEFT_BEHIND_PREFIXES", ("remediation.metal3.io/",)),
+        (test_replacements.test_a_successor_takes_over_all_but_what_belonged_to_one_machine,),
+    ),
+    Sabotage(
+        "every part can serve two",
+        set_to(replacements, "is_template", lambda part: True),
+        (test_replacements.test_what_a_successor_could_not_use,),
+    ),
+)
+
+SABOTAGES: tuple[Sabotage, ...] = (*PODS, *PROOF, *OWNER)

@@ -33,22 +33,24 @@ from noderemedy.model.actions import (
     BackUpNode,
     ClaimRepair,
     Confirm,
+    CordonNode,
+    CreateMachine,
     CreateRequest,
     DeleteMachine,
     DeleteNode,
     DeleteRequest,
     DropBackup,
-    DropIncident,
     EvictPod,
+    ForgetReplacement,
     Guard,
     ListPods,
     MarkMachine,
-    OpenIncident,
     PublishCheckStatus,
+    RecordReplacement,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
-    WriteIncident,
+    UncordonNode,
     WriteLedger,
     WriteMachineConditions,
 )
@@ -58,6 +60,7 @@ from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE, NODE, OPENSHIFT_HE
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, Reservation, Start
 from noderemedy.model.machineconditions import Graded
 from noderemedy.model.node import NodeBackup, Taint
+from noderemedy.model.replacement import Replacement, Step
 from noderemedy.model.time import Wall
 from noderemedy.model.workload import POD
 from noderemedy.wire.http import Request
@@ -81,6 +84,7 @@ FULL = NodeBackup(
     "n", (("rack", "1"),), (("note", "x"),), (Taint("gpu", "NoSchedule", "yes"), Taint("old", "NoExecute")), True
 )
 
+REPLACEMENT = '{"name":"next","since":"2030-03-17T17:46:40Z","step":"delete","at":"2030-03-17T17:46:40Z","token":7}'
 STATUS = CheckStatus(
     expected=5,
     healthy=3,
@@ -122,6 +126,55 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         "GET",
         "/apis/machine.openshift.io/v1beta1/namespaces/metal/machines/worker-0",
         None,
+    ),
+    (
+        RecordReplacement(MACHINE_AT, GUARD, Replacement("next", NOW.wall, Step.DELETE, NOW.wall), ("a", "b")),
+        "PATCH",
+        MACHINE_PATH,
+        {
+            "metadata": {
+                **META,
+                "annotations": {"node-remedy.dev/replacement": REPLACEMENT},
+                "finalizers": ["a", "b"],
+            }
+        },
+    ),
+    (
+        ForgetReplacement(MACHINE_AT, GUARD, ("a",)),
+        "PATCH",
+        MACHINE_PATH,
+        {"metadata": {**META, "annotations": {"node-remedy.dev/replacement": None}, "finalizers": ["a"]}},
+    ),
+    (
+        CordonNode(NODE_AT, GUARD),
+        "PATCH",
+        "/api/v1/nodes/worker-0",
+        {
+            "metadata": {**META, "annotations": {"node-remedy.dev/cordoned": "node-remedy"}},
+            "spec": {"unschedulable": True},
+        },
+    ),
+    (
+        UncordonNode(NODE_AT, GUARD),
+        "PATCH",
+        "/api/v1/nodes/worker-0",
+        {"metadata": {**META, "annotations": {"node-remedy.dev/cordoned": None}}, "spec": {"unschedulable": None}},
+    ),
+    (
+        CreateMachine(MACHINE_AT, "uid-0", '{"annotations":{"note":"x"},"labels":{"rack":"1"},"spec":{"a":[1]}}'),
+        "POST",
+        MACHINE_PATH.rpartition("/")[0],
+        {
+            "apiVersion": "cluster.x-k8s.io/v1beta1",
+            "kind": "Machine",
+            "metadata": {
+                "name": "worker-0",
+                "namespace": "metal",
+                "labels": {"rack": "1"},
+                "annotations": {"note": "x", "node-remedy.dev/replaces": "uid-0"},
+            },
+            "spec": {"a": [1]},
+        },
     ),
     (
         EvictPod(ref(POD, "database-0", "default"), GUARD),
@@ -370,9 +423,7 @@ def test_each_action_has_one_request(action: Action, method: str, path: str, bod
 
 def test_every_action_is_rendered() -> None:
     """No action exists without golden bytes."""
-    elsewhere = {ListPods, OpenIncident, WriteIncident, DropIncident}  # test_pods.py, test_incidents.py
-
-    assert set(Action.__args__) == {*elsewhere, *(type(action) for action, *_ in GOLDEN)}
+    assert set(Action.__args__) == {ListPods, *(type(action) for action, *_ in GOLDEN)}  # that one: test_pods.py
 
 
 def test_a_guard_without_a_version_names_the_uid_only() -> None:
@@ -386,7 +437,7 @@ def test_nothing_is_written_outside_our_keys() -> None:
     """Annotations that a patch names are ours, or the two that the seed names."""
     ours = {"host.metal3.io/external-remediation", "reboot.metal3.io/machine-remediation"}
     for action, _, _, body in GOLDEN:
-        if isinstance(action, RestoreNode | CreateRequest) or not body:
+        if isinstance(action, RestoreNode | CreateRequest | CreateMachine) or not body:
             continue
         for name in body.get("metadata", {}).get("annotations", {}):
             assert name in ours or name.startswith(("remediation.metal3.io/", "node-remedy.dev/"))

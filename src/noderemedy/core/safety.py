@@ -8,12 +8,14 @@ the last five seconds, must be held off by us, and must be the host of that very
 from __future__ import annotations
 
 from noderemedy.model.host import Hold, Host, Power
+from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
-from noderemedy.model.proof import PoweredOff, Subject
+from noderemedy.model.proof import InstanceGone, PoweredOff, Subject
 from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import Mono, Now, Span
 
 FRESH = Span.seconds(5)
+INFRASTRUCTURE, DELETED = "InfrastructureReady", "Deleted"  # how Cluster API says that an instance is gone
 
 
 def is_fresh(confirmed_at: Mono | None, now: Now) -> bool:
@@ -53,3 +55,39 @@ def powered_off(node: Node, host_entry: Present, now: Now) -> PoweredOff | None:
         seen_at=now.wall,
         held_since=since,
     )
+
+
+def instance_gone(node: Node, machine_entry: Present, keeper: str, now: Now) -> InstanceGone | None:
+    """Proof that `node` cannot write, because its provider has ended the instance; else None.
+
+    All of this must be in one live read of the Machine: it is being deleted; nobody but ourselves (`keeper` is our
+    finalizer) keeps it any more; and its InfrastructureReady condition is False with the reason Deleted. A Machine that
+    somebody let go of by hand lacks the last (race R42). The Node must be that instance's, by its providerID, and must
+    not be heard of: a kubelet that still reports contradicts its provider.
+    """
+    machine = machine_entry.obj
+    assert isinstance(machine, Machine)
+    if not is_confirmed(machine_entry, now) or not machine.deleting or machine.finalizers != (keeper,):
+        return None
+    if not is_stated_gone(machine) or not machine.provider_id or node.provider_id != machine.provider_id:
+        return None
+    if is_heard(node):
+        return None
+    return InstanceGone(
+        subject=Subject(node.uid, node.boot_id),
+        machine_uid=machine.uid,
+        machine_resource_version=machine_entry.resource_version,
+        provider_id=machine.provider_id,
+        seen_at=now.wall,
+    )
+
+
+def is_stated_gone(machine: Machine) -> bool:
+    """Whether the provider says, in either generation of conditions, that the instance is deleted."""
+    told = [one for one in (*machine.conditions, *machine.older_conditions) if one.type == INFRASTRUCTURE]
+    return bool(told) and all((one.status, one.reason) == ("False", DELETED) for one in told)
+
+
+def is_heard(node: Node) -> bool:
+    """Whether the node's kubelet is taken to report."""
+    return any(one.type == "Ready" and one.status == "True" for one in node.conditions)

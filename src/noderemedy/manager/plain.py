@@ -13,7 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from noderemedy.model.ids import Ref
-from noderemedy.model.proof import PoweredOff
+from noderemedy.model.proof import Proof
 from noderemedy.model.reasons import Reason
 from noderemedy.model.time import Span, Wall
 
@@ -48,7 +48,7 @@ def plain(value: Any) -> Any:
     """JSON types only."""
     if isinstance(value, Wall | Span | Ref):
         return str(value)
-    if isinstance(value, PoweredOff):
+    if isinstance(value, Proof):
         return {"proof": type(value).__name__, **fields(value)}
     if isinstance(value, Struct):
         return fields(value)

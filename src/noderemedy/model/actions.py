@@ -13,11 +13,11 @@ from noderemedy.model.checkstatus import CheckStatus
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Ref
-from noderemedy.model.incident import Detection, Record
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.machineconditions import Conditions
 from noderemedy.model.node import NodeBackup, Taint
 from noderemedy.model.proof import Proof, Subject
+from noderemedy.model.replacement import Replacement
 from noderemedy.model.time import Wall
 
 
@@ -148,6 +148,45 @@ class PublishCheckStatus(Struct, frozen=True):
     status: CheckStatus
 
 
+class RecordReplacement(Struct, frozen=True):
+    """Write down how far the replacement of a Machine is, and keep the Machine until it is over."""
+
+    ref: Ref
+    guard: Guard
+    record: Replacement
+    finalizers: tuple[str, ...]  # the whole list, as it shall be: a merge patch replaces lists
+
+
+class ForgetReplacement(Struct, frozen=True):
+    """Take the record off a Machine, and let it go: its replacement is over, or was called off."""
+
+    ref: Ref
+    guard: Guard
+    finalizers: tuple[str, ...]
+
+
+class CordonNode(Struct, frozen=True):
+    """Let nothing new be scheduled to a Node, and say on it that this was us."""
+
+    ref: Ref
+    guard: Guard
+
+
+class UncordonNode(Struct, frozen=True):
+    """Undo a cordon of ours."""
+
+    ref: Ref
+    guard: Guard
+
+
+class CreateMachine(Struct, frozen=True):
+    """Make the successor of a Machine. Its name is the record's: a second one cannot come of it."""
+
+    ref: Ref
+    replaces: str  # the uid of the former one
+    template: str
+
+
 class WriteMachineConditions(Struct, frozen=True):
     """Write the conditions of a Machine: whole lists, for a merge patch replaces them; None: left as they are."""
 
@@ -177,28 +216,6 @@ class DeleteRequest(Struct, frozen=True):
     guard: Guard
 
 
-class OpenIncident(Struct, frozen=True):
-    """Begin the record of an episode. Its name is the episode's: one that is there already is the same one."""
-
-    ref: Ref
-    found: Detection
-
-
-class WriteIncident(Struct, frozen=True):
-    """Bring a record up to date: the steps that are there, and the new ones."""
-
-    ref: Ref
-    guard: Guard
-    record: Record
-
-
-class DropIncident(Struct, frozen=True):
-    """Forget the oldest record of an episode that is over: there is room for so many only."""
-
-    ref: Ref
-    guard: Guard
-
-
 Action = (
     Confirm
     | ListPods
@@ -215,23 +232,21 @@ Action = (
     | WriteLedger
     | ClaimRepair
     | PublishCheckStatus
+    | RecordReplacement
+    | ForgetReplacement
+    | CordonNode
+    | UncordonNode
+    | CreateMachine
     | WriteMachineConditions
     | CreateRequest
     | DeleteRequest
-    | OpenIncident
-    | WriteIncident
-    | DropIncident
 )
-DELETIONS: tuple[type, ...] = (
-    DeleteNode,
-    DeleteRequest,
-    DropIncident,
-)  # of what is gone already there is nothing left to do
 READS: tuple[type, ...] = (Confirm, ListPods)  # change nothing, so they need no leader and no plan
 # Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.
 REPEATABLE: tuple[type, ...] = (ListPods, EvictPod)
 IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, DeleteNode, DeleteMachine)
 BOOKKEEPING: tuple[type, ...] = (WriteLedger, ClaimRepair)  # who may repair what: a plan takes it for done
+DELETES: tuple[type, ...] = (DeleteNode, DeleteMachine, DeleteRequest)  # after which "not found" is what was wanted
 
 
 def demand_proof(proof: object, subject: Subject) -> None:

@@ -54,7 +54,6 @@ class Rules(Struct, frozen=True):
     limit_unset: Percent | None  # None: no gate of its own
     # status
     tells_generation: bool  # the status has `observedGeneration`
-    tells_targets: bool  # the status has `targets`
     # remediation
     default: Default
     has_annotation_mode: bool
@@ -82,7 +81,6 @@ RULES: dict[Dialect, Rules] = {
         blocks_at_limit=True,
         limit_unset=None,
         tells_generation=True,
-        tells_targets=True,
         default=Default.CONDITIONS,
         has_annotation_mode=True,
         writes_both_generations=False,
@@ -107,7 +105,6 @@ RULES: dict[Dialect, Rules] = {
         blocks_at_limit=False,
         limit_unset=Percent(100),
         tells_generation=True,
-        tells_targets=True,
         default=Default.CONDITIONS,
         has_annotation_mode=False,
         writes_both_generations=True,
@@ -132,7 +129,6 @@ RULES: dict[Dialect, Rules] = {
         blocks_at_limit=False,
         limit_unset=Percent(100),
         tells_generation=False,
-        tells_targets=False,
         default=Default.DELETE,
         has_annotation_mode=True,
         writes_both_generations=False,

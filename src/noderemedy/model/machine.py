@@ -7,6 +7,7 @@ from msgspec import Struct
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition, NodeBackup
+from noderemedy.model.replacement import Replacement
 from noderemedy.model.time import Wall
 
 
@@ -53,6 +54,15 @@ class Machine(Struct, frozen=True):
     repair_now: bool = False  # node-remedy.dev/repair
     controller: ControllerOwner | None = None
     told: MachineConditions = MachineConditions()  # what is said on it, by us and by others, word for word
+    # What the reference owner goes by.
+    owner: str = ""  # node-remedy.dev/owner
+    finalizers: tuple[str, ...] = ()
+    deleted_at: Wall | None = None
+    replacement: Replacement | Malformed | None = None
+    replaces: str = ""  # the uid of the Machine that it follows
+    excludes_drain: bool = False
+    template: str = ""  # what a successor takes over; only of machines that named us their owner
+    own_parts: tuple[str, ...] = ()  # what its spec names and no other machine can use; likewise
 
 
 class Metal3Machine(Struct, frozen=True):

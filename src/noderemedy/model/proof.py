@@ -28,4 +28,14 @@ class PoweredOff(Struct, frozen=True):
     held_since: Wall | None
 
 
-Proof = PoweredOff  # a union as soon as there is a second kind
+class InstanceGone(Struct, frozen=True):
+    """The provider said that the node's instance is deleted and let go of its Machine, as a live read showed."""
+
+    subject: Subject
+    machine_uid: str
+    machine_resource_version: str
+    provider_id: str
+    seen_at: Wall
+
+
+Proof = PoweredOff | InstanceGone

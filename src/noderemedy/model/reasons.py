@@ -381,6 +381,183 @@ class MachineDeleting(Reason, frozen=True):
         return "the Machine is being deleted: no new power cycle is started"
 
 
+class NoOwner(Reason, frozen=True):
+    """The machine waits for an owner, and has none that would act."""
+
+    owner: str
+
+    def note(self) -> str:
+        named = f"names {self.owner!r} as its owner" if self.owner else "has no controller and names no owner"
+        return (
+            f"the Machine waits for its owner (OwnerRemediated=False) and {named}: nobody here replaces it; "
+            "to let node-remedy do so, annotate it with node-remedy.dev/owner=node-remedy"
+        )
+
+
+class SpecNotReusable(Reason, frozen=True):
+    """The machine's spec names objects that belong to it alone: a successor could not use them."""
+
+    alert: ClassVar[bool] = True
+    parts: str
+
+    def note(self) -> str:
+        return (
+            f"the Machine cannot be replaced: {self.parts} belongs to this machine alone and goes with it; "
+            "name a template there, or give the Machine a controller that makes its successors"
+        )
+
+
+class ReplacementBegun(Reason, frozen=True):
+    """A machine that waits for its owner will be replaced: recorded on it first."""
+
+    successor: str
+
+    def note(self) -> str:
+        return f"the machine is replaced by {self.successor}: recorded before anything is done"
+
+
+class ReplacementUnreadable(Reason, frozen=True):
+    """The record of a replacement is not as we wrote it, and is written again."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return (
+            f"the record of the replacement (node-remedy.dev/replacement) cannot be used: {self.problem}; begun again"
+        )
+
+
+class ReplacementCalledOff(Reason, frozen=True):
+    """Nobody asks for the replacement any more, and the machine was not deleted yet."""
+
+    def note(self) -> str:
+        return "the replacement is called off: the machine is kept, and what was done for it is undone"
+
+
+class DrainingNode(Reason, frozen=True):
+    """The node is cordoned, and its pods are asked to go."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"draining node {self.node}: cordoned, pods are evicted within their disruption budgets"
+
+
+class DrainOverdue(Reason, frozen=True):
+    """Pods are still on the node long after they were asked to go. The drain goes on, and is never forced."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    since: Wall
+    pods: str
+
+    def note(self) -> str:
+        left = f" ({self.pods})" if self.pods else ""
+        return (
+            f"node {self.node} is being drained since {self.since} and is not empty{left}: look at their disruption "
+            "budgets, or skip the drain: machine.cluster.x-k8s.io/exclude-node-draining on the Machine"
+        )
+
+
+class DeletingMachine(Reason, frozen=True):
+    """The node is empty, or cannot be emptied: the machine goes back to its provider."""
+
+    successor: str
+
+    def note(self) -> str:
+        return f"deleting the Machine, so that its provider ends the instance; {self.successor} follows"
+
+
+class DeletionOverdue(Reason, frozen=True):
+    """The machine should have been deleted long ago, and is still there."""
+
+    alert: ClassVar[bool] = True
+    since: Wall
+
+    def note(self) -> str:
+        return f"the Machine is to be deleted since {self.since} and is not: see ActionFailed for what the API says"
+
+
+class WaitingForInstance(Reason, frozen=True):
+    """The machine is deleted, and its provider is about its instance."""
+
+    keepers: str
+
+    def note(self) -> str:
+        return f"waiting for the provider to end the instance: the Machine is kept by {self.keepers}"
+
+
+class InstanceOverdue(Reason, frozen=True):
+    """The provider has not ended the instance for long: nothing is freed."""
+
+    alert: ClassVar[bool] = True
+    since: Wall
+
+    def note(self) -> str:
+        return (
+            f"the Machine was deleted at {self.since} and its instance is not gone: nothing is freed; see its provider"
+        )
+
+
+class InstanceUnproven(Reason, frozen=True):
+    """The provider has let go of the machine, and nobody says that the instance is gone: the node is kept."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    why: str
+
+    def note(self) -> str:
+        return (
+            f"node {self.node} is kept, because its instance may still run: {self.why}; "
+            "make sure that the instance is gone, then delete the Node by hand"
+        )
+
+
+class ProvenGone(Reason, frozen=True):
+    """The provider says that the instance is gone: nothing on the node can write."""
+
+    provider_id: str
+
+    def note(self) -> str:
+        return f"the provider has deleted instance {self.provider_id}: the node cannot write"
+
+
+class Replacing(Reason, frozen=True):
+    """The old machine is gone: its successor is made."""
+
+    successor: str
+
+    def note(self) -> str:
+        return f"making Machine {self.successor} in place of this one"
+
+
+class SuccessorTaken(Reason, frozen=True):
+    """Another machine has the name of the successor."""
+
+    alert: ClassVar[bool] = True
+    successor: str
+
+    def note(self) -> str:
+        return f"Machine {self.successor} exists and does not follow this one: delete it, and the successor is made"
+
+
+class Replaced(Reason, frozen=True):
+    """The successor is there: the old machine is let go."""
+
+    successor: str
+
+    def note(self) -> str:
+        return f"Machine {self.successor} follows: this one is let go"
+
+
+class NotReplaced(Reason, frozen=True):
+    """A machine that is not ours any more was deleted: no successor is made."""
+
+    def note(self) -> str:
+        return "the Machine has a controller, or names us its owner no more: it is let go without a successor"
+
+
 class ActionFailed(Reason, frozen=True):
     """An action did not succeed and is tried again."""
 
@@ -1079,6 +1256,15 @@ class ObserverNew(Reason, frozen=True):
         return f"node-remedy has not watched for {self.timeout} without a gap yet: no new repair starts before that"
 
 
+class ApprovalAwaited(Reason, frozen=True):
+    """`node-remedy.dev/approval: required` on the check, and nobody has approved yet."""
+
+    check: str
+
+    def note(self) -> str:
+        return f"check {self.check} requires a person's approval for every repair"
+
+
 class AnotherRepair(Reason, frozen=True):
     """A repair of another sort is going on: a second one would get in its way."""
 
@@ -1136,105 +1322,6 @@ class NoControllerOwner(Reason, frozen=True):
     def note(self) -> str:
         return (
             "the Machine has no controller owner that would replace it: it is not deleted; repair or replace it by hand"
-        )
-
-
-# --- incidents and approval ------------------------------------------------------------------------------------
-
-
-class IncidentBegins(Reason, frozen=True):
-    """A target left Healthy, or is being repaired: the record of it begins."""
-
-    quiet: ClassVar[bool] = True
-    incident: str
-    since: Wall
-
-    def note(self) -> str:
-        return f"the record {self.incident} of what began at {self.since} is opened"
-
-
-class IncidentBehind(Reason, frozen=True):
-    """Something happened that the record does not say yet."""
-
-    quiet: ClassVar[bool] = True
-    incident: str
-    steps: int
-    last: str
-
-    def note(self) -> str:
-        return (
-            f"the record {self.incident} is brought up to date: {self.steps} steps, the last one is about {self.last}"
-        )
-
-
-class IncidentsOverflow(Reason, frozen=True):
-    """There is room for so many records: the oldest that is over goes."""
-
-    quiet: ClassVar[bool] = True
-    limit: int
-
-    def note(self) -> str:
-        return f"more than {self.limit} records of incidents: the oldest of those that are over is dropped"
-
-
-class ApprovalAwaited(Reason, frozen=True):
-    """The check asks for approval, and nobody has answered."""
-
-    alert: ClassVar[bool] = True
-    incident: str
-
-    def note(self) -> str:
-        where = f"incident {self.incident}" if self.incident else "its incident, which is being written"
-        return (
-            "the check asks for approval (node-remedy.dev/approval: required): nothing is repaired before somebody "
-            f"sets spec.approval.decision of {where} to approve, deny or snooze"
-        )
-
-
-class ApprovalDenied(Reason, frozen=True):
-    """Somebody answered no."""
-
-    incident: str
-    by: str
-
-    def note(self) -> str:
-        who = f" by {self.by}" if self.by else ""
-        return f"the repair was denied{who} in spec.approval of incident {self.incident}; change it there to go on"
-
-
-class ApprovalSnoozed(Reason, frozen=True):
-    """Somebody answered not now."""
-
-    incident: str
-    until: Wall
-    by: str
-
-    def note(self) -> str:
-        who = f" by {self.by}" if self.by else ""
-        return f"the repair was put off until {self.until}{who} in spec.approval of incident {self.incident}"
-
-
-class ApprovalUnreadable(Reason, frozen=True):
-    """What somebody answered cannot be read; that is no approval."""
-
-    alert: ClassVar[bool] = True
-    incident: str
-    problem: str
-
-    def note(self) -> str:
-        return f"incident {self.incident} has an answer that cannot be read, nothing is repaired: {self.problem}"
-
-
-class ApprovalUnavailable(Reason, frozen=True):
-    """The check asks for approval, and there is nothing to answer in."""
-
-    alert: ClassVar[bool] = True
-
-    def note(self) -> str:
-        return (
-            "the Machine has no controller owner that would replace it: it is not deleted; repair or replace it by hand"
-            "the check asks for approval, but Incidents are not installed in this cluster, so nobody can answer: "
-            "nothing is repaired; kubectl apply -f deploy/crds"
         )
 
 

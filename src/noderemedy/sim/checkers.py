@@ -20,6 +20,7 @@ from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
 from noderemedy.sim.server import Process as Workload
 from noderemedy.sim.server import Server
+from noderemedy.sim.successors import Successors
 from noderemedy.wire import names
 from noderemedy.wire.objects import Undecodable, convert
 
@@ -38,8 +39,13 @@ class Checkers:
         cluster.api.subscribe(NODE, self._node)
         cluster.api.subscribe(POD, self._pod)
         cluster.api.subscribe(ATTACHMENT, self._attachment)
+        self.successors = Successors(cluster, self.complain, self.ran)
+        cluster.provider.on_instance.append(self._follow)
         for server in cluster.servers.values():
-            server.on_start = self._started
+            self._follow(server)
+
+    def _follow(self, server: Server) -> None:
+        server.on_start = self._started
 
     def complain(self, rule: str, what: str) -> None:
         self.violations.append(f"{self.cluster.agenda.now_ms} ms: {rule}: {what}")
@@ -51,7 +57,7 @@ class Checkers:
             return
         self.ran["S1 node"] += 1
         name = event.tree["metadata"]["name"]
-        server = self.cluster.servers.get(name)
+        server = self.cluster.server_of(name)
         if server is None:
             return  # a Node that somebody made by hand, with nothing behind it
         self.freed_at[name] = self.cluster.agenda.now_ms
@@ -64,7 +70,7 @@ class Checkers:
         if event.type != "DELETED":
             return
         self.ran["S1 pod"] += 1
-        server = self.cluster.servers.get(event.tree.get("spec", {}).get("nodeName", ""))
+        server = self.cluster.server_of(event.tree.get("spec", {}).get("nodeName", ""))
         if server is None or server.is_heard or not server.can_write:  # a kubelet that is there ends its processes
             return
         if event.tree["metadata"]["uid"] in server.running:
@@ -76,7 +82,7 @@ class Checkers:
             return
         self.ran["S1 volume"] += 1
         spec = event.tree["spec"]
-        server = self.cluster.servers.get(spec["nodeName"])
+        server = self.cluster.server_of(spec["nodeName"])
         volume = spec["source"].get("persistentVolumeName", "")
         if server and server.can_write and any(volume in copy.volumes for copy in server.running.values()):
             self.complain("S1", f"volume {volume} was detached from {server.name}, which writes to it")
@@ -114,6 +120,7 @@ class Checkers:
             self._no_host_left_off(name, server)
             self._restored(name)
             self._nothing_left_behind(name)
+        self.successors.at_rest()
         self._workload_runs()
         if engine is not None:
             self._converged(engine)

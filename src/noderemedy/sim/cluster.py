@@ -18,8 +18,10 @@ from noderemedy.sim.baremetal import BaremetalOperator
 from noderemedy.sim.decoding import Decoding
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.fleet import WorkloadCluster
+from noderemedy.sim.kinds import POD
 from noderemedy.sim.kubelet import Kubelet, Kubelets
 from noderemedy.sim.lifecycle import Lifecycle
+from noderemedy.sim.provider import Provider
 from noderemedy.sim.server import Server
 from noderemedy.sim.workload import Attacher, Scheduler, StatefulSets
 from noderemedy.wire import names
@@ -69,7 +71,12 @@ class Cluster:
         self._people_were_here()
         hosts = {host_of(name): server for name, server in self.servers.items()}
         self.baremetal = BaremetalOperator(hosts, *parts, random.Random(self.chance.getrandbits(64)))
+        self.provider = Provider(*parts, self.kubelets, self.lifecycle)
         self._deploy(replicas)
+
+    def server_of(self, node: str) -> Server | None:
+        """What stands behind a Node: bare metal, or an instance of the cloud, be it gone by now."""
+        return self.servers.get(node) or self.provider.instances.get(node)
 
     def _install(self) -> None:
         for tree in crds.every():
@@ -130,6 +137,24 @@ class Cluster:
         if self.machines(node):
             body = {"metadata": {"annotations": notes}}
             self.api.patch(MACHINE, machine_of(node), objects.NAMESPACE, body, "merge")
+
+    def move(self, pod: str) -> None:
+        """Somebody deletes a pod: its successor starts on the emptiest node."""
+        self.api.delete(POD, pod, objects.WORKLOAD)
+
+    def ask_owner(self, machine: str) -> None:
+        """Tell the owner of a Machine to act, as a health check does."""
+        tree = self.api.get(MACHINE, machine, objects.NAMESPACE)
+        told = tree.get("status", {}).get("conditions", ())
+        asked = {
+            "type": "OwnerRemediated",
+            "status": "False",
+            "severity": "Warning",
+            "reason": "WaitingForRemediation",
+            "lastTransitionTime": str(self.agenda.wall()),
+        }
+        body = {"status": {"conditions": [*(one for one in told if one["type"] != asked["type"]), asked]}}
+        self.api.patch(MACHINE, machine, objects.NAMESPACE, body, "merge", subresource="status")
 
     def delete_machine(self, node: str) -> None:
         self.api.delete(MACHINE, machine_of(node), objects.NAMESPACE)

@@ -112,6 +112,31 @@ def machine_vanishes(cluster: Cluster) -> None:
     cluster.agenda.after(3_000, lambda: cluster.delete_machine("worker-1"))
 
 
+def replaced_machine(cluster: Cluster) -> None:
+    """An instance of the cloud hangs while its workload writes on, and its Machine waits for an owner."""
+    cluster.provider.grow(2)
+    cluster.agenda.after(4 * MINUTE_MS, lambda: cluster.move("database-0"))
+    cluster.agenda.after(5 * MINUTE_MS, lambda: cluster.provider.instances["pool-1"].hang())
+    cluster.agenda.after(7 * MINUTE_MS, lambda: cluster.ask_owner("pool-1"))
+
+
+def drained_machine(cluster: Cluster) -> None:
+    """A machine whose node still works waits for its owner: its pods are evicted before it goes."""
+    cluster.provider.grow(1)
+    cluster.provider.removes_nodes = True
+    cluster.agenda.after(4 * MINUTE_MS, lambda: cluster.move("database-0"))
+    cluster.agenda.after(5 * MINUTE_MS, lambda: cluster.ask_owner("pool-1"))
+
+
 STORIES: dict[str, Story] = {
-    story.__name__: story for story in (hung_node, cordoned_node, node_without_ref, called_off, machine_vanishes)
+    story.__name__: story
+    for story in (
+        hung_node,
+        cordoned_node,
+        node_without_ref,
+        called_off,
+        machine_vanishes,
+        replaced_machine,
+        drained_machine,
+    )
 }

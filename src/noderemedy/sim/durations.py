@@ -22,6 +22,8 @@ class Durations(Struct, frozen=True):
     power_poll: int = 60_000  # `poweredOn` may lag this much
     boot: int = 90_000
     mark_after: int = 60_000  # how long a node is sick before somebody marks its Machine
+    provision: int = 30_000  # a cloud makes an instance
+    deprovision: int = 15_000  # and ends one
     startup: int = 900_000  # how long a Machine may be without its Node before somebody marks it
 
     def faster(self, speed: float) -> Durations:

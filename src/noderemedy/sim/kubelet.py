@@ -60,7 +60,7 @@ class Kubelet:
             "apiVersion": "v1",
             "kind": "Node",
             "metadata": {"name": self.server.name, "labels": labels},
-            "spec": {"providerID": f"metal3://{self.server.name}"},
+            "spec": {"providerID": self.server.provider_id},
         }
 
     def _status(self, node: dict[str, Any]) -> dict[str, Any]:

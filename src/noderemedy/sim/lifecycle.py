@@ -33,6 +33,11 @@ class Lifecycle:
             server.on_change.append(self._changed)
         api.subscribe(NODE, self._node)
 
+    def follow(self, server: Server) -> None:
+        """One more server, which has not been heard of yet."""
+        self._heard[server.name] = server.is_heard
+        server.on_change.append(self._changed)
+
     def _changed(self, server: Server) -> None:
         if self._heard[server.name] == server.is_heard:
             return

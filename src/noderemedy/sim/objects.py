@@ -57,6 +57,25 @@ def machine(name: str, node: str, host_name: str, cluster: str = "lab") -> dict[
     }
 
 
+def instance_machine(name: str) -> dict[str, Any]:
+    """A Machine of the simulated cloud without a controller: node-remedy is its owner."""
+    return {
+        "apiVersion": "cluster.x-k8s.io/v1beta1",
+        "kind": "Machine",
+        "metadata": {
+            "name": name,
+            "namespace": NAMESPACE,
+            "labels": {"cluster.x-k8s.io/cluster-name": "lab", "pool": "cloud"},
+            "annotations": {names.OWNER: names.OURS},
+        },
+        "spec": {
+            "clusterName": "lab",
+            "bootstrap": {"dataSecretName": "none"},
+            "infrastructureRef": {"kind": "SimulatedMachineTemplate", "name": "workers", "namespace": NAMESPACE},
+        },
+    }
+
+
 def health_check(name: str, max_unhealthy: str, cluster: str = "lab") -> dict[str, Any]:
     """A check over all machines of the cluster, in the shape of seed 003."""
     statuses = ("Unknown", "False")

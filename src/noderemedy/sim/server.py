@@ -39,8 +39,9 @@ class Bmc(Struct):
 class Server:
     """Power, kernel, kubelet, network link and running workloads of one machine."""
 
-    def __init__(self, name: str, rack: str) -> None:
+    def __init__(self, name: str, rack: str, provider_id: str = "") -> None:
         self.name = name
+        self.provider_id = provider_id or f"metal3://{name}"
         self.rack = rack
         self.has_power = True
         self.kernel = Kernel.UP

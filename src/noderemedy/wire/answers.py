@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import msgspec
 
-from noderemedy.model.actions import DELETIONS, READS, Action, Confirm, EvictPod, ListPods
+from noderemedy.model.actions import (
+    DELETES,
+    READS,
+    Action,
+    Confirm,
+    EvictPod,
+    ForgetReplacement,
+    ListPods,
+)
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.time import Mono
 from noderemedy.wire.http import Answer
@@ -46,18 +54,21 @@ def outcome(effect: Effect, answer: Answer, begun: Mono) -> Outcome:
         return Done(begun, date=answer.date)
     if 200 <= answer.status < 300:
         return _done(action, answer, begun)
-    if answer.status == NOT_FOUND and isinstance(action, (Confirm, *DELETIONS)):
+    if answer.status == NOT_FOUND and isinstance(action, (Confirm, *DELETES)):
         return Done(begun, gone=True, date=answer.date)
     return _failed(action, answer)
 
 
 def _done(action: Action, answer: Answer, begun: Mono) -> Outcome:
-    if isinstance(action, DELETIONS) and status_of(answer).kind == "Status":
+    if isinstance(action, DELETES) and status_of(answer).kind == "Status":
         return Done(begun, gone=True, date=answer.date)
     try:
         if isinstance(action, ListPods):
             return Done(begun, pods_of_node(action.ref, answer.body), date=answer.date)
-        return Done(begun, decode(action.ref.kind, answer.body, action.ref.cluster), date=answer.date)
+        seen = decode(action.ref.kind, answer.body, action.ref.cluster)
+        if isinstance(action, ForgetReplacement) and seen.obj.deleting and not seen.obj.finalizers:
+            return Done(begun, gone=True, date=answer.date)  # the answer is the last that there is of it
+        return Done(begun, seen, date=answer.date)
     except Undecodable as error:
         # A write was applied all the same; what became of the object is the watch's news.
         return Failed(str(error), lasting=True) if isinstance(action, READS) else Done(begun, date=answer.date)

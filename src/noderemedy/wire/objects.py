@@ -21,7 +21,6 @@ from noderemedy.model.ids import (
     CONFIG_MAP,
     HEALTH_CHECK,
     HOST,
-    INCIDENT,
     LEASE,
     MACHINE,
     METAL3_MACHINE,
@@ -36,8 +35,9 @@ from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
 from noderemedy.model.outcome import Seen
-from noderemedy.wire import bookkeeping, externals, healthchecks, incidents, names, shapes
+from noderemedy.wire import bookkeeping, externals, healthchecks, names, shapes
 from noderemedy.wire.machineconditions import read_conditions
+from noderemedy.wire.replacements import own_parts, read_replacement, template_text
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
 
 NAME_MAX = 253  # of the Kubernetes API
@@ -82,7 +82,8 @@ def machine(shape: shapes.MachineShape) -> Machine:
     meta = shape.metadata
     notes = meta.annotations or {}
     status = shape.status or shapes.MachineStatus()
-    spec = shape.spec or shapes.MachineSpec()
+    spec = msgspec.convert({"spec": shape.spec}, shapes.MachineSpecShape).spec or shapes.MachineSpec()
+    is_owned = notes.get(names.OWNER) == names.OURS and isinstance(shape.spec, dict)
     current, older = judged(status)
     return Machine(
         uid=meta.uid,
@@ -108,6 +109,14 @@ def machine(shape: shapes.MachineShape) -> Machine:
         repair_now=names.REPAIR in notes,
         controller=controller(meta.owner_references or ()),
         told=told(shape.api_version, status),
+        owner=notes.get(names.OWNER, ""),
+        finalizers=tuple(map(sys.intern, meta.finalizers or ())),
+        deleted_at=wall(meta.deletion_timestamp) if meta.deletion_timestamp else None,
+        replacement=read_replacement(notes[names.REPLACEMENT]) if names.REPLACEMENT in notes else None,
+        replaces=notes.get(names.REPLACES, ""),
+        excludes_drain=names.EXCLUDE_DRAIN in notes,
+        template=template_text(meta.labels, notes, shape.spec) if is_owned else "",
+        own_parts=own_parts(shape.spec) if is_owned else (),
     )
 
 
@@ -236,7 +245,6 @@ READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
     CONFIG_MAP: (bookkeeping.ConfigMapShape, bookkeeping.config_map),
     HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.health_check),
     OPENSHIFT_HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.openshift_health_check),
-    INCIDENT: (incidents.IncidentShape, incidents.incident),
 }
 ANY_TEMPLATE: tuple[Any, Callable[[Any], Any]] = (shapes.TemplateShape, externals.template)
 ANY_REQUEST: tuple[Any, Callable[[Any], Any]] = (shapes.DatedShape, externals.request)

@@ -17,33 +17,36 @@ from noderemedy.model.actions import (
     BackUpNode,
     ClaimRepair,
     Confirm,
+    CordonNode,
+    CreateMachine,
     CreateRequest,
     DeleteMachine,
     DeleteNode,
     DeleteRequest,
     DropBackup,
-    DropIncident,
     EvictPod,
+    ForgetReplacement,
     Guard,
     ListPods,
     MarkMachine,
-    OpenIncident,
     PublishCheckStatus,
+    RecordReplacement,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
-    WriteIncident,
+    UncordonNode,
     WriteLedger,
     WriteMachineConditions,
 )
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.node import NodeBackup
-from noderemedy.wire import incidents, names, verbs
+from noderemedy.wire import names, verbs
 from noderemedy.wire.bookkeeping import claim_repair, write_ledger
 from noderemedy.wire.checkstatus import status_body
 from noderemedy.wire.http import PODS, Request, Resource
 from noderemedy.wire.machineconditions import conditions_body
+from noderemedy.wire.replacements import replacement_text, successor_body
 
 Resources = Mapping[Kind, Resource]
 
@@ -79,10 +82,16 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return write_ledger(action, token, resources[action.ref.kind])
         case ClaimRepair():
             return claim_repair(action, token, resources[action.ref.kind])
-        case OpenIncident() | WriteIncident() | DropIncident():
-            return keep_record(action, resources[action.ref.kind])
         case PublishCheckStatus():
             return publish(action, resources[action.ref.kind])
+        case RecordReplacement() | ForgetReplacement():
+            return record(action, token, resources)
+        case CordonNode(ref, guard):
+            return cordon(ref, guard, True, resources)
+        case UncordonNode(ref, guard):
+            return cordon(ref, guard, None, resources)
+        case CreateMachine():
+            return create_machine(action, resources[action.ref.kind])
         case WriteMachineConditions(ref, guard, current, older):
             status = conditions_body(current, older, resources[ref.kind].version)
             return patch_status(ref, guard, status, resources[ref.kind])
@@ -92,8 +101,31 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             assert_never(action)
 
 
-def annotate(ref: Ref, guard: Guard, notes: Mapping[str, str | None], resources: Resources) -> Request:
-    return patch(ref, {"metadata": {**preconditions(guard), "annotations": dict(notes)}}, resources)
+def annotate(
+    ref: Ref,
+    guard: Guard,
+    notes: Mapping[str, str | None],
+    resources: Resources,
+    finalizers: tuple[str, ...] | None = None,
+) -> Request:
+    kept = {"finalizers": list(finalizers)} if finalizers is not None else {}
+    return patch(ref, {"metadata": {**preconditions(guard), "annotations": dict(notes), **kept}}, resources)
+
+
+def record(action: RecordReplacement | ForgetReplacement, token: int, resources: Resources) -> Request:
+    text = replacement_text(action.record, token) if isinstance(action, RecordReplacement) else None
+    return annotate(action.ref, action.guard, {names.REPLACEMENT: text}, resources, action.finalizers)
+
+
+def create_machine(action: CreateMachine, resource: Resource) -> Request:
+    body = successor_body(action.ref.name, action.ref.namespace, action.template, action.replaces)
+    kind = {"apiVersion": resource.api_version, "kind": action.ref.kind.kind}
+    return verbs.create(resource, {**kind, **body}, action.ref.namespace)
+
+
+def cordon(ref: Ref, guard: Guard, is_cordoned: bool | None, resources: Resources) -> Request:
+    metadata = {**preconditions(guard), "annotations": {names.CORDONED: names.OURS if is_cordoned else None}}
+    return patch(ref, {"metadata": metadata, "spec": {"unschedulable": is_cordoned}}, resources)
 
 
 def patch(ref: Ref, body: dict[str, Any], resources: Resources) -> Request:
@@ -135,16 +167,6 @@ def create_request(action: CreateRequest, resources: Resources) -> Request:
     }
     frame = {"apiVersion": resource.api_version, "kind": action.ref.kind.kind, "metadata": metadata}
     return verbs.create(resource, {**msgspec.json.decode(action.body), **frame}, action.ref.namespace)
-
-
-def keep_record(action: OpenIncident | WriteIncident | DropIncident, resource: Resource) -> Request:
-    match action:
-        case OpenIncident(ref, found):
-            return verbs.create(resource, incidents.incident_body(ref, resource.version, found), ref.namespace)
-        case WriteIncident(ref, guard, record):
-            return patch_status(ref, guard, incidents.status_body(record), resource)
-        case DropIncident(ref, guard):
-            return verbs.delete(resource, ref.name, preconditions(guard), ref.namespace)
 
 
 def restore(action: RestoreNode, resources: Resources) -> Request:

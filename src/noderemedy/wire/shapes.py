@@ -36,6 +36,7 @@ class DatedMetadata(Metadata, rename="camel"):
 
     creation_timestamp: datetime | None = None
     generation: int = 0
+    finalizers: list[str] | None = None
 
 
 class ManagedFieldsShape(Struct):
@@ -166,12 +167,18 @@ class StatusShape(Struct):
     status: ConditionedStatus
 
 
+class MachineSpecShape(Struct):
+    """The part of a Machine that is read a second time, field by field: what is wrong is told with its path."""
+
+    spec: MachineSpec | None = None
+
+
 class MachineShape(Struct, rename="camel"):
     """A Machine of Cluster API or OpenShift: alike in all that we read here."""
 
     metadata: DatedMetadata
     api_version: str = ""
-    spec: MachineSpec | None = None
+    spec: Any = None  # as it came: a successor takes it over
     status: MachineStatus | None = None
 
 

@@ -282,5 +282,4 @@ ROOM = Room(
             DropBackup,
         }
     ),
-    explains=gates.explain,
 )

@@ -1,0 +1,101 @@
+"""After a Machine was deleted: wait for the provider, free the Node on proof, make the successor, let the Machine go.
+
+The old Machine is still there, kept by our finalizer. Nothing here is called off any more: only whether there is a
+successor depends on what the Machine says now.
+"""
+
+from __future__ import annotations
+
+from noderemedy.core import safety
+from noderemedy.core.owner.drain import node_guard
+from noderemedy.core.owner.overdue import told
+from noderemedy.core.owner.reading import confirm_first
+from noderemedy.core.owner.view import FINALIZER, View
+from noderemedy.model.actions import CreateMachine, DeleteNode, ForgetReplacement, Guard
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.reasons import (
+    CannotSeeNode,
+    ClusterPaused,
+    InstanceOverdue,
+    InstanceUnproven,
+    NodeFinalizing,
+    NodeUnreadable,
+    NotReplaced,
+    ProvenGone,
+    Reason,
+    Replaced,
+    Replacing,
+    SuccessorTaken,
+    WaitingForInstance,
+)
+from noderemedy.model.room import Absent, Present, Unreadable, Unseen
+from noderemedy.model.time import Now
+
+
+def after_deletion(view: View, now: Now) -> Decision:
+    """The first of these that is not over: the provider's part, the Node, the successor, the end."""
+    if FINALIZER not in view.machine.finalizers:
+        return NOTHING  # let go already; the watch has yet to tell
+    if view.machine.cluster_paused or (view.cluster is not None and view.cluster.paused):
+        return Decision(because=(ClusterPaused(),))
+    if view.keepers:
+        return waits(view, WaitingForInstance(", ".join(view.keepers)), now)
+    return free_node(view, now) or make_successor(view, now)
+
+
+def waits(view: View, reason: Reason, now: Now) -> Decision:
+    """Somebody else's turn; after a while that is told."""
+    return told(view, Decision((), (reason,)), InstanceOverdue(view.machine.deleted_at or now.wall), now)
+
+
+def free_node(view: View, now: Now) -> Decision | None:
+    """See the Node go; None when it is gone, or is not this machine's. Without a proof it is left alone."""
+    node_at, entry = view.node_at, view.node_entry
+    if node_at is None:
+        return None
+    if isinstance(entry, Unreadable):
+        return Decision(because=(NodeUnreadable(node_at.name, entry.problem),))
+    if isinstance(entry, Unseen):
+        return Decision(because=(CannotSeeNode(node_at.name),))
+    if asked := confirm_first(now, (node_at, entry), (view.ref, view.entry)):
+        return asked
+    node = view.node
+    if node is None:
+        return None
+    if node.deleting:
+        return waits(view, NodeFinalizing(node_at.name), now)
+    proof = safety.instance_gone(node, view.entry, FINALIZER, now)
+    if proof is None:
+        return unproven(view, now)
+    return Decision((DeleteNode(node_at, node_guard(view), node.boot_id, proof),), (ProvenGone(proof.provider_id),))
+
+
+def unproven(view: View, now: Now) -> Decision:
+    """Say what is missing: a statement of the provider, or the silence of the node."""
+    assert view.node is not None
+    assert view.node_at is not None
+    if not safety.is_stated_gone(view.machine):
+        return Decision(because=(InstanceUnproven(view.node_at.name, "its provider has not said that it is deleted"),))
+    if view.node.provider_id != view.machine.provider_id:
+        return Decision(because=(InstanceUnproven(view.node_at.name, "its providerID is not the Machine's"),))
+    return waits(view, WaitingForInstance(f"node {view.node_at.name}, which still reports"), now)
+
+
+def make_successor(view: View, now: Now) -> Decision:
+    """Exactly one, by the name that was recorded; then the old Machine is let go."""
+    if not view.is_ours:
+        return let_go(view, NotReplaced())
+    entry = view.successor
+    if isinstance(entry, Present) and entry.obj.replaces == view.machine.uid:
+        return let_go(view, Replaced(view.successor_at.name))
+    if not isinstance(entry, Absent):
+        return Decision(because=(SuccessorTaken(view.successor_at.name),))
+    if asked := confirm_first(now, (view.ref, view.entry)):
+        return asked
+    create = CreateMachine(view.successor_at, view.machine.uid, view.machine.template)
+    return Decision((create,), (Replacing(view.successor_at.name),))
+
+
+def let_go(view: View, reason: Reason) -> Decision:
+    guard = Guard(view.machine.uid, view.entry.resource_version)
+    return Decision((ForgetReplacement(view.ref, guard, ()),), (reason,))

@@ -1,0 +1,73 @@
+"""The gates before a Machine is replaced: each a small question, passed (None) or blocked with a reason.
+
+`BEFORE_ASKING` come before the budget is asked at all; `BEFORE_ACTING` hold a replacement that has begun, up to the
+moment in which the Machine is deleted; after that everything goes on, whatever anybody wants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from noderemedy.core import claim
+from noderemedy.core.gates import Blocked, budgeted
+from noderemedy.core.owner.view import View
+from noderemedy.model.meta import Malformed
+from noderemedy.model.reasons import (
+    CannotSeeNode,
+    ClusterPaused,
+    NodeUnreadable,
+    NoOwner,
+    PausedByPerson,
+    PauseUnreadable,
+    SpecNotReusable,
+)
+from noderemedy.model.room import Unreadable, Unseen
+from noderemedy.model.time import Now
+
+Gate = Callable[[View, Now], Blocked | None]
+
+
+def owner_named(view: View, now: Now) -> Blocked | None:
+    """Nobody is replaced who did not ask for it: a Machine names us, or nothing happens to it."""
+    return None if view.is_ours else Blocked(NoOwner(view.machine.owner))
+
+
+def cluster_paused(view: View, now: Now) -> Blocked | None:
+    is_paused = view.machine.cluster_paused or (view.cluster is not None and view.cluster.paused)
+    return Blocked(ClusterPaused()) if is_paused else None
+
+
+def paused_by_person(view: View, now: Now) -> Blocked | None:
+    paused = view.machine.paused
+    if isinstance(paused, Malformed):
+        return Blocked(PauseUnreadable(paused.problem))
+    return Blocked(PausedByPerson(paused.until), paused.until) if paused and paused.holds(now.wall) else None
+
+
+def spec_reusable(view: View, now: Now) -> Blocked | None:
+    """What belongs to the old machine goes with it: a successor that names it would never come up."""
+    parts = view.machine.own_parts
+    return Blocked(SpecNotReusable(", ".join(parts))) if parts else None
+
+
+def node_seen(view: View, now: Now) -> Blocked | None:
+    """Without a look at the node nobody knows what runs there."""
+    if view.node_at is None:
+        return None
+    if isinstance(view.node_entry, Unreadable):
+        return Blocked(NodeUnreadable(view.node_at.name, view.node_entry.problem))
+    return Blocked(CannotSeeNode(view.node_at.name)) if isinstance(view.node_entry, Unseen) else None
+
+
+def budget(view: View, now: Now) -> Blocked | None:
+    return budgeted(view.answer)
+
+
+def one_repair_per_node(view: View, now: Now) -> Blocked | None:
+    return claim.claimed(view.claim, now)
+
+
+BEFORE_ASKING: tuple[Gate, ...] = (owner_named, cluster_paused, paused_by_person, spec_reusable, node_seen)
+BEFORE_BEGINNING: tuple[Gate, ...] = (budget, one_repair_per_node)
+BEFORE_ACTING: tuple[Gate, ...] = (cluster_paused, paused_by_person, node_seen, one_repair_per_node)
+GATES: tuple[Gate, ...] = (*BEFORE_ASKING, *BEFORE_BEGINNING)

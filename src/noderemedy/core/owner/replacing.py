@@ -1,0 +1,178 @@
+"""The reference owner (seed 003, story 2): drains, deletes and replaces a sick Machine that has no other owner.
+
+Called by the engine for every Machine of Cluster API. It acts on OwnerRemediated=False alone, and only for Machines
+that name us in `node-remedy.dev/owner`. In order: record, drain, record, delete; then the provider ends the instance;
+then the Node goes, the successor is made, and the old Machine is let go.
+
+Rule 1: the record and our finalizer are on the Machine before anything is done, and go last. So there is one
+        successor, whoever crashes when.
+Rule 2: up to the deletion everything is called off when the request is; after it everything is finished.
+Rule 3: a Node goes only with a proof that its instance is gone, or by somebody else's hand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from msgspec.structs import replace
+
+from noderemedy.core.gates import first, passages
+from noderemedy.core.owner import aftermath, gates
+from noderemedy.core.owner.drain import can_drain, drain, is_cordoned_by_us, node_guard, who_is_left
+from noderemedy.core.owner.overdue import taken_back, told
+from noderemedy.core.owner.reading import confirm_first
+from noderemedy.core.owner.view import FINALIZER, INDEXES, NAME, WATCHES, View, sees, wakes
+from noderemedy.model.actions import (
+    Action,
+    ClaimRepair,
+    Confirm,
+    CordonNode,
+    CreateMachine,
+    DeleteMachine,
+    DeleteNode,
+    EvictPod,
+    ForgetReplacement,
+    Guard,
+    ListPods,
+    RecordReplacement,
+    UncordonNode,
+    WriteMachineConditions,
+)
+from noderemedy.model.budget import need
+from noderemedy.model.decision import NOTHING, Decision, Fact
+from noderemedy.model.meta import Malformed
+from noderemedy.model.reasons import (
+    DeletingMachine,
+    DeletionOverdue,
+    DrainOverdue,
+    ReplacementBegun,
+    ReplacementCalledOff,
+    ReplacementUnreadable,
+)
+from noderemedy.model.replacement import Replacement, Step
+from noderemedy.model.room import Room
+from noderemedy.model.time import Now
+
+
+def decide(view: View, now: Now) -> Decision:
+    """What to do for one Machine that waits for its owner, or is being replaced."""
+    decision = stage(view, now)
+    if decision == NOTHING:
+        return NOTHING
+    return replace(decision, episode=hashlib.sha256(view.machine.uid.encode()).hexdigest()[:10])
+
+
+def stage(view: View, now: Now) -> Decision:
+    is_begun = view.machine.replacement is not None or FINALIZER in view.machine.finalizers
+    if not is_begun:
+        return begin(view, now) if view.is_asked and not view.machine.deleting else NOTHING
+    if view.machine.deleting:
+        return with_need(aftermath.after_deletion(view, now), view)
+    if not view.is_asked or not view.is_ours:
+        return call_off(view, now)
+    return go_on(view, now)
+
+
+# --- begin -------------------------------------------------------------------------------------------------------
+
+
+def begin(view: View, now: Now) -> Decision:
+    """All gates, then the record: the name of the successor, and our finalizer."""
+    if blocked := first(gates.BEFORE_ASKING, view, now):
+        return blocked.decision(now)
+    facts = (asking(view, is_running=False),)
+    if blocked := first(gates.BEFORE_BEGINNING, view, now):
+        return blocked.decision(now, facts)
+    return Decision((record(view, now),), (ReplacementBegun(view.successor_at.name),), facts=facts)
+
+
+def record(view: View, now: Now) -> RecordReplacement:
+    """The first record; where nothing can be drained the drain is left out."""
+    step = Step.DRAIN if can_drain(view) else Step.DELETE
+    intent = Replacement(view.successor_at.name, now.wall, step)
+    return RecordReplacement(view.ref, machine_guard(view), intent, (*view.keepers, FINALIZER))
+
+
+def asking(view: View, *, is_running: bool) -> Fact:
+    return need(view.ref, NAME, view.asked_since, is_running=is_running, node=view.node_at)
+
+
+# --- until the Machine is deleted --------------------------------------------------------------------------------
+
+
+def go_on(view: View, now: Now) -> Decision:
+    """The step that the record names."""
+    if blocked := first(gates.BEFORE_ACTING, view, now):
+        return blocked.decision(now, (asking(view, is_running=True),))
+    if isinstance(view.machine.replacement, Malformed) or view.record is None:
+        problem = view.machine.replacement.problem if isinstance(view.machine.replacement, Malformed) else "missing"
+        return with_need(Decision((record(view, now),), (ReplacementUnreadable(problem),)), view)
+    return with_need(draining(view, now) if view.record.step is Step.DRAIN else deleting(view, now), view)
+
+
+def draining(view: View, now: Now) -> Decision:
+    """Empty the node; when it is empty, or nobody is there to empty it, write down that deletion comes next."""
+    assert view.record is not None
+    wanted = drain(view, now) if can_drain(view) else None
+    if wanted is None:
+        following = replace(view.record, step=Step.DELETE, at=now.wall)
+        keep = RecordReplacement(view.ref, machine_guard(view), following, view.machine.finalizers)
+        return Decision((keep,), (DeletingMachine(view.successor_at.name),))
+    assert view.node_at is not None
+    return told(view, wanted, DrainOverdue(view.node_at.name, view.record.begun, who_is_left(view)), now)
+
+
+def deleting(view: View, now: Now) -> Decision:
+    """Read the request live, once more, and delete that very version of the Machine."""
+    if FINALIZER not in view.machine.finalizers:
+        return Decision((record(view, now),), (ReplacementUnreadable("without its finalizer"),))
+    asked = confirm_first(now, (view.ref, view.entry))
+    assert view.record is not None
+    reason = DeletingMachine(view.successor_at.name)
+    wanted = asked or Decision((DeleteMachine(view.ref, machine_guard(view)),), (reason,))
+    return told(view, wanted, DeletionOverdue(view.record.begun), now)
+
+
+def call_off(view: View, now: Now) -> Decision:
+    """The request is gone, or the machine is not ours any more: undo what we did, and forget it."""
+    reason = ReplacementCalledOff()
+    if view.node is not None and view.node_at is not None and is_cordoned_by_us(view.node):
+        return Decision((UncordonNode(view.node_at, node_guard(view)),), (reason,))
+    if back := taken_back(view, now):
+        return Decision((back,), (reason,))
+    return Decision((ForgetReplacement(view.ref, machine_guard(view), view.keepers),), (reason,))
+
+
+def with_need(decision: Decision, view: View) -> Decision:
+    """A repair that runs is known to the budget until it is over."""
+    return replace(decision, facts=(asking(view, is_running=True),))
+
+
+def machine_guard(view: View) -> Guard:
+    return Guard(view.machine.uid, view.entry.resource_version)
+
+
+MAY: tuple[type[Action], ...] = (
+    Confirm,
+    ListPods,
+    EvictPod,
+    CordonNode,
+    UncordonNode,
+    RecordReplacement,
+    ForgetReplacement,
+    DeleteMachine,
+    DeleteNode,
+    CreateMachine,
+    WriteMachineConditions,
+    ClaimRepair,
+)
+ROOM = Room(
+    name=NAME,
+    watches=WATCHES,
+    indexes=INDEXES,
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset(MAY),
+    explains=lambda view, now: passages(gates.GATES, view, now),
+)

@@ -1,0 +1,158 @@
+"""What the reference owner may judge by: one Machine, its Node with the pods on it, and its successor.
+
+A Machine concerns this room if it waits for an owner (OwnerRemediated=False) and has no controller, or if it carries a
+record of ours. All others are nobody's business here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core import claim, machines
+from noderemedy.core.claim import Claim
+from noderemedy.model.budget import ANSWER, Granted, Refused, answer
+from noderemedy.model.cluster import Cluster
+from noderemedy.model.ids import CLUSTER, LEASE, MACHINE, NODE, Ref
+from noderemedy.model.machine import Machine
+from noderemedy.model.machineconditions import HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED
+from noderemedy.model.node import Node
+from noderemedy.model.remote import REMOTE
+from noderemedy.model.replacement import Replacement, successor_name
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader
+from noderemedy.model.time import Wall
+from noderemedy.model.workload import PodsOfNode, pods_at
+
+NAME = "owner"
+OURS, FINALIZER = "node-remedy", "node-remedy.dev/owner"
+BY_SUCCESSOR = "machines by successor"
+WATCHES = (MACHINE, NODE, REMOTE, CLUSTER, LEASE, ANSWER)
+
+
+class View(Struct, frozen=True):
+    """A Machine that is to be replaced, or is being so."""
+
+    ref: Ref
+    entry: Present
+    machine: Machine
+    successor_at: Ref
+    successor: Entry
+    claim: Claim
+    node_at: Ref | None = None
+    node_entry: Entry = Absent()
+    pods_entry: Entry = Absent()
+    cluster: Cluster | None = None
+    answer: Granted | Refused | None = None
+
+    @property
+    def node(self) -> Node | None:
+        """The machine's own Node: one that carries its name and is another machine's is none of ours."""
+        entry = self.node_entry
+        if not isinstance(entry, Present) or not machines.is_own(entry.obj, self.machine):
+            return None
+        node: Node = entry.obj
+        return node
+
+    @property
+    def pods(self) -> PodsOfNode | None:
+        return self.pods_entry.obj if isinstance(self.pods_entry, Present) else None
+
+    @property
+    def record(self) -> Replacement | None:
+        return self.machine.replacement if isinstance(self.machine.replacement, Replacement) else None
+
+    @property
+    def is_asked(self) -> bool:
+        """Whether somebody says that its owner has to act, and no health check says that it is well again."""
+        asked, health = (self.machine.told.find(one) for one in (OWNER_REMEDIATED, HEALTH_CHECK_SUCCEEDED))
+        is_well = health is not None and health.status == "True"
+        return asked is not None and asked.status == "False" and not is_well
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether we are the one to act: named, and nobody else replaces it."""
+        return self.machine.owner == OURS and self.machine.controller is None
+
+    @property
+    def asked_since(self) -> Wall:
+        told = (*self.machine.conditions, *self.machine.older_conditions)
+        since = [one.since for one in told if one.type == OWNER_REMEDIATED and one.since]
+        return min(since) if since else self.machine.created or Wall(0)
+
+    @property
+    def keepers(self) -> tuple[str, ...]:
+        """Whoever else keeps the Machine from going."""
+        return tuple(one for one in self.machine.finalizers if one != FINALIZER)
+
+
+def sees(key: Ref, reader: Reader) -> View | None:
+    """Everything about this Machine that the room may judge by; None where there is nothing to judge."""
+    entry = reader.read(key)
+    if not isinstance(entry, Present):
+        return None
+    machine: Machine = entry.obj
+    is_begun = machine.replacement is not None or FINALIZER in machine.finalizers
+    if not is_begun and (machine.controller is not None or machine.told.find(OWNER_REMEDIATED) is None):
+        return None
+    node_at = machines.node_at(key, machine, reader)
+    next_at = successor_at(key, machine)
+    cluster = reader.read(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name))
+    return View(
+        ref=key,
+        entry=entry,
+        machine=machine,
+        successor_at=next_at,
+        successor=reader.read(next_at),
+        claim=claim.see(NAME, key, node_at, reader),
+        node_at=node_at,
+        node_entry=reader.read(node_at) if node_at else Absent(),
+        pods_entry=reader.read(pods_at(node_at)) if node_at else Absent(),
+        cluster=cluster.obj if isinstance(cluster, Present) else None,
+        answer=answer(key, reader),
+    )
+
+
+def successor_at(key: Ref, machine: Machine) -> Ref:
+    """Where the successor is, or will be: as recorded, else by the only name that it can have."""
+    record = machine.replacement
+    name = record.name if isinstance(record, Replacement) else ""
+    name = name or successor_name(key.name, machine.uid, bool(machine.replaces))
+    return Ref(key.cluster, MACHINE, key.namespace, name)
+
+
+# --- whom an event concerns --------------------------------------------------------------------------------------
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
+    """A Machine concerns itself and the one that it follows; a Node, a cluster, a claim, an answer their machines."""
+    if ref.kind == MACHINE:
+        return (ref, *reader.find(BY_SUCCESSOR, f"{ref.namespace}/{ref.name}"))
+    if ref.kind == NODE:
+        return tuple(one for one in machines.at_node(ref, reader) if one.kind == MACHINE)
+    if ref.kind in (CLUSTER, REMOTE):
+        return machines.of_cluster(ref, reader)
+    if ref.kind == LEASE:
+        return claimants(ref, reader)
+    if ref.kind == ANSWER and obj is not None and obj.target.kind == MACHINE:
+        return (obj.target,)
+    return ()
+
+
+def claimants(lease: Ref, reader: Reader) -> tuple[Ref, ...]:
+    """The machines whose repair a Lease is about."""
+    needs = [reader.read(need) for need in reader.find(claim.BY_LEASE, lease.name)]
+    targets = [entry.obj.target for entry in needs if isinstance(entry, Present)]
+    return tuple(target for target in targets if target.kind == MACHINE)
+
+
+def _successor(ref: Ref, machine: Machine) -> tuple[str, ...]:
+    record = machine.replacement
+    return (f"{ref.namespace}/{record.name}",) if isinstance(record, Replacement) else ()
+
+
+INDEXES: tuple[Index, ...] = (
+    *machines.INDEXES,
+    *claim.INDEXES,
+    Index(BY_SUCCESSOR, MACHINE, _successor),
+)
