@@ -77,6 +77,9 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "DeleteMachine": on_machines("delete"),
     "WriteLedger": (),  # in our own namespace: see BOOKKEEPING
     "ClaimRepair": (),
+    "OpenIncident": (Need(OUR_GROUP, "incidents", ("create",)),),
+    "WriteIncident": (Need(OUR_GROUP, "incidents/status", ("patch",)),),
+    "DropIncident": (Need(OUR_GROUP, "incidents", ("delete",)),),
     "PublishCheckStatus": (
         Need(CLUSTER_API, "machinehealthchecks/status", ("patch",)),
         Need(OPENSHIFT, "machinehealthchecks/status", ("patch",)),

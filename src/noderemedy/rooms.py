@@ -5,7 +5,8 @@ from __future__ import annotations
 from noderemedy.core import clusters
 from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
-from noderemedy.core.healthcheck import checks, remediation, specs, status, verdicts
+from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
+from noderemedy.core.incident import diary, records, shelf
 from noderemedy.core.metal3 import annotation
 from noderemedy.core.owner import replacing
 from noderemedy.model.ids import CONFIG_MAP, FACTS, LEASE, SYSTEM, Kind
@@ -15,6 +16,7 @@ ROOMS: tuple[Room, ...] = (
     verdicts.ROOM,
     specs.ROOM,
     checks.ROOM,
+    targets.ROOM,
     status.ROOM,
     clusters.ROOM,
     remediation.ROOM,
@@ -22,6 +24,9 @@ ROOMS: tuple[Room, ...] = (
     replacing.ROOM,
     health.ROOM,
     budget.ROOM,
+    diary.ROOM,
+    records.ROOM,
+    shelf.ROOM,
 )
 
 

@@ -70,6 +70,6 @@ def writes(log: Path, name: str | None = None, user: str = ACCOUNT) -> list[Aske
     ]
 
 
-def done(log: Path, name: str) -> list[str]:
+def done(log: Path, name: str, user: str = ACCOUNT) -> list[str]:
     """The writes on objects of this name that succeeded, as `verb resource`."""
-    return [one.did for one in writes(log, name) if one.status < 300]
+    return [one.did for one in writes(log, name, user) if one.status < 300]

@@ -23,6 +23,7 @@ from tests.e2e.certificates import Certificates
 from tests.e2e.processes import Program, free_port
 
 ADMIN = "admin"
+TOKENS = "tokens.csv"
 RESTRICTED = ("editor", "remediator", "viewer", "stranger")
 START_S = 60.0
 ATTEMPTS = 3  # a free port may be taken by somebody else before the server binds it
@@ -125,9 +126,18 @@ class ControlPlane:
             "--logger=zap",
             "--log-level=warn",
         )
+        self._write_tokens()
+        self.start_api()
+
+    def stop_api(self) -> None:
+        """The API server dies; its etcd and everybody else live on."""
+        self.programs.pop("kube-apiserver").kill()
+
+    def start_api(self) -> None:
+        """Starts the API server, for the first time or again on the same port, and returns when it is ready."""
         self.run(
             "kube-apiserver",
-            f"--etcd-servers={etcd}",
+            f"--etcd-servers=http://127.0.0.1:{self.etcd_port}",
             f"--secure-port={self.port}",
             "--bind-address=127.0.0.1",
             f"--cert-dir={self.folder}",
@@ -136,7 +146,7 @@ class ControlPlane:
             f"--service-account-key-file={self.certificates.service_account_key}",
             f"--service-account-signing-key-file={self.certificates.service_account_key}",
             "--service-account-issuer=https://kubernetes.default.svc",
-            f"--token-auth-file={self._write_tokens()}",
+            f"--token-auth-file={self.folder / TOKENS}",
             "--authorization-mode=RBAC",
             "--service-cluster-ip-range=10.0.0.0/24",
             "--allow-privileged",
@@ -162,15 +172,14 @@ class ControlPlane:
         )
         self.run("kube-scheduler", f"--kubeconfig={kubeconfig}", "--leader-elect=false", "--secure-port=0")
 
-    def _write_tokens(self) -> Path:
+    def _write_tokens(self) -> None:
         """One line per identity: token, user, uid, groups."""
         self.tokens = {name: secrets.token_hex(16) for name in (ADMIN, *RESTRICTED)}
         groups = {ADMIN: "system:masters"}
         lines = [f'{token},{name},{name},"{groups.get(name, "")}"\n' for name, token in self.tokens.items()]
-        path = self.folder / "tokens.csv"
+        path = self.folder / TOKENS
         path.touch(mode=0o600)
         path.write_text("".join(lines))
-        return path
 
     def _wait_until_ready(self) -> None:
         end = time.monotonic() + START_S

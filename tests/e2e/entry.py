@@ -24,6 +24,7 @@ from noderemedy.core.metal3 import annotation, cleanup
 from noderemedy.engine import ledger
 from noderemedy.engine.leadership import Rules
 from noderemedy.manager import program
+from noderemedy.manager.follower import Pace
 from noderemedy.manager.settings import Ended, Happening, Settings
 from noderemedy.manager.sink import EngineSink
 from noderemedy.model.actions import Confirm
@@ -37,6 +38,7 @@ from noderemedy.model.time import Now, Span
 
 SHORT_RULES = Rules(duration=Span(3_000), deadline=Span(2_000), retry=Span(300))
 SHORT_PAUSE = Span(1_000)
+QUICK = Pace(unsettled=Span(1_000), least=Span(200), grace=Span(2_000))
 
 
 def change(module: object, name: str, value: object) -> None:
@@ -57,7 +59,7 @@ def hurry(is_mortal: bool = False) -> None:
 
     async def run(settings: Settings, stop: asyncio.Event) -> None:
         watch = msgspec.structs.replace(settings.watch, refused_pause=SHORT_PAUSE)
-        quick = msgspec.structs.replace(settings, rules=SHORT_RULES, watch=watch)
+        quick = msgspec.structs.replace(settings, rules=SHORT_RULES, watch=watch, clusters=QUICK)
         await program.run(quick, stop, die_after_a_write if is_mortal else None)
 
     change(command, "run", run)

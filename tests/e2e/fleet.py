@@ -57,13 +57,15 @@ class Provider(Enum):
 class Fleet:
     """Simulated computers below a real control plane. The kinds of deploy/crds must be installed."""
 
-    def __init__(self, plane: ControlPlane) -> None:
+    def __init__(self, plane: ControlPlane, workload: ControlPlane | None = None) -> None:
         self.api: Api = plane.api()
+        self.nodes_api: Api = (workload or plane).api()  # where the Nodes are, if that is another cluster
         self.world = World()
         self._providers: dict[str, Provider] = {}
         self._background = Background()
         self._remote: AsyncApi = self._background.call(AsyncApi, self.api)
-        self.kubelets = Kubelets(self._remote, self.world)
+        self._of_nodes: AsyncApi = self._background.call(AsyncApi, self.nodes_api)
+        self.kubelets = Kubelets(self._of_nodes, self.world)
         self.operator = BaremetalOperator(self._remote, self.world, self.kubelets)
         self.cloud = Cloud(self._remote, self.world, self.kubelets)
 
@@ -74,6 +76,7 @@ class Fleet:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._background.run(self._of_nodes.close())
         self._background.run(self._remote.close())
         self._background.stop()
 
@@ -125,7 +128,7 @@ class Fleet:
 
     def node(self, name: str) -> Json:
         """The Node, or {} when there is none."""
-        reply = self.api.get(f"{NODES}/{name}")
+        reply = self.nodes_api.get(f"{NODES}/{name}")
         return {} if reply.status == 404 else reply.ok()
 
     def machine(self, name: str) -> Json:

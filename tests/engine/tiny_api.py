@@ -22,7 +22,7 @@ from tests.engine.bench import TOKEN
 
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
-from noderemedy.model.ids import HOST, MACHINE, NODE, Kind, Ref, ref
+from noderemedy.model.ids import HOST, INCIDENT, MACHINE, NODE, Kind, Ref, ref
 from noderemedy.model.outcome import Effect, Outcome
 from noderemedy.model.time import Now
 from noderemedy.wire import names
@@ -71,6 +71,7 @@ class TinyApi:
                 if at.kind == kind:
                     engine.seen(convert(kind, tree), NOW)
             engine.listed(kind, NOW)
+        engine.unserved(INCIDENT, NOW)  # this API keeps no records
 
     def _add_machine(self, number: int) -> None:
         name, host = f"worker-{number}", f"host-{number}"

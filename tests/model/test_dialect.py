@@ -57,6 +57,7 @@ TABLE: dict[str, tuple[Any, Any, Any]] = {
     "blocks_at_limit": (True, False, False),
     "limit_unset": (None, Percent(100), Percent(100)),
     "tells_generation": (True, True, False),
+    "tells_targets": (True, True, False),
     "default": (Default.CONDITIONS, Default.CONDITIONS, Default.DELETE),
     "has_annotation_mode": (True, False, True),
     "writes_both_generations": (False, True, False),

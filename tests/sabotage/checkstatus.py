@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
 from msgspec.structs import replace
-from tests.core.healthcheck import test_status
+from tests.core.healthcheck import test_rooms, test_status
 from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_check_status
 from tests.wire import test_checkstatus, test_requests
 
-from noderemedy.core.healthcheck import controllers, specs, status
+from noderemedy.core.healthcheck import checks, controllers, specs, status
 from noderemedy.core.healthcheck.facts import SpecFact, gate_ref, spec_ref
 from noderemedy.engine.ledger import Ledger
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.room import Present, Stage
 from noderemedy.model.time import Span
-from noderemedy.wire import checkstatus, requests
+from noderemedy.wire import checkstatus, objects, requests
 
 ROOMS, DECIDE, MERGED = test_status.ROOMS, status.decide, status.merged
 CONDITION, PUBLISH = checkstatus.condition, requests.publish
@@ -187,6 +186,18 @@ OTHERS = (
     ),
 )
 
+LISTED = (
+    Sabotage(
+        "names are written at every turn",
+        set_to(status, "new_targets", lambda view: view.targets),
+        (test_status.test_the_names_of_the_targets_are_written_when_they_change,),
+    ),
+    Sabotage(
+        "a limit that concerns nobody is told",
+        set_to(checks, "concerns_somebody", lambda reason, count: True),
+        (test_rooms.test_the_gate_closes_before_the_first_timeout,),
+    ),
+)
 ON_THE_WIRE = (
     Sabotage(
         "every version has a severity",
@@ -218,7 +229,7 @@ ON_THE_WIRE = (
     ),
     Sabotage(
         "depth is not expected",
-        set_to(checkstatus, "suppress", lambda *kinds: nullcontext()),
+        set_to(objects, "UNREADABLE", (ValueError,)),
         (test_checkstatus.test_no_depth_ends_a_watch,),
     ),
     Sabotage(
@@ -234,4 +245,4 @@ ON_THE_WIRE = (
     ),
 )
 
-CHECK_STATUS = (*DECIDED, *OTHERS, *ON_THE_WIRE)
+CHECK_STATUS = (*DECIDED, *OTHERS, *LISTED, *ON_THE_WIRE)

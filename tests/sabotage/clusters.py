@@ -16,10 +16,12 @@ from noderemedy.core import clusters, machines
 from noderemedy.core.healthcheck import criteria
 from noderemedy.core.metal3 import gates
 from noderemedy.engine import cache
+from noderemedy.model.reasons import CannotSeeCluster
 from noderemedy.model.remote import Sight
 from noderemedy.model.room import Unseen
 from noderemedy.model.time import Span
 
+SILENT = CannotSeeCluster("", "")
 NODE_AT, READ = machines.node_at, cache.Cache.read
 
 
@@ -82,7 +84,7 @@ SABOTAGES = (
             gates,
             "BEFORE_ANYTHING",
             (
-                lambda view, now: gates.CannotSeeCluster("", "") if isinstance(view.node_entry, Unseen) else None,
+                lambda view, now: gates.closed(SILENT if isinstance(view.node_entry, Unseen) else None),
                 *gates.BEFORE_ANYTHING,
             ),
         ),

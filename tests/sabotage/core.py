@@ -37,7 +37,7 @@ from noderemedy.core.metal3 import annotation, backup, cleanup, gates, links, vi
 from noderemedy.core.metal3.annotation import TABLE, Says, row
 from noderemedy.engine import cache, ledger, loop, queue, telling, trace
 from noderemedy.model import actions, meta, reasons, time
-from noderemedy.model.decision import NOTHING
+from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Power
 from noderemedy.model.outcome import Done, Failed
 from noderemedy.model.room import Unreadable
@@ -168,13 +168,15 @@ GATES = (
     Sabotage(
         "a stranger's node keeps our host off",
         set_to(
-            gates, "BEFORE_ANYTHING", (gates.cluster_paused, lambda view, now: view.node and reasons.ClusterPaused())
+            gates,
+            "BEFORE_ANYTHING",
+            (gates.cluster_paused, lambda view, now: view.node and gates.closed(reasons.ClusterPaused())),
         ),
         (test_gates.test_a_strangers_node_does_not_keep_our_host_off,),
     ),
     Sabotage(
         "a pause has no end",
-        set_to(gates, "_ends", lambda reason, now: None),
+        set_to(gates.Blocked, "decision", lambda blocked, now: Decision(because=(blocked.reason,))),
         (test_gates.test_a_pause_ends_by_itself,),
     ),
 )
@@ -494,7 +496,7 @@ ENGINE = (
     ),
     Sabotage(
         "a dry engine writes",
-        set_to(loop, "Confirm", object),
+        set_to(loop, "READS", (object,)),
         (test_loop.test_a_dry_engine_only_reads, test_whole.test_a_dry_engine_writes_nothing),
     ),
     Sabotage(

@@ -112,7 +112,7 @@ WIRE = (
     Sabotage("where a request comes from is not read", set_to(names, "CLONED_FROM", "x"), (READ,)),
     Sabotage(
         "a deletion is never over",
-        set_to(answers, "DeleteRequest", type("Nothing", (), {})),
+        set_to(answers, "DELETIONS", ()),
         (test_externals.test_a_deleted_request_is_gone_or_leaving,),
     ),
 )

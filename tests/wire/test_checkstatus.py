@@ -38,7 +38,7 @@ def test_a_status_is_read_with_all_that_is_ours() -> None:
     counts = {"expectedMachines": 5, "currentHealthy": 3, "remediationsAllowed": 1, "observedGeneration": 7}
     found = convert(HEALTH_CHECK, a_tree({**counts, "targets": ["w1"], "conditions": conditions})).obj.status
 
-    assert CheckStatus(5, 3, 1, 7, (Foreign(json.dumps(OTHER, separators=(",", ":"))), CLOSED)) == found
+    assert CheckStatus(5, 3, 1, 7, (Foreign(json.dumps(OTHER, separators=(",", ":"))), CLOSED), ("w1",)) == found
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_a_status_is_read_with_all_that_is_ours() -> None:
         [],
         "Ready",
         {"expectedMachines": "many", "currentHealthy": True, "remediationsAllowed": None, "observedGeneration": 1.5},
-        {"conditions": {"type": "Ready"}},
+        {"conditions": {"type": "Ready"}, "targets": "all"},
         {"conditions": None},
     ],
 )
@@ -126,7 +126,12 @@ conditions = st.one_of(
 
 
 @given(
-    st.builds(CheckStatus, numbers, numbers, numbers, numbers, st.lists(conditions, max_size=4).map(tuple)),
+    st.builds(
+        CheckStatus,
+        *(numbers, numbers, numbers, numbers),
+        st.lists(conditions, max_size=4).map(tuple),
+        st.none() | st.lists(texts, max_size=3).map(tuple),
+    ),
     st.sampled_from(["v1alpha3", "v1beta1", "v1beta2"]),
 )
 def test_a_status_is_read_back_as_it_was_written(status: CheckStatus, version: str) -> None:

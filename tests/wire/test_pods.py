@@ -37,8 +37,8 @@ def listed(*pods: dict[str, Any]) -> Any:
         (a_pod(deletionTimestamp="2030-01-01T00:00:00Z"), Pod("pod-uid-1", deleting=True)),
         (a_pod(phase="Succeeded"), Pod("pod-uid-1", is_finished=True)),
         (a_pod(phase="Failed"), Pod("pod-uid-1", is_finished=True)),
-        (a_pod(controller="DaemonSet"), Pod("pod-uid-1", stays=True)),
-        (a_pod(controller="StatefulSet"), Pod("pod-uid-1")),
+        (a_pod(controller="DaemonSet"), Pod("pod-uid-1", stays=True, owner="DaemonSet/o")),
+        (a_pod(controller="StatefulSet"), Pod("pod-uid-1", owner="StatefulSet/o")),
         (a_pod(annotations={"kubernetes.io/config.mirror": "x"}), Pod("pod-uid-1", stays=True)),
         (
             {**a_pod(), "spec": {"volumes": [{"name": "a", "emptyDir": {}}]}},

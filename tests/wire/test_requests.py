@@ -40,17 +40,20 @@ from noderemedy.model.actions import (
     DeleteNode,
     DeleteRequest,
     DropBackup,
+    DropIncident,
     EvictPod,
     ForgetReplacement,
     Guard,
     ListPods,
     MarkMachine,
+    OpenIncident,
     PublishCheckStatus,
     RecordReplacement,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
     UncordonNode,
+    WriteIncident,
     WriteLedger,
     WriteMachineConditions,
 )
@@ -423,7 +426,9 @@ def test_each_action_has_one_request(action: Action, method: str, path: str, bod
 
 def test_every_action_is_rendered() -> None:
     """No action exists without golden bytes."""
-    assert set(Action.__args__) == {ListPods, *(type(action) for action, *_ in GOLDEN)}  # that one: test_pods.py
+    elsewhere = {ListPods, OpenIncident, WriteIncident, DropIncident}  # test_pods.py, test_incidents.py
+
+    assert set(Action.__args__) == {*elsewhere, *(type(action) for action, *_ in GOLDEN)}
 
 
 def test_a_guard_without_a_version_names_the_uid_only() -> None:

@@ -1,4 +1,7 @@
-"""A plan for people: per object what is done, why, and when the next look is due. Colour on a terminal only."""
+"""A plan for people: per object what is done, why, and when the next look is due. Colour on a terminal only.
+
+What would be written down about it (Incidents) is one word of the last line: it would drown what is done.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from noderemedy.manager.plan import Entry, Plan
+from noderemedy.manager.plan import KEEPING_RECORDS, Entry, Plan
 from noderemedy.model.actions import Action
 from noderemedy.model.time import Wall
 
@@ -16,7 +19,7 @@ INDENT = "  "
 
 def show(plan: Plan, now: Wall) -> None:
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    for entry in plan.entries:
+    for entry in acting(plan):
         for line in lines(entry, now):
             console.print(line)
         console.print()
@@ -54,9 +57,15 @@ def distance(now: Wall, then: Wall) -> str:
 
 
 def summary(plan: Plan) -> str:
-    actions = sum(len(entry.actions) for entry in plan.entries)
+    actions = sum(len(entry.actions) for entry in acting(plan))
     looked = f"{counted(plan.objects, 'object')} looked at"
-    return f"{counted(actions, 'action') if actions else 'Nothing to do'}; {looked}. Nothing was changed."
+    noted = f"{counted(plan.records, 'incident')} written down; " if plan.records else ""
+    return f"{counted(actions, 'action') if actions else 'Nothing to do'}; {noted}{looked}. Nothing was changed."
+
+
+def acting(plan: Plan) -> list[Entry]:
+    """All but what keeps records."""
+    return [entry for entry in plan.entries if entry.room not in KEEPING_RECORDS]
 
 
 def counted(number: int, noun: str) -> str:

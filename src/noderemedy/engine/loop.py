@@ -34,6 +34,7 @@ from noderemedy.model.reasons import ObjectUnreadable, RoomBroken
 from noderemedy.model.refusal import Refusal, refusal_ref
 from noderemedy.model.request import Followed, Wanted, followed_ref
 from noderemedy.model.room import Present, Room, Unreadable
+from noderemedy.model.serving import Unserved, unserved_ref
 from noderemedy.model.time import Mono, Now
 
 CLOCK_STEP_MS = 1_000
@@ -87,6 +88,7 @@ class Engine:
 
     def listing(self, kind: Kind, now: Now, cluster: str = "") -> None:
         """A complete list of this kind begins."""
+        self._leave(unserved_ref(kind, cluster), now, None)
         self.cache.begin_list(cluster, kind)
 
     def listed(self, kind: Kind, now: Now, cluster: str = "") -> None:
@@ -96,6 +98,12 @@ class Engine:
         self.trace.record(now, "listed", kind)
         if self.is_synced and not isinstance(self.cache.read(OBSERVER_AT), Present):
             self._enter(Seen(OBSERVER_AT, "", "", Observer(now.mono)), now, None)
+
+    def unserved(self, kind: Kind, now: Now, cluster: str = "") -> None:
+        """The API knows no such kind: there are no objects of it, and none can be made."""
+        self.cache.begin_list(cluster, kind)
+        self.listed(kind, now, cluster)
+        self._enter(Seen(unserved_ref(kind, cluster), "", "", Unserved(kind)), now, None)
 
     def lost(self, kind: Kind, now: Now, cluster: str = "") -> None:
         """This kind cannot be seen any more: no decisions until it is listed again."""

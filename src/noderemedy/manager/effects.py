@@ -18,7 +18,7 @@ from noderemedy.drivers.kube.client import PATIENCE, KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent
 from noderemedy.engine.leadership import Leadership
 from noderemedy.manager.sink import EngineSink
-from noderemedy.model.actions import DELETES, READS, Confirm
+from noderemedy.model.actions import DELETIONS, READS, Confirm
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.time import Mono, Now, Span
 from noderemedy.wire.answers import outcome, status_of
@@ -89,7 +89,7 @@ class Carrier:
 def judge(effect: Effect, answer: Answer, begun: Mono, is_unserved: Callable[[], bool]) -> Outcome:
     """How an effect ended; a 404 that does not speak of the object is no proof of its absence (rule 4)."""
     action = effect.action
-    if answer.status != 404 or not isinstance(action, (Confirm, *DELETES)) or speaks_of(answer, action.ref.name):
+    if answer.status != 404 or not isinstance(action, (Confirm, *DELETIONS)) or speaks_of(answer, action.ref.name):
         return outcome(effect, answer, begun)
     if is_unserved():
         return Done(begun, gone=True, date=answer.date)

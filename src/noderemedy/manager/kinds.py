@@ -8,6 +8,7 @@ from noderemedy.model.ids import (
     CONFIG_MAP,
     HEALTH_CHECK,
     HOST,
+    INCIDENT,
     LEASE,
     MACHINE,
     METAL3_MACHINE,
@@ -27,6 +28,7 @@ WANTED: dict[Kind, Wanted] = {
     HEALTH_CHECK: Wanted(HEALTH_CHECK, ("v1beta2", "v1beta1", "v1alpha4", "v1alpha3"), "machinehealthchecks", True),
     OPENSHIFT_HEALTH_CHECK: Wanted(OPENSHIFT_HEALTH_CHECK, ("v1beta1",), "machinehealthchecks", True),
     CLUSTER: Wanted(CLUSTER, ("v1beta2", "v1beta1", "v1alpha4", "v1alpha3"), "clusters", True),
+    INCIDENT: Wanted(INCIDENT, ("v1alpha1",), "incidents", True),
     HOST: Wanted(HOST, ("v1alpha1",), "baremetalhosts", True),
     LEASE: Wanted(LEASE, ("v1",), "leases", True, NARROWED[LEASE]),
     CONFIG_MAP: Wanted(CONFIG_MAP, ("v1",), "configmaps", True, NARROWED[CONFIG_MAP]),
@@ -39,6 +41,7 @@ WITHOUT: dict[Kind, str] = {
     OPENSHIFT_HEALTH_CHECK: "machines of OpenShift are not judged by health checks",
     CLUSTER: "every cluster is taken to manage itself, and to be up",
     LEASE: "nobody can claim a repair, so none begins",
+    INCIDENT: "no incidents are recorded, and what needs approval is not repaired; kubectl apply -f deploy/crds",
     HOST: "no host can be powered off, so nothing is repaired through its annotations",
 }
 

@@ -37,9 +37,16 @@ class Unreachable(Permanent):
 
 async def on_cluster(kubeconfig: Path | None, context: str, now: Wall) -> Plan:
     """What would be done on the cluster that the kubeconfig means. Raises Theirs."""
+    look, remarks = await look_at(kubeconfig, context, now)
+    return look.plan(remarks)
+
+
+async def look_at(kubeconfig: Path | None, context: str, now: Wall) -> tuple[Look, list[str]]:
+    """One look at that cluster, and remarks about it. Raises Theirs."""
     async with KubeClient(load(kubeconfig, context)) as client:
         try:
-            return await Live(client, now).plan()
+            live = Live(client, now)
+            return live.look, await live.fill()
         except (NotSent, NoAnswer) as problem:
             raise Unreachable(str(problem)) from None
 
@@ -49,25 +56,26 @@ class Live:
 
     def __init__(self, client: KubeClient, now: Wall) -> None:
         self._client = client
-        self._look = Look(now)
+        self.look = Look(now)
         self._served: dict[Kind, Resource] = {}
-        self._remotes = Remotes(client, self._look)
+        self._remotes = Remotes(client, self.look)
 
-    async def plan(self) -> Plan:
+    async def fill(self) -> list[str]:
+        """List and read all that the rooms ask for; returns remarks."""
         try:
-            return await self._plan()
+            return await self._fill()
         finally:
             await self._remotes.close()
 
-    async def _plan(self) -> Plan:
+    async def _fill(self) -> list[str]:
         remarks = [remark for one in wanted() if (remark := await self._take(one))]
         remarks += await self._remotes.take()
-        while (pending := self._look.reads()) or self._look.wanted():
-            for wish in self._look.wanted():
+        while (pending := self.look.reads()) or self.look.wanted():
+            for wish in self.look.wanted():
                 remarks += await self._follow(wish)
             for read in pending:
                 await self._read(read)
-        return self._look.plan(remarks)
+        return remarks
 
     async def _take(self, one: WantedKind) -> str:
         """List one kind, if it is served; a remark if not."""
@@ -75,7 +83,7 @@ class Live:
             case Obstacle(why):
                 raise Unreachable(why)
             case NotServed():
-                self._look.complete(one.kind)
+                self.look.unserved(one.kind)
                 return f"{crd_name(one)} is not installed: {WITHOUT[one.kind]}"
             case resource:
                 self._served[one.kind] = resource
@@ -87,10 +95,10 @@ class Live:
         for kind in (wish.template, wish.kind):
             match await find(self._client, kind, wish.version):
                 case Obstacle(why):
-                    self._look.follow(wish.kind, refused=why)
+                    self.look.follow(wish.kind, refused=why)
                     return [f"{kind}: {why}"]
                 case NotServed():
-                    self._look.follow(wish.kind, missing=str(kind))
+                    self.look.follow(wish.kind, missing=str(kind))
                     return [f"{kind} is not installed: a template names it, and no request can be made"]
                 case resource:
                     self._served[kind] = resource
@@ -98,9 +106,9 @@ class Live:
             if wish.kind not in watched():
                 await self._list(wish.kind, self._served[wish.kind])
         except Unreachable as refused:
-            self._look.follow(wish.kind, refused=str(refused))
+            self.look.follow(wish.kind, refused=str(refused))
             return [str(refused)]
-        self._look.follow(wish.kind)
+        self.look.follow(wish.kind)
         return []
 
     async def _list(self, kind: Kind, resource: Resource) -> None:
@@ -114,10 +122,10 @@ class Live:
     async def _read(self, read: Effect) -> None:
         more: Effect | None = read
         while more is not None:
-            more = self._look.answer(more, await self._outcome(more))
+            more = self.look.answer(more, await self._outcome(more))
 
     async def _outcome(self, read: Effect) -> Outcome:
-        begun = self._look.now.mono
+        begun = self.look.now.mono
         if read.action.ref.kind not in self._served:
             return Done(begun, gone=True)
         cluster = read.action.ref.cluster
@@ -136,16 +144,16 @@ class Live:
         """A plan lists once."""
 
     def seen(self, item: Seen) -> None:
-        self._look.seen(item)
+        self.look.seen(item)
 
     def gone(self, item: Seen) -> None:
         """A list tells of nothing that is gone."""
 
     def listed(self, kind: Kind) -> None:
-        self._look.complete(kind)
+        self.look.complete(kind)
 
     def unreadable(self, kind: Kind, problem: Undecodable) -> None:
-        self._look.unreadable(problem)
+        self.look.unreadable(problem)
 
     def contact(self, kind: Kind) -> None:
         """How fresh a list is does not matter here."""

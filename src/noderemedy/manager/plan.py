@@ -12,11 +12,12 @@ from typing import Any
 
 from msgspec import Struct
 
+from noderemedy.core.incident import diary, records, shelf
 from noderemedy.engine.loop import Engine
 from noderemedy.manager import plain
 from noderemedy.manager.sources import Source
 from noderemedy.model.actions import READS, Action, ListPods
-from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.ids import INCIDENT, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
 from noderemedy.model.remote import Remote, remote_ref
@@ -29,6 +30,8 @@ from noderemedy.wire.objects import Undecodable, convert
 
 LONG_AGO = Now(Wall(0), Mono(0))
 QUARANTINE = "quarantine"
+RECORDS = (INCIDENT,)
+KEEPING_RECORDS = frozenset(room.name for room in (diary.ROOM, records.ROOM, shelf.ROOM))
 COMPLAINTS = (ActionFailed, ActionRefused)  # of the live reads: the reasons of a decision do not say these
 
 
@@ -57,6 +60,14 @@ class Plan(Struct, frozen=True):
     entries: tuple[Entry, ...]
     objects: int
     remarks: tuple[str, ...] = ()
+    records: int = 0  # Incidents that would be opened or brought up to date
+
+
+def is_told(entry: Entry) -> bool:
+    """Whether a person wants to read it. When a record is written next is nobody's business."""
+    if entry.room in KEEPING_RECORDS:
+        return bool(entry.actions)
+    return bool(entry.actions or entry.because or entry.wake_at)
 
 
 class Look:
@@ -97,6 +108,10 @@ class Look:
         self._followed.add(kind)
         self.engine.followed(kind, self.now, missing=missing, refused=refused)
 
+    def unserved(self, kind: Kind) -> None:
+        """There is no such kind in this world."""
+        self.engine.unserved(kind, LONG_AGO)
+
     def reads(self) -> tuple[Effect, ...]:
         """The live reads that the rooms ask for now; none: the look is over."""
         output = self.engine.step(self.now, token=0)
@@ -123,10 +138,13 @@ class Look:
 
     def plan(self, remarks: Iterable[str] = ()) -> Plan:
         decided = [self._entry(key) for key in self.engine.decisions]
-        entries = [entry for entry in decided if entry.actions or entry.because or entry.wake_at]
+        kept = [entry for entry in decided if entry.room in KEEPING_RECORDS]
+        entries = [entry for entry in decided if is_told(entry)]
         entries += self._unreadable
         entries.sort(key=lambda entry: (entry.room, entry.key))
-        return Plan(tuple(entries), self.objects, tuple(remarks))
+        return Plan(
+            tuple(entries), self.objects, tuple(remarks), sum(entry.room == records.ROOM.name for entry in kept)
+        )
 
     def _entry(self, key: Key) -> Entry:
         decision = self.engine.decisions[key]
@@ -142,7 +160,13 @@ class Look:
 
 
 def on_trees(sources: Iterable[Source], now: Wall, rooms: tuple[Room, ...] = ROOMS) -> Plan:
-    """Plan on files: they are the whole world, and every read of it is confirmed."""
+    """Plan on files."""
+    look, remarks = look_at(sources, now, rooms)
+    return look.plan(remarks)
+
+
+def look_at(sources: Iterable[Source], now: Wall, rooms: tuple[Room, ...] = ROOMS) -> tuple[Look, list[str]]:
+    """A look at files: they are the whole world, and every read of it is confirmed. Remarks for who wrote them, too."""
     look, files, kinds = Look(now, rooms), list(sources), watched(rooms)
     remarks = tell(look, files, kinds)
     if not look.objects:
@@ -157,7 +181,7 @@ def on_trees(sources: Iterable[Source], now: Wall, rooms: tuple[Room, ...] = ROO
             more: Effect | None = read
             while more is not None:
                 more = look.answer(more, look.remembered(more))
-    return look.plan(remarks)
+    return look, remarks
 
 
 def tell(look: Look, files: list[Source], kinds: tuple[Kind, ...]) -> list[str]:
@@ -168,8 +192,12 @@ def tell(look: Look, files: list[Source], kinds: tuple[Kind, ...]) -> list[str]:
             look.seen(convert(kind, with_uid(tree, kind)))
         except Undecodable as problem:
             look.unreadable(problem)
+    told = {kind for kind, _ in chosen}
     for kind in kinds:
-        look.complete(kind)
+        if kind in RECORDS and kind not in told:
+            look.unserved(kind)  # a world without records: what would be written down is no news of a plan
+        else:
+            look.complete(kind)
     return remarks
 
 

@@ -114,8 +114,7 @@ class EngineSink:
         if kind not in self.unserved:
             self.unserved.add(kind)
             self._log.warning("kind is not served", crd=crd_name(WANTED[kind]), without=WITHOUT[kind])
-        self._engine.listing(kind, now)
-        self._engine.listed(kind, now)
+        self._engine.unserved(kind, now)
         self._poke()
 
     # --- what the program asks ----------------------------------------------------------------------------------

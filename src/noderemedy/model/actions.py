@@ -13,6 +13,7 @@ from noderemedy.model.checkstatus import CheckStatus
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Ref
+from noderemedy.model.incident import Detection, Record
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.machineconditions import Conditions
 from noderemedy.model.node import NodeBackup, Taint
@@ -216,6 +217,28 @@ class DeleteRequest(Struct, frozen=True):
     guard: Guard
 
 
+class OpenIncident(Struct, frozen=True):
+    """Begin the record of an episode. Its name is the episode's: one that is there already is the same one."""
+
+    ref: Ref
+    found: Detection
+
+
+class WriteIncident(Struct, frozen=True):
+    """Bring a record up to date: the steps that are there, and the new ones."""
+
+    ref: Ref
+    guard: Guard
+    record: Record
+
+
+class DropIncident(Struct, frozen=True):
+    """Forget the oldest record of an episode that is over: there is room for so many only."""
+
+    ref: Ref
+    guard: Guard
+
+
 Action = (
     Confirm
     | ListPods
@@ -240,13 +263,17 @@ Action = (
     | WriteMachineConditions
     | CreateRequest
     | DeleteRequest
+    | OpenIncident
+    | WriteIncident
+    | DropIncident
 )
+# Of what is gone already there is nothing left to do.
+DELETIONS: tuple[type, ...] = (DeleteNode, DeleteMachine, DeleteRequest, DropIncident)
 READS: tuple[type, ...] = (Confirm, ListPods)  # change nothing, so they need no leader and no plan
 # Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.
 REPEATABLE: tuple[type, ...] = (ListPods, EvictPod)
 IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, DeleteNode, DeleteMachine)
 BOOKKEEPING: tuple[type, ...] = (WriteLedger, ClaimRepair)  # who may repair what: a plan takes it for done
-DELETES: tuple[type, ...] = (DeleteNode, DeleteMachine, DeleteRequest)  # after which "not found" is what was wanted
 
 
 def demand_proof(proof: object, subject: Subject) -> None:

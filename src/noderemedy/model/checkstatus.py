@@ -38,6 +38,7 @@ class CheckStatus(Struct, frozen=True):
     allowed: int = 0
     generation: int = 0  # `observedGeneration`; 0 where the API has no such field
     conditions: tuple[Told | Foreign, ...] = ()
+    targets: tuple[str, ...] | None = None  # sorted names; None: there are none, or they are left as they are
 
 
 class Writer(Struct, frozen=True):

@@ -54,6 +54,7 @@ class Rules(Struct, frozen=True):
     limit_unset: Percent | None  # None: no gate of its own
     # status
     tells_generation: bool  # the status has `observedGeneration`
+    tells_targets: bool  # the status has `targets`
     # remediation
     default: Default
     has_annotation_mode: bool
@@ -81,6 +82,7 @@ RULES: dict[Dialect, Rules] = {
         blocks_at_limit=True,
         limit_unset=None,
         tells_generation=True,
+        tells_targets=True,
         default=Default.CONDITIONS,
         has_annotation_mode=True,
         writes_both_generations=False,
@@ -105,6 +107,7 @@ RULES: dict[Dialect, Rules] = {
         blocks_at_limit=False,
         limit_unset=Percent(100),
         tells_generation=True,
+        tells_targets=True,
         default=Default.CONDITIONS,
         has_annotation_mode=False,
         writes_both_generations=True,
@@ -129,6 +132,7 @@ RULES: dict[Dialect, Rules] = {
         blocks_at_limit=False,
         limit_unset=Percent(100),
         tells_generation=False,
+        tells_targets=False,
         default=Default.DELETE,
         has_annotation_mode=True,
         writes_both_generations=False,

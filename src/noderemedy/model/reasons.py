@@ -1256,15 +1256,6 @@ class ObserverNew(Reason, frozen=True):
         return f"node-remedy has not watched for {self.timeout} without a gap yet: no new repair starts before that"
 
 
-class ApprovalAwaited(Reason, frozen=True):
-    """`node-remedy.dev/approval: required` on the check, and nobody has approved yet."""
-
-    check: str
-
-    def note(self) -> str:
-        return f"check {self.check} requires a person's approval for every repair"
-
-
 class AnotherRepair(Reason, frozen=True):
     """A repair of another sort is going on: a second one would get in its way."""
 
@@ -1322,6 +1313,105 @@ class NoControllerOwner(Reason, frozen=True):
     def note(self) -> str:
         return (
             "the Machine has no controller owner that would replace it: it is not deleted; repair or replace it by hand"
+        )
+
+
+# --- incidents and approval ------------------------------------------------------------------------------------
+
+
+class IncidentBegins(Reason, frozen=True):
+    """A target left Healthy, or is being repaired: the record of it begins."""
+
+    quiet: ClassVar[bool] = True
+    incident: str
+    since: Wall
+
+    def note(self) -> str:
+        return f"the record {self.incident} of what began at {self.since} is opened"
+
+
+class IncidentBehind(Reason, frozen=True):
+    """Something happened that the record does not say yet."""
+
+    quiet: ClassVar[bool] = True
+    incident: str
+    steps: int
+    last: str
+
+    def note(self) -> str:
+        return (
+            f"the record {self.incident} is brought up to date: {self.steps} steps, the last one is about {self.last}"
+        )
+
+
+class IncidentsOverflow(Reason, frozen=True):
+    """There is room for so many records: the oldest that is over goes."""
+
+    quiet: ClassVar[bool] = True
+    limit: int
+
+    def note(self) -> str:
+        return f"more than {self.limit} records of incidents: the oldest of those that are over is dropped"
+
+
+class ApprovalAwaited(Reason, frozen=True):
+    """The check asks for approval, and nobody has answered."""
+
+    alert: ClassVar[bool] = True
+    incident: str
+
+    def note(self) -> str:
+        where = f"incident {self.incident}" if self.incident else "its incident, which is being written"
+        return (
+            "the check asks for approval (node-remedy.dev/approval: required): nothing is repaired before somebody "
+            f"sets spec.approval.decision of {where} to approve, deny or snooze"
+        )
+
+
+class ApprovalDenied(Reason, frozen=True):
+    """Somebody answered no."""
+
+    incident: str
+    by: str
+
+    def note(self) -> str:
+        who = f" by {self.by}" if self.by else ""
+        return f"the repair was denied{who} in spec.approval of incident {self.incident}; change it there to go on"
+
+
+class ApprovalSnoozed(Reason, frozen=True):
+    """Somebody answered not now."""
+
+    incident: str
+    until: Wall
+    by: str
+
+    def note(self) -> str:
+        who = f" by {self.by}" if self.by else ""
+        return f"the repair was put off until {self.until}{who} in spec.approval of incident {self.incident}"
+
+
+class ApprovalUnreadable(Reason, frozen=True):
+    """What somebody answered cannot be read; that is no approval."""
+
+    alert: ClassVar[bool] = True
+    incident: str
+    problem: str
+
+    def note(self) -> str:
+        return f"incident {self.incident} has an answer that cannot be read, nothing is repaired: {self.problem}"
+
+
+class ApprovalUnavailable(Reason, frozen=True):
+    """The check asks for approval, and there is nothing to answer in."""
+
+    alert: ClassVar[bool] = True
+
+    def note(self) -> str:
+        return (
+            "the Machine has no controller owner that would replace it: it is not deleted; repair or replace it by hand"
+            "the check asks for approval, but Incidents are not installed in this cluster, so nobody can answer: "
+            "nothing is repaired; kubectl apply -f deploy/crds"
         )
 
 

@@ -23,6 +23,7 @@ class Pod(Struct, frozen=True):
     deleting: bool = False
     has_volumes: bool = False  # of a claim: those are what only one writer may have
     is_finished: bool = False  # it runs no more, and never again
+    owner: str = ""  # its controller, as kind/name
     stays: bool = False  # of a DaemonSet or a mirror of a file on the node: it belongs to the node
 
 

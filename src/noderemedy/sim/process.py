@@ -75,8 +75,7 @@ class Process:
         self._watched = frozenset(self.resources)
         for kind in watched(ROOMS):
             if kind not in self.resources:  # a kind that is not served has no objects
-                self.engine.listing(kind, self.now())
-                self.engine.listed(kind, self.now())
+                self.engine.unserved(kind, self.now())
         self._watches = [self.open_watch(kind) for kind in self.resources]
         self._requests = Requests(self)
         self.candidate.poll()

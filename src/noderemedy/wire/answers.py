@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from noderemedy.model.actions import (
-    DELETES,
+    DELETIONS,
     READS,
     Action,
     Confirm,
@@ -54,13 +54,13 @@ def outcome(effect: Effect, answer: Answer, begun: Mono) -> Outcome:
         return Done(begun, date=answer.date)
     if 200 <= answer.status < 300:
         return _done(action, answer, begun)
-    if answer.status == NOT_FOUND and isinstance(action, (Confirm, *DELETES)):
+    if answer.status == NOT_FOUND and isinstance(action, (Confirm, *DELETIONS)):
         return Done(begun, gone=True, date=answer.date)
     return _failed(action, answer)
 
 
 def _done(action: Action, answer: Answer, begun: Mono) -> Outcome:
-    if isinstance(action, DELETES) and status_of(answer).kind == "Status":
+    if isinstance(action, DELETIONS) and status_of(answer).kind == "Status":
         return Done(begun, gone=True, date=answer.date)
     try:
         if isinstance(action, ListPods):

@@ -31,7 +31,12 @@ def read_status(tree: Any) -> CheckStatus:
         allowed=number(found.get("remediationsAllowed")),
         generation=number(found.get("observedGeneration")),
         conditions=read_conditions(conditions if isinstance(conditions, list) else []),
+        targets=names(found.get("targets")),
     )
+
+
+def names(value: Any) -> tuple[str, ...] | None:
+    return tuple(item for item in value if isinstance(item, str)) if isinstance(value, list) else None
 
 
 def number(value: Any) -> int:
@@ -69,6 +74,7 @@ def status_body(status: CheckStatus, version: str) -> dict[str, Any]:
         "currentHealthy": status.healthy,
         "remediationsAllowed": status.allowed,
         **generation,
+        **({"targets": list(status.targets)} if status.targets is not None else {}),
         "conditions": [condition_body(one, version) for one in status.conditions],
     }
 

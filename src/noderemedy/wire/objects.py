@@ -21,6 +21,7 @@ from noderemedy.model.ids import (
     CONFIG_MAP,
     HEALTH_CHECK,
     HOST,
+    INCIDENT,
     LEASE,
     MACHINE,
     METAL3_MACHINE,
@@ -35,7 +36,7 @@ from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
 from noderemedy.model.outcome import Seen
-from noderemedy.wire import bookkeeping, externals, healthchecks, names, shapes
+from noderemedy.wire import bookkeeping, externals, healthchecks, incidents, names, shapes
 from noderemedy.wire.machineconditions import read_conditions
 from noderemedy.wire.replacements import own_parts, read_replacement, template_text
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
@@ -245,6 +246,7 @@ READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
     CONFIG_MAP: (bookkeeping.ConfigMapShape, bookkeeping.config_map),
     HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.health_check),
     OPENSHIFT_HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.openshift_health_check),
+    INCIDENT: (incidents.IncidentShape, incidents.incident),
 }
 ANY_TEMPLATE: tuple[Any, Callable[[Any], Any]] = (shapes.TemplateShape, externals.template)
 ANY_REQUEST: tuple[Any, Callable[[Any], Any]] = (shapes.DatedShape, externals.request)

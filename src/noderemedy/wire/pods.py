@@ -86,11 +86,12 @@ def pod_ref(node: Ref, shape: PodShape) -> Ref:
 
 def pod(shape: PodShape) -> Pod:
     meta, spec = shape.metadata, shape.spec or PodSpec()
-    controllers = [owner.kind for owner in meta.owner_references or () if owner.controller]
+    controllers = [owner for owner in meta.owner_references or () if owner.controller]
     return Pod(
         uid=meta.uid,
         deleting=meta.deletion_timestamp is not None,
         has_volumes=any(volume.persistent_volume_claim is not None for volume in spec.volumes or ()),
         is_finished=shape.status is not None and shape.status.phase in FINISHED,
-        stays=MIRROR in (meta.annotations or {}) or any(kind in OF_THE_NODE for kind in controllers),
+        stays=MIRROR in (meta.annotations or {}) or any(owner.kind in OF_THE_NODE for owner in controllers),
+        owner=f"{controllers[0].kind}/{controllers[0].name}" if controllers else "",
     )

@@ -24,24 +24,27 @@ from noderemedy.model.actions import (
     DeleteNode,
     DeleteRequest,
     DropBackup,
+    DropIncident,
     EvictPod,
     ForgetReplacement,
     Guard,
     ListPods,
     MarkMachine,
+    OpenIncident,
     PublishCheckStatus,
     RecordReplacement,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
     UncordonNode,
+    WriteIncident,
     WriteLedger,
     WriteMachineConditions,
 )
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.node import NodeBackup
-from noderemedy.wire import names, verbs
+from noderemedy.wire import incidents, names, verbs
 from noderemedy.wire.bookkeeping import claim_repair, write_ledger
 from noderemedy.wire.checkstatus import status_body
 from noderemedy.wire.http import PODS, Request, Resource
@@ -82,6 +85,8 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return write_ledger(action, token, resources[action.ref.kind])
         case ClaimRepair():
             return claim_repair(action, token, resources[action.ref.kind])
+        case OpenIncident() | WriteIncident() | DropIncident():
+            return keep_record(action, resources[action.ref.kind])
         case PublishCheckStatus():
             return publish(action, resources[action.ref.kind])
         case RecordReplacement() | ForgetReplacement():
@@ -167,6 +172,16 @@ def create_request(action: CreateRequest, resources: Resources) -> Request:
     }
     frame = {"apiVersion": resource.api_version, "kind": action.ref.kind.kind, "metadata": metadata}
     return verbs.create(resource, {**msgspec.json.decode(action.body), **frame}, action.ref.namespace)
+
+
+def keep_record(action: OpenIncident | WriteIncident | DropIncident, resource: Resource) -> Request:
+    match action:
+        case OpenIncident(ref, found):
+            return verbs.create(resource, incidents.incident_body(ref, resource.version, found), ref.namespace)
+        case WriteIncident(ref, guard, record):
+            return patch_status(ref, guard, incidents.status_body(record), resource)
+        case DropIncident(ref, guard):
+            return verbs.delete(resource, ref.name, preconditions(guard), ref.namespace)
 
 
 def restore(action: RestoreNode, resources: Resources) -> Request:

@@ -106,7 +106,7 @@ def test_a_node_that_falls_silent_is_waited_for_and_then_sick() -> None:
 
 
 def test_the_gate_closes_before_the_first_timeout() -> None:
-    """Machines in their grace period count: a storm closes the gate at once, and says so on the check."""
+    """Machines in their grace period count: a storm closes the gate at once; it is told once somebody is unhealthy."""
     stage = Stage(5, (AT, a_check(max_unhealthy=Count(2))))
     stage.node(0, "Unknown")
     stage.step()
@@ -115,6 +115,8 @@ def test_the_gate_closes_before_the_first_timeout() -> None:
     stage.step()
 
     assert not stage.gate().gate.is_open
+    assert [] == stage.reasons(AT, "check"), "all have time left: nobody is kept from a repair"
+    stage.step(301)
     assert ["TooManyUnhealthy"] == stage.reasons(AT, "check")
     stage.node(1, "True")
     stage.step()

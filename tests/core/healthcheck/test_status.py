@@ -8,7 +8,7 @@ import pytest
 from msgspec import structs
 from tests.builders import NOW, a_machine, a_node, ago, later
 
-from noderemedy.core.healthcheck import checks, specs, status, verdicts
+from noderemedy.core.healthcheck import checks, specs, status, targets, verdicts
 from noderemedy.core.healthcheck.facts import GateFact, gate_ref
 from noderemedy.core.healthcheck.gate import gate
 from noderemedy.engine.loop import Engine
@@ -24,7 +24,7 @@ from noderemedy.model.room import Present
 from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.rooms import watched
 
-ROOMS = (specs.ROOM, verdicts.ROOM, checks.ROOM, status.ROOM)
+ROOMS = (specs.ROOM, verdicts.ROOM, checks.ROOM, status.ROOM, targets.ROOM)
 AT = ref(HEALTH_CHECK, "workers", "metal")
 OPEN = Told("RemediationAllowed", "True", "RemediationAllowed", "", str(NOW.wall))
 EARLIER = str(ago(900))
@@ -253,7 +253,7 @@ class Stage:
 
     def __init__(self, size: int, check: HealthCheck, at: Ref = AT) -> None:
         self.at, self.stored, self.size, self.now = at, check, size, NOW
-        self.version, self.writes = 100, 0
+        self.version, self.writes, self.listed = 100, 0, 0
         self.nodes = dict.fromkeys(range(size), "True")
         self.restart()
 
@@ -291,7 +291,9 @@ class Stage:
         assert isinstance(action, PublishCheckStatus)
         self.writes += 1
         self.version += 1
-        self.stored = structs.replace(self.stored, status=action.status)
+        kept = self.stored.status.targets if action.status.targets is None else action.status.targets
+        self.stored = structs.replace(self.stored, status=structs.replace(action.status, targets=kept))
+        self.listed += action.status.targets is not None
         seen = Seen(self.at, self.stored.uid, str(self.version), self.stored)
         self.engine.ended(effect, Done(self.now.mono, seen), self.now)
 
@@ -315,6 +317,37 @@ def test_a_status_follows_sick_and_well() -> None:
     stage.step()
     assert (3, 2) == (stage.writes, stage.stored.status.healthy)
     assert ["True"] == [one.status for one in stage.stored.status.conditions if isinstance(one, Told)]
+
+
+def test_the_names_of_the_targets_are_written_when_they_change() -> None:
+    """Sorted, once; not when somebody gets sick, and again when a machine comes or goes."""
+    stage = Stage(3, a_check())
+    assert (("worker-0", "worker-1", "worker-2"), 1) == (stage.stored.status.targets, stage.listed)
+    stage.node(1, "Unknown")
+    stage.step(400)
+    assert 1 == stage.listed
+    stage.engine.gone(Seen(ref(MACHINE, "worker-1", "metal"), "m1", "", None), stage.now)
+    stage.step()
+
+    assert (("worker-0", "worker-2"), 2) == (stage.stored.status.targets, stage.listed)
+
+
+def test_no_list_is_better_than_half_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More names than the API takes are not listed; what is there stays."""
+    monkeypatch.setattr(targets, "NAMES_MAX", 2)
+
+    assert (None, 0) == (Stage(3, a_check()).stored.status.targets, Stage(3, a_check()).listed)
+    assert ("worker-0", "worker-1") == Stage(2, a_check()).stored.status.targets
+
+
+@pytest.mark.parametrize(("dialect", "told"), [(Dialect.SEED, True), (Dialect.CAPI, True), (Dialect.OPENSHIFT, False)])
+def test_targets_are_told_where_there_is_a_field(dialect: Dialect, told: bool) -> None:
+    """OpenShift's status has none: it would be pruned, and written again for ever."""
+    check = a_check(dialect=dialect)
+    count = Tally(2, 2)
+    view = status.StatusView(AT, check, "77", Mono(0), GateFact(gate(check, count), count), ("a", "b"))
+
+    assert (("a", "b") if told else None) == status.new_targets(view)
 
 
 def test_openshifts_checks_get_theirs() -> None:

@@ -126,7 +126,8 @@ def passes(gate: gates.Gate, view: MachineView) -> Reason | None:
     is_asked_first = gate in (gates.host_missing, gates.host_unreadable)
     if needs_host and (view.host_at is None or (view.host is None and not is_asked_first)):
         return None
-    return gate(view, NOW)
+    found = gate(view, NOW)
+    return found.reason if found else None
 
 
 # --- pauses --------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from noderemedy.core.healthcheck.gate import gate
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.healthcheck import HealthCheck, Tally
 from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, Ref
-from noderemedy.model.reasons import ChecksOverlap, Reason
+from noderemedy.model.reasons import CheckInvalid, ChecksOverlap, Reason
 from noderemedy.model.room import Present, Reader, Room, Stage
 from noderemedy.model.time import Mono, Now
 
@@ -35,7 +35,7 @@ class CheckView(Struct, frozen=True):
 
 def decide(view: CheckView, now: Now) -> Decision:
     found = gate(view.check, view.count)
-    because: list[Reason] = [found.reason] if found.reason else []
+    because: list[Reason] = [found.reason] if found.reason and concerns_somebody(found.reason, view.count) else []
     if view.contested:
         because.append(ChecksOverlap(view.contested))
     writer = other_controller(view.check, view.first_seen, now)
@@ -48,6 +48,11 @@ def decide(view: CheckView, now: Now) -> Decision:
             Fact(permit_ref(view.at), permit),
         ),
     )
+
+
+def concerns_somebody(reason: Reason, count: Tally) -> bool:
+    """A limit that keeps nobody from a repair is no news: all may be within their timeouts, or starting."""
+    return isinstance(reason, CheckInvalid) or count.unhealthy > 0
 
 
 def sees(key: Ref, reader: Reader) -> CheckView | None:

@@ -21,7 +21,9 @@ CHECKS = (HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK)
 SPECS: dict[Kind, Kind] = {kind: Kind(FACTS, f"Spec of {kind.group}") for kind in CHECKS}
 GATES: dict[Kind, Kind] = {kind: Kind(FACTS, f"Gate of {kind.group}") for kind in CHECKS}
 PERMITS: dict[Kind, Kind] = {kind: Kind(FACTS, f"Permit of {kind.group}") for kind in CHECKS}
-CHECK_OF: dict[Kind, Kind] = {fact: kind for facts in (SPECS, GATES, PERMITS) for kind, fact in facts.items()}
+MEMBERS: dict[Kind, Kind] = {MACHINE: Kind(FACTS, "Member"), OPENSHIFT_MACHINE: Kind(FACTS, "OpenShiftMember")}
+TARGETS: dict[Kind, Kind] = {kind: Kind(FACTS, f"Targets of {kind.group}") for kind in CHECKS}
+CHECK_OF: dict[Kind, Kind] = {fact: kind for facts in (SPECS, GATES, PERMITS, TARGETS) for kind, fact in facts.items()}
 MACHINE_OF: dict[Kind, Kind] = {fact: kind for kind, fact in VERDICTS.items()}
 
 
@@ -58,6 +60,18 @@ class PermitFact(FactValue, frozen=True):
     other: str = ""  # the controller that looks after this check instead of us
 
 
+class MemberFact(FactValue, frozen=True):
+    """A machine is a target of this check. Says nothing else, so that it changes only when membership does."""
+
+    check: Ref
+
+
+class TargetsFact(FactValue, frozen=True):
+    """The sorted names of the targets of a check."""
+
+    names: tuple[str, ...]
+
+
 def verdict_ref(machine: Ref) -> Ref:
     return Ref(machine.cluster, VERDICTS[machine.kind], machine.namespace, machine.name)
 
@@ -69,6 +83,14 @@ def gate_ref(check: Ref) -> Ref:
 def machine_of(verdict: Ref) -> Ref:
     """The machine that a verdict is about."""
     return Ref(verdict.cluster, MACHINE_OF[verdict.kind], verdict.namespace, verdict.name)
+
+
+def member_ref(machine: Ref) -> Ref:
+    return Ref(machine.cluster, MEMBERS[machine.kind], machine.namespace, machine.name)
+
+
+def targets_ref(check: Ref) -> Ref:
+    return Ref(check.cluster, TARGETS[check.kind], check.namespace, check.name)
 
 
 def permit_ref(check: Ref) -> Ref:

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import structs
 
-from noderemedy.core import machines
+from noderemedy.core import approvals, machines
 from noderemedy.core.conditions import write
 from noderemedy.core.external import lifecycle
 from noderemedy.core.gates import first, passages
@@ -38,7 +38,7 @@ from noderemedy.model.budget import ANSWER, need
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.dialect import RULES
 from noderemedy.model.healthcheck import Healthy, Unhealthy
-from noderemedy.model.ids import CLUSTER, NODE, OPENSHIFT_HEALTH_CHECK, Ref
+from noderemedy.model.ids import CLUSTER, INCIDENT, NODE, OPENSHIFT_HEALTH_CHECK, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import EXTERNALLY_REMEDIATED, HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED, Graded
 from noderemedy.model.observer import OBSERVER
@@ -46,6 +46,7 @@ from noderemedy.model.reasons import AnotherRepair, HealthTold, RemediationGoesO
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.request import FOLLOWED
 from noderemedy.model.room import Index, Passage, Reader, Room
+from noderemedy.model.serving import UNSERVED
 from noderemedy.model.time import Now, Wall
 
 BY_AUTHOR = "machines by the check that asked"
@@ -212,7 +213,9 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return machines.at_node(ref, reader)
     if ref.kind in (CLUSTER, REMOTE):
         return machines.of_cluster(ref, reader)
-    if ref.kind == OBSERVER:
+    if ref.kind == INCIDENT:
+        return (obj.found.target,) if obj is not None and obj.found.target.kind in facts.VERDICTS else ()
+    if ref.kind in (OBSERVER, UNSERVED):
         return map(machine_of, reader.find(BY_CHECK, facts.SICK))
     if ref.kind == FOLLOWED:
         return map(machine_of, reader.find(BY_CHECK, facts.SICK))
@@ -235,12 +238,13 @@ ROOM = Room(
     watches=(
         *(NODE, REMOTE, *facts.VERDICTS, CLUSTER),
         *(*facts.VERDICTS.values(), *facts.SPECS.values(), *facts.PERMITS.values()),
-        *(ANSWER, OBSERVER, FOLLOWED),
+        *(ANSWER, OBSERVER, FOLLOWED, INCIDENT, UNSERVED),
     ),
     indexes=(
         *machines.INDEXES,
         *facts.INDEXES,
         *lifecycle.INDEXES,
+        *approvals.INDEXES,
         *(Index(BY_AUTHOR, kind, _authors) for kind in facts.VERDICTS),
     ),
     wakes=wakes,

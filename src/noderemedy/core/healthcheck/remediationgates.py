@@ -7,13 +7,13 @@ Those in `SILENT` also keep us from telling anything on the Machine.
 
 from __future__ import annotations
 
+from noderemedy.core.approvals import unapproved
 from noderemedy.core.gates import Blocked
 from noderemedy.core.healthcheck.remediationview import RemediationView
 from noderemedy.model.budget import Granted, Refused
 from noderemedy.model.healthcheck import HealthCheck, Healthy, Unhealthy
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
-    ApprovalAwaited,
     CheckInvalid,
     CheckOfAnother,
     CheckPaused,
@@ -110,8 +110,9 @@ def shortest_timeout(check: HealthCheck) -> Span:
 
 
 def person_approved(view: RemediationView, now: Now) -> Blocked | None:
-    governing = view.governing
-    return Blocked(ApprovalAwaited(governing.at.name)) if governing and governing.check.needs_approval else None
+    """`node-remedy.dev/approval: required` on the check: somebody has to answer in the open Incident."""
+    is_needed = view.governing is not None and view.governing.check.needs_approval
+    return unapproved(view.asked, now) if is_needed else None
 
 
 def budget_allows(view: RemediationView, now: Now) -> Blocked | None:

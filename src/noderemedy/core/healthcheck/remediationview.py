@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import machines
+from noderemedy.core import approvals, machines
+from noderemedy.core.approvals import Asked
 from noderemedy.core.external import lifecycle
 from noderemedy.core.external.lifecycle import RequestView
 from noderemedy.core.healthcheck.facts import (
@@ -54,6 +55,7 @@ class RemediationView(Struct, frozen=True):
     host: Entry = Absent()
     answer: Granted | Refused | None = None
     contact_since: Mono | None = None
+    asked: Asked = Asked()  # means nothing where the check asks nobody
     requests: RequestView | None = None  # None: nobody asked for any
 
 
@@ -84,6 +86,7 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
         host=host_of(key, machine, reader),
         answer=answer(key, reader),
         contact_since=contact_since(reader),
+        asked=approvals.asked(key, reader) if governing.check.needs_approval else Asked(),
         requests=lifecycle.sees(key, machine, template_of(governing.check), NAME, reader),
     )
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from noderemedy.core.conditions import merged
 from noderemedy.core.healthcheck import facts
 from noderemedy.core.healthcheck.controllers import next_look, other_controller
-from noderemedy.core.healthcheck.facts import GateFact, gate_ref
+from noderemedy.core.healthcheck.facts import GateFact, gate_ref, targets_ref
 from noderemedy.model.actions import Guard, PublishCheckStatus
 from noderemedy.model.checkstatus import (
     DEPRECATED,
@@ -48,6 +48,7 @@ class StatusView(Struct, frozen=True):
     version: str
     first_seen: Mono
     found: GateFact
+    targets: tuple[str, ...] | None = None  # None: too many to be listed
 
 
 def decide(view: StatusView, now: Now) -> Decision:
@@ -59,7 +60,8 @@ def decide(view: StatusView, now: Now) -> Decision:
             because=(OtherControllerGoverns(writer.manager),), wake_at=next_look(writer, view.first_seen, now)
         )
     wanted = wanted_status(check, view.found, now)
-    if wanted == check.status:
+    wanted = structs.replace(wanted, targets=new_targets(view))
+    if wanted == structs.replace(check.status, targets=None):
         return NOTHING
     return Decision(
         actions=(PublishCheckStatus(view.at, Guard(check.uid, view.version), wanted),),
@@ -79,6 +81,12 @@ def wanted_status(check: HealthCheck, found: GateFact, now: Now) -> CheckStatus:
         generation=check.generation if RULES[check.dialect].tells_generation else check.status.generation,
         conditions=merged(check.status.conditions, wanted_conditions(check, found), str(now.wall)),
     )
+
+
+def new_targets(view: StatusView) -> tuple[str, ...] | None:
+    """The names of the targets, if there is a field for them and it says something else."""
+    is_told = RULES[view.check.dialect].tells_targets and view.targets is not None
+    return view.targets if is_told and view.targets != (view.check.status.targets or ()) else None
 
 
 def wanted_conditions(check: HealthCheck, found: GateFact) -> tuple[Told, ...]:
@@ -114,7 +122,9 @@ def sees(key: Ref, reader: Reader) -> StatusView | None:
     entry, found = reader.read(key), reader.read(gate_ref(key))
     if not isinstance(entry, Present) or not isinstance(found, Present) or entry.obj.deleting:
         return None
-    return StatusView(key, entry.obj, entry.resource_version, entry.first_seen, found.obj)
+    targets = reader.read(targets_ref(key))
+    names = targets.obj.names if isinstance(targets, Present) else () if not found.obj.count.total else None
+    return StatusView(key, entry.obj, entry.resource_version, entry.first_seen, found.obj, names)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
@@ -123,7 +133,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 ROOM = Room(
     name="status",
-    watches=(HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, *facts.GATES.values()),
+    watches=(HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, *facts.GATES.values(), *facts.TARGETS.values()),
     indexes=(),
     wakes=wakes,
     sees=sees,

@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from noderemedy.core import machines
 from noderemedy.core.healthcheck import criteria
-from noderemedy.core.healthcheck.facts import SPECS, SpecFact, VerdictFact, verdict_ref
+from noderemedy.core.healthcheck.facts import SPECS, MemberFact, SpecFact, VerdictFact, member_ref, verdict_ref
 from noderemedy.core.healthcheck.selector import is_target
 from noderemedy.model.actions import Confirm
 from noderemedy.model.cluster import Cluster
@@ -57,7 +57,7 @@ def decide(view: TargetView, now: Now) -> Decision:
         actions=(Confirm(verdict.ref),) if isinstance(verdict, NeedsLook) else (),
         because=() if isinstance(verdict, Healthy) else verdict.because,
         wake_at=next_look(verdict, now),
-        facts=(Fact(verdict_ref(target.at), fact),),
+        facts=(Fact(verdict_ref(target.at), fact), Fact(member_ref(target.at), MemberFact(at))),
     )
 
 

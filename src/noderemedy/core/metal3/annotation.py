@@ -282,4 +282,5 @@ ROOM = Room(
             DropBackup,
         }
     ),
+    explains=gates.explain,
 )

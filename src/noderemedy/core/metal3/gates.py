@@ -1,15 +1,17 @@
 """The gates before the truth table: each a small question, passed (None) or blocked with a reason.
 
-`decide` stops at the first that blocks; `explain` lists them all. There is no second implementation.
+`decide` stops at the first that blocks; `explain` lists them all, as far as each can be asked: without a host there is
+nothing to ask about it. There is no second implementation.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from noderemedy.core.gates import Blocked, first, passages
 from noderemedy.core.machines import is_own
 from noderemedy.core.metal3.links import consumer_text
-from noderemedy.core.metal3.view import MachineView
+from noderemedy.core.metal3.view import HostView, MachineView
 from noderemedy.model.decision import Decision
 from noderemedy.model.host import Host, Power
 from noderemedy.model.ids import Ref
@@ -33,25 +35,25 @@ from noderemedy.model.reasons import (
     PowerUnknown,
     Reason,
 )
-from noderemedy.model.room import Absent, Entry, Unreadable, Unseen
-from noderemedy.model.time import Mono, Now
+from noderemedy.model.room import Absent, Entry, Passage, Unreadable, Unseen
+from noderemedy.model.time import Now
 
-Gate = Callable[[MachineView, Now], Reason | None]
-
-
-def cluster_paused(view: MachineView, now: Now) -> Reason | None:
-    return ClusterPaused() if view.machine.cluster_paused else None
+Gate = Callable[[MachineView, Now], Blocked | None]
 
 
-def cluster_unseen(view: MachineView, now: Now) -> Reason | None:
+def cluster_paused(view: MachineView, now: Now) -> Blocked | None:
+    return Blocked(ClusterPaused()) if view.machine.cluster_paused else None
+
+
+def cluster_unseen(view: MachineView, now: Now) -> Blocked | None:
     """A Node in a cluster that cannot be seen is neither there nor gone. As below, a hold without a request goes."""
     if not isinstance(view.node_entry, Unseen) or (view.holds and not view.machine.needs_remediation):
         return None
     assert view.node_at is not None
-    return CannotSeeCluster(view.node_at.cluster, view.remote.why if view.remote else "")
+    return Blocked(CannotSeeCluster(view.node_at.cluster, view.remote.why if view.remote else ""))
 
 
-def node_not_ours(view: MachineView, now: Now) -> Reason | None:
+def node_not_ours(view: MachineView, now: Now) -> Blocked | None:
     """A Node of that name with another providerID is another machine's (invariant S7).
 
     A hold without a request is only released, whoever has the node's name by now: no Node is touched, and the host
@@ -62,10 +64,10 @@ def node_not_ours(view: MachineView, now: Now) -> Reason | None:
     if view.holds and not view.machine.needs_remediation:
         return None
     assert view.node_at is not None
-    return NodeNotOurs(view.node_at.name, view.node.provider_id, view.machine.provider_id)
+    return Blocked(NodeNotOurs(view.node_at.name, view.node.provider_id, view.machine.provider_id))
 
 
-def node_unreadable(view: MachineView, now: Now) -> Reason | None:
+def node_unreadable(view: MachineView, now: Now) -> Blocked | None:
     """A Node that cannot be read is there: the table's first column must not take it for gone.
 
     As above, a hold without a request is only released, whatever the Node is like.
@@ -73,26 +75,26 @@ def node_unreadable(view: MachineView, now: Now) -> Reason | None:
     if not isinstance(view.node_entry, Unreadable) or (view.holds and not view.machine.needs_remediation):
         return None
     assert view.node_at is not None
-    return NodeUnreadable(view.node_at.name, view.node_entry.problem)
+    return Blocked(NodeUnreadable(view.node_at.name, view.node_entry.problem))
 
 
-def host_not_named(view: MachineView, now: Now) -> Reason | None:
+def host_not_named(view: MachineView, now: Now) -> Blocked | None:
     if isinstance(view.machine.host, Malformed):
-        return HostNameUnreadable(view.machine.host.problem)
-    return HostNotNamed() if view.host_at is None else None
+        return Blocked(HostNameUnreadable(view.machine.host.problem))
+    return Blocked(HostNotNamed()) if view.host_at is None else None
 
 
-def host_missing(view: MachineView, now: Now) -> Reason | None:
-    return HostMissing(name_of(view)) if isinstance(view.host_entry, Absent | Unseen) else None
+def host_missing(view: MachineView, now: Now) -> Blocked | None:
+    return Blocked(HostMissing(name_of(view))) if isinstance(view.host_entry, Absent | Unseen) else None
 
 
-def host_unreadable(view: MachineView, now: Now) -> Reason | None:
+def host_unreadable(view: MachineView, now: Now) -> Blocked | None:
     entry = view.host_entry
-    return HostUnreadable(name_of(view), entry.problem) if isinstance(entry, Unreadable) else None
+    return Blocked(HostUnreadable(name_of(view), entry.problem)) if isinstance(entry, Unreadable) else None
 
 
-def between_unreadable(view: MachineView, now: Now) -> Reason | None:
-    return consumer_unreadable(view.between)
+def between_unreadable(view: MachineView, now: Now) -> Blocked | None:
+    return closed(consumer_unreadable(view.between))
 
 
 def consumer_unreadable(entries: tuple[tuple[Ref, Entry], ...]) -> Reason | None:
@@ -103,15 +105,17 @@ def consumer_unreadable(entries: tuple[tuple[Ref, Entry], ...]) -> Reason | None
     return None
 
 
-def host_not_ours(view: MachineView, now: Now) -> Reason | None:
+def host_not_ours(view: MachineView, now: Now) -> Blocked | None:
     assert view.host is not None
-    return None if view.is_consumer else HostNotOurs(name_of(view), consumer_text(view.host.consumer))
+    if view.is_consumer:
+        return None
+    return Blocked(HostNotOurs(name_of(view), consumer_text(view.host.consumer)))
 
 
-def host_left_alone(view: MachineView, now: Now) -> Reason | None:
+def host_left_alone(view: MachineView, now: Now) -> Blocked | None:
     assert view.host is not None
     assert view.host_at is not None
-    return host_unattended(view.host_at, view.host)
+    return closed(host_unattended(view.host_at, view.host))
 
 
 def host_unattended(ref: Ref, host: Host) -> Reason | None:
@@ -120,25 +124,25 @@ def host_unattended(ref: Ref, host: Host) -> Reason | None:
     return HostPaused(f"{ref.namespace}/{ref.name}", how) if how else None
 
 
-def power_unknown(view: MachineView, now: Now) -> Reason | None:
+def power_unknown(view: MachineView, now: Now) -> Blocked | None:
     assert view.host is not None
-    return PowerUnknown(name_of(view), view.host.error) if view.host.power is Power.UNKNOWN else None
+    return Blocked(PowerUnknown(name_of(view), view.host.error)) if view.host.power is Power.UNKNOWN else None
 
 
-def paused_by_person(view: MachineView, now: Now) -> Reason | None:
+def paused_by_person(view: MachineView, now: Now) -> Blocked | None:
     paused = view.machine.paused
     if isinstance(paused, Malformed):
-        return PauseUnreadable(paused.problem)
-    return PausedByPerson(paused.until) if paused and paused.holds(now.wall) else None
+        return Blocked(PauseUnreadable(paused.problem))
+    return Blocked(PausedByPerson(paused.until), paused.until) if paused and paused.holds(now.wall) else None
 
 
-def machine_deleting(view: MachineView, now: Now) -> Reason | None:
-    return MachineDeleting() if view.machine.deleting else None
+def machine_deleting(view: MachineView, now: Now) -> Blocked | None:
+    return Blocked(MachineDeleting()) if view.machine.deleting else None
 
 
-def power_off_disabled(view: MachineView, now: Now) -> Reason | None:
+def power_off_disabled(view: MachineView, now: Now) -> Blocked | None:
     assert view.host is not None
-    return PowerOffDisabled(name_of(view)) if view.host.power_off_disabled else None
+    return Blocked(PowerOffDisabled(name_of(view))) if view.host.power_off_disabled else None
 
 
 BEFORE_ANYTHING: tuple[Gate, ...] = (cluster_paused, cluster_unseen, node_unreadable, node_not_ours)
@@ -154,18 +158,27 @@ BEFORE_A_ROW: tuple[Gate, ...] = (power_unknown,)  # the table has no column for
 BEFORE_POWER_OFF: tuple[Gate, ...] = (paused_by_person, machine_deleting, power_off_disabled)
 
 
+WITHOUT_A_HOST = 3  # how many of BEFORE_THE_TABLE can be asked where there is none
+
+
 def blocked(gates: tuple[Gate, ...], view: MachineView, now: Now) -> Decision | None:
-    """The first reason that blocks, with the time of the next look where one is known; None if all pass."""
-    for gate in gates:
-        if reason := gate(view, now):
-            return Decision(because=(reason,), wake_at=_ends(reason, now))
-    return None
+    """The decision of the first gate that blocks, with the time of the next look if it is known; None if all pass."""
+    found = first(gates, view, now)
+    return found.decision(now) if found else None
 
 
-def _ends(reason: Reason, now: Now) -> Mono | None:
-    if isinstance(reason, PausedByPerson) and reason.until:
-        return now.until(reason.until)
-    return None
+def explain(view: MachineView | HostView, now: Now) -> tuple[Passage, ...]:
+    """All gates between a request and power off, for people; none where nothing is asked for."""
+    if isinstance(view, HostView) or not view.is_in_hand:
+        return ()
+    before = BEFORE_THE_TABLE[: 1 if view.host_at is None else WITHOUT_A_HOST]
+    if view.host is None:
+        return passages((*BEFORE_ANYTHING, *before), view, now)
+    return passages((*BEFORE_ANYTHING, *BEFORE_THE_TABLE, *BEFORE_A_ROW, *BEFORE_POWER_OFF), view, now)
+
+
+def closed(reason: Reason | None) -> Blocked | None:
+    return Blocked(reason) if reason else None
 
 
 def name_of(view: MachineView) -> str:

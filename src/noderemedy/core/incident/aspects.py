@@ -1,0 +1,192 @@
+"""What of a target is noted: aspects of its repair, each with a value that changes rarely, and the evidence for it.
+
+Every room puts what it does on objects of its own; a change of an aspect's value is a step of the record. So a step is
+never lost to a restart, and never told twice. A new room adds its aspect here.
+
+Rule: evidence is made of typed fields, never of other people's texts: no secret gets into a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from noderemedy.core.incident.view import TargetView
+from noderemedy.model import budget
+from noderemedy.model.healthcheck import Healthy, NeedsLook, Unhealthy, Unjudged, Waiting
+from noderemedy.model.host import Hold, Power
+from noderemedy.model.ids import Ref
+from noderemedy.model.incident import TEXT_MAX, Approval, Detection
+from noderemedy.model.machineconditions import OURS
+from noderemedy.model.node import NodeBackup
+from noderemedy.model.room import Entry, Present
+from noderemedy.model.time import Wall
+
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+GONE = "gone"
+# What was done, by us or for us; the rest is what was seen.
+EFFECTS = frozenset({"request", "hold", "backup", "taint out-of-service", *OURS})
+
+
+class Observed(Struct, frozen=True):
+    """An aspect as it is now. Without a value: nothing of the kind."""
+
+    room: str
+    what: str
+    value: str = ""
+    evidence: str = ""
+    versions: str = ""
+
+
+Known = Mapping[str, str]  # the value of each aspect that was noted last
+Aspect = Callable[[TargetView, Known, Detection], tuple[Observed, ...]]
+
+
+def version(at: Ref | None, entry: Entry) -> str:
+    return f"{at}@{entry.resource_version}" if at is not None and isinstance(entry, Present) else ""
+
+
+def verdict(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """Unhealthy or healthy; a target that waits is as it was found. What cannot be judged changes nothing."""
+    if view.verdict is None:
+        return (Observed("verdict", "verdict", "none", "no check selects this target any more"),) if found.check else ()
+    match view.verdict.verdict:
+        case Unhealthy(since, because):
+            told = f"since {since}: {'; '.join(reason.note() for reason in because)}"
+            return (Observed("verdict", "verdict", "unhealthy", told, str(view.verdict.check)),)
+        case Healthy():
+            return (Observed("verdict", "verdict", "healthy"),)
+        case Waiting():
+            return (Observed("verdict", "verdict", "waiting"),) if view.is_sick and "verdict" in known else ()
+        case Unjudged() | NeedsLook():
+            return ()
+
+
+def request(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """Seed 001: somebody marked the Machine."""
+    assert view.machine is not None
+    value = "marked" if view.machine.needs_remediation else ""
+    by = f"by check {view.machine.marked_by}" if value and view.machine.marked_by else ""
+    return (Observed("annotation", "request", value, by, version(view.at, view.entry)),)
+
+
+def hold(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """We hold the host off, for whom and since when."""
+    if not isinstance(view.host_entry, Present):
+        return ()
+    versions = version(view.host_at, view.host_entry)
+    record = view.host_entry.obj.hold
+    if not view.is_held:
+        return (Observed("annotation", "hold", versions=versions),)
+    if not isinstance(record, Hold):
+        return (Observed("annotation", "hold", "held", versions=versions),)
+    evidence = f"for node {record.node_uid or 'none'} boot {record.boot_id or 'unknown'}, leadership {record.token}"
+    return (Observed("annotation", "hold", f"held since {record.since}", evidence, versions),)
+
+
+def power(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """The power state that was read back, from the moment on at which we hold the host."""
+    host = view.host
+    if host is None or ("hold" not in known and not view.is_held):
+        return ()
+    if host.power is Power.ON and "power" not in known:
+        return ()
+    evidence = f"host {host.uid}" + (f": {host.error}" if host.error else "")
+    return (Observed("annotation", "power", host.power.value, evidence, version(view.host_at, view.host_entry)),)
+
+
+def backup(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    assert view.machine is not None
+    stored = view.machine.backup
+    evidence = f"of node {stored.node_uid}" if isinstance(stored, NodeBackup) else ""
+    value = "stored" if stored is not None else ""
+    return (Observed("annotation", "backup", value, evidence, version(view.at, view.entry)),)
+
+
+def deletion(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """When the Node was deleted by us: recorded on the Machine first."""
+    assert view.machine is not None
+    at = view.machine.node_deleted_at
+    value = "" if at is None else f"decided at {at}" if isinstance(at, Wall) else "unreadable"
+    return (Observed("annotation", "deletion of the Node", value, versions=version(view.at, view.entry)),)
+
+
+def node(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """Which Node object, which boot: what is there at detection is no news."""
+    if view.node_at is None:
+        return ()
+    if view.node is None:
+        return (Observed("node", "node", GONE),) if not isinstance(view.node_entry, Present) else ()
+    same = (view.node.uid, view.node.boot_id) == (found.node_uid, found.boot_id) and "node" not in known
+    value = "" if same else f"{view.node.uid} boot {view.node.boot_id or 'unknown'}"
+    return (Observed("node", "node", value, versions=version(view.node_at, view.node_entry)),)
+
+
+def taint(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """Out of service: the workload of the node was freed by it."""
+    if view.node is None:
+        return ()
+    there = [f"{one.value}:{one.effect}" for one in view.node.taints if one.key == OUT_OF_SERVICE]
+    versions = version(view.node_at, view.node_entry)
+    return (Observed("freeing", "taint out-of-service", there[0] if there else "", "", versions),)
+
+
+def conditions(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """What the owner of the Machine is asked for, or is told."""
+    assert view.machine is not None
+    told = {one.type: one for one in view.machine.conditions}
+    false = {kind: told[kind] for kind in OURS if kind in told and told[kind].status == "False"}
+    versions = version(view.at, view.entry)
+    return tuple(
+        Observed("remediation", kind, "False" if kind in false else "", _since(false.get(kind)), versions)
+        for kind in OURS
+    )
+
+
+def _since(condition: object) -> str:
+    since = getattr(condition, "since", None)
+    return f"since {since}" if since else ""
+
+
+def leaving(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    assert view.machine is not None
+    value = "deleting" if view.machine.deleting else ""
+    return (Observed("machine", "machine", value, versions=version(view.at, view.entry)),)
+
+
+def grant(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """The budget's reservation, and while it is refused why."""
+    match view.answer:
+        case budget.Granted(_, at):
+            return (Observed("budget", "budget", f"granted at {at}"),)
+        case budget.Refused(_, reason):
+            return (Observed("budget", "budget", type(reason).__name__, reason.note()),)
+        case None:
+            return (Observed("budget", "budget"),)
+
+
+def approval(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    answer = view.stored.approval if view.stored else None
+    if not isinstance(answer, Approval):
+        return (Observed("approval", "approval"),)
+    by = f"by {answer.by}" if answer.by else ""
+    until = f" until {answer.until}" if answer.until else ""
+    return (Observed("approval", "approval", f"{answer.answer.value}{until}", by[:TEXT_MAX]),)
+
+
+# In the order in which a repair goes, which is the order of the steps that one look finds.
+ASPECTS: tuple[Aspect, ...] = (
+    verdict,
+    approval,
+    grant,
+    conditions,
+    request,
+    hold,
+    power,
+    backup,
+    deletion,
+    node,
+    taint,
+    leaving,
+)

@@ -1,0 +1,190 @@
+"""The diary: one key per Machine, which notes what changes about a target that is not well. It writes nothing.
+
+The incident room brings the API up to date with it. They are two because a key with a write in flight is not looked at
+meanwhile, and what comes and goes in that time would be missing in the record.
+
+Rule 1: a diary begins when a target leaves Healthy, or a repair of it is in hand; a machine that starts is in order.
+Rule 2: steps are appended, never changed. What is stored and no longer true is followed by what is true now.
+Rule 3: it ends when the target was well, and nothing was in hand, for a minute.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import structs
+
+from noderemedy.core import approvals, machines
+from noderemedy.core.healthcheck import facts as health
+from noderemedy.core.incident import ending, facts
+from noderemedy.core.incident.aspects import ASPECTS, Observed
+from noderemedy.core.incident.facts import Diary, diary_ref, incident_ref
+from noderemedy.core.incident.view import TargetView, sees
+from noderemedy.core.machines import MACHINE_KINDS
+from noderemedy.core.metal3 import links
+from noderemedy.model.budget import ANSWER
+from noderemedy.model.decision import NOTHING, Decision, Fact
+from noderemedy.model.healthcheck import Unhealthy, Waiting
+from noderemedy.model.ids import HOST, INCIDENT, METAL3_MACHINE, NODE, Kind, Ref
+from noderemedy.model.incident import SIGNS_MAX, STEPS_MAX, TEXT_MAX, VALUE_MAX, Detection, Record, Step
+from noderemedy.model.node import NodeBackup
+from noderemedy.model.remote import REMOTE
+from noderemedy.model.room import Absent, Present, Reader, Room
+from noderemedy.model.time import Now, Wall
+
+MACHINE_OF: dict[Kind, Kind] = {fact: kind for kind, fact in health.VERDICTS.items()}
+
+
+def decide(view: TargetView, now: Now) -> Decision:
+    """Note what is new, and say when the record may be closed."""
+    if not isinstance(view.entry, Present | Absent):
+        return keep(view.diary) if view.diary else NOTHING  # it cannot be seen: nothing is known to have changed
+    found = detection(view, now)
+    stored = view.stored.record if view.stored else Record()
+    record = noted(view, found, stored, now)
+    over = ending.ending(view, found, record)
+    if over is None:
+        return keep(diary(view, found, record))
+    if not view.incident and not ending.was_something_done(record):
+        return NOTHING  # well again before anybody wrote it down
+    due = ending.due(over, record, now)
+    if now.wall >= due:
+        closed = structs.replace(record, ending=over, closed=ending.since(over, record, now))
+        return keep(diary(view, found, closed))
+    return structs.replace(keep(diary(view, found, record)), wake_at=now.until(due))
+
+
+def keep(found: Diary) -> Decision:
+    return Decision(facts=(Fact(diary_ref(found.found.target), found),))
+
+
+def diary(view: TargetView, found: Detection, record: Record) -> Diary:
+    name = view.incident[0] if view.incident else incident_ref(found)
+    return Diary(name, found, record, view.node_at, is_urgent=view.needs_approval)
+
+
+# --- what was found ----------------------------------------------------------------------------------------------
+
+
+def detection(view: TargetView, now: Now) -> Detection:
+    """As it is stored, or as it was found at the first look; else the first sign of now."""
+    if view.stored:
+        return view.stored.found
+    if view.diary and view.diary.found.target_uid == uid_of(view):
+        return view.diary.found
+    first = found_at(view, first_sign(view, now))
+    return first if incident_ref(first) not in view.taken else found_at(view, now.wall)
+
+
+def found_at(view: TargetView, at: Wall) -> Detection:
+    """All that can be said about an episode that began then."""
+    node_uid, boot_id = node_of(view)
+    first = seconds(at)
+    return Detection(
+        target=view.at,
+        target_uid=uid_of(view),
+        episode=episode(node_uid or uid_of(view), boot_id, first),
+        detected=first,
+        node=view.node_at.name if view.node_at else "",
+        node_uid=node_uid,
+        boot_id=boot_id,
+        check=str(view.verdict.check) if view.verdict else "",
+        signs=signs(view),
+    )
+
+
+def episode(uid: str, boot_id: str, first: Wall) -> str:
+    return hashlib.sha256(f"{uid} {boot_id} {first.ms // 1000}".encode()).hexdigest()[:10]
+
+
+def uid_of(view: TargetView) -> str:
+    return view.machine.uid if view.machine else ""
+
+
+def node_of(view: TargetView) -> tuple[str, str]:
+    """The Node object and its boot; of one that is gone what its backup says."""
+    if view.node is not None:
+        return view.node.uid, view.node.boot_id
+    stored = view.machine.backup if view.machine else None
+    return (stored.node_uid, "") if isinstance(stored, NodeBackup) else ("", "")
+
+
+def first_sign(view: TargetView, now: Now) -> Wall:
+    """The oldest moment that the verdict tells; of a repair that somebody asked for, now."""
+    match view.verdict.verdict if view.verdict else None:
+        case Unhealthy(since):
+            return min(since, now.wall)
+        case Waiting(_, because):
+            told = [getattr(reason, "since", None) for reason in because]
+            return min((one for one in told if isinstance(one, Wall) and one < now.wall), default=now.wall)
+        case _:
+            return now.wall
+
+
+def signs(view: TargetView) -> tuple[str, ...]:
+    verdict = view.verdict.verdict if view.verdict else None
+    because = verdict.because if isinstance(verdict, Unhealthy | Waiting) and view.is_sick else ()
+    return tuple(reason.note()[:TEXT_MAX] for reason in because[:SIGNS_MAX])
+
+
+# --- what happened -----------------------------------------------------------------------------------------------
+
+
+def noted(view: TargetView, found: Detection, stored: Record, now: Now) -> Record:
+    """What is stored or was noted before, and the steps that this look adds."""
+    before = stored
+    if view.diary and view.diary.record.steps[: len(stored.steps)] == stored.steps:
+        before = structs.replace(stored, steps=view.diary.record.steps)
+    if view.machine is None or view.machine.uid != found.target_uid:
+        return before
+    known = {step.what: step.value for step in before.steps}
+    fresh: list[Step] = []
+    for aspect in ASPECTS:
+        for observed in aspect(view, known, found):
+            if known.get(observed.what, "") != short(observed.value):
+                known[observed.what] = short(observed.value)
+                fresh.append(step(observed, now))
+    return structs.replace(before, steps=(*before.steps, *fresh)[: STEPS_MAX + SPARE]) if fresh else before
+
+
+SPARE = 20  # a full record is closed with what came meanwhile
+
+
+def step(observed: Observed, now: Now) -> Step:
+    evidence, versions = observed.evidence[:TEXT_MAX], observed.versions[:TEXT_MAX]
+    return Step(seconds(now.wall), observed.room, observed.what, short(observed.value), evidence, versions)
+
+
+def short(value: str) -> str:
+    return value[:VALUE_MAX]
+
+
+def seconds(at: Wall) -> Wall:
+    """As the API keeps it."""
+    return Wall(at.ms // 1000 * 1000)
+
+
+# --- what wakes it -----------------------------------------------------------------------------------------------
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    if ref.kind in MACHINE_OF:
+        return (Ref(ref.cluster, MACHINE_OF[ref.kind], ref.namespace, ref.name),)
+    if ref.kind == INCIDENT:
+        return (obj.found.target,) if obj is not None else ()
+    if ref.kind == ANSWER:
+        return (obj.target,)
+    return tuple(key for key in links.concerned(ref, obj, reader) if key.kind in MACHINE_KINDS)
+
+
+ROOM = Room(
+    name="diary",
+    watches=(NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, INCIDENT, ANSWER, *MACHINE_OF),
+    indexes=(*links.INDEXES, *machines.INDEXES, *approvals.INDEXES, *facts.INDEXES),
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset(),
+)

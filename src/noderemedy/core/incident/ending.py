@@ -1,0 +1,58 @@
+"""How an episode ends, and when its record may be closed. Called by the diary at every look."""
+
+from __future__ import annotations
+
+from noderemedy.core.incident.aspects import EFFECTS
+from noderemedy.core.incident.view import TargetView
+from noderemedy.model.healthcheck import Healthy
+from noderemedy.model.incident import STEPS_MAX, Detection, Ending, Record
+from noderemedy.model.machineconditions import OWNER_REMEDIATED
+from noderemedy.model.node import Node
+from noderemedy.model.time import MINUTE, Now, Span, Wall
+
+AT_ONCE = (Ending.GONE, Ending.REPLACED, Ending.ESCALATED, Ending.CONTINUED)
+QUIET = MINUTE  # a target that falls sick again within this time goes on with its record
+PATIENCE = MINUTE * 10  # for a node that nobody judges
+
+
+def ending(view: TargetView, found: Detection, record: Record) -> Ending | None:
+    """How it would end if it ended now; None: it goes on."""
+    if view.machine is None or view.machine.uid != found.target_uid:
+        return departed(record)
+    if len(record.steps) >= STEPS_MAX:
+        return Ending.CONTINUED
+    if view.is_in_hand or view.is_sick:
+        return None
+    if view.verdict is not None:
+        is_well = isinstance(view.verdict.verdict, Healthy)
+        return (Ending.RECOVERED if was_something_done(record) else Ending.SELF_RECOVERED) if is_well else None
+    if not was_something_done(record):
+        return Ending.UNWATCHED
+    return Ending.RECOVERED if is_ready(view.node) else Ending.FAILED
+
+
+def departed(record: Record) -> Ending:
+    """The machine is gone: because its owner was asked to replace it, or for a reason of somebody else's."""
+    told = {step.what for step in record.steps if step.value}
+    return Ending.REPLACED if OWNER_REMEDIATED in told else Ending.GONE
+
+
+def was_something_done(record: Record) -> bool:
+    return any(step.what in EFFECTS and step.value for step in record.steps)
+
+
+def is_ready(node: Node | None) -> bool:
+    conditions = node.conditions if node else ()
+    return any((one.type, one.status) == ("Ready", "True") for one in conditions)
+
+
+def since(how: Ending, record: Record, now: Now) -> Wall:
+    """When it ended: with the last thing that changed."""
+    last = record.steps[-1].at if record.steps and how not in AT_ONCE else now.wall
+    return Wall(last.ms // 1000 * 1000)
+
+
+def due(how: Ending, record: Record, now: Now) -> Wall:
+    """When the record may be closed."""
+    waits = Span(0) if how in AT_ONCE else PATIENCE if how is Ending.FAILED else QUIET
+    return since(how, record, now) + waits

@@ -1,0 +1,169 @@
+"""The incident room: one key per Machine. Brings the Incident in the API up to date with the diary, in few writes.
+
+A write waits a little, so that what happens together is written together; how long differs from target to target, so
+that a whole rack does not write at once. Somebody who waits for the Incident (approval) does not wait for that.
+Without the definition of Incidents nothing is written, and nothing else is disturbed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct, structs
+
+from noderemedy.core import approvals
+from noderemedy.core.incident import facts
+from noderemedy.core.incident.ending import was_something_done
+from noderemedy.core.incident.facts import ALL_DIARIES, DIARY, Diary, diary_ref
+from noderemedy.model.actions import DropIncident, Guard, ListPods, OpenIncident, WriteIncident
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.ids import INCIDENT, Ref
+from noderemedy.model.incident import PODS_MAX, Incident, PodSeen, Record
+from noderemedy.model.reasons import IncidentBegins, IncidentBehind, IncidentsOverflow
+from noderemedy.model.room import Absent, Entry, Present, Reader, Room
+from noderemedy.model.serving import UNSERVED, is_served
+from noderemedy.model.time import SECOND, Mono, Now
+from noderemedy.model.workload import PodsOfNode, pods_at
+
+PER_TARGET = 10
+SETTLES = SECOND * 2  # what follows a step within this time is written with it
+APART = SECOND * 10  # two writes of one record
+SPREAD_DONE, SPREAD_SIGNS = 3_000, 30_000  # milliseconds over which the beginnings of many records are spread
+
+
+class RecordView(Struct, frozen=True):
+    """The diary of a target, its Incident as it is stored, the pods of its node, and older Incidents."""
+
+    diary: Diary
+    begun: Mono  # since when there is this diary
+    stored: Entry
+    pods: Entry
+    closed: tuple[tuple[Ref, Present], ...] = ()  # of this target
+    in_all: int = 0  # of this target
+
+
+def decide(view: RecordView, now: Now) -> Decision:
+    if not isinstance(view.stored, Present):
+        return begin(view, now)
+    incident: Incident = view.stored.obj
+    if not incident.is_open or incident.deleting:
+        return NOTHING  # the diary is about to see that
+    wanted = with_pods(view, incident.record)
+    due = write_at(view, incident, now)
+    if wanted != incident.record and now.mono >= due:
+        guard = Guard(incident.uid, view.stored.resource_version)
+        return Decision((WriteIncident(view.diary.name, guard, wanted),), (behind(view, wanted),))
+    if wants_pods(view, incident.record):
+        assert view.diary.node_at is not None
+        return Decision((ListPods(view.diary.node_at),), (behind(view, wanted),), wake_at=due)
+    if view.in_all > PER_TARGET and view.closed:
+        ref, entry = min(view.closed, key=lambda one: (one[1].obj.found.detected, one[0].name))
+        guard = Guard(entry.obj.uid)
+        return Decision((DropIncident(ref, guard),), (IncidentsOverflow(PER_TARGET),))
+    return Decision(wake_at=due) if wanted != incident.record else NOTHING
+
+
+def behind(view: RecordView, wanted: Record) -> IncidentBehind:
+    last = wanted.steps[-1].what if wanted.steps else ""
+    return IncidentBehind(view.diary.name.name, len(wanted.steps), last)
+
+
+# --- when --------------------------------------------------------------------------------------------------------
+
+
+def begin(view: RecordView, now: Now) -> Decision:
+    due = begin_at(view)
+    if now.mono < due:
+        return Decision(wake_at=due)
+    reason = IncidentBegins(view.diary.name.name, view.diary.found.detected)
+    return Decision((OpenIncident(view.diary.name, view.diary.found),), (reason,))
+
+
+def begin_at(view: RecordView) -> Mono:
+    """At once where somebody waits; else after a while that differs from one target to the next."""
+    record = view.diary.record
+    if view.diary.is_urgent or record.ending is not None:
+        return view.begun
+    spread = SPREAD_DONE if record.decided or was_something_done(record) else SPREAD_SIGNS
+    lot = int(view.diary.found.episode[:6], 16) % spread
+    return Mono(view.begun.ms + SETTLES.ms + lot)
+
+
+def write_at(view: RecordView, incident: Incident, now: Now) -> Mono:
+    record = view.diary.record
+    assert isinstance(view.stored, Present)
+    if record.ending is not None:
+        return now.mono
+    fresh = record.steps[len(incident.record.steps) :]
+    apart = view.stored.changed_at + APART
+    return max(apart, now.until(fresh[0].at) + SETTLES) if fresh else apart
+
+
+# --- pods --------------------------------------------------------------------------------------------------------
+
+
+def wants_pods(view: RecordView, stored: Record) -> bool:
+    """Once per record, as soon as it is more than a sign: what ran there explains what it cost."""
+    record, found = view.diary.record, view.diary.found
+    is_grave = record.decided is not None or was_something_done(record)
+    is_there = bool(found.node_uid) and view.diary.node_at is not None
+    return is_grave and is_there and stored.pods_in_all is None and listed(view) is None
+
+
+def listed(view: RecordView) -> PodsOfNode | None:
+    """The pods of the node, if they were read live since the record began."""
+    entry = view.pods
+    if isinstance(entry, Present) and entry.confirmed_at is not None and entry.confirmed_at >= view.begun:
+        pods: PodsOfNode = entry.obj
+        return pods
+    return None
+
+
+def with_pods(view: RecordView, stored: Record) -> Record:
+    """The record as it should be; pods are listed once, and stay."""
+    wanted = structs.replace(view.diary.record, pods=stored.pods, pods_in_all=stored.pods_in_all)
+    found = listed(view)
+    if stored.pods_in_all is not None or found is None:
+        return wanted
+    shown = [pod for pod in found.pods if not pod[1].is_finished]
+    seen = tuple(PodSeen(ref.namespace, ref.name, pod.uid, pod.owner) for ref, pod in shown[:PODS_MAX])
+    return structs.replace(wanted, pods=seen, pods_in_all=len(shown))
+
+
+# --- what it sees, and what wakes it -----------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> RecordView | None:
+    entry = reader.read(diary_ref(key))
+    if not isinstance(entry, Present) or not is_served(INCIDENT, reader):
+        return None
+    diary: Diary = entry.obj
+    others = reader.find(approvals.BY_TARGET, approvals.place(key))
+    entries = [(ref, reader.read(ref)) for ref in others] if len(others) > PER_TARGET else []
+    return RecordView(
+        diary=diary,
+        begun=entry.first_seen,
+        stored=reader.read(diary.name),
+        pods=reader.read(pods_at(diary.node_at)) if diary.node_at else Absent(),
+        closed=tuple((ref, one) for ref, one in entries if isinstance(one, Present) and not one.obj.is_open),
+        in_all=len(others),
+    )
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    if ref.kind == UNSERVED:
+        found = [reader.read(one) for one in reader.find(ALL_DIARIES, "all")] if obj.kind == INCIDENT else []
+        return [entry.obj.found.target for entry in found if isinstance(entry, Present)]
+    return (obj.found.target,) if obj is not None else ()
+
+
+ROOM = Room(
+    name="incident",
+    watches=(INCIDENT, DIARY, UNSERVED),
+    indexes=(*approvals.INDEXES, *facts.INDEXES),
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset({OpenIncident, WriteIncident, DropIncident, ListPods}),
+)

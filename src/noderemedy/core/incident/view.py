@@ -1,0 +1,127 @@
+"""What the diary may judge by: a Machine, its host and node, what rooms state about it, and its open Incident."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.core import approvals, machines
+from noderemedy.core.healthcheck.facts import VerdictFact, spec_ref, verdict_ref
+from noderemedy.core.incident.facts import Diary, diary_ref
+from noderemedy.core.metal3 import links
+from noderemedy.model import budget
+from noderemedy.model.healthcheck import Healthy, NeedsLook, Unhealthy, Unjudged, Waiting
+from noderemedy.model.host import Host
+from noderemedy.model.ids import Ref
+from noderemedy.model.incident import Incident
+from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.node import Node
+from noderemedy.model.reasons import NodeStarting, TargetLeaving
+from noderemedy.model.room import Absent, Entry, Present, Reader
+
+NOT_SICK = (NodeStarting, TargetLeaving)  # a machine that starts or leaves is in order, as long as it has time
+
+
+class TargetView(Struct, frozen=True):
+    """A Machine and all that is told about it. `incident` is the open one, `diary` what was noted at the last look."""
+
+    at: Ref
+    entry: Entry
+    node_at: Ref | None = None
+    node_entry: Entry = Absent()
+    host_at: Ref | None = None
+    host_entry: Entry = Absent()
+    verdict: VerdictFact | None = None
+    answer: budget.Granted | budget.Refused | None = None
+    incident: tuple[Ref, Present] | None = None
+    diary: Diary | None = None
+    needs_approval: bool = False  # the governing check waits for a person's answer
+    taken: tuple[Ref, ...] = ()  # the names of all Incidents of this target
+
+    @property
+    def machine(self) -> Machine | None:
+        return self.entry.obj if isinstance(self.entry, Present) else None
+
+    @property
+    def host(self) -> Host | None:
+        return self.host_entry.obj if isinstance(self.host_entry, Present) else None
+
+    @property
+    def node(self) -> Node | None:
+        return self.node_entry.obj if isinstance(self.node_entry, Present) else None
+
+    @property
+    def stored(self) -> Incident | None:
+        return self.incident[1].obj if self.incident else None
+
+    @property
+    def is_held(self) -> bool:
+        """Whether we hold the host of this machine off."""
+        return self.host is not None and self.host.held
+
+    @property
+    def is_in_hand(self) -> bool:
+        """Whether a repair was asked for, runs, or has something left to finish."""
+        machine = self.machine
+        return machine is not None and (
+            machine.needs_remediation
+            or machine.backup is not None
+            or machine.node_deleted_at is not None
+            or self.is_held
+        )
+
+    @property
+    def is_sick(self) -> bool:
+        """Whether the target has left Healthy: judged so, or with a sign that still has time."""
+        match self.verdict.verdict if self.verdict else None:
+            case Unhealthy():
+                return True
+            case Waiting(_, because):
+                return any(not isinstance(reason, NOT_SICK) for reason in because)
+            case Healthy() | Unjudged() | NeedsLook() | None:
+                return False
+
+
+def sees(key: Ref, reader: Reader) -> TargetView | None:
+    """Everything about this target that the room may judge by; None where there is nothing to note."""
+    entry = reader.read(key)
+    machine: Machine | None = entry.obj if isinstance(entry, Present) else None
+    host_at = links.host_ref(key, machine.host) if machine and isinstance(machine.host, HostName) else None
+    node_at = machines.node_at(key, machine, reader) if machine else None
+    known, verdict = reader.read(diary_ref(key)), reader.read(verdict_ref(key))
+    diary: Diary | None = known.obj if isinstance(known, Present) else None
+    incident, taken = approvals.open_incident(key, reader), reader.find(approvals.BY_TARGET, approvals.place(key))
+    view = TargetView(
+        at=key,
+        entry=entry,
+        node_at=node_at,
+        node_entry=reader.read(node_at) if node_at else Absent(),
+        host_at=host_at,
+        host_entry=own_host(host_at, machine, key, reader),
+        verdict=verdict.obj if isinstance(verdict, Present) else None,
+        answer=budget.answer(key, reader),
+        needs_approval=needs_approval(verdict, reader),
+        incident=incident,
+        diary=None if diary and is_spent(diary, incident, taken) else diary,
+        taken=taken,
+    )
+    return view if view.incident or view.diary or view.is_in_hand or view.is_sick else None
+
+
+def is_spent(diary: Diary, incident: tuple[Ref, Present] | None, taken: tuple[Ref, ...]) -> bool:
+    """Whether the Incident of this diary is closed: what happens now is another episode."""
+    return diary.name in taken and (incident is None or incident[0] != diary.name)
+
+
+def needs_approval(verdict: Entry, reader: Reader) -> bool:
+    spec = reader.read(spec_ref(verdict.obj.check)) if isinstance(verdict, Present) else Absent()
+    return isinstance(spec, Present) and bool(spec.obj.check.needs_approval)
+
+
+def own_host(host_at: Ref | None, machine: Machine | None, key: Ref, reader: Reader) -> Entry:
+    """The host that the machine names, if that names the machine back: another's hold is another's story."""
+    if host_at is None or machine is None:
+        return Absent()
+    entry = reader.read(host_at)
+    if isinstance(entry, Present) and not links.is_consumed_by(entry.obj, host_at, machine, key, reader):
+        return Absent()
+    return entry

@@ -1,0 +1,155 @@
+"""Records are bounded: so many per target, so many in all, so much in each; the oldest that are over go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.builders import MACHINE_AT, NODE_AT, NOW
+from tests.core.incident.scene import Scene
+
+from noderemedy.core.incident import records, shelf
+from noderemedy.model.ids import INCIDENT, SYSTEM, Ref, ref
+from noderemedy.model.incident import Detection, Ending, Incident, Record
+from noderemedy.model.outcome import Effect, Outcome, Seen
+from noderemedy.model.reasons import IncidentBegins, IncidentBehind, IncidentsOverflow
+from noderemedy.model.room import Present
+from noderemedy.model.time import Now, Wall
+from noderemedy.model.workload import POD, PodsOfNode, pods_at
+from noderemedy.wire.incidents import incident_body, status_body
+from noderemedy.wire.objects import convert
+
+
+def stored(scene: Scene, number: int, target: Ref = MACHINE_AT, *, is_open: bool = False) -> None:
+    """An incident of long ago, one minute after the other, in the API and seen."""
+    found = Detection(target, "machine-uid-1", f"{number:010x}", Wall(60_000 * number))
+    name = ref(INCIDENT, f"worker-0-{number:010x}", SYSTEM)
+    scene.api.create(incident_body(name, "v1alpha1", found))
+    over = {} if is_open else status_body(Record(ending=Ending.RECOVERED, closed=Wall(60_000 * number)))
+    tree = scene.api.patch(INCIDENT, name.name, SYSTEM, {"status": over}, "merge", subresource="status")
+    scene.engine.seen(convert(INCIDENT, tree), scene.now)
+
+
+def others(number: int) -> Ref:
+    return ref(MACHINE_AT.kind, f"worker-{number}", "metal")
+
+
+def numbers(scene: Scene) -> list[int]:
+    return [int(one.found.episode, 16) for one in scene.incidents() if one.found.detected < NOW.wall]
+
+
+def test_a_target_keeps_its_last_ten() -> None:
+    """The eleventh takes the place of the oldest."""
+    scene = Scene()
+    for number in range(1, 13):
+        stored(scene, number)
+    scene.step()
+    assert list(range(1, 13)) == numbers(scene), "as long as nothing happens, nothing is dropped"
+    scene.falls_sick()
+    scene.wait(60)
+
+    assert list(range(4, 13)) == numbers(scene)
+    assert records.PER_TARGET == len(scene.incidents())
+
+
+def test_a_thousand_are_kept_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond that the oldest of those that are over go, whoever they are about; open ones stay."""
+    monkeypatch.setattr(shelf, "IN_ALL", 30)
+    scene = Scene()
+    scene.falls_sick()
+    for number in range(1, 61):
+        stored(scene, number, MACHINE_AT if number == 2 else others(number), is_open=number == 2)
+    scene.step()
+
+    assert [2, *range(32, 61)] == numbers(scene)
+    scene.wait(600)
+    assert [2, *range(32, 61)] == numbers(scene)
+
+
+def test_what_is_gone_already_is_no_trouble() -> None:
+    """Two managers drop the same one: not found is as good as done."""
+    scene = Scene()
+    for number in range(1, 12):
+        stored(scene, number)
+    scene.api.delete(INCIDENT, "worker-0-0000000001", SYSTEM)
+    scene.falls_sick()
+    scene.wait(60)
+
+    assert list(range(3, 12)) == numbers(scene)
+
+
+def test_too_few_to_drop_are_left_alone() -> None:
+    """All of the surplus is open: nothing can go."""
+    held: list[Any] = [
+        (ref(INCIDENT, f"i-{number}", SYSTEM), Present(an_incident(number), "1", NOW.mono)) for number in range(3)
+    ]
+
+    assert 2 == len(shelf.decide(shelf.ShelfView(tuple(held[:2]), 5), NOW).actions)
+    assert () == shelf.decide(shelf.ShelfView((), 5), NOW).actions
+
+
+def an_incident(number: int) -> Incident:
+    found = Detection(MACHINE_AT, "machine-uid-1", f"{number:010x}", Wall(number))
+    return Incident(f"uid-{number}", found, Record(ending=Ending.GONE, closed=Wall(number)))
+
+
+def a_pod(scene: Scene, number: int) -> None:
+    owner = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "web", "uid": "u", "controller": True}
+    meta = {"name": f"web-{number:02}", "namespace": SYSTEM, "ownerReferences": [owner]}
+    spec = {"nodeName": "worker-0", "containers": [{"name": "main", "image": "registry.example/web:1"}]}
+    scene.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
+
+
+def test_pods_are_listed_once_and_bounded() -> None:
+    """What ran on the node when it was judged unhealthy, with owners; finished ones do not count."""
+    scene = Scene()
+    for number in range(60):
+        a_pod(scene, number)
+    done = {"status": {"phase": "Succeeded"}}
+    scene.api.patch(POD, "web-00", SYSTEM, done, "merge", subresource="status")
+    scene.falls_sick()
+    scene.wait(60)
+    assert scene.incident().record.pods_in_all is None, "a sign alone is not worth a list"
+    scene.wait(300)
+
+    record = scene.incident().record
+    assert (59, 50) == (record.pods_in_all, len(record.pods))
+    assert (SYSTEM, "web-01", "StatefulSet/web") == (
+        record.pods[0].namespace,
+        record.pods[0].name,
+        record.pods[0].owner,
+    )
+    scene.wait(600)
+    assert record == scene.incident().record
+
+
+def test_a_list_from_before_the_record_does_not_count() -> None:
+    """Somebody listed the pods of this node an hour ago: they are listed again."""
+    scene = Scene()
+    scene.wait(1)
+    a_pod(scene, 1)
+    scene.engine.seen(Seen(pods_at(NODE_AT), "", "1", PodsOfNode()), scene.now)
+    scene.falls_sick()
+    scene.wait(400)
+
+    assert 1 == scene.incident().record.pods_in_all
+
+
+def test_each_write_has_its_reason() -> None:
+    """Why a record begins, is written and is dropped: all of it daily business."""
+    scene = Scene()
+    for number in range(1, 12):
+        stored(scene, number)
+    told: set[type] = set()
+    carry_out = scene.engine.ended
+
+    def ended(effect: Effect, outcome: Outcome, now: Now) -> Effect | None:
+        told.update(type(reason) for reason in scene.engine.decisions[effect.key].because)
+        return carry_out(effect, outcome, now)
+
+    scene.engine.ended = ended  # type: ignore[method-assign]
+    scene.falls_sick()
+    scene.wait(600)
+
+    assert {IncidentBegins, IncidentBehind, IncidentsOverflow} == told
+    assert all(kind.quiet for kind in (IncidentBegins, IncidentBehind, IncidentsOverflow))

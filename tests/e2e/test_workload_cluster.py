@@ -1,0 +1,140 @@
+"""A management cluster and a workload cluster, both real: judged through the kubeconfig secret, repaired there.
+
+One story over one afternoon, told in order: the right to read the secret is missing, then given; a node of the workload
+cluster falls silent and is repaired; its API server dies, and nothing begins until it is back.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from base64 import b64encode
+from collections.abc import Iterator
+
+import pytest
+from tests.e2e import audit
+from tests.e2e.api import Api, Json, eventually
+from tests.e2e.certificates import Certificates
+from tests.e2e.controlplane import ControlPlane
+from tests.e2e.deploy import MANAGER, NAMESPACE, allow, kubectl
+from tests.e2e.fleet import NODES, Fleet
+from tests.e2e.managers import Manager
+from tests.e2e.repairs import assert_nothing_left, ours, wait_until_over
+
+from noderemedy.sim.objects import cluster_definition
+
+CHECKS = "/apis/cluster.x-k8s.io/v1alpha3/namespaces/default/machinehealthchecks"
+CLUSTERS = "/apis/cluster.x-k8s.io/v1beta1/namespaces/default/clusters"
+DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+LABELS = {"role": "checked"}
+CHECK: Json = {
+    "apiVersion": "cluster.x-k8s.io/v1alpha3",
+    "kind": "MachineHealthCheck",
+    "metadata": {"name": "workers", "annotations": {"node-remedy.dev/mode": "observe"}},
+    "spec": {
+        "selector": {"matchLabels": LABELS},
+        "unhealthyConditions": [{"type": "Ready", "status": "Unknown", "timeout": "300s"}],
+        "maxUnhealthy": 9,
+    },
+}
+RIGHTS = [("", "nodes", ("get", "list", "watch", "patch", "delete"))]
+WORKER = "viewer"  # the identity that the kubeconfig in the secret shows; its requests are recorded
+
+
+@pytest.fixture(scope="module")
+def workload(
+    binaries: dict[str, str], certificates: Certificates, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """A second control plane: it has Nodes and nothing of ours."""
+    plane = ControlPlane(binaries, tmp_path_factory.mktemp("workload"), certificates)
+    plane.start()
+    allow(plane.api(), "nodes-of-e2e", RIGHTS, WORKER)
+    yield plane
+    plane.stop()
+
+
+@pytest.fixture(scope="module")
+def fleet(installed_plane: ControlPlane, workload: ControlPlane) -> Iterator[Fleet]:
+    """Machines, hosts, Cluster, check and secret in one cluster, Nodes in the other."""
+    with Fleet(installed_plane, workload) as fleet:
+        describe(fleet.api, workload)
+        fleet.add("one", "two")
+        for name in ("one", "two"):
+            fleet.api.merge(fleet.machine_path(name), {"metadata": {"labels": LABELS}}).ok()
+        fleet.api.create(CHECKS, CHECK).ok()
+        yield fleet
+
+
+def describe(api: Api, workload: ControlPlane) -> None:
+    """What Cluster API keeps of a workload cluster: a Cluster, and the secret with its kubeconfig."""
+    api.create(DEFINITIONS, cluster_definition()).ok()
+    eventually(lambda: api.get(CLUSTERS).status == 200, "the kind Cluster is served")
+    tree = {"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Cluster", "metadata": {"name": "e2e"}, "spec": {}}
+    api.create(CLUSTERS, tree).ok()
+    conditions = [{"type": kind, "status": "True"} for kind in ("ControlPlaneInitialized", "InfrastructureReady")]
+    api.merge(f"{CLUSTERS}/e2e/status", {"status": {"conditions": conditions}}).ok()
+    metadata = {"name": "e2e-kubeconfig"}
+    value = b64encode(embedded(workload).encode()).decode()
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"value": value}}
+    api.create("/api/v1/namespaces/default/secrets", secret).ok()
+
+
+def embedded(plane: ControlPlane) -> str:
+    """A kubeconfig that holds its certificate and token itself, as Cluster API writes it."""
+    content = json.loads(plane.kubeconfig(WORKER).read_text())
+    [cluster] = content["clusters"]
+    authority = plane.certificates.authority.read_bytes()
+    cluster["cluster"] = {"server": plane.server, "certificate-authority-data": b64encode(authority).decode()}
+    return json.dumps(content)
+
+
+def healthy(api: Api) -> tuple[int, int]:
+    """What the check counts: machines, and those that are healthy."""
+    found = api.get(f"{CHECKS}/workers").ok().get("status", {})
+    return found.get("expectedMachines", -1), found.get("currentHealthy", -1)
+
+
+def up(manager: Manager) -> float:
+    return manager.figure("node_remedy_workload_cluster_up", cluster="default/e2e")
+
+
+def test_a_workload_cluster(installed_plane: ControlPlane, workload: ControlPlane, fleet: Fleet) -> None:
+    """Forbidden, granted, judged, repaired in its own cluster; away: nothing begins; back: it goes on."""
+    api = fleet.api
+    with Manager(installed_plane, how="hurried") as manager:
+        manager.wait_until_ready()
+        [told] = eventually(lambda: manager.said("workload cluster", state="unreachable"), "it may not read the secret")
+        assert "grant get on secrets in namespace default" in told["why"]
+        eventually(lambda: healthy(api) == (2, 0), "nobody is called healthy, or sick")
+
+        account = f"--serviceaccount={NAMESPACE}:{MANAGER}"
+        role = "--clusterrole=node-remedy-workload-clusters"
+        kubectl(installed_plane, "create", "rolebinding", "node-remedy-workload-clusters", role, account)
+        eventually(lambda: up(manager) == 1, "the right is given, the cluster is connected")
+        eventually(lambda: healthy(api) == (2, 2), "both are judged by the Nodes of their cluster")
+
+        fleet.crash("one")
+        eventually(lambda: healthy(api) == (2, 1), "a node of the workload cluster fell silent", 60)
+        before = fleet.node("one")["metadata"]["uid"]
+        fleet.ask_for_repair("one")
+        wait_until_over(fleet, "one", seconds=90)
+        assert before != fleet.node("one")["metadata"]["uid"]
+        assert "delete nodes" in audit.done(workload.audit_log, "one", WORKER)
+        assert [] == [one for one in audit.writes(installed_plane.audit_log) if one.resource == "nodes"]
+        eventually(lambda: healthy(api) == (2, 2), "it is healthy again")
+
+        workload.stop_api()
+        eventually(lambda: up(manager) == 0, "its API server is away", 60)
+        eventually(lambda: healthy(api) == (2, 0), "nobody is judged")
+        fleet.ask_for_repair("two")
+        time.sleep(3)
+        assert {} == ours(fleet.host("two")), "nothing begins for a node that nobody can see"
+        assert "ok" in manager.answer("/readyz"), "the manager is well"
+
+        workload.start_api()
+        eventually(lambda: up(manager) == 1, "back", 60)
+        wait_until_over(fleet, "two", seconds=90)
+        assert_nothing_left(fleet, "two")
+        eventually(lambda: healthy(api) == (2, 2), "both are healthy")
+        assert [] == api.items(NODES), "nothing was made here"
+        assert not [word for word in workload.tokens.values() if word in manager.program.log.read_text()]
