@@ -33,6 +33,8 @@ class Lazy(NamedTuple):
 # name -> module with a click command of the same name. A module that is not there yet is not shown.
 COMMANDS: dict[str, Lazy] = {
     "plan": Lazy("noderemedy.cli.plan", "Show what would be done, and why; change nothing."),
+    "explain": Lazy("noderemedy.cli.explain", "Why is nothing done for a node, what comes next, and when."),
+    "history": Lazy("noderemedy.cli.history", "What happened to nodes, and what was done about it."),
     "manager": Lazy("noderemedy.cli.manager", "Run the manager: repair nodes until it is stopped."),
     "lab": Lazy("noderemedy.cli.lab", "A whole cluster on this machine, to watch a repair."),
     "import": Lazy(

@@ -1,0 +1,71 @@
+"""`node-remedy explain NODE|MACHINE`: why is nothing done, what comes next, and when. Changes nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from noderemedy.cli.plan import moment
+from noderemedy.manager import explain as explaining
+from noderemedy.manager import plan as planning
+from noderemedy.manager import sources
+from noderemedy.model.time import Wall
+
+
+@click.command()
+@click.argument("name", metavar="NODE|MACHINE")
+@click.option(
+    "-f",
+    "--filename",
+    "names",
+    multiple=True,
+    metavar="FILE|DIR|-",
+    help="Kubernetes YAML or JSON; - is standard input. Without it: the live cluster.",
+)
+@click.option("--now", callback=moment, metavar="TIME", help="As if it were this time, like 2030-01-31T12:00:00Z.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--json", "is_json", is_flag=True, help="The same as -o json.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
+@click.option("--context", default="", help="The context of the kubeconfig to use.")
+def explain(
+    name: str,
+    names: tuple[str, ...],
+    now: Wall | None,
+    output: str,
+    is_json: bool,
+    kubeconfig: Path | None,
+    context: str,
+) -> None:
+    """Show what is known about one node or machine: who judges it, every gate before its repair, and what is next.
+
+    NAME is the name of a node or a machine; machine/NAMESPACE/NAME where several have it.
+    """
+    at = now or Wall(time.time_ns() // 1_000_000)
+    if names and (kubeconfig or context):
+        raise click.UsageError("-f reads files, --kubeconfig and --context a live cluster; leave one of them out")
+    look, remarks = files(names, at) if names else live(kubeconfig, context, at)
+    found = explaining.explain(look, name)
+    for remark in remarks:
+        click.echo(f"Note: {remark}", err=True)
+    if is_json or output == "json":
+        click.echo(json.dumps([one.plain() for one in found], indent=2, ensure_ascii=False))
+        return
+    from noderemedy.cli import explaintext
+
+    explaintext.show(found, at)
+
+
+def files(names: tuple[str, ...], now: Wall) -> tuple[planning.Look, list[str]]:
+    return planning.look_at(sources.objects(names, sys.stdin.buffer.read), now)
+
+
+def live(kubeconfig: Path | None, context: str, now: Wall) -> tuple[planning.Look, list[str]]:
+    import asyncio
+
+    from noderemedy.manager import liveplan
+
+    return asyncio.run(liveplan.look_at(kubeconfig, context, now))

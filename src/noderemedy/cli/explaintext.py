@@ -1,0 +1,101 @@
+"""An explanation for people: one block per target, gates in order with a mark each. Colour on a terminal only."""
+
+from __future__ import annotations
+
+import sys
+
+from rich.console import Console
+from rich.text import Text
+
+from noderemedy.cli.plantext import INDENT, distance, row, text
+from noderemedy.manager.explain import Explanation, Gates
+from noderemedy.model.reasons import WaitingForBudget
+from noderemedy.model.room import Passage
+from noderemedy.model.time import Wall
+
+NOBODY = "no check selects it: nobody judges it, and it is repaired only if somebody asks for that"
+NO_MACHINE = "no Machine names this node: node-remedy does nothing about it"
+
+
+def show(found: tuple[Explanation, ...], now: Wall) -> None:
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    for one in found:
+        for line in lines(one, now):
+            console.print(line)
+        console.print()
+
+
+def lines(one: Explanation, now: Wall) -> list[Text]:
+    """The block of one target."""
+    shown = [title(one)]
+    if one.machine is None:
+        return [*shown, row("machine", NO_MACHINE, "yellow"), *doing(one, now)]
+    shown.append(row("check", str(one.check) if one.check else NOBODY, "" if one.check else "yellow"))
+    shown += [row("", f"selected by {other}, too", "yellow") for other in one.others]
+    shown += verdict(one, now)
+    for room in one.gates:
+        shown += gates(room, now)
+    shown += [row("running", words, "green") for words in one.running]
+    shown += doing(one, now)
+    if one.incident:
+        last = f", last step: {one.last_step}" if one.last_step else ""
+        shown.append(row("incident", f"{one.incident}{last}", ""))
+    return [*shown, answer(one, now)]
+
+
+def title(one: Explanation) -> Text:
+    node = f"  (node {one.node.name})" if one.node and one.machine else ""
+    return Text.assemble((str(one.machine or one.node), "bold"), node)
+
+
+def verdict(one: Explanation, now: Wall) -> list[Text]:
+    if not one.verdict:
+        return []
+    since = f" since {one.since}" if one.since else ""
+    until = f", next look {one.until} ({distance(now, one.until)})" if one.until else ""
+    style = {"Healthy": "green", "Unhealthy": "red"}.get(one.verdict, "yellow")
+    shown = [row("verdict", f"{one.verdict}{since}{until}", style)]
+    return shown + [row("", reason.note(), "") for reason in one.signs]
+
+
+def gates(room: Gates, now: Wall) -> list[Text]:
+    """In order. The budget is asked last: where something else blocks, it has not been asked."""
+    shown, is_closed = [row("gates", f"of the room {room.room}, in order", "")], False
+    for passage in room.passages:
+        shown.append(gate(passage, now, is_closed))
+        is_closed = is_closed or passage.reason is not None
+    return shown
+
+
+def gate(passage: Passage, now: Wall, is_closed: bool) -> Text:
+    if is_closed and isinstance(passage.reason, WaitingForBudget):
+        return row("", f"  unasked  {passage.gate}", "dim")
+    if passage.reason is None:
+        return row("", f"  passed   {passage.gate}", "green")
+    until = f" (until {passage.until}, {distance(now, passage.until)})" if passage.until else ""
+    style = "red" if passage.reason.alert else "yellow"
+    return row("", f"  BLOCKED  {passage.gate}: {passage.reason.note()}{until}", style)
+
+
+def doing(one: Explanation, now: Wall) -> list[Text]:
+    """What a plan says: the next actions, and when somebody looks again."""
+    shown = []
+    for entry in one.next:
+        shown += [row("next", f"{text(action)}  ({entry.room})", "green") for action in entry.actions]
+        shown += [row("", reason.note(), "") for reason in entry.because if entry.actions]
+    wakes = [entry.wake_at for entry in one.next if entry.wake_at]
+    if wakes:
+        shown.append(row("next look", f"{min(wakes)} ({distance(now, min(wakes))})", "cyan"))
+    return shown
+
+
+def answer(one: Explanation, now: Wall) -> Text:
+    """One sentence to take away."""
+    doing_now = [type(action).__name__ for entry in one.next for action in entry.actions]
+    if doing_now:
+        return Text.assemble(INDENT, (f"Next: {', '.join(doing_now)}.", "bold"))
+    if one.blocked:
+        assert one.blocked.reason is not None
+        until = f"; that changes {distance(now, one.blocked.until)}" if one.blocked.until else ""
+        return Text.assemble(INDENT, (f"Nothing is done now: {one.blocked.reason.note()}{until}.", "bold"))
+    return Text.assemble(INDENT, ("Nothing is to be done.", "bold"))

@@ -1,0 +1,98 @@
+"""`node-remedy history`: what happened to nodes, and what was done about it. Reads Incidents, changes nothing."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from difflib import get_close_matches
+from pathlib import Path
+
+import click
+
+from noderemedy.manager import history as keeping
+from noderemedy.manager import sources
+from noderemedy.model.meta import Malformed
+from noderemedy.model.time import Wall
+from noderemedy.wire.scalars import read_duration, read_wall
+
+
+def past(ctx: click.Context, param: click.Parameter, value: str | None) -> Wall | None:
+    """A moment, or a length of time before now."""
+    if value is None:
+        return None
+    days = value[:-1] if value.endswith("d") and value[:-1].isdigit() else ""
+    span = read_duration(f"{int(days) * 24}h" if days else value)
+    if not isinstance(span, Malformed):
+        return Wall(time.time_ns() // 1_000_000 - span.ms)
+    at = read_wall(value)
+    if isinstance(at, Malformed):
+        told = f"{value!r} is neither a length of time like 24h or 7d nor a time like 2030-01-31T12:00:00Z"
+        raise click.BadParameter(told, ctx, param)
+    return at
+
+
+@click.command()
+@click.argument("name", metavar="[NODE|MACHINE|INCIDENT]", default="")
+@click.option(
+    "-f",
+    "--filename",
+    "names",
+    multiple=True,
+    metavar="FILE|DIR|-",
+    help="Kubernetes YAML or JSON; - is standard input. Without it: the live cluster.",
+)
+@click.option("--since", callback=past, metavar="AGE|TIME", help="Leave out what was over before: 24h, 7d, or a time.")
+@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--json", "is_json", is_flag=True, help="The same as -o json.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
+@click.option("--context", default="", help="The context of the kubeconfig to use.")
+def history(
+    name: str,
+    names: tuple[str, ...],
+    since: Wall | None,
+    output: str,
+    is_json: bool,
+    kubeconfig: Path | None,
+    context: str,
+) -> None:
+    """List incidents, the newest first: of all nodes, of one node or machine, or one incident with all its steps."""
+    if names and (kubeconfig or context):
+        raise click.UsageError("-f reads files, --kubeconfig and --context a live cluster; leave one of them out")
+    kept, remarks = files(names) if names else live(kubeconfig, context)
+    for remark in remarks:
+        click.echo(f"Note: {remark}", err=True)
+    found = keeping.chosen(kept, name, since)
+    if is_json or output == "json":
+        click.echo(json.dumps([one.plain() for one in found], indent=2, ensure_ascii=False))
+        return
+    from noderemedy.cli import historytext
+
+    if not found:
+        click.echo(nothing(kept, name, since))
+    elif [name] == [one.at.name for one in found]:
+        historytext.show_one(found[0])
+    else:
+        historytext.show(found)
+
+
+def nothing(kept: list[keeping.Kept], name: str, since: Wall | None) -> str:
+    """Why the list is empty."""
+    after = f" since {since}" if since else ""
+    if not name or not kept:
+        return f"No incidents{after}."
+    if any(name in keeping.called(one) for one in kept):
+        return f"No incidents of {name}{after}."
+    near = get_close_matches(name, sorted({known for one in kept for known in keeping.called(one)}), n=3)
+    hint = f" Did you mean {' or '.join(near)}?" if near else ""
+    return f"No incidents of {name}.{hint}"
+
+
+def files(names: tuple[str, ...]) -> tuple[list[keeping.Kept], list[str]]:
+    return keeping.in_files(sources.objects(names, sys.stdin.buffer.read))
+
+
+def live(kubeconfig: Path | None, context: str) -> tuple[list[keeping.Kept], list[str]]:
+    import asyncio
+
+    return asyncio.run(keeping.in_cluster(kubeconfig, context))

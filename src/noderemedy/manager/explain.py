@@ -1,0 +1,202 @@
+"""Why is nothing done, what comes next, and when: all that the rooms say about one node or machine. Pure.
+
+Called by `node-remedy explain`. It is the same dry look as a plan's, and the gates are the rooms' own: what is shown as
+blocked is what `decide` stops at, there is no second implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import get_close_matches
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core import approvals
+from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
+from noderemedy.core.machines import MACHINE_KINDS, node_at
+from noderemedy.core.metal3.links import host_ref
+from noderemedy.manager import plain
+from noderemedy.manager.plan import KEEPING_RECORDS, Entry, Look
+from noderemedy.model.budget import NEED, Need
+from noderemedy.model.errors import Permanent
+from noderemedy.model.healthcheck import NeedsLook, Unhealthy, Unjudged, Waiting
+from noderemedy.model.ids import NODE, Ref
+from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.outcome import Key
+from noderemedy.model.reasons import Reason
+from noderemedy.model.room import Passage, Present
+from noderemedy.model.time import Wall
+
+OF_MACHINES = ("remediation", "annotation", "owner")  # rooms that have a Machine for a key
+LIKE, NEAR = 3, 0.5  # how many names are offered, and how like they must be
+
+
+class NoSuchTarget(Permanent):
+    """Nothing of that name is there: says what is."""
+
+
+class Gates(Struct, frozen=True):
+    """All gates of one room before this target, in order."""
+
+    room: str
+    passages: tuple[Passage, ...]
+
+
+class Explanation(Struct, frozen=True):
+    """Everything about one target. Without a machine nobody repairs the node."""
+
+    machine: Ref | None
+    node: Ref | None
+    check: Ref | None = None
+    others: tuple[Ref, ...] = ()  # checks that select it, too
+    verdict: str = ""  # "": nobody judges it
+    since: Wall | None = None
+    until: Wall | None = None
+    signs: tuple[Reason, ...] = ()
+    gates: tuple[Gates, ...] = ()
+    next: tuple[Entry, ...] = ()
+    running: tuple[str, ...] = ()
+    incident: str = ""
+    last_step: str = ""
+
+    @property
+    def blocked(self) -> Passage | None:
+        """The first gate that is closed."""
+        return next((passage for one in self.gates for passage in one.passages if passage.reason), None)
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "machine": str(self.machine) if self.machine else None,
+            "node": str(self.node) if self.node else None,
+            "check": str(self.check) if self.check else None,
+            "overlappingChecks": [str(one) for one in self.others],
+            "verdict": self.verdict or None,
+            "since": str(self.since) if self.since else None,
+            "until": str(self.until) if self.until else None,
+            "signs": [plain.reason(one) for one in self.signs],
+            "gates": [{"room": one.room, "gates": [passage(two) for two in one.passages]} for one in self.gates],
+            "next": [entry.plain() for entry in self.next],
+            "running": list(self.running),
+            "incident": self.incident or None,
+        }
+
+
+def passage(one: Passage) -> dict[str, Any]:
+    return {
+        "gate": one.gate,
+        "passed": one.reason is None,
+        "because": plain.reason(one.reason) if one.reason else None,
+        "until": str(one.until) if one.until else None,
+    }
+
+
+# --- who is meant ------------------------------------------------------------------------------------------------
+
+
+def explain(look: Look, name: str) -> tuple[Explanation, ...]:
+    """All machines of that name, in whatever namespace, or the machine of a node of that name. Raises NoSuchTarget."""
+    found = list(machines_of(look, name))
+    if found:
+        return tuple(of_machine(look, ref, machine) for ref, machine in found)
+    nodes = [ref for ref in look.engine.cache.refs() if ref.kind == NODE and name in names_of(ref)]
+    if nodes:
+        return tuple(Explanation(None, ref, next=entries(look, (ref,))) for ref in nodes)
+    raise NoSuchTarget(unknown(look, name))
+
+
+def machines_of(look: Look, name: str) -> Iterator[tuple[Ref, Machine]]:
+    """By the machine's own name first; by its node's name only where no machine is called so."""
+    every = list(all_machines(look))
+    own = [one for one in every if name in names_of(one[0])]
+    yield from own or [one for one in every if name in (one[1].node_name, f"node/{one[1].node_name}")]
+
+
+def all_machines(look: Look) -> Iterator[tuple[Ref, Machine]]:
+    for ref in look.engine.cache.refs():
+        if ref.kind in MACHINE_KINDS:
+            yield ref, look.engine.cache.read(ref).obj  # type: ignore[union-attr]  # refs() are those that are present
+
+
+def names_of(ref: Ref) -> tuple[str, ...]:
+    """How people may call an object: name, namespace/name, kind/name, kind/namespace/name."""
+    kind = ref.kind.kind.lower()
+    namespaced = (f"{ref.namespace}/{ref.name}", f"{kind}/{ref.namespace}/{ref.name}") if ref.namespace else ()
+    return (ref.name, f"{kind}/{ref.name}", *namespaced)
+
+
+def unknown(look: Look, name: str) -> str:
+    nodes = [ref.name for ref in look.engine.cache.refs() if ref.kind == NODE]
+    known = sorted({*nodes, *(ref.name for ref, _ in all_machines(look))})
+    near = get_close_matches(name.rpartition("/")[2], known, n=LIKE, cutoff=NEAR)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"{len(known)} nodes and machines are known"
+    return f"there is no node or machine {name!r}; {hint}"
+
+
+# --- what is said about it ---------------------------------------------------------------------------------------
+
+
+def of_machine(look: Look, ref: Ref, machine: Machine) -> Explanation:
+    cache = look.engine.cache
+    found = cache.read(verdict_ref(ref))
+    fact: VerdictFact | None = found.obj if isinstance(found, Present) else None
+    host = host_ref(ref, machine.host) if isinstance(machine.host, HostName) else None
+    node = node_at(ref, machine, cache)
+    related = tuple(one for one in (ref, host, node) if one is not None)
+    keys = [key for key in look.engine.decisions if key.ref in related or is_named_after(key.ref, ref)]
+    incident = approvals.open_incident(ref, cache)
+    steps = incident[1].obj.record.steps if incident else ()
+    verdict = fact.verdict if fact else None
+    return Explanation(
+        machine=ref,
+        node=node,
+        check=fact.check if fact else None,
+        others=fact.others if fact else (),
+        verdict=type(verdict).__name__ if verdict else "",
+        since=verdict.since if isinstance(verdict, Unhealthy) else None,
+        until=verdict.until if isinstance(verdict, Waiting | Unjudged) else None,
+        signs=verdict.because if isinstance(verdict, Unhealthy | Waiting | Unjudged | NeedsLook) else (),
+        gates=gates(look, ref, keys),
+        next=entries(look, tuple(key.ref for key in keys)),
+        running=running(look, ref),
+        incident=incident[0].name if incident else "",
+        last_step=f"{steps[-1].what} {steps[-1].value}".strip() if steps else "",
+    )
+
+
+def is_named_after(ref: Ref, machine: Ref) -> bool:
+    """Requests have the name of their machine."""
+    return (ref.cluster, ref.namespace, ref.name) == (machine.cluster, machine.namespace, machine.name)
+
+
+def gates(look: Look, machine: Ref, keys: list[Key]) -> tuple[Gates, ...]:
+    """Room by room, those that have a say about this target now."""
+    shown = []
+    for room in look.engine.rooms.values():
+        if room.explains is None:
+            continue
+        own = [machine] if room.name in OF_MACHINES else [key.ref for key in keys if key.room == room.name]
+        for ref in own:
+            view = room.sees(ref, look.engine.cache)
+            passages = room.explains(view, look.now) if view is not None else ()
+            if passages:
+                shown.append(Gates(room.name, passages))
+    return tuple(shown)
+
+
+def entries(look: Look, refs: tuple[Ref, ...]) -> tuple[Entry, ...]:
+    """What a plan would say about these objects."""
+    wanted = {str(ref) for ref in refs}
+    return tuple(entry for entry in look.plan().entries if entry.key in wanted and entry.room not in KEEPING_RECORDS)
+
+
+def running(look: Look, machine: Ref) -> tuple[str, ...]:
+    """Repairs that were begun, by which room, and since when the target has been sick."""
+    cache = look.engine.cache
+    stated = [cache.read(ref) for ref in cache.refs() if ref.kind == NEED]
+    needs: list[Need] = [entry.obj for entry in stated if isinstance(entry, Present)]
+    return tuple(
+        f"{one.room}: a repair runs, for what began at {one.since}"
+        for one in needs
+        if one.target == machine and one.is_running
+    )

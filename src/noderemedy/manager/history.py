@@ -1,0 +1,132 @@
+"""Incidents to read: from files or from a live cluster, newest first. Called by `node-remedy history`."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.kube.config import load
+from noderemedy.drivers.kube.discovery import NotServed, serving
+from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused
+from noderemedy.drivers.kube.listing import Lister
+from noderemedy.drivers.kube.refusals import describe
+from noderemedy.drivers.kube.sink import DEFAULT
+from noderemedy.manager.kinds import WANTED
+from noderemedy.manager.liveplan import Unreachable
+from noderemedy.manager.plain import plain
+from noderemedy.manager.plan import kind_of, with_uid
+from noderemedy.manager.sources import Source
+from noderemedy.model.errors import Permanent
+from noderemedy.model.ids import INCIDENT, Kind, Ref
+from noderemedy.model.incident import Incident
+from noderemedy.model.outcome import Seen
+from noderemedy.model.time import Wall
+from noderemedy.wire.incidents import spec_body, status_body
+from noderemedy.wire.objects import Undecodable, convert, decode
+
+NOT_INSTALLED = (
+    "Incidents are not installed in this cluster, so there is no history; "
+    "install the kind with kubectl apply -f deploy/crds, from then on every episode is recorded"
+)
+
+
+class NoHistory(Permanent):
+    """There are no Incidents to read: says why, and what to do."""
+
+
+class Kept(Struct, frozen=True):
+    """One Incident and its name."""
+
+    at: Ref
+    incident: Incident
+
+    def plain(self) -> dict[str, Any]:
+        approval = self.incident.approval
+        return {
+            "name": self.at.name,
+            "spec": spec_body(self.incident.found),
+            "status": status_body(self.incident.record),
+            "approval": plain(approval) if approval else None,
+        }
+
+
+def chosen(kept: list[Kept], name: str, since: Wall | None) -> list[Kept]:
+    """Those of one node, machine or name, that were not over before `since`; the newest first."""
+    found = [one for one in kept if not name or name in called(one)]
+    if since is not None:
+        found = [one for one in found if (one.incident.record.closed or since) >= since]
+    return sorted(found, key=lambda one: (one.incident.found.detected, one.at.name), reverse=True)
+
+
+def called(one: Kept) -> tuple[str, ...]:
+    """The names by which people may ask for an Incident."""
+    target = one.incident.found.target
+    machine = (target.name, f"{target.namespace}/{target.name}", f"machine/{target.name}")
+    node = one.incident.found.node
+    return (one.at.name, *machine, *((node, f"node/{node}") if node else ()))
+
+
+def in_files(sources: list[Source]) -> tuple[list[Kept], list[str]]:
+    """The Incidents among these objects, and what is wrong with the others of that kind."""
+    kept, remarks = [], []
+    for source in sources:
+        if kind_of(source.tree) != INCIDENT:
+            continue
+        try:
+            seen = convert(INCIDENT, with_uid(source.tree, INCIDENT))
+            kept.append(Kept(seen.ref, seen.obj))
+        except Undecodable as problem:
+            remarks.append(f"{source.origin}: {problem}")
+    return kept, remarks
+
+
+async def in_cluster(kubeconfig: Path | None, context: str) -> tuple[list[Kept], list[str]]:
+    """The Incidents of the cluster that the kubeconfig means. Raises Theirs."""
+    async with KubeClient(load(kubeconfig, context)) as client:
+        shelf = Shelf()
+        try:
+            match await serving(client, WANTED[INCIDENT]):
+                case Obstacle(why):
+                    raise Unreachable(why)
+                case NotServed():
+                    raise NoHistory(NOT_INSTALLED)
+                case resource:
+                    await Lister(client, partial(decode, INCIDENT), shelf, "", DEFAULT).pour(resource)
+        except Refused as refused:
+            raise Unreachable(describe(refused.answer, WANTED[INCIDENT].guess())) from None
+        except (NotSent, NoAnswer) as problem:
+            raise Unreachable(str(problem)) from None
+        return shelf.kept, shelf.remarks
+
+
+class Shelf:
+    """A `Sink` for one list."""
+
+    def __init__(self) -> None:
+        self.kept: list[Kept] = []
+        self.remarks: list[str] = []
+
+    def listing(self, kind: Kind) -> None:
+        """A list begins: nothing is known yet."""
+
+    def seen(self, item: Seen) -> None:
+        self.kept.append(Kept(item.ref, item.obj))
+
+    def gone(self, item: Seen) -> None:
+        """A list tells of nothing that is gone."""
+
+    def listed(self, kind: Kind) -> None:
+        """That was all."""
+
+    def unreadable(self, kind: Kind, problem: Undecodable) -> None:
+        self.remarks.append(str(problem))
+
+    def contact(self, kind: Kind) -> None:
+        """How fresh a list is does not matter here."""
+
+    def lost(self, kind: Kind, obstacle: Obstacle) -> None:
+        """Only watches are lost."""

@@ -1,0 +1,183 @@
+"""`explain`: who judges a target, every gate in order, what is next and when; wrong names get near ones."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from tests.builders import MACHINE_AT, NOW
+from tests.cli.test_plan_health import EXAMPLE, a_machine, a_node, a_pool
+
+from noderemedy.cli.main import cli
+from noderemedy.model.ids import INCIDENT, SYSTEM, ref
+from noderemedy.model.incident import Detection
+from noderemedy.wire.incidents import incident_body
+
+SOON, LATER = "2026-01-01T00:03:00Z", "2026-01-01T00:06:00Z"
+POWER_CYCLE = Path(__file__).parents[2] / "examples" / "annotation-power-cycle"
+
+
+def explained(folder: Path, *arguments: str, trees: list[dict[str, Any]] | None = None) -> Result:
+    """Run it on a pool of five machines whose first node is not ready since midnight."""
+    (folder / "world.yaml").write_text(yaml.safe_dump_all(trees or a_pool("Unknown")))
+    return CliRunner().invoke(cli, ["explain", *arguments, "-f", str(EXAMPLE), "-f", str(folder)])
+
+
+def as_json(folder: Path, *arguments: str, **more: Any) -> list[dict[str, Any]]:
+    result = explained(folder, *arguments, "--json", **more)
+    assert 0 == result.exit_code, result.output
+    found: list[dict[str, Any]] = json.loads(result.stdout)
+    return found
+
+
+def gates_of(found: dict[str, Any], room: str = "remediation") -> dict[str, bool]:
+    [gates] = [one["gates"] for one in found["gates"] if one["room"] == room]
+    return {gate["gate"]: gate["passed"] for gate in gates}
+
+
+def test_a_countdown_and_what_blocks(tmp_path: Path) -> None:
+    """In its grace period a machine waits: the gate says for what, and until when."""
+    [found] = as_json(tmp_path, "w0", "--now", SOON)
+
+    assert ("Machine/machine-api/w0", "Node//n0", "MachineHealthCheck/machine-api/example") == (
+        found["machine"],
+        found["node"],
+        found["check"],
+    )
+    assert ("Waiting", "2026-01-01T00:05:01Z") == (found["verdict"], found["until"])
+    assert ["ConditionPending"] == [sign["reason"] for sign in found["signs"]]
+    blocked = [gate for one in found["gates"] for gate in one["gates"] if not gate["passed"]]
+    assert ("machine is unhealthy", "ConditionPending", "2026-01-01T00:05:01Z") == (
+        blocked[0]["gate"],
+        blocked[0]["because"]["reason"],
+        blocked[0]["until"],
+    )
+
+
+def test_all_gates_pass_and_what_is_next(tmp_path: Path) -> None:
+    """After the timeout every gate is open, and the next action is named."""
+    [found] = as_json(tmp_path, "w0", "--now", LATER)
+
+    assert {True} == set(gates_of(found).values())
+    assert ("Unhealthy", "2026-01-01T00:00:00Z") == (found["verdict"], found["since"])
+    assert "WriteMachineConditions" in [action["do"] for entry in found["next"] for action in entry["actions"]]
+
+
+@pytest.mark.parametrize("name", ["n0", "node/n0", "w0", "machine/w0", "machine-api/w0", "machine/machine-api/w0"])
+def test_a_target_has_many_names(tmp_path: Path, name: str) -> None:
+    """By node or machine, with or without namespace."""
+    [found] = as_json(tmp_path, name, "--now", SOON)
+
+    assert "Machine/machine-api/w0" == found["machine"]
+
+
+def test_machines_of_one_name_are_all_explained(tmp_path: Path) -> None:
+    """Two namespaces have a w0: both are shown; with its namespace it is one."""
+    other = a_machine("w0", "n4")
+    other["metadata"]["namespace"] = "other"
+    trees = [*a_pool("Unknown"), other]
+
+    assert ["Machine/machine-api/w0", "Machine/other/w0"] == [
+        one["machine"] for one in as_json(tmp_path, "w0", trees=trees)
+    ]
+    assert ["Machine/other/w0"] == [one["machine"] for one in as_json(tmp_path, "other/w0", trees=trees)]
+
+
+def test_a_node_without_a_machine(tmp_path: Path) -> None:
+    """Nobody repairs it, and that is said."""
+    result = explained(tmp_path, "lonely", trees=[*a_pool("True"), a_node("lonely", "Unknown")])
+
+    assert 0 == result.exit_code
+    assert "no Machine names this node" in result.output
+
+
+def test_a_machine_that_nobody_judges(tmp_path: Path) -> None:
+    """Without a check there is no verdict."""
+    machine = a_machine("alone", "n0")
+    machine["metadata"]["labels"] = {}
+    result = explained(tmp_path, "alone", trees=[machine, a_node("n0", "True")])
+
+    assert 0 == result.exit_code
+    assert "no check selects it" in result.output
+    assert "Nothing is to be done." in result.output
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("w9", "did you mean"), ("zzzzzzzz", "10 nodes and machines are known"), ("machine-api/w9", "did you mean")],
+)
+def test_a_wrong_name_gets_near_ones(tmp_path: Path, name: str, told: str) -> None:
+    """One line, exit code 2, no traceback."""
+    from noderemedy.manager.explain import NoSuchTarget
+
+    result = explained(tmp_path, name)
+
+    assert isinstance(result.exception, NoSuchTarget)
+    assert f"there is no node or machine {name!r}" in str(result.exception)
+    assert told in str(result.exception)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["explain"], "Missing argument 'NODE|MACHINE'"),
+        (["explain", "a", "b"], "unexpected extra argument"),
+        (["explain", "a", "--now", "noon"], "'noon' is not a time like"),
+        (["explain", "a", "-o", "xml"], "'xml' is not one of"),
+        (["explain", "a", "-f", "x", "--context", "y"], "leave one of them out"),
+    ],
+)
+def test_wrong_arguments(arguments: list[str], told: str) -> None:
+    """The message names what is wrong."""
+    result = CliRunner().invoke(cli, arguments)
+
+    assert 2 == result.exit_code
+    assert told in result.output
+
+
+def test_the_text_marks_each_gate(tmp_path: Path) -> None:
+    """Passed, BLOCKED with a reason and a countdown, and a budget that nobody asked yet; then one sentence."""
+    lines = explained(tmp_path, "w0", "--now", SOON).output.splitlines()
+
+    assert any("passed   check is valid" in line for line in lines)
+    [blocked] = [line for line in lines if "BLOCKED" in line]
+    assert "in 2m 1s" in blocked
+    assert any("unasked  budget allows" in line for line in lines)
+    assert any(line.startswith("  Nothing is done now: condition Ready") for line in lines)
+
+
+def test_the_gates_of_the_annotation_room(tmp_path: Path) -> None:
+    """A marked machine on bare metal: the questions before power off, and the act behind them."""
+    result = CliRunner().invoke(cli, ["explain", "worker-1", "-f", str(POWER_CYCLE / "1-marked.yaml"), "--json"])
+    assert 0 == result.exit_code, result.output
+    [found] = json.loads(result.stdout)
+    [room] = [one for one in found["gates"] if one["room"] == "annotation"]
+
+    assert {"cluster paused", "host not ours", "power unknown", "power off disabled"} <= {
+        gate["gate"] for gate in room["gates"]
+    }
+    assert "AddRebootAnnotation" in [action["do"] for entry in found["next"] for action in entry["actions"]]
+
+
+def test_the_open_incident_is_named(tmp_path: Path) -> None:
+    """Where records are kept, the one that is open is the place to answer and to read on."""
+    target = ref(MACHINE_AT.kind, "w0", "machine-api")
+    found = Detection(target, "machine-w0", "0123456789", NOW.wall, "n0")
+    name = ref(INCIDENT, "n0-0123456789", SYSTEM)
+    [told] = as_json(tmp_path, "w0", trees=[*a_pool("Unknown"), incident_body(name, "v1alpha1", found)])
+
+    assert "n0-0123456789" == told["incident"]
+
+
+def test_what_runs_is_told(tmp_path: Path) -> None:
+    """A repair that a room has begun is named with it."""
+    trees = a_pool("Unknown")
+    trees[0]["metadata"]["annotations"] = {"host.metal3.io/external-remediation": "check example"}
+    result = explained(tmp_path, "w0", "--now", LATER, trees=trees)
+
+    assert 0 == result.exit_code
+    assert "running" in result.output
