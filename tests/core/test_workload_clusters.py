@@ -9,10 +9,13 @@ from msgspec.structs import replace
 from tests.builders import NOW, a_machine, a_node, ago, later
 
 from noderemedy.core import clusters, machines
-from noderemedy.core.healthcheck import checks, specs, verdicts
+from noderemedy.core.healthcheck import checks, specs, status, verdicts
 from noderemedy.core.healthcheck.facts import verdict_ref
+from noderemedy.core.healthcheck.remediationview import in_sight_since
 from noderemedy.core.metal3 import annotation
 from noderemedy.engine.loop import Engine
+from noderemedy.model.actions import Action, PublishCheckStatus
+from noderemedy.model.checkstatus import Told
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.healthcheck import (
     Criterion,
@@ -34,7 +37,7 @@ from noderemedy.model.room import Absent, Present, Unseen
 from noderemedy.model.time import Now, Span
 from noderemedy.rooms import watched
 
-ROOMS = (specs.ROOM, verdicts.ROOM, checks.ROOM, clusters.ROOM, annotation.ROOM)
+ROOMS = (specs.ROOM, verdicts.ROOM, checks.ROOM, status.ROOM, clusters.ROOM, annotation.ROOM)
 EAST, WEST = "fleet/east", "fleet/west"
 BY_READY = Criterion("Ready", "Unknown", Span(300_000))
 BY_MACHINE = Criterion("NodeHealthy", "Unknown", Span(300_000))
@@ -98,9 +101,19 @@ class Fleet:
         self.now = later(seconds, self.now)
         output = self.engine.step(self.now, 1)
         for effect in output.effects:
-            self.reads.append(effect.action.ref)
-            self.engine.ended(effect, Done(self.now.mono, gone=True), self.now)
+            self.engine.ended(effect, self.done(effect.action), self.now)
         return output.effects + (self.step() if output.effects else ())
+
+    def done(self, action: Action) -> Done:
+        """A live read finds nothing; a status is written."""
+        if not isinstance(action, PublishCheckStatus):
+            self.reads.append(action.ref)
+            return Done(self.now.mono, gone=True)
+        entry = self.engine.cache.read(action.ref)
+        assert isinstance(entry, Present)
+        self.version += 1
+        written = replace(entry.obj, status=action.status)
+        return Done(self.now.mono, Seen(action.ref, written.uid, str(self.version), written))
 
     def verdict(self, cluster: str) -> Verdict:
         entry = self.engine.cache.read(verdict_ref(machine_at(cluster)))
@@ -260,6 +273,50 @@ def test_entries_of_a_cluster_out_of_sight_are_unseen() -> None:
     assert [Present, Absent] == before
     assert [Unseen(), Unseen()] == away
     assert isinstance(cache.read(known), Present)
+
+
+@pytest.mark.parametrize(
+    ("sight", "seconds"),
+    [(Sight.HOME, 0), (Sight.SEEN, 100), (Sight.LOST, None), (Sight.UNKNOWN, None), (Sight.YOUNG, None)],
+)
+def test_a_new_repair_waits_until_its_cluster_was_watched_long_enough(sight: Sight, seconds: int | None) -> None:
+    """What counts is how long all that a machine is judged by has been in sight, here and there."""
+    fleet = Fleet()
+    fleet.step()
+    fleet.step(100)
+    fleet.remote(EAST, sight)
+    entry = fleet.engine.cache.read(machine_at(EAST))
+    assert isinstance(entry, Present)
+
+    found = in_sight_since(machine_at(EAST), entry.obj, fleet.engine.cache)
+
+    assert (later(seconds).mono if seconds is not None else None) == found
+
+
+# --- on the check ------------------------------------------------------------------------------------------------
+
+
+def conditions(fleet: Fleet) -> dict[str, tuple[str, str]]:
+    """What the status of the check says now."""
+    fleet.step()
+    entry = fleet.engine.cache.read(ref(HEALTH_CHECK, "workers", "fleet"))
+    assert isinstance(entry, Present)
+    return {one.type: (one.status, one.message) for one in entry.obj.status.conditions if isinstance(one, Told)}
+
+
+def test_a_check_says_that_it_cannot_see() -> None:
+    """A condition of its own while a cluster is away, and taken back; right after the start it is no news."""
+    fleet = Fleet()
+    fleet.remote(WEST, Sight.SEEN)
+    started = conditions(fleet)
+    fleet.remote(EAST, Sight.LOST, "no answer")
+    away = conditions(fleet)
+    fleet.remote(EAST, Sight.SEEN)
+    back = conditions(fleet)
+
+    assert {} == started
+    assert ("True", "1 of its machines cannot be judged: their cluster is out of sight") == away["CannotSee"]
+    assert ("False", "") == back["CannotSee"]
 
 
 # --- who says it -------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from tests.core.metal3 import test_gates
 from tests.sabotage.running import Sabotage, set_to
 
 from noderemedy.core import clusters, machines
-from noderemedy.core.healthcheck import criteria
+from noderemedy.core.healthcheck import criteria, facts, remediationview
 from noderemedy.core.metal3 import gates
 from noderemedy.engine import cache
 from noderemedy.model.reasons import CannotSeeCluster
@@ -94,6 +94,16 @@ SABOTAGES = (
         "nobody is told that a cluster is out of sight",
         set_to(clusters, "A_WHILE", Span(10**9)),
         (workload.test_the_cluster_says_it_aloud_after_a_while,),
+    ),
+    Sabotage(
+        "a check counts nobody as unseen",
+        set_to(facts, "blindness", lambda verdict: None),
+        (workload.test_a_check_says_that_it_cannot_see,),
+    ),
+    Sabotage(
+        "a repair begins as soon as its cluster is in sight",
+        set_to(remediationview.machines, "remote_of", lambda key, machine, reader: None),
+        (workload.test_a_new_repair_waits_until_its_cluster_was_watched_long_enough,),
     ),
     Sabotage(
         "everything out of sight is an alert",

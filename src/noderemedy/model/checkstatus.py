@@ -11,7 +11,8 @@ from msgspec import Struct
 from noderemedy.model.time import Wall
 
 REMEDIATION_ALLOWED, VALID, OVERLAPPING, DEPRECATED = "RemediationAllowed", "Valid", "Overlapping", "Deprecated"
-OURS = (REMEDIATION_ALLOWED, VALID, OVERLAPPING, DEPRECATED)
+CANNOT_SEE = "CannotSee"
+OURS = (REMEDIATION_ALLOWED, VALID, OVERLAPPING, DEPRECATED, CANNOT_SEE)
 
 
 class Told(Struct, frozen=True):

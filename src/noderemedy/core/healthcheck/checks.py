@@ -31,6 +31,8 @@ class CheckView(Struct, frozen=True):
     count: Tally
     contested: int  # machines that another check selects too
     first_seen: Mono = Mono(0)
+    unseen: int = 0
+    unasked: int = 0
 
 
 def decide(view: CheckView, now: Now) -> Decision:
@@ -44,7 +46,7 @@ def decide(view: CheckView, now: Now) -> Decision:
         because=tuple(because),
         wake_at=next_look(writer, view.first_seen, now),
         facts=(
-            Fact(gate_ref(view.at), GateFact(found, view.count, view.contested)),
+            Fact(gate_ref(view.at), GateFact(found, view.count, view.contested, view.unseen, view.unasked)),
             Fact(permit_ref(view.at), permit),
         ),
     )
@@ -64,7 +66,15 @@ def sees(key: Ref, reader: Reader) -> CheckView | None:
         healthy=reader.tally(BY_CHECK, facts.healthy(key)),
         unhealthy=reader.tally(BY_CHECK, facts.unhealthy(key)),
     )
-    return CheckView(key, entry.obj, count, reader.tally(BY_CHECK, facts.contested(key)), entry.first_seen)
+    return CheckView(
+        at=key,
+        check=entry.obj,
+        count=count,
+        contested=reader.tally(BY_CHECK, facts.contested(key)),
+        first_seen=entry.first_seen,
+        unseen=reader.tally(BY_CHECK, facts.unseen(key)),
+        unasked=reader.tally(BY_CHECK, facts.unasked(key)),
+    )
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:

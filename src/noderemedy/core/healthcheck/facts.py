@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noderemedy.model.decision import FactValue
-from noderemedy.model.healthcheck import Gate, HealthCheck, Sighting, Tally, Unhealthy, Verdict
+from noderemedy.model.healthcheck import Gate, HealthCheck, Sighting, Tally, Unhealthy, Unjudged, Verdict
 from noderemedy.model.ids import (
     FACTS,
     HEALTH_CHECK,
@@ -13,6 +13,7 @@ from noderemedy.model.ids import (
     Kind,
     Ref,
 )
+from noderemedy.model.reasons import CannotSeeCluster
 from noderemedy.model.room import Index
 
 # Machines of the two groups may share a name, so each has a kind of verdict of its own.
@@ -50,6 +51,8 @@ class GateFact(FactValue, frozen=True):
     gate: Gate
     count: Tally
     contested: int = 0  # machines that another check selects too
+    unseen: int = 0  # machines whose cluster cannot be seen
+    unasked: int = 0  # machines of whose cluster nobody knows anything yet
 
 
 class PermitFact(FactValue, frozen=True):
@@ -115,7 +118,15 @@ def buckets(ref: Ref, fact: VerdictFact) -> tuple[str, ...]:
         names += (unhealthy(fact.check), SICK)
     if fact.others:
         names.append(contested(fact.check))
+    if (hidden := blindness(fact.verdict)) is not None:
+        names.append(unseen(fact.check) if hidden.why else unasked(fact.check))
     return (*names, *(contested(other) for other in fact.others))
+
+
+def blindness(verdict: Verdict) -> CannotSeeCluster | None:
+    """Why a machine is not judged, if that is because of its cluster."""
+    reasons = verdict.because if isinstance(verdict, Unjudged) else ()
+    return next((one for one in reasons if isinstance(one, CannotSeeCluster)), None)
 
 
 def total(check: Ref) -> str:
@@ -132,6 +143,14 @@ def unhealthy(check: Ref) -> str:
 
 def contested(check: Ref) -> str:
     return f"contested {check.kind} {check}"
+
+
+def unseen(check: Ref) -> str:
+    return f"unseen {check.kind} {check}"
+
+
+def unasked(check: Ref) -> str:
+    return f"unasked {check.kind} {check}"
 
 
 BY_CHECK = "verdicts by check"

@@ -27,6 +27,7 @@ from noderemedy.model.healthcheck import HealthCheck, TemplateRef
 from noderemedy.model.ids import CLUSTER, HEALTH_CHECK, HOST, MACHINE, OPENSHIFT_HEALTH_CHECK, Kind, Ref
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.observer import contact_since
+from noderemedy.model.remote import Sight
 from noderemedy.model.room import Absent, Entry, Present, Reader
 from noderemedy.model.time import Mono
 
@@ -85,10 +86,18 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
         node=reader.read(node_at) if node_at else Absent(),
         host=host_of(key, machine, reader),
         answer=answer(key, reader),
-        contact_since=contact_since(reader),
+        contact_since=in_sight_since(key, machine, reader),
         asked=approvals.asked(key, reader) if governing.check.needs_approval else Asked(),
         requests=lifecycle.sees(key, machine, template_of(governing.check), NAME, reader),
     )
+
+
+def in_sight_since(key: Ref, machine: Machine, reader: Reader) -> Mono | None:
+    """Since when all that this machine is judged by is in sight: this cluster, and the one that has its node."""
+    here, remote = contact_since(reader), machines.remote_of(key, machine, reader)
+    if here is None or remote is None or remote.sight is Sight.HOME:
+        return here
+    return max(here, remote.since) if remote.sight is Sight.SEEN else None
 
 
 def template_of(check: HealthCheck) -> TemplateRef | None:

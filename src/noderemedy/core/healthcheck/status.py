@@ -18,6 +18,7 @@ from noderemedy.core.healthcheck.controllers import next_look, other_controller
 from noderemedy.core.healthcheck.facts import GateFact, gate_ref, targets_ref
 from noderemedy.model.actions import Guard, PublishCheckStatus
 from noderemedy.model.checkstatus import (
+    CANNOT_SEE,
     DEPRECATED,
     OVERLAPPING,
     REMEDIATION_ALLOWED,
@@ -29,7 +30,14 @@ from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.dialect import RULES
 from noderemedy.model.healthcheck import HealthCheck
 from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, Ref
-from noderemedy.model.reasons import CheckInvalid, CheckPaused, ChecksOverlap, OtherControllerGoverns, StatusBehind
+from noderemedy.model.reasons import (
+    CannotSeeCluster,
+    CheckInvalid,
+    CheckPaused,
+    ChecksOverlap,
+    OtherControllerGoverns,
+    StatusBehind,
+)
 from noderemedy.model.room import Present, Reader, Room
 from noderemedy.model.time import Mono, Now
 
@@ -59,6 +67,8 @@ def decide(view: StatusView, now: Now) -> Decision:
         return Decision(
             because=(OtherControllerGoverns(writer.manager),), wake_at=next_look(writer, view.first_seen, now)
         )
+    if view.found.unasked:
+        return NOTHING  # a moment after we started: what is not known yet is no news
     wanted = wanted_status(check, view.found, now)
     wanted = structs.replace(wanted, targets=new_targets(view))
     if wanted == structs.replace(check.status, targets=None):
@@ -101,6 +111,11 @@ def wanted_conditions(check: HealthCheck, found: GateFact) -> tuple[Told, ...]:
         told.append(Told(OVERLAPPING, "True", ChecksOverlap.__name__, ChecksOverlap(found.contested).note()))
     elif OVERLAPPING in said:
         told.append(Told(OVERLAPPING, "False", "NoOverlap"))
+    if found.unseen:
+        message = f"{found.unseen} of its machines cannot be judged: their cluster is out of sight"
+        told.append(Told(CANNOT_SEE, "True", CannotSeeCluster.__name__, message))
+    elif CANNOT_SEE in said:
+        told.append(Told(CANNOT_SEE, "False", "InSight"))
     if check.annotation_mode:
         told.append(Told(DEPRECATED, "True", "AnnotationMode", DEPRECATED_MESSAGE))
     elif DEPRECATED in said:
