@@ -32,7 +32,7 @@ KUBECTL: dict[str, set[str]] = {
     "apply": {"--server-side", "--validate", "-k", "-f"},
     "auth": {"--as", "--as-group", "-n", "-A"},
     "cordon": set(),
-    "create": {"-f", "--clusterrole", "--group", "--serviceaccount"},
+    "create": {"-f", "-n", "--clusterrole", "--group", "--serviceaccount"},
     "delete": {"-k", "-n", "--ignore-not-found"},
     "describe": {"-n"},
     "edit": {"-n"},

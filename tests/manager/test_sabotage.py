@@ -8,15 +8,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.manager import bench, test_effects, test_liveplan, test_notices, test_program, test_sink
+from tests.manager import (
+    bench,
+    test_clusters,
+    test_effects,
+    test_liveplan,
+    test_notices,
+    test_program,
+    test_sink,
+    test_workload_repair,
+)
 from tests.manager.bench import Bench
 
+from noderemedy.core import clusters as core_clusters
+from noderemedy.drivers.kube import embedded
 from noderemedy.drivers.kube.lease import Election
 from noderemedy.manager import effects, liveplan, notices
+from noderemedy.manager.clusters import Clusters
 from noderemedy.manager.effects import Licence
+from noderemedy.manager.follower import Follower
 from noderemedy.manager.program import Manager
+from noderemedy.manager.remotesink import RemoteSink
 from noderemedy.manager.sink import EngineSink
 from noderemedy.model.outcome import Failed
+from noderemedy.model.remote import Remote, Sight
 
 really_start = Bench.start
 
@@ -75,6 +90,25 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     ),
     "never learn that a kind is gone": (
         EngineSink, "not_served", always(None), test_program.test_definition_of_machines_is_deleted, {},
+    ),
+    "keep showing what a lost cluster said": (
+        RemoteSink, "_hide", always(None), test_clusters.test_an_api_server_that_dies_and_comes_back, {},
+    ),
+    "end a connection for a bad kubeconfig": (
+        Follower, "_refuse", lambda self, content, why: self._out_of_sight(why),
+        test_clusters.test_a_bad_kubeconfig_does_not_end_a_connection_that_works, {},
+    ),
+    "run the programs of a kubeconfig": (
+        embedded, "_demand_embedded", always(None),
+        test_clusters.test_a_broken_kubeconfig_names_secret_and_key_and_nothing_of_it, {"how": "token file"},
+    ),
+    "take every cluster without a secret for ours": (
+        core_clusters, "without_secret", lambda at, secret, reader: Remote(Sight.HOME),
+        test_clusters.test_a_lost_secret_is_no_reason_to_call_all_nodes_missing, {},
+    ),
+    "send everything to the home cluster": (
+        Clusters, "client", lambda self, cluster: self._around.home,
+        test_workload_repair.test_the_node_is_freed_in_its_own_cluster, {},
     ),
     "let plan write": (
         liveplan, "reading", lambda request: request, test_liveplan.test_plan_refuses_to_write, {},

@@ -66,7 +66,7 @@ def test_the_node_is_freed_in_its_own_cluster(tmp_path: Path) -> None:
             await until(lambda: "DropBackup" in manager.done(), 20, "the flow")
             _, figures = await asked(manager, "/metrics")
 
-            assert [one for one in FLOW if one in manager.done()] == manager.done()
+            assert [one for one in FLOW if one != "RestoreNode"] == steps(manager)
             assert "DELETE /api/v1/nodes/worker-0" in writes(workload.requests)
             assert [] == [one for one in writes([r for _, r in it.it.requests]) if "/nodes/" in one]
             assert before == it.it.api.get(NODE, NODE_AT.name)
@@ -91,7 +91,7 @@ def test_nothing_is_begun_while_the_cluster_cannot_be_seen(tmp_path: Path) -> No
             await until_up(manager, "0.0")
             it.it.mark()
             await asyncio.sleep(0.3)
-            begun = manager.done()
+            begun = steps(manager)
             status, _ = await asked(manager, "/readyz")
             await workload.start(port=port)
             await until(lambda: "DropBackup" in manager.done(), 20, "the flow")
@@ -104,6 +104,11 @@ def test_nothing_is_begun_while_the_cluster_cannot_be_seen(tmp_path: Path) -> No
             await manager.end()
 
     asyncio.run(asyncio.wait_for(story(), 40))
+
+
+def steps(manager: Any) -> list[str]:
+    """What was done of the flow; there is nothing to restore here, and bookkeeping is no step."""
+    return [one for one in manager.done() if one in FLOW]
 
 
 async def until_up(manager: Any, value: str) -> None:
