@@ -28,6 +28,7 @@ from noderemedy.model.ids import (
     NODE,
     OPENSHIFT_HEALTH_CHECK,
     OPENSHIFT_MACHINE,
+    REMEDIATION,
     Kind,
     Ref,
     ref,
@@ -51,6 +52,7 @@ DOCTOR, DOCTOR_TEMPLATE = Kind("example.com", "Doctor"), Kind("example.com", "Do
 DOCTOR_AT = ref(DOCTOR, "worker-0", NAMESPACE)
 TEMPLATE_AT = ref(DOCTOR_TEMPLATE, "house-call", NAMESPACE)
 HOST_AT = ref(HOST, "rack1-u07", NAMESPACE)
+REMEDIATION_AT = ref(REMEDIATION, "worker-0", NAMESPACE)
 HOST_NAME = HostName(HOST_AT.namespace, HOST_AT.name)
 NODE_AT = ref(NODE, "worker-0")
 PROVIDER_ID = "metal3://metal/rack1-u07/worker-0"
@@ -66,6 +68,7 @@ RESOURCES: dict[Kind, Resource] = {
     OPENSHIFT_HEALTH_CHECK: Resource(OPENSHIFT_HEALTH_CHECK, "v1beta1", "machinehealthchecks", namespaced=True),
     INCIDENT: Resource(INCIDENT, "v1alpha1", "incidents", namespaced=True),
     CLUSTER: Resource(CLUSTER, "v1beta1", "clusters", namespaced=True),
+    REMEDIATION: Resource(REMEDIATION, "v1alpha1", "metal3remediations", namespaced=True),
     DOCTOR: Resource(DOCTOR, "v1alpha1", "doctors", namespaced=True),
     LEASE: Resource(LEASE, "v1", "leases", namespaced=True),
     CONFIG_MAP: Resource(CONFIG_MAP, "v1", "configmaps", namespaced=True),

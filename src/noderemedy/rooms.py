@@ -8,6 +8,7 @@ from noderemedy.core.budget import room as budget
 from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
 from noderemedy.core.incident import diary, records, shelf
 from noderemedy.core.metal3 import annotation
+from noderemedy.core.metal3 import remediation as metal3_remediation
 from noderemedy.core.owner import replacing
 from noderemedy.model.ids import CONFIG_MAP, FACTS, LEASE, SYSTEM, Kind
 from noderemedy.model.room import Room
@@ -22,6 +23,7 @@ ROOMS: tuple[Room, ...] = (
     remediation.ROOM,
     annotation.ROOM,
     replacing.ROOM,
+    metal3_remediation.ROOM,
     health.ROOM,
     budget.ROOM,
     diary.ROOM,

@@ -9,12 +9,24 @@ import pytest
 from tests.builders import NODE_AT, NOW, a_host, a_node, present
 
 from noderemedy.core.safety import powered_off
-from noderemedy.model.actions import IRREVERSIBLE, Action, AddRebootAnnotation, DeleteMachine, DeleteNode, Guard
+from noderemedy.model.actions import (
+    IRREVERSIBLE,
+    Action,
+    AddRebootAnnotation,
+    DeleteMachine,
+    DeleteNode,
+    DeletePod,
+    DetachVolume,
+    Guard,
+    HoldHost,
+    TaintOutOfService,
+)
 from noderemedy.model.errors import Bug, NodeRemedyError, Permanent, Temporary, Theirs
 from noderemedy.model.host import Power
 from noderemedy.model.ids import MACHINE, NODE, ref
-from noderemedy.model.proof import PoweredOff
+from noderemedy.model.proof import PoweredOff, Subject
 from noderemedy.model.time import Span
+from noderemedy.model.workload import ATTACHMENT, POD
 
 GUARD = Guard("node-uid-1", "103")
 
@@ -53,6 +65,21 @@ def test_a_proof_for_another_node_or_boot_is_refused(guard: Guard, boot_id: str,
         DeleteNode(NODE_AT, guard, boot_id, proof)
 
 
+@pytest.mark.parametrize("proof", [a_proof("node-uid-2"), a_proof(boot_id="boot-2"), None, "off"])
+@pytest.mark.parametrize("freeing", [TaintOutOfService, DeletePod, DetachVolume])
+def test_nothing_is_freed_on_another_proof(freeing: Any, proof: Any) -> None:
+    """The taint, a pod and a volume demand what a Node demands: a proof for that very boot."""
+    subject = Subject("node-uid-1", "boot-1")
+    build = {
+        TaintOutOfService: lambda: TaintOutOfService(NODE_AT, GUARD, "boot-1", (), proof),
+        DeletePod: lambda: DeletePod(ref(POD, "p", "default"), Guard("pod"), subject, proof),
+        DetachVolume: lambda: DetachVolume(ref(ATTACHMENT, "v"), Guard("volume"), subject, proof),
+    }[freeing]
+
+    with pytest.raises(Bug):
+        build()
+
+
 def test_without_an_argument_it_cannot_be_built() -> None:
     """Leaving the proof out is an error of the constructor."""
     build: Any = DeleteNode
@@ -78,8 +105,8 @@ def test_a_copy_with_another_proof_is_checked_as_well() -> None:
 
 
 def test_what_cannot_be_undone_is_named() -> None:
-    """Powering a host off, deleting a node or a machine; every action says which object it is about."""
-    assert (AddRebootAnnotation, DeleteNode, DeleteMachine) == IRREVERSIBLE
+    """Powering a host off, freeing a node, deleting a machine; every action says which object it is about."""
+    assert (AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine) == IRREVERSIBLE
     assert all("ref" in kind.__struct_fields__ for kind in Action.__args__)
 
 

@@ -24,6 +24,7 @@ from tests.builders import (
     a_node,
     present,
 )
+from tests.wire.test_remediations import GOLDEN as REMEDIATION_GOLDEN
 
 from noderemedy.core.claim import lease_of
 from noderemedy.core.safety import powered_off
@@ -428,7 +429,9 @@ def test_every_action_is_rendered() -> None:
     """No action exists without golden bytes."""
     elsewhere = {ListPods, OpenIncident, WriteIncident, DropIncident}  # test_pods.py, test_incidents.py
 
-    assert set(Action.__args__) == {*elsewhere, *(type(action) for action, *_ in GOLDEN)}
+    golden = [*GOLDEN, *REMEDIATION_GOLDEN]
+
+    assert set(Action.__args__) == {*elsewhere, *(type(action) for action, *_ in golden)}
 
 
 def test_a_guard_without_a_version_names_the_uid_only() -> None:

@@ -33,8 +33,10 @@ def is_read_since(entry: Present, known: list[Mono]) -> bool:
     return entry.confirmed_at is not None and all(entry.confirmed_at >= moment for moment in known)
 
 
-def powered_off(node: Node, host_entry: Present, now: Now) -> PoweredOff | None:
+def powered_off(node: Node, host_entry: Present, now: Now, held_for: str = "") -> PoweredOff | None:
     """Proof that `node` cannot write, because its host is held off by us and was seen off; else None.
+
+    `held_for` names the Metal3Remediation whose hold is meant; without it, it is the truth table's.
 
     The caller has checked that this is the node's host (consumerRef, providerID). `poweredOn` may be a minute
     old, so it counts only while our hold is in place. Three things make it news then: our hold was written onto a
@@ -45,9 +47,10 @@ def powered_off(node: Node, host_entry: Present, now: Now) -> PoweredOff | None:
     assert isinstance(host, Host)
     if not is_confirmed(host_entry, now):
         return None
-    if host.power is not Power.OFF or not host.held or host.paused or host.detached:
+    if host.power is not Power.OFF or not is_held(host, held_for) or host.paused or host.detached:
         return None
-    since = host.hold.since if isinstance(host.hold, Hold) else None
+    hold = next(iter(host.holds_of(held_for)), None) if held_for else host.hold
+    since = hold.since if isinstance(hold, Hold) else None
     return PoweredOff(
         subject=Subject(node.uid, node.boot_id),
         host_uid=host.uid,
@@ -91,3 +94,14 @@ def is_stated_gone(machine: Machine) -> bool:
 def is_heard(node: Node) -> bool:
     """Whether the node's kubelet is taken to report."""
     return any(one.type == "Ready" and one.status == "True" for one in node.conditions)
+
+
+def is_held(host: Host, held_for: str) -> bool:
+    """Whether this hold of ours makes "off" news.
+
+    The table holds a host only while it says "on". A Metal3Remediation may hold one that is off already: then "off"
+    may be as old as the last poll, and the host may have come back meanwhile. Only a record that says "on" counts.
+    """
+    if not held_for:
+        return host.held
+    return any(isinstance(record, Hold) and record.was_on for record in host.holds_of(held_for))

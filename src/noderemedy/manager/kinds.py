@@ -15,6 +15,7 @@ from noderemedy.model.ids import (
     NODE,
     OPENSHIFT_HEALTH_CHECK,
     OPENSHIFT_MACHINE,
+    REMEDIATION,
     Kind,
 )
 from noderemedy.rooms import NARROWED, watched
@@ -32,6 +33,7 @@ WANTED: dict[Kind, Wanted] = {
     HOST: Wanted(HOST, ("v1alpha1",), "baremetalhosts", True),
     LEASE: Wanted(LEASE, ("v1",), "leases", True, NARROWED[LEASE]),
     CONFIG_MAP: Wanted(CONFIG_MAP, ("v1",), "configmaps", True, NARROWED[CONFIG_MAP]),
+    REMEDIATION: Wanted(REMEDIATION, ("v1alpha1",), "metal3remediations", True),
 }
 WITHOUT: dict[Kind, str] = {
     MACHINE: "machines of Cluster API are not repaired",
@@ -43,6 +45,7 @@ WITHOUT: dict[Kind, str] = {
     LEASE: "nobody can claim a repair, so none begins",
     INCIDENT: "no incidents are recorded, and what needs approval is not repaired; kubectl apply -f deploy/crds",
     HOST: "no host can be powered off, so nothing is repaired through its annotations",
+    REMEDIATION: "no machine is power cycled by a Metal3Remediation",
 }
 
 

@@ -16,7 +16,7 @@ from noderemedy.core.incident import diary, records, shelf
 from noderemedy.engine.loop import Engine
 from noderemedy.manager import plain
 from noderemedy.manager.sources import Source
-from noderemedy.model.actions import READS, Action, ListPods
+from noderemedy.model.actions import READS, Action, ListPods, ListVolumes
 from noderemedy.model.ids import INCIDENT, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
@@ -24,7 +24,7 @@ from noderemedy.model.remote import Remote, remote_ref
 from noderemedy.model.request import Wanted
 from noderemedy.model.room import Present, Room, Unreadable
 from noderemedy.model.time import Mono, Now, Wall
-from noderemedy.model.workload import PodsOfNode, pods_at
+from noderemedy.model.workload import PodsOfNode, VolumesOfNode, pods_at, volumes_at
 from noderemedy.rooms import ROOMS, watched
 from noderemedy.wire.objects import Undecodable, convert
 
@@ -129,6 +129,8 @@ class Look:
         ref = read.action.ref
         if isinstance(read.action, ListPods):
             return Done(self.now.mono, Seen(pods_at(ref), "", "", PodsOfNode()))
+        if isinstance(read.action, ListVolumes):
+            return Done(self.now.mono, Seen(volumes_at(ref), "", "", VolumesOfNode()))
         entry = self.engine.cache.read(ref)
         if isinstance(entry, Unreadable):
             return Failed(f"{ref}: {entry.problem}", lasting=True)

@@ -18,6 +18,7 @@ from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.machineconditions import Conditions
 from noderemedy.model.node import NodeBackup, Taint
 from noderemedy.model.proof import Proof, Subject
+from noderemedy.model.remediation import Progress
 from noderemedy.model.replacement import Replacement
 from noderemedy.model.time import Wall
 
@@ -48,6 +49,12 @@ class EvictPod(Struct, frozen=True):
     guard: Guard
 
 
+class ListVolumes(Struct, frozen=True):
+    """Read live which volumes are attached to a Node: attachments are not watched either."""
+
+    ref: Ref
+
+
 class AddRebootAnnotation(Struct, frozen=True):
     """Hold the host off through the baremetal operator's reboot interface, and record for whom."""
 
@@ -58,6 +65,38 @@ class AddRebootAnnotation(Struct, frozen=True):
 
 class RemoveRebootAnnotation(Struct, frozen=True):
     """Release our hold: the baremetal operator powers the host on again if nobody else holds it."""
+
+    ref: Ref
+    guard: Guard
+
+
+class HoldHost(Struct, frozen=True):
+    """The same for one Metal3Remediation, under a key of its own: others' holds neither help nor hinder it."""
+
+    ref: Ref
+    guard: Guard
+    owner_uid: str
+    hold: Hold
+
+
+class ReleaseHost(Struct, frozen=True):
+    """Release that hold."""
+
+    ref: Ref
+    guard: Guard
+    owner_uid: str
+
+
+class MarkHostUnhealthy(Struct, frozen=True):
+    """Keep the host of a machine that was given up from being chosen for the next one."""
+
+    ref: Ref
+    guard: Guard
+    mark: str
+
+
+class UnmarkHost(Struct, frozen=True):
+    """Take our mark off: a node runs on the host again."""
 
     ref: Ref
     guard: Guard
@@ -82,6 +121,51 @@ class DeleteNode(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         demand_proof(self.proof, Subject(self.guard.uid, self.boot_id))
+
+
+class TaintOutOfService(Struct, frozen=True):
+    """Tell the cluster the same by a taint: it removes the pods, detaches the volumes, and the Node stays."""
+
+    ref: Ref
+    guard: Guard
+    boot_id: str
+    taints: tuple[Taint, ...]  # the whole list, as it shall be
+    proof: Proof
+
+    def __post_init__(self) -> None:
+        demand_proof(self.proof, Subject(self.guard.uid, self.boot_id))
+
+
+class UntaintOutOfService(Struct, frozen=True):
+    """Take that taint off again."""
+
+    ref: Ref
+    guard: Guard
+    taints: tuple[Taint, ...]  # the whole list, as it shall be
+
+
+class DeletePod(Struct, frozen=True):
+    """Remove a pod of this node at once, without waiting for a kubelet that cannot answer."""
+
+    ref: Ref
+    guard: Guard
+    subject: Subject
+    proof: Proof
+
+    def __post_init__(self) -> None:
+        demand_proof(self.proof, self.subject)
+
+
+class DetachVolume(Struct, frozen=True):
+    """Detach a volume from this node."""
+
+    ref: Ref
+    guard: Guard
+    subject: Subject
+    proof: Proof
+
+    def __post_init__(self) -> None:
+        demand_proof(self.proof, self.subject)
 
 
 class RemoveRemediationAnnotation(Struct, frozen=True):
@@ -239,14 +323,41 @@ class DropIncident(Struct, frozen=True):
     guard: Guard
 
 
+class WriteFinalizers(Struct, frozen=True):
+    """Put our finalizer on a request, or take it off: the whole list, as it shall be."""
+
+    ref: Ref
+    guard: Guard
+    finalizers: tuple[str, ...]
+
+
+class PublishRemediationStatus(Struct, frozen=True):
+    """Record how far a Metal3Remediation has come, before and after every act."""
+
+    ref: Ref
+    guard: Guard
+    progress: Progress
+
+
 Action = (
     Confirm
     | ListPods
     | EvictPod
+    | ListVolumes
     | AddRebootAnnotation
     | RemoveRebootAnnotation
+    | HoldHost
+    | ReleaseHost
+    | MarkHostUnhealthy
+    | UnmarkHost
     | BackUpNode
     | DeleteNode
+    | TaintOutOfService
+    | UntaintOutOfService
+    | DeletePod
+    | DetachVolume
+    | WriteFinalizers
+    | PublishRemediationStatus
     | RemoveRemediationAnnotation
     | RestoreNode
     | DropBackup
@@ -269,10 +380,11 @@ Action = (
 )
 # Of what is gone already there is nothing left to do.
 DELETIONS: tuple[type, ...] = (DeleteNode, DeleteMachine, DeleteRequest, DropIncident)
-READS: tuple[type, ...] = (Confirm, ListPods)  # change nothing, so they need no leader and no plan
+READS: tuple[type, ...] = (Confirm, ListPods, ListVolumes)  # change nothing, so they need no leader and no plan
 # Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.
-REPEATABLE: tuple[type, ...] = (ListPods, EvictPod)
-IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, DeleteNode, DeleteMachine)
+REPEATABLE: tuple[type, ...] = (ListPods, ListVolumes, EvictPod, DeletePod, DetachVolume)
+# Pods and volumes of one node go one after the other on one proof: they are one act in many requests.
+IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine)
 BOOKKEEPING: tuple[type, ...] = (WriteLedger, ClaimRepair)  # who may repair what: a plan takes it for done
 
 

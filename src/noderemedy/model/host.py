@@ -35,6 +35,8 @@ class Hold(Struct, frozen=True):
     node_uid: str = ""
     boot_id: str = ""
     token: int = 0
+    owner: str = ""  # the Metal3Remediation that it is for, namespace/name
+    was_on: bool = True  # what the host said when it was held: "off" is news only if it was on
 
 
 class Host(Struct, frozen=True):
@@ -45,9 +47,15 @@ class Host(Struct, frozen=True):
     power: Power = Power.UNKNOWN
     held: bool = False
     hold: Hold | Malformed | None = None
+    held_for: tuple[tuple[str, Hold | Malformed | None], ...] = ()  # holds for Metal3Remediations, by their uid
     consumer: Consumer | None = None
     paused: bool = False
     detached: bool = False
     power_off_disabled: bool = False
     error: str = ""
     deleting: bool = False
+    unhealthy: str | None = None  # a mark that keeps the host from being chosen, and who set it
+
+    def holds_of(self, uid: str) -> tuple[Hold | Malformed | None, ...]:
+        """The hold for this Metal3Remediation: its record, or nothing at all."""
+        return tuple(record for owner, record in self.held_for if owner == uid)

@@ -39,6 +39,7 @@ class Node(Struct, frozen=True):
     conditions: tuple[Condition, ...] = ()
     repair_now: bool = False  # node-remedy.dev/repair
     paused: Paused | Malformed | None = None
+    kubelet: str = ""  # its version; the server is never older
 
 
 class NodeBackup(Struct, frozen=True):

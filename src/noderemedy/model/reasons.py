@@ -558,6 +558,251 @@ class NotReplaced(Reason, frozen=True):
         return "the Machine has a controller, or names us its owner no more: it is let go without a successor"
 
 
+class RemediationInvalid(Reason, frozen=True):
+    """A Metal3Remediation says what cannot be understood: nothing is done for it."""
+
+    alert: ClassVar[bool] = True
+    problems: str
+
+    def note(self) -> str:
+        return f"nothing is done: {self.problems}"
+
+
+class RemediatedMachineMissing(Reason, frozen=True):
+    """The machine that a Metal3Remediation is for does not exist, or is another one of that name."""
+
+    alert: ClassVar[bool] = True
+    machine: str
+
+    def note(self) -> str:
+        return (
+            f"machine {self.machine} does not exist, or is not the one that this was made for; "
+            "name an existing Machine by owner reference or by this object's own name, or delete this object"
+        )
+
+
+class AnotherRemediation(Reason, frozen=True):
+    """Two Metal3Remediations are for one machine: one of them waits."""
+
+    other: str
+
+    def note(self) -> str:
+        return f"{self.other} is for the same machine; this one waits until that one has ended"
+
+
+class PhaseBegins(Reason, frozen=True):
+    """A Metal3Remediation enters a phase: recorded before anything is done in it."""
+
+    phase: str
+    attempt: int
+
+    def note(self) -> str:
+        return f"attempt {self.attempt}: {self.phase}"
+
+
+class RemediationCancelled(Reason, frozen=True):
+    """A Metal3Remediation was deleted before the power-off was asked for: nothing happened, it may go."""
+
+    def note(self) -> str:
+        return "deleted before the power-off was asked for: nothing was done"
+
+
+class RemediationLeaves(Reason, frozen=True):
+    """A Metal3Remediation that was deleted has nothing left to undo: it may go."""
+
+    power: str
+
+    def note(self) -> str:
+        return f"nothing of this is left on host and node; the host is {self.power}"
+
+
+class HoldingHost(Reason, frozen=True):
+    """The host is held off for a Metal3Remediation."""
+
+    host: str
+
+    def note(self) -> str:
+        return f"holding host {self.host} off"
+
+
+class ReleasingHost(Reason, frozen=True):
+    """The hold of a Metal3Remediation ends: the baremetal operator powers the host on."""
+
+    host: str
+
+    def note(self) -> str:
+        return f"releasing host {self.host}: the baremetal operator powers it on, unless somebody else holds it"
+
+
+class OffNotProven(Reason, frozen=True):
+    """The host was off before we held it: that may be old news, so nothing is freed on it."""
+
+    alert: ClassVar[bool] = True
+    host: str
+
+    def note(self) -> str:
+        return (
+            f"host {self.host} was off when we held it, which may be a minute old, so nothing is freed; it is "
+            "powered on again; if it stays off, delete the workload's pods by hand once you have seen that it is off"
+        )
+
+
+class ListingWorkload(Reason, frozen=True):
+    """The pods and volumes of a node are read live."""
+
+    quiet: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return f"reading the pods and volumes of node {self.node} live"
+
+
+class FreeingWorkload(Reason, frozen=True):
+    """On proof, what runs on a node is given free to run elsewhere."""
+
+    node: str
+    by: str
+
+    def note(self) -> str:
+        return f"freeing the workload of node {self.node} by {self.by}"
+
+
+class WaitingForWorkload(Reason, frozen=True):
+    """The workload of a node is told to go, and is not gone yet."""
+
+    quiet: ClassVar[bool] = True
+    node: str
+    pods: int
+    volumes: int
+
+    def note(self) -> str:
+        return f"waiting until node {self.node} has no workload left: {self.pods} pods, {self.volumes} volumes"
+
+
+class FreeingOverdue(Reason, frozen=True):
+    """The workload of a node that is off did not go in time; its host is powered on all the same."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    since: Wall
+
+    def note(self) -> str:
+        return (
+            f"the workload of node {self.node} is being freed since {self.since} and is not gone; its host is powered "
+            "on all the same; look for pods with finalizers and volumes that cannot be detached"
+        )
+
+
+class WaitingForPowerOn(Reason, frozen=True):
+    """The hold is released, the host is not on yet."""
+
+    host: str
+
+    def note(self) -> str:
+        return f"waiting for host {self.host} to be powered on"
+
+
+class PowerOnOverdue(Reason, frozen=True):
+    """The hold is released for long, and the host is not on."""
+
+    alert: ClassVar[bool] = True
+    host: str
+    since: Wall
+    error: str
+
+    def note(self) -> str:
+        cause = f" ({self.error})" if self.error else ""
+        return (
+            f"host {self.host} was released at {self.since} and is not on{cause}; check the BMC and the baremetal "
+            "operator, or power the host on by hand"
+        )
+
+
+class WaitingForReady(Reason, frozen=True):
+    """The host is on; its node is not ready again yet."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"waiting for {self.node or 'a node'} to be ready again"
+
+
+class NextAttemptAt(Reason, frozen=True):
+    """Power cycling did not help in time; the next attempt has a pause before it."""
+
+    alert: ClassVar[bool] = True
+    attempt: int
+    at: Wall
+
+    def note(self) -> str:
+        return f"attempt {self.attempt} begins at {self.at}: power cycling did not help yet; look at the host's console"
+
+
+class UntaintingNode(Reason, frozen=True):
+    """The node is back, or nobody waits for it any more: our out-of-service taint goes."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"removing the out-of-service taint from node {self.node}"
+
+
+class RemediationSucceeded(Reason, frozen=True):
+    """The node is ready again, and carries nothing of ours."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} is ready again"
+
+
+class Escalating(Reason, frozen=True):
+    """Power cycling did not help: the machine's owner is asked to replace it."""
+
+    alert: ClassVar[bool] = True
+    machine: str
+
+    def note(self) -> str:
+        return f"power cycling did not help machine {self.machine}: its owner is asked to replace it"
+
+
+class WaitingForOwner(Reason, frozen=True):
+    """The owner was asked to replace the machine, and has not deleted it yet."""
+
+    machine: str
+
+    def note(self) -> str:
+        return f"waiting for the owner of machine {self.machine} to replace it"
+
+
+class RemediationFailed(Reason, frozen=True):
+    """A Metal3Remediation has done all that it could, in vain."""
+
+    alert: ClassVar[bool] = True
+    why: str
+
+    def note(self) -> str:
+        return f"{self.why}; repair or replace the machine by hand, then delete this object"
+
+
+class HostMarkedUnhealthy(Reason, frozen=True):
+    """A host whose machine was given up must not be chosen for the next machine."""
+
+    host: str
+
+    def note(self) -> str:
+        return f"marking host {self.host} as unhealthy, so that no other machine gets it"
+
+
+class HostUnmarked(Reason, frozen=True):
+    """A node runs on a host that we had marked as unhealthy."""
+
+    host: str
+
+    def note(self) -> str:
+        return f"a node runs on host {self.host} again: our mark goes"
+
+
 class ActionFailed(Reason, frozen=True):
     """An action did not succeed and is tried again."""
 

@@ -1,11 +1,12 @@
-"""What runs on a node, as a live list showed it: its pods. Never watched, only asked for.
+"""What runs on a node, as a live list showed it: its pods and its volumes. Never watched, only asked for.
 
-A list becomes an entry of the cache under a name of its own (`pods_at`), so that a room sees since when it
-is known. The pods of a whole cluster are none of our business until a node is freed.
+A list becomes an entry of the cache under a name of its own (`pods_at`, `volumes_at`), so that a room sees since when
+it is known. The pods of a whole cluster are none of our business until a node is freed.
 """
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import ClassVar
 
 from msgspec import Struct
@@ -13,7 +14,17 @@ from msgspec import Struct
 from noderemedy.model.ids import FACTS, Kind, Ref
 
 POD = Kind("", "Pod")
+ATTACHMENT = Kind("storage.k8s.io", "VolumeAttachment")
 PODS_OF_NODE = Kind(FACTS, "PodsOfNode")
+VOLUMES_OF_NODE = Kind(FACTS, "VolumesOfNode")
+
+
+class FreeBy(Enum):
+    """How the workload of a node that cannot write is freed."""
+
+    TAINT = "taint"  # out-of-service: Kubernetes removes pods and detaches volumes itself (from 1.28 on)
+    PODS = "pods"  # each pod and each attachment by us
+    NODE = "node"  # the whole Node, with a backup
 
 
 class Pod(Struct, frozen=True):
@@ -21,10 +32,19 @@ class Pod(Struct, frozen=True):
 
     uid: str
     deleting: bool = False
+    is_forced: bool = False  # deleted without a grace period: what it waits for now is not its kubelet
     has_volumes: bool = False  # of a claim: those are what only one writer may have
     is_finished: bool = False  # it runs no more, and never again
     owner: str = ""  # its controller, as kind/name
     stays: bool = False  # of a DaemonSet or a mirror of a file on the node: it belongs to the node
+
+
+class Attachment(Struct, frozen=True):
+    """A volume that is attached to some node."""
+
+    uid: str
+    node: str = ""
+    deleting: bool = False
 
 
 class PodsOfNode(Struct, frozen=True):
@@ -34,6 +54,17 @@ class PodsOfNode(Struct, frozen=True):
     pods: tuple[tuple[Ref, Pod], ...] = ()
 
 
+class VolumesOfNode(Struct, frozen=True):
+    """The volumes that are attached to one node."""
+
+    uid: ClassVar[str] = ""
+    volumes: tuple[tuple[Ref, Attachment], ...] = ()
+
+
 def pods_at(node: Ref) -> Ref:
     """Under which name the list of a node's pods is kept."""
     return Ref(node.cluster, PODS_OF_NODE, "", node.name)
+
+
+def volumes_at(node: Ref) -> Ref:
+    return Ref(node.cluster, VOLUMES_OF_NODE, "", node.name)

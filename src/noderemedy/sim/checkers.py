@@ -16,8 +16,10 @@ from noderemedy.rooms import NARROWED, ROOMS, watched
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.cluster import RACK_LABEL, RESERVED, TEAM_NOTE, Cluster, host_of
 from noderemedy.sim.kinds import ATTACHMENT, POD, STATEFUL_SET
+from noderemedy.sim.lifecycle import OUT_OF_SERVICE, is_out_of_service
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
+from noderemedy.sim.remediationcheckers import RemediationCheckers
 from noderemedy.sim.server import Process as Workload
 from noderemedy.sim.server import Server
 from noderemedy.sim.successors import Successors
@@ -36,6 +38,8 @@ class Checkers:
         self.safe_at: dict[str, int] = {}
         self.freed_at: dict[str, int] = {}
         self._copies: dict[str, dict[str, Server]] = {}
+        self._out_of_service: set[str] = set()
+        self.remediations = RemediationCheckers(cluster, self.ran, self.complain)
         cluster.api.subscribe(NODE, self._node)
         cluster.api.subscribe(POD, self._pod)
         cluster.api.subscribe(ATTACHMENT, self._attachment)
@@ -53,10 +57,12 @@ class Checkers:
     # --- S1: nothing is freed while it may still write -----------------------------------------------------------
 
     def _node(self, event: WatchEvent) -> None:
-        if event.type != "DELETED":
-            return
-        self.ran["S1 node"] += 1
         name = event.tree["metadata"]["name"]
+        if event.type != "DELETED":
+            self._tainted(name, event.tree)
+            return
+        self._out_of_service.discard(name)
+        self.ran["S1 node"] += 1
         server = self.cluster.server_of(name)
         if server is None:
             return  # a Node that somebody made by hand, with nothing behind it
@@ -65,6 +71,20 @@ class Checkers:
         if is_unsafe(server, boot):
             self.freed_before_safe += 1
             self.complain("S1", f"Node {name} was deleted while boot {boot} can write")
+
+    def _tainted(self, name: str, node: dict[str, Any]) -> None:
+        """A node that is called out of service loses its pods and volumes: that frees them like a deletion."""
+        if not is_out_of_service(node):
+            self._out_of_service.discard(name)
+            return
+        if name in self._out_of_service or name not in self.cluster.servers:
+            return
+        self._out_of_service.add(name)
+        self.ran["S1 taint"] += 1
+        boot = node.get("status", {}).get("nodeInfo", {}).get("bootID", "")
+        if is_unsafe(self.cluster.servers[name], boot):
+            self.freed_before_safe += 1
+            self.complain("S1", f"Node {name} was called out of service while boot {boot} can write")
 
     def _pod(self, event: WatchEvent) -> None:
         if event.type != "DELETED":
@@ -121,6 +141,7 @@ class Checkers:
             self._restored(name)
             self._nothing_left_behind(name)
         self.successors.at_rest()
+        self.remediations.at_rest()
         self._workload_runs()
         if engine is not None:
             self._converged(engine)
@@ -129,7 +150,7 @@ class Checkers:
         self.ran["S6 no host left off"] += 1
         host = self.cluster.api.get(HOST, host_of(name), NAMESPACE)
         notes = host["metadata"].get("annotations") or {}
-        if names.REBOOT in notes or names.HOLD in notes:
+        if names.REBOOT in notes or any(key.startswith((names.HOLD, names.REBOOT_FOR)) for key in notes):
             self.complain("S6", f"host of {name} is still held by us")
         if host["spec"]["online"] and not server.has_power:
             self.complain("S6", f"host of {name} was left off")
@@ -148,7 +169,7 @@ class Checkers:
         if notes.get(TEAM_NOTE) != f"team-{index % 4}":
             self.complain("S13", f"Node {name} lost its team annotation")
         keys = [taint["key"] for taint in node["spec"].get("taints", ())]
-        if (index % 5 == 4) != (RESERVED["key"] in keys):
+        if (index % 5 == 4) != (RESERVED["key"] in keys) or OUT_OF_SERVICE in keys:
             self.complain("S13", f"Node {name} has the wrong taints: {keys}")
         if bool(node["spec"].get("unschedulable")) != (name in self.cluster.cordoned):
             self.complain("S13", f"the cordon of Node {name} is not a person's")

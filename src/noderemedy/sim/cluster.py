@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import random
 from contextlib import suppress
+from typing import Any
 
 from noderemedy import crds
-from noderemedy.model.ids import HOST, MACHINE, NODE
+from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION
 from noderemedy.sim import objects
 from noderemedy.sim.agenda import Agenda
 from noderemedy.sim.apiserver import ApiError, ApiServer, Tree, WatchEvent
@@ -155,6 +156,16 @@ class Cluster:
         }
         body = {"status": {"conditions": [*(one for one in told if one["type"] != asked["type"]), asked]}}
         self.api.patch(MACHINE, machine, objects.NAMESPACE, body, "merge", subresource="status")
+
+    def remediate(self, node: str, **spec: Any) -> None:
+        """Ask for the power cycle of a node by a Metal3Remediation, as a person would, unless it is asked for."""
+        if self.api.find(REMEDIATION, machine_of(node), objects.NAMESPACE) is None:
+            self.api.create(objects.remediation(machine_of(node), **spec))
+
+    def recall(self, node: str) -> None:
+        """Delete that request, at whatever point it is."""
+        if self.api.find(REMEDIATION, machine_of(node), objects.NAMESPACE) is not None:
+            self.api.delete(REMEDIATION, machine_of(node), objects.NAMESPACE)
 
     def delete_machine(self, node: str) -> None:
         self.api.delete(MACHINE, machine_of(node), objects.NAMESPACE)

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.model.ids import HOST, MACHINE, NODE
+from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION
 from noderemedy.model.outcome import Effect
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, machine_of
@@ -67,8 +67,15 @@ def state_of(cluster: Cluster, checkers: Checkers) -> tuple[str, ...]:
         lines.append(f"{meta['name']} {spec.get('taints', [])} {spec.get('unschedulable', False)}")
     for kind in (MACHINE, HOST):
         lines += [f"{tree['metadata']['name']} {notes_of(tree)}" for tree in cluster.api.list(kind)]
+    lines += [remediation_line(tree) for tree in cluster.api.list(REMEDIATION)]
     lines += [f"{pod['metadata']['name']} {pod.get('status', {}).get('phase')}" for pod in cluster.api.list(POD)]
     return (*lines, f"freed before safe {checkers.freed_before_safe}")
+
+
+def remediation_line(tree: dict[str, Any]) -> str:
+    status = tree.get("status", {})
+    said = [(one["type"], one["status"], one["reason"]) for one in status.get("conditions", ())]
+    return f"{tree['metadata']['name']} {status.get('phase')} {status.get('retryCount')} {said}"
 
 
 def notes_of(tree: dict[str, Any]) -> list[tuple[str, str]]:
@@ -128,6 +135,46 @@ def drained_machine(cluster: Cluster) -> None:
     cluster.agenda.after(5 * MINUTE_MS, lambda: cluster.ask_owner("pool-1"))
 
 
+def remediated_by_taint(cluster: Cluster) -> None:
+    """A node hangs while its workload writes on, and a Metal3Remediation is made for its Machine."""
+    remediated(cluster, "taint")
+
+
+def remediated_by_pods(cluster: Cluster) -> None:
+    """The same, freed pod by pod."""
+    remediated(cluster, "pods")
+
+
+def remediated_by_node(cluster: Cluster) -> None:
+    """The same, freed by deleting the Node."""
+    remediated(cluster, "node")
+
+
+def remediated(cluster: Cluster, by: str) -> None:
+    cluster.servers["worker-1"].hang()
+    cluster.agenda.after(2 * MINUTE_MS, lambda: cluster.remediate("worker-1", strategy="reboot", freeBy=by))
+
+
+def recalled(cluster: Cluster) -> None:
+    """The Metal3Remediation is deleted while the host goes down: the host must come on, and nothing is freed."""
+    cluster.servers["worker-1"].hang()
+    cluster.remediate("worker-1", freeBy="taint")
+    cluster.agenda.after(4_000, lambda: cluster.recall("worker-1"))
+
+
+def given_up(cluster: Cluster) -> None:
+    """A server that never boots again: after the retries its owner is asked, and nobody answers."""
+    cluster.servers["worker-2"].is_broken = True
+    cluster.remediate("worker-2", deleteAfterRetries=1, powerOnTimeoutSeconds=120)
+    cluster.agenda.after(STORY_MS - 8 * MINUTE_MS, lambda: repaired(cluster, "worker-2"))
+
+
+def repaired(cluster: Cluster, node: str) -> None:
+    """Somebody repairs a server by hand."""
+    cluster.servers[node].is_broken = False
+    cluster.servers[node].booted()
+
+
 STORIES: dict[str, Story] = {
     story.__name__: story
     for story in (
@@ -138,5 +185,10 @@ STORIES: dict[str, Story] = {
         machine_vanishes,
         replaced_machine,
         drained_machine,
+        remediated_by_taint,
+        remediated_by_pods,
+        remediated_by_node,
+        recalled,
+        given_up,
     )
 }

@@ -12,6 +12,7 @@ class Durations(Struct, frozen=True):
     grace: int = 50_000  # the node lifecycle controller waits this long for a lease
     eviction: int = 300_000  # default toleration of an unreachable node
     orphaned_pods: int = 40_000  # the pod garbage collector waits this long after a Node went
+    out_of_service: int = 20_000  # the pod garbage collector looks this often for pods of nodes out of service
     schedule: int = 200
     attach: int = 2_000
     pod_start: int = 3_000

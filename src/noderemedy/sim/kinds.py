@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from noderemedy.model.ids import Kind
+from noderemedy.model.workload import ATTACHMENT as ATTACHMENT
 from noderemedy.model.workload import POD as POD
 
 NAMESPACE = Kind("", "Namespace")
 CLAIM = Kind("", "PersistentVolumeClaim")
 VOLUME = Kind("", "PersistentVolume")
-ATTACHMENT = Kind("storage.k8s.io", "VolumeAttachment")
 STATEFUL_SET = Kind("apps", "StatefulSet")
 CUSTOM_RESOURCE = Kind("apiextensions.k8s.io", "CustomResourceDefinition")

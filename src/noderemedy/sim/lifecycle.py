@@ -1,7 +1,8 @@
 """Simulated node lifecycle controller and pod garbage collector of the control plane.
 
 Silence beyond the grace period makes a Node Unknown and tainted; its pods are asked to go later, and stay as they are
-because nobody answers for them. A Node that was deleted takes its pods with it: that is why deleting it frees them.
+because nobody answers for them. A Node that was deleted takes its pods with it: that is why deleting it frees them. A
+node that is out of service and not ready loses its pods at once: that is why the taint frees them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from noderemedy.sim.kinds import POD
 from noderemedy.sim.server import Server
 
 UNREACHABLE = "node.kubernetes.io/unreachable"
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 OF_SILENCE = (UNREACHABLE, "node.kubernetes.io/not-ready")
 
 
@@ -55,7 +57,11 @@ class Lifecycle:
         name = event.tree["metadata"]["name"]
         if event.type == "DELETED":
             self.agenda.after(self.durations.orphaned_pods, lambda: self._collect(name))
-        elif self._heard.get(name) and _is_tainted(event.tree):
+            return
+        if is_out_of_service(event.tree):
+            self.agenda.after(self.durations.controller, lambda: self._evict(name))
+            self.agenda.after(self.durations.out_of_service, lambda: self._remove(name))
+        if self._heard.get(name) and _is_tainted(event.tree):
             self.agenda.after(self.durations.controller, lambda: self._untaint(name))
 
     def _unknown(self, name: str) -> None:
@@ -87,12 +93,30 @@ class Lifecycle:
             if "deletionTimestamp" not in pod["metadata"]:
                 self.api.delete(POD, pod["metadata"]["name"], pod["metadata"]["namespace"])
 
+    def _remove(self, name: str) -> None:
+        """Remove the pods of a node that somebody says is out of service, if nobody hears of it."""
+        node = self.api.find(NODE, name)
+        if node is None or not is_out_of_service(node) or _is_ready(node):
+            return
+        for pod in self.api.list(POD, fields=f"spec.nodeName={name}"):
+            if "deletionTimestamp" in pod["metadata"]:
+                self.api.delete(POD, pod["metadata"]["name"], pod["metadata"]["namespace"], grace=0)
+
     def _collect(self, name: str) -> None:
         """Remove the pods of a Node that does not exist."""
         if self.api.find(NODE, name) is not None:
             return
         for pod in self.api.list(POD, fields=f"spec.nodeName={name}"):
             self.api.delete(POD, pod["metadata"]["name"], pod["metadata"]["namespace"], grace=0)
+
+
+def is_out_of_service(node: dict[str, Any]) -> bool:
+    return any(taint["key"] == OUT_OF_SERVICE for taint in node["spec"].get("taints", ()) or ())
+
+
+def _is_ready(node: dict[str, Any]) -> bool:
+    conditions = node.get("status", {}).get("conditions", ())
+    return any(item["type"] == "Ready" and item["status"] == "True" for item in conditions)
 
 
 def _is_tainted(node: dict[str, Any]) -> bool:

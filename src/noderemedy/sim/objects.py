@@ -127,6 +127,16 @@ def kubeconfig(cluster: str, value: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "data": {"value": value}}
 
 
+def remediation(name: str, **spec: Any) -> dict[str, Any]:
+    """A Metal3Remediation for the Machine of that name."""
+    return {
+        "apiVersion": "remediation.metal3.io/v1alpha1",
+        "kind": "Metal3Remediation",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": spec,
+    }
+
+
 def stateful_set(name: str, replicas: int) -> dict[str, Any]:
     """A database: each pod has a volume that only one copy may write to."""
     labels = {"app": name}

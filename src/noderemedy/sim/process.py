@@ -17,7 +17,7 @@ from noderemedy.engine.trace import Trace
 from noderemedy.model.ids import CLUSTER, Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
 from noderemedy.model.time import Mono, Now, Span, Wall
-from noderemedy.model.workload import POD
+from noderemedy.model.workload import ATTACHMENT, POD
 from noderemedy.rooms import ROOMS, watched
 from noderemedy.sim.agenda import Appointment
 from noderemedy.sim.apiserver import ApiServer, User, WatchEvent
@@ -234,7 +234,7 @@ class Process:
         if self._token(now) is None:
             self._end(effect, Failed("leadership ended before this was sent"))
             return
-        if effect.action.ref.kind not in (*self.resources, POD):
+        if effect.action.ref.kind not in (*self.resources, POD, ATTACHMENT):
             self._end(effect, Done(now.mono, gone=True))
             return
         self.acted.append(type(effect.action).__name__)

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
-from noderemedy.model.ids import HOST, MACHINE, NODE, Kind
+from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION, Kind
 from noderemedy.sim.baremetal import wants_power
 from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.objects import NAMESPACE
@@ -44,6 +44,9 @@ class Troubles:
             (self.person_marks, 3),
             (self.person_calls_off, 2),
             (self.person_cordons, 2),
+            (self.person_remediates, 4),
+            (self.person_recalls, 2),
+            (self.finalizer_removed, 1),
             (self.host_paused, 2),
             (self.consumer_changes, 2),
             (self.machine_deleted, 1),
@@ -149,6 +152,24 @@ class Troubles:
         """Somebody takes the request back, at whatever point the repair is."""
         self.cluster.unmark(self._name())
 
+    def person_remediates(self) -> None:
+        """Somebody asks for a power cycle by a Metal3Remediation, of a healthy node or a sick one."""
+        by = self.chance.choice(({}, {"freeBy": "taint"}, {"freeBy": "pods"}, {"freeBy": "node"}))
+        strategy = self.chance.choice(("reboot", "reboot", "escalate"))
+        self.cluster.remediate(self._name(), strategy=strategy, **by)
+
+    def person_recalls(self) -> None:
+        """Somebody deletes a Metal3Remediation, at whatever point it is."""
+        for remediation in self.cluster.api.list(REMEDIATION)[:1]:
+            self.cluster.recall(remediation["metadata"]["name"].removeprefix(machine_of("")))
+
+    def finalizer_removed(self) -> None:
+        """Somebody takes the finalizer off by hand and deletes the request (fault 30): its hold is nobody's."""
+        for remediation in self.cluster.api.list(REMEDIATION)[:1]:
+            name = remediation["metadata"]["name"]
+            self.cluster.api.patch(REMEDIATION, name, NAMESPACE, {"metadata": {"finalizers": []}}, "merge")
+            self.cluster.recall(name.removeprefix(machine_of("")))
+
     def person_cordons(self) -> None:
         name = self._name()
         if self.cluster.api.find(NODE, name) is not None:
@@ -186,8 +207,9 @@ class Troubles:
     def hold_garbled(self) -> None:
         """The record beside a hold is not readable any more; the hold itself is."""
         for host in self.cluster.api.list(HOST):
-            if names.HOLD in (host["metadata"].get("annotations") or {}):
-                self._annotate(HOST, host["metadata"]["name"], {names.HOLD: "{"})
+            notes = host["metadata"].get("annotations") or {}
+            for key in [key for key in notes if key.startswith(names.HOLD)]:
+                self._annotate(HOST, host["metadata"]["name"], {key: "{"})
 
     # --- managers --------------------------------------------------------------------------------------------------
 

@@ -9,12 +9,17 @@ from noderemedy.model.actions import (
     READS,
     Action,
     Confirm,
+    DeletePod,
+    DetachVolume,
     EvictPod,
     ForgetReplacement,
     ListPods,
+    ListVolumes,
+    WriteFinalizers,
 )
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.time import Mono
+from noderemedy.wire.attachments import volumes_of_node
 from noderemedy.wire.http import Answer
 from noderemedy.wire.objects import Undecodable, decode
 from noderemedy.wire.pods import pods_of_node
@@ -50,7 +55,7 @@ class StatusShape(msgspec.Struct):
 def outcome(effect: Effect, answer: Answer, begun: Mono) -> Outcome:
     """How an effect ended, by what the API answered."""
     action = effect.action
-    if isinstance(action, EvictPod) and is_settled(answer):
+    if isinstance(action, EvictPod | DeletePod | DetachVolume) and is_settled(answer):
         return Done(begun, date=answer.date)
     if 200 <= answer.status < 300:
         return _done(action, answer, begun)
@@ -65,8 +70,10 @@ def _done(action: Action, answer: Answer, begun: Mono) -> Outcome:
     try:
         if isinstance(action, ListPods):
             return Done(begun, pods_of_node(action.ref, answer.body), date=answer.date)
+        if isinstance(action, ListVolumes):
+            return Done(begun, volumes_of_node(action.ref, answer.body), date=answer.date)
         seen = decode(action.ref.kind, answer.body, action.ref.cluster)
-        if isinstance(action, ForgetReplacement) and seen.obj.deleting and not seen.obj.finalizers:
+        if isinstance(action, ForgetReplacement | WriteFinalizers) and seen.obj.deleting and not seen.obj.finalizers:
             return Done(begun, gone=True, date=answer.date)  # the answer is the last that there is of it
         return Done(begun, seen, date=answer.date)
     except Undecodable as error:
@@ -75,7 +82,7 @@ def _done(action: Action, answer: Answer, begun: Mono) -> Outcome:
 
 
 def is_settled(answer: Answer) -> bool:
-    """Whether an eviction needs no second thought: the pod goes, or is gone, or may not go now (its budget)."""
+    """Whether a removal needs no second thought: the pod goes, or is gone, or may not go now (its budget)."""
     if answer.status == TOO_MANY:
         details = status_of(answer).details
         return any(cause.reason == BUDGET for cause in details.causes) if details else False

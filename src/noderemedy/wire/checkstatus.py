@@ -43,13 +43,13 @@ def number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def read_conditions(items: list[Any]) -> tuple[Told | Foreign, ...]:
-    return tuple(one for one in map(condition, items) if one is not None)
+def read_conditions(items: list[Any], ours: tuple[str, ...] = OURS) -> tuple[Told | Foreign, ...]:
+    return tuple(one for one in (condition(item, ours) for item in items) if one is not None)
 
 
-def condition(item: Any) -> Told | Foreign | None:
+def condition(item: Any, ours: tuple[str, ...] = OURS) -> Told | Foreign | None:
     """One condition; None for what could not be written back, being nested beyond all reason."""
-    if not isinstance(item, dict) or item.get("type") not in OURS:
+    if not isinstance(item, dict) or item.get("type") not in ours:
         with suppress(RecursionError, UnicodeEncodeError):
             return Foreign(msgspec.json.encode(item).decode())
         return None

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from noderemedy.model.ids import Kind
 from noderemedy.model.time import Span, Wall
-from noderemedy.model.workload import POD
+from noderemedy.model.workload import ATTACHMENT, POD
 
 
 class Resource(Struct, frozen=True):
@@ -35,6 +35,7 @@ class Resource(Struct, frozen=True):
 
 
 PODS = Resource(POD, "v1", "pods", namespaced=True)  # never watched, so discovery is not asked
+ATTACHMENTS = Resource(ATTACHMENT, "v1", "volumeattachments", namespaced=False)
 
 
 class Request(Struct, frozen=True):

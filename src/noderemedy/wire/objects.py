@@ -28,6 +28,7 @@ from noderemedy.model.ids import (
     NODE,
     OPENSHIFT_HEALTH_CHECK,
     OPENSHIFT_MACHINE,
+    REMEDIATION,
     Kind,
     Ref,
 )
@@ -36,7 +37,7 @@ from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
 from noderemedy.model.outcome import Seen
-from noderemedy.wire import bookkeeping, externals, healthchecks, incidents, names, shapes
+from noderemedy.wire import bookkeeping, externals, healthchecks, incidents, names, remediations, shapes
 from noderemedy.wire.machineconditions import read_conditions
 from noderemedy.wire.replacements import own_parts, read_replacement, template_text
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
@@ -71,6 +72,7 @@ def node(shape: shapes.NodeShape) -> Node:
         conditions=tuple(condition(item) for item in status.conditions or ()),
         repair_now=names.REPAIR in notes,
         paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
+        kubelet=sys.intern(status.node_info.kubelet_version) if status.node_info else "",
     )
 
 
@@ -204,7 +206,16 @@ def host(shape: shapes.HostShape) -> Host:
         power_off_disabled=spec.disable_power_off,
         error=": ".join(part for part in (status.error_type, status.error_message) if part),
         deleting=meta.deletion_timestamp is not None,
+        held_for=holds_for(notes),
+        unhealthy=notes.get(names.UNHEALTHY),
     )
+
+
+def holds_for(notes: dict[str, str]) -> tuple[tuple[str, Hold | Malformed | None], ...]:
+    """The holds for Metal3Remediations. Most hosts have none, and every event of a host comes through here."""
+    uids = sorted(key.removeprefix(names.REBOOT_FOR) for key in notes if key.startswith(names.REBOOT_FOR))
+    records = [notes.get(f"{names.HOLD_FOR}{uid}") for uid in uids]
+    return tuple((uid, hold(text) if text else None) for uid, text in zip(uids, records, strict=True))
 
 
 def power(powered_on: bool | msgspec.UnsetType | None) -> Power:
@@ -222,7 +233,9 @@ def hold(text: str) -> Hold | Malformed:
     shape = read_json(text, shapes.HoldShape)
     if isinstance(shape, Malformed):
         return shape
-    return Hold(shape.machine_uid, wall(shape.since), shape.node_uid, shape.boot_id, shape.token)
+    since = wall(shape.since)
+    rest = (shape.node_uid, shape.boot_id, shape.token, shape.remediation, shape.powered_on)
+    return Hold(shape.machine_uid, since, *rest)
 
 
 def pairs(mapping: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
@@ -247,6 +260,7 @@ READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
     HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.health_check),
     OPENSHIFT_HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.openshift_health_check),
     INCIDENT: (incidents.IncidentShape, incidents.incident),
+    REMEDIATION: (shapes.RemediationShape, remediations.remediation),
 }
 ANY_TEMPLATE: tuple[Any, Callable[[Any], Any]] = (shapes.TemplateShape, externals.template)
 ANY_REQUEST: tuple[Any, Callable[[Any], Any]] = (shapes.DatedShape, externals.request)

@@ -29,6 +29,7 @@ class PodMetadata(Struct, rename="camel"):
     annotations: dict[str, str] | None = None
     owner_references: list[Owner] | None = None
     deletion_timestamp: datetime | None = None
+    deletion_grace_period_seconds: int | None = None
 
 
 class VolumeShape(Struct, rename="camel"):
@@ -90,6 +91,7 @@ def pod(shape: PodShape) -> Pod:
     return Pod(
         uid=meta.uid,
         deleting=meta.deletion_timestamp is not None,
+        is_forced=meta.deletion_timestamp is not None and meta.deletion_grace_period_seconds == 0,
         has_volumes=any(volume.persistent_volume_claim is not None for volume in spec.volumes or ()),
         is_finished=shape.status is not None and shape.status.phase in FINISHED,
         stays=MIRROR in (meta.annotations or {}) or any(owner.kind in OF_THE_NODE for owner in controllers),

@@ -22,36 +22,58 @@ from noderemedy.model.actions import (
     CreateRequest,
     DeleteMachine,
     DeleteNode,
+    DeletePod,
     DeleteRequest,
+    DetachVolume,
     DropBackup,
     DropIncident,
     EvictPod,
     ForgetReplacement,
     Guard,
+    HoldHost,
     ListPods,
+    ListVolumes,
+    MarkHostUnhealthy,
     MarkMachine,
     OpenIncident,
     PublishCheckStatus,
+    PublishRemediationStatus,
     RecordReplacement,
+    ReleaseHost,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
+    TaintOutOfService,
     UncordonNode,
+    UnmarkHost,
+    UntaintOutOfService,
+    WriteFinalizers,
     WriteIncident,
     WriteLedger,
     WriteMachineConditions,
 )
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Kind, Ref
-from noderemedy.model.node import NodeBackup
+from noderemedy.model.node import NodeBackup, Taint
 from noderemedy.wire import incidents, names, verbs
 from noderemedy.wire.bookkeeping import claim_repair, write_ledger
 from noderemedy.wire.checkstatus import status_body
-from noderemedy.wire.http import PODS, Request, Resource
+from noderemedy.wire.http import ATTACHMENTS, PODS, Request, Resource
 from noderemedy.wire.machineconditions import conditions_body
+from noderemedy.wire.remediations import progress_body
 from noderemedy.wire.replacements import replacement_text, successor_body
 
 Resources = Mapping[Kind, Resource]
+HostAction = HoldHost | ReleaseHost | MarkHostUnhealthy | UnmarkHost
+RemediationAction = (
+    HostAction
+    | TaintOutOfService
+    | UntaintOutOfService
+    | DeletePod
+    | DetachVolume
+    | WriteFinalizers
+    | PublishRemediationStatus
+)
 
 
 def render(action: Action, token: int, resources: Resources) -> Request:
@@ -61,6 +83,8 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return Request("GET", resources[ref.kind].path(ref.namespace, ref.name))
         case ListPods(ref):
             return Request("GET", PODS.path(), (("fieldSelector", f"spec.nodeName={ref.name}"),))
+        case ListVolumes():
+            return Request("GET", ATTACHMENTS.path())
         case EvictPod(ref, guard):
             return verbs.evict(PODS, ref.name, ref.namespace, guard.uid)
         case AddRebootAnnotation(ref, guard, hold):
@@ -103,6 +127,25 @@ def render(action: Action, token: int, resources: Resources) -> Request:
         case CreateRequest():
             return create_request(action, resources)
         case _:
+            return render_remediation(action, token, resources)
+
+
+def render_remediation(action: RemediationAction, token: int, resources: Resources) -> Request:
+    """The same for what a Metal3Remediation does."""
+    match action:
+        case PublishRemediationStatus(ref, guard, progress):
+            return patch_status(ref, guard, progress_body(progress), resources[ref.kind])
+        case WriteFinalizers(ref, guard, finalizers):
+            return patch(ref, {"metadata": {**preconditions(guard), "finalizers": list(finalizers)}}, resources)
+        case HoldHost() | ReleaseHost() | MarkHostUnhealthy() | UnmarkHost():
+            return annotate(action.ref, action.guard, host_notes(action, token), resources)
+        case TaintOutOfService(ref, guard, _, taints) | UntaintOutOfService(ref, guard, taints):
+            return patch(ref, {"metadata": preconditions(guard), "spec": {"taints": taint_list(taints)}}, resources)
+        case DeletePod(ref, guard):
+            return verbs.delete(PODS, ref.name, {"uid": guard.uid}, ref.namespace, grace_seconds=0)
+        case DetachVolume(ref, guard):
+            return verbs.delete(ATTACHMENTS, ref.name, {"uid": guard.uid})
+        case _:
             assert_never(action)
 
 
@@ -131,6 +174,21 @@ def create_machine(action: CreateMachine, resource: Resource) -> Request:
 def cordon(ref: Ref, guard: Guard, is_cordoned: bool | None, resources: Resources) -> Request:
     metadata = {**preconditions(guard), "annotations": {names.CORDONED: names.OURS if is_cordoned else None}}
     return patch(ref, {"metadata": metadata, "spec": {"unschedulable": is_cordoned}}, resources)
+
+
+def host_notes(action: HostAction, token: int) -> dict[str, str | None]:
+    """What a Metal3Remediation writes on its host: hold and record come and go in one patch."""
+    match action:
+        case HoldHost():
+            more = {"remediation": action.hold.owner, "poweredOn": action.hold.was_on}
+            record = hold_text(action.hold, token, more)
+            return {names.REBOOT_FOR + action.owner_uid: names.REBOOT_VALUE, names.HOLD_FOR + action.owner_uid: record}
+        case ReleaseHost():
+            return {names.REBOOT_FOR + action.owner_uid: None, names.HOLD_FOR + action.owner_uid: None}
+        case MarkHostUnhealthy():
+            return {names.UNHEALTHY: action.mark}
+        case UnmarkHost():
+            return {names.UNHEALTHY: None}
 
 
 def patch(ref: Ref, body: dict[str, Any], resources: Resources) -> Request:
@@ -190,20 +248,24 @@ def restore(action: RestoreNode, resources: Resources) -> Request:
         metadata["labels"] = dict(action.labels)
     if action.annotations:
         metadata["annotations"] = dict(action.annotations)
-    spec: dict[str, Any] = {"taints": [taint(item.key, item.value, item.effect) for item in action.taints]}
+    spec: dict[str, Any] = {"taints": taint_list(action.taints)}
     if action.unschedulable:
         spec["unschedulable"] = True
     return patch(action.ref, {"metadata": metadata, "spec": spec}, resources)
+
+
+def taint_list(taints: tuple[Taint, ...]) -> list[dict[str, str]]:
+    return [taint(item.key, item.value, item.effect) for item in taints]
 
 
 def taint(key: str, value: str, effect: str) -> dict[str, str]:
     return {"key": key, "effect": effect, **({"value": value} if value else {})}
 
 
-def hold_text(hold: Hold, token: int) -> str:
+def hold_text(hold: Hold, token: int, more: Mapping[str, Any] | None = None) -> str:
     record = {"machineUid": hold.machine_uid, "since": str(hold.since), "token": token}
     node = {"nodeUid": hold.node_uid, "bootID": hold.boot_id} if hold.node_uid else {}
-    return msgspec.json.encode({**record, **node}).decode()
+    return msgspec.json.encode({**record, **node, **(more or {})}).decode()
 
 
 def backup_text(backup: NodeBackup) -> str:
@@ -211,7 +273,7 @@ def backup_text(backup: NodeBackup) -> str:
         "nodeUid": backup.node_uid,
         "labels": dict(backup.labels),
         "annotations": dict(backup.annotations),
-        "taints": [taint(item.key, item.value, item.effect) for item in backup.taints],
+        "taints": taint_list(backup.taints),
         "unschedulable": backup.unschedulable,
     }
     return msgspec.json.encode(record).decode()

@@ -53,6 +53,12 @@ class ManagedMetadata(DatedMetadata, rename="camel"):
     managed_fields: list[ManagedFieldsShape] | None = None
 
 
+class FinalizedMetadata(DatedMetadata, rename="camel"):
+    """The same with its finalizers, for kinds that carry ours."""
+
+    finalizers: list[str] | None = None
+
+
 class TaintShape(Struct):
     """A taint of a Node."""
 
@@ -82,6 +88,7 @@ class NodeInfo(Struct, rename="camel"):
     """What kubelet tells about the system."""
 
     boot_id: str = field(default="", name="bootID")
+    kubelet_version: str = ""
 
 
 class NodeStatus(Struct, rename="camel"):
@@ -205,6 +212,14 @@ class HealthCheckShape(Struct, rename="camel"):
     status: Any = None
 
 
+class RemediationShape(Struct):
+    """A Metal3Remediation. Its spec is read field by field, as that of a check."""
+
+    metadata: FinalizedMetadata
+    spec: Any = None
+    status: Any = None
+
+
 class MetadataShape(Struct):
     """Any object of which the metadata is enough."""
 
@@ -266,6 +281,8 @@ class HoldShape(Struct, rename="camel"):
     node_uid: str = ""
     boot_id: str = field(default="", name="bootID")
     token: int = 0
+    remediation: str = ""
+    powered_on: bool = True
 
 
 class BackupShape(Struct, rename="camel"):

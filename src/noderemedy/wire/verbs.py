@@ -40,9 +40,16 @@ def apply(
     return Request("PATCH", path, query, msgspec.json.encode(body), APPLY_PATCH)
 
 
-def delete(resource: Resource, name: str, preconditions: dict[str, str], namespace: str = "") -> Request:
+def delete(
+    resource: Resource,
+    name: str,
+    preconditions: dict[str, str],
+    namespace: str = "",
+    grace_seconds: int | None = None,
+) -> Request:
     """Delete this very object: uid, and resourceVersion where an older view would do harm."""
-    body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions}
+    grace = {} if grace_seconds is None else {"gracePeriodSeconds": grace_seconds}
+    body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions, **grace}
     return Request("DELETE", resource.path(namespace, name), body=msgspec.json.encode(body), content_type=JSON)
 
 

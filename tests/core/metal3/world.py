@@ -22,6 +22,7 @@ from noderemedy.model.actions import (
     DropBackup,
     Guard,
     ListPods,
+    ListVolumes,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
@@ -78,7 +79,7 @@ class World:
     # --- what they ask for ---------------------------------------------------------------------------------------
 
     def apply(self, action: Action) -> None:
-        if isinstance(action, Confirm | ListPods):
+        if isinstance(action, Confirm | ListPods | ListVolumes):
             self._confirmed[action.ref] = self.now.mono
             return
         assert not isinstance(action, CreateRequest), "there are no templates in this world"
@@ -105,7 +106,7 @@ class World:
                 self.deleted.append(action)
                 del self.objects[ref]
             case _:
-                raise NotImplementedError(f"{type(action).__name__} does not happen in this world")
+                raise NotImplementedError("there are no health checks, no requests and no pods in this world")
         self._confirmed[action.ref] = self.now.mono
 
     def put(self, ref: Ref, obj: Any) -> None:

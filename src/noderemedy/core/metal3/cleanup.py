@@ -20,9 +20,9 @@ from noderemedy.model.time import Now
 
 
 def returned_node(view: MachineView, now: Now) -> Decision | None:
-    """What a Node that is there, of a Machine that needs nothing and whose host we do not hold, still lacks."""
+    """What a Node that is there, of a Machine that needs nothing and whose host nobody of us holds, still lacks."""
     machine, node = view.machine, view.node
-    if node is None or node.deleting or machine.needs_remediation or view.holds:
+    if node is None or node.deleting or machine.needs_remediation or view.holds or view.is_held_for_others:
         return None
     if machine.backup is None and machine.node_deleted_at is None:
         return None

@@ -50,6 +50,11 @@ class MachineView(Struct, frozen=True):
         return self.is_consumer and self.host is not None and self.host.held
 
     @property
+    def is_held_for_others(self) -> bool:
+        """Whether a Metal3Remediation holds the host: its Node is that room's business until the hold goes."""
+        return self.host is not None and bool(self.host.held_for)
+
+    @property
     def is_in_hand(self) -> bool:
         """Whether there is anything to do or to finish for this Machine."""
         machine = self.machine

@@ -1,0 +1,157 @@
+"""The shared shelf: one way to free the workload of a node, for all rooms (`freeBy`).
+
+Called with a proof from `core/safety.py` in the very decision in which it was made. A step is either done, or says what
+to do next and when to look again. Pods and volumes are read by live lists, never watched; a list is at most five
+seconds old when anything is decided on it. What belongs to the node (DaemonSets, static pods) is left alone.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from noderemedy.core import safety
+from noderemedy.model.actions import (
+    Action,
+    DeletePod,
+    DetachVolume,
+    Guard,
+    ListPods,
+    ListVolumes,
+    TaintOutOfService,
+)
+from noderemedy.model.ids import Ref
+from noderemedy.model.node import Node, Taint
+from noderemedy.model.proof import Proof
+from noderemedy.model.reasons import FreeingWorkload, ListingWorkload, Reason, WaitingForWorkload
+from noderemedy.model.room import Absent, Entry, Present, Reader
+from noderemedy.model.time import Mono, Now, Span
+from noderemedy.model.workload import (
+    Attachment,
+    FreeBy,
+    Pod,
+    PodsOfNode,
+    VolumesOfNode,
+    pods_at,
+    volumes_at,
+)
+
+OUT_OF_SERVICE = Taint("node.kubernetes.io/out-of-service", "NoExecute", "nodeshutdown")
+TAINT_SINCE = (1, 28)  # out-of-service is always on from this version of Kubernetes
+VERSION = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
+PACE = Span.seconds(5)
+AT_ONCE = 10  # pods or volumes that go on one proof
+
+
+class Workload(Struct, frozen=True):
+    """A node and what the last lists said of its pods and volumes."""
+
+    node_at: Ref
+    node: Node
+    version: str
+    pods: Entry
+    volumes: Entry
+
+
+class Step(Struct, frozen=True):
+    """What to do next; nothing, if it is done."""
+
+    actions: tuple[Action, ...] = ()
+    because: tuple[Reason, ...] = ()
+    wake_at: Mono | None = None
+    is_done: bool = False
+
+
+DONE = Step(is_done=True)
+
+
+def sees(node_at: Ref, entry: Present, reader: Reader) -> Workload:
+    pods, volumes = reader.read(pods_at(node_at)), reader.read(volumes_at(node_at))
+    return Workload(node_at, entry.obj, entry.resource_version, pods, volumes)
+
+
+def default(node: Node) -> FreeBy:
+    """How to free where nobody says: by a taint if the node's cluster knows it.
+
+    The node's own kubelet tells: a kubelet is never newer than its API server, so what it can the server can. This is
+    the version of the cluster that has the node, whichever that is, and it is in a file, too.
+    """
+    found = VERSION.match(node.kubelet)
+    is_new = found is not None and (int(found[1]), int(found[2])) >= TAINT_SINCE
+    return FreeBy.TAINT if is_new else FreeBy.PODS
+
+
+def is_tainted(node: Node) -> bool:
+    return any((one.key, one.effect) == (OUT_OF_SERVICE.key, OUT_OF_SERVICE.effect) for one in node.taints)
+
+
+def without_taint(node: Node) -> tuple[Taint, ...]:
+    return tuple(one for one in node.taints if one.key != OUT_OF_SERVICE.key)
+
+
+def taint(work: Workload, proof: Proof) -> Step:
+    """Tell Kubernetes that the node is out of service."""
+    node = work.node
+    taints = tuple(sorted((*node.taints, OUT_OF_SERVICE)))
+    action = TaintOutOfService(work.node_at, Guard(node.uid, work.version), node.boot_id, taints, proof)
+    return Step((action,), (FreeingWorkload(work.node_at.name, FreeBy.TAINT.value),))
+
+
+def after_taint(work: Workload, now: Now) -> Step:
+    """Wait until Kubernetes has removed what holds a volume: no proof is needed to look on."""
+    if asked := ask(work, now):
+        return asked
+    pods = [pod for _, pod in pods_of(work) if pod.has_volumes and not pod.stays]
+    volumes = volumes_of(work)
+    return waits(work, now) if pods or volumes else DONE
+
+
+def by_pods(work: Workload, proof: Proof, now: Now) -> Step:
+    """Remove every pod, then every attachment, each by its uid. Those with a finalizer are waited for."""
+    if asked := ask(work, now):
+        return asked
+    why = (FreeingWorkload(work.node_at.name, FreeBy.PODS.value),)
+    pods = [(at, pod) for at, pod in pods_of(work) if not pod.stays]
+    if going := [one for one in pods if not one[1].is_forced][:AT_ONCE]:
+        deletions = tuple(DeletePod(at, Guard(pod.uid), proof.subject, proof) for at, pod in going)
+        return Step((*deletions, ListPods(work.node_at)), why)
+    if pods:
+        return waits(work, now)
+    volumes = volumes_of(work)
+    if leaving := [one for one in volumes if not one[1].deleting][:AT_ONCE]:
+        detached = tuple(DetachVolume(at, Guard(one.uid), proof.subject, proof) for at, one in leaving)
+        return Step((*detached, ListVolumes(work.node_at)), why)
+    return waits(work, now) if volumes else DONE
+
+
+def ask(work: Workload, now: Now) -> Step | None:
+    """Read live what was not read just now."""
+    wanted: list[Action] = []
+    if not _is_fresh(work.pods, now):
+        wanted.append(ListPods(work.node_at))
+    if not _is_fresh(work.volumes, now):
+        wanted.append(ListVolumes(work.node_at))
+    return Step(tuple(wanted), (ListingWorkload(work.node_at.name),)) if wanted else None
+
+
+def waits(work: Workload, now: Now) -> Step:
+    pods = sum(not pod.stays for _, pod in pods_of(work))
+    reason = WaitingForWorkload(work.node_at.name, pods, len(volumes_of(work)))
+    return Step((), (reason,), now.mono + PACE + Span(1))
+
+
+def pods_of(work: Workload) -> tuple[tuple[Ref, Pod], ...]:
+    found = work.pods.obj if isinstance(work.pods, Present) else PodsOfNode()
+    assert isinstance(found, PodsOfNode)
+    return found.pods
+
+
+def volumes_of(work: Workload) -> tuple[tuple[Ref, Attachment], ...]:
+    found = work.volumes.obj if isinstance(work.volumes, Present) else VolumesOfNode()
+    assert isinstance(found, VolumesOfNode)
+    return found.volumes
+
+
+def _is_fresh(entry: Entry, now: Now) -> bool:
+    return isinstance(entry, Present | Absent) and safety.is_confirmed(entry, now)

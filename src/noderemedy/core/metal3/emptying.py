@@ -1,0 +1,104 @@
+"""The phase `freeing` of a Metal3Remediation: its node is off, and what ran on it may run elsewhere, on proof.
+
+How is chosen once and recorded, with the proof's evidence, before anything is freed. Where there is no proof nothing
+is freed, and the host is powered on again.
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from noderemedy.core import freeing, safety
+from noderemedy.core.gates import first
+from noderemedy.core.metal3 import phases
+from noderemedy.core.metal3.backup import back_up
+from noderemedy.core.metal3.remediationgates import ATTENDED, NODE_SEEN
+from noderemedy.core.metal3.remediationview import RemediationView
+from noderemedy.core.metal3.steps import confirm_first, publish, wait
+from noderemedy.core.metal3.waiting import for_finalizers
+from noderemedy.model.actions import BackUpNode, DeleteNode, Guard
+from noderemedy.model.decision import Decision
+from noderemedy.model.host import Power
+from noderemedy.model.node import NodeBackup
+from noderemedy.model.proof import PoweredOff
+from noderemedy.model.reasons import BackupFirst, FreeingOverdue, OffNotProven, ProvenOff
+from noderemedy.model.remediation import Evidence, Phase
+from noderemedy.model.room import Present
+from noderemedy.model.time import Now, Wall
+from noderemedy.model.workload import FreeBy
+
+
+def emptying(view: RemediationView, now: Now) -> Decision:
+    remediation = view.remediation
+    if phases.is_overdue(remediation, now):
+        assert remediation.progress.since is not None
+        return go_on(view, now, FreeingOverdue(view.node_name, remediation.progress.since))
+    if blocked := first((*ATTENDED, *NODE_SEEN), view, now):
+        return wait(view, now, blocked.reason)
+    if view.work is not None and is_taken_out(view, view.work):
+        return after(view, freeing.after_taint(view.work, now), now)
+    if asked := confirm_first(view, now, node=True, host=True):
+        return asked
+    assert view.machine is not None
+    assert isinstance(view.machine.host_entry, Present)
+    if view.work is None:
+        return go_on(view, now)  # no node, no workload: a machine that never had one, or a Node that is gone
+    proof = safety.powered_off(view.work.node, view.machine.host_entry, now, remediation.uid)
+    if proof is None:
+        is_off = view.host.power is Power.OFF
+        return go_on(view, now, *((OffNotProven(view.host_name),) if is_off else ()))
+    if remediation.progress.evidence.free_by is None:
+        return publish(view, phases.noted(remediation, chosen(view, view.work, proof, now)), ProvenOff(view.host_name))
+    if remediation.progress.evidence.free_by is FreeBy.NODE:
+        return delete_node(view, view.work, proof, now)
+    by_taint = remediation.progress.evidence.free_by is FreeBy.TAINT
+    found = freeing.taint(view.work, proof) if by_taint else freeing.by_pods(view.work, proof, now)
+    return after(view, found, now)
+
+
+def is_taken_out(view: RemediationView, work: freeing.Workload) -> bool:
+    """Whether the taint that was chosen is there: what follows is Kubernetes' part."""
+    return view.remediation.progress.evidence.free_by is FreeBy.TAINT and freeing.is_tainted(work.node)
+
+
+def go_on(view: RemediationView, now: Now, *reasons: FreeingOverdue | OffNotProven) -> Decision:
+    """To the next phase, whatever was freed."""
+    return publish(view, phases.enter(view.remediation, Phase.POWER_ON, now), *reasons)
+
+
+def chosen(view: RemediationView, work: freeing.Workload, proof: PoweredOff, now: Now) -> Evidence:
+    """How to free and on which proof. A taint is ours only if it was not there before."""
+    old = view.remediation.progress.evidence
+    by = view.remediation.free_by or freeing.default(work.node)
+    taints = by is FreeBy.TAINT and not freeing.is_tainted(work.node)
+    return structs.replace(
+        old,
+        free_by=by,
+        proof=f"{type(proof).__name__} host {proof.host_uid} at {proof.seen_at}, held since {proof.held_since}",
+        tainted_at=now.wall if taints else old.tainted_at,
+    )
+
+
+def after(view: RemediationView, found: freeing.Step, now: Now) -> Decision:
+    if found.is_done:
+        evidence = structs.replace(view.remediation.progress.evidence, freed_at=now.wall)
+        return publish(view, phases.enter(view.remediation, Phase.POWER_ON, now, evidence))
+    waits = wait(view, now)
+    wake_at = min((at for at in (found.wake_at, waits.wake_at) if at is not None), default=None)
+    return Decision(found.actions, found.because, wake_at)
+
+
+def delete_node(view: RemediationView, work: freeing.Workload, proof: PoweredOff, now: Now) -> Decision:
+    """The backup goes onto the Machine, as in seed 001: it outlives this object, and is restored from there."""
+    of = view.machine
+    assert of is not None
+    node, machine = work.node, of.machine
+    if node.deleting:
+        return wait(view, now, *for_finalizers(of, work.node_at.name, now).because)
+    earlier = machine.backup if isinstance(machine.backup, NodeBackup) else None
+    wanted = back_up(node, earlier)
+    if earlier != wanted or not isinstance(machine.node_deleted_at, Wall):
+        store = BackUpNode(of.ref, Guard(machine.uid, of.entry.resource_version), wanted, now.wall)
+        return Decision((store,), (BackupFirst(work.node_at.name),))
+    deletion = DeleteNode(work.node_at, Guard(node.uid, work.version), node.boot_id, proof)
+    return Decision((deletion,), (ProvenOff(view.host_name),))

@@ -1,0 +1,66 @@
+"""The phase `deleting-machine`: power cycling did not help, so the owner is asked to replace the machine.
+
+The request is OwnerRemediated=False in both generations of conditions: current owners look at the newer one only. The
+host is marked, or the next machine would get it. On OpenShift nobody reads conditions: there the Machine itself is
+deleted, if it has an owner that replaces it.
+"""
+
+from __future__ import annotations
+
+from noderemedy.core import conditions
+from noderemedy.core.metal3 import phases
+from noderemedy.core.metal3.remediationview import MARK, RemediationView
+from noderemedy.core.metal3.steps import confirm_first, host_guard, is_back, publish, release, wait
+from noderemedy.core.metal3.view import MachineView
+from noderemedy.model.actions import DeleteMachine, Guard, MarkHostUnhealthy
+from noderemedy.model.decision import Decision
+from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
+from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
+from noderemedy.model.reasons import Escalating, HostMarkedUnhealthy, RemediationFailed, WaitingForOwner
+from noderemedy.model.remediation import Phase
+from noderemedy.model.time import Now
+
+WANTED = Graded(
+    OWNER_REMEDIATED,
+    "False",
+    "WaitingForRemediation",
+    "power cycling by a Metal3Remediation did not help",
+    severity=WARNING,
+)
+
+
+def deleting_machine(view: RemediationView, now: Now) -> Decision:
+    """Ask the owner, mark the host, and wait for the machine to go; that takes this request with it."""
+    of = view.machine
+    assert of is not None
+    assert of.host_at is not None
+    if released := release(view):
+        return released
+    if phases.is_overdue(view.remediation, now):
+        why = f"the owner of machine {of.ref.name} did not replace it"
+        return publish(view, phases.enter(view.remediation, Phase.FAILED, now), RemediationFailed(why))
+    if of.ref.kind == OPENSHIFT_MACHINE and of.machine.controller is None:
+        why = f"machine {of.ref.name} has no owner that would replace it"
+        return publish(view, phases.enter(view.remediation, Phase.FAILED, now), RemediationFailed(why))
+    if not of.machine.deleting and (asked := ask(view, of, now)):
+        return asked
+    if view.host.unhealthy is None and not is_back(view):
+        mark = MarkHostUnhealthy(of.host_at, host_guard(view), f"{MARK}/{view.ref.name}")
+        return Decision((mark,), (HostMarkedUnhealthy(view.host_name),))
+    return wait(view, now, WaitingForOwner(of.ref.name))
+
+
+def ask(view: RemediationView, of: MachineView, now: Now) -> Decision | None:
+    """By a condition where owners read one, by deletion where they do not; None if that is done.
+
+    The host is marked before a Machine is deleted: afterwards nobody would know which one it was.
+    """
+    if of.ref.kind == MACHINE:
+        told = conditions.write(of.ref, of.entry, (WANTED,), now)
+        return Decision((told,), (Escalating(of.ref.name),)) if told else None
+    if view.host.unhealthy is None and not is_back(view):
+        return None
+    if asked := confirm_first(view, now, machine=True):
+        return asked
+    guard = Guard(of.machine.uid, of.entry.resource_version)
+    return Decision((DeleteMachine(of.ref, guard),), (Escalating(of.ref.name),))

@@ -1,0 +1,68 @@
+"""A Metal3Remediation that somebody deleted: how it ends, and when its finalizer goes.
+
+Before the power-off was asked for it is called off. Afterwards nothing more is freed: the hold goes, the host comes on,
+our taint goes, then the finalizer. A host that does not come on holds nobody up for longer than its
+`powerOnTimeoutSeconds`: an alert is raised, and the request goes all the same (invariant L7).
+"""
+
+from __future__ import annotations
+
+from noderemedy.core.metal3 import phases
+from noderemedy.core.metal3.remediationview import RemediationView
+from noderemedy.core.metal3.steps import confirm_first, publish, release, untaint, wait
+from noderemedy.model.actions import WriteFinalizers
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.host import Power
+from noderemedy.model.reasons import (
+    PowerOnOverdue,
+    Reason,
+    RemediationCancelled,
+    RemediationLeaves,
+    WaitingForPowerOn,
+)
+from noderemedy.model.remediation import FINALIZER, Phase
+from noderemedy.model.time import Now
+
+BEFORE_POWER_ON = (Phase.POWER_OFF, Phase.FREEING)
+
+
+def decide(view: RemediationView, now: Now) -> Decision:
+    remediation = view.remediation
+    if not remediation.is_finalized_by_us:
+        return release(view) or NOTHING
+    phase = remediation.progress.phase
+    if phase is Phase.NEW or (phase is Phase.POWER_OFF and not view.held):
+        return cancelled(view, now)
+    if phase in BEFORE_POWER_ON:
+        return publish(view, phases.enter(remediation, Phase.POWER_ON, now))
+    return release(view) or stated(view, now)
+
+
+def cancelled(view: RemediationView, now: Now) -> Decision:
+    """Nothing was done, as far as we see; the host is read live, for another leader may have held it."""
+    has_host = view.machine is not None and view.machine.host is not None
+    if has_host and (asked := confirm_first(view, now, host=True)):
+        return asked
+    return untaint(view) or drop(view, RemediationCancelled())
+
+
+def stated(view: RemediationView, now: Now) -> Decision:
+    """Released. The request goes when the host is on, when it cannot come on, or when that is not ours to know."""
+    remediation = view.remediation
+    machine = view.machine
+    host = machine.host if machine is not None and machine.is_consumer else None
+    is_waited_for = host is not None and host.online and host.power is not Power.ON
+    if remediation.progress.phase is not Phase.POWER_ON or not is_waited_for:
+        power = host.power.value if host is not None else "not ours"
+        return untaint(view) or drop(view, RemediationLeaves(power))
+    assert host is not None
+    if not phases.is_overdue(remediation, now):
+        return wait(view, now, WaitingForPowerOn(view.host_name))
+    assert remediation.progress.since is not None
+    overdue = PowerOnOverdue(view.host_name, remediation.progress.since, host.error)
+    return untaint(view) or drop(view, overdue, RemediationLeaves(host.power.value))
+
+
+def drop(view: RemediationView, *reasons: Reason) -> Decision:
+    kept = tuple(one for one in view.remediation.finalizers if one != FINALIZER)
+    return Decision((WriteFinalizers(view.ref, view.guard, kept),), reasons)

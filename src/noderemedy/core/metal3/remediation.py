@@ -1,0 +1,281 @@
+"""Metal3Remediation: power off, free, power on, wait; again, or let the owner replace the machine (seeds 003, 004).
+
+Called by the engine for every Metal3Remediation, and for every host that carries a relic of one. The phases and their
+deadlines are data (`phases.py`); here is what is done in each.
+
+Rule 1: record, act, observe. A phase is published before anything is done in it; what was done is seen on the object.
+Rule 2: nothing is freed without a proof from `core/safety.py`, made in that very decision.
+Rule 3: machine, host and node must name each other at every step. If they do not, our hold goes and that is all.
+Rule 4: whoever deletes the request gets a stated power state within a bound, never a free-for-all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from msgspec import structs
+
+from noderemedy.core.gates import first
+from noderemedy.core.machines import MACHINE_KINDS
+from noderemedy.core.metal3 import escalation, leaving, phases, relics
+from noderemedy.core.metal3.emptying import emptying
+from noderemedy.core.metal3.remediationgates import (
+    ATTENDED,
+    BEFORE_AN_ATTEMPT,
+    BEFORE_ANYTHING,
+    BEFORE_POWER_OFF,
+    LINKED,
+    SHARED,
+    claim,
+)
+from noderemedy.core.metal3.remediationview import (
+    INDEXES,
+    NAME,
+    RelicView,
+    RemediationView,
+    concerned,
+    sees,
+)
+from noderemedy.core.metal3.steps import confirm_first, host_guard, is_back, publish, release, untaint, wait
+from noderemedy.model.actions import (
+    BackUpNode,
+    ClaimRepair,
+    Confirm,
+    DeleteMachine,
+    DeleteNode,
+    DeletePod,
+    DetachVolume,
+    HoldHost,
+    ListPods,
+    ListVolumes,
+    MarkHostUnhealthy,
+    PublishRemediationStatus,
+    ReleaseHost,
+    TaintOutOfService,
+    UnmarkHost,
+    UntaintOutOfService,
+    WriteFinalizers,
+    WriteMachineConditions,
+)
+from noderemedy.model.budget import ANSWER, need
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.host import Hold, Power
+from noderemedy.model.ids import CLUSTER, HOST, LEASE, METAL3_MACHINE, NODE, REMEDIATION
+from noderemedy.model.reasons import (
+    HoldingHost,
+    HostOffOnPurpose,
+    NextAttemptAt,
+    PhaseBegins,
+    PowerOffOverdue,
+    PowerOnOverdue,
+    RemediationFailed,
+    RemediationSucceeded,
+    RestoringNode,
+    WaitingForPowerOff,
+    WaitingForPowerOn,
+    WaitingForReady,
+)
+from noderemedy.model.remediation import FINALIZER, Evidence, Phase
+from noderemedy.model.remote import REMOTE
+from noderemedy.model.room import Room
+from noderemedy.model.time import Now, Wall
+
+
+def decide(view: RemediationView | RelicView, now: Now) -> Decision:
+    if isinstance(view, RelicView):
+        return relics.decide(view, now)
+    decision = told(view, now)
+    return structs.replace(decision, episode=episode(view), facts=needs(view, now))
+
+
+def told(view: RemediationView, now: Now) -> Decision:
+    """What is to be done, gate after gate; then what the phase says."""
+    if blocked := first(BEFORE_ANYTHING, view, now):
+        return blocked.decision(now)
+    if view.remediation.deleting:
+        return leaving.decide(view, now)
+    if blocked := first(LINKED, view, now):
+        return release(view, blocked.reason) or blocked.decision(now)
+    if view.remediation.progress.is_recovered:
+        return release(view) or Decision(because=(RemediationSucceeded(view.node_name),))
+    return (is_back(view) and untaint(view)) or PHASES[view.remediation.progress.phase](view, now)
+
+
+# --- what is done in each phase ----------------------------------------------------------------------------------
+
+
+def new(view: RemediationView, now: Now) -> Decision:
+    """Nothing has begun: all gates must pass, then the finalizer comes first."""
+    if blocked := first((*BEFORE_AN_ATTEMPT, *SHARED), view, now):
+        return blocked.decision(now)
+    if not view.remediation.is_finalized_by_us:
+        write = WriteFinalizers(view.ref, view.guard, (*view.remediation.finalizers, FINALIZER))
+        return Decision((write,), (PhaseBegins("adding our finalizer", 1),))
+    return begin(view, now)
+
+
+def begin(view: RemediationView, now: Now) -> Decision:
+    """An attempt: what node and host are like now is the evidence that it starts with."""
+    assert view.machine is not None
+    node = view.node
+    evidence = Evidence(
+        machine_uid=view.machine.machine.uid,
+        node_uid=node.uid if node else "",
+        boot_id=node.boot_id if node else "",
+        host_uid=view.host.uid,
+        tainted_at=view.remediation.progress.evidence.tainted_at,  # of an earlier attempt, and still ours
+    )
+    return publish(view, phases.enter(view.remediation, Phase.POWER_OFF, now, evidence))
+
+
+def power_off(view: RemediationView, now: Now) -> Decision:
+    """Hold the host off and wait until it is; off already is off."""
+    remediation, host = view.remediation, view.host
+    records = host.holds_of(remediation.uid)
+    if phases.is_overdue(remediation, now):
+        overdue = PowerOffOverdue(view.host_name, remediation.progress.since, host.error)
+        return publish(view, phases.enter(remediation, Phase.POWER_ON, now), overdue)
+    if blocked := first(ATTENDED, view, now):
+        return wait(view, now, blocked.reason)
+    if not records and (blocked := first((*BEFORE_POWER_OFF, claim), view, now)):
+        return structs.replace(wait(view, now, blocked.reason), actions=blocked.actions)
+    if not all(isinstance(record, Hold) for record in records) or not records:
+        return hold(view, now)
+    if host.power is not Power.OFF:
+        return wait(view, now, WaitingForPowerOff(view.host_name))
+    if asked := confirm_first(view, now, host=True):
+        return asked
+    evidence = structs.replace(remediation.progress.evidence, off_at=now.wall)
+    return publish(view, phases.enter(remediation, Phase.FREEING, now, evidence))
+
+
+def hold(view: RemediationView, now: Now) -> Decision:
+    """Hold the host off. What it says of its power in that very version is part of the record."""
+    if asked := confirm_first(view, now, machine=True):
+        return asked
+    assert view.machine is not None
+    assert view.machine.host_at is not None
+    evidence = view.remediation.progress.evidence
+    record = Hold(
+        machine_uid=view.machine.machine.uid,
+        since=now.wall,
+        node_uid=evidence.node_uid,
+        boot_id=evidence.boot_id,
+        owner=f"{view.ref.namespace}/{view.ref.name}",
+        was_on=view.host.power is Power.ON,
+    )
+    action = HoldHost(view.machine.host_at, host_guard(view), view.remediation.uid, record)
+    return Decision((action,), (HoldingHost(view.host_name),))
+
+
+def power_on(view: RemediationView, now: Now) -> Decision:
+    """Release the host, and wait until it is on."""
+    remediation, host = view.remediation, view.host
+    if released := release(view):
+        return released
+    if host.power is Power.ON:
+        return publish(view, phases.enter(remediation, Phase.WAITING, now))
+    if phases.is_overdue(remediation, now):
+        assert remediation.progress.since is not None
+        overdue = PowerOnOverdue(view.host_name, remediation.progress.since, host.error)
+        return publish(view, phases.enter(remediation, Phase.WAITING, now), overdue)
+    reason = WaitingForPowerOn(view.host_name) if host.online else HostOffOnPurpose(view.host_name)
+    return wait(view, now, reason)
+
+
+def waiting(view: RemediationView, now: Now) -> Decision:
+    """Until the node is ready and whole; else the next attempt, or the owner's turn."""
+    remediation = view.remediation
+    if released := release(view):
+        return released
+    if is_back(view):
+        assert view.machine is not None
+        if view.machine.machine.node_deleted_at is not None:
+            return wait(view, now, RestoringNode(view.node_name))  # by whoever finds the backup on the Machine
+        return publish(view, phases.recovered(remediation, now), RemediationSucceeded(view.node_name))
+    assert remediation.progress.since is not None
+    if now.wall < remediation.progress.since + remediation.on_within:
+        waits = wait(view, now, WaitingForReady(view.node_name))
+        return structs.replace(waits, wake_at=now.until(remediation.progress.since + remediation.on_within))
+    if phases.is_last_attempt(remediation):
+        return publish(view, phases.enter(remediation, Phase.DELETING_MACHINE, now))
+    due = phases.deadline(remediation)
+    assert due is not None
+    if now.wall < due:
+        return wait(view, now, NextAttemptAt(remediation.progress.retry_count + 2, due))
+    if blocked := first((*BEFORE_AN_ATTEMPT, *SHARED), view, now):
+        return blocked.decision(now)
+    return begin(view, now)
+
+
+def failed(view: RemediationView, now: Now) -> Decision:
+    return release(view) or Decision(because=(RemediationFailed("power cycling and the owner did not help"),))
+
+
+PHASES: dict[Phase, Callable[[RemediationView, Now], Decision]] = {
+    Phase.NEW: new,
+    Phase.POWER_OFF: power_off,
+    Phase.FREEING: emptying,
+    Phase.POWER_ON: power_on,
+    Phase.WAITING: waiting,
+    Phase.DELETING_MACHINE: escalation.deleting_machine,
+    Phase.FAILED: failed,
+}
+
+
+BEFORE_THE_BUDGET = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT)
+
+
+# --- what it states ----------------------------------------------------------------------------------------------
+
+
+def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
+    """A repair that runs, or would begin if budget and claim let it."""
+    remediation = view.remediation
+    if view.machine is None or view.rival or phases.is_ended(remediation):
+        return ()
+    is_running = remediation.progress.phase in phases.RUNNING
+    if not is_running and (remediation.deleting or first(BEFORE_THE_BUDGET, view, now)):
+        return ()
+    since = remediation.created or remediation.progress.since or Wall(0)
+    return (need(view.machine.ref, NAME, since, is_running=is_running, node=view.machine.node_at),)
+
+
+def episode(view: RemediationView) -> str:
+    """Names this attempt; the same after a restart."""
+    remediation = view.remediation
+    text = f"{remediation.uid} {remediation.progress.retry_count}"
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
+
+
+ROOM = Room(
+    name=NAME,
+    watches=(REMEDIATION, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, CLUSTER, ANSWER, LEASE),
+    indexes=INDEXES,
+    wakes=concerned,
+    sees=sees,
+    decide=decide,
+    may=frozenset(
+        {
+            Confirm,
+            DeleteMachine,
+            ClaimRepair,
+            ListPods,
+            ListVolumes,
+            HoldHost,
+            ReleaseHost,
+            MarkHostUnhealthy,
+            UnmarkHost,
+            BackUpNode,
+            DeleteNode,
+            TaintOutOfService,
+            UntaintOutOfService,
+            DeletePod,
+            DetachVolume,
+            WriteFinalizers,
+            WriteMachineConditions,
+            PublishRemediationStatus,
+        }
+    ),
+)

@@ -1,0 +1,120 @@
+"""The gates of a Metal3Remediation, in order: `decide` stops at the first that blocks, `explain` lists them all.
+
+What is asked of machine, host and node is asked by the same questions as before the truth table (`gates.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import structs
+
+from noderemedy.core.claim import claimed
+from noderemedy.core.gates import Blocked, budgeted
+from noderemedy.core.metal3 import gates
+from noderemedy.core.metal3.remediationview import RemediationView, machine_refs
+from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.reasons import (
+    AnotherRemediation,
+    ClusterPaused,
+    HostOffOnPurpose,
+    PausedByPerson,
+    PauseUnreadable,
+    RemediatedMachineMissing,
+    RemediationInvalid,
+)
+from noderemedy.model.remediation import Phase
+from noderemedy.model.time import Now
+
+Gate = Callable[[RemediationView, Now], Blocked | None]
+
+
+def invalid(view: RemediationView, now: Now) -> Blocked | None:
+    problems = view.remediation.problems
+    return Blocked(RemediationInvalid("; ".join(problems))) if problems else None
+
+
+def cluster_paused(view: RemediationView, now: Now) -> Blocked | None:
+    """`cluster.x-k8s.io/paused` on the request or its machine, or a paused Cluster: not a single write."""
+    of_machine = view.machine is not None and view.machine.machine.cluster_paused
+    is_paused = view.remediation.cluster_paused or of_machine or (view.cluster is not None and view.cluster.paused)
+    return Blocked(ClusterPaused()) if is_paused else None
+
+
+def machine_missing(view: RemediationView, now: Now) -> Blocked | None:
+    if view.machine is not None:
+        return None
+    return Blocked(RemediatedMachineMissing(str(machine_refs(view.ref, view.remediation)[0])))
+
+
+def paused(view: RemediationView, now: Now) -> Blocked | None:
+    """Paused by a person, on the request: nothing new starts."""
+    return by_person(view.remediation.paused, now)
+
+
+def by_person(found: Paused | Malformed | None, now: Now) -> Blocked | None:
+    if isinstance(found, Malformed):
+        return Blocked(PauseUnreadable(found.problem))
+    return Blocked(PausedByPerson(found.until), found.until) if found and found.holds(now.wall) else None
+
+
+def rival(view: RemediationView, now: Now) -> Blocked | None:
+    return Blocked(AnotherRemediation(view.rival)) if view.rival else None
+
+
+def off_on_purpose(view: RemediationView, now: Now) -> Blocked | None:
+    """A host with `spec.online: false` was switched off by somebody: we do not touch its power."""
+    return None if view.host.online else Blocked(HostOffOnPurpose(view.host_name))
+
+
+def budget(view: RemediationView, now: Now) -> Blocked | None:
+    """Only what has not begun asks: a repair that runs goes on."""
+    return budgeted(view.answer) if view.remediation.progress.phase is Phase.NEW else None
+
+
+def claim(view: RemediationView, now: Now) -> Blocked | None:
+    assert view.claim is not None
+    return claimed(view.claim, now)
+
+
+def of_machine(gate: gates.Gate) -> Gate:
+    """A question to the machine of a request, as the truth table asks it. Without a machine there is none.
+
+    The table lets a hold without a mark pass some of them, since it is only released. Here somebody wants more.
+    """
+
+    def asked(view: RemediationView, now: Now) -> Blocked | None:
+        if view.machine is None:
+            return None
+        marked = structs.replace(view.machine.machine, needs_remediation=True)
+        return gate(structs.replace(view.machine, machine=marked), now)
+
+    asked.__name__ = gate.__name__
+    return asked
+
+
+BEFORE_ANYTHING: tuple[Gate, ...] = (invalid, cluster_paused)
+LINKED: tuple[Gate, ...] = (
+    machine_missing,
+    *map(
+        of_machine,
+        (
+            gates.host_not_named,
+            gates.host_missing,
+            gates.host_unreadable,
+            gates.between_unreadable,
+            gates.host_not_ours,
+        ),
+    ),
+)
+ATTENDED: tuple[Gate, ...] = (of_machine(gates.host_left_alone),)
+NODE_SEEN: tuple[Gate, ...] = tuple(map(of_machine, (gates.cluster_unseen, gates.node_unreadable, gates.node_not_ours)))
+BEFORE_POWER_OFF: tuple[Gate, ...] = (
+    rival,
+    paused,
+    *map(of_machine, (gates.paused_by_person, gates.machine_deleting, gates.power_off_disabled, gates.power_unknown)),
+    off_on_purpose,
+)
+BEFORE_AN_ATTEMPT: tuple[Gate, ...] = (*ATTENDED, *NODE_SEEN, *BEFORE_POWER_OFF)
+SHARED: tuple[Gate, ...] = (budget, claim)  # with whoever else repairs: asked last
+ALL: tuple[Gate, ...] = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT, *SHARED)

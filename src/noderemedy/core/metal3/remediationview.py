@@ -1,0 +1,264 @@
+"""What the room of Metal3Remediations may judge by, which objects lead to which, and whom an event concerns.
+
+A key is a Metal3Remediation with its Machine, host and Node; or a host that still carries something of one: a hold that
+no remediation answers for any more, or our mark that it is unhealthy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core import claim, freeing, machines
+from noderemedy.core.claim import Claim
+from noderemedy.core.machines import MACHINE_KINDS
+from noderemedy.core.metal3 import links
+from noderemedy.core.metal3.phases import is_ended
+from noderemedy.core.metal3.view import MachineView, see_machine
+from noderemedy.model.actions import Guard
+from noderemedy.model.budget import Granted, Refused, answer
+from noderemedy.model.cluster import Cluster
+from noderemedy.model.host import Hold, Host
+from noderemedy.model.ids import CLUSTER, HOST, MACHINE, REMEDIATION, Ref
+from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.node import Node
+from noderemedy.model.remediation import Metal3Remediation, Phase
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader
+
+NAME = "metal3-remediation"
+BY_MACHINE = "remediations by machine"
+BY_UID = "remediations by uid"
+BY_NAMESPACE = "remediations by namespace"
+HELD_FOR = "hosts by remediation"
+MARK = "node-remedy"  # how our own mark on a host begins
+
+
+class RemediationView(Struct, frozen=True):
+    """A Metal3Remediation and all that it is about."""
+
+    ref: Ref
+    entry: Present
+    remediation: Metal3Remediation
+    machine: MachineView | None = None  # None: there is no such machine
+    held: tuple[tuple[Ref, Present], ...] = ()  # hosts that carry a hold for this one
+    work: freeing.Workload | None = None  # None: there is no Node
+    cluster: Cluster | None = None
+    rival: str = ""  # another remediation of the same machine, which goes first
+    answer: Granted | Refused | None = None  # the budget's
+    claim: Claim | None = None
+
+    @property
+    def guard(self) -> Guard:
+        return Guard(self.remediation.uid, self.entry.resource_version)
+
+    @property
+    def host(self) -> Host:
+        """The host, once the gates have seen that there is one."""
+        assert self.machine is not None
+        assert self.machine.host is not None
+        return self.machine.host
+
+    @property
+    def host_name(self) -> str:
+        assert self.machine is not None
+        assert self.machine.host_at is not None
+        return f"{self.machine.host_at.namespace}/{self.machine.host_at.name}"
+
+    @property
+    def node(self) -> Node | None:
+        return self.machine.node if self.machine else None
+
+    @property
+    def node_name(self) -> str:
+        return (self.machine.machine.node_name or "") if self.machine else ""
+
+
+class RelicView(Struct, frozen=True):
+    """A host with a hold for, or a mark by, a remediation."""
+
+    ref: Ref
+    entry: Present
+    host: Host
+    orphans: tuple[tuple[str, Ref | None, Entry], ...] = ()  # uid, and who it may be, of holds without a remediation
+    is_marked: bool = False
+    runs_a_node: bool = False
+
+
+# --- indexes -----------------------------------------------------------------------------------------------------
+
+
+def machine_refs(ref: Ref, remediation: Metal3Remediation) -> tuple[Ref, ...]:
+    """The Machines that it may be for: its owner, or whoever bears its name."""
+    owner = remediation.owner
+    group = owner.api_version.partition("/")[0] if owner else ""
+    kinds = [kind for kind in MACHINE_KINDS if group in ("", kind.group)]
+    return tuple(Ref(ref.cluster, kind, ref.namespace, owner.name if owner else ref.name) for kind in kinds)
+
+
+def _machines(ref: Ref, remediation: Metal3Remediation) -> tuple[str, ...]:
+    return tuple(_name(machine) for machine in machine_refs(ref, remediation))
+
+
+def _name(machine: Ref) -> str:
+    """With its kind: Machines of both groups may share a name."""
+    return f"{machine.kind} {machine}"
+
+
+def _uid(ref: Ref, remediation: Metal3Remediation) -> tuple[str, ...]:
+    return (remediation.uid,)
+
+
+def _namespace(ref: Ref, remediation: Metal3Remediation) -> tuple[str, ...]:
+    return (ref.namespace,)
+
+
+def _held_for(ref: Ref, host: Host) -> tuple[str, ...]:
+    return tuple(uid for uid, _ in host.held_for)
+
+
+INDEXES: tuple[Index, ...] = (
+    *links.INDEXES,
+    Index(BY_MACHINE, REMEDIATION, _machines),
+    Index(BY_UID, REMEDIATION, _uid),
+    Index(BY_NAMESPACE, REMEDIATION, _namespace),
+    Index(HELD_FOR, HOST, _held_for),
+)
+
+
+def of_machines(found: Iterable[Ref], reader: Reader) -> tuple[Ref, ...]:
+    """The remediations of these machines."""
+    return tuple(one for machine in found for one in reader.find(BY_MACHINE, _name(machine)))
+
+
+# --- sees --------------------------------------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> RemediationView | RelicView | None:
+    entry = reader.read(key)
+    if not isinstance(entry, Present):
+        return None
+    return see_relics(key, entry, reader) if key.kind == HOST else see_remediation(key, entry, reader)
+
+
+def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView:
+    remediation: Metal3Remediation = entry.obj
+    machine = its_machine(key, remediation, reader)
+    hosts = ((at, reader.read(at)) for at in reader.find(HELD_FOR, remediation.uid))
+    node = machine.node_entry if machine else None
+    return RemediationView(
+        ref=key,
+        entry=entry,
+        remediation=remediation,
+        machine=machine,
+        held=tuple((at, found) for at, found in hosts if isinstance(found, Present)),
+        work=freeing.sees(machine.node_at, node, reader)
+        if machine and machine.node_at and isinstance(node, Present)
+        else None,
+        cluster=cluster_of(machine, reader) if machine else None,
+        rival=rival_of(key, remediation, machine, reader),
+        answer=answer(machine.ref, reader) if machine else None,
+        claim=claim.see(NAME, machine.ref, machine.node_at, reader) if machine else None,
+    )
+
+
+def its_machine(key: Ref, remediation: Metal3Remediation, reader: Reader) -> MachineView | None:
+    """The Machine as it is now; None if it is gone, or another one has its name by now."""
+    uids = {uid for uid in (remediation.owner_uid, remediation.progress.evidence.machine_uid) if uid}
+    for at in machine_refs(key, remediation):
+        entry = reader.read(at)
+        if isinstance(entry, Present) and uids <= {entry.obj.uid}:
+            return see_machine(at, entry, reader)
+    return None
+
+
+def cluster_of(machine: MachineView, reader: Reader) -> Cluster | None:
+    if machine.ref.kind != MACHINE or not machine.machine.cluster_name:
+        return None
+    entry = reader.read(Ref(machine.ref.cluster, CLUSTER, machine.ref.namespace, machine.machine.cluster_name))
+    return entry.obj if isinstance(entry, Present) else None
+
+
+def rival_of(key: Ref, remediation: Metal3Remediation, machine: MachineView | None, reader: Reader) -> str:
+    """Another remediation of this machine that goes first: one that has begun, else the older one."""
+    if machine is None:
+        return ""
+    found = [(at, reader.read(at)) for at in reader.find(BY_MACHINE, _name(machine.ref)) if at != key]
+    others = [(at, entry.obj) for at, entry in found if isinstance(entry, Present)]
+    mine = precedence(key, remediation)
+    ahead = [at for at, other in others if not is_ended(other) and precedence(at, other) < mine]
+    return str(min(ahead)) if ahead else ""
+
+
+def precedence(ref: Ref, remediation: Metal3Remediation) -> tuple[bool, int, str]:
+    created = remediation.created.ms if remediation.created else 0
+    return remediation.progress.phase is Phase.NEW, created, ref.name
+
+
+def see_relics(key: Ref, entry: Present, reader: Reader) -> RelicView | None:
+    host: Host = entry.obj
+    is_marked = host.unhealthy is not None and host.unhealthy.startswith(MARK)
+    lost = [(uid, record) for uid, record in host.held_for if not reader.find(BY_UID, uid)]
+    if not lost and not is_marked:
+        return None
+    orphans = tuple((uid, *suspect(key, record, reader)) for uid, record in lost)
+    return RelicView(key, entry, host, orphans, is_marked, is_marked and runs_a_node(key, host, reader))
+
+
+def suspect(key: Ref, record: Any, reader: Reader) -> tuple[Ref | None, Entry]:
+    """The remediation that a hold was made for, by the name in its record."""
+    namespace, _, name = record.owner.partition("/") if isinstance(record, Hold) else ("", "", "")
+    at = Ref(key.cluster, REMEDIATION, namespace, name) if name else None
+    return at, reader.read(at) if at else Absent()
+
+
+def runs_a_node(key: Ref, host: Host, reader: Reader) -> bool:
+    """Whether the Machine that this host serves has a node that is ready."""
+    if host.consumer is None:
+        return False
+    for at in links.machine_of_consumer(key, host.consumer, reader):
+        entry = reader.read(at)
+        if isinstance(entry, Present) and isinstance(entry.obj, Machine):
+            node_at = machines.node_at(at, entry.obj, reader)
+            node = reader.read(node_at) if node_at else Absent()
+            if isinstance(node, Present) and is_ready(node.obj):
+                return True
+    return False
+
+
+def is_ready(node: Node) -> bool:
+    return not node.deleting and any((one.type, one.status) == ("Ready", "True") for one in node.conditions)
+
+
+# --- wakes -------------------------------------------------------------------------------------------------------
+
+
+def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    """The keys that an event of this object concerns."""
+    if ref.kind == REMEDIATION:
+        rivals = of_machines(machine_refs(ref, obj), reader) if obj is not None else ()
+        return (ref, *rivals, *(reader.find(HELD_FOR, obj.uid) if obj is not None else ()))
+    if ref.kind == CLUSTER:
+        return reader.find(BY_NAMESPACE, ref.namespace)
+    if ref.kind == HOST:
+        held = [one for uid, _ in obj.held_for for one in reader.find(BY_UID, uid)] if isinstance(obj, Host) else []
+        return (ref, *held, *of_machines(links.concerned(ref, obj, reader), reader))
+    found = links.concerned(ref, obj, reader)
+    return (*of_machines(found, reader), *(host for host in hosts_of(found, reader) if has_relics(host, reader)))
+
+
+def hosts_of(found: Iterable[Ref], reader: Reader) -> tuple[Ref, ...]:
+    """The hosts that these machines name."""
+    entries = [(at, reader.read(at)) for at in found if at.kind in MACHINE_KINDS]
+    return tuple(
+        links.host_ref(at, entry.obj.host)
+        for at, entry in entries
+        if isinstance(entry, Present) and isinstance(entry.obj.host, HostName)
+    )
+
+
+def has_relics(host: Ref, reader: Reader) -> bool:
+    """Whether there can be anything to decide about this host: events of nodes are many, such hosts are few."""
+    entry = reader.read(host)
+    return isinstance(entry, Present) and (entry.obj.unhealthy is not None or bool(entry.obj.held_for))

@@ -1,0 +1,82 @@
+"""Small steps that the phases of a Metal3Remediation share: record, confirm, release, untaint, wait."""
+
+from __future__ import annotations
+
+from noderemedy.core import freeing, safety
+from noderemedy.core.metal3 import phases
+from noderemedy.core.metal3.remediationview import RemediationView, is_ready
+from noderemedy.model.actions import Confirm, Guard, PublishRemediationStatus, ReleaseHost, UntaintOutOfService
+from noderemedy.model.decision import Decision
+from noderemedy.model.ids import Ref
+from noderemedy.model.reasons import ConfirmFirst, PhaseBegins, Reason, ReleasingHost, UntaintingNode
+from noderemedy.model.remediation import Progress
+from noderemedy.model.room import Absent, Entry, Present
+from noderemedy.model.time import Now
+
+
+def publish(view: RemediationView, progress: Progress, *reasons: Reason) -> Decision:
+    """Record how far it has come."""
+    begins = PhaseBegins(progress.phase.value, progress.retry_count + 1)
+    write = PublishRemediationStatus(view.ref, view.guard, progress)
+    return Decision((write,), (*reasons, begins) if progress.phase is not view.remediation.progress.phase else reasons)
+
+
+def confirm_first(
+    view: RemediationView, now: Now, *, machine: bool = False, host: bool = False, node: bool = False
+) -> Decision | None:
+    """Ask for a live read of what was not read live just now; None if all was. The request itself always counts."""
+    assert view.machine is not None
+    of = view.machine
+    entries: list[tuple[Ref | None, Entry]] = [(view.ref, view.entry)] if machine else []
+    entries += [(of.ref, of.entry)] if machine else []
+    entries += [(of.node_at, of.node_entry)] if node else []
+    entries += [(of.host_at, of.host_entry)] if host else []
+    stale = [ref for ref, entry in entries if ref is not None and not is_confirmed(entry, now)]
+    if not stale:
+        return None
+    return Decision(tuple(Confirm(ref) for ref in stale), tuple(ConfirmFirst(str(ref)) for ref in stale))
+
+
+def is_confirmed(entry: Entry, now: Now) -> bool:
+    return isinstance(entry, Present | Absent) and safety.is_confirmed(entry, now)
+
+
+def release(view: RemediationView, *reasons: Reason) -> Decision | None:
+    """Take our hold off whichever host carries it; None if none does."""
+    if not view.held:
+        return None
+    at, entry = view.held[0]
+    action = ReleaseHost(at, Guard(entry.obj.uid, entry.resource_version), view.remediation.uid)
+    return Decision((action,), (*reasons, ReleasingHost(f"{at.namespace}/{at.name}")))
+
+
+def untaint(view: RemediationView) -> Decision | None:
+    """Take our own taint off the node, and nobody else's; None if it is not there."""
+    work = view.work
+    if work is None or view.remediation.progress.evidence.tainted_at is None or not freeing.is_tainted(work.node):
+        return None
+    guard = Guard(work.node.uid, work.version)
+    action = UntaintOutOfService(work.node_at, guard, freeing.without_taint(work.node))
+    return Decision((action,), (UntaintingNode(work.node_at.name),))
+
+
+def is_back(view: RemediationView) -> bool:
+    """Whether the node is ready, and not merely called so since before its host was seen off."""
+    node, evidence = view.node, view.remediation.progress.evidence
+    if node is None or not is_ready(node):
+        return False
+    was_off = evidence.off_at is not None
+    is_same = (node.uid, node.boot_id) == (evidence.node_uid, evidence.boot_id)
+    return not (was_off and is_same)
+
+
+def host_guard(view: RemediationView) -> Guard:
+    assert view.machine is not None
+    assert isinstance(view.machine.host_entry, Present)
+    return Guard(view.machine.host_entry.obj.uid, view.machine.host_entry.resource_version)
+
+
+def wait(view: RemediationView, now: Now, *reasons: Reason) -> Decision:
+    """Nothing to do until the deadline of this phase."""
+    due = phases.deadline(view.remediation)
+    return Decision((), reasons, now.until(due) if due is not None else None)

@@ -1,0 +1,191 @@
+"""Metal3Remediation: its spec and status read from JSON, its status written as JSON.
+
+Called by the watch through `wire/objects.py`, and by `wire/requests.py`. Two shapes of the spec are read: the seeds'
+(`strategy: reboot`), and CAPM3's (`strategy: {type: Reboot, retryLimit: 1, timeout: 10m}`), which reboots, then gives
+the machine up. Nothing here raises: garbage in the spec becomes a line of `problems` with its field and its remedy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noderemedy.model.machine import ControllerOwner
+from noderemedy.model.meta import Malformed
+from noderemedy.model.remediation import SUCCEEDED, Evidence, Metal3Remediation, Phase, Progress, Strategy
+from noderemedy.model.time import Span, Wall
+from noderemedy.model.workload import FreeBy
+from noderemedy.wire import names, shapes
+from noderemedy.wire.checkstatus import condition_body, number, read_conditions
+from noderemedy.wire.fields import Fields, is_object
+from noderemedy.wire.scalars import read_duration, read_pause, read_wall, wall
+
+OURS = (SUCCEEDED,)
+RETRIES_MAX = 100
+SECONDS_MAX = 86_400
+OFF_WITHIN, ON_WITHIN = 120, 600
+WITHOUT_SEVERITY = "v1beta2"  # conditions are those of Kubernetes itself
+
+
+def remediation(shape: shapes.RemediationShape) -> Metal3Remediation:
+    meta, fields = shape.metadata, Fields(shape.spec)
+    notes = meta.annotations or {}
+    owner = next((one for one in meta.owner_references or () if one.kind == "Machine"), None)
+    strategy, retries, on_within = plan_of(fields)
+    progress = read_progress(shape.status, fields)
+    return Metal3Remediation(
+        uid=meta.uid,
+        strategy=strategy,
+        retries=retries,
+        off_within=seconds(fields, "powerOffTimeoutSeconds", OFF_WITHIN),
+        on_within=on_within,
+        free_by=read_free_by(fields),
+        progress=progress,
+        finalizers=tuple(meta.finalizers or ()),
+        owner=ControllerOwner(owner.api_version, owner.kind, owner.name, owner.uid) if owner else None,
+        owner_uid=owner.uid if owner else "",
+        created=wall(meta.creation_timestamp) if meta.creation_timestamp else None,
+        generation=meta.generation,
+        cluster_paused=names.CLUSTER_PAUSED in notes,
+        paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
+        deleting=meta.deletion_timestamp is not None,
+        problems=fields.problems,
+    )
+
+
+# --- spec --------------------------------------------------------------------------------------------------------
+
+
+def plan_of(fields: Fields) -> tuple[Strategy, int, Span]:
+    """Strategy, retries and time to come back, in whichever shape they are written."""
+    found = fields.get("strategy")
+    if is_object(found):
+        return as_capm3(fields)
+    return (
+        read_strategy(fields, found),
+        whole(fields, "deleteAfterRetries", 1, RETRIES_MAX),
+        seconds(fields, "powerOnTimeoutSeconds", ON_WITHIN),
+    )
+
+
+def as_capm3(fields: Fields) -> tuple[Strategy, int, Span]:
+    """CAPM3 has one strategy: reboot so often, then let the owner replace the machine."""
+    kind = fields.get("strategy.type")
+    if kind not in (None, "Reboot"):
+        fields.wrong("strategy.type", kind, "write Reboot")
+    retries = whole(fields, "strategy.retryLimit", 1, RETRIES_MAX)
+    text = fields.get("strategy.timeout")
+    if text is None:
+        return Strategy.ESCALATE, retries, seconds(fields, "strategy.timeoutSeconds", ON_WITHIN)
+    span = read_duration(text) if isinstance(text, str) else Malformed("")
+    if isinstance(span, Malformed):
+        fields.wrong("strategy.timeout", text, "write a duration like 10m")
+        span = Span.seconds(ON_WITHIN)
+    return Strategy.ESCALATE, retries, span
+
+
+def read_strategy(fields: Fields, found: Any) -> Strategy:
+    known = {one.value: one for one in Strategy}
+    if isinstance(found, str) and found in known:
+        return known[found]
+    if found is not None:
+        fields.wrong("strategy", found, "write reboot or escalate")
+    return Strategy.ESCALATE
+
+
+def read_free_by(fields: Fields) -> FreeBy | None:
+    found = fields.get("freeBy")
+    known = {one.value: one for one in FreeBy}
+    if found is None or (isinstance(found, str) and found in known):
+        return known.get(found) if found else None
+    fields.wrong("freeBy", found, "write taint, pods or node, or leave it out")
+    return None
+
+
+def whole(fields: Fields, path: str, otherwise: int, largest: int) -> int:
+    found = fields.get(path)
+    if found is None:
+        return otherwise
+    value = fields.whole(path, found, f"write a number from 0 to {largest}")
+    if isinstance(value, int) and value > largest:
+        fields.wrong(path, found, f"write a number from 0 to {largest}")
+    return value if isinstance(value, int) else otherwise
+
+
+def seconds(fields: Fields, path: str, otherwise: int) -> Span:
+    return Span.seconds(whole(fields, path, otherwise, SECONDS_MAX))
+
+
+# --- status ------------------------------------------------------------------------------------------------------
+
+
+def read_progress(tree: Any, fields: Fields) -> Progress:
+    """What a status says. A phase that we do not know is a problem: nothing is begun anew over it."""
+    found: dict[Any, Any] = tree if isinstance(tree, dict) else {}
+    word = found.get("phase") or ""
+    known = {one.value: one for one in Phase}
+    if word not in known:
+        fields.note(f"status.phase: {str(word)[:60]!r} is not a phase of ours; delete this object and make it anew")
+    conditions = found.get("conditions")
+    return Progress(
+        phase=known.get(word, Phase.NEW) if isinstance(word, str) else Phase.NEW,
+        since=moment(found.get("phaseStartedAt")),
+        retry_count=max(0, number(found.get("retryCount"))),
+        last_remediated=moment(found.get("lastRemediated")),
+        evidence=read_evidence(found.get("evidence")),
+        generation=number(found.get("observedGeneration")),
+        conditions=read_conditions(conditions if isinstance(conditions, list) else [], OURS),
+    )
+
+
+def read_evidence(tree: Any) -> Evidence:
+    found: dict[Any, Any] = tree if isinstance(tree, dict) else {}
+    known = {one.value: one for one in FreeBy}
+    return Evidence(
+        machine_uid=text(found.get("machineUid")),
+        node_uid=text(found.get("nodeUid")),
+        boot_id=text(found.get("bootID")),
+        host_uid=text(found.get("hostUid")),
+        off_at=moment(found.get("hostOffAt")),
+        proof=text(found.get("proof")),
+        free_by=known.get(text(found.get("freedBy"))),
+        tainted_at=moment(found.get("taintedAt")),
+        freed_at=moment(found.get("freedAt")),
+    )
+
+
+def moment(value: Any) -> Wall | None:
+    found = read_wall(value) if isinstance(value, str) else None
+    return found if isinstance(found, Wall) else None
+
+
+def text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def progress_body(progress: Progress) -> dict[str, Any]:
+    """The whole status. Null takes a field away: what an earlier attempt saw is no evidence for this one."""
+    seen = progress.evidence
+    evidence = {
+        "machineUid": seen.machine_uid or None,
+        "nodeUid": seen.node_uid or None,
+        "bootID": seen.boot_id or None,
+        "hostUid": seen.host_uid or None,
+        "hostOffAt": written(seen.off_at),
+        "proof": seen.proof or None,
+        "freedBy": seen.free_by.value if seen.free_by else None,
+        "taintedAt": written(seen.tainted_at),
+        "freedAt": written(seen.freed_at),
+    }
+    return {
+        "phase": progress.phase.value,
+        "phaseStartedAt": written(progress.since),
+        "retryCount": progress.retry_count,
+        "lastRemediated": written(progress.last_remediated),
+        "observedGeneration": progress.generation,
+        "evidence": evidence,
+        "conditions": [condition_body(one, WITHOUT_SEVERITY) for one in progress.conditions],
+    }
+
+
+def written(when: Wall | None) -> str | None:
+    return str(when) if when else None

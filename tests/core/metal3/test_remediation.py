@@ -1,0 +1,802 @@
+"""The phases of a Metal3Remediation: what is done in each situation, row by row, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import (
+    HOST_AT,
+    MACHINE_AT,
+    NODE_AT,
+    NOW,
+    OPENSHIFT_MACHINE_AT,
+    REMEDIATION_AT,
+    a_host,
+    a_machine,
+    a_node,
+    ago,
+    later,
+    unreadable,
+)
+from tests.core.metal3.remediations import (
+    BACK,
+    EVIDENCE,
+    NO_PODS,
+    NO_VOLUMES,
+    SICK,
+    UID,
+    a_held_host,
+    a_reader,
+    a_remediation,
+    a_world,
+    actions,
+    decided,
+    looked,
+    reasons,
+)
+
+from noderemedy.core.freeing import OUT_OF_SERVICE
+from noderemedy.core.metal3.phases import TABLE, deadline
+from noderemedy.model.actions import (
+    DeleteNode,
+    DeletePod,
+    DetachVolume,
+    HoldHost,
+    PublishRemediationStatus,
+    ReleaseHost,
+    TaintOutOfService,
+    WriteMachineConditions,
+)
+from noderemedy.model.budget import NEED, Need, Refused
+from noderemedy.model.checkstatus import Told
+from noderemedy.model.cluster import Cluster
+from noderemedy.model.host import Consumer, Power
+from noderemedy.model.ids import CLUSTER, OPENSHIFT_MACHINE, REMEDIATION, ref
+from noderemedy.model.machine import ControllerOwner
+from noderemedy.model.machineconditions import MachineConditions
+from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.proof import PoweredOff
+from noderemedy.model.reasons import NextAttemptAt, PausedByPerson, TooManyUnhealthy
+from noderemedy.model.remediation import FINALIZER, Metal3Remediation, Phase, Strategy
+from noderemedy.model.time import Span
+from noderemedy.model.workload import ATTACHMENT, POD, Attachment, FreeBy, Pod, PodsOfNode, VolumesOfNode
+
+NEW, POWER_OFF, FREEING = a_remediation(), a_remediation(Phase.POWER_OFF), a_remediation(Phase.FREEING)
+POWER_ON, WAITING = a_remediation(Phase.POWER_ON), a_remediation(Phase.WAITING)
+OFF_SEEN = replace(EVIDENCE, off_at=ago(60))
+READY_FOR = replace(NEW, finalizers=(FINALIZER,))
+TAINTED = a_node(ready="Unknown", taints=(OUT_OF_SERVICE,))
+
+
+def chosen(by: FreeBy, **changes: Any) -> Metal3Remediation:
+    """In the phase of freeing, with the way already chosen and recorded."""
+    evidence = replace(OFF_SEEN, free_by=by, proof="PoweredOff", tainted_at=ago(5) if by is FreeBy.TAINT else None)
+    return a_remediation(Phase.FREEING, evidence=evidence, **changes)
+
+
+def deleted(remediation: Metal3Remediation) -> Metal3Remediation:
+    return replace(remediation, deleting=True)
+
+
+PUBLISH = "PublishRemediationStatus"
+# situation -> (the world, what is done, why)
+CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
+    "new: the finalizer first": ({"remediation": NEW}, ["WriteFinalizers"], ["PhaseBegins"]),
+    "new: then power-off is recorded": ({"remediation": READY_FOR}, [PUBLISH], ["PhaseBegins"]),
+    "power-off: held": ({"remediation": POWER_OFF}, ["HoldHost"], ["HoldingHost"]),
+    "power-off: held although off already": (
+        {"remediation": POWER_OFF, "host": a_host(power=Power.OFF)},
+        ["HoldHost"],
+        ["HoldingHost"],
+    ),
+    "power-off: a garbled record is written anew": (
+        {"remediation": POWER_OFF, "host": replace(a_host(), held_for=((UID, Malformed("x")),))},
+        ["HoldHost"],
+        ["HoldingHost"],
+    ),
+    "power-off: still on": (
+        {"remediation": POWER_OFF, "host": a_held_host(Power.ON)},
+        [],
+        ["WaitingForPowerOff"],
+    ),
+    "power-off: unknown is not off": (
+        {"remediation": POWER_OFF, "host": a_held_host(Power.UNKNOWN)},
+        [],
+        ["WaitingForPowerOff"],
+    ),
+    "power-off: off": ({"remediation": POWER_OFF, "host": a_held_host()}, [PUBLISH], ["PhaseBegins"]),
+    "power-off: not in time": (
+        {"remediation": a_remediation(Phase.POWER_OFF, seconds=121), "host": a_held_host(Power.ON)},
+        [PUBLISH],
+        ["PowerOffOverdue", "PhaseBegins"],
+    ),
+    "freeing: how, and on which proof, is recorded first": (
+        {"remediation": FREEING, "host": a_held_host()},
+        [PUBLISH],
+        ["ProvenOff"],
+    ),
+    "freeing: no node, nothing to free": (
+        {"remediation": FREEING, "host": a_held_host(), "node": None},
+        [PUBLISH],
+        ["PhaseBegins"],
+    ),
+    "freeing: a machine that never had a node": (
+        {"remediation": FREEING, "host": a_held_host(), "node": None, "machine": a_machine(node_name=None)},
+        [PUBLISH],
+        ["PhaseBegins"],
+    ),
+    "freeing: off before it was held": (
+        {"remediation": FREEING, "host": a_held_host(was_on=False)},
+        [PUBLISH],
+        ["OffNotProven", "PhaseBegins"],
+    ),
+    "freeing: on again": ({"remediation": FREEING, "host": a_held_host(Power.ON)}, [PUBLISH], ["PhaseBegins"]),
+    "freeing: a paused host": (
+        {"remediation": FREEING, "host": a_held_host(paused=True)},
+        [],
+        ["HostPaused"],
+    ),
+    "freeing: somebody else's node": (
+        {"remediation": FREEING, "host": a_held_host(), "node": a_node(provider_id="other")},
+        [],
+        ["NodeNotOurs"],
+    ),
+    "freeing: somebody else's node, and the table's hold as well": (
+        {"remediation": FREEING, "host": a_held_host(held=True), "node": a_node(provider_id="other")},
+        [],
+        ["NodeNotOurs"],
+    ),
+    "freeing: a node that cannot be read": (
+        {"remediation": FREEING, "host": a_held_host(), "node": unreadable()},
+        [],
+        ["NodeUnreadable"],
+    ),
+    "freeing: not in time": (
+        {"remediation": a_remediation(Phase.FREEING, seconds=301), "host": a_held_host()},
+        [PUBLISH],
+        ["FreeingOverdue", "PhaseBegins"],
+    ),
+    "freeing by taint": (
+        {"remediation": chosen(FreeBy.TAINT), "host": a_held_host()},
+        ["TaintOutOfService"],
+        ["FreeingWorkload"],
+    ),
+    "freeing by taint: then the lists": (
+        {"remediation": chosen(FreeBy.TAINT), "host": a_held_host(), "node": TAINTED},
+        ["ListPods", "ListVolumes"],
+        ["ListingWorkload"],
+    ),
+    "freeing by pods: the lists first": (
+        {"remediation": chosen(FreeBy.PODS), "host": a_held_host()},
+        ["ListPods", "ListVolumes"],
+        ["ListingWorkload"],
+    ),
+    "freeing by node: the backup first": (
+        {"remediation": chosen(FreeBy.NODE), "host": a_held_host()},
+        ["BackUpNode"],
+        ["BackupFirst"],
+    ),
+    "freeing by node: somebody's finalizer": (
+        {"remediation": chosen(FreeBy.NODE), "host": a_held_host(), "node": a_node(deleting=True)},
+        [],
+        ["NodeFinalizing"],
+    ),
+    "power-on: released": (
+        {"remediation": POWER_ON, "host": a_held_host()},
+        ["ReleaseHost"],
+        ["ReleasingHost"],
+    ),
+    "power-on: still off": ({"remediation": POWER_ON, "host": a_host(power=Power.OFF)}, [], ["WaitingForPowerOn"]),
+    "power-on: switched off on purpose": (
+        {"remediation": POWER_ON, "host": a_host(power=Power.OFF, online=False)},
+        [],
+        ["HostOffOnPurpose"],
+    ),
+    "power-on: on": ({"remediation": POWER_ON}, [PUBLISH], ["PhaseBegins"]),
+    "power-on: not in time": (
+        {"remediation": a_remediation(Phase.POWER_ON, seconds=601), "host": a_host(power=Power.OFF)},
+        [PUBLISH],
+        ["PowerOnOverdue", "PhaseBegins"],
+    ),
+    "waiting: not ready": ({"remediation": WAITING}, [], ["WaitingForReady"]),
+    "waiting: no node": ({"remediation": WAITING, "node": None}, [], ["WaitingForReady"]),
+    "waiting: called ready since before it was off": (
+        {"remediation": a_remediation(Phase.WAITING, evidence=OFF_SEEN), "node": a_node()},
+        [],
+        ["WaitingForReady"],
+    ),
+    "waiting: ready again": (
+        {"remediation": a_remediation(Phase.WAITING, evidence=OFF_SEEN), "node": BACK},
+        [PUBLISH],
+        ["RemediationSucceeded"],
+    ),
+    "waiting: ready although it never went off": (
+        {"remediation": WAITING, "node": a_node()},
+        [PUBLISH],
+        ["RemediationSucceeded"],
+    ),
+    "waiting: its Node is restored first": (
+        {"remediation": WAITING, "node": BACK, "machine": a_machine(node_deleted_at=ago(60))},
+        [],
+        ["RestoringNode"],
+    ),
+    "waiting: a hold that is still there goes": (
+        {"remediation": WAITING, "host": a_held_host()},
+        ["ReleaseHost"],
+        ["ReleasingHost"],
+    ),
+    "waiting: our taint goes when the node is back": (
+        {
+            "remediation": a_remediation(Phase.WAITING, evidence=replace(OFF_SEEN, tainted_at=ago(50))),
+            "node": replace(BACK, taints=(OUT_OF_SERVICE,)),
+        },
+        ["UntaintOutOfService"],
+        ["UntaintingNode"],
+    ),
+    "waiting: somebody else's taint stays": (
+        {
+            "remediation": a_remediation(Phase.WAITING, evidence=OFF_SEEN),
+            "node": replace(BACK, taints=(OUT_OF_SERVICE,)),
+        },
+        [PUBLISH],
+        ["RemediationSucceeded"],
+    ),
+    "waiting: the next attempt": (
+        {"remediation": a_remediation(Phase.WAITING, seconds=601)},
+        [PUBLISH],
+        ["PhaseBegins"],
+    ),
+    "waiting: the last attempt is over": (
+        {"remediation": a_remediation(Phase.WAITING, seconds=601, attempt=2)},
+        [PUBLISH],
+        ["PhaseBegins"],
+    ),
+    "waiting: reboot pauses before the next attempt": (
+        {"remediation": a_remediation(Phase.WAITING, seconds=601, strategy=Strategy.REBOOT)},
+        [],
+        ["NextAttemptAt"],
+    ),
+    "waiting: reboot tries again": (
+        {"remediation": a_remediation(Phase.WAITING, seconds=661, strategy=Strategy.REBOOT)},
+        [PUBLISH],
+        ["PhaseBegins"],
+    ),
+    "recovered: nothing more": (
+        {"remediation": a_remediation(Phase.WAITING, seconds=9_999, recovered=True)},
+        [],
+        ["RemediationSucceeded"],
+    ),
+    "deleting-machine: the owner is asked": (
+        {
+            "remediation": a_remediation(Phase.DELETING_MACHINE),
+            "machine": replace(a_machine(), told=MachineConditions(current=(), older=(), is_current=True)),
+        },
+        ["WriteMachineConditions"],
+        ["Escalating"],
+    ),
+    "deleting-machine: the host is marked": (
+        {"remediation": a_remediation(Phase.DELETING_MACHINE)},
+        ["MarkHostUnhealthy"],
+        ["HostMarkedUnhealthy"],
+    ),
+    "deleting-machine: then it waits": (
+        {"remediation": a_remediation(Phase.DELETING_MACHINE), "host": replace(a_host(), unhealthy="node-remedy/x")},
+        [],
+        ["WaitingForOwner"],
+    ),
+    "deleting-machine: a host whose node is back is not marked": (
+        {"remediation": a_remediation(Phase.DELETING_MACHINE), "node": BACK},
+        [],
+        ["WaitingForOwner"],
+    ),
+    "deleting-machine: nobody answers": (
+        {"remediation": a_remediation(Phase.DELETING_MACHINE, seconds=1_801)},
+        [PUBLISH],
+        ["RemediationFailed", "PhaseBegins"],
+    ),
+    "failed: it says so": ({"remediation": a_remediation(Phase.FAILED)}, [], ["RemediationFailed"]),
+}
+
+
+@pytest.mark.parametrize("situation", CASES)
+def test_every_situation(situation: str) -> None:
+    """Each phase in each situation does this, for these reasons."""
+    world, done, why = CASES[situation]
+
+    decision = looked(a_world(**world))
+
+    assert (done, why) == (actions(decision), reasons(decision))
+
+
+DELETED: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
+    "new, without our finalizer": ({"remediation": deleted(NEW)}, [], []),
+    "new": ({"remediation": deleted(READY_FOR)}, ["WriteFinalizers"], ["RemediationCancelled"]),
+    "before the power-off": ({"remediation": deleted(POWER_OFF)}, ["WriteFinalizers"], ["RemediationCancelled"]),
+    "after the power-off was asked for": (
+        {"remediation": deleted(POWER_OFF), "host": a_held_host(Power.ON)},
+        [PUBLISH],
+        ["PhaseBegins"],
+    ),
+    "in the middle of freeing": (
+        {"remediation": deleted(chosen(FreeBy.PODS)), "host": a_held_host()},
+        [PUBLISH],
+        ["PhaseBegins"],
+    ),
+    "held": ({"remediation": deleted(POWER_ON), "host": a_held_host()}, ["ReleaseHost"], ["ReleasingHost"]),
+    "released, not on yet": (
+        {"remediation": deleted(POWER_ON), "host": a_host(power=Power.OFF)},
+        [],
+        ["WaitingForPowerOn"],
+    ),
+    "on": ({"remediation": deleted(POWER_ON)}, ["WriteFinalizers"], ["RemediationLeaves"]),
+    "never on": (
+        {"remediation": deleted(a_remediation(Phase.POWER_ON, seconds=601)), "host": a_host(power=Power.OFF)},
+        ["WriteFinalizers"],
+        ["PowerOnOverdue", "RemediationLeaves"],
+    ),
+    "switched off on purpose meanwhile": (
+        {"remediation": deleted(POWER_ON), "host": a_host(power=Power.OFF, online=False)},
+        ["WriteFinalizers"],
+        ["RemediationLeaves"],
+    ),
+    "our taint goes first, whatever the node is like": (
+        {
+            "remediation": deleted(a_remediation(Phase.WAITING, evidence=replace(OFF_SEEN, tainted_at=ago(9)))),
+            "node": TAINTED,
+        },
+        ["UntaintOutOfService"],
+        ["UntaintingNode"],
+    ),
+    "waiting": ({"remediation": deleted(WAITING)}, ["WriteFinalizers"], ["RemediationLeaves"]),
+    "recovered": (
+        {"remediation": deleted(a_remediation(Phase.WAITING, recovered=True))},
+        ["WriteFinalizers"],
+        ["RemediationLeaves"],
+    ),
+    "failed": ({"remediation": deleted(a_remediation(Phase.FAILED))}, ["WriteFinalizers"], ["RemediationLeaves"]),
+    "without its machine": (
+        {"remediation": deleted(POWER_ON), "machine": None},
+        ["WriteFinalizers"],
+        ["RemediationLeaves"],
+    ),
+    "without its machine, and held": (
+        {"remediation": deleted(POWER_ON), "machine": None, "host": a_held_host()},
+        ["ReleaseHost"],
+        ["ReleasingHost"],
+    ),
+}
+
+
+@pytest.mark.parametrize("situation", DELETED)
+def test_a_request_that_is_deleted(situation: str) -> None:
+    """Called off before the power-off; afterwards released and on, nothing more is freed, and the finalizer goes."""
+    world, done, why = DELETED[situation]
+
+    decision = looked(a_world(**world))
+
+    assert (done, why) == (actions(decision), reasons(decision))
+
+
+def an_owner(uid: str) -> dict[str, Any]:
+    return {"owner": ControllerOwner("cluster.x-k8s.io/v1beta1", "Machine", "worker-0", uid), "owner_uid": uid}
+
+
+PAUSED_CLUSTER = {ref(CLUSTER, "metal", "metal"): Cluster("cluster-uid-1", paused=True)}
+OLDER = replace(READY_FOR, uid="remediation-uid-0", created=ago(7_200))
+GATES: dict[str, tuple[dict[str, Any], list[str]]] = {
+    "a spec that cannot be understood": (
+        {"remediation": replace(NEW, problems=("spec.x: bad",))},
+        ["RemediationInvalid"],
+    ),
+    "cluster.x-k8s.io/paused on the request": ({"remediation": replace(NEW, cluster_paused=True)}, ["ClusterPaused"]),
+    "the same on its machine": ({"remediation": NEW, "machine": a_machine(cluster_paused=True)}, ["ClusterPaused"]),
+    "a paused Cluster": (
+        {"remediation": NEW, "machine": replace(a_machine(), cluster_name="metal"), "more": PAUSED_CLUSTER},
+        ["ClusterPaused"],
+    ),
+    "no machine": ({"remediation": NEW, "machine": None}, ["RemediatedMachineMissing"]),
+    "another machine than its owner": (
+        {"remediation": replace(NEW, **an_owner("other"))},
+        ["RemediatedMachineMissing"],
+    ),
+    "another machine than it began with": (
+        {"remediation": POWER_OFF, "machine": a_machine(uid="machine-uid-2")},
+        ["RemediatedMachineMissing"],
+    ),
+    "a machine without a host": ({"remediation": NEW, "machine": a_machine(host=None)}, ["HostNotNamed"]),
+    "a host of somebody else": ({"remediation": NEW, "host": a_host(consumer=None)}, ["HostNotOurs"]),
+    "a paused host": ({"remediation": NEW, "host": a_host(paused=True)}, ["HostPaused"]),
+    "a node that cannot be read": ({"remediation": NEW, "node": unreadable()}, ["NodeUnreadable"]),
+    "somebody else's node": ({"remediation": NEW, "node": a_node(provider_id="other")}, ["NodeNotOurs"]),
+    "paused by a person": ({"remediation": replace(NEW, paused=Paused())}, ["PausedByPerson"]),
+    "a pause that cannot be read": ({"remediation": replace(NEW, paused=Malformed("x"))}, ["PauseUnreadable"]),
+    "a machine that a person paused": ({"remediation": NEW, "machine": a_machine(paused=Paused())}, ["PausedByPerson"]),
+    "a machine on its way out": ({"remediation": NEW, "machine": a_machine(deleting=True)}, ["MachineDeleting"]),
+    "a host that cannot be powered off": (
+        {"remediation": NEW, "host": a_host(power_off_disabled=True)},
+        ["PowerOffDisabled"],
+    ),
+    "power that nobody knows": ({"remediation": NEW, "host": a_host(power=Power.UNKNOWN)}, ["PowerUnknown"]),
+    "a host that is off on purpose": ({"remediation": NEW, "host": a_host(online=False)}, ["HostOffOnPurpose"]),
+    "an older request for the same machine": (
+        {
+            "remediation": replace(READY_FOR, **an_owner("")),
+            "more": {ref(REMEDIATION, "other", "metal"): replace(OLDER, **an_owner(""))},
+        },
+        ["AnotherRemediation"],
+    ),
+}
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_every_gate(gate: str) -> None:
+    """Nothing is begun, and the reason says why not."""
+    world, why = GATES[gate]
+
+    decision = looked(a_world(**world))
+
+    assert ([], why) == (actions(decision), reasons(decision))
+
+
+def test_a_pause_with_an_end_is_looked_at_then() -> None:
+    """The next look is when the pause ends."""
+    until = later(90)
+
+    decision = looked(a_world(replace(NEW, paused=Paused(until.wall))))
+
+    assert ((PausedByPerson(until.wall),), until.mono) == (decision.because, decision.wake_at)
+
+
+LOST: dict[str, dict[str, Any]] = {
+    "no machine": {"machine": None, "host": a_held_host()},
+    "another host": {"machine": a_machine(host=None), "host": a_held_host()},
+    "another consumer": {"host": a_held_host(consumer=None)},
+}
+
+
+@pytest.mark.parametrize("lost", LOST)
+@pytest.mark.parametrize("phase", [Phase.POWER_OFF, Phase.FREEING, Phase.WAITING, Phase.FAILED])
+def test_who_lost_machine_or_host_releases_and_frees_nothing(phase: Phase, lost: str) -> None:
+    """A hold whose machine is gone, or whose host serves somebody else, goes in whichever phase."""
+    decision = looked(a_world(a_remediation(phase), **LOST[lost]))
+
+    assert ["ReleaseHost"] == actions(decision)
+
+
+def test_the_hold_names_its_request_and_what_the_host_said() -> None:
+    """The record says for whom, for which boot, and whether "off" will be news."""
+    decision = looked(a_world(POWER_OFF))
+    action = decision.actions[0]
+
+    assert isinstance(action, HoldHost)
+    assert (HOST_AT, UID, "102") == (action.ref, action.owner_uid, action.guard.resource_version)
+    assert ("metal/worker-0", "node-uid-1", "boot-1", True) == (
+        action.hold.owner,
+        action.hold.node_uid,
+        action.hold.boot_id,
+        action.hold.was_on,
+    )
+    off = looked(a_world(POWER_OFF, host=a_host(power=Power.OFF))).actions[0]
+    assert isinstance(off, HoldHost)
+    assert not off.hold.was_on
+
+
+def test_nothing_is_held_on_an_old_view() -> None:
+    """Request and machine are read live before the host is held; the host's version is in the guard."""
+    decision = looked(a_world(POWER_OFF), stale=(REMEDIATION_AT, MACHINE_AT))
+
+    assert ["Confirm", "Confirm"] == actions(decision)
+    assert ["ConfirmFirst", "ConfirmFirst"] == reasons(decision)
+
+
+@pytest.mark.parametrize("stale", [HOST_AT, NODE_AT])
+def test_nothing_is_freed_on_an_old_view(stale: Any) -> None:
+    """Host and node are read live before a workload is freed."""
+    decision = looked(a_world(chosen(FreeBy.NODE), host=a_held_host()), stale=(stale,))
+
+    assert ["Confirm"] == actions(decision)
+
+
+def test_a_taint_carries_a_proof_and_keeps_the_others() -> None:
+    """The whole list of taints, under the version that was read, on a proof for that boot."""
+    node = a_node(ready="Unknown", taints=(TAINT := replace(OUT_OF_SERVICE, key="mine"),))
+
+    action = looked(a_world(chosen(FreeBy.TAINT), host=a_held_host(), node=node)).actions[0]
+
+    assert isinstance(action, TaintOutOfService)
+    assert isinstance(action.proof, PoweredOff)
+    assert {TAINT, OUT_OF_SERVICE} == set(action.taints)
+    assert ("node-uid-1", "103") == (action.guard.uid, action.guard.resource_version)
+
+
+PODS = PodsOfNode(
+    (
+        (ref(POD, "db-0", "default"), Pod("pod-1", has_volumes=True)),
+        (ref(POD, "proxy", "kube-system"), Pod("pod-2", stays=True)),
+        (ref(POD, "web-0", "default"), Pod("pod-3", deleting=True)),
+    )
+)
+GOING = PodsOfNode(((ref(POD, "db-0", "default"), Pod("pod-1", deleting=True, is_forced=True, has_volumes=True)),))
+VOLUMES = VolumesOfNode(((ref(ATTACHMENT, "csi-1"), Attachment("volume-1", "worker-0")),))
+DETACHING = VolumesOfNode(((ref(ATTACHMENT, "csi-1"), Attachment("volume-1", "worker-0", deleting=True)),))
+
+
+def test_pods_go_by_uid_and_those_of_the_node_stay() -> None:
+    """Every pod but those of DaemonSets and files is removed, then the list is read again."""
+    decision = looked(a_world(chosen(FreeBy.PODS), host=a_held_host()), pods=PODS, volumes=VOLUMES)
+    deletions = [action for action in decision.actions if isinstance(action, DeletePod)]
+
+    assert ["DeletePod", "DeletePod", "ListPods"] == actions(decision)
+    assert ["pod-1", "pod-3"] == [action.guard.uid for action in deletions]
+    assert all(isinstance(action.proof, PoweredOff) for action in deletions)
+
+
+def test_volumes_go_after_the_pods() -> None:
+    """Attachments are deleted when no pod is left, and waited for when somebody's finalizer holds them."""
+    world = a_world(chosen(FreeBy.PODS), host=a_held_host())
+
+    detaching = looked(world, pods=NO_PODS, volumes=VOLUMES)
+    waiting = looked(world, pods=NO_PODS, volumes=DETACHING)
+
+    assert ["DetachVolume", "ListVolumes"] == actions(detaching)
+    assert isinstance(detaching.actions[0], DetachVolume)
+    assert ([], ["WaitingForWorkload"]) == (actions(waiting), reasons(waiting))
+
+
+@pytest.mark.parametrize("by", [FreeBy.PODS, FreeBy.TAINT])
+def test_what_does_not_go_is_looked_at_again(by: FreeBy) -> None:
+    """A pod with a finalizer is waited for at a pace, within the deadline of the phase."""
+    world = a_world(chosen(by), host=a_held_host(), node=TAINTED)
+
+    decision = looked(world, pods=GOING, volumes=NO_VOLUMES)
+
+    assert ([], ["WaitingForWorkload"]) == (actions(decision), reasons(decision))
+    assert decision.wake_at == NOW.mono + Span(5_001)
+
+
+@pytest.mark.parametrize("by", [FreeBy.PODS, FreeBy.TAINT])
+def test_freed_is_recorded(by: FreeBy) -> None:
+    """When nothing is left the time goes into the evidence, and the host is powered on."""
+    decision = looked(a_world(chosen(by), host=a_held_host(), node=TAINTED), pods=NO_PODS, volumes=NO_VOLUMES)
+    action = decision.actions[0]
+
+    assert isinstance(action, PublishRemediationStatus)
+    assert (Phase.POWER_ON, NOW.wall) == (action.progress.phase, action.progress.evidence.freed_at)
+
+
+def test_the_node_goes_when_its_backup_is_on_the_machine() -> None:
+    """Backup and time of deletion seen, the Node is deleted on proof, under its uid and version."""
+    stored = looked(a_world(chosen(FreeBy.NODE), host=a_held_host())).actions[0]
+    machine = a_machine(backup=stored.backup, node_deleted_at=ago(1))  # type: ignore[union-attr]
+
+    action = looked(a_world(chosen(FreeBy.NODE), host=a_held_host(), machine=machine)).actions[0]
+
+    assert isinstance(action, DeleteNode)
+    assert ("node-uid-1", "103", "boot-1") == (action.guard.uid, action.guard.resource_version, action.boot_id)
+
+
+VERSIONS = {
+    "v1.36.3": FreeBy.TAINT,
+    "v1.28.0": FreeBy.TAINT,
+    "v1.28+": FreeBy.TAINT,
+    "v2.0.0": FreeBy.TAINT,
+    "v1.27.9": FreeBy.PODS,
+    "": FreeBy.PODS,
+}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_how_to_free_follows_the_version_of_the_node(version: str) -> None:
+    """By taint where the node's cluster knows it; by pods where it does not, or nobody knows."""
+    node = replace(SICK, kubelet=version)
+
+    action = looked(a_world(FREEING, host=a_held_host(), node=node)).actions[0]
+
+    assert isinstance(action, PublishRemediationStatus)
+    assert VERSIONS[version] is action.progress.evidence.free_by
+
+
+@pytest.mark.parametrize("by", FreeBy)
+def test_how_to_free_is_as_the_spec_says(by: FreeBy) -> None:
+    """`freeBy` wins over the version; a taint that was there before is not recorded as ours."""
+    world = a_world(replace(FREEING, free_by=by), host=a_held_host(), node=replace(TAINTED, kubelet="v1.36.3"))
+
+    action = looked(world).actions[0]
+
+    assert isinstance(action, PublishRemediationStatus)
+    assert (by, None) == (action.progress.evidence.free_by, action.progress.evidence.tainted_at)
+
+
+@pytest.mark.parametrize("attempt", [1, 2, 3, 7, 40])
+def test_the_pause_of_reboot_grows_to_an_hour(attempt: int) -> None:
+    """One minute, two, four, … sixty; escalate loses no time."""
+    pauses = {1: 60, 2: 120, 3: 240, 7: 3_600, 40: 3_600}
+    again = a_remediation(Phase.WAITING, seconds=601, attempt=attempt, strategy=Strategy.REBOOT)
+
+    decision = looked(a_world(again))
+
+    due = ago(601) + Span.seconds(600 + pauses[attempt])
+    assert (NextAttemptAt(attempt + 1, due),) == decision.because
+    assert NOW.until(due) == decision.wake_at
+
+
+def test_a_retry_counts_and_begins_anew() -> None:
+    """One more retry, a new start, and evidence of this attempt only; the taint of an earlier one stays ours."""
+    evidence = replace(OFF_SEEN, free_by=FreeBy.TAINT, proof="x", tainted_at=ago(700), freed_at=ago(650))
+
+    action = looked(a_world(a_remediation(Phase.WAITING, seconds=601, evidence=evidence))).actions[0]
+
+    assert isinstance(action, PublishRemediationStatus)
+    assert (Phase.POWER_OFF, 1, NOW.wall) == (
+        action.progress.phase,
+        action.progress.retry_count,
+        action.progress.last_remediated,
+    )
+    assert replace(EVIDENCE, tainted_at=ago(700)) == action.progress.evidence
+
+
+def test_a_limit_that_was_lowered_is_over() -> None:
+    """More retries than allowed escalate; equality is not asked for."""
+    action = looked(a_world(a_remediation(Phase.WAITING, seconds=601, attempt=5, retries=0))).actions[0]
+
+    assert isinstance(action, PublishRemediationStatus)
+    assert Phase.DELETING_MACHINE is action.progress.phase
+
+
+def test_owners_of_both_generations_see_the_escalation() -> None:
+    """OwnerRemediated=False is written in both generations of conditions."""
+    world, *_ = CASES["deleting-machine: the owner is asked"]
+
+    action = looked(a_world(**world)).actions[0]
+
+    assert isinstance(action, WriteMachineConditions)
+    told = [one for found in (action.current, action.older) for one in found or ()]
+    assert [("OwnerRemediated", "False")] * 2 == [(one.type, one.status) for one in told if isinstance(one, Told)]
+
+
+def on_openshift(**changes: Any) -> dict[Any, Any]:
+    """A Machine of OpenShift whose remediation has come to its end."""
+    machine_at = ref(OPENSHIFT_MACHINE, "worker-0", "metal")
+    host = a_host(consumer=Consumer("Machine", "metal", "worker-0", OPENSHIFT_MACHINE.group))
+    machine = replace(a_machine(), **changes)
+    return a_world(a_remediation(Phase.DELETING_MACHINE), machine=None, host=host, more={machine_at: machine})
+
+
+def test_on_openshift_the_machine_is_deleted_if_somebody_replaces_it() -> None:
+    """Nobody reads conditions there: what has a controller owner is deleted, after its host was marked."""
+    owner = ControllerOwner("machine.openshift.io/v1beta1", "MachineSet", "workers", "set-uid-1")
+    world = on_openshift(controller=owner)
+    first = looked(world)
+    world[HOST_AT] = replace(world[HOST_AT], unhealthy="node-remedy/worker-0")
+
+    asked, decision = looked(world, stale=(OPENSHIFT_MACHINE_AT,)), looked(world)
+
+    assert (["MarkHostUnhealthy"], ["Confirm"]) == (actions(first), actions(asked))
+    assert (["DeleteMachine"], ["Escalating"]) == (actions(decision), reasons(decision))
+
+
+def test_on_openshift_a_machine_without_an_owner_is_kept() -> None:
+    """Nobody would replace it: the request fails, and a person is told."""
+    decision = looked(on_openshift())
+
+    assert (["PublishRemediationStatus"], ["RemediationFailed", "PhaseBegins"]) == (
+        actions(decision),
+        reasons(decision),
+    )
+
+
+@pytest.mark.parametrize(
+    ("remediation", "is_running"), [(READY_FOR, False), (POWER_OFF, True), (WAITING, True), (deleted(POWER_ON), True)]
+)
+def test_it_states_its_need(remediation: Metal3Remediation, is_running: bool) -> None:
+    """What would begin, or runs, is told to the budget under the Machine's name."""
+    facts = looked(a_world(remediation)).facts
+
+    assert [NEED] == [fact.ref.kind for fact in facts]
+    need = facts[0].value
+    assert isinstance(need, Need)
+    assert (MACHINE_AT, is_running, NODE_AT) == (need.target, need.is_running, need.node)
+
+
+@pytest.mark.parametrize(
+    "remediation",
+    [a_remediation(Phase.FAILED), a_remediation(Phase.WAITING, recovered=True), replace(NEW, paused=Paused())],
+)
+def test_who_does_nothing_needs_nothing(remediation: Metal3Remediation) -> None:
+    """Ended, or held back by a gate: no need is stated."""
+    assert () == looked(a_world(remediation)).facts
+
+
+@pytest.mark.parametrize("told", [None, Refused(MACHINE_AT, TooManyUnhealthy(3, 2, "2"), later(60).wall)])
+def test_nothing_begins_without_the_budget(told: Refused | None) -> None:
+    """Neither finalizer nor phase is written before it is granted; the budget's own reason is shown, and its time."""
+    decision = looked(a_world(NEW), told=told)
+
+    assert () == decision.actions
+    assert ["TooManyUnhealthy" if told else "WaitingForBudget"] == reasons(decision)
+    assert (later(60).mono if told else None) == decision.wake_at
+    assert [NEED] == [fact.ref.kind for fact in decision.facts]
+
+
+@pytest.mark.parametrize("remediation", [POWER_OFF, a_remediation(Phase.WAITING, seconds=601)])
+def test_what_runs_asks_no_more(remediation: Metal3Remediation) -> None:
+    """The budget stops what is new; an attempt goes on, and the next one begins."""
+    assert [] != actions(looked(a_world(remediation), told=None))
+
+
+@pytest.mark.parametrize("remediation", [NEW, POWER_OFF, a_remediation(Phase.WAITING, seconds=601)])
+def test_the_repair_is_claimed_first(remediation: Metal3Remediation) -> None:
+    """Before anything begins, before every attempt and before every hold the node's Lease is ours."""
+    decision = looked(a_world(remediation), holder=None)
+
+    assert (["ClaimRepair"], ["Claiming"]) == (actions(decision), reasons(decision))
+
+
+def test_every_phase_has_its_deadline() -> None:
+    """All phases in which something is waited for end, counted from their recorded start."""
+    limits = {phase: deadline(a_remediation(phase, seconds=0)) for phase in TABLE}
+    seconds = {phase: limit.since(NOW.wall).ms // 1000 if limit else None for phase, limit in limits.items()}
+
+    assert {
+        Phase.NEW: None,
+        Phase.POWER_OFF: 120,
+        Phase.FREEING: 300,
+        Phase.POWER_ON: 600,
+        Phase.WAITING: 600,
+        Phase.DELETING_MACHINE: 1_800,
+        Phase.FAILED: None,
+    } == seconds
+
+
+def test_two_requests_do_not_wait_for_each_other() -> None:
+    """Exactly one of two goes first, whichever is asked."""
+    mine, other = replace(READY_FOR, **an_owner("")), replace(OLDER, **an_owner(""))
+    world = a_world(mine, more={ref(REMEDIATION, "other", "metal"): other})
+
+    first, second = looked(world), looked(world, ref(REMEDIATION, "other", "metal"))
+
+    assert ([], ["PublishRemediationStatus"]) == (actions(first), actions(second))
+
+
+def orphaned(**changes: Any) -> dict[str, Any]:
+    return {"remediation": None, "host": a_held_host(**changes)}
+
+
+def test_a_hold_without_a_request_goes() -> None:
+    """Its request is read live first; then the hold is released, and nothing is freed."""
+    reader = a_reader(a_world(**orphaned()))
+    asked = decided(HOST_AT, reader)
+    reader.drop(REMEDIATION_AT, confirmed_at=NOW.mono)
+
+    released = decided(HOST_AT, reader)
+
+    assert (["Confirm"], ["ConfirmFirst"]) == (actions(asked), reasons(asked))
+    assert (["ReleaseHost"], ["HoldOrphaned"]) == (actions(released), reasons(released))
+
+
+def test_a_hold_with_a_garbled_record_goes_too() -> None:
+    """Who it was for is not known; that no request has its uid is."""
+    host = replace(a_host(), held_for=((UID, Malformed("x")),))
+
+    decision = looked(a_world(None, host=host), HOST_AT)
+
+    assert (["ReleaseHost"], ["HoldOrphaned"]) == (actions(decision), reasons(decision))
+    assert isinstance(decision.actions[0], ReleaseHost)
+
+
+def test_a_paused_host_keeps_even_an_orphaned_hold() -> None:
+    """Nobody acts on its annotations; the reason is told."""
+    assert ["HostPaused"] == reasons(looked(a_world(**orphaned(paused=True)), HOST_AT))
+
+
+@pytest.mark.parametrize(("node", "done"), [(BACK, ["UnmarkHost"]), (SICK, []), (None, [])])
+def test_our_mark_goes_when_a_node_runs_there(node: Any, done: list[str]) -> None:
+    """A host that we marked is unmarked when the node of its machine is ready."""
+    world = a_world(None, host=replace(a_host(), unhealthy="node-remedy/worker-0"), node=node)
+
+    decision = looked(world, HOST_AT)
+
+    assert done == actions(decision)
+    assert (["HostUnmarked"] if done else []) == reasons(decision)
