@@ -91,6 +91,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "DetachVolume": (Need("storage.k8s.io", "volumeattachments", ("delete",)),),
     "WriteFinalizers": (Need("remediation.metal3.io", "metal3remediations", ("patch",)),),
     "PublishRemediationStatus": (Need("remediation.metal3.io", "metal3remediations/status", ("patch",)),),
+    "PublishBudgetStatus": (Need(OUR_GROUP, "remediationbudgets/status", ("patch",)),),
     "PublishCheckStatus": (
         Need(CLUSTER_API, "machinehealthchecks/status", ("patch",)),
         Need(OPENSHIFT, "machinehealthchecks/status", ("patch",)),

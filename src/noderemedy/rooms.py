@@ -5,6 +5,8 @@ from __future__ import annotations
 from noderemedy.core import clusters
 from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
+from noderemedy.core.budget import spec as budget_spec
+from noderemedy.core.budget import status as budget_status
 from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
 from noderemedy.core.incident import diary, records, shelf
 from noderemedy.core.metal3 import annotation
@@ -29,6 +31,8 @@ ROOMS: tuple[Room, ...] = (
     diary.ROOM,
     records.ROOM,
     shelf.ROOM,
+    budget_spec.ROOM,
+    budget_status.ROOM,
 )
 
 

@@ -48,6 +48,7 @@ from noderemedy.model.actions import (
     ListPods,
     MarkMachine,
     OpenIncident,
+    PublishBudgetStatus,
     PublishCheckStatus,
     RecordReplacement,
     RemoveRebootAnnotation,
@@ -58,12 +59,14 @@ from noderemedy.model.actions import (
     WriteLedger,
     WriteMachineConditions,
 )
+from noderemedy.model.budgetstatus import BudgetStatus
 from noderemedy.model.checkstatus import CheckStatus, Foreign, Told
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE, NODE, OPENSHIFT_HEALTH_CHECK, ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, Reservation, Start
 from noderemedy.model.machineconditions import Graded
 from noderemedy.model.node import NodeBackup, Taint
+from noderemedy.model.remediationbudget import BUDGET_AT
 from noderemedy.model.replacement import Replacement, Step
 from noderemedy.model.time import Wall
 from noderemedy.model.workload import POD
@@ -351,6 +354,35 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         "PATCH",
         "/apis/coordination.k8s.io/v1/namespaces/node-remedy-system/leases/repair-worker-0",
         {"metadata": {**META, "annotations": {"node-remedy.dev/leadership": "7"}}, "spec": CLAIMED},
+    ),
+    (
+        PublishBudgetStatus(
+            BUDGET_AT,
+            GUARD,
+            BudgetStatus(1, 2, 30, 4, 5, (Told("Valid", "True", "Valid", "", str(NOW.wall)), Foreign('{"type":"X"}'))),
+        ),
+        "PATCH",
+        "/apis/node-remedy.dev/v1alpha1/remediationbudgets/cluster/status",
+        {
+            "metadata": META,
+            "status": {
+                "observedGeneration": 5,
+                "inFlight": 1,
+                "unhealthy": 2,
+                "total": 30,
+                "startedLastHour": 4,
+                "conditions": [
+                    {
+                        "type": "Valid",
+                        "status": "True",
+                        "reason": "Valid",
+                        "message": "",
+                        "lastTransitionTime": MOMENT.strip('"'),
+                    },
+                    {"type": "X"},
+                ],
+            },
+        },
     ),
     (
         DeleteNode(NODE_AT, Guard("node-uid-1", "42"), "boot-1", PROOF),

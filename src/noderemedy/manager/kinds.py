@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from noderemedy.drivers.kube.discovery import Wanted
 from noderemedy.model.ids import (
+    BUDGET,
     CLUSTER,
     CONFIG_MAP,
     HEALTH_CHECK,
@@ -31,6 +32,7 @@ WANTED: dict[Kind, Wanted] = {
     CLUSTER: Wanted(CLUSTER, ("v1beta2", "v1beta1", "v1alpha4", "v1alpha3"), "clusters", True),
     INCIDENT: Wanted(INCIDENT, ("v1alpha1",), "incidents", True),
     HOST: Wanted(HOST, ("v1alpha1",), "baremetalhosts", True),
+    BUDGET: Wanted(BUDGET, ("v1alpha1",), "remediationbudgets", False),
     LEASE: Wanted(LEASE, ("v1",), "leases", True, NARROWED[LEASE]),
     CONFIG_MAP: Wanted(CONFIG_MAP, ("v1",), "configmaps", True, NARROWED[CONFIG_MAP]),
     REMEDIATION: Wanted(REMEDIATION, ("v1alpha1",), "metal3remediations", True),
@@ -42,6 +44,7 @@ WITHOUT: dict[Kind, str] = {
     HEALTH_CHECK: "machines of Cluster API are not judged by health checks",
     OPENSHIFT_HEALTH_CHECK: "machines of OpenShift are not judged by health checks",
     CLUSTER: "every cluster is taken to manage itself, and to be up",
+    BUDGET: "the default budget holds",
     LEASE: "nobody can claim a repair, so none begins",
     INCIDENT: "no incidents are recorded, and what needs approval is not repaired; kubectl apply -f deploy/crds",
     HOST: "no host can be powered off, so nothing is repaired through its annotations",

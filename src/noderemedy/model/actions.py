@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from noderemedy.model.budgetstatus import BudgetStatus
 from noderemedy.model.checkstatus import CheckStatus
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
@@ -225,6 +226,14 @@ class ClaimRepair(Struct, frozen=True):
     at: Wall
 
 
+class PublishBudgetStatus(Struct, frozen=True):
+    """Write the status of the RemediationBudget: counts, and all conditions."""
+
+    ref: Ref
+    guard: Guard
+    status: BudgetStatus
+
+
 class PublishCheckStatus(Struct, frozen=True):
     """Write the status of a MachineHealthCheck: counts, and all conditions, for a merge patch replaces lists."""
 
@@ -365,6 +374,7 @@ Action = (
     | DeleteMachine
     | WriteLedger
     | ClaimRepair
+    | PublishBudgetStatus
     | PublishCheckStatus
     | RecordReplacement
     | ForgetReplacement

@@ -866,6 +866,16 @@ class Reserving(Reason, frozen=True):
         return f"writing the budget's ledger: {self.repairs} repairs are in flight"
 
 
+class BudgetStatusBehind(Reason, frozen=True):
+    """The status of the RemediationBudget does not say what was counted: it is written."""
+
+    quiet: ClassVar[bool] = True
+    in_flight: int
+
+    def note(self) -> str:
+        return f"the status is brought up to date: {self.in_flight} repairs are in flight"
+
+
 class LedgerUnreadable(Reason, frozen=True):
     """The budget's ledger cannot be read, and is not overwritten: nobody knows what is in flight."""
 

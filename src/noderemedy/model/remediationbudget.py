@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from noderemedy.model.budgetstatus import BudgetStatus
 from noderemedy.model.healthcheck import PROBLEMS_TOLD, Count, Percent
 from noderemedy.model.ids import BUDGET, Ref, ref
 from noderemedy.model.meta import Malformed, Paused
@@ -51,6 +52,7 @@ class RemediationBudget(Struct, frozen=True):
     generation: int = 0
     deleting: bool = False
     problems: tuple[str, ...] = ()  # each names the field and the remedy
+    status: BudgetStatus = BudgetStatus()  # as it is published
 
     @property
     def trouble(self) -> str:

@@ -17,6 +17,7 @@ from noderemedy.model.cluster import Cluster
 from noderemedy.model.errors import Permanent
 from noderemedy.model.host import Consumer, Hold, Host, Power
 from noderemedy.model.ids import (
+    BUDGET,
     CLUSTER,
     CONFIG_MAP,
     HEALTH_CHECK,
@@ -37,7 +38,7 @@ from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, NodeBackup, Taint
 from noderemedy.model.outcome import Seen
-from noderemedy.wire import bookkeeping, externals, healthchecks, incidents, names, remediations, shapes
+from noderemedy.wire import bookkeeping, budgets, externals, healthchecks, incidents, names, remediations, shapes
 from noderemedy.wire.machineconditions import read_conditions
 from noderemedy.wire.replacements import own_parts, read_replacement, template_text
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
@@ -255,6 +256,7 @@ READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
     METAL3_MACHINE: (shapes.MetadataShape, metal3_machine),
     HOST: (shapes.HostShape, host),
     CLUSTER: (shapes.ClusterShape, cluster),
+    BUDGET: (budgets.BudgetShape, budgets.remediation_budget),
     LEASE: (bookkeeping.LeaseShape, bookkeeping.lease),
     CONFIG_MAP: (bookkeeping.ConfigMapShape, bookkeeping.config_map),
     HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.health_check),

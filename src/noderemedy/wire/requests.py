@@ -36,6 +36,7 @@ from noderemedy.model.actions import (
     MarkHostUnhealthy,
     MarkMachine,
     OpenIncident,
+    PublishBudgetStatus,
     PublishCheckStatus,
     PublishRemediationStatus,
     RecordReplacement,
@@ -55,7 +56,7 @@ from noderemedy.model.actions import (
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.node import NodeBackup, Taint
-from noderemedy.wire import incidents, names, verbs
+from noderemedy.wire import budgets, incidents, names, verbs
 from noderemedy.wire.bookkeeping import claim_repair, write_ledger
 from noderemedy.wire.checkstatus import status_body
 from noderemedy.wire.http import ATTACHMENTS, PODS, Request, Resource
@@ -111,6 +112,8 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return claim_repair(action, token, resources[action.ref.kind])
         case OpenIncident() | WriteIncident() | DropIncident():
             return keep_record(action, resources[action.ref.kind])
+        case PublishBudgetStatus(ref, guard, counted):
+            return patch_status(ref, guard, budgets.status_body(counted), resources[ref.kind])
         case PublishCheckStatus():
             return publish(action, resources[action.ref.kind])
         case RecordReplacement() | ForgetReplacement():

@@ -1,0 +1,102 @@
+"""The budget-status room: writes what the budget room counted into the status of the RemediationBudget.
+
+A room of its own, because a key with a write in flight is not looked at meanwhile, and no grant must wait for a status.
+Written only when something differs, so many changes during one write are one more write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct, structs
+
+from noderemedy.core.budget.facts import STATE, STATE_AT, State
+from noderemedy.model.actions import Guard, PublishBudgetStatus
+from noderemedy.model.budgetstatus import BLOCKED, VALID, BudgetStatus
+from noderemedy.model.checkstatus import Foreign, Told
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.ids import BUDGET, Ref
+from noderemedy.model.reasons import BudgetInvalid, BudgetStatusBehind
+from noderemedy.model.remediationbudget import BUDGET_AT, RemediationBudget
+from noderemedy.model.room import Present, Reader, Room
+from noderemedy.model.time import Now
+
+
+class StatusView(Struct, frozen=True):
+    """The object as it was read, and what was counted."""
+
+    at: Ref
+    budget: RemediationBudget
+    version: str
+    state: State
+
+
+def decide(view: StatusView, now: Now) -> Decision:
+    wanted = wanted_status(view.budget, view.state, now)
+    if wanted == view.budget.status:
+        return NOTHING
+    return Decision(
+        actions=(PublishBudgetStatus(view.at, Guard(view.budget.uid, view.version), wanted),),
+        because=(BudgetStatusBehind(wanted.in_flight),),
+    )
+
+
+def wanted_status(budget: RemediationBudget, state: State, now: Now) -> BudgetStatus:
+    return BudgetStatus(
+        in_flight=state.in_flight,
+        unhealthy=state.unhealthy,
+        total=state.total,
+        started=state.started,
+        generation=budget.generation,
+        conditions=merged(budget.status.conditions, (valid(budget), blocked(state)), str(now.wall)),
+    )
+
+
+def valid(budget: RemediationBudget) -> Told:
+    if budget.problems:
+        return Told(VALID, "False", BudgetInvalid.__name__, budget.trouble)
+    return Told(VALID, "True", VALID)
+
+
+def blocked(state: State) -> Told:
+    """Whether a new repair of an ordinary node could begin now."""
+    if state.blocked is None:
+        return Told(BLOCKED, "False", "NotBlocked")
+    return Told(BLOCKED, "True", type(state.blocked).__name__, state.blocked.note())
+
+
+def merged(known: tuple[Told | Foreign, ...], wanted: tuple[Told, ...], now: str) -> tuple[Told | Foreign, ...]:
+    """Ours first, with a time that changes with its status only; those of others as they are."""
+    before = {one.type: one for one in known if isinstance(one, Told)}
+    ours = [structs.replace(one, since=since(before.get(one.type), one, now)) for one in wanted]
+    return (*ours, *(one for one in known if isinstance(one, Foreign)))
+
+
+def since(old: Told | None, new: Told, now: str) -> str:
+    return old.since if old is not None and old.status == new.status and old.since else now
+
+
+# --- what it sees, and what wakes it -----------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> StatusView | None:
+    entry, state = reader.read(key), reader.read(STATE_AT)
+    if not isinstance(entry, Present) or not isinstance(state, Present) or entry.obj.deleting:
+        return None
+    return StatusView(key, entry.obj, entry.resource_version, state.obj)
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    return (BUDGET_AT,) if ref.kind == STATE or ref == BUDGET_AT else ()
+
+
+ROOM = Room(
+    name="budget-status",
+    watches=(BUDGET, STATE),
+    indexes=(),
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset({PublishBudgetStatus}),
+)
