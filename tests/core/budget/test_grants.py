@@ -1,0 +1,413 @@
+"""The arithmetic of the budget: every gate with its numbers, the order of grants, and what never exceeds a limit."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from tests.builders import NOW, ago, later
+from tests.core.budget.asking import (
+    SICK,
+    a_budget_view,
+    a_ledger,
+    a_reservation,
+    an_ask,
+    granted_now,
+    machine,
+)
+
+from noderemedy.core.budget.facts import Memory, NodeHealth, Sight
+from noderemedy.core.budget.grants import LETTERS_MAX, reckon
+from noderemedy.core.budget.view import BudgetView, Domain, Fleet
+from noderemedy.model.budget import Granted, Refused
+from noderemedy.model.healthcheck import Count, Percent
+from noderemedy.model.ledger import BudgetLedger, Calm, Reservation, Start
+from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.reasons import (
+    BudgetInvalid,
+    BudgetPaused,
+    BudgetPauseUnreadable,
+    ControlPlaneBusy,
+    CooldownAfterStorm,
+    DomainBurst,
+    DomainUnhealthy,
+    LedgerFull,
+    LedgerUnreadable,
+    OutsideWindow,
+    QuorumAtRisk,
+    Reason,
+    TooManyInFlight,
+    TooManyNodesUnhealthy,
+    TooManyPerHour,
+)
+from noderemedy.model.remediationbudget import DEFAULT, Allowance, Opening
+from noderemedy.model.time import Mono, Span, Wall
+
+RULER = NodeHealth(is_sick=True, is_control_plane=True)
+RACKED = NodeHealth(is_sick=True, since=ago(60), domain="rack-1")
+HOUR = Span.seconds(3_600)
+BUSY = a_ledger(a_reservation(8), a_reservation(9))
+ABOUT = (an_ask(8, is_running=True), an_ask(9, is_running=True))
+OPENS = Opening((0, 1, 2, 3, 4, 5, 6), 22 * 60, 120)
+TONIGHT = Wall(NOW.wall.ms // 86_400_000 * 86_400_000 + 22 * 3_600_000)
+FULL = a_ledger(*(a_reservation(number) for number in range(LETTERS_MAX // 200 + 1)))
+
+# The view, the reason that the ask number 0 is given, and until when.
+REFUSALS: dict[str, tuple[BudgetView, Reason, Wall | None]] = {
+    "too many sick": (a_budget_view(an_ask(), sick=8), TooManyNodesUnhealthy(8, 20, "40%"), None),
+    "two of five": (a_budget_view(an_ask(), total=5, sick=2), TooManyNodesUnhealthy(2, 5, "40%"), None),
+    "a number": (
+        a_budget_view(an_ask(), sick=3, budget=replace(DEFAULT, max_unhealthy=Count(3))),
+        TooManyNodesUnhealthy(3, 20, "3"),
+        None,
+    ),
+    "in flight": (a_budget_view(an_ask(), *ABOUT, ledger=BUSY), TooManyInFlight(2, 2), None),
+    "running without a reservation": (a_budget_view(an_ask(), *ABOUT), TooManyInFlight(2, 2), None),
+    "a stop": (
+        a_budget_view(an_ask(), budget=replace(DEFAULT, max_in_flight=Allowance(0))),
+        TooManyInFlight(0, 0),
+        None,
+    ),
+    "per hour": (
+        a_budget_view(an_ask(), ledger=a_ledger(starts=tuple(Start(ago(600 + number)) for number in range(10)))),
+        TooManyPerHour(10, 10, ago(609) + HOUR),
+        ago(609) + HOUR,
+    ),
+    "a burst in its rack": (
+        a_budget_view(an_ask(health=RACKED), domains=(Domain("", "rack-1", 4, 3, is_burst=True),)),
+        DomainBurst("rack-1", 3, 4),
+        None,
+    ),
+    "a sick rack": (
+        a_budget_view(
+            an_ask(health=RACKED),
+            domains=(Domain("", "rack-1", 4, 2),),
+            budget=replace(DEFAULT, domain_max_unhealthy=Percent(50)),
+        ),
+        DomainUnhealthy("rack-1", 2, 4, "50%"),
+        None,
+    ),
+    "cooldown": (
+        a_budget_view(an_ask(), ledger=a_ledger(changes={"calms": (Calm("cluster", ago(60)),)})),
+        CooldownAfterStorm(later(240).wall),
+        later(240).wall,
+    ),
+    "cooldown of its rack": (
+        a_budget_view(
+            an_ask(health=RACKED),
+            ledger=a_ledger(changes={"calms": (Calm("domain  rack-1", ago(60)),)}),
+            domains=(Domain("", "rack-1", 4, 1),),
+        ),
+        CooldownAfterStorm(later(240).wall),
+        later(240).wall,
+    ),
+    "another ruler": (
+        a_budget_view(an_ask(health=RULER), an_ask(8, is_running=True, health=RULER), fleet=Fleet("", 20, 2, 5, 2)),
+        ControlPlaneBusy("worker-8"),
+        None,
+    ),
+    "another ruler that is reserved": (
+        a_budget_view(
+            an_ask(health=RULER),
+            ledger=a_ledger(a_reservation(8)),
+            fleet=Fleet("", 20, 2, 5, 2),
+            reserved_control_plane=(machine(8),),
+            memory=Memory((Sight(machine(8), ago(600), NOW.mono),)),
+        ),
+        ControlPlaneBusy("worker-8"),
+        None,
+    ),
+    "quorum": (
+        a_budget_view(an_ask(health=RULER), fleet=Fleet("", 20, 2, 3, 2)),
+        QuorumAtRisk(1, 2, 3),
+        None,
+    ),
+    "quorum, marked while healthy": (
+        a_budget_view(an_ask(health=replace(RULER, is_sick=False)), fleet=Fleet("", 20, 1, 3, 1)),
+        QuorumAtRisk(1, 2, 3),
+        None,
+    ),
+    "the only ruler": (
+        a_budget_view(an_ask(health=RULER), fleet=Fleet("", 20, 1, 1, 1)),
+        QuorumAtRisk(0, 1, 1),
+        None,
+    ),
+    "outside the window": (
+        a_budget_view(an_ask(), budget=replace(DEFAULT, openings=(OPENS,))),
+        OutsideWindow(TONIGHT),
+        TONIGHT,
+    ),
+    "paused": (
+        a_budget_view(an_ask(), budget=replace(DEFAULT, paused=Paused())),
+        BudgetPaused(None),
+        None,
+    ),
+    "paused for a while": (
+        a_budget_view(an_ask(), budget=replace(DEFAULT, paused=Paused(later(30).wall))),
+        BudgetPaused(later(30).wall),
+        later(30).wall,
+    ),
+    "a pause that cannot be read": (
+        a_budget_view(an_ask(), budget=replace(DEFAULT, paused=Malformed("garbage"))),
+        BudgetPauseUnreadable("garbage"),
+        None,
+    ),
+    "an invalid budget": (
+        a_budget_view(an_ask(), budget=replace(DEFAULT, problems=("spec.maxInFlight: …",))),
+        BudgetInvalid("spec.maxInFlight: …"),
+        None,
+    ),
+    "an unreadable ledger": (
+        a_budget_view(an_ask(), ledger=Malformed("garbage")),
+        LedgerUnreadable("garbage"),
+        None,
+    ),
+    "a full ledger": (
+        a_budget_view(
+            an_ask(99_999),
+            ledger=FULL,
+            budget=replace(DEFAULT, max_in_flight=Allowance(10**6)),
+            memory=Memory(tuple(Sight(one.target, one.since, NOW.mono) for one in FULL.reservations)),
+        ),
+        LedgerFull(len(FULL.reservations)),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSALS)
+def test_each_limit_refuses_with_its_numbers(name: str) -> None:
+    """What stands against a repair is said, with numbers and the time at which it opens; nothing is written."""
+    view, reason, until = REFUSALS[name]
+    target = next(one.target for one in view.asks if one.is_waiting)
+
+    found = reckon(view, NOW)
+
+    assert [Refused(target, reason, until)] == [one for one in found.answers if isinstance(one, Refused)]
+    assert found.ledger is None
+
+
+# The same worlds, just below the limit.
+GRANTS: dict[str, BudgetView] = {
+    "one sick node": a_budget_view(an_ask()),
+    "the only node": a_budget_view(an_ask(), total=1),
+    "one of two": a_budget_view(an_ask(), total=2),
+    "39 percent": a_budget_view(an_ask(), total=100, sick=39),
+    "one in flight": a_budget_view(an_ask(), ABOUT[0], ledger=a_ledger(a_reservation(8))),
+    "nine this hour": a_budget_view(an_ask(), ledger=a_ledger(starts=(Start(ago(60)),) * 9)),
+    "ten in the hour before": a_budget_view(an_ask(), ledger=a_ledger(starts=(Start(ago(3_600)),) * 10)),
+    "ten in another cluster": a_budget_view(an_ask(), ledger=a_ledger(starts=(Start(ago(60), "metal/other"),) * 10)),
+    "a burst in another rack": a_budget_view(
+        an_ask(health=RACKED), domains=(Domain("", "rack-1", 4, 1), Domain("", "rack-2", 4, 4, is_burst=True))
+    ),
+    "cooled down": a_budget_view(an_ask(), ledger=a_ledger(changes={"calms": (Calm("cluster", ago(300)),)})),
+    "one of three rulers": a_budget_view(an_ask(health=RULER), fleet=Fleet("", 20, 1, 3, 1)),
+    "a worker beside a ruler": a_budget_view(an_ask(), an_ask(8, is_running=True, health=RULER)),
+    "inside the window": a_budget_view(
+        an_ask(), budget=replace(DEFAULT, openings=(replace(OPENS, begins=17 * 60, minutes=60),))
+    ),
+    "a pause that is over": a_budget_view(an_ask(), budget=replace(DEFAULT, paused=Paused(ago(1)))),
+    "an ended reservation": a_budget_view(an_ask(), ledger=BUSY),
+}
+
+
+@pytest.mark.parametrize("name", GRANTS)
+def test_just_below_each_limit_it_is_granted(name: str) -> None:
+    """The least that a limit allows goes into the ledger, and nothing is answered before that was seen."""
+    found = reckon(GRANTS[name], NOW)
+
+    assert ["worker-0"] == granted_now(GRANTS[name])
+    assert machine(0) not in [one.target for one in found.answers]
+
+
+def test_a_reservation_that_was_seen_is_a_grant() -> None:
+    """Once the ledger shows it, the room is told, and nothing more is written."""
+    view = a_budget_view(an_ask(), ledger=a_ledger(a_reservation()))
+
+    found = reckon(view, NOW)
+
+    assert (Granted(machine(0), ago(600)),) == found.answers
+    assert found.ledger is None
+
+
+def test_the_oldest_sign_is_served_first() -> None:
+    """With room for two, the two that have been sick for longest begin; the others are told why not."""
+    view = a_budget_view(an_ask(3), an_ask(1), an_ask(2), sick=3)
+
+    assert ["worker-1", "worker-2"] == granted_now(view)
+    assert [machine(3)] == [one.target for one in reckon(view, NOW).answers]
+
+
+def test_what_runs_already_joins_without_a_limit() -> None:
+    """A second room that is about the same target gets its reservation at once: the repair is not begun again."""
+    view = a_budget_view(an_ask(0, is_running=True, is_waiting=True), *ABOUT, sick=15)
+
+    found = reckon(view, NOW)
+
+    assert found.ledger is not None
+    assert [machine(0)] == [one.target for one in found.ledger.reservations]
+    assert () == found.ledger.starts
+
+
+@pytest.mark.parametrize(("seconds", "counts"), [(59, True), (60, False)])
+def test_a_reservation_is_never_dropped_within_a_minute(seconds: int, counts: bool) -> None:
+    """Nobody states a need for it, but another leader's room may: by our own clock, whatever its timestamp says."""
+    known_since = Mono(NOW.mono.ms - seconds * 1000)
+    old = a_reservation(9, seconds=100_000)
+    sights = Memory((Sight(old.target, old.since, known_since),))
+    view = a_budget_view(an_ask(), ABOUT[0], ledger=a_ledger(a_reservation(8), old), memory=sights)
+
+    assert ([] if counts else ["worker-0"]) == granted_now(view)
+
+
+def test_what_has_ended_goes_with_the_next_write() -> None:
+    """Reservations that nobody needs, and starts of the last hour but one, cost no write of their own."""
+    starts = (Start(ago(7_200)), Start(ago(60)))
+    ended = a_ledger(a_reservation(8), a_reservation(9), starts=starts)
+
+    assert reckon(a_budget_view(ledger=ended), NOW).ledger is None
+    written = reckon(a_budget_view(an_ask(), ledger=ended), NOW).ledger
+    assert written is not None
+    assert [machine(0)] == [one.target for one in written.reservations]
+    assert (Start(ago(60)), Start(NOW.wall)) == written.starts
+
+
+def test_a_storm_that_ended_is_written_down_once() -> None:
+    """The end of a storm begins the cooldown, in the ledger, so that the next leader keeps it too."""
+    storm = reckon(a_budget_view(sick=8), NOW)
+    assert (("cluster",), None) == (storm.memory.storms, storm.ledger)
+
+    over = reckon(a_budget_view(sick=7, memory=storm.memory), later(60))
+    assert over.ledger is not None
+    assert (Calm("cluster", later(60).wall),) == over.ledger.calms
+
+    lost = reckon(a_budget_view(sick=7, memory=over.memory), later(61))
+    assert lost.ledger == over.ledger, "a write that failed is wanted again, unchanged"
+
+    written = reckon(a_budget_view(sick=7, memory=lost.memory, ledger=over.ledger), later(62))
+    assert written.ledger is None
+    assert () == written.memory.ended
+
+
+def test_a_refusal_keeps_its_numbers() -> None:
+    """Other numbers of the same refusal are no news: a storm must not wake everybody at every change."""
+    told = Refused(machine(0), TooManyNodesUnhealthy(8, 20, "40%"))
+
+    assert (told,) == reckon(a_budget_view(an_ask(refused=told), sick=11), NOW).answers
+
+
+def test_the_next_look_is_when_a_reservation_lapses() -> None:
+    """Who waits for a slot that nobody uses is looked at again when the minute is over."""
+    sights = Memory((Sight(machine(9), ago(600), Mono(NOW.mono.ms - 20_000)),))
+    ledger = a_ledger(a_reservation(9), starts=())
+    view = a_budget_view(an_ask(), ABOUT[0], ledger=ledger, memory=sights)
+
+    assert later(40).wall == reckon(view, NOW).until
+
+
+def test_limits_hold_per_cluster() -> None:
+    """What is in flight in one cluster takes nothing from another."""
+    view = a_budget_view(an_ask(1, cluster="metal/other"), *ABOUT)
+    both = replace(view, fleets=(*view.fleets, Fleet("metal/other", 4, 1)))
+
+    assert ["worker-1"] == granted_now(both)
+
+
+# --- properties --------------------------------------------------------------------------------------------------
+
+numbers = st.integers(0, 40)
+limits = st.one_of(numbers.map(Count), st.integers(0, 100).map(Percent))
+allowances = st.builds(Allowance, st.integers(0, 6), st.integers(0, 40))
+
+
+@st.composite
+def views(draw: st.DrawFn) -> BudgetView:
+    """A fleet, who asks, what runs and what is reserved: anything that may come together."""
+    total = draw(st.integers(1, 40))
+    sick = draw(st.integers(0, total))
+    members = draw(st.integers(0, total))
+    fleet = Fleet("", total, sick, members, draw(st.integers(0, min(members, sick))))
+    asks = tuple(
+        an_ask(
+            number,
+            since=ago(draw(numbers)),
+            is_running=draw(st.booleans()),
+            health=draw(st.sampled_from((SICK, RULER, RACKED))),
+        )
+        for number in range(draw(st.integers(0, 12)))
+    )
+    reserved = tuple(a_reservation(number) for number in draw(st.sets(st.integers(0, 15), max_size=6)))
+    starts = tuple(Start(ago(draw(st.integers(0, 4_000)))) for _ in range(draw(st.integers(0, 12))))
+    budget = replace(DEFAULT, max_unhealthy=draw(limits), max_in_flight=draw(allowances), max_per_hour=draw(allowances))
+    domains = (Domain("", "rack-1", 6, 3, draw(st.booleans())),)
+    return a_budget_view(*asks, ledger=BudgetLedger(reserved, starts), budget=budget, fleet=fleet, domains=domains)
+
+
+def in_flight(view: BudgetView, reserved: tuple[Reservation, ...]) -> set[str]:
+    """Counted once more, by hand: asks that run, and reservations that somebody asks for."""
+    asked = {one.target for one in view.asks}
+    running = {one.target.name for one in view.asks if one.is_running}
+    return running | {one.target.name for one in reserved if one.target in asked}
+
+
+@settings(max_examples=100)
+@given(views())
+def test_never_more_than_the_limits(view: BudgetView) -> None:
+    """Whoever asks in whatever order: grants stop at the limit in flight and per hour, one ruler at a time."""
+    new = granted_now(view)
+    found = reckon(view, NOW).ledger
+    if not new:
+        return
+    assert found is not None
+    fleet = view.fleets[0]
+    assert len(in_flight(view, found.reservations)) <= view.budget.max_in_flight.of(fleet.total)
+    assert len(found.starts) <= view.budget.max_per_hour.of(fleet.total)
+    rulers = [one for one in view.asks if one.health.is_control_plane and one.target.name in new]
+    assert len(rulers) <= 1
+    assert not rulers or not [one for one in view.asks if one.health.is_control_plane and one.is_running]
+
+
+@settings(max_examples=100)
+@given(views())
+def test_a_held_rack_leaves_the_others_working(view: BudgetView) -> None:
+    """Nobody of a rack with a burst is granted, and the others are granted what they would be without that rack."""
+    burst = replace(view, domains=(Domain("", "rack-1", 6, 3, is_burst=True),))
+    others = tuple(one for one in view.asks if one.health.domain != "rack-1" or one.is_running)
+
+    assert granted_now(replace(burst, asks=others)) == granted_now(burst)
+
+
+@settings(max_examples=100)
+@given(views(), st.integers(0, 3))
+def test_a_sicker_cluster_is_never_granted_more(view: BudgetView, more: int) -> None:
+    """Monotone: with more sick nodes among as many, nobody is granted who was not before."""
+    fleet = view.fleets[0]
+    sicker = replace(view, fleets=(replace(fleet, sick=min(fleet.total, fleet.sick + more)),))
+
+    assert set(granted_now(sicker)) <= set(granted_now(view))
+
+
+@settings(max_examples=100)
+@given(st.integers(1, 5_000), st.integers(0, 100))
+def test_one_sick_node_is_never_blocked_by_a_share(total: int, percent: int) -> None:
+    """However small the cluster and the percentage: a single sick node is repaired."""
+    view = a_budget_view(an_ask(), total=total, budget=replace(DEFAULT, max_unhealthy=Percent(percent)))
+
+    assert ["worker-0"] == granted_now(view)
+
+
+@settings(max_examples=100)
+@given(views())
+def test_looking_again_after_the_write_asks_for_nothing(view: BudgetView) -> None:
+    """Fixpoint: with the ledger as it was written, the same asks are granted or refused, and nothing is written."""
+    first = reckon(view, NOW)
+    if first.ledger is None:
+        return
+    written = a_budget_view(*view.asks, ledger=first.ledger, budget=view.budget, fleet=view.fleets[0])
+    second = reckon(replace(written, domains=view.domains, memory=first.memory), NOW)
+
+    assert second.ledger is None
+    assert {one.target for one in first.ledger.reservations if one.since == NOW.wall} <= {
+        one.target for one in second.answers if isinstance(one, Granted)
+    }
