@@ -22,7 +22,7 @@ from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node, NodeBackup
 from noderemedy.model.remediationbudget import ZONE
 from noderemedy.model.remote import REMOTE
-from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage, Unreadable
+from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage
 from noderemedy.model.time import Now, Wall
 
 CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
@@ -79,9 +79,10 @@ def labels_of(view: NodeView) -> dict[str, str]:
 
 
 def sees(key: Ref, reader: Reader) -> NodeView | None:
+    """A node that cannot be read or seen is neither healthy nor sick: it is not counted."""
     entry = reader.read(key)
     named_by = machines.at_node(key, reader)
-    if not isinstance(entry, Present | Unreadable) and not (isinstance(entry, Absent) and named_by):
+    if not isinstance(entry, Present) and not (isinstance(entry, Absent) and named_by):
         return None
     found = reader.read(named_by[0]) if named_by else Absent()
     topology = reader.read(TOPOLOGY_AT)

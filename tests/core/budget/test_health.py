@@ -1,0 +1,119 @@
+"""Node health as the budget counts it: by condition, verdict or absence; where a node is, and what wakes its key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.builders import MACHINE_AT, NODE_AT, NOW, a_backup, a_machine, a_node, ago, unreadable
+
+from noderemedy.core.budget import facts, health
+from noderemedy.core.budget.facts import TOPOLOGY_AT, NodeHealth, Topology, health_ref
+from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
+from noderemedy.engine.cache import Cache
+from noderemedy.model.healthcheck import Healthy, Unhealthy
+from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, OPENSHIFT_MACHINE, Ref, ref
+from noderemedy.model.outcome import Seen
+from noderemedy.model.remediationbudget import ZONE
+from noderemedy.model.room import Unreadable
+
+CHECK = ref(HEALTH_CHECK, "all", "metal")
+SICK_VERDICT = VerdictFact(CHECK, Unhealthy(ago(400), ()), is_under_repair=False)
+ROLE = "node-role.kubernetes.io/control-plane"
+
+
+def a_world(objects: dict[Ref, Any]) -> Cache:
+    cache = Cache(health.ROOM.indexes)
+    for kind in (NODE, MACHINE, OPENSHIFT_MACHINE):
+        cache.end_list("", kind)
+    for at, obj in objects.items():
+        if isinstance(obj, Unreadable):
+            cache.set_aside(at, obj)
+        else:
+            cache.put(Seen(at, obj.uid, "", obj), NOW.mono)
+    return cache
+
+
+def found(objects: dict[Ref, Any], key: Ref = NODE_AT) -> NodeHealth | None:
+    view = health.sees(key, a_world(objects))
+    if view is None:
+        return None
+    (fact,) = health.decide(view, NOW).facts
+    assert health_ref(key) == fact.ref
+    assert isinstance(fact.value, NodeHealth)
+    return fact.value
+
+
+# What there is, whether the node counts as sick, and since when.
+CASES: dict[str, tuple[dict[Ref, Any], NodeHealth | None]] = {
+    "ready": ({NODE_AT: a_node()}, NodeHealth(False)),
+    "not ready": ({NODE_AT: a_node(ready="False")}, NodeHealth(True, ago(3_600))),
+    "silent": ({NODE_AT: a_node(ready="Unknown")}, NodeHealth(True, ago(3_600))),
+    "ready, but its check says no": (
+        {NODE_AT: a_node(), MACHINE_AT: a_machine(), verdict_ref(MACHINE_AT): SICK_VERDICT},
+        NodeHealth(True, ago(400)),
+    ),
+    "not ready before its check said so": (
+        {NODE_AT: a_node(ready="False"), MACHINE_AT: a_machine(), verdict_ref(MACHINE_AT): SICK_VERDICT},
+        NodeHealth(True, ago(3_600)),
+    ),
+    "well": (
+        {NODE_AT: a_node(), MACHINE_AT: a_machine(), verdict_ref(MACHINE_AT): VerdictFact(CHECK, Healthy(), False)},
+        NodeHealth(False),
+    ),
+    "gone, and deleted by us": (
+        {MACHINE_AT: a_machine(node_deleted_at=ago(90), backup=a_backup(labels={ZONE: "rack-1", ROLE: ""}))},
+        NodeHealth(True, ago(90), "rack-1", is_control_plane=True),
+    ),
+    "gone, nobody knows since when": ({MACHINE_AT: a_machine()}, NodeHealth(True)),
+    "nobody's name": ({MACHINE_AT: a_machine(node_name="other")}, None),
+    "unreadable": ({NODE_AT: unreadable(), MACHINE_AT: a_machine()}, None),
+    "in a rack": ({NODE_AT: a_node(labels={ZONE: "rack-1"})}, NodeHealth(False, None, "rack-1")),
+    "of the control plane": ({NODE_AT: a_node(labels={ROLE: ""})}, NodeHealth(False, is_control_plane=True)),
+    "by another label": (
+        {NODE_AT: a_node(labels={ZONE: "a", "rack": "7"}), TOPOLOGY_AT: Topology("rack")},
+        NodeHealth(False, None, "7"),
+    ),
+    "back, without its labels yet": (
+        {NODE_AT: a_node(labels={}), MACHINE_AT: a_machine(backup=a_backup(labels={ZONE: "rack-1"}))},
+        NodeHealth(False, None, "rack-1"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_each_node_is_counted_as_it_is(name: str) -> None:
+    """Sick by condition, by verdict or by absence; in the rack and the role that it had before it was deleted."""
+    objects, expected = CASES[name]
+
+    assert expected == found(objects)
+
+
+def test_a_verdict_wakes_its_node() -> None:
+    """A verdict, a machine and a node concern one key; a changed topology label concerns all."""
+    cache = a_world({MACHINE_AT: a_machine(), health_ref(NODE_AT): NodeHealth(False)})
+
+    assert [NODE_AT] == list(health.wakes(verdict_ref(MACHINE_AT), SICK_VERDICT, cache))
+    assert [NODE_AT] == list(health.wakes(MACHINE_AT, a_machine(), cache))
+    assert [NODE_AT] == list(health.wakes(NODE_AT, a_node(), cache))
+    assert [NODE_AT] == list(health.wakes(TOPOLOGY_AT, Topology("rack"), cache))
+    assert [] == list(health.wakes(MACHINE_AT, a_machine(node_name=None), cache))
+
+
+def test_nodes_are_counted_where_they_are() -> None:
+    """A sick node of a rack and of the control plane is in all six counts; a healthy one in three."""
+    at = health_ref(ref(NODE, "worker-0", cluster="metal/other"))
+    everywhere = {
+        facts.ALL,
+        facts.nodes("metal/other"),
+        facts.sick("metal/other"),
+        facts.nodes("metal/other", "rack-1"),
+        facts.sick("metal/other", "rack-1"),
+        facts.control_plane("metal/other"),
+        facts.sick_control_plane("metal/other"),
+    }
+
+    assert everywhere == set(facts.buckets(at, NodeHealth(True, None, "rack-1", True)))
+    assert {one for one in everywhere if "sick" not in one} == set(
+        facts.buckets(at, NodeHealth(False, None, "rack-1", True))
+    )
