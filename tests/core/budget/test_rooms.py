@@ -1,0 +1,258 @@
+"""The rooms of the budget in a real engine: needs are reserved in one write, answered when seen, and ended quietly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec.structs import replace
+from tests.builders import NAMESPACE, NOW, RESOURCES, a_node, ago, later
+
+from noderemedy.core.budget import health, room, spec, status
+from noderemedy.engine.assumed import assumed
+from noderemedy.engine.loop import Engine
+from noderemedy.model.actions import Confirm, PublishBudgetStatus, WriteLedger
+from noderemedy.model.budget import Granted, Refused, answer, need
+from noderemedy.model.decision import Decision
+from noderemedy.model.ids import MACHINE, NODE, Kind, Ref, ref
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, ConfigMap, Reservation
+from noderemedy.model.machine import Machine
+from noderemedy.model.meta import Malformed
+from noderemedy.model.outcome import Done, Effect, Failed, Seen
+from noderemedy.model.reasons import (
+    BudgetInvalid,
+    BudgetStatusBehind,
+    LedgerUnreadable,
+    Reserving,
+    TooManyInFlight,
+    TooManyNodesUnhealthy,
+)
+from noderemedy.model.remediationbudget import BUDGET_AT, Allowance, RemediationBudget
+from noderemedy.model.room import Reader, Room
+from noderemedy.model.time import Now
+
+KINDS: tuple[Kind, ...] = tuple(RESOURCES)
+
+
+def _asks(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    return (ref,)
+
+
+def _sees(key: Ref, reader: Reader) -> tuple[Ref, Machine] | None:
+    entry = reader.read(key)
+    return (key, entry.obj) if hasattr(entry, "obj") else None
+
+
+def _wants(view: tuple[Ref, Machine], now: Now) -> Decision:
+    """A room that wants to repair what is marked, and is about what says that it was deleted."""
+    key, machine = view
+    if not machine.needs_remediation and machine.node_deleted_at is None:
+        return Decision()
+    is_running = machine.node_deleted_at is not None
+    node = ref(NODE, machine.node_name or "")
+    return Decision(facts=(need(key, "test", ago(60), is_running=is_running, node=node),))
+
+
+ASKING = Room("test", (MACHINE,), (), _asks, _sees, _wants, frozenset())
+ROOMS = (ASKING, spec.ROOM, health.ROOM, room.ROOM, status.ROOM)
+
+
+class Bench:
+    """An engine with the budget's rooms, ten nodes and their machines; writes are applied as the API would."""
+
+    def __init__(self, machines: int = 10) -> None:
+        self.engine = Engine(ROOMS)
+        self.now = NOW
+        self.version = 100
+        for kind in KINDS:
+            self.engine.listed(kind, NOW)
+        for number in range(machines):
+            self.node(number)
+            self.machine(number)
+        self.writes: list[Any] = []
+
+    def see(self, at: Ref, obj: Any) -> None:
+        self.version += 1
+        self.engine.seen(Seen(at, obj.uid, str(self.version), obj), self.now)
+
+    def node(self, number: int, **changes: Any) -> None:
+        self.see(ref(NODE, f"worker-{number}"), a_node(f"node-{number}", **changes))
+
+    def machine(self, number: int, **changes: Any) -> None:
+        self.see(machine_at(number), Machine(f"machine-{number}", node_name=f"worker-{number}", **changes))
+
+    def step(self, seconds: float = 1) -> tuple[Effect, ...]:
+        self.now = later(seconds, self.now)
+        return self.engine.step(self.now, 7).effects
+
+    def run(self, seconds: float = 1) -> None:
+        """Step and apply until nothing is asked for."""
+        effects = self.step(seconds)
+        while effects:
+            for effect in effects:
+                self.writes.append(effect.action)
+                self.engine.ended(effect, self.applied(effect), self.now)
+            effects = self.step(0)
+
+    def applied(self, effect: Effect) -> Done:
+        self.version += 1
+        seen = assumed(effect.action)
+        if isinstance(effect.action, PublishBudgetStatus):
+            entry = self.engine.cache.read(BUDGET_AT)
+            assert hasattr(entry, "obj")
+            seen = Seen(BUDGET_AT, "b", "", replace(entry.obj, status=effect.action.status))
+        assert seen is not None
+        return Done(self.now.mono, replace(seen, resource_version=str(self.version)))
+
+    def answer(self, number: int) -> Granted | Refused | None:
+        return answer(machine_at(number), self.engine.cache)
+
+    def reserved(self) -> list[str]:
+        ledgers = [one.ledger for one in self.writes if isinstance(one, WriteLedger)]
+        return [one.target.name for one in ledgers[-1].reservations] if ledgers else []
+
+
+def machine_at(number: int) -> Ref:
+    return ref(MACHINE, f"worker-{number}", NAMESPACE)
+
+
+def test_all_who_ask_are_answered_by_one_write() -> None:
+    """Three machines of ten are marked at once: two are reserved in one write, the third is told why not."""
+    bench = Bench()
+    for number in (3, 1, 2):
+        bench.machine(number, needs_remediation=True)
+    (effect,) = bench.step()
+
+    assert isinstance(effect.action, WriteLedger)
+    assert effect.action.guard is None
+    assert (Reserving(2),) == bench.engine.decisions[effect.key].because
+    assert [None, None] == [bench.answer(1), bench.answer(2)], "nothing is granted before it was seen"
+
+    bench.engine.ended(effect, bench.applied(effect), bench.now)
+    assert () == bench.step()
+    assert [Granted, Granted] == [type(bench.answer(number)) for number in (1, 2)]
+    assert Refused(machine_at(3), TooManyInFlight(2, 2)) == bench.answer(3)
+
+
+def test_the_next_begins_when_one_has_ended() -> None:
+    """A slot is free a minute after nobody needs it any more; the next write drops it and guards the version."""
+    bench = Bench()
+    for number in (1, 2, 3):
+        bench.machine(number, needs_remediation=True)
+    bench.run()
+    bench.machine(1)
+    bench.run(30)
+    assert isinstance(bench.answer(3), Refused)
+
+    bench.run(31)
+
+    assert isinstance(bench.answer(3), Granted)
+    assert ["worker-2", "worker-3"] == bench.reserved()
+    assert bench.writes[-1].guard is not None
+    assert 2 == len(bench.writes)
+
+
+def test_a_conflict_is_looked_at_and_tried_again() -> None:
+    """Another leader wrote the ledger meanwhile: it is read live, and what he reserved counts."""
+    bench = Bench()
+    bench.machine(1, needs_remediation=True)
+    (effect,) = bench.step()
+    bench.engine.ended(effect, Failed("exists", conflict=True), bench.now)
+    (look,) = bench.step(5)
+    assert Confirm(LEDGER_AT) == look.action
+
+    others = BudgetLedger(tuple(Reservation(machine_at(number), ago(3)) for number in (8, 9)))
+    seen = Seen(LEDGER_AT, "ledger", "900", ConfigMap("ledger", others))
+    bench.engine.ended(look, Done(bench.now.mono, seen), bench.now)
+
+    assert () == bench.step()
+    assert Refused(machine_at(1), TooManyInFlight(2, 2)) == bench.answer(1)
+
+
+def test_an_unreadable_ledger_is_never_overwritten() -> None:
+    """Nothing new is granted, everybody is told, and the object stays as somebody left it."""
+    bench = Bench()
+    bench.see(LEDGER_AT, ConfigMap("ledger", Malformed("garbage")))
+    bench.machine(1, needs_remediation=True)
+
+    bench.run()
+
+    assert [] == bench.writes
+    assert Refused(machine_at(1), LedgerUnreadable("garbage")) == bench.answer(1)
+    told = [decision.because for key, decision in bench.engine.decisions.items() if key.room == "budget"]
+    assert [(LedgerUnreadable("garbage"),)] == told
+
+
+def test_a_storm_holds_and_ends() -> None:
+    """Four of ten silent nodes hold every new repair; when one is back, the cooldown runs, then it goes on."""
+    bench = Bench()
+    for number in range(4):
+        bench.node(number, ready="Unknown")
+    bench.machine(0, needs_remediation=True)
+    bench.run()
+    assert Refused(machine_at(0), TooManyNodesUnhealthy(4, 10, "40%")) == bench.answer(0)
+
+    bench.node(3)
+    bench.run()
+    assert "CooldownAfterStorm" == type(bench.answer(0).reason).__name__  # type: ignore[union-attr]
+
+    bench.run(300)
+    assert isinstance(bench.answer(0), Granted)
+
+
+def test_the_object_replaces_the_default() -> None:
+    """One in flight, says the budget; its status tells what was counted, and is written only when that changes."""
+    bench = Bench()
+    bench.see(BUDGET_AT, RemediationBudget("b", max_in_flight=Allowance(1), generation=3))
+    for number in (1, 2):
+        bench.machine(number, needs_remediation=True)
+    bench.run()
+
+    assert Refused(machine_at(2), TooManyInFlight(1, 1)) == bench.answer(2)
+    told = [one.status for one in bench.writes if isinstance(one, PublishBudgetStatus)][-1]
+    assert BudgetStatusBehind(1) not in [one for each in bench.engine.decisions.values() for one in each.because]
+    assert (1, 0, 10, 1, 3) == (told.in_flight, told.unhealthy, told.total, told.started, told.generation)
+    assert [("Valid", "True", "Valid"), ("Blocked", "True", "TooManyInFlight")] == [
+        (one.type, one.status, one.reason) for one in told.conditions
+    ]
+    before = len(bench.writes)
+    bench.run(20)
+    assert before == len(bench.writes)
+
+
+def test_an_invalid_budget_starts_nothing() -> None:
+    """A limit that cannot be read is not taken for none; the object says so, and mending it is enough."""
+    bench = Bench()
+    bench.see(BUDGET_AT, RemediationBudget("b", problems=("spec.maxInFlight: 'many' cannot be read",)))
+    bench.machine(1, needs_remediation=True)
+    bench.run()
+
+    assert isinstance(bench.answer(1), Refused)
+    (key,) = [key for key in bench.engine.decisions if key.room == "budget-spec"]
+    assert (BudgetInvalid("spec.maxInFlight: 'many' cannot be read"),) == bench.engine.decisions[key].because
+
+    bench.see(BUDGET_AT, RemediationBudget("b"))
+    bench.run()
+    assert isinstance(bench.answer(1), Granted)
+
+
+def test_a_budget_that_does_not_decode_starts_nothing() -> None:
+    """An object that is there and cannot be read is not an object that is not there."""
+    bench = Bench()
+    bench.engine.unreadable(BUDGET_AT, "b", "9", "garbage", bench.now)
+    bench.machine(1, needs_remediation=True)
+    bench.run()
+
+    assert Refused(machine_at(1), BudgetInvalid("garbage")) == bench.answer(1)
+
+
+def test_idle_writes_nothing() -> None:
+    """Without a need nothing is written, whatever the nodes do."""
+    bench = Bench()
+    for number in range(10):
+        bench.node(number, ready="False")
+        bench.run(5)
+        bench.node(number)
+        bench.run(5)
+
+    assert [] == bench.writes

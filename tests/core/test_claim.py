@@ -1,0 +1,96 @@
+"""One owner per node's repair: claimed when free, passed when ours, waited for while the other is about it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.builders import MACHINE_AT, NODE_AT, NOW, absent, present, unreadable
+
+from noderemedy.core import claim
+from noderemedy.core.claim import Claim, claimed, holder_name, lease_of, see
+from noderemedy.core.gates import Blocked, budgeted
+from noderemedy.engine.cache import Cache
+from noderemedy.model.actions import ClaimRepair, Guard
+from noderemedy.model.budget import Granted, Refused, need
+from noderemedy.model.ids import LEASE, MACHINE, NODE, OPENSHIFT_MACHINE, Ref, ref
+from noderemedy.model.lease import Lease
+from noderemedy.model.outcome import Seen
+from noderemedy.model.reasons import BudgetPaused, ClaimedByOther, Claiming, ClaimUnreadable, WaitingForBudget
+from noderemedy.model.room import Entry, Unseen
+
+OURS, THEIRS = holder_name("annotation", MACHINE_AT), holder_name("owner", MACHINE_AT)
+AT = lease_of(NODE_AT)
+
+
+def held_by(holder: str) -> Entry:
+    return present(Lease("lease-uid", holder), version="9")
+
+
+def a_take(guard: Guard | None) -> Blocked:
+    return Blocked(Claiming("worker-0"), actions=(ClaimRepair(AT, guard, OURS, NOW.wall),))
+
+
+# Who holds it, whether that one states a need, and what the gate says.
+CASES: dict[str, tuple[Entry, bool, Blocked | None]] = {
+    "nobody": (absent(), False, a_take(None)),
+    "nobody, as far as the cache knows": (absent(confirmed=False), False, a_take(None)),
+    "ourselves": (held_by(OURS), True, None),
+    "another that is about it": (held_by(THEIRS), True, Blocked(ClaimedByOther("worker-0", THEIRS))),
+    "another that has ended": (held_by(THEIRS), False, a_take(Guard("lease-uid", "9"))),
+    "an empty name": (held_by(""), False, a_take(Guard("lease-uid", "9"))),
+    "garbage": (unreadable(), False, Blocked(ClaimUnreadable("node-remedy-system/repair-worker-0", "garbage"))),
+    "not seen yet": (Unseen(), False, Blocked(WaitingForBudget())),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_claim_is_a_gate(name: str) -> None:
+    """It passes once the Lease names us; it creates, takes over by compare-and-swap, or waits."""
+    entry, is_other_about_it, expected = CASES[name]
+
+    assert expected == claimed(Claim(NODE_AT, entry, OURS, is_other_about_it), NOW)
+
+
+def test_who_states_a_need_keeps_the_claim() -> None:
+    """The holder is about the node as long as its room states a need for its target, and no longer."""
+    cache = Cache(claim.INDEXES)
+    cache.put(Seen(AT, "lease-uid", "9", Lease("lease-uid", THEIRS)), NOW.mono)
+    fact = need(MACHINE_AT, "owner", NOW.wall, is_running=True, node=NODE_AT)
+
+    assert not see("annotation", MACHINE_AT, NODE_AT, cache).is_other_about_it
+    cache.put(Seen(fact.ref, "", "", fact.value), NOW.mono)
+    assert see("annotation", MACHINE_AT, NODE_AT, cache).is_other_about_it
+    assert (fact.ref,) == cache.find(claim.BY_LEASE, AT.name)
+    cache.drop(fact.ref)
+    assert not see("annotation", MACHINE_AT, NODE_AT, cache).is_other_about_it
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (NODE_AT, ref(NODE, "worker-0", cluster="metal/other")),
+        (NODE_AT, MACHINE_AT),
+        (MACHINE_AT, ref(OPENSHIFT_MACHINE, "worker-0", "metal")),
+        (MACHINE_AT, ref(MACHINE, "worker-0", "elsewhere")),
+        (ref(NODE, "n" * 250), ref(NODE, "n" * 251)),
+    ],
+)
+def test_no_two_repairs_share_a_lease(one: Ref, other: Ref) -> None:
+    """Nodes of other clusters, machines without a node and very long names have Leases of their own."""
+    assert lease_of(one) != lease_of(other)
+    assert {LEASE} == {lease_of(one).kind, lease_of(other).kind}
+    assert max(len(lease_of(one).name), len(lease_of(other).name)) <= 253
+
+
+def test_holders_of_two_groups_differ() -> None:
+    """Machines of both groups may share a name: their claims do not."""
+    assert OURS != holder_name("annotation", ref(OPENSHIFT_MACHINE, "worker-0", "metal"))
+    assert OURS != THEIRS
+
+
+def test_the_budget_is_a_gate() -> None:
+    """Granted passes, refused says why and until when, no answer yet is waited for."""
+    refused = Refused(MACHINE_AT, BudgetPaused(None), NOW.wall)
+
+    assert budgeted(Granted(MACHINE_AT, NOW.wall)) is None
+    assert Blocked(BudgetPaused(None), NOW.wall) == budgeted(refused)
+    assert Blocked(WaitingForBudget()) == budgeted(None)
