@@ -71,7 +71,7 @@ def test_a_sick_machine_is_recreated(installed_plane: ControlPlane, fleet: Fleet
         fleet.cloud.is_refusing = False
         eventually(lambda: sick not in machines(fleet.api), "the old machine is gone", 60)
         eventually(lambda: 3 == len(healthy(fleet)), "the pool is whole and healthy", 60)
-        eventually(lambda: bool(fleet.world.where("default/app-0")), "the application runs again", 60)
+        eventually(lambda: bool(fleet.world.where("default/app-0")), "the application runs again", 150)
 
     [successor] = set(machines(fleet.api)) - before
     made = machines(fleet.api)[successor]["metadata"]
