@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from noderemedy.sim import objects
 from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.clouds import cloud_of
 from noderemedy.sim.cluster import Cluster, Marker
 from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.process import Process
@@ -54,6 +55,7 @@ def simulate(
     cluster.api.create(objects.health_check("all", "40%"))
     checkers = Checkers(cluster)
     hospital = hospital_of(seed, cluster, checkers)
+    cloud = cloud_of(seed, cluster)
     Marker(cluster)
     processes = [
         Process(f"manager-{i + 1}", cluster, weather=weather.over(nodes), seed=chance.getrandbits(64))
@@ -66,10 +68,14 @@ def simulate(
     troubles = Troubles(cluster, processes, chance.getrandbits(64))
     if hospital is not None:
         troubles.add(hospital.troubles())
+    if cloud is not None:
+        troubles.add(cloud.troubles())
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
     troubles.heal()
+    if cloud is not None:
+        cloud.heal()
     cluster.agenda.run_until(end_ms + HEALING_MS)
     rest(cluster, checkers, processes)
     if hospital is not None:

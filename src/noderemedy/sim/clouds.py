@@ -1,0 +1,92 @@
+"""A simulated cloud in a bad mood: Machines without a controller, and what goes wrong with them and their provider.
+
+Every third seed has one (`cloud_of`). Its machines are judged by the same check as all others and are replaced by the
+reference owner; `successors.py` holds the outcome against the truth.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.server import Server
+
+MINUTE_MS = 60_000
+MACHINES = 3
+EVERY = 3
+
+
+class Cloud:
+    """Plans troubles of instances and of their provider, and ends them."""
+
+    def __init__(self, cluster: Cluster, seed: int) -> None:
+        self.cluster = cluster
+        self.provider = cluster.provider
+        self.chance = random.Random(f"cloud {seed}")
+        self.provider.removes_nodes = self.chance.random() < 0.5
+        self.provider.grow(MACHINES)
+
+    def troubles(self) -> list[tuple[Callable[[], None], int]]:
+        return [
+            (self.instance_hangs, 4),
+            (self.instance_panics, 3),
+            (self.instance_cut_off, 2),
+            (self.deletions_fail, 2),
+            (self.instances_linger, 2),
+            (self.cloud_exhausted, 1),
+        ]
+
+    def instance_hangs(self) -> None:
+        if server := self._instance():
+            server.hang()
+
+    def instance_panics(self) -> None:
+        if server := self._instance():
+            server.panic()
+
+    def instance_cut_off(self) -> None:
+        """It comes back, in time or too late; one that was ended meanwhile does not."""
+        if server := self._instance():
+            server.link(False)
+            self._later(lambda: server.link(True))
+
+    def deletions_fail(self) -> None:
+        self.provider.is_refusing = True
+        self._later(self.calm)
+
+    def instances_linger(self) -> None:
+        """Deleted is not gone: they run on for a while (race R42)."""
+        self.provider.lingers_ms = self.chance.randint(10, 300) * 1_000
+        self._later(self.calm)
+
+    def cloud_exhausted(self) -> None:
+        self.provider.is_exhausted = True
+        self._later(self.calm)
+
+    def calm(self) -> None:
+        """The provider does again what it is asked for."""
+        self.provider.is_refusing = self.provider.is_exhausted = False
+        self.provider.lingers_ms = 0
+        self.provider.poke()
+
+    def heal(self) -> None:
+        """All faults end. One that hangs is replaced by the usual means; more of them might be too many to begin."""
+        self.calm()
+        hung = [server for server in self.provider.instances.values() if server.has_power and not server.is_heard]
+        for server in hung[1:]:
+            server.booted()
+        for server in self.provider.instances.values():
+            if not server.is_linked:
+                server.link(True)
+
+    def _instance(self) -> Server | None:
+        alive = [server for server in self.provider.instances.values() if server.is_heard]
+        return self.chance.choice(alive) if alive else None
+
+    def _later(self, do: Callable[[], None]) -> None:
+        self.cluster.agenda.after(self.chance.randint(1, 20) * MINUTE_MS, do)
+
+
+def cloud_of(seed: int, cluster: Cluster) -> Cloud | None:
+    return Cloud(cluster, seed) if seed % EVERY == 2 else None
