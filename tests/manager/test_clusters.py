@@ -281,6 +281,32 @@ def test_a_bad_kubeconfig_does_not_end_a_connection_that_works(tmp_path: Path) -
     tell(tmp_path, story)
 
 
+def test_the_kubeconfig_of_another_cluster_makes_no_node_missing(tmp_path: Path) -> None:
+    """None of the nodes that its machines name is there: out of sight. Once one is, and from then on, it is believed."""
+
+    async def story(it: Fleet) -> None:
+        for number in (0, 1):
+            machine = replace(a_machine(uid=f"m{number}", node_name=f"node-{number}"), cluster_name="east")
+            it.engine.seen(Seen(ref(MACHINE, f"m{number}", NAMESPACE), machine.uid, "5", machine), it.clock.now())
+        made = await it.workload("west", "other-0", "other-1")
+        it.secret("east", made.kubeconfig)
+        it.notice("east")
+        found = await it.until("east", Sight.LOST, "has none of the nodes that its 2 machines name")
+        assert made.endpoint.url in found.why
+        assert isinstance(it.read("east", "node-0"), Unseen)
+        made.node("node-1")
+        await it.until("east", Sight.SEEN)
+        assert isinstance(it.read("east", "node-0"), Absent)
+        made.api.delete(NODE, "node-1")
+        port = made.endpoint.port
+        await made.endpoint.close()
+        await it.until("east", Sight.LOST, "API server")
+        await made.start(port=port)
+        await it.until("east", Sight.SEEN)
+
+    tell(tmp_path, story)
+
+
 def test_a_certificate_that_is_not_trusted(tmp_path: Path) -> None:
     """A kubeconfig with the CA of another cluster connects to nobody, until it is corrected."""
 

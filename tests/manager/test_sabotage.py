@@ -106,6 +106,10 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
         core_clusters, "without_secret", lambda at, secret, reader: Remote(Sight.HOME),
         test_clusters.test_a_lost_secret_is_no_reason_to_call_all_nodes_missing, {},
     ),
+    "believe the kubeconfig of another cluster": (
+        core_clusters, "ENOUGH", 9,
+        test_clusters.test_the_kubeconfig_of_another_cluster_makes_no_node_missing, {},
+    ),
     "send everything to the home cluster": (
         Clusters, "client", lambda self, cluster: self._around.home,
         test_workload_repair.test_the_node_is_freed_in_its_own_cluster, {},

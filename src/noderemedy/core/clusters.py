@@ -22,6 +22,7 @@ from noderemedy.model.time import MINUTE, Now
 
 A_WHILE = MINUTE * 5
 IN_ORDER = (Sight.HOME, Sight.SEEN)
+ENOUGH = 2  # machines without their Node that make a cluster the wrong one; a single node may well be gone
 
 
 class ClusterView(Struct, frozen=True):
@@ -71,7 +72,7 @@ def without_secret(at: Ref, secret: str, reader: Reader) -> Remote:
 
     Where some should be and none is, the secret was lost, and all its nodes would look missing.
     """
-    found = list(_nodes_here(at, reader))
+    found = list(_nodes_in("", at, reader))
     if any(found):
         return Remote(Sight.HOME)
     if found:
@@ -86,14 +87,29 @@ def unknown_secret(at: Ref, why: str, reader: Reader) -> Remote:
     """We may not know whether there is a kubeconfig: only a Node here with a machine's own providerID is an answer."""
     is_here = any(
         node is not None and node.provider_id == machine.provider_id != ""
-        for machine, node in machines.with_nodes_here(at, reader)
+        for machine, node in machines.with_nodes(at, "", reader)
     )
     return Remote(Sight.HOME) if is_here else Remote(Sight.LOST, why)
 
 
-def _nodes_here(at: Ref, reader: Reader) -> Iterable[bool]:
-    """For each machine that should have a Node: is it here? One that we deleted ourselves was here."""
-    for machine, node in machines.with_nodes_here(at, reader):
+def connected(at: Ref, server: str, reader: Reader) -> Remote:
+    """All Nodes of the API that its kubeconfig leads to are known: are they the cluster's?
+
+    Where several machines should have one and none has, somebody stored the kubeconfig of another cluster.
+    """
+    name = cluster_name(at.namespace, at.name)
+    found = list(_nodes_in(name, at, reader))
+    if len(found) < ENOUGH or any(found):
+        return Remote(Sight.SEEN)
+    why = (
+        f"the API server {server} of its kubeconfig has none of the nodes that its {len(found)} machines name; check it"
+    )
+    return Remote(Sight.LOST, why)
+
+
+def _nodes_in(where: str, at: Ref, reader: Reader) -> Iterable[bool]:
+    """For each machine that should have a Node: is it in that API? One that we deleted ourselves was."""
+    for machine, node in machines.with_nodes(at, where, reader):
         yield machines.is_own(node, machine) if node is not None else machine.node_deleted_at is not None
 
 

@@ -76,12 +76,12 @@ def of_cluster(cluster: Ref, reader: Reader) -> tuple[Ref, ...]:
     return reader.find(BY_CLUSTER, cluster_name(cluster.namespace, cluster.name))
 
 
-def with_nodes_here(cluster: Ref, reader: Reader) -> Iterator[tuple[Machine, Node | None]]:
-    """The machines of a Cluster that name a node, each with the Node of that name in this API."""
+def with_nodes(cluster: Ref, where: str, reader: Reader) -> Iterator[tuple[Machine, Node | None]]:
+    """The machines of a Cluster that name a node, each with the Node of that name in the API of this cluster."""
     for ref in of_cluster(cluster, reader):
         entry = reader.read(ref)
         if isinstance(entry, Present) and entry.obj.node_name:
-            node = reader.read(Ref("", NODE, "", entry.obj.node_name))
+            node = reader.read(Ref(where, NODE, "", entry.obj.node_name))
             yield entry.obj, node.obj if isinstance(node, Present) else None
 
 

@@ -77,6 +77,8 @@ class Follower:
         self._cluster: Cluster | None = None
         self._content: Secret = NOTHING
         self._refused: Secret = NOTHING  # the last that cannot be used: said once
+        self._is_doubted = False  # connected, to what looks like another cluster
+        self._believed: Secret = NOTHING  # once its nodes were seen with this kubeconfig they may all go
         self._look_again = asyncio.Event()
         self._watch: asyncio.Task[None] | None = None
         self._sink: RemoteSink | None = None
@@ -144,6 +146,8 @@ class Follower:
 
     def _use(self, found: Kubeconfig) -> None:
         if found.content == self._content:
+            if self._is_doubted:
+                self._in_sight()
             return
         try:
             access = embedded.access(found.content.reveal().encode(), found.origin)
@@ -198,9 +202,19 @@ class Follower:
         self._out_of_sight(f"a bug in node-remedy: {type(bug).__name__}")
 
     def _in_sight(self) -> None:
-        self._say(Remote(Sight.SEEN))
+        """All its Nodes are known; unless they are another cluster's."""
+        engine, now = self._around.engine, self._around.clock.now()
+        assert self.client is not None
+        engine.listed(NODE, now, self.name)
+        found = Remote(Sight.SEEN)
+        if self._content != self._believed:
+            found = clusters.connected(self.at, self.client.access.server, engine.cache)
+        self._is_doubted = found.sight is not Sight.SEEN
+        self._believed = NOTHING if self._is_doubted else self._content
+        self._say(found)
 
     def _out_of_sight(self, why: str) -> None:
+        self._is_doubted = False
         self._say(Remote(Sight.LOST, why))
         self._look_again.set()
 

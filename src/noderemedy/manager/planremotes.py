@@ -73,9 +73,10 @@ class Remotes:
                 case Obstacle(why):
                     return Remote(Sight.LOST, why)
                 case Kubeconfig() as found:
-                    return await self._connect(cluster_name(at.namespace, at.name), found)
+                    return await self._connect(at, found)
 
-    async def _connect(self, name: str, found: Kubeconfig) -> Remote:
+    async def _connect(self, at: Ref, found: Kubeconfig) -> Remote:
+        name = cluster_name(at.namespace, at.name)
         resource = WANTED[NODE].guess()
         try:
             client = KubeClient(embedded.access(found.content.reveal().encode(), found.origin))
@@ -88,7 +89,7 @@ class Remotes:
             return Remote(Sight.LOST, describe(refused.answer, resource))
         except (NotSent, NoAnswer, OlderList) as problem:
             return Remote(Sight.LOST, str(problem))
-        return Remote(Sight.SEEN)
+        return clusters.connected(at, client.access.server, self._look.engine.cache)
 
 
 class Listed:

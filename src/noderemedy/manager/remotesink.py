@@ -93,7 +93,7 @@ class RemoteSink:
         self._calm()
         self._is_hidden = False
         self._was_listed = True
-        self._engine.listed(kind, self._clock.now(), self._cluster)
+        self._engine.listed(kind, self._clock.now(), self._cluster)  # what the list did not name is gone
         self._on_seen()
 
     def _hide(self, kind: Kind, why: str) -> None:
