@@ -282,7 +282,7 @@ def test_a_bad_kubeconfig_does_not_end_a_connection_that_works(tmp_path: Path) -
 
 
 def test_the_kubeconfig_of_another_cluster_makes_no_node_missing(tmp_path: Path) -> None:
-    """None of the nodes that its machines name is there: out of sight. Once one is, and from then on, it is believed."""
+    """None of the nodes that its machines name is there: out of sight. Once one is, it is believed from then on."""
 
     async def story(it: Fleet) -> None:
         for number in (0, 1):
