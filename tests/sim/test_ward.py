@@ -1,0 +1,299 @@
+"""External remediation in virtual time: an invented kind of template, a doctor that answers it, and what goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from noderemedy.model.ids import HEALTH_CHECK, MACHINE, Kind
+from noderemedy.sim.apiserver import Tree, WatchEvent
+from noderemedy.sim.apiserver.errors import forbidden
+from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.cluster import Cluster, machine_of
+from noderemedy.sim.hospital import Hospital, hospital_of
+from noderemedy.sim.kinds import CUSTOM_RESOURCE
+from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.process import Process
+from noderemedy.sim.run import simulate
+from noderemedy.sim.server import Server
+from noderemedy.sim.troubles import MINUTE_MS
+from noderemedy.sim.ward import CHECK_NAME, DOCTOR, TEMPLATE, TEMPLATE_NAME, definition
+from noderemedy.sim.weather import CALM
+
+
+class Story:
+    """Six quiet nodes, two of them in the ward, and one manager."""
+
+    def __init__(self, before: Callable[[Hospital], object] = lambda hospital: None) -> None:
+        self.cluster = Cluster(nodes=6, seed=1, replicas=3, tracks_fields=False)
+        self.checkers = Checkers(self.cluster)
+        self.hospital = Hospital(self.cluster, self.checkers, beds=2, seed=1)
+        before(self.hospital)
+        self.process = Process("manager-1", self.cluster, weather=CALM, seed=1)
+        self.patient = self.hospital.ward.nodes[0]
+        self.machine = machine_of(self.patient)
+        self.requests: list[Tree] = []
+        self.process.start()
+        self.run(10)  # long enough that nobody doubts what the observer saw
+        if self.cluster.api.resources.find(DOCTOR):
+            self.cluster.api.subscribe(DOCTOR, self._note)
+
+    def _note(self, event: WatchEvent) -> None:
+        if event.type == "ADDED":
+            self.requests.append(event.tree)
+
+    def run(self, minutes: float) -> None:
+        self.cluster.agenda.run_until(self.cluster.agenda.now_ms + round(minutes * MINUTE_MS))
+
+    @property
+    def server(self) -> Server:
+        return self.cluster.servers[self.patient]
+
+    def request(self) -> Tree | None:
+        return self.cluster.api.find(DOCTOR, self.machine, NAMESPACE)
+
+    def until(self, is_so: Callable[[], object], minutes: int = 30) -> None:
+        """Run until this is so."""
+        for _ in range(minutes * 60):
+            if is_so():
+                return
+            self.run(1 / 60)
+        raise AssertionError(f"not within {minutes} minutes")
+
+    def fall_ill(self) -> Tree:
+        """The patient's server panics; returns the request for it."""
+        self.server.panic()
+        self.until(self.request)
+        found = self.request()
+        assert found is not None
+        return found
+
+    def told(self) -> list[str]:
+        return [type(notice.reason).__name__ for notice in self.process.notices]
+
+    def acted(self, name: str) -> int:
+        return self.process.acted.count(name)
+
+
+def test_a_patient_is_treated() -> None:
+    """Sick, request, treated by its own controller, well, request deleted; one write each, and then none."""
+    it = Story()
+    it.fall_ill()
+    it.until(lambda: it.hospital.checkers.gone)
+    it.hospital.checkers.at_rest()
+    it.checkers.at_rest(it.process.engine)
+    writes = len(it.process.writes)
+    it.run(30)
+
+    assert (1, 1) == (it.acted("CreateRequest"), it.acted("DeleteRequest"))
+    assert ["RequestNeeded"] == [name for name in it.told() if name == "RequestNeeded"]
+    assert [] == it.checkers.violations
+    assert it.hospital.doctor.treated
+    assert writes == len(it.process.writes)
+
+
+def test_what_a_request_looks_like() -> None:
+    """The template's words under the machine's name, with one owner, and nothing else of ours."""
+    it = Story()
+    it.fall_ill()
+    (made,) = it.requests
+    machine = it.cluster.api.get(MACHINE, it.machine, NAMESPACE)
+    meta = {key: value for key, value in made["metadata"].items() if key in ("labels", "annotations", "ownerReferences")}
+
+    assert (it.machine, NAMESPACE, {"dose": 3}) == (made["metadata"]["name"], made["metadata"]["namespace"], made["spec"])
+    assert {
+        "labels": {"shift": "night", "cluster.x-k8s.io/cluster-name": "lab"},
+        "annotations": {
+            "cluster.x-k8s.io/cloned-from-name": TEMPLATE_NAME,
+            "cluster.x-k8s.io/cloned-from-groupkind": "DoctorTemplate.example.com",
+        },
+        "ownerReferences": [
+            {
+                "apiVersion": machine["apiVersion"],
+                "kind": "Machine",
+                "name": it.machine,
+                "uid": machine["metadata"]["uid"],
+            }
+        ],
+    } == meta
+
+
+def test_a_finalizer_is_respected() -> None:
+    """The request is deleted once; until its controller lets it go it stays, and is left alone."""
+    it = Story()
+    it.fall_ill()
+    it.until(lambda: "deletionTimestamp" in (it.request() or {"metadata": {}})["metadata"])
+    body = {"metadata": {"finalizers": ["example.com/doctor", "example.com/slow"]}}
+    it.cluster.api.patch(DOCTOR, it.machine, NAMESPACE, body, "merge")
+    it.hospital.doctor._finalizers = lambda name, wanted: None  # type: ignore[method-assign]
+    it.run(30)
+
+    assert it.request() is not None
+    assert 1 == it.acted("DeleteRequest")
+
+
+def test_a_request_is_deleted_by_hand() -> None:
+    """Fault 29: the machine is still sick, so it gets a new one when the old one is gone; never two at once."""
+    it = Story()
+    it.server.is_broken = True
+    first = it.fall_ill()
+    it.run(1)
+    it.cluster.api.delete(DOCTOR, it.machine, NAMESPACE)
+    it.until(lambda: (it.request() or first)["metadata"]["uid"] != first["metadata"]["uid"])
+    it.server.is_broken = False
+    it.until(lambda: it.hospital.checkers.gone == 2)
+
+    assert 2 == len(it.requests)
+    assert [] == it.checkers.violations
+
+
+def test_a_finalizer_is_removed_by_hand() -> None:
+    """Fault 30: a request that vanishes while it is being deleted is gone, no more and no less."""
+    it = Story()
+    it.fall_ill()
+    it.until(lambda: "deletionTimestamp" in (it.request() or {"metadata": {}})["metadata"])
+    it.cluster.api.patch(DOCTOR, it.machine, NAMESPACE, {"metadata": {"finalizers": None}}, "merge")
+    it.run(30)
+
+    assert (None, 1) == (it.request(), len(it.requests))
+    assert [] == it.checkers.violations
+
+
+def test_a_template_that_comes_later() -> None:
+    """No template, no request, and that is said once; made within two minutes after it is there."""
+    it = Story(lambda hospital: hospital.ward.tear_template())
+    it.server.is_broken = True
+    it.server.panic()
+    it.run(30)
+    before = (it.request(), it.told().count("TemplateNotFound"))
+    it.hospital.ward.write_template()
+    it.run(2)
+
+    assert (None, 1) == before
+    assert it.request() is not None
+
+
+def test_a_kind_that_comes_later() -> None:
+    """The definitions are missing, then installed; one that is missing holds up nobody else."""
+
+    def uninstall(hospital: Hospital) -> None:
+        for name in ("doctors.example.com", "doctortemplates.example.com"):
+            hospital.cluster.api.delete(CUSTOM_RESOURCE, name)
+
+    it = Story(uninstall)
+    it.server.is_broken = True
+    it.server.panic()
+    other = next(iter(it.cluster.servers))
+    it.cluster.servers[other].hang()
+    it.run(2)
+    it.cluster.mark(other)
+    it.run(28)
+    before = it.told().count("TemplateKindMissing")
+    for kind in (DOCTOR, TEMPLATE):
+        it.cluster.api.create(definition(kind))
+    it.hospital.ward.write_template()
+    it.run(2)
+
+    assert 1 == before
+    assert other in it.checkers.freed_at
+    assert it.request() is not None
+
+
+def test_a_request_that_the_api_refuses() -> None:
+    """Said on its machine, tried again every minute, and others are treated meanwhile."""
+    it = Story()
+
+    def refuse(verb: str, resource: Any, old: Tree | None, new: Tree | None, user: Any) -> None:
+        if verb == "create" and resource.kind == DOCTOR and new and new["metadata"]["name"] == it.machine:
+            raise forbidden(resource, it.machine, "no doctor for this one")
+
+    it.cluster.api.hooks.append(refuse)
+    other = it.hospital.ward.nodes[1]
+    it.server.panic()
+    it.cluster.servers[other].panic()
+    it.until(lambda: it.hospital.checkers.gone)
+    complaints = it.told().count("ActionRefused")
+    tried = it.acted("CreateRequest")
+    it.run(10)
+    again = it.acted("CreateRequest") - tried
+    it.cluster.api.hooks.clear()
+    it.until(lambda: it.hospital.checkers.gone == 2)
+
+    assert 1 == complaints
+    assert 5 <= again <= 15
+    assert [machine_of(other), it.machine] == [made["metadata"]["name"] for made in it.requests]
+
+
+def test_a_machine_that_goes_takes_its_request_along() -> None:
+    """By its owner reference; the next Machine of that name is another one."""
+    it = Story()
+    it.server.is_broken = True
+    first = it.fall_ill()
+    it.run(1)
+    it.cluster.delete_machine(it.patient)
+    it.run(3)
+    gone = it.request()
+    it.cluster.create_machine(it.patient)
+    it.until(it.request, 60)
+    second = it.request()
+
+    assert gone is None
+    assert second is not None
+    assert first["metadata"]["ownerReferences"][0]["uid"] != second["metadata"]["ownerReferences"][0]["uid"]
+    assert 0 == it.acted("DeleteRequest")
+    assert [] == it.checkers.violations
+
+
+def test_a_request_of_an_earlier_template_is_taken_back() -> None:
+    """The check names another kind in the middle: no second request is made, and the first one goes on recovery."""
+    nurse, nurses = Kind("example.com", "Nurse"), Kind("example.com", "NurseTemplate")
+    it = Story()
+    it.fall_ill()
+    for kind in (nurse, nurses):
+        it.cluster.api.create(definition(kind))
+    reference = {"apiVersion": "example.com/v1alpha1", "kind": "NurseTemplate", "name": TEMPLATE_NAME}
+    body = {"spec": {"externalRemediationTemplate": reference}}
+    it.cluster.api.patch(HEALTH_CHECK, CHECK_NAME, NAMESPACE, body, "merge")
+    it.until(lambda: it.hospital.checkers.gone)
+    it.run(2)
+
+    assert [] == it.cluster.api.list(nurse)
+    assert {nurse} == {one.kind for one in it.process.engine.wanted}
+    assert [] == it.checkers.violations
+
+
+def test_a_stranger_of_that_name_is_left_alone() -> None:
+    """What somebody made by hand is neither used nor deleted."""
+    it = Story()
+    meta = {"name": it.machine, "namespace": NAMESPACE}
+    it.cluster.api.create({"apiVersion": "example.com/v1alpha1", "kind": "Doctor", "metadata": meta})
+    it.server.panic()
+    it.run(20)
+
+    assert 1 == it.told().count("RequestNotOurs")
+    assert (0, 0) == (it.acted("CreateRequest"), it.acted("DeleteRequest"))
+
+
+@pytest.mark.parametrize("seed", [1, 5])
+def test_seeds_with_a_ward(seed: int) -> None:
+    """Hours of troubles, two leaders among them: requests are made, and all of them go."""
+    report = simulate(seed, nodes=8, hours=3)
+
+    assert () == report.violations
+    assert {"E1 only the sick", "E2 none left", "E2 requests go"} <= set(report.checks)
+    assert {"CreateRequest", "DeleteRequest"} <= set(report.actions)
+
+
+def test_half_of_the_seeds_have_a_ward() -> None:
+    """Drawn from the seed alone."""
+    found = [hospital_of(seed, Cluster(nodes=4, replicas=0), a_checkers()) is not None for seed in range(10)]
+
+    assert {True, False} == set(found)
+    assert hospital_of(1, Cluster(nodes=3, replicas=0), a_checkers()) is None
+
+
+def a_checkers() -> Checkers:
+    return Checkers(Cluster(nodes=1, replicas=0))
+
