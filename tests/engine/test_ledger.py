@@ -206,3 +206,17 @@ def test_acting_in_vain_slows_down() -> None:
         waits.append(until.ms - NOW.mono.ms if until else 0)
 
     assert [0, 0, 0, 200, 400, 800] == waits
+
+
+def test_a_read_before_a_failing_act_is_not_in_vain() -> None:
+    """Read, act, refused, a hundred times: the read never waits, or it would be too old whenever the act comes."""
+    ledger, now = Ledger(), NOW
+    for _ in range(100):
+        read = ledger.begin(KEY, (Confirm(A),), 7)
+        ledger.end(read)
+        ledger.went_well(read, now)
+        assert ledger.waits_until(KEY, now) is None
+        act = ledger.begin(KEY, (drop(A),), 7)
+        ledger.end(act)
+        until = ledger.went_wrong(act, Failed("denied", lasting=True), now).until
+        now = Now(now.wall, until)

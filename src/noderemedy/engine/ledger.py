@@ -105,8 +105,13 @@ class Ledger:
         self._repeats[effect.key] = Repeats(type(effect.action), effect.action.ref, times, until)
 
     def went_wrong(self, effect: Effect, outcome: Outcome, now: Now) -> Trouble:
-        """Remember the failure and how long to wait: longer each time, with a jitter from the seeded bits."""
+        """Remember the failure and how long to wait: longer each time, with a jitter from the seeded bits.
+
+        What was done before it was not in vain: a read that is slowed down beside the failure would be old again
+        whenever it comes to the act.
+        """
         assert isinstance(outcome, Failed | Unknown)
+        self._repeats.pop(effect.key, None)
         if (isinstance(outcome, Unknown) or outcome.conflict) and not isinstance(effect.action, REPEATABLE):
             self._doubts[effect.key] = effect.action.ref
         before = self._troubles.get(effect.key)

@@ -27,6 +27,7 @@ class Doctor:
         self.cluster = ward.cluster
         self.chance = random.Random(seed)
         self.treated = 0
+        self.patience_ms = (1_000, 60_000)  # to clean up after a request was deleted
         self._node_of = {f"machine-{node}": node for node in ward.nodes}
         self.cluster.api.subscribe(DOCTOR, self._request)
 
@@ -36,7 +37,7 @@ class Doctor:
         if event.type == "ADDED":
             self._after(self.cluster.durations.controller, lambda: self._begin(name, uid))
         elif event.type == "MODIFIED" and "deletionTimestamp" in meta:
-            self._after(self.chance.randint(1_000, 60_000), lambda: self._let_go(name, uid))
+            self._after(self.chance.randint(*self.patience_ms), lambda: self._let_go(name, uid))
 
     def _begin(self, name: str, uid: str) -> None:
         """The finalizer first: whoever cancels has to wait until we have cleaned up."""

@@ -103,7 +103,11 @@ SICK: list[tuple[str, RequestView, Decision]] = [
         a_request_view(template=absent(now=later(-10))),
         Decision(because=(TemplateNotFound(FROM),), wake_at=later(50).mono),
     ),
-    ("template missing for a minute", a_request_view(template=absent(now=later(-60))), READ),
+    (
+        "template missing for a minute",
+        a_request_view(template=absent(now=later(-60))),
+        Decision((Confirm(TEMPLATE_AT),), (TemplateNotFound(FROM),)),
+    ),
     (
         "template unusable",
         a_request_view(template=UNUSABLE),

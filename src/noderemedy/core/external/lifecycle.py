@@ -175,8 +175,9 @@ def template_is_there(view: RequestView, now: Now) -> Blocked | None:
         return look
     problem = flaw(at, entry)
     if problem is not None:
-        is_old = now.mono.since(entry.confirmed_at) >= LOOK_AGAIN
-        return look if is_old else Blocked(problem, until=wall_at(entry.confirmed_at + LOOK_AGAIN, now))
+        if now.mono.since(entry.confirmed_at) >= LOOK_AGAIN:
+            return Blocked(problem, actions=(Confirm(at),))  # the same reason: that it is still missing is no news
+        return Blocked(problem, until=wall_at(entry.confirmed_at + LOOK_AGAIN, now))
     return None if is_confirmed(entry, now) else look
 
 
