@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.builders import DOCTOR
 from tests.manager import (
     bench,
     test_clusters,
@@ -15,23 +16,29 @@ from tests.manager import (
     test_liveplan,
     test_notices,
     test_program,
+    test_requests,
     test_sink,
     test_workload_repair,
 )
 from tests.manager.bench import Bench
 
 from noderemedy.core import clusters as core_clusters
+from noderemedy.core.healthcheck import specs
 from noderemedy.drivers.kube import embedded
 from noderemedy.drivers.kube.lease import Election
+from noderemedy.engine.loop import Engine
 from noderemedy.manager import effects, liveplan, notices
 from noderemedy.manager.clusters import Clusters
 from noderemedy.manager.effects import Licence
 from noderemedy.manager.follower import Follower
 from noderemedy.manager.program import Manager
 from noderemedy.manager.remotesink import RemoteSink
+from noderemedy.manager.requests import Followers
+from noderemedy.manager.requestsink import RequestSink
 from noderemedy.manager.sink import EngineSink
 from noderemedy.model.outcome import Failed
 from noderemedy.model.remote import Remote, Sight
+from noderemedy.model.request import want
 
 really_start = Bench.start
 
@@ -113,6 +120,27 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "send everything to the home cluster": (
         Clusters, "client", lambda self, cluster: self._around.home,
         test_workload_repair.test_the_node_is_freed_in_its_own_cluster, {},
+    ),
+    "keep what nobody wants": (
+        Engine, "unfollowed", always(None), test_requests.test_a_wanted_kind_is_followed_and_left_again, {},
+    ),
+    "watch what a broken check names": (
+        specs, "wanted", lambda at, check: (want(at, DOCTOR, ""),),
+        test_requests.test_kinds_that_nobody_wants_are_not_watched, {},
+    ),
+    "take a missing kind for an empty one": (
+        RequestSink, "missing", lambda self, kind: self.in_sight(),
+        test_requests.test_a_kind_that_is_installed_later, {},
+    ),
+    "take an outage for a refusal": (
+        RequestSink, "lost", lambda self, kind, obstacle: self._engine.followed(kind, self._clock.now(), refused="x"),
+        test_requests.test_an_outage_is_not_a_refusal, {},
+    ),
+    "tell nobody of a refusal": (
+        RequestSink, "lost", always(None), test_requests.test_a_kind_that_the_api_does_not_show, {},
+    ),
+    "take requests that have no namespace": (
+        Followers, "_not_namespaced", always(None), test_requests.test_a_kind_without_a_namespace_is_refused, {},
     ),
     "let plan write": (
         liveplan, "reading", lambda request: request, test_liveplan.test_plan_refuses_to_write, {},

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from noderemedy.core.external import lifecycle
+from noderemedy.model.decision import NOTHING
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, Kind
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.apiserver.errors import forbidden
@@ -280,6 +282,28 @@ def test_a_stranger_of_that_name_is_left_alone() -> None:
 
     assert 1 == it.told().count("RequestNotOurs")
     assert (0, 0) == (it.acted("CreateRequest"), it.acted("DeleteRequest"))
+
+
+def test_the_checkers_see_what_they_are_there_for() -> None:
+    """A request for a machine that is well, of nobody, and that nobody deletes: three complaints."""
+    it = Story()
+    it.run(30)
+    meta = {"name": it.machine, "namespace": NAMESPACE, "finalizers": ["example.com/for-ever"]}
+    it.cluster.api.create({"apiVersion": "example.com/v1alpha1", "kind": "Doctor", "metadata": meta})
+    it.run(30)
+    it.hospital.checkers.at_rest()
+
+    assert ["E1", "E3", "E2"] == [violation.split(": ")[1] for violation in it.checkers.violations]
+
+
+def test_the_checkers_see_a_request_that_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A manager that takes nothing back is caught while it runs, not only in the end."""
+    monkeypatch.setattr(lifecycle, "recover", lambda view: NOTHING)
+    it = Story()
+    it.fall_ill()
+    it.run(60)
+
+    assert {"E2"} == {violation.split(": ")[1] for violation in it.checkers.violations}
 
 
 @pytest.mark.parametrize("seed", [1, 5])
