@@ -46,12 +46,13 @@ class Doctor:
             self._after(self.chance.randint(10_000, 240_000), lambda: self._treat(name, uid))
 
     def _treat(self, name: str, uid: str) -> None:
-        """Reset the server, and look again later: one dose may not be enough."""
+        """Reset a server that is silent, and look again later: one dose may not be enough."""
         node = self._node_of.get(name)
         if node is None or not self._is_asked(name, uid):
             return
-        self.treated += 1
-        self._reset(node)
+        if not self.cluster.servers[node].is_heard:
+            self.treated += 1
+            self._reset(node)
         self._after(self.chance.randint(300_000, 600_000), lambda: self._treat(name, uid))
 
     def _reset(self, node: str) -> None:
