@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from benching import objects
+from benching.counting import IDENTITY
 from benching.follower import read_access, session
 
 from noderemedy import crds
@@ -73,10 +74,17 @@ class Fleet:
             await self.send("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", tree)
         for name in (SYSTEM, objects.NAMESPACE):
             await self.send("POST", "/api/v1/namespaces", {"kind": "Namespace", "metadata": {"name": name}})
+        binding = {
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": "bench"},
+            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "cluster-admin"},
+            "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": IDENTITY}],
+        }
+        await self.send("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", binding)
         for path in (MACHINES, HOSTS):
-            await until(lambda path=path: self._is_served(path), f"{path} is served")  # type: ignore[misc]
+            await until(lambda path=path: self.is_served(path), f"{path} is served")  # type: ignore[misc]
 
-    async def _is_served(self, path: str) -> bool:
+    async def is_served(self, path: str) -> bool:
         async with self._client.get(path) as answer:
             return answer.status == 200
 
@@ -125,12 +133,6 @@ class Fleet:
         await self.annotate(f"{MACHINES}/{objects.name_of(number)}", {names.NEEDS_REMEDIATION: ""})
         return begun
 
-    async def call_off(self, numbers: Iterable[int]) -> None:
-        """Take everything back: requests and holds."""
-        for path, keys in ((MACHINES, (names.NEEDS_REMEDIATION,)), (HOSTS, (names.REBOOT, names.HOLD))):
-            gone: dict[str, str | None] = dict.fromkeys(keys)
-            await asyncio.gather(*(self.annotate(f"{path}/{objects.name_of(i)}", gone) for i in numbers))
-
     async def power(self, number: int, is_on: bool) -> None:
         await self.patch(f"{HOSTS}/{objects.name_of(number)}/status", {"status": {"poweredOn": is_on}})
 
@@ -149,8 +151,14 @@ class Fleet:
     async def watch(self) -> None:
         """Note when holds come and go, nodes go and machines are clean."""
         for path, take in ((HOSTS, self._host), (MACHINES, self._machine), (NODES, self._node)):
-            version = (await self.send("GET", f"{path}?limit=1"))["metadata"]["resourceVersion"]
-            self._watches.append(asyncio.create_task(self._follow(path, version, take)))
+            await self.follow(path, take)
+
+    async def follow(self, path: str, take: Callable[[str, Any], None]) -> asyncio.Task[None]:
+        """Tells every change from now on, until the task is cancelled."""
+        version = (await self.send("GET", f"{path}?limit=1"))["metadata"]["resourceVersion"]
+        task = asyncio.create_task(self._follow(path, version, take))
+        self._watches.append(task)
+        return task
 
     async def _follow(self, path: str, version: str, take: Callable[[str, Any], None]) -> None:
         """Follow for ever. A server under load may end a stream: then what is there now is looked at, too."""

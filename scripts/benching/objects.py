@@ -8,12 +8,21 @@ from typing import Any
 Tree = dict[str, Any]
 
 NAMESPACE = "default"
-IMAGES = 54  # with them, and what an API server adds, a Node has about 15 KB
+IMAGES = 50  # with them, and what an API server adds, a Node has about 19.7 KB
+POOLS = ("plain", *["open"] * 5, *["limited"] * 4)  # of ten machines in a row, which health check speaks for whom
 WHEN = "2026-11-15T08:00:00Z"
 
 
 def name_of(number: int) -> str:
     return f"bench-{number:05d}"
+
+
+def pool_of(number: int) -> str:
+    return POOLS[number % len(POOLS)]
+
+
+def numbers_of(pool: str, size: int) -> list[int]:
+    return [number for number in range(size) if pool_of(number) == pool]
 
 
 def node(number: int) -> Tree:
@@ -80,13 +89,13 @@ def node_info(name: str) -> dict[str, str]:
     }
 
 
-def conditions(heartbeat: str) -> list[Tree]:
-    """The four conditions of a healthy kubelet; only the heartbeat changes from one to the next."""
+def conditions(heartbeat: str, ready: str = "True", since: str = WHEN) -> list[Tree]:
+    """The four conditions of a kubelet; of a healthy one only the heartbeat changes from one to the next."""
     said = [
         ("MemoryPressure", "False", "KubeletHasSufficientMemory", "kubelet has sufficient memory available"),
         ("DiskPressure", "False", "KubeletHasNoDiskPressure", "kubelet has no disk pressure"),
         ("PIDPressure", "False", "KubeletHasSufficientPID", "kubelet has sufficient PID available"),
-        ("Ready", "True", "KubeletReady", "kubelet is posting ready status"),
+        ("Ready", ready, "KubeletReady", "kubelet is posting ready status"),
     ]
     return [
         {
@@ -95,7 +104,7 @@ def conditions(heartbeat: str) -> list[Tree]:
             "reason": reason,
             "message": message,
             "lastHeartbeatTime": heartbeat,
-            "lastTransitionTime": WHEN,
+            "lastTransitionTime": since if type_ == "Ready" else WHEN,
         }
         for type_, status, reason, message in said
     ]
@@ -104,7 +113,9 @@ def conditions(heartbeat: str) -> list[Tree]:
 def image(number: int, index: int) -> Tree:
     digest = hashlib.sha256(f"{number} {index}".encode()).hexdigest()
     repository = f"registry.example.com/platform/component-{index:02d}"
-    return {"names": [f"{repository}@sha256:{digest}", f"{repository}:v1.{index}.3"], "sizeBytes": 50_000_000 + index}
+    mirror = f"mirror-of-the-platform-team.registry.example.com/{repository}"
+    names = [f"{repository}@sha256:{digest}", f"{repository}:v1.{index}.3", f"{mirror}:v1.{index}.3-{number}"]
+    return {"names": names, "sizeBytes": 50_000_000 + index}
 
 
 def machine(number: int) -> tuple[Tree, Tree]:
@@ -116,7 +127,7 @@ def machine(number: int) -> tuple[Tree, Tree]:
         "metadata": {
             "name": name,
             "namespace": NAMESPACE,
-            "labels": {"cluster.x-k8s.io/cluster-name": "bench"},
+            "labels": {"cluster.x-k8s.io/cluster-name": "bench", "pool": pool_of(number)},
             "annotations": {"metal3.io/BareMetalHost": f"{NAMESPACE}/{name}"},
         },
         "spec": {"clusterName": "bench", "providerID": f"metal3://{NAMESPACE}/{name}"},

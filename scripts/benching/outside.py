@@ -1,7 +1,8 @@
 """The manager beside its yardstick, from outside: both follow the same API server through the same events.
 
-For each size: start both and take the time until they are in step; leave them alone; beat hearts; mark machines one
-by one and play the hardware until each repair is over; mark many at once. `table.py` has the targets.
+For each size: start both and take the time until they are in step; leave them alone; beat hearts; repair machines that
+were marked, one by one, to the end; let nodes fall sick one by one, many at one moment, and more than a limit allows.
+`table.py` has the targets.
 """
 
 from __future__ import annotations
@@ -12,66 +13,93 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benching import objects
+from benching import checks, objects
+from benching.checks import Patients
+from benching.counting import Requests, per_repair
 from benching.fleet import Fleet, until
 from benching.measured import Manager, Measured, a_yardstick
+from benching.servers import Server
+
+from noderemedy.rooms import ROOMS
 
 SETTLE_S = 1.0
 SLICES = 7
+QUIET_S = 3.0  # without a new request for so long, none comes any more
+
+Figures = dict[str, Any]
+Plan = dict[str, Any]
 
 
-async def measure(kubeconfig: Path, folder: Path, sizes: list[int], plan: dict[str, Any]) -> list[dict[str, Any]]:
+async def measure(server: Server, folder: Path, sizes: list[int], plan: Plan) -> list[Figures]:
     """Figures for each size, smallest first."""
     found = []
-    async with Fleet(kubeconfig) as fleet:
+    async with Fleet(server.kubeconfig) as fleet:
         await fleet.install()
+        await Patients(fleet).install()
         for size in sizes:
             print(f"  {size} nodes: loading", flush=True)
             begun = time.monotonic()
             await fleet.grow(size)
             print(f"  {size} nodes: loaded in {time.monotonic() - begun:.0f} s, measuring", flush=True)
-            found.append(await one_size(fleet, kubeconfig, folder, size, plan))
+            found.append(await one_size(fleet, server, folder, size, plan))
     return found
 
 
-async def one_size(fleet: Fleet, kubeconfig: Path, folder: Path, size: int, plan: dict[str, Any]) -> dict[str, Any]:
-    figures: dict[str, Any] = {"nodes": size, "bytesPerNode": await fleet.bytes_per_node()}
-    bare = a_yardstick(kubeconfig, folder)
+async def one_size(fleet: Fleet, server: Server, folder: Path, size: int, plan: Plan) -> Figures:
+    figures: Figures = {"nodes": size, "bytesPerNode": await fleet.bytes_per_node()}
+    patients = Patients(fleet)
+    bare = a_yardstick(server.kubeconfig, folder)
     figures["bareSyncS"] = await asyncio.to_thread(bare.wait_for, "synced")
-    manager = Manager(kubeconfig, folder)
-    figures["syncS"] = await asyncio.to_thread(manager.wait_for, "caches are in step")
-    await asyncio.to_thread(manager.wait_for, "this manager leads")
+    await patients.make_checks()
+    manager = Manager(server.manager, folder)
+    requests = Requests(server.log)
     try:
+        await start(manager, patients, figures, size)
         await asyncio.sleep(SETTLE_S)
-        await idle(fleet, manager, figures, plan["idle"])
+        await idle(fleet, manager, requests, figures, plan["idle"])
         await heartbeats(fleet, bare, manager, figures, plan)
-        async with Fleet(kubeconfig) as hands:
+        async with Fleet(server.kubeconfig) as hands:
             hands.size = size
             await hands.watch()
-            await repairs(hands, manager, figures, min(plan["repairs"], size))
-            await burst(hands, figures, min(plan["burst"], size))
+            await repairs(hands, manager, requests, figures, plan["repairs"])
+        if any(room.name == "remediation" for room in ROOMS):
+            async with patients.watching():
+                await sickness(patients, manager, requests, figures, plan["repairs"])
+                await storm(patients, figures, plan["storm"])
+                await limit(patients, figures)
+        figures["peakMb"] = manager.memory_mb("VmHWM")
     except SystemExit:
         print(f"the manager's last words:\n{manager.words.read_text()[-3000:]}", flush=True)
         raise
     finally:
         manager.end()
         bare.end()
-    async with Fleet(kubeconfig) as hands:
-        await hands.call_off(range(min(plan["burst"], size)))
+    await patients.drop_checks()
     return figures
 
 
-async def idle(fleet: Fleet, manager: Manager, figures: dict[str, Any], seconds: float) -> None:
-    """Nothing happens: no effects, no events, hardly any CPU."""
+async def start(manager: Manager, patients: Patients, figures: Figures, size: int) -> None:
+    """From the start of the process until the status of a check counts all its machines."""
+    figures["syncS"] = await asyncio.to_thread(manager.wait_for, "caches are in step")
+    targets = len(objects.numbers_of("open", size))
+    await until(lambda: patients.verdicts_published("open", targets), "verdicts are published", 0.02)
+    figures["verdictsS"] = time.monotonic() - manager.begun
+    await asyncio.to_thread(manager.wait_for, "this manager leads")
+
+
+async def idle(fleet: Fleet, manager: Manager, requests: Requests, figures: Figures, seconds: float) -> None:
+    """Nothing happens: no requests at all but the renewals of the leadership, hardly any CPU."""
     effects, events, cpu = manager.effects(), await fleet.events(), manager.cpu_s()
+    requests.since()
     await asyncio.sleep(seconds)
     figures["idleCores"] = (manager.cpu_s() - cpu) / seconds
-    figures["idleWrites"] = manager.effects() - effects + await fleet.events() - events
+    asked = requests.since()
+    reads = sum(number for what, number in asked.items() if what.split()[0] in ("get", "list"))
+    own = manager.effects() - effects + await fleet.events() - events
+    figures["idleWrites"] = sum(asked.values()) - reads if requests.is_counted else own
 
 
-async def heartbeats(
-    fleet: Fleet, bare: Measured, manager: Measured, figures: dict[str, Any], plan: dict[str, Any]
-) -> None:
+async def heartbeats(fleet: Fleet, bare: Measured, manager: Measured, figures: Figures, plan: Plan) -> None:
     """In slices, of which the median counts: others share this machine, and a slice of theirs is soon over."""
     slices = []
     for _ in range(SLICES):
@@ -83,42 +111,91 @@ async def heartbeats(
     figures["bareUsPerEvent"] = statistics.median(cost for _, cost, _ in slices)
     figures["usPerEvent"] = statistics.median(cost for _, _, cost in slices)
     figures["bareMb"], figures["mb"] = bare.memory_mb(), manager.memory_mb()
-    figures["peakMb"] = manager.memory_mb("VmHWM")
 
 
-async def repairs(fleet: Fleet, manager: Manager, figures: dict[str, Any], count: int) -> None:
-    """Whole repairs, one after the other at first (latency), then all of them to their end (requests)."""
+async def repairs(fleet: Fleet, manager: Manager, requests: Requests, figures: Figures, wish: int) -> None:
+    """Power cycles by annotation: one after the other until each is held (latency), then all of them to their end."""
+    numbers = objects.numbers_of("plain", fleet.size)[:wish]
     effects, events = manager.effects(), await fleet.events()
+    requests.since()
     latencies = []
-    for number in range(count):
+    for number in numbers:
         name = objects.name_of(number)
         begun = await fleet.mark(number)
         await until(lambda name=name: name in fleet.held, f"{name} is held", 0.001)  # type: ignore[misc]
         latencies.append((fleet.held[name] - begun) * 1000)
-    names = {objects.name_of(number) for number in range(count)}
-    await asyncio.gather(*(fleet.power(number, False) for number in range(count)))
+    names = {objects.name_of(number) for number in numbers}
+    await asyncio.gather(*(fleet.power(number, False) for number in numbers))
     await until(lambda: names <= fleet.gone and names <= fleet.released, "nodes are gone and hosts released")
     fleet.clean.clear()
-    await asyncio.gather(*(fleet.come_back(number) for number in range(count)))
+    await asyncio.gather(*(fleet.come_back(number) for number in numbers))
     await until(lambda: names <= fleet.clean, "nodes are restored")
     await asyncio.sleep(SETTLE_S)
-    figures["repairs"] = count
-    figures["holdMsP50"] = statistics.median(latencies)
-    figures["holdMsP99"] = percentile(latencies, 0.99)
-    figures["requestsPerRepair"] = (manager.effects() - effects) / count
-    figures["eventsPerRepair"] = (await fleet.events() - events) / count
+    figures["repairs"] = len(numbers)
+    figures["holdMsP50"], figures["holdMsP99"] = statistics.median(latencies), percentile(latencies, 0.99)
+    own = {"effects": manager.effects() - effects, "create events": await fleet.events() - events}
+    figures["requestsOfPowerCycle"] = counted(requests, own, len(numbers))
 
 
-async def burst(fleet: Fleet, figures: dict[str, Any], count: int) -> None:
-    """Many machines are marked at once: how long after the last mark, which is our own work, is the last one held?"""
-    fleet.held.clear()
-    begun = time.monotonic()
-    await asyncio.gather(*(fleet.mark(number) for number in range(count)))
-    figures["burst"] = count
-    marked = time.monotonic()
-    await until(lambda: len(fleet.held) >= count, f"{count} hosts are held")
-    figures["burstMarkedS"] = marked - begun
-    figures["burstHeldS"] = max(0.0, max(fleet.held.values()) - marked)
+async def sickness(patients: Patients, manager: Manager, requests: Requests, figures: Figures, wish: int) -> None:
+    """Nodes whose timeout is over already, one after the other: how long until the request is written?"""
+    numbers = objects.numbers_of("open", figures["nodes"])[:wish]
+    effects = manager.effects()
+    requests.since()
+    latencies = []
+    for number in numbers:
+        name = objects.name_of(number)
+        begun = await patients.fall_sick(number, time.time() - checks.LONG_AGO_S)
+        await until(lambda name=name: name in patients.requested, f"{name} has its request", 0.001)  # type: ignore[misc]
+        latencies.append((patients.requested[name] - begun) * 1000)
+    await patients.recover(numbers)
+    await asyncio.sleep(SETTLE_S)
+    figures["sick"] = len(numbers)
+    figures["sickMsP50"], figures["sickMsP99"] = statistics.median(latencies), percentile(latencies, 0.99)
+    figures["requestsOfExternal"] = counted(requests, {"effects": manager.effects() - effects}, len(numbers))
+
+
+async def storm(patients: Patients, figures: Figures, wish: int) -> None:
+    """Many nodes time out in the same second: they were told sick before, with one and the same beginning."""
+    numbers = objects.numbers_of("open", figures["nodes"])[:wish]
+    names = {objects.name_of(number) for number in numbers}
+    patients.requested.clear()
+    since = float(int(time.time()))
+    begun = time.monotonic() - (time.time() - since)
+    await asyncio.gather(*(patients.fall_sick(number, since) for number in numbers))
+    due = begun + checks.TIMEOUT_S + 1
+    if time.monotonic() > due:
+        raise SystemExit(f"{len(numbers)} nodes could not be told sick within {checks.TIMEOUT_S} s: too busy a machine")
+    await until(lambda: names <= patients.requested.keys(), f"{len(names)} requests are written")
+    figures["storm"] = len(numbers)
+    figures["stormS"] = max(0.0, max(patients.requested.values()) - due)
+    await patients.recover(numbers)
+
+
+async def limit(patients: Patients, figures: Figures) -> None:
+    """Half of the machines of a check that bears less than 40 % fall sick, their timeout over: how many requests?"""
+    limited = objects.numbers_of("limited", figures["nodes"])
+    sick = limited[: len(limited) // 2]
+    patients.requested.clear()
+    patients.most = 0
+    long_ago = time.time() - checks.LONG_AGO_S
+    await asyncio.gather(*(patients.fall_sick(number, long_ago) for number in sick))
+    known, settled = -1, time.monotonic()
+    while len(patients.requested) != known or time.monotonic() - settled < QUIET_S:
+        if len(patients.requested) != known:
+            known, settled = len(patients.requested), time.monotonic()
+        await asyncio.sleep(0.1)
+    figures["limited"], figures["limitedSick"] = len(limited), len(sick)
+    figures["limitedRequests"] = known
+    figures["aboveLimit"] = max(0, known - len(limited) * checks.LIMIT // 100)
+    await patients.recover(sick)
+
+
+def counted(requests: Requests, own: dict[str, float], repairs: int) -> dict[str, float]:
+    """Per repair, by what was asked; where no log is kept, what the manager counts itself."""
+    if requests.is_counted:
+        return per_repair(requests.since(), repairs)
+    return {what: round(number / repairs, 2) for what, number in own.items()}
 
 
 def percentile(values: list[float], part: float) -> float:

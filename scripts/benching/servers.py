@@ -20,8 +20,10 @@ from pathlib import Path
 from msgspec import Struct
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-sys.path[:0] = [path for path in (str(ROOT), str(ROOT / "scripts" / "controlplane")) if path not in sys.path]
+PLACES = [str(ROOT), str(ROOT / "scripts"), str(ROOT / "scripts" / "controlplane")]
+sys.path[:0] = [path for path in PLACES if path not in sys.path]
 
+from benching.counting import IDENTITY  # noqa: E402
 from finding import search  # noqa: E402  beside build.py, which looks in the same places
 from tests.e2e.certificates import make_certificates  # noqa: E402
 from tests.e2e.controlplane import ControlPlane  # noqa: E402
@@ -36,11 +38,12 @@ START_S = 20.0
 
 
 class Server(Struct, frozen=True):
-    """Where it is, and what it is."""
+    """Where it is, what it is, and how the manager comes to it: under a name of its own where requests are logged."""
 
     kubeconfig: Path
     note: str
-    is_real: bool
+    manager: Path
+    log: Path | None = None
 
 
 class ServersOnly(ControlPlane):
@@ -63,7 +66,8 @@ def a_server(folder: Path, simulated: bool = False) -> Iterator[Server]:
     plane = ServersOnly(found.found, folder / "plane", make_certificates(folder))
     try:
         plane.start()
-        yield Server(plane.kubeconfig(), f"real kube-apiserver, ready in {plane.seconds_to_ready:.1f} s", True)
+        note = f"real kube-apiserver, ready in {plane.seconds_to_ready:.1f} s"
+        yield Server(plane.kubeconfig(), note, plane.kubeconfig(IDENTITY), plane.audit_log)
     finally:
         plane.stop()
 
@@ -74,7 +78,7 @@ def _simulated(folder: Path, note: str) -> Iterator[Server]:
     program = Program([sys.executable, __file__, kubeconfig], folder / "simulated.log")
     try:
         _wait_for(kubeconfig, program)
-        yield Server(kubeconfig, note, False)
+        yield Server(kubeconfig, note, kubeconfig)
     finally:
         program.kill()
 

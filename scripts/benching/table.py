@@ -37,16 +37,44 @@ def of_size(figures: Figures) -> Iterator[Line]:
     yield at_most(
         "memory, peak to steady", figures["peakMb"] / figures["mb"], 1.3, " ×", f"{figures['peakMb']:.0f} MB", 2
     )
-    started = f"{figures['syncS']:.2f} s, bare watch {figures['bareSyncS']:.2f} s"
-    yield at_most("start to in step", figures["syncS"] / figures["bareSyncS"], 2, " ×", started, 2)
+    started = f"{figures['verdictsS']:.2f} s, bare watch in step after {figures['bareSyncS']:.2f} s"
+    yield at_most("start to verdicts", figures["verdictsS"] / figures["bareSyncS"], 2, " ×", started, 2)
     yield at_most("mark to hold written, p50", figures["holdMsP50"], 30, " ms", digits=1)
     yield at_most("mark to hold written, p99", figures["holdMsP99"], 100, " ms", digits=1)
-    marked = f"{figures['burst']} marked within {figures['burstMarkedS']:.1f} s"
-    yield at_most("many at once: last mark to last hold", figures["burstHeldS"], 5, " s", marked, 1)
-    events = f"and {figures['eventsPerRepair']:.1f} Events"
-    yield at_most("API requests per repair", figures["requestsPerRepair"], 10, "", events, 1)
+    yield from of_checks(figures)
+    for flow, title in FLOWS.items():
+        if flow in figures:
+            yield requests(f"API requests per {title}", figures[flow])
     yield at_most("writes while idle", figures["idleWrites"], 0, "")
     yield at_most("CPU at rest", 100 * figures["idleCores"], 5, " % of a core", digits=1)
+
+
+FLOWS = {"requestsOfPowerCycle": "power cycle", "requestsOfExternal": "request made and withdrawn"}
+
+
+def of_checks(figures: Figures) -> Iterator[Line]:
+    """From a sick node to the request for its repair."""
+    if "sickMsP50" not in figures:
+        return
+    yield at_most("sick to request written, p50", figures["sickMsP50"], 30, " ms", digits=1)
+    yield at_most("sick to request written, p99", figures["sickMsP99"], 100, " ms", digits=1)
+    storm = f"{figures['storm']} nodes, until the last request"
+    yield at_most("many fail in one second", figures["stormS"], 5, " s", storm, 1)
+    limit = f"{figures['limitedSick']:,} of {figures['limited']:,} sick, {figures['limitedRequests']:,} requests"
+    yield at_most("requests above a limit of 40 %", figures["aboveLimit"], 0, "", limit)
+
+
+def requests(what: str, by_kind: dict[str, float]) -> Line:
+    """All of the manager's requests but watches and the renewals of its leadership: reads, writes, ledger, Events."""
+    events = sum(number for kind, number in by_kind.items() if kind.endswith(" events"))
+    total = sum(by_kind.values())
+    return at_most(what, total, 10, "", f"{total - events:.1f} reads and writes, {events:.1f} Events", 1)
+
+
+def growth(small: Figures, large: Figures) -> Line:
+    """Work per event must not depend on the size of the cluster."""
+    detail = f"{small['usPerEvent']:.0f} µs at {small['nodes']:,}, {large['usPerEvent']:.0f} µs at {large['nodes']:,}"
+    return at_most("CPU per heartbeat", large["usPerEvent"] / small["usPerEvent"], 1.2, " ×", detail, 2)
 
 
 def of_process(figures: Figures) -> Iterator[Line]:
@@ -72,9 +100,12 @@ def text(figures: Figures) -> str:
     parts = ["", head]
     if "inside" in figures:
         parts += ["", "in one process", *rows(list(of_process(figures)))]
-    for size in figures.get("sizes", ()):
+    sizes = figures.get("sizes", ())
+    for size in sizes:
         title = f"{size['nodes']:,} nodes of {size['bytesPerNode'] / 1000:.1f} KB, {figures['server']}"
         parts += ["", title, *rows(list(of_size(size)))]
+    if len(sizes) > 1:
+        parts += ["", "growth", *rows([growth(sizes[0], sizes[-1])])]
     return "\n".join(parts)
 
 
