@@ -1,7 +1,7 @@
 """Owner remediation with a real owner: Cluster API's core manager deletes and replaces what was found sick.
 
-Its own health checker is kept out by its watch filter (the checks carry no label of it), except where a test is about
-two controllers.
+Its own health checker is kept out of our checks by its watch filter (they carry no label of it), except where a test is
+about two controllers. The nodes are those of a workload cluster, reached through its kubeconfig secret.
 """
 
 from __future__ import annotations
@@ -9,16 +9,41 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.e2e.api import eventually
-from tests.e2e.clusterapi import MACHINES, ClusterApi, a_condition
+from tests.e2e import audit
+from tests.e2e.api import Json, eventually
+from tests.e2e.clusterapi import CHECKS, CLUSTER, FILTER, LABELS, MACHINES, NAMESPACE, ClusterApi, a_condition
 from tests.e2e.controlplane import ControlPlane
+from tests.e2e.deploy import files_of, install_foreign_kinds, kubectl
+from tests.e2e.managers import Manager
 
 REPLICAS = 3
 
 
+def a_check(name: str, labels: Json, timeout_s: int) -> Json:
+    return {
+        "apiVersion": "cluster.x-k8s.io/v1beta2",
+        "kind": "MachineHealthCheck",
+        "metadata": {"name": name, "labels": labels},
+        "spec": {
+            "clusterName": CLUSTER,
+            "selector": {"matchLabels": LABELS},
+            "checks": {
+                "unhealthyNodeConditions": [{"type": "Ready", "status": "Unknown", "timeoutSeconds": timeout_s}]
+            },
+        },
+    }
+
+
 @pytest.fixture(scope="module")
 def owner(control_plane: ControlPlane) -> Iterator[ClusterApi]:
+    """The owner with its machines; node-remedy's rights beside it, those for this cluster's secret included."""
     with ClusterApi(control_plane) as owner:
+        install_foreign_kinds(control_plane)
+        kubectl(control_plane, "apply", "--server-side", *files_of("crds", "rbac"))
+        role = "node-remedy-workload-clusters"
+        account = "--serviceaccount=node-remedy-system:node-remedy-manager"
+        where = f"--namespace={NAMESPACE}"
+        kubectl(control_plane, "create", "rolebinding", role, where, f"--clusterrole={role}", account)
         owner.make_machines(REPLICAS)
         yield owner
 
@@ -37,3 +62,38 @@ def test_the_owner_replaces_a_machine_with_both_conditions(owner: ClusterApi) ->
     owner.api.merge(path, {"status": {"conditions": [*told, *bad]}}).ok()
 
     eventually(lambda: is_replaced(owner, patient), f"{patient} is replaced: {owner.words()}", 60)
+
+
+def test_a_sick_machine_is_replaced_because_of_our_condition(control_plane: ControlPlane, owner: ClusterApi) -> None:
+    """Seed 003 whole: a node falls silent, node-remedy tells the owner, the owner deletes and replaces the machine."""
+    before = owner.machines()
+    patient = min(before)
+    owner.api.create(CHECKS, a_check("ours", {}, timeout_s=1)).ok()
+    with Manager(control_plane) as manager:
+        counted = [REPLICAS, REPLICAS]
+        eventually(lambda: counted == counts(owner, "ours"), f"all are counted: {manager.words()}", 60)
+        owner.crash(before[patient])
+        eventually(lambda: is_replaced(owner, patient), f"replaced: {manager.words()} {owner.words()}", 90)
+        eventually(lambda: counted == counts(owner, "ours"), f"all are healthy again: {manager.words()}", 60)
+    others = set(before) - {patient}
+
+    assert others <= set(owner.machines()), "nobody else was replaced"
+    assert "patch machines" in audit.done(control_plane.audit_log, patient)
+    assert "delete machines" not in audit.done(control_plane.audit_log, patient), "deleting is the owner's business"
+    owner.api.delete(f"{CHECKS}/ours").ok()
+
+
+def test_a_check_of_the_other_controller_is_left_to_it(control_plane: ControlPlane, owner: ClusterApi) -> None:
+    """Cluster API's health checker writes the status of a check that it looks after: we publish nothing on it."""
+    owner.api.create(CHECKS, a_check("theirs", {**LABELS, **FILTER}, timeout_s=3600)).ok()
+    eventually(lambda: [REPLICAS, REPLICAS] == counts(owner, "theirs"), "the other controller counts", 60)
+    with Manager(control_plane, "manager-1") as manager:
+        eventually(lambda: manager.said("decided", reason="OtherControllerGoverns"), f"told: {manager.words()}", 60)
+
+    assert [] == audit.done(control_plane.audit_log, "theirs")
+    owner.api.delete(f"{CHECKS}/theirs").ok()
+
+
+def counts(owner: ClusterApi, check: str) -> list[int | None]:
+    status = owner.api.get(f"{CHECKS}/{check}").ok().get("status", {})
+    return [status.get("expectedMachines"), status.get("currentHealthy")]

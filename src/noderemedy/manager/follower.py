@@ -37,7 +37,7 @@ from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
 from noderemedy.model.time import Span
-from noderemedy.wire.objects import decode
+from noderemedy.wire.objects import decode, decode_event
 
 SETTLED = (Sight.SEEN, Sight.HOME)
 
@@ -189,6 +189,7 @@ class Follower:
             self._sink,
             chance=around.chance,
             settings=around.watch,
+            decode_event=partial(decode_event, NODE, cluster=self.name),
         )
         self._watch = asyncio.create_task(part, name=f"nodes of {self.name}")
         self._watch.add_done_callback(self._ended)

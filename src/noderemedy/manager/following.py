@@ -16,7 +16,7 @@ from noderemedy.drivers.kube.sink import Sink
 from noderemedy.drivers.kube.watch import watch
 from noderemedy.model.ids import Kind
 from noderemedy.wire.http import Resource
-from noderemedy.wire.objects import decode
+from noderemedy.wire.objects import decode, decode_event
 
 
 class HomeSink(Sink, Protocol):
@@ -53,4 +53,5 @@ async def follow(
         chance=chance,
         settings=settings,
         locate=ask,
+        decode_event=partial(decode_event, wanted.kind),
     )

@@ -25,7 +25,7 @@ from noderemedy.model.ids import Kind
 from noderemedy.model.request import Wanted
 from noderemedy.rooms import watched
 from noderemedy.wire.http import Resource
-from noderemedy.wire.objects import decode
+from noderemedy.wire.objects import decode, decode_event
 
 
 class Followers:
@@ -87,6 +87,7 @@ class Followers:
             chance=self._chance,
             settings=self._settings,
             locate=ask,
+            decode_event=partial(decode_event, wanted.kind),
         )
 
     async def _ask(self, wanted: Wanted, sink: RequestSink) -> Serving:

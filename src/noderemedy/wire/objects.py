@@ -9,7 +9,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from typing import Any
+from datetime import datetime
+from functools import lru_cache
+from typing import Any, Literal
 
 import msgspec
 
@@ -44,6 +46,7 @@ from noderemedy.wire.replacements import own_parts, read_replacement, template_t
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
 
 NAME_MAX = 253  # of the Kubernetes API
+CONDITIONS_KNOWN = 32_768  # each node has four or five, and most of them tell of the same hour
 
 
 class Undecodable(Permanent):
@@ -78,8 +81,14 @@ def node(shape: shapes.NodeShape) -> Node:
 
 
 def condition(shape: shapes.ConditionShape) -> Condition:
-    since = wall(shape.last_transition_time) if shape.last_transition_time else None
-    return Condition(sys.intern(shape.type), sys.intern(shape.status), since, sys.intern(shape.reason))
+    return known_condition(shape.type, shape.status, shape.last_transition_time, shape.reason)
+
+
+@lru_cache(maxsize=CONDITIONS_KNOWN)
+def known_condition(kind: str, status: str, since: datetime | None, reason: str) -> Condition:
+    """A condition says the same in a thousand heartbeats: it is made once, and kept once."""
+    moment = wall(since) if since else None
+    return Condition(sys.intern(kind), sys.intern(status), moment, sys.intern(reason))
 
 
 def machine(shape: shapes.MachineShape) -> Machine:
@@ -245,7 +254,9 @@ def pairs(mapping: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
 
 def interned(labels: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
     """Most labels are the same on thousands of nodes: each word is kept once."""
-    return tuple(sorted((sys.intern(key), sys.intern(value)) for key, value in labels.items())) if labels else ()
+    if not labels:
+        return ()
+    return tuple(sorted(zip(map(sys.intern, labels), map(sys.intern, labels.values()), strict=True)))
 
 
 # kind -> (shape on the wire, how to build the object from it)
@@ -268,6 +279,12 @@ ANY_TEMPLATE: tuple[Any, Callable[[Any], Any]] = (shapes.TemplateShape, external
 ANY_REQUEST: tuple[Any, Callable[[Any], Any]] = (shapes.DatedShape, externals.request)
 SHAPES = (*(shape for shape, _ in READERS.values()), ANY_TEMPLATE[0], ANY_REQUEST[0])
 DECODERS = {shape: msgspec.json.Decoder(shape) for shape in SHAPES}
+EVENTS: dict[Any, msgspec.json.Decoder[Any]] = {
+    shape: msgspec.json.Decoder(
+        msgspec.defstruct("Event", [("type", Literal["ADDED", "MODIFIED", "DELETED"]), ("object", shape)])
+    )
+    for shape in SHAPES
+}
 
 
 def reader(kind: Kind) -> tuple[Any, Callable[[Any], Any]]:
@@ -284,6 +301,18 @@ def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
         with suppress(*UNREADABLE):
             tree = msgspec.json.decode(raw)
         raise undecodable(kind, cluster, tree, error) from None
+
+
+def decode_event(kind: Kind, line: bytes, cluster: str = "") -> tuple[str, Seen] | None:
+    """What happened and to which object: an ordinary line of a watch, envelope and object in one pass.
+
+    None for every other line (bookmarks, errors, what cannot be read): whoever asked has to look closer.
+    """
+    try:
+        event = EVENTS[reader(kind)[0]].decode(line)
+        return event.type, seen(kind, event.object, cluster)
+    except UNREADABLE:
+        return None
 
 
 def convert(kind: Kind, tree: Any, cluster: str = "") -> Seen:

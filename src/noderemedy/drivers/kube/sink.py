@@ -16,6 +16,7 @@ from noderemedy.model.time import Span
 from noderemedy.wire.objects import Undecodable
 
 Decode = Callable[[msgspec.Raw], Seen]
+DecodeEvent = Callable[[bytes], tuple[str, Seen] | None]  # None: no ordinary event, look closer
 Locate = Callable[[], Awaitable[Serving]]
 
 

@@ -28,7 +28,7 @@ from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused, Silent, obstacle_of
 from noderemedy.drivers.kube.listing import Lister, OlderList
 from noderemedy.drivers.kube.refusals import describe, is_lasting
-from noderemedy.drivers.kube.sink import DEFAULT, Decode, Locate, Settings, Sink
+from noderemedy.drivers.kube.sink import DEFAULT, Decode, DecodeEvent, Locate, Settings, Sink
 from noderemedy.engine.cache import precedes
 from noderemedy.model.ids import Ref
 from noderemedy.model.outcome import Seen
@@ -48,12 +48,14 @@ async def watch(
     chance: random.Random,
     settings: Settings = DEFAULT,
     locate: Locate | None = None,
+    decode_event: DecodeEvent | None = None,
 ) -> None:
     """Keep `sink` in step with the API until cancelled.
 
     `locate` is asked again where a kind is served after a 404: its definition may come later or change version.
+    `decode_event` reads ordinary lines in one pass; all others, and all without it, take the longer way.
     """
-    await _Watcher(client, resource, decode, sink, namespace, chance, settings, locate).run()
+    await _Watcher(client, resource, decode, sink, namespace, chance, settings, locate, decode_event).run()
 
 
 class _Line(Struct):
@@ -104,11 +106,13 @@ class _Watcher:
         chance: random.Random,
         settings: Settings,
         locate: Locate | None,
+        decode_event: DecodeEvent | None = None,
     ) -> None:
         self._client = client
         self._resource = resource
         self._kind = resource.kind
         self._decode = decode
+        self._decode_event = decode_event
         self._sink = sink
         self._namespace = namespace
         self._chance = chance
@@ -206,6 +210,9 @@ class _Watcher:
 
     def _take(self, line: bytes) -> None:
         """One line of the stream."""
+        if self._decode_event and (found := self._decode_event(line)):
+            self._pass_on(*found)
+            return
         try:
             event = _LINE.decode(line)
             if event.type == "BOOKMARK":
@@ -231,6 +238,9 @@ class _Watcher:
             else:
                 self._sink.unreadable(self._kind, problem)
             return
+        self._pass_on(type_, item)
+
+    def _pass_on(self, type_: str, item: Seen) -> None:
         if self._is_repeated(type_, item):
             return
         self._advance(item.resource_version)
