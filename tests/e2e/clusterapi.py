@@ -63,7 +63,7 @@ class ClusterApi:
     def make_machines(self, replicas: int) -> None:
         """A MachineSet, and waits until each of its machines has a node."""
         self.api.create(f"{IN_CORE}/machinesets", a_machine_set(replicas)).ok()
-        eventually(lambda: replicas == len(self.machines()), f"{replicas} machines have nodes: {self.words()}", 60)
+        eventually(lambda: replicas == len(self.machines()), f"{replicas} machines have nodes", 60)
 
     def machines(self) -> dict[str, str]:
         """Machine → node of those that have one and are not leaving."""
@@ -74,9 +74,6 @@ class ClusterApi:
     def crash(self, node: str) -> None:
         """The node hangs; after the grace period the node lifecycle controller says so."""
         self.background.call(self.provider.kubelets.crash, node)
-
-    def words(self) -> str:
-        return self.program.last_words(5) if self.program else ""
 
     # --- setting up ----------------------------------------------------------------------------------------------
 
@@ -169,6 +166,7 @@ class Provider:
     def _see(self, change: str, name: str) -> None:
         if change == "DELETED":
             self.kubelets.power(name, on=False)
+            self._do(self._forget(name))
         elif name not in self._world.computers:
             self.kubelets.add(name)
             self._do(self._provision(name))
@@ -185,6 +183,11 @@ class Provider:
         with contextlib.suppress(Gone):
             there = {"initialization": {"provisioned": True}}
             await self._api.merge(path, {"spec": {"providerID": identity}, "status": there})
+
+    async def _forget(self, name: str) -> None:
+        """A machine that is no more has no node: elsewhere the cloud's own controller sees to that."""
+        with contextlib.suppress(Gone):
+            await self._api.send("DELETE", f"/api/v1/nodes/{name}")
 
 
 async def started(plane: ControlPlane) -> Provider:

@@ -30,7 +30,7 @@ from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition, Taint
 from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Wall
-from noderemedy.wire.objects import READERS, Undecodable, convert, decode
+from noderemedy.wire.objects import READERS, Undecodable, convert, decode, decode_event
 
 TIME = "2030-01-01T00:00:00Z"
 TREES: dict[Kind, dict[str, Any]] = {
@@ -516,3 +516,42 @@ def test_a_refusal_shows_no_secrets() -> None:
 
     assert "hunter2" not in str(refusal.value)
     assert "bmc-secret" not in str(refusal.value)
+
+
+# --- lines of a watch --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", TREES, ids=str)
+@pytest.mark.parametrize("happened", ["ADDED", "MODIFIED", "DELETED"])
+def test_an_event_is_read_in_one_pass(kind: Kind, happened: str) -> None:
+    """Envelope and object together give what they give one after the other."""
+    raw = json.dumps(TREES[kind]).encode()
+    line = b'{"type":"%s","object":%s}' % (happened.encode(), raw)
+
+    assert (happened, decode(kind, raw, "a/b")) == decode_event(kind, line, "a/b")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b'{"type":"BOOKMARK","object":{"kind":"Node","metadata":{"resourceVersion":"12"}}}',
+        b'{"type":"ERROR","object":{"kind":"Status","code":410,"message":"too old"}}',
+        b'{"kind":"Status","code":410,"message":"too old"}',
+        b'{"type":"MODIFIED","object":{"metadata":{"name":5}}}',
+        b'{"type":"MODIFIED","object":{"metadata":{"na',
+        b'{"type":"MODIFIED","object":' + b"[" * 20_000 + b"]" * 20_000 + b"}",
+        b"\xff",
+        b"",
+    ],
+)
+def test_other_lines_are_left_to_a_closer_look(line: bytes) -> None:
+    """Whatever is not an ordinary event with a readable object is not decided in passing."""
+    assert None is decode_event(NODE, line)
+
+
+def test_the_same_condition_is_kept_once() -> None:
+    """A heartbeat that says what was said before makes nothing new of its conditions."""
+    one, other = (convert(NODE, a_big_node()).obj for _ in range(2))
+
+    assert one.conditions
+    assert all(first is second for first, second in zip(one.conditions, other.conditions, strict=True))

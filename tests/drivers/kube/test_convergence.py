@@ -37,7 +37,7 @@ from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Span
 from noderemedy.sim.apiserver.types import ADMIN, User
 from noderemedy.wire.http import Request
-from noderemedy.wire.objects import Undecodable, decode
+from noderemedy.wire.objects import Undecodable, decode, decode_event
 
 HASTY = Settings(
     page=4, first_pause=Span(1), longest_pause=Span(5), refused_pause=Span(5), silence=Span(50), settled=Span(1_000)
@@ -137,7 +137,10 @@ async def converge(seed: int, struck: set[Fault]) -> None:
     access = Access("test", endpoint.url, Fixed(Identity(Secret("good"))))
     async with KubeClient(access) as client:
         chance = random.Random(seed)
-        coroutine = watch(client, NODES, partial(decode, NODE), mirror, chance=chance, settings=HASTY)
+        one_pass = partial(decode_event, NODE)
+        coroutine = watch(
+            client, NODES, partial(decode, NODE), mirror, chance=chance, settings=HASTY, decode_event=one_pass
+        )
         task = asyncio.create_task(coroutine)
         try:
             await live(endpoint, chance, 300)
