@@ -29,8 +29,8 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from benching import inside, outside, servers, table  # noqa: E402
 
-FULL = {"idle": 5.0, "rate": 80, "seconds": 21.0, "repairs": 100, "storm": 500}
-QUICK = {"idle": 1.0, "rate": 50, "seconds": 2.0, "repairs": 5, "storm": 10}
+FULL = {"idle": 5.0, "rate": 80, "seconds": 21.0, "repairs": 100, "storm": 500, "timeout": 20}
+QUICK = {"idle": 1.0, "rate": 50, "seconds": 2.0, "repairs": 2, "storm": 10, "timeout": 3}
 
 
 def arguments() -> argparse.Namespace:

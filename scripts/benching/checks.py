@@ -23,8 +23,8 @@ REQUESTS = f"/apis/{GROUP}/v1/namespaces/{objects.NAMESPACE}/benchremediations"
 TEMPLATES = f"/apis/{GROUP}/v1/namespaces/{objects.NAMESPACE}/benchremediationtemplates"
 CHECKS = f"/apis/cluster.x-k8s.io/v1alpha3/namespaces/{objects.NAMESPACE}/machinehealthchecks"
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-BUDGETS = "remediationbudgets.node-remedy.dev"
-TIMEOUT_S = 20  # of the checks: longer than it takes to write a storm
+# Without the kind of budgets the default one holds, and no storm can be let through.
+HAS_BUDGETS = any(tree["metadata"]["name"] == "remediationbudgets.node-remedy.dev" for tree in crds.ours())
 LIMIT = 40  # percent
 LONG_AGO_S = 3_600
 
@@ -32,8 +32,9 @@ LONG_AGO_S = 3_600
 class Patients:
     """Makes nodes sick and well again, and notes when requests come and go."""
 
-    def __init__(self, fleet: Fleet) -> None:
+    def __init__(self, fleet: Fleet, timeout_s: int = 0) -> None:
         self._fleet = fleet
+        self.timeout_s = timeout_s  # of the checks: longer than it takes to tell a storm of nodes sick
         self.requested: dict[str, float] = {}
         self.open: set[str] = set()
         self.most = 0
@@ -48,14 +49,14 @@ class Patients:
         meta = {"name": "bench", "namespace": objects.NAMESPACE}
         template = {"apiVersion": f"{GROUP}/v1", "kind": "BenchRemediationTemplate", "metadata": meta}
         await self._fleet.send("POST", TEMPLATES, {**template, "spec": {"template": {"spec": {"strategy": "none"}}}})
-        if any(tree["metadata"]["name"] == BUDGETS for tree in crds.ours()):
+        if HAS_BUDGETS:
             path = "/apis/node-remedy.dev/v1alpha1/remediationbudgets"
             await until(lambda: self._fleet.is_served(path), "the budget's kind is served")
             await self._fleet.send("POST", path, wide_budget())
 
     async def make_checks(self) -> None:
         for pool, limit in (("open", {}), ("limited", {"maxUnhealthy": f"{LIMIT}%"})):
-            await self._fleet.send("POST", CHECKS, a_check(pool, limit))
+            await self._fleet.send("POST", CHECKS, a_check(pool, self.timeout_s, limit))
 
     async def drop_checks(self) -> None:
         for pool in ("open", "limited"):
@@ -114,14 +115,14 @@ def stamp(moment: float) -> str:
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def a_check(pool: str, limit: dict[str, Any]) -> dict[str, Any]:
+def a_check(pool: str, timeout_s: int, limit: dict[str, Any]) -> dict[str, Any]:
     return {
         "apiVersion": "cluster.x-k8s.io/v1alpha3",
         "kind": "MachineHealthCheck",
         "metadata": {"name": pool, "namespace": objects.NAMESPACE},
         "spec": {
             "selector": {"matchLabels": {"pool": pool}},
-            "unhealthyConditions": [{"type": "Ready", "status": "Unknown", "timeout": f"{TIMEOUT_S}s"}],
+            "unhealthyConditions": [{"type": "Ready", "status": "Unknown", "timeout": f"{timeout_s}s"}],
             "externalRemediationTemplate": {
                 "apiVersion": f"{GROUP}/v1",
                 "kind": "BenchRemediationTemplate",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import statistics
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,6 @@ from benching.counting import Requests, per_repair
 from benching.fleet import Fleet, until
 from benching.measured import Manager, Measured, a_yardstick
 from benching.servers import Server
-
-from noderemedy.rooms import ROOMS
 
 SETTLE_S = 1.0
 SLICES = 7
@@ -47,7 +46,7 @@ async def measure(server: Server, folder: Path, sizes: list[int], plan: Plan) ->
 
 async def one_size(fleet: Fleet, server: Server, folder: Path, size: int, plan: Plan) -> Figures:
     figures: Figures = {"nodes": size, "bytesPerNode": await fleet.bytes_per_node()}
-    patients = Patients(fleet)
+    patients = Patients(fleet, plan["timeout"])
     bare = a_yardstick(server.kubeconfig, folder)
     figures["bareSyncS"] = await asyncio.to_thread(bare.wait_for, "synced")
     await patients.make_checks()
@@ -62,9 +61,9 @@ async def one_size(fleet: Fleet, server: Server, folder: Path, size: int, plan: 
             hands.size = size
             await hands.watch()
             await repairs(hands, manager, requests, figures, plan["repairs"])
-        if any(room.name == "remediation" for room in ROOMS):
-            async with patients.watching():
-                await sickness(patients, manager, requests, figures, plan["repairs"])
+        async with patients.watching():
+            await sickness(patients, manager, requests, figures, plan["repairs"])
+            if checks.HAS_BUDGETS:
                 await storm(patients, figures, plan["storm"])
                 await limit(patients, figures)
         figures["peakMb"] = manager.memory_mb("VmHWM")
@@ -122,7 +121,7 @@ async def repairs(fleet: Fleet, manager: Manager, requests: Requests, figures: F
     for number in numbers:
         name = objects.name_of(number)
         begun = await fleet.mark(number)
-        await until(lambda name=name: name in fleet.held, f"{name} is held", 0.001)  # type: ignore[misc]
+        await until(partial(fleet.held.__contains__, name), f"{name} is held", 0.001)
         latencies.append((fleet.held[name] - begun) * 1000)
     names = {objects.name_of(number) for number in numbers}
     await asyncio.gather(*(fleet.power(number, False) for number in numbers))
@@ -140,13 +139,14 @@ async def repairs(fleet: Fleet, manager: Manager, requests: Requests, figures: F
 async def sickness(patients: Patients, manager: Manager, requests: Requests, figures: Figures, wish: int) -> None:
     """Nodes whose timeout is over already, one after the other: how long until the request is written?"""
     numbers = objects.numbers_of("open", figures["nodes"])[:wish]
+    await until(lambda: time.monotonic() > manager.begun + patients.timeout_s + 5, "it has watched for long enough")
     effects = manager.effects()
     requests.since()
     latencies = []
     for number in numbers:
         name = objects.name_of(number)
         begun = await patients.fall_sick(number, time.time() - checks.LONG_AGO_S)
-        await until(lambda name=name: name in patients.requested, f"{name} has its request", 0.001)  # type: ignore[misc]
+        await until(partial(patients.requested.__contains__, name), f"{name} has its request", 0.001)
         latencies.append((patients.requested[name] - begun) * 1000)
     await patients.recover(numbers)
     await asyncio.sleep(SETTLE_S)
@@ -163,9 +163,11 @@ async def storm(patients: Patients, figures: Figures, wish: int) -> None:
     since = float(int(time.time()))
     begun = time.monotonic() - (time.time() - since)
     await asyncio.gather(*(patients.fall_sick(number, since) for number in numbers))
-    due = begun + checks.TIMEOUT_S + 1
+    due = begun + patients.timeout_s + 1
     if time.monotonic() > due:
-        raise SystemExit(f"{len(numbers)} nodes could not be told sick within {checks.TIMEOUT_S} s: too busy a machine")
+        raise SystemExit(
+            f"{len(numbers)} nodes could not be told sick within {patients.timeout_s} s: too busy a machine"
+        )
     await until(lambda: names <= patients.requested.keys(), f"{len(names)} requests are written")
     figures["storm"] = len(numbers)
     figures["stormS"] = max(0.0, max(patients.requested.values()) - due)

@@ -58,6 +58,8 @@ def of_checks(figures: Figures) -> Iterator[Line]:
         return
     yield at_most("sick to request written, p50", figures["sickMsP50"], 30, " ms", digits=1)
     yield at_most("sick to request written, p99", figures["sickMsP99"], 100, " ms", digits=1)
+    if "storm" not in figures:
+        return
     storm = f"{figures['storm']} nodes, until the last request"
     yield at_most("many fail in one second", figures["stormS"], 5, " s", storm, 1)
     limit = f"{figures['limitedSick']:,} of {figures['limited']:,} sick, {figures['limitedRequests']:,} requests"
