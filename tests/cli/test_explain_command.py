@@ -13,6 +13,7 @@ from tests.builders import MACHINE_AT, NOW
 from tests.cli.test_plan_health import EXAMPLE, a_machine, a_node, a_pool
 
 from noderemedy.cli.main import cli
+from noderemedy.manager import explain as explaining
 from noderemedy.model.ids import INCIDENT, SYSTEM, ref
 from noderemedy.model.incident import Detection
 from noderemedy.wire.incidents import incident_body
@@ -112,11 +113,9 @@ def test_a_machine_that_nobody_judges(tmp_path: Path) -> None:
 )
 def test_a_wrong_name_gets_near_ones(tmp_path: Path, name: str, told: str) -> None:
     """One line, exit code 2, no traceback."""
-    from noderemedy.manager.explain import NoSuchTarget
-
     result = explained(tmp_path, name)
 
-    assert isinstance(result.exception, NoSuchTarget)
+    assert isinstance(result.exception, explaining.NoSuchTarget)
     assert f"there is no node or machine {name!r}" in str(result.exception)
     assert told in str(result.exception)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from noderemedy.core.incident import aspects, diary, ending, records
 from noderemedy.core.metal3 import annotation, backup, cleanup
 from noderemedy.core.metal3.annotation import ANSWERS, Says
 from noderemedy.engine.leadership import Leadership
@@ -23,7 +24,7 @@ from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.crash import hung_node, play
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.run import simulate
-from noderemedy.wire import objects, shapes
+from noderemedy.wire import incidents, objects, shapes
 
 Sabotage = Callable[[pytest.MonkeyPatch], None]
 
@@ -97,6 +98,22 @@ def restored_again_and_again(patch: pytest.MonkeyPatch) -> None:
 
 
 # rule -> the sabotage under which a hung node's story, or a simulated day, breaks it
+def the_hold_is_not_noted(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(diary, "ASPECTS", tuple(aspect for aspect in diary.ASPECTS if aspect is not aspects.hold))
+
+
+def records_are_never_closed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ending, "ending", lambda view, found, record: None)
+
+
+def a_record_holds_its_last_step_only(patch: pytest.MonkeyPatch) -> None:
+    true_body = incidents.status_body
+    patch.setattr(records, "goes_on", lambda wanted, stored: True)
+    patch.setattr(
+        incidents, "status_body", lambda record: true_body(msgspec.structs.replace(record, steps=record.steps[-1:]))
+    )
+
+
 STORY_SABOTAGES: dict[str, Sabotage] = {
     "S1: Node": a_held_host_passes_for_off,
     "S1: Pod": pods_of_a_silent_node_are_forced_out,
@@ -104,6 +121,9 @@ STORY_SABOTAGES: dict[str, Sabotage] = {
     "P1": pods_of_a_silent_node_are_forced_out,
     "S6": the_hold_is_never_released,
     "S13": nothing_is_restored,
+    "S15: no record says hold": the_hold_is_not_noted,
+    "S15: Incident": records_are_never_closed,
+    "S15: steps": a_record_holds_its_last_step_only,
     "L1": no_pod_is_made_again,
     "L2": the_backup_is_never_dropped,
     "L3": the_hold_is_never_released,

@@ -19,6 +19,7 @@ from noderemedy.sim.kinds import ATTACHMENT, POD, STATEFUL_SET
 from noderemedy.sim.lifecycle import OUT_OF_SERVICE, is_out_of_service
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
+from noderemedy.sim.recordcheckers import RecordCheckers
 from noderemedy.sim.remediationcheckers import RemediationCheckers
 from noderemedy.sim.server import Process as Workload
 from noderemedy.sim.server import Server
@@ -44,6 +45,7 @@ class Checkers:
         cluster.api.subscribe(POD, self._pod)
         cluster.api.subscribe(ATTACHMENT, self._attachment)
         self.successors = Successors(cluster, self.complain, self.ran)
+        self.records = RecordCheckers(cluster, self.complain, self.ran)
         cluster.provider.on_instance.append(self._follow)
         for server in cluster.servers.values():
             self._follow(server)
@@ -142,6 +144,7 @@ class Checkers:
             self._nothing_left_behind(name)
         self.successors.at_rest()
         self.remediations.at_rest()
+        self.records.at_rest()
         self._workload_runs()
         if engine is not None:
             self._converged(engine)

@@ -7,17 +7,20 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, a_backup, a_hold, a_node, ago
+from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, a_backup, a_hold, a_node, ago, later
 from tests.core.incident.scene import CHECK_AT, Scene, a_check
 
+from noderemedy.core.incident import records
+from noderemedy.model.actions import WriteIncident
 from noderemedy.model.budget import Granted, Refused, answer_ref
 from noderemedy.model.host import Consumer, Power
 from noderemedy.model.ids import INCIDENT
-from noderemedy.model.incident import STEPS_MAX, Ending, Incident
+from noderemedy.model.incident import STEPS_MAX, Ending, Incident, Record, Step
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Taint
 from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import MachineDeleting
+from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import Span, Wall
 
 OUT_OF_SERVICE = Taint("node.kubernetes.io/out-of-service", "NoExecute", "nodeshutdown")
@@ -458,3 +461,19 @@ def test_events_of_hosts_wake_their_machine() -> None:
 
     assert scene.diary() is not None
     assert HOST_AT.name in str(scene.diary())
+
+
+def test_what_another_leader_wrote_is_never_written_over() -> None:
+    """A diary from before that is not written under the new version: it is made anew first."""
+    scene = a_sick_scene()
+    scene.change(machine={"needs_remediation": True})
+    diary = scene.diary()
+    assert diary is not None
+    foreign = Step(scene.now.wall, "annotation", "hold", "held since then")
+    stored = replace(scene.incident(), record=Record((foreign,)))
+    view = records.RecordView(diary, scene.now.mono, Present(stored, "9", scene.now.mono), Absent())
+
+    assert () == records.decide(view, later(60, scene.now)).actions
+    mine = replace(stored, record=Record())
+    view = records.RecordView(diary, scene.now.mono, Present(mine, "9", scene.now.mono), Present(0, "", NOW.mono))
+    assert [WriteIncident] == [type(action) for action in records.decide(view, later(60, scene.now)).actions]

@@ -248,3 +248,17 @@ def test_a_pause_in_the_far_future_can_be_told() -> None:
     """The last moment that a calendar knows is shown, not crashed on."""
     for until in (Wall(253_402_300_799_000), Wall(253_402_345_000_000), Wall(-62_135_640_000_000)):
         assert "paused by" in PausedByPerson(until).note()
+
+
+def test_all_gates_are_explained() -> None:
+    """People see every gate in order, open or closed; without a host only those that can be asked; else none."""
+    every = (*gates.BEFORE_ANYTHING, *gates.BEFORE_THE_TABLE, *gates.BEFORE_A_ROW, *gates.BEFORE_POWER_OFF)
+    paused = gates.explain(BLOCKED["paused until"][0], NOW)
+
+    assert [gate.__name__.replace("_", " ") for gate in every] == [passage.gate for passage in paused]
+    assert [("paused by person", PausedByPerson(UNTIL), UNTIL)] == [
+        (passage.gate, passage.reason, passage.until) for passage in paused if passage.reason
+    ]
+    assert "host missing" == gates.explain(BLOCKED["host missing"][0], NOW)[-2].gate
+    assert "host not named" == gates.explain(BLOCKED["host not named"][0], NOW)[-1].gate
+    assert () == gates.explain(a_view(a_machine()), NOW)

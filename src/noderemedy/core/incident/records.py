@@ -47,8 +47,8 @@ def decide(view: RecordView, now: Now) -> Decision:
     if not isinstance(view.stored, Present):
         return begin(view, now)
     incident: Incident = view.stored.obj
-    if not incident.is_open or incident.deleting:
-        return NOTHING  # the diary is about to see that
+    if not incident.is_open or incident.deleting or not goes_on(view.diary.record, incident.record):
+        return NOTHING  # another leader wrote: the diary is about to see that
     wanted = with_pods(view, incident.record)
     due = write_at(view, incident, now)
     if wanted != incident.record and now.mono >= due:
@@ -62,6 +62,11 @@ def decide(view: RecordView, now: Now) -> Decision:
         guard = Guard(entry.obj.uid)
         return Decision((DropIncident(ref, guard),), (IncidentsOverflow(PER_TARGET),))
     return Decision(wake_at=due) if wanted != incident.record else NOTHING
+
+
+def goes_on(wanted: Record, stored: Record) -> bool:
+    """Whether what is wanted only appends to what is stored."""
+    return wanted.steps[: len(stored.steps)] == stored.steps
 
 
 def behind(view: RecordView, wanted: Record) -> IncidentBehind:

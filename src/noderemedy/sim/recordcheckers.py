@@ -1,0 +1,128 @@
+"""S15: history is append-only and gap-free, and one record explains every side effect.
+
+Looks at each event of an Incident (only appended to, closed once), and notes what was done to a node: a host held, a
+Node deleted by us, a Machine marked by a check, its owner asked. When the world is at rest each of them must be a step
+of an Incident of that very Machine, whether that Incident is still kept or was dropped meanwhile.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from noderemedy.model.ids import HOST, INCIDENT, MACHINE, NODE
+from noderemedy.model.machineconditions import OWNER_REMEDIATED
+from noderemedy.sim.apiserver import Tree, WatchEvent
+from noderemedy.sim.cluster import Cluster
+from noderemedy.wire import names
+
+RULE = "S15"
+AROUND_MS = 60_000  # a Machine that goes while it is being acted on takes that with it
+
+
+class Effect(Struct, frozen=True):
+    """Something that was done, to which Machine, and how a record tells it."""
+
+    machine_uid: str
+    what: str
+    value: str
+    at_ms: int
+
+
+class RecordCheckers:
+    """Watches Incidents, and what they have to explain."""
+
+    def __init__(self, cluster: Cluster, complain: Callable[[str, str], None], ran: Counter[str]) -> None:
+        self._cluster = cluster
+        self._complain = complain
+        self._ran = ran
+        self._records: dict[str, Tree] = {}  # by uid, as they were last
+        self._effects: dict[tuple[str, str, str], Effect] = {}
+        self._gone: dict[str, int] = {}  # uid of a Machine: when it went
+        for kind, listener in ((INCIDENT, self._incident), (HOST, self._host), (MACHINE, self._machine)):
+            if cluster.api.resources.find(kind):
+                cluster.api.subscribe(kind, listener)
+        cluster.api.subscribe(NODE, self._node)
+
+    # --- what happened -------------------------------------------------------------------------------------------
+
+    def _note(self, machine_uid: str, what: str, value: str) -> None:
+        self._effects.setdefault(
+            (machine_uid, what, value), Effect(machine_uid, what, value, self._cluster.agenda.now_ms)
+        )
+
+    def _host(self, event: WatchEvent) -> None:
+        text = (event.tree["metadata"].get("annotations") or {}).get(names.HOLD)
+        if event.type == "DELETED" or not text or '"machineUid"' not in text:
+            return
+        hold = json.loads(text)
+        self._note(hold["machineUid"], "hold", f"held since {hold['since']}")
+
+    def _node(self, event: WatchEvent) -> None:
+        """A Node that went after we had recorded that on its Machine."""
+        if event.type != "DELETED":
+            return
+        for machine in self._cluster.machines(event.tree["metadata"]["name"]):
+            at = (machine["metadata"].get("annotations") or {}).get(names.NODE_DELETED_AT)
+            if at:
+                self._note(machine["metadata"]["uid"], "deletion of the Node", f"decided at {at}")
+
+    def _machine(self, event: WatchEvent) -> None:
+        meta = event.tree["metadata"]
+        if event.type == "DELETED":
+            self._gone[meta["uid"]] = self._cluster.agenda.now_ms
+            return
+        mark = (meta.get("annotations") or {}).get(names.NEEDS_REMEDIATION, "")
+        if mark.startswith(names.MARKED_BY):
+            self._note(meta["uid"], "request", "marked")
+        for condition in event.tree.get("status", {}).get("conditions", ()):
+            if (condition["type"], condition["status"]) == (OWNER_REMEDIATED, "False"):
+                self._note(meta["uid"], OWNER_REMEDIATED, "False")
+
+    # --- what is told --------------------------------------------------------------------------------------------
+
+    def _incident(self, event: WatchEvent) -> None:
+        tree = event.tree
+        before = self._records.get(tree["metadata"]["uid"])
+        self._records[tree["metadata"]["uid"]] = tree
+        if before is None:
+            return
+        self._ran["S15 append-only"] += 1
+        name, was, is_now = tree["metadata"]["name"], before.get("status", {}), tree.get("status", {})
+        if event.type == "DELETED":
+            if "outcome" not in was:
+                self._complain(RULE, f"Incident {name} was dropped before it was over")
+            return
+        told = was.get("steps", [])
+        if is_now.get("steps", [])[: len(told)] != told:
+            self._complain(RULE, f"steps of Incident {name} were changed")
+        if "outcome" in was and was != is_now:
+            self._complain(RULE, f"Incident {name} went on after it was closed")
+        if found(before) != found(tree):
+            self._complain(RULE, f"what Incident {name} had found was changed")
+
+    def at_rest(self) -> None:
+        """Everything is explained, and nothing is open any more."""
+        told = {
+            (tree["spec"]["target"].get("uid", ""), step["what"], step.get("value", ""))
+            for tree in self._records.values()
+            for step in tree.get("status", {}).get("steps", ())
+        }
+        for identity, effect in sorted(self._effects.items()):
+            self._ran["S15 explained"] += 1
+            went = self._gone.get(effect.machine_uid)
+            is_excused = went is not None and abs(went - effect.at_ms) < AROUND_MS
+            if identity not in told and not is_excused:
+                self._complain(RULE, f"no record says {effect.what} {effect.value} of Machine {effect.machine_uid}")
+        for tree in self._cluster.api.list(INCIDENT) if self._cluster.api.resources.find(INCIDENT) else ():
+            self._ran["S15 closed"] += 1
+            if "outcome" not in tree.get("status", {}):
+                self._complain(RULE, f"Incident {tree['metadata']['name']} is still open")
+
+
+def found(tree: Tree) -> Tree:
+    """All of the spec but a person's answer."""
+    return {key: value for key, value in tree["spec"].items() if key != "approval"}

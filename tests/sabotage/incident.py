@@ -1,0 +1,231 @@
+"""Sabotages of records, approvals, explanations and history: one line of harm each.
+
+`tests/test_sabotage_incident.py` runs them.
+"""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+from tests.cli import test_explain_command as explain_tests
+from tests.core import test_approvals
+from tests.core.incident import test_bounds, test_diary, test_fixpoint
+from tests.core.metal3 import test_gates
+from tests.sabotage.running import Sabotage, set_to
+from tests.wire import test_incidents
+
+from noderemedy.core import approvals
+from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
+from noderemedy.core.metal3 import gates
+from noderemedy.model.incident import Answer, Approval
+from noderemedy.model.time import Span
+from noderemedy.wire import incidents
+
+NOTED, DETECTION, GATE = diary.noted, diary.detection, approvals.unapproved
+
+BEGINNING = (
+    Sabotage(
+        "a machine that starts is an incident",
+        set_to(view, "NOT_SICK", ()),
+        (test_diary.test_a_machine_that_starts_is_no_incident, test_diary.test_a_machine_that_leaves_is_no_incident),
+    ),
+    Sabotage(
+        "a sign that has time is none",
+        set_to(view, "NOT_SICK", (object,)),
+        (test_diary.test_a_record_begins_when_a_target_leaves_healthy,),
+    ),
+    Sabotage(
+        "a record begins at once",
+        set_to(records, "begin_at", lambda seen: seen.begun),
+        (test_diary.test_a_blink_is_not_written_down,),
+    ),
+    Sabotage(
+        "an episode is named by its target only",
+        set_to(diary, "episode", lambda uid, boot_id, first: "0123456789"),
+        (test_diary.test_an_episode_is_named_by_node_boot_and_first_sign,),
+    ),
+    Sabotage(
+        "a name is used twice",
+        set_to(diary, "incident_ref", lambda found: facts.incident_ref(replace(found, episode="0" * 10))),
+        (test_diary.test_an_episode_is_named_by_node_boot_and_first_sign,),
+    ),
+    Sabotage(
+        "nobody waits for an incident",
+        set_to(view, "needs_approval", lambda verdict, reader: False),
+        (test_approvals.test_an_incident_that_somebody_waits_for_is_opened_at_once,),
+    ),
+)
+STEPS = (
+    Sabotage(
+        "only the first step is kept",
+        set_to(diary, "noted", lambda *given: replace(NOTED(*given), steps=NOTED(*given).steps[:1])),
+        (test_diary.test_one_record_explains_a_whole_repair,),
+    ),
+    Sabotage(
+        "every change is written",
+        set_to(records, "write_at", lambda seen, incident, now: now.mono),
+        (test_diary.test_writes_of_one_record_are_apart, test_diary.test_a_whole_repair_takes_few_writes),
+    ),
+    Sabotage(
+        "every host is ours",
+        set_to(view, "own_host", lambda at, machine, key, reader: reader.read(at)),
+        (test_diary.test_the_hold_of_another_consumer_is_not_ours,),
+    ),
+    Sabotage(
+        "what another leader wrote is written over",
+        set_to(records, "goes_on", lambda wanted, stored: True),
+        (test_diary.test_what_another_leader_wrote_is_never_written_over,),
+    ),
+    Sabotage(
+        "what is stored is forgotten",
+        set_to(diary, "noted", lambda seen, found, stored, now: NOTED(replace(seen, diary=None), found, stored, now)),
+        (test_diary.test_writes_of_one_record_are_apart,),
+    ),
+    *(
+        Sabotage(
+            f"no aspect {aspect.__name__}",
+            set_to(diary, "ASPECTS", tuple(one for one in aspects.ASPECTS if one is not aspect)),
+            tests,
+        )
+        for aspect, tests in {
+            aspects.verdict: (test_diary.test_the_verdict_is_a_step,),
+            aspects.approval: (test_approvals.test_a_persons_answer_is_read_and_noted,),
+            aspects.grant: (test_diary.test_the_budgets_answer_is_a_step,),
+            aspects.taint: (test_diary.test_a_taint_is_a_step,),
+            aspects.hold: (test_diary.test_each_aspect_is_a_step, test_fixpoint.test_an_open_record_says_what_is_there),
+            aspects.conditions: (test_diary.test_each_aspect_is_a_step,),
+            aspects.deletion: (test_diary.test_each_aspect_is_a_step,),
+            aspects.leaving: (test_diary.test_each_aspect_is_a_step,),
+            aspects.request: (test_diary.test_a_repair_that_nobody_judges_is_an_incident,),
+            aspects.power: (test_diary.test_one_record_explains_a_whole_repair,),
+            aspects.backup: (test_diary.test_one_record_explains_a_whole_repair,),
+            aspects.node: (test_diary.test_one_record_explains_a_whole_repair,),
+        }.items()
+    ),
+)
+ENDING = (
+    Sabotage(
+        "a record is closed at once",
+        set_to(ending, "QUIET", Span(0)),
+        (test_diary.test_a_target_may_recover_by_itself, test_diary.test_a_target_that_flaps_goes_on_with_its_record),
+    ),
+    Sabotage(
+        "nothing was ever done",
+        set_to(ending, "EFFECTS", frozenset()),
+        (
+            test_diary.test_one_record_explains_a_whole_repair,
+            test_diary.test_a_repair_that_nobody_judges_ends_with_a_ready_node,
+        ),
+    ),
+    Sabotage(
+        "something was always done",
+        set_to(ending, "was_something_done", lambda record: True),
+        (test_diary.test_a_target_may_recover_by_itself, test_diary.test_a_target_that_nobody_judges_any_more),
+    ),
+    Sabotage(
+        "whoever is gone was replaced",
+        set_to(ending, "departed", lambda record: ending.Ending.REPLACED),
+        (test_diary.test_a_machine_that_is_gone_ends_its_record,),
+    ),
+    Sabotage(
+        "a record has no end",
+        set_to(ending, "STEPS_MAX", 10**6),
+        (test_diary.test_a_full_record_is_followed_by_another,),
+    ),
+    Sabotage(
+        "every node is ready",
+        set_to(ending, "is_ready", lambda node: True),
+        (test_diary.test_a_repair_that_nobody_judges_ends_with_a_ready_node,),
+    ),
+)
+BOUNDS = (
+    Sabotage(
+        "all of a target's records are kept",
+        set_to(records, "PER_TARGET", 1_000),
+        (test_bounds.test_what_is_gone_already_is_no_trouble, test_bounds.test_each_write_has_its_reason),
+    ),
+    Sabotage(
+        "the shelf drops nothing",
+        set_to(shelf, "AT_ONCE", 0),
+        (test_bounds.test_too_few_to_drop_are_left_alone,),
+    ),
+    Sabotage(
+        "old lists of pods will do",
+        set_to(records, "listed", lambda seen: getattr(seen.pods, "obj", None)),
+        (test_bounds.test_a_list_from_before_the_record_does_not_count,),
+    ),
+    Sabotage(
+        "every pod is written down",
+        set_to(records, "PODS_MAX", 10_000),
+        (test_bounds.test_pods_are_listed_once_and_bounded,),
+    ),
+)
+SERVING = (
+    Sabotage(
+        "every kind is served",
+        set_to(records, "is_served", lambda kind, reader: True),
+        (test_diary.test_without_incidents_nothing_is_written_and_nothing_disturbed,),
+    ),
+    Sabotage(
+        "no kind is served",
+        set_to(records, "is_served", lambda kind, reader: False),
+        (test_diary.test_incidents_that_are_installed_later_are_written,),
+    ),
+)
+APPROVAL = (
+    Sabotage(
+        "silence is consent",
+        set_to(
+            test_approvals,
+            "unapproved",
+            lambda question, now: GATE(
+                replace(question, answer=question.answer or Approval(Answer.APPROVE)),
+                now,
+            ),
+        ),
+        (test_approvals.test_every_answer_has_its_meaning, test_approvals.test_an_answer_is_to_one_incident),
+    ),
+    Sabotage(
+        "an answer is for ever",
+        set_to(
+            approvals,
+            "opened",
+            lambda target: approvals.place(target),
+        ),
+        (test_approvals.test_an_answer_is_to_one_incident,),
+    ),
+    Sabotage(
+        "garbage is an approval",
+        set_to(incidents, "approval", lambda tree: Approval(Answer.APPROVE) if tree is not None else None),
+        (test_incidents.test_answers_of_people,),
+    ),
+)
+WIRE = (
+    Sabotage(
+        "pods are not read",
+        set_to(incidents, "PodSeen", lambda *given: None),
+        (test_incidents.test_what_is_written_is_read_back,),
+    ),
+    Sabotage(
+        "the last step is not shown",
+        set_to(incidents, "moment", lambda at: ""),
+        (test_incidents.test_people_see_the_last_step,),
+    ),
+)
+EXPLAINING = (
+    Sabotage(
+        "gates are not explained",
+        set_to(gates, "passages", lambda asked, seen, now: ()),
+        (test_gates.test_all_gates_are_explained,),
+    ),
+    Sabotage(
+        "a machine has its own name only",
+        set_to(explain_tests.explaining, "names_of", lambda ref: (ref.name,)),
+        (explain_tests.test_a_target_has_many_names, explain_tests.test_machines_of_one_name_are_all_explained),
+    ),
+    Sabotage(
+        "no name is near",
+        set_to(explain_tests.explaining, "NEAR", 1.0),
+        (explain_tests.test_a_wrong_name_gets_near_ones,),
+    ),
+)
+SABOTAGES = (*BEGINNING, *STEPS, *ENDING, *BOUNDS, *SERVING, *APPROVAL, *WIRE, *EXPLAINING)
