@@ -92,6 +92,13 @@ STEPS = (
             aspects.grant: (test_diary.test_the_budgets_answer_is_a_step,),
             aspects.taint: (test_diary.test_a_taint_is_a_step,),
             aspects.hold: (test_diary.test_each_aspect_is_a_step, test_fixpoint.test_an_open_record_says_what_is_there),
+            aspects.hold_for: (test_diary.test_each_aspect_is_a_step,),
+            aspects.replacement: (test_diary.test_each_aspect_is_a_step,),
+            aspects.remediation: (
+                test_diary.test_the_phases_of_a_remediation_are_steps,
+                test_diary.test_a_remediation_that_gives_the_machine_to_its_owner_is_an_escalation,
+            ),
+            aspects.requests: (test_diary.test_a_request_of_any_kind_is_a_step,),
             aspects.conditions: (test_diary.test_each_aspect_is_a_step,),
             aspects.deletion: (test_diary.test_each_aspect_is_a_step,),
             aspects.leaving: (test_diary.test_each_aspect_is_a_step,),

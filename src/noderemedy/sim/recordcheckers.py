@@ -55,11 +55,13 @@ class RecordCheckers:
         )
 
     def _host(self, event: WatchEvent) -> None:
-        text = (event.tree["metadata"].get("annotations") or {}).get(names.HOLD)
-        if event.type == "DELETED" or not text or '"machineUid"' not in text:
+        if event.type == "DELETED":
             return
-        hold = json.loads(text)
-        self._note(hold["machineUid"], "hold", f"held since {hold['since']}")
+        for key, text in (event.tree["metadata"].get("annotations") or {}).items():
+            what = "hold" if key == names.HOLD else "hold of the remediation" if key.startswith(names.HOLD_FOR) else ""
+            if what and '"machineUid"' in text:
+                hold = json.loads(text)
+                self._note(hold["machineUid"], what, f"held since {hold['since']}")
 
     def _node(self, event: WatchEvent) -> None:
         """A Node that went after we had recorded that on its Machine."""

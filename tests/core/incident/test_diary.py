@@ -13,16 +13,21 @@ from tests.core.incident.scene import CHECK_AT, Scene, a_check
 from noderemedy.core.incident import records
 from noderemedy.model.actions import WriteIncident
 from noderemedy.model.budget import Granted, Refused, answer_ref
+from noderemedy.model.healthcheck import TemplateRef
 from noderemedy.model.host import Consumer, Power
-from noderemedy.model.ids import INCIDENT
+from noderemedy.model.ids import INCIDENT, REMEDIATION, Kind, ref
 from noderemedy.model.incident import STEPS_MAX, Ending, Incident, Record, Step
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Taint
 from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import MachineDeleting
+from noderemedy.model.remediation import Evidence, Metal3Remediation, Phase, Progress
+from noderemedy.model.replacement import Replacement
+from noderemedy.model.request import ExternalRequest
 from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import Span, Wall
 
+REMEDIATION_AT = ref(REMEDIATION, MACHINE_AT.name, MACHINE_AT.namespace)
 OUT_OF_SERVICE = Taint("node.kubernetes.io/out-of-service", "NoExecute", "nodeshutdown")
 
 
@@ -220,6 +225,15 @@ ASPECTS: dict[str, tuple[dict[str, Any], str]] = {
         {"machine": {"conditions": (Condition("ExternallyRemediated", "False", NOW.wall),)}},
         "ExternallyRemediated False",
     ),
+    "a hold for a Metal3Remediation": (
+        {"host": {"held_for": (("remediation-uid", a_hold(since=NOW.wall)),)}},
+        f"hold of the remediation held since {NOW.wall}",
+    ),
+    "its owner replaces it": ({"machine": {"replacement": Replacement("worker-9", NOW.wall)}}, "replacement drain"),
+    "a replacement that cannot be read": (
+        {"machine": {"replacement": Malformed("garbage")}},
+        "replacement unreadable",
+    ),
     "the machine goes": ({"machine": {"deleting": True}}, "machine deleting"),
 }
 
@@ -233,6 +247,51 @@ def test_each_aspect_is_a_step(name: str) -> None:
     scene.wait(20)
 
     assert [expected] == scene.told()
+
+
+def a_remediation(phase: Phase, **evidence: Any) -> Metal3Remediation:
+    return Metal3Remediation("remediation-uid", progress=Progress(phase, evidence=Evidence(**evidence)))
+
+
+def test_the_phases_of_a_remediation_are_steps() -> None:
+    """Each with the evidence that its room put into the object; in the end it is gone."""
+    scene = a_sick_scene()
+    phases = (a_remediation(Phase.NEW), a_remediation(Phase.FREEING, node_uid="n", off_at=NOW.wall, proof="PoweredOff"))
+    for one in phases:
+        scene.put(REMEDIATION_AT, one)
+        scene.wait(20)
+    scene.loses(REMEDIATION_AT, "remediation-uid")
+    scene.wait(20)
+
+    assert ["remediation requested", "remediation freeing", "remediation"] == scene.told()
+    assert f"node n, off at {NOW.wall}, proof PoweredOff" == scene.incident().record.steps[1].evidence
+
+
+def test_a_remediation_that_gives_the_machine_to_its_owner_is_an_escalation() -> None:
+    """The machine is gone after that: escalated."""
+    scene = a_sick_scene()
+    scene.put(REMEDIATION_AT, a_remediation(Phase.DELETING_MACHINE))
+    scene.wait(20)
+    scene.loses(MACHINE_AT, scene.machine.uid)
+
+    assert Ending.ESCALATED == scene.incident().record.ending
+
+
+def test_a_request_of_any_kind_is_a_step() -> None:
+    """A template of somebody else's: its request is noted by kind and uid, and when it is gone."""
+    scene = Scene(check=a_check(template=TemplateRef("example.com/v1", "DoctorTemplate", "t", "metal")))
+    kind = Kind("example.com", "Doctor")
+    scene.engine.followed(kind, scene.now)
+    at = ref(kind, MACHINE_AT.name, MACHINE_AT.namespace)
+    scene.falls_sick()
+    scene.wait(40)
+    scene.put(at, ExternalRequest("doctor-uid", owner_uid=scene.machine.uid))
+    scene.step()
+    scene.wait(20)
+    scene.loses(at, "doctor-uid")
+    scene.wait(20)
+
+    assert ["external request Doctor doctor-uid", "external request"] == scene.told()
 
 
 def test_a_taint_is_a_step() -> None:

@@ -20,13 +20,20 @@ from noderemedy.model.ids import Ref
 from noderemedy.model.incident import TEXT_MAX, Approval, Detection
 from noderemedy.model.machineconditions import OURS
 from noderemedy.model.node import NodeBackup
+from noderemedy.model.remediation import Progress
+from noderemedy.model.replacement import Replacement
 from noderemedy.model.room import Entry, Present
 from noderemedy.model.time import Wall
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 GONE = "gone"
 # What was done, by us or for us; the rest is what was seen.
-EFFECTS = frozenset({"request", "hold", "backup", "taint out-of-service", *OURS})
+EFFECTS = frozenset(
+    {
+        *("request", "hold", "backup", "taint out-of-service", *OURS),
+        *("external request", "replacement", "remediation", "hold of the remediation"),
+    }
+)
 
 
 class Observed(Struct, frozen=True):
@@ -77,7 +84,7 @@ def hold(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ..
         return ()
     versions = version(view.host_at, view.host_entry)
     record = view.host_entry.obj.hold
-    if not view.is_held:
+    if not view.host_entry.obj.held:
         return (Observed("annotation", "hold", versions=versions),)
     if not isinstance(record, Hold):
         return (Observed("annotation", "hold", "held", versions=versions),)
@@ -85,10 +92,63 @@ def hold(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ..
     return (Observed("annotation", "hold", f"held since {record.since}", evidence, versions),)
 
 
+def hold_for(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """The same for a Metal3Remediation, which has a hold of its own."""
+    if view.host is None:
+        return ()
+    held = [record for _, record in view.host.held_for]
+    since = [f"held since {one.since}" if isinstance(one, Hold) else "held" for one in held]
+    evidence = ", ".join(f"for Metal3Remediation {uid}" for uid, _ in view.host.held_for)
+    versions = version(view.host_at, view.host_entry)
+    return (Observed("metal3-remediation", "hold of the remediation", ", ".join(since), evidence, versions),)
+
+
+def remediation(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """The phase of a Metal3Remediation, with the evidence that it gathered."""
+    if view.remediation is None:
+        return (Observed("metal3-remediation", "remediation"),)
+    progress = view.remediation.progress
+    attempt = f", retry {progress.retry_count}" if progress.retry_count else ""
+    phase = f"{progress.phase.value}{attempt}" if progress.phase.value else "requested"
+    return (Observed("metal3-remediation", "remediation", phase, evidence_of(progress), view.remediation.uid),)
+
+
+def evidence_of(progress: Progress) -> str:
+    """What was seen and done in this attempt."""
+    one = progress.evidence
+    parts = {
+        "node": one.node_uid,
+        "boot": one.boot_id,
+        "host": one.host_uid,
+        "off at": one.off_at,
+        "proof": one.proof,
+        "freed by": one.free_by.value if one.free_by else "",
+        "tainted at": one.tainted_at,
+        "freed at": one.freed_at,
+    }
+    return ", ".join(f"{name} {value}" for name, value in parts.items() if value)
+
+
+def requests(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """Requests to controllers of others, made from templates."""
+    value = ", ".join(f"{one.at.kind.kind} {one.uid}" for one in view.requests)
+    return (Observed("remediation", "external request", value),)
+
+
+def replacement(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """The reference owner drains, deletes and replaces the Machine."""
+    assert view.machine is not None
+    intent = view.machine.replacement
+    if not isinstance(intent, Replacement):
+        return (Observed("owner", "replacement", "unreadable" if intent is not None else ""),)
+    evidence = f"by Machine {intent.name}, decided at {intent.since}"
+    return (Observed("owner", "replacement", intent.step.value, evidence, version(view.at, view.entry)),)
+
+
 def power(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
     """The power state that was read back, from the moment on at which we hold the host."""
     host = view.host
-    if host is None or ("hold" not in known and not view.is_held):
+    if host is None or not (view.is_held or "hold" in known or "hold of the remediation" in known):
         return ()
     if host.power is Power.ON and "power" not in known:
         return ()
@@ -182,7 +242,11 @@ ASPECTS: tuple[Aspect, ...] = (
     grant,
     conditions,
     request,
+    requests,
+    replacement,
+    remediation,
     hold,
+    hold_for,
     power,
     backup,
     deletion,

@@ -17,6 +17,7 @@ from typing import Any
 from msgspec import structs
 
 from noderemedy.core import approvals, machines
+from noderemedy.core.external import lifecycle
 from noderemedy.core.healthcheck import facts as health
 from noderemedy.core.incident import ending, facts
 from noderemedy.core.incident.aspects import ASPECTS, Observed
@@ -27,13 +28,14 @@ from noderemedy.core.metal3 import links
 from noderemedy.model.budget import ANSWER
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.healthcheck import Unhealthy, Waiting
-from noderemedy.model.ids import HOST, INCIDENT, METAL3_MACHINE, NODE, Kind, Ref
+from noderemedy.model.ids import HOST, INCIDENT, METAL3_MACHINE, NODE, REMEDIATION, Kind, Ref
 from noderemedy.model.incident import SIGNS_MAX, STEPS_MAX, TEXT_MAX, VALUE_MAX, Detection, Record, Step
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Present, Reader, Room
 from noderemedy.model.time import Now, Wall
 
+SEEN_BY_LINKS = (NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE)
 MACHINE_OF: dict[Kind, Kind] = {fact: kind for kind, fact in health.VERDICTS.items()}
 
 
@@ -176,15 +178,18 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (obj.found.target,) if obj is not None else ()
     if ref.kind == ANSWER:
         return (obj.target,)
+    if ref.kind not in SEEN_BY_LINKS:  # a request: it has the name of its machine
+        return tuple(Ref(ref.cluster, kind, ref.namespace, ref.name) for kind in MACHINE_KINDS)
     return tuple(key for key in links.concerned(ref, obj, reader) if key.kind in MACHINE_KINDS)
 
 
 ROOM = Room(
     name="diary",
-    watches=(NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, INCIDENT, ANSWER, *MACHINE_OF),
-    indexes=(*links.INDEXES, *machines.INDEXES, *approvals.INDEXES, *facts.INDEXES),
+    watches=(*SEEN_BY_LINKS, REMEDIATION, INCIDENT, ANSWER, *MACHINE_OF),
+    indexes=(*links.INDEXES, *machines.INDEXES, *approvals.INDEXES, *facts.INDEXES, *lifecycle.INDEXES),
     wakes=wakes,
     sees=sees,
     decide=decide,
     may=frozenset(),
+    takes_requests=True,
 )

@@ -8,6 +8,7 @@ from noderemedy.model.healthcheck import Healthy
 from noderemedy.model.incident import STEPS_MAX, Detection, Ending, Record
 from noderemedy.model.machineconditions import OWNER_REMEDIATED
 from noderemedy.model.node import Node
+from noderemedy.model.remediation import Phase
 from noderemedy.model.time import MINUTE, Now, Span, Wall
 
 AT_ONCE = (Ending.GONE, Ending.REPLACED, Ending.ESCALATED, Ending.CONTINUED)
@@ -34,7 +35,9 @@ def ending(view: TargetView, found: Detection, record: Record) -> Ending | None:
 def departed(record: Record) -> Ending:
     """The machine is gone: because its owner was asked to replace it, or for a reason of somebody else's."""
     told = {step.what for step in record.steps if step.value}
-    return Ending.REPLACED if OWNER_REMEDIATED in told else Ending.GONE
+    if any(step.what == "remediation" and step.value.startswith(Phase.DELETING_MACHINE.value) for step in record.steps):
+        return Ending.ESCALATED
+    return Ending.REPLACED if told & {OWNER_REMEDIATED, "replacement"} else Ending.GONE
 
 
 def was_something_done(record: Record) -> bool:

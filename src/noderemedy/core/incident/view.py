@@ -5,17 +5,20 @@ from __future__ import annotations
 from msgspec import Struct
 
 from noderemedy.core import approvals, machines
+from noderemedy.core.external import lifecycle
+from noderemedy.core.external.lifecycle import Standing
 from noderemedy.core.healthcheck.facts import VerdictFact, spec_ref, verdict_ref
 from noderemedy.core.incident.facts import Diary, diary_ref
 from noderemedy.core.metal3 import links
 from noderemedy.model import budget
 from noderemedy.model.healthcheck import Healthy, NeedsLook, Unhealthy, Unjudged, Waiting
 from noderemedy.model.host import Host
-from noderemedy.model.ids import Ref
+from noderemedy.model.ids import REMEDIATION, Ref
 from noderemedy.model.incident import Incident
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
 from noderemedy.model.reasons import NodeStarting, TargetLeaving
+from noderemedy.model.remediation import Metal3Remediation, Phase
 from noderemedy.model.room import Absent, Entry, Present, Reader
 
 NOT_SICK = (NodeStarting, TargetLeaving)  # a machine that starts or leaves is in order, as long as it has time
@@ -32,6 +35,8 @@ class TargetView(Struct, frozen=True):
     host_entry: Entry = Absent()
     verdict: VerdictFact | None = None
     answer: budget.Granted | budget.Refused | None = None
+    remediation: Metal3Remediation | None = None
+    requests: tuple[Standing, ...] = ()  # of templates of other kinds
     incident: tuple[Ref, Present] | None = None
     diary: Diary | None = None
     needs_approval: bool = False  # the governing check waits for a person's answer
@@ -55,8 +60,8 @@ class TargetView(Struct, frozen=True):
 
     @property
     def is_held(self) -> bool:
-        """Whether we hold the host of this machine off."""
-        return self.host is not None and self.host.held
+        """Whether we hold the host of this machine off, in whatever way."""
+        return self.host is not None and (self.host.held or bool(self.host.held_for))
 
     @property
     def is_in_hand(self) -> bool:
@@ -66,7 +71,10 @@ class TargetView(Struct, frozen=True):
             machine.needs_remediation
             or machine.backup is not None
             or machine.node_deleted_at is not None
+            or machine.replacement is not None
             or self.is_held
+            or bool(self.requests)
+            or (self.remediation is not None and is_under_way(self.remediation))
         )
 
     @property
@@ -99,6 +107,8 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
         host_entry=own_host(host_at, machine, key, reader),
         verdict=verdict.obj if isinstance(verdict, Present) else None,
         answer=budget.answer(key, reader),
+        remediation=remediation_of(key, reader),
+        requests=requests_of(key, machine, reader),
         needs_approval=needs_approval(verdict, reader),
         incident=incident,
         diary=None if diary and is_spent(diary, incident, taken) else diary,
@@ -110,6 +120,22 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
 def is_spent(diary: Diary, incident: tuple[Ref, Present] | None, taken: tuple[Ref, ...]) -> bool:
     """Whether the Incident of this diary is closed: what happens now is another episode."""
     return diary.name in taken and (incident is None or incident[0] != diary.name)
+
+
+def remediation_of(key: Ref, reader: Reader) -> Metal3Remediation | None:
+    """A request of Metal3 has the name of its machine."""
+    entry = reader.read(Ref(key.cluster, REMEDIATION, key.namespace, key.name))
+    return entry.obj if isinstance(entry, Present) else None
+
+
+def requests_of(key: Ref, machine: Machine | None, reader: Reader) -> tuple[Standing, ...]:
+    found = lifecycle.standing(key, machine, reader) if machine else []
+    return tuple(one for one in found if one.at.kind != REMEDIATION)
+
+
+def is_under_way(remediation: Metal3Remediation) -> bool:
+    """Begun, and neither over nor given up."""
+    return remediation.progress.phase not in (Phase.NEW, Phase.FAILED) and not remediation.progress.is_recovered
 
 
 def needs_approval(verdict: Entry, reader: Reader) -> bool:
