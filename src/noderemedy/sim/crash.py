@@ -15,11 +15,13 @@ from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION
 from noderemedy.model.outcome import Effect
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, machine_of
+from noderemedy.sim.doctor import Doctor
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
 from noderemedy.sim.run import calm
 from noderemedy.sim.troubles import MINUTE_MS
+from noderemedy.sim.ward import DOCTOR, Ward
 
 Story = Callable[[Cluster], None]
 STORY_MS = 40 * MINUTE_MS
@@ -67,6 +69,8 @@ def state_of(cluster: Cluster, checkers: Checkers) -> tuple[str, ...]:
         lines.append(f"{meta['name']} {spec.get('taints', [])} {spec.get('unschedulable', False)}")
     for kind in (MACHINE, HOST):
         lines += [f"{tree['metadata']['name']} {notes_of(tree)}" for tree in cluster.api.list(kind)]
+    if cluster.api.resources.find(DOCTOR):
+        lines += [f"request for {tree['metadata']['name']}" for tree in cluster.api.list(DOCTOR)]
     lines += [remediation_line(tree) for tree in cluster.api.list(REMEDIATION)]
     lines += [f"{pod['metadata']['name']} {pod.get('status', {}).get('phase')}" for pod in cluster.api.list(POD)]
     return (*lines, f"freed before safe {checkers.freed_before_safe}")
@@ -111,6 +115,13 @@ def called_off(cluster: Cluster) -> None:
     cluster.mark("worker-1")
     cluster.agenda.after(10 * MINUTE_MS, lambda: cluster.mark("worker-1"))
     cluster.agenda.after(4_000, lambda: cluster.unmark("worker-1"))
+
+
+def treated_by_a_doctor(cluster: Cluster) -> None:
+    """A machine is left to the controller of an invented kind, through a request made from a template."""
+    ward = Ward(cluster, 1)
+    Doctor(ward, seed=1)
+    cluster.servers[ward.nodes[0]].panic()
 
 
 def machine_vanishes(cluster: Cluster) -> None:
@@ -190,5 +201,6 @@ STORIES: dict[str, Story] = {
         remediated_by_node,
         recalled,
         given_up,
+        treated_by_a_doctor,
     )
 }
