@@ -82,6 +82,17 @@ def test_a_node_that_comes_back_was_safe_first(reports: dict[str, tuple[int, dic
     assert 0 < node["secondsToSafe"] < deleted < node["secondsToRecover"] <= report["seconds"]
 
 
+def test_a_machine_is_replaced_after_its_instance_has_gone(reports: dict[str, tuple[int, dict[str, Any]]]) -> None:
+    """Recorded, deleted, its Node freed when nothing can write, then one successor, and the old one is let go."""
+    report = reports["replaced-machine"][1]
+    (node,) = report["nodes"]
+    acts = [(action["do"], action["second"]) for action in report["actions"]]
+    order = ["RecordReplacement", "DeleteMachine", "DeleteNode", "CreateMachine", "ForgetReplacement"]
+
+    assert order == [do for do, _ in acts if do in order]
+    assert 0 < node["secondsToSafe"] < dict(acts)["DeleteNode"] < node["secondsToRecover"]
+
+
 def test_a_dead_bmc_frees_nothing(reports: dict[str, tuple[int, dict[str, Any]]]) -> None:
     """The host is held and that is all: no Node is deleted, nobody says that it is safe."""
     report = reports["bmc-down"][1]

@@ -84,6 +84,7 @@ def strike(cluster: Cluster, fault: str, node: str) -> None:
     """Let a fault happen to the server of a node; refuses names that do not exist and then changes nothing."""
     if fault not in FAULTS:
         raise Permanent(f"there is no fault {fault!r}; use one of: {', '.join(FAULTS)}")
-    if node not in cluster.servers:
+    server = cluster.server_of(node)
+    if server is None:
         raise Permanent(f"there is no node {node!r} in this lab; use one of: {', '.join(cluster.servers)}")
-    FAULTS[fault].strike(cluster, cluster.servers[node])
+    FAULTS[fault].strike(cluster, server)

@@ -15,12 +15,15 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from noderemedy.lab.lab import LOOK_S, Lab
-from noderemedy.lab.scenarios import SCENARIOS, End, Scenario, find, targets
-from noderemedy.lab.story import Repair, Step, notes_of
+from noderemedy.lab.scenarios import FIRST_POD, INSTANCE, SCENARIOS, End, Scenario, find, targets
+from noderemedy.lab.story import Repair, Step, is_ready, is_running, notes_of
 from noderemedy.model.ids import MACHINE, NODE
 from noderemedy.model.reasons import NodeOverdue, PowerOffOverdue, Reason, WaitingForNode, WaitingForPowerOff
+from noderemedy.sim import objects
+from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.cluster import machine_of
-from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.kinds import POD
+from noderemedy.sim.objects import NAMESPACE, WORKLOAD
 from noderemedy.wire import names
 
 OVERHEAD_MS = 40_000  # real requests and a busy machine
@@ -29,7 +32,7 @@ ALERT_MS = {End.NOTHING_FREED: 120_000, End.BACKUP_KEPT: 600_000}
 # What a repair has to wait for in the world, from the fault to the end.
 ON_THE_WAY = (
     *("grace", "mark_after", "power_off", "power_poll", "orphaned_pods"),
-    *("schedule", "attach", "pod_start", "power_on", "boot"),
+    *("schedule", "attach", "pod_start", "power_on", "boot", "provision", "deprovision"),
 )
 WAITS: dict[End, type[Reason]] = {End.NOTHING_FREED: WaitingForPowerOff, End.BACKUP_KEPT: WaitingForNode}
 OVERDUE: dict[End, type[Reason]] = {End.NOTHING_FREED: PowerOffOverdue, End.BACKUP_KEPT: NodeOverdue}
@@ -77,12 +80,29 @@ class Play:
 
     async def run(self) -> Report:
         """Let it happen and wait for its end."""
+        if self.scenario.in_cloud:
+            await self._join()
         self.begin()
         is_right = RIGHT[self.scenario.end]
         while not (is_right(self) and not self.lab.diary.in_flight) and not self._is_hopeless():
             self.lab.complain_if_dead()
             await asyncio.sleep(LOOK_S)
         return self.report(is_right(self))
+
+    async def _join(self) -> None:
+        """A machine of the cloud joins, with a health check, and gets something to run."""
+        cluster = self.lab.cluster
+        self.lab.agenda.catch_up()
+        cluster.api.create(objects.pool_check())
+        cluster.provider.grow(1)
+        await self._until(lambda: (node := cluster.api.find(NODE, INSTANCE)) is not None and is_ready(node))
+        cluster.move(FIRST_POD)
+        await self._until(lambda: is_running_on(cluster.api.find(POD, FIRST_POD, WORKLOAD), INSTANCE))
+
+    async def _until(self, is_so: Callable[[], bool]) -> None:
+        while not is_so() and not self._is_hopeless():
+            self.lab.complain_if_dead()
+            await asyncio.sleep(LOOK_S)
 
     def begin(self) -> None:
         lab = self.lab
@@ -171,12 +191,17 @@ def is_backup_kept(play: Play) -> bool:
     return is_kept and is_gone and all(Step.MOVED in repair.at for repair in play.repairs)
 
 
+def is_running_on(pod: Tree | None, node: str) -> bool:
+    return pod is not None and pod["spec"].get("nodeName") == node and is_running(pod)
+
+
 def is_quiet(play: Play) -> bool:
     return not play.lab.story.repairs
 
 
 RIGHT: dict[End, Callable[[Play], bool]] = {
     End.BACK: is_back,
+    End.REPLACED: is_back,
     End.QUIET: is_quiet,
     End.NOTHING_FREED: is_nothing_freed,
     End.BACKUP_KEPT: is_backup_kept,

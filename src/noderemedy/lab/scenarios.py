@@ -16,6 +16,7 @@ from noderemedy.sim.kinds import POD
 from noderemedy.sim.objects import WORKLOAD
 
 FIRST_POD = "database-0"
+INSTANCE = "pool-1"
 
 
 class End(Enum):
@@ -24,6 +25,7 @@ class End(Enum):
     BACK = "the workload moves, the node comes back"
     QUIET = "all is as it was"
     NOTHING_FREED = "nothing is freed; after 120 s an alert (--until-alert waits for it)"
+    REPLACED = "the machine is recreated, the workload moves, the new node is healthy"
     BACKUP_KEPT = "the workload moves, the backup is kept; after 600 s an alert (--until-alert waits for it)"
 
 
@@ -37,6 +39,7 @@ class Scenario(Struct, frozen=True):
     mend_after: Step = Step.OFF
     mend_polls: int = 0
     whole_rack: bool = False
+    in_cloud: bool = False  # it happens to an instance of the simulated cloud, whose owner is node-remedy
 
 
 SCENARIOS: dict[str, Scenario] = {
@@ -53,6 +56,7 @@ SCENARIOS: dict[str, Scenario] = {
         mend_after=Step.RELEASED,
         mend_polls=3,
     ),
+    "replaced-machine": Scenario("an instance of a cloud hangs", ("hang",), End.REPLACED, in_cloud=True),
     "none": Scenario("nothing happens, the stage is yours", (), End.QUIET),
 }
 DEFAULT = "hang"
@@ -68,6 +72,8 @@ def targets(scenario: Scenario, cluster: Cluster) -> list[str]:
     """The node that runs the first pod of the database; or all nodes of its rack; or none."""
     if not scenario.faults:
         return []
+    if scenario.in_cloud:
+        return [INSTANCE]
     pod = cluster.api.get(POD, FIRST_POD, WORKLOAD)
     node = str(pod["spec"]["nodeName"])
     rack = cluster.servers[node].rack

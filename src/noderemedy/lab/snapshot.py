@@ -85,7 +85,7 @@ def take(lab: Lab) -> Snapshot:
     others = [repair.node for repair in lab.story.repairs if not repair.is_over and repair is not shown]
     return Snapshot(
         now_ms=lab.agenda.elapsed_ms(),
-        nodes=tuple(node_row(lab, server) for server in lab.cluster.servers.values()),
+        nodes=tuple(node_row(lab, server) for server in (*lab.cluster.servers.values(), *living(lab))),
         pods=tuple(pod_row(pod) for pod in lab.cluster.api.list(POD, WORKLOAD)),
         repair=shown,
         others=tuple(others),
@@ -96,11 +96,16 @@ def take(lab: Lab) -> Snapshot:
     )
 
 
+def living(lab: Lab) -> list[Server]:
+    """The instances of the cloud that are not ended."""
+    return [server for server in lab.cluster.provider.instances.values() if server.has_power]
+
+
 def _reasons(lab: Lab, repair: Repair | None) -> tuple[Line, ...]:
     """The last reasons of the repair that is shown, in its time, and alerts about whatever else."""
     if repair is None:
         return ()
-    about = (machine_of(repair.node), host_of(repair.node))
+    about = (machine_of(repair.node), host_of(repair.node), repair.node)
     said = [item for item in lab.diary.notable() if item.at_ms >= repair.begun_ms]
     chosen = [item for item in said if item.ref.name in about or item.reason.alert][-REASONS_SHOWN:]
     return tuple(Line(item.reason.note(), (item.at_ms - repair.begun_ms) / 1000, item.reason.alert) for item in chosen)

@@ -37,12 +37,26 @@ class Step(Enum):
     MOVED = "the workload runs again"
     BACK = "the Node is back and ready"
     RESTORED = "it has its labels and taints again"
+    # A machine without a host is not power cycled, but replaced.
+    ASKED = "its Machine waits for its owner"
+    DELETED = "its Machine is deleted"
+    REPLACED = "its successor has joined and is ready"
+
+
+OF_REPLACEMENT = (
+    *(Step.BEGUN, Step.NOT_READY, Step.ASKED, Step.DELETED),
+    *(Step.OFF, Step.FREED, Step.MOVED, Step.REPLACED),
+)
+OF_POWER_CYCLE = tuple(step for step in Step if step not in (Step.ASKED, Step.DELETED, Step.REPLACED))
 
 
 class Repair:
     """The story of one node, from the first sign of trouble to the end."""
 
-    def __init__(self, node: str, begun_ms: int, cause: str, pods: dict[str, str]) -> None:
+    def __init__(
+        self, node: str, begun_ms: int, cause: str, pods: dict[str, str], steps: tuple[Step, ...] = OF_POWER_CYCLE
+    ) -> None:
+        self.steps = steps
         self.node = node
         self.cause = cause
         self.begun_ms = begun_ms
@@ -61,12 +75,14 @@ class Repair:
 
     @property
     def is_recovered(self) -> bool:
-        return all(step in self.at for step in (Step.BACK, Step.MOVED, Step.RESTORED))
+        last = (Step.BACK, Step.MOVED, Step.RESTORED, Step.REPLACED)
+        return all(step in self.at for step in last if step in self.steps)
 
     @property
     def recovered_s(self) -> float | None:
         """Fault to node ready again, with its workload running."""
-        moments = [self.seconds(Step.BACK), self.seconds(Step.MOVED)]
+        end = Step.BACK if Step.BACK in self.steps else Step.REPLACED
+        moments = [self.seconds(end), self.seconds(Step.MOVED)]
         found = [moment for moment in moments if moment is not None]
         return max(found) if len(found) == len(moments) else None
 
@@ -88,6 +104,10 @@ class Story:
         cluster.api.subscribe(MACHINE, self._machine)
         cluster.api.subscribe(HOST, self._host)
         cluster.api.subscribe(POD, self._pod)
+        self._uids: dict[str, str] = {}  # of Machines of the cloud, and the nodes that they stand for
+        self._joined: set[str] = set()
+        self._follows: dict[str, str] = {}  # the node of a successor: that of its predecessor
+        cluster.provider.on_instance.append(lambda server: server.on_change.append(self._server))
         for server in cluster.servers.values():
             server.on_change.append(self._server)
 
@@ -100,13 +120,14 @@ class Story:
         repair = self._open.get(node)
         if repair is not None:
             repair.cause = f"{repair.cause}, {fault}"
-        elif not self.cluster.servers[node].is_heard:
+        elif not self._is_heard(node):
             self._begin(node, fault)
 
     def _begin(self, node: str, cause: str) -> Repair:
         pods = self.cluster.api.list(POD, fields=f"spec.nodeName={node}")
         known = {pod["metadata"]["name"]: pod["metadata"]["uid"] for pod in pods}
-        repair = Repair(node, self.cluster.agenda.now_ms, cause, known)
+        steps = OF_POWER_CYCLE if node in self.cluster.servers else OF_REPLACEMENT
+        repair = Repair(node, self.cluster.agenda.now_ms, cause, known, steps)
         self.repairs.append(repair)
         self._open[node] = repair
         self._tell(repair, Step.BEGUN)
@@ -127,8 +148,13 @@ class Story:
 
     def _node(self, event: WatchEvent) -> None:
         name = event.tree["metadata"]["name"]
-        if name not in self.cluster.servers:
+        if self.cluster.server_of(name) is None:
             return
+        if name not in self.cluster.servers and not self._has_joined(event.tree):
+            return
+        before = self._open.get(self._follows.get(name, ""))
+        if before is not None and is_ready(event.tree):
+            self._note(before, Step.REPLACED)
         repair = self._open.get(name)
         if event.type == "DELETED":
             repair = repair or self._begin(name, "the Node was deleted")
@@ -153,7 +179,7 @@ class Story:
         host = api.find(HOST, host_of(repair.node), NAMESPACE) or {}
         is_wanted = names.NEEDS_REMEDIATION in notes_of(machine) or names.REBOOT in notes_of(host)
         has_begun = Step.NOT_READY in repair.at or Step.MARKED in repair.at
-        is_well = self.cluster.servers[repair.node].is_heard and node is not None and is_ready(node)
+        is_well = self._is_heard(repair.node) and node is not None and is_ready(node)
         if has_begun and is_well and not is_wanted and Step.FREED not in repair.at:
             repair.calmed_ms = self.cluster.agenda.now_ms
             self._open.pop(repair.node, None)
@@ -161,6 +187,7 @@ class Story:
     def _machine(self, event: WatchEvent) -> None:
         node = self._machines.get(event.tree["metadata"]["name"])
         if node is None:
+            self._instance(event.tree)
             return
         notes = notes_of(event.tree)
         repair = self._open.get(node)
@@ -174,6 +201,29 @@ class Story:
             self._note(repair, Step.RESTORED)
         else:
             self._calm(repair)
+
+    def _instance(self, machine: Tree) -> None:
+        """A Machine of the cloud has the name of its node."""
+        meta = machine["metadata"]
+        self._uids[meta["uid"]] = meta["name"]
+        if old := self._uids.get(notes_of(machine).get(names.REPLACES, "")):
+            self._follows[meta["name"]] = old
+        repair = self._open.get(meta["name"])
+        told = machine.get("status", {}).get("conditions", ())
+        if repair is not None and any((one["type"], one["status"]) == ("OwnerRemediated", "False") for one in told):
+            self._note(repair, Step.ASKED)
+        if repair is not None and "deletionTimestamp" in meta:
+            self._note(repair, Step.DELETED)
+
+    def _has_joined(self, node: Tree) -> bool:
+        """Whether an instance was ready once: one that is still joining needs no repair."""
+        if is_ready(node):
+            self._joined.add(node["metadata"]["name"])
+        return node["metadata"]["name"] in self._joined
+
+    def _is_heard(self, node: str) -> bool:
+        server = self.cluster.server_of(node)
+        return server is not None and server.is_heard
 
     def _host(self, event: WatchEvent) -> None:
         repair = self._open.get(self._hosts.get(event.tree["metadata"]["name"], ""))

@@ -148,14 +148,14 @@ def repair(snapshot: Snapshot, is_tight: bool) -> RenderableType:
     grid.add_column(width=1)
     grid.add_column(no_wrap=True)
     grid.add_column(justify="right")
-    for step in _window(found) if is_tight else Step:
+    for step in _window(found) if is_tight else found.steps:
         grid.add_row(*step_row(found, step, snapshot.now_ms))
     return grid
 
 
 def _window(found: Repair) -> list[Step]:
     """The steps around the one that is waited for."""
-    steps = list(Step)
+    steps = list(found.steps)
     following = next_step(found)
     last = steps.index(following) + 2 if following else len(steps)
     end = max(STEPS_SHOWN_TIGHT, min(last, len(steps)))
@@ -176,7 +176,7 @@ def step_row(found: Repair, step: Step, now_ms: int) -> tuple[Text, Text, Text]:
 
 def next_step(found: Repair) -> Step | None:
     """The first step that has not come."""
-    return next((step for step in Step if step not in found.at), None)
+    return next((step for step in found.steps if step not in found.at), None)
 
 
 def fitting(lines: tuple[Line, ...], width: int, height: int) -> list[Line]:

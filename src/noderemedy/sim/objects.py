@@ -137,6 +137,16 @@ def remediation(name: str, **spec: Any) -> dict[str, Any]:
     }
 
 
+def pool_check() -> dict[str, Any]:
+    """A check over the machines of the cloud that loses no time: the lab's clocks are real."""
+    check = health_check("pool", "100%")
+    check["spec"]["selector"] = {"matchLabels": {"pool": "cloud"}}
+    for condition in check["spec"]["unhealthyConditions"]:
+        condition["timeout"] = "1s"
+    del check["spec"]["maxUnhealthy"]
+    return check
+
+
 def stateful_set(name: str, replicas: int) -> dict[str, Any]:
     """A database: each pod has a volume that only one copy may write to."""
     labels = {"app": name}
