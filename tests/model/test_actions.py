@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -70,7 +71,7 @@ def test_a_proof_for_another_node_or_boot_is_refused(guard: Guard, boot_id: str,
 def test_nothing_is_freed_on_another_proof(freeing: Any, proof: Any) -> None:
     """The taint, a pod and a volume demand what a Node demands: a proof for that very boot."""
     subject = Subject("node-uid-1", "boot-1")
-    build = {
+    build: Callable[[], object] = {
         TaintOutOfService: lambda: TaintOutOfService(NODE_AT, GUARD, "boot-1", (), proof),
         DeletePod: lambda: DeletePod(ref(POD, "p", "default"), Guard("pod"), subject, proof),
         DetachVolume: lambda: DetachVolume(ref(ATTACHMENT, "v"), Guard("volume"), subject, proof),

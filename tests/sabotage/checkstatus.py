@@ -10,6 +10,7 @@ from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_check_status
 from tests.wire import test_checkstatus, test_requests
 
+from noderemedy.core.conditions import merged
 from noderemedy.core.healthcheck import checks, controllers, specs, status
 from noderemedy.core.healthcheck.facts import SpecFact, gate_ref, spec_ref
 from noderemedy.engine.ledger import Ledger
@@ -19,7 +20,7 @@ from noderemedy.model.room import Present, Stage
 from noderemedy.model.time import Span
 from noderemedy.wire import checkstatus, objects, requests
 
-ROOMS, DECIDE, MERGED = test_status.ROOMS, status.decide, status.merged
+ROOMS, DECIDE, MERGED = test_status.ROOMS, status.decide, merged
 CONDITION, PUBLISH = checkstatus.condition, requests.publish
 
 

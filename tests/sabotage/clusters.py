@@ -13,7 +13,7 @@ from tests.core.metal3 import test_gates
 from tests.sabotage.running import Sabotage, set_to
 
 from noderemedy.core import clusters, machines
-from noderemedy.core.healthcheck import criteria, facts, remediationview
+from noderemedy.core.healthcheck import criteria, facts
 from noderemedy.core.metal3 import gates
 from noderemedy.engine import cache
 from noderemedy.model.reasons import CannotSeeCluster
@@ -102,7 +102,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "a repair begins as soon as its cluster is in sight",
-        set_to(remediationview.machines, "remote_of", lambda key, machine, reader: None),
+        set_to(machines, "remote_of", lambda key, machine, reader: None),
         (workload.test_a_new_repair_waits_until_its_cluster_was_watched_long_enough,),
     ),
     Sabotage(

@@ -32,6 +32,7 @@ from tests.sabotage.running import Harm, Sabotage, item_to, set_to
 from tests.wire import test_answers, test_objects, test_requests
 
 from noderemedy.core import safety
+from noderemedy.core.gates import Blocked
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import annotation, backup, cleanup, gates, links, view, waiting
 from noderemedy.core.metal3.annotation import TABLE, Says, row
@@ -176,7 +177,7 @@ GATES = (
     ),
     Sabotage(
         "a pause has no end",
-        set_to(gates.Blocked, "decision", lambda blocked, now: Decision(because=(blocked.reason,))),
+        set_to(Blocked, "decision", lambda blocked, now: Decision(because=(blocked.reason,))),
         (test_gates.test_a_pause_ends_by_itself,),
     ),
 )

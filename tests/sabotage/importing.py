@@ -69,7 +69,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "that operator rounds down",
-        set_to(nodechecks.math, "ceil", math.floor),
+        set_to(math, "ceil", math.floor),
         (
             test_nodechecks.test_the_number_to_write_is_named,
             test_nodechecks.test_limits_count_as_that_operator_counts,

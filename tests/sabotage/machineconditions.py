@@ -10,6 +10,7 @@ from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_machineconditions
 
 from noderemedy.core import conditions
+from noderemedy.model.ids import MACHINE
 from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.wire import machineconditions
 
@@ -82,7 +83,7 @@ MACHINE_CONDITIONS = (
     ),
     Sabotage(
         "conditions of openshift are ours",
-        set_to(machineconditions, "MACHINE", replace(machineconditions.MACHINE, group="machine.openshift.io")),
+        set_to(machineconditions, "MACHINE", replace(MACHINE, group="machine.openshift.io")),
         (test_machineconditions.test_conditions_of_openshift_are_nobodys_business,),
     ),
     Sabotage(

@@ -9,6 +9,7 @@ from tests.core.healthcheck import test_modes, test_remediation, test_remediatio
 from tests.sabotage.running import Harm, Sabotage, Test, item_to, set_to
 from tests.wire import test_machines
 
+from noderemedy.core.external import lifecycle
 from noderemedy.core.healthcheck import (
     checks,
     modes,
@@ -17,8 +18,11 @@ from noderemedy.core.healthcheck import (
     remediationview,
     words,
 )
+from noderemedy.model.actions import DeleteMachine
+from noderemedy.model.budget import ANSWER
 from noderemedy.model.dialect import RULES, Default
 from noderemedy.model.healthcheck import Dialect
+from noderemedy.model.observer import OBSERVER
 from noderemedy.wire import objects
 
 SEED, CAPI, OPENSHIFT = Dialect.SEED, Dialect.CAPI, Dialect.OPENSHIFT
@@ -175,14 +179,14 @@ ASKED = (
         mode(
             modes.Way.DELETION,
             ask=lambda view, now: modes.asked(
-                view, modes.Way.DELETION, modes.DeleteMachine(view.at, modes.machine_guard(view))
+                view, modes.Way.DELETION, DeleteMachine(view.at, modes.machine_guard(view))
             ),
         ),
         (test_modes.test_a_machine_is_deleted_only_if_somebody_replaces_it,),
     ),
     Sabotage(
         "a refusal holds up its own telling",
-        set_to(remediation.lifecycle, "trouble", lambda view, now: None),
+        set_to(lifecycle, "trouble", lambda view, now: None),
         (test_remediation.test_what_went_wrong_with_a_request_is_told_before_it_is_tried_again,),
     ),
     Sabotage(
@@ -208,12 +212,12 @@ def deaf(kind: Any) -> Harm:
 WOKEN = (
     Sabotage(
         "the budget's answer wakes nobody",
-        deaf(remediation.ANSWER),
+        deaf(ANSWER),
         (test_remediation.test_a_sick_machine_is_marked_once_the_budget_allows_it,),
     ),
     Sabotage(
         "an observer wakes nobody",
-        deaf(remediation.OBSERVER),
+        deaf(OBSERVER),
         (test_remediation.test_who_comes_into_contact_acts,),
     ),
 )

@@ -11,7 +11,9 @@ import pytest
 
 from noderemedy.core import safety
 from noderemedy.core.owner import aftermath, view
+from noderemedy.model.decision import Decision
 from noderemedy.model.ids import MACHINE, NODE
+from noderemedy.model.proof import InstanceGone, Subject
 from noderemedy.model.reasons import DrainOverdue, InstanceOverdue, InstanceUnproven, Replaced
 from noderemedy.sim import objects
 from noderemedy.sim.apiserver import Tree
@@ -167,8 +169,8 @@ def nobody_waits_for_the_provider(patch: pytest.MonkeyPatch) -> None:
     """The Node goes as soon as the Machine is deleted, whoever keeps it and whatever is said."""
 
     def gone(node, entry, keeper, now):  # type: ignore[no-untyped-def]
-        subject = safety.Subject(node.uid, node.boot_id)
-        return safety.InstanceGone(subject, entry.obj.uid, entry.resource_version, "x", now.wall)
+        subject = Subject(node.uid, node.boot_id)
+        return InstanceGone(subject, entry.obj.uid, entry.resource_version, "x", now.wall)
 
     patch.setattr(safety, "instance_gone", gone)
     patch.setattr(view.View, "keepers", property(lambda self: ()))
@@ -179,7 +181,7 @@ def no_successor_is_made(patch: pytest.MonkeyPatch) -> None:
 
 
 def the_old_machine_is_kept(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(aftermath, "let_go", lambda view, reason: aftermath.Decision(because=(reason,)))
+    patch.setattr(aftermath, "let_go", lambda view, reason: Decision(because=(reason,)))
 
 
 SABOTAGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {

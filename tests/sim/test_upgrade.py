@@ -26,7 +26,7 @@ from noderemedy.model.ids import HOST, Kind
 from noderemedy.model.reasons import TableRow
 from noderemedy.model.time import Mono, Now, Span
 from noderemedy.sim import candidate, objects, process
-from noderemedy.sim.apiserver import WatchEvent
+from noderemedy.sim.apiserver import ApiServer, WatchEvent
 from noderemedy.sim.candidate import Candidate
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, host_of
@@ -119,8 +119,8 @@ def test_a_page_that_frees_too_early_is_found() -> None:
 class Older(Process):
     """A version from before the hold record: it neither writes nor reads nor removes it."""
 
-    def apply(self, request: Request, fate: Fate) -> Answer | None:
-        answer = super().apply(msgspec.structs.replace(request, body=without_record(request.body)), fate)
+    def apply(self, request: Request, fate: Fate, api: ApiServer) -> Answer | None:
+        answer = super().apply(msgspec.structs.replace(request, body=without_record(request.body)), fate, api)
         return msgspec.structs.replace(answer, body=without_record(answer.body)) if answer else None
 
     def _enter(self, kind: Kind, event: WatchEvent, now: Now) -> None:
@@ -131,8 +131,8 @@ class Older(Process):
 class Newer(Process):
     """A version that writes more into hold and backup than this one knows."""
 
-    def apply(self, request: Request, fate: Fate) -> Answer | None:
-        return super().apply(msgspec.structs.replace(request, body=with_more(request.body)), fate)
+    def apply(self, request: Request, fate: Fate, api: ApiServer) -> Answer | None:
+        return super().apply(msgspec.structs.replace(request, body=with_more(request.body)), fate, api)
 
 
 def without_record(body: bytes) -> bytes:

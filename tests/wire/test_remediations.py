@@ -168,7 +168,7 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
 def test_each_action_has_one_request(action: Action, method: str, path: str, body: Any) -> None:
     """Method, path and body; the record of a hold is JSON in an annotation, with the leader's token."""
     request = render(action, 7, RESOURCES)
-    found = json.loads(request.body) if request.body else None
+    found: Any = json.loads(request.body) if request.body else None
     for key, value in (found or {}).get("metadata", {}).get("annotations", {}).items():
         if value and key.startswith("remediation.metal3.io/hold-"):
             found["metadata"]["annotations"][key] = json.loads(value)

@@ -75,6 +75,21 @@ RemediationAction = (
     | WriteFinalizers
     | PublishRemediationStatus
 )
+RepairAction = (
+    RemediationAction
+    | AddRebootAnnotation
+    | RemoveRebootAnnotation
+    | BackUpNode
+    | DropBackup
+    | RemoveRemediationAnnotation
+    | RestoreNode
+    | EvictPod
+    | RecordReplacement
+    | ForgetReplacement
+    | CordonNode
+    | UncordonNode
+    | CreateMachine
+)
 
 
 def render(action: Action, token: int, resources: Resources) -> Request:
@@ -86,8 +101,32 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return Request("GET", PODS.path(), (("fieldSelector", f"spec.nodeName={ref.name}"),))
         case ListVolumes():
             return Request("GET", ATTACHMENTS.path())
-        case EvictPod(ref, guard):
-            return verbs.evict(PODS, ref.name, ref.namespace, guard.uid)
+        case WriteLedger():
+            return write_ledger(action, token, resources[action.ref.kind])
+        case ClaimRepair():
+            return claim_repair(action, token, resources[action.ref.kind])
+        case OpenIncident() | WriteIncident() | DropIncident():
+            return keep_record(action, resources[action.ref.kind])
+        case PublishBudgetStatus(ref, guard, counted):
+            return patch_status(ref, guard, budgets.status_body(counted), resources[ref.kind])
+        case PublishCheckStatus():
+            return publish(action, resources[action.ref.kind])
+        case WriteMachineConditions(ref, guard, current, older):
+            status = conditions_body(current, older, resources[ref.kind].version)
+            return patch_status(ref, guard, status, resources[ref.kind])
+        case CreateRequest():
+            return create_request(action, resources)
+        case DeleteNode(ref, guard) | DeleteRequest(ref, guard) | DeleteMachine(ref, guard):
+            return verbs.delete(resources[ref.kind], ref.name, preconditions(guard), ref.namespace)
+        case MarkMachine(ref, guard, check):
+            return annotate(ref, guard, {names.NEEDS_REMEDIATION: names.MARKED_BY + check}, resources)
+        case _:
+            return render_repair(action, token, resources)
+
+
+def render_repair(action: RepairAction, token: int, resources: Resources) -> Request:
+    """The same for what the truth table and the reference owner do."""
+    match action:
         case AddRebootAnnotation(ref, guard, hold):
             notes = {names.REBOOT: names.REBOOT_VALUE, names.HOLD: hold_text(hold, token)}
             return annotate(ref, guard, notes, resources)
@@ -102,20 +141,8 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return annotate(ref, guard, {names.NEEDS_REMEDIATION: None}, resources)
         case RestoreNode():
             return restore(action, resources)
-        case DeleteNode(ref, guard) | DeleteRequest(ref, guard) | DeleteMachine(ref, guard):
-            return verbs.delete(resources[ref.kind], ref.name, preconditions(guard), ref.namespace)
-        case MarkMachine(ref, guard, check):
-            return annotate(ref, guard, {names.NEEDS_REMEDIATION: names.MARKED_BY + check}, resources)
-        case WriteLedger():
-            return write_ledger(action, token, resources[action.ref.kind])
-        case ClaimRepair():
-            return claim_repair(action, token, resources[action.ref.kind])
-        case OpenIncident() | WriteIncident() | DropIncident():
-            return keep_record(action, resources[action.ref.kind])
-        case PublishBudgetStatus(ref, guard, counted):
-            return patch_status(ref, guard, budgets.status_body(counted), resources[ref.kind])
-        case PublishCheckStatus():
-            return publish(action, resources[action.ref.kind])
+        case EvictPod(ref, guard):
+            return verbs.evict(PODS, ref.name, ref.namespace, guard.uid)
         case RecordReplacement() | ForgetReplacement():
             return record(action, token, resources)
         case CordonNode(ref, guard):
@@ -124,11 +151,6 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return cordon(ref, guard, None, resources)
         case CreateMachine():
             return create_machine(action, resources[action.ref.kind])
-        case WriteMachineConditions(ref, guard, current, older):
-            status = conditions_body(current, older, resources[ref.kind].version)
-            return patch_status(ref, guard, status, resources[ref.kind])
-        case CreateRequest():
-            return create_request(action, resources)
         case _:
             return render_remediation(action, token, resources)
 

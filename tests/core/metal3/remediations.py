@@ -122,7 +122,7 @@ def looked(objects: dict[Ref, Any], key: Ref = REMEDIATION_AT, *, now: Now = NOW
 
 
 def decided(key: Ref, reader: Cache, now: Now = NOW) -> Decision:
-    view = room.sees(key, reader)
+    view = room.ROOM.sees(key, reader)
     assert isinstance(view, RemediationView | RelicView)
     return room.decide(view, now)
 

@@ -21,6 +21,7 @@ from noderemedy.model.actions import (
 )
 from noderemedy.model.host import Power
 from noderemedy.model.node import NodeBackup
+from noderemedy.model.proof import PoweredOff
 from noderemedy.model.reasons import ClusterPaused
 from noderemedy.model.room import Entry, Present
 from noderemedy.model.time import Span, Wall
@@ -54,6 +55,7 @@ def demand_safe_deletion(action: DeleteNode, view: MachineView) -> None:
     assert node.uid == machine.backup.node_uid
     assert isinstance(machine.node_deleted_at, Wall)
     assert (node.uid, node.boot_id) == (action.proof.subject.node_uid, action.proof.subject.boot_id)
+    assert isinstance(action.proof, PoweredOff)
     assert (host.uid, "100") == (action.proof.host_uid, action.proof.host_resource_version)
     assert (node.uid, "100") == (action.guard.uid, action.guard.resource_version)
 

@@ -17,12 +17,14 @@ from noderemedy.model.actions import (
     BackUpNode,
     ClaimRepair,
     Confirm,
+    CreateMachine,
     CreateRequest,
     DeleteNode,
     DropBackup,
     Guard,
     ListPods,
     ListVolumes,
+    OpenIncident,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
@@ -82,7 +84,7 @@ class World:
         if isinstance(action, Confirm | ListPods | ListVolumes):
             self._confirmed[action.ref] = self.now.mono
             return
-        assert not isinstance(action, CreateRequest), "there are no templates in this world"
+        assert not isinstance(action, CreateRequest | CreateMachine | OpenIncident), "not done in this world"
         if action.guard is not None:
             self._demand(action.ref, action.guard)
         match action:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 from tests.builders import NODE_AT, NOW, PROVIDER_ID, a_node, ago, later, unreadable
@@ -182,7 +184,7 @@ def test_a_stranger_of_that_name_is_told(successor: object) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"owner": ""}, {"controller": ControllerOwner("v1", "MachineSet", "set", "uid")}])
-def test_a_machine_that_is_not_ours_any_more_has_no_successor_of_ours(changes: dict[str, object]) -> None:
+def test_a_machine_that_is_not_ours_any_more_has_no_successor_of_ours(changes: dict[str, Any]) -> None:
     """Its controller makes one, or nobody wants one: it is let go."""
     decision = decide(a_scene(deleted(**changes), None), NOW)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NODE_AT, NOW, a_node, ago, later, unreadable
+from tests.builders import NODE_AT, NOW, a_node, ago, later, present, unreadable
 from tests.core.owner.scene import (
     AT,
     GRANTED,
@@ -25,6 +25,7 @@ from noderemedy.model.actions import Guard, RecordReplacement
 from noderemedy.model.budget import Need, Refused
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.decision import NOTHING
+from noderemedy.model.lease import Lease
 from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
@@ -43,7 +44,7 @@ from noderemedy.model.reasons import (
 from noderemedy.model.replacement import Replacement, Step, successor_name
 from noderemedy.model.room import Present, Unseen
 
-OTHER = replace(MINE, entry=replace(MINE.entry, obj=replace(MINE.entry.obj, holder="metal3")), is_other_about_it=True)
+OTHER = replace(MINE, entry=present(Lease("lease-uid", "metal3")), is_other_about_it=True)
 
 
 def test_the_intent_is_recorded_before_anything_else() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 from tests.builders import NODE_AT, NOW, a_node, ago, later, present
@@ -194,7 +196,7 @@ ABANDONED = [
 
 @pytest.mark.parametrize("changes", ABANDONED)
 @pytest.mark.parametrize("step", list(Step))
-def test_it_is_called_off_until_the_machine_is_deleted(changes: dict[str, object], step: Step) -> None:
+def test_it_is_called_off_until_the_machine_is_deleted(changes: dict[str, Any], step: Step) -> None:
     """A node that recovered keeps its machine: our cordon goes first, then record and finalizer."""
     machine = recorded(step, **changes)
 
