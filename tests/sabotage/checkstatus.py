@@ -212,7 +212,9 @@ ON_THE_WIRE = (
     ),
     Sabotage(
         "what is not ours is not read",
-        set_to(checkstatus, "condition", lambda item: one if isinstance(one := CONDITION(item), Told) else None),
+        set_to(
+            checkstatus, "condition", lambda item, ours: one if isinstance(one := CONDITION(item, ours), Told) else None
+        ),
         (
             test_checkstatus.test_a_status_is_read_with_all_that_is_ours,
             test_checkstatus.test_a_condition_that_is_none_goes_back_as_it_came,
@@ -222,7 +224,7 @@ ON_THE_WIRE = (
     ),
     Sabotage(
         "everything is foreign",
-        set_to(checkstatus, "OURS", ()),
+        set_to(checkstatus, "condition", lambda item, ours: CONDITION(item, ())),
         (
             test_checkstatus.test_a_condition_of_ours_with_garbage_is_read_as_empty,
             test_checkstatus.test_a_status_is_read_with_all_that_is_ours,
