@@ -8,6 +8,7 @@ from collections import Counter
 from msgspec import Struct
 
 from noderemedy.sim import objects
+from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.clouds import cloud_of
 from noderemedy.sim.cluster import Cluster, Marker
@@ -54,6 +55,7 @@ def simulate(
     cluster = Cluster(nodes=nodes, seed=chance.getrandbits(64), replicas=min(nodes, 10), tracks_fields=False)
     cluster.api.create(objects.health_check("all", "40%"))
     checkers = Checkers(cluster)
+    budgeting = Budgeting(checkers, rulers=3 if nodes >= 10 else 0)
     hospital = hospital_of(seed, cluster, checkers)
     cloud = cloud_of(seed, cluster)
     Marker(cluster)
@@ -76,6 +78,7 @@ def simulate(
     troubles.heal()
     if cloud is not None:
         cloud.heal()
+    budgeting.call()
     cluster.agenda.run_until(end_ms + HEALING_MS)
     rest(cluster, checkers, processes)
     if hospital is not None:

@@ -56,6 +56,8 @@ class Troubles:
             (self.manager_pauses, 3),
             (self.two_leaders, 2),
             (self.clock_steps, 2),
+            (self.rack_outage, 1),
+            (self.control_plane_outage, 1),
         ]
 
     def add(self, kinds: list[tuple[Callable[[], None], int]]) -> None:
@@ -141,6 +143,22 @@ class Troubles:
         server = self._server()
         server.is_broken = True
         server.panic()
+
+    def rack_outage(self) -> None:
+        """Fault 59: a whole rack is cut off for a while."""
+        rack = self._server().rack
+        self._cut_off([one for one in self.cluster.servers.values() if one.rack == rack], self.chance.randint(2, 15))
+
+    def control_plane_outage(self) -> None:
+        """Fault 59: nobody reaches the control plane for a while; to it, all nodes are silent."""
+        self._cut_off(list(self.cluster.servers.values()), self.chance.randint(2, 6))
+
+    def _cut_off(self, servers: list[Server], minutes: int) -> None:
+        cut = [server for server in servers if server.is_linked]
+        for server in cut:
+            server.link(False)
+        for server in cut:
+            self._later(minutes, partial(server.link, True))
 
     # --- people and other controllers ------------------------------------------------------------------------------
 

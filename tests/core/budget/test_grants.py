@@ -239,15 +239,13 @@ def test_the_oldest_sign_is_served_first() -> None:
     assert [machine(3)] == [one.target for one in reckon(view, NOW).answers]
 
 
-def test_what_runs_already_joins_without_a_limit() -> None:
-    """A second room that is about the same target gets its reservation at once: the repair is not begun again."""
-    view = a_budget_view(an_ask(0, is_running=True, is_waiting=True), *ABOUT, sick=15)
+def test_a_mark_is_no_repair() -> None:
+    """One room says that it runs while another still waits to begin: such a target takes no slot, and needs one."""
+    marked = tuple(an_ask(number, is_running=True, is_waiting=True) for number in range(5))
 
-    found = reckon(view, NOW)
-
-    assert found.ledger is not None
-    assert [machine(0)] == [one.target for one in found.ledger.reservations]
-    assert () == found.ledger.starts
+    assert ["worker-0", "worker-1"] == granted_now(a_budget_view(*marked, sick=5))
+    assert [] == granted_now(a_budget_view(*marked, *ABOUT, sick=5))
+    assert [] == granted_now(a_budget_view(*marked, sick=15))
 
 
 @pytest.mark.parametrize(("seconds", "counts"), [(59, True), (60, False)])

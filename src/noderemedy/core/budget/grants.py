@@ -3,7 +3,8 @@
 Called by the budget room at each look. The oldest ask is served first; every grant counts before the next one is
 judged, so that many at once never exceed a limit that one by one would hold.
 
-Rule 1: what is in flight counts, granted or not: a running need, and every reservation that may still be somebody's.
+Rule 1: what is in flight counts, granted or not: every reservation that may still be somebody's, and what runs without
+        one. A target of which one room says that it runs while another still waits has not begun: a mark is no repair.
 Rule 2: a reservation ends when nobody states a need for it and we have known it for a minute by our own clock.
 Rule 3: granted is only what was seen in the ledger; what is new goes into it first.
 """
@@ -97,7 +98,7 @@ def reckon(view: BudgetView, now: Now) -> Reckoning:
 def blocked(view: BudgetView, books: Books, now: Now) -> Reason | None:
     """What would be said to a worker of the home cluster that nobody has heard of yet."""
     nobody = Ask(LEDGER_AT, now.wall, is_waiting=True, is_running=False)
-    return next((found[0] for gate in (*BEFORE_ALL, *BEFORE_NEW) if (found := gate(nobody, view, books, now))), None)
+    return next((found[0] for gate in GATES if (found := gate(nobody, view, books, now))), None)
 
 
 # --- what is in flight -------------------------------------------------------------------------------------------
@@ -118,7 +119,7 @@ def open_books(
     asked = {one.target for one in view.asks}
     young = {one.target for one in sights if now.mono.since(one.since) < KEPT_FOR}
     live = [one for one in ledger.reservations if one.target in asked or one.target in young]
-    running = [one for one in view.asks if one.is_running]
+    running = [one for one in view.asks if one.is_running and not one.is_waiting]
     starts = [one for one in ledger.starts if abs(now.wall.since(one.at).ms) < HOUR.ms]
     books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {})
     control_plane = set(view.reserved_control_plane)
@@ -181,8 +182,7 @@ def judge(ask: Ask, view: BudgetView, books: Books, now: Now) -> Granted | Refus
         return Granted(ask.target, held.since)
     if not ask.is_waiting:
         return None
-    gates = BEFORE_ALL if ask.is_running else (*BEFORE_ALL, *BEFORE_NEW)  # what runs already is not begun again
-    for gate in gates:
+    for gate in GATES:
         if found := gate(ask, view, books, now):
             return as_told_before(ask, Refused(ask.target, *found))
     enter(ask, books, now)
@@ -201,10 +201,9 @@ def enter(ask: Ask, books: Books, now: Now) -> None:
     """The ask becomes a reservation, and counts from now on."""
     books.reserved[ask.target] = Reservation(ask.target, now.wall, ask.node, ask.health.domain)
     books.letters += letters_of(books.reserved[ask.target])
-    if not ask.is_running:
-        books.starts.append(Start(now.wall, ask.cluster))
-        books.moments.setdefault(ask.cluster, []).append(now.wall)
-        books.letters += LETTERS_OF_START
+    books.starts.append(Start(now.wall, ask.cluster))
+    books.moments.setdefault(ask.cluster, []).append(now.wall)
+    books.letters += LETTERS_OF_START
     count(books, ask.target, ask.cluster, ask.health.is_control_plane)
 
 
@@ -297,8 +296,9 @@ def per_hour_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Fou
     return TooManyPerHour(len(moments), limit, until), until
 
 
-BEFORE_ALL: tuple[Gate, ...] = (ledger_readable, ledger_has_room)
-BEFORE_NEW: tuple[Gate, ...] = (
+GATES: tuple[Gate, ...] = (
+    ledger_readable,
+    ledger_has_room,
     budget_valid,
     not_paused,
     window_open,
