@@ -39,13 +39,16 @@ KUBECTL: dict[str, set[str]] = {
     "get": {"-n", "-A", "-o", "-w", "--field-selector", "--raw", "--show-managed-fields"},
     "label": set(),
     "logs": {"-n"},
+    "patch": {"-n", "--type", "-p"},
     "replace": {"-f"},
     "rollout": {"-n"},
     "scale": {"-n", "--replicas"},
+    "taint": set(),
     "uncordon": set(),
     "wait": {"-n", "--for", "--timeout"},
 }
 SHELL_WORDS = {"export", "backup", "NAMESPACE", "MACHINE", "HOST", "NODE"}
+# Those that end with a dash are followed by the uid of a request.
 OURS = {value for name, value in vars(names).items() if name.isupper() and "/" in value}
 
 
@@ -92,7 +95,8 @@ def annotation_problems(word: str) -> list[str]:
     """A misspelt annotation of ours does nothing, silently."""
     key = word.partition("=")[0].removesuffix("-")
     is_ours = key.startswith(tuple({f"{name.split('/')[0]}/" for name in OURS}))
-    return [f"{key}: nobody reads this annotation"] if is_ours and key not in OURS else []
+    is_known = key in OURS or key.startswith(tuple(name for name in OURS if name.endswith("-")))
+    return [f"{key}: nobody reads this annotation"] if is_ours and not is_known else []
 
 
 def node_remedy_problems(words: list[str]) -> list[str]:

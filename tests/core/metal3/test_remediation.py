@@ -13,6 +13,7 @@ from tests.builders import (
     NOW,
     OPENSHIFT_MACHINE_AT,
     REMEDIATION_AT,
+    a_backup,
     a_host,
     a_machine,
     a_node,
@@ -40,6 +41,7 @@ from tests.core.metal3.remediations import (
 from noderemedy.core.freeing import OUT_OF_SERVICE
 from noderemedy.core.metal3.phases import TABLE, deadline
 from noderemedy.model.actions import (
+    BackUpNode,
     DeleteNode,
     DeletePod,
     DetachVolume,
@@ -569,7 +571,9 @@ def test_freed_is_recorded(by: FreeBy) -> None:
 def test_the_node_goes_when_its_backup_is_on_the_machine() -> None:
     """Backup and time of deletion seen, the Node is deleted on proof, under its uid and version."""
     stored = looked(a_world(chosen(FreeBy.NODE), host=a_held_host())).actions[0]
-    machine = a_machine(backup=stored.backup, node_deleted_at=ago(1))  # type: ignore[union-attr]
+    assert isinstance(stored, BackUpNode)
+    assert a_backup() == stored.backup
+    machine = a_machine(backup=stored.backup, node_deleted_at=ago(1))
 
     action = looked(a_world(chosen(FreeBy.NODE), host=a_held_host(), machine=machine)).actions[0]
 

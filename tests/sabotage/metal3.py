@@ -1,0 +1,275 @@
+"""One line of harm each for Metal3Remediations: the room, its phases, the way it frees, and its checkers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+from tests.core.metal3 import test_remediation as room_tests
+from tests.sabotage.running import Sabotage, set_to
+from tests.wire import test_remediations as wire_tests
+
+from noderemedy.core import freeing, safety
+from noderemedy.core.metal3 import (
+    emptying,
+    escalation,
+    leaving,
+    phases,
+    relics,
+    remediation,
+    remediationgates,
+    remediationview,
+    steps,
+)
+from noderemedy.model.remediation import Phase
+from noderemedy.model.workload import FreeBy
+from noderemedy.wire import answers, objects, remediations
+
+TABLE, HOLD, CHOSEN = phases.TABLE, remediation.hold, emptying.chosen
+
+
+def no_gate(name: str) -> Any:
+    """The room without its gates of one list."""
+    return set_to(remediation, name, ())
+
+
+def phase(which: Phase, do: Any) -> Any:
+    """Another way to go through a phase."""
+    return set_to(remediation, "PHASES", {**remediation.PHASES, which: do})
+
+
+def always_on(view: Any, now: Any) -> Any:
+    decision = HOLD(view, now)
+    return replace(decision, actions=tuple(replace(a, hold=replace(a.hold, was_on=True)) for a in decision.actions))
+
+
+SABOTAGES = (
+    Sabotage(
+        "off before it was held counts as off",
+        set_to(safety, "is_held", lambda host, held_for: True),
+        (room_tests.test_every_situation,),
+    ),
+    Sabotage(
+        "every hold was placed on a host that was on",
+        set_to(remediation, "hold", always_on),
+        (room_tests.test_the_hold_names_its_request_and_what_the_host_said,),
+    ),
+    Sabotage(
+        "an old view is good enough",
+        set_to(steps, "is_confirmed", lambda entry, now: True),
+        (room_tests.test_nothing_is_held_on_an_old_view,),
+    ),
+    Sabotage(
+        "freeing looks at nothing live",
+        set_to(emptying, "confirm_first", lambda *_, **__: None),
+        (room_tests.test_nothing_is_freed_on_an_old_view,),
+    ),
+    Sabotage(
+        "no deadlines",
+        set_to(phases, "is_overdue", lambda remediation, now: False),
+        (room_tests.test_every_situation, room_tests.test_a_request_that_is_deleted),
+    ),
+    Sabotage(
+        "deadlines of another length",
+        set_to(phases, "FREE_WITHIN", phases.OWNER_WITHIN),
+        (room_tests.test_every_phase_has_its_deadline,),
+    ),
+    Sabotage(
+        "pauses do not grow",
+        set_to(phases, "PAUSE_MAX", phases.PAUSE_MIN),
+        (room_tests.test_the_pause_of_reboot_grows_to_an_hour,),
+    ),
+    Sabotage(
+        "retries by equality",
+        set_to(phases, "is_last_attempt", lambda one: one.progress.retry_count == one.retries),
+        (room_tests.test_a_limit_that_was_lowered_is_over,),
+    ),
+    Sabotage(
+        "ready is ready, since whenever",
+        set_to(remediation, "is_back", lambda view: view.node is not None and remediationview.is_ready(view.node)),
+        (room_tests.test_every_situation,),
+    ),
+    Sabotage(
+        "nobody is looked at before anything",
+        no_gate("BEFORE_ANYTHING"),
+        (room_tests.test_every_gate,),
+    ),
+    Sabotage(
+        "a lost host is nobody's business",
+        no_gate("LINKED"),
+        (room_tests.test_every_gate, room_tests.test_who_lost_machine_or_host_releases_and_frees_nothing),
+    ),
+    Sabotage(
+        "attempts without gates",
+        no_gate("BEFORE_AN_ATTEMPT"),
+        (room_tests.test_every_gate, room_tests.test_a_pause_with_an_end_is_looked_at_then),
+    ),
+    Sabotage(
+        "no budget",
+        set_to(remediation, "SHARED", (remediationgates.claim,)),
+        (room_tests.test_nothing_begins_without_the_budget,),
+    ),
+    Sabotage(
+        "what runs asks again",
+        set_to(remediation, "SHARED", (lambda view, now: remediationgates.budgeted(view.answer),)),
+        (room_tests.test_what_runs_asks_no_more,),
+    ),
+    Sabotage(
+        "no claim",
+        set_to(remediationgates, "claimed", lambda claim, now: None),
+        (room_tests.test_the_repair_is_claimed_first,),
+    ),
+    Sabotage(
+        "rivals go together",
+        set_to(remediationview, "rival_of", lambda *_: ""),
+        (room_tests.test_every_gate, room_tests.test_two_requests_do_not_wait_for_each_other),
+    ),
+    Sabotage(
+        "the node of another machine passes",
+        set_to(emptying, "NODE_SEEN", ()),
+        (room_tests.test_every_situation,),
+    ),
+    Sabotage(
+        "every taint is ours",
+        set_to(freeing, "is_tainted", lambda node: False),
+        (room_tests.test_how_to_free_is_as_the_spec_says, room_tests.test_freed_is_recorded),
+    ),
+    Sabotage(
+        "always by pods",
+        set_to(freeing, "default", lambda node: FreeBy.PODS),
+        (room_tests.test_how_to_free_follows_the_version_of_the_node,),
+    ),
+    Sabotage(
+        "the taint replaces all others",
+        set_to(freeing, "taint", lambda work, proof: freeing.Step((replace_taints(work, proof),), ())),
+        (room_tests.test_a_taint_carries_a_proof_and_keeps_the_others,),
+    ),
+    Sabotage(
+        "lists are never read",
+        set_to(freeing, "ask", lambda work, now: None),
+        (room_tests.test_every_situation,),
+    ),
+    Sabotage(
+        "pods of the node go too",
+        set_to(
+            freeing, "pods_of", lambda work: tuple((at, replace(pod, stays=False)) for at, pod in work.pods.obj.pods)
+        ),
+        (room_tests.test_pods_go_by_uid_and_those_of_the_node_stay,),
+    ),
+    Sabotage(
+        "what is going is deleted again",
+        set_to(
+            freeing,
+            "pods_of",
+            lambda work: tuple((at, replace(pod, is_forced=False)) for at, pod in work.pods.obj.pods),
+        ),
+        (room_tests.test_what_does_not_go_is_looked_at_again,),
+    ),
+    Sabotage(
+        "volumes do not matter",
+        set_to(freeing, "volumes_of", lambda work: ()),
+        (room_tests.test_volumes_go_after_the_pods,),
+    ),
+    Sabotage(
+        "the Node goes without a backup",
+        set_to(emptying, "back_up", lambda node, earlier: earlier),
+        (room_tests.test_the_node_goes_when_its_backup_is_on_the_machine,),
+    ),
+    Sabotage(
+        "evidence of earlier attempts is kept",
+        set_to(remediation, "Evidence", lambda **_: room_tests.OFF_SEEN),
+        (room_tests.test_a_retry_counts_and_begins_anew,),
+    ),
+    Sabotage(
+        "a deleted request goes on",
+        set_to(leaving, "decide", lambda view, now: remediation.PHASES[view.remediation.progress.phase](view, now)),
+        (room_tests.test_a_request_that_is_deleted,),
+    ),
+    Sabotage(
+        "owners see one generation",
+        set_to(escalation.conditions, "in_current", lambda one: replace(one, status="True")),
+        (room_tests.test_owners_of_both_generations_see_the_escalation,),
+    ),
+    Sabotage(
+        "a Machine of OpenShift is told conditions",
+        set_to(escalation, "MACHINE", escalation.OPENSHIFT_MACHINE),
+        (room_tests.test_on_openshift_the_machine_is_deleted_if_somebody_replaces_it,),
+    ),
+    Sabotage(
+        "a Machine without an owner is deleted",
+        set_to(escalation, "OPENSHIFT_MACHINE", escalation.MACHINE),
+        (room_tests.test_on_openshift_a_machine_without_an_owner_is_kept,),
+    ),
+    Sabotage(
+        "relics stay",
+        set_to(relics, "decide", lambda view, now: relics.NOTHING),
+        (
+            room_tests.test_a_hold_without_a_request_goes,
+            room_tests.test_a_hold_with_a_garbled_record_goes_too,
+            room_tests.test_a_paused_host_keeps_even_an_orphaned_hold,
+            room_tests.test_our_mark_goes_when_a_node_runs_there,
+        ),
+    ),
+    Sabotage(
+        "an orphan needs no second look",
+        set_to(relics, "is_confirmed", lambda entry, now: True),
+        (room_tests.test_a_hold_without_a_request_goes,),
+    ),
+    Sabotage(
+        "no need is stated",
+        set_to(remediation, "needs", lambda view, now: ()),
+        (room_tests.test_it_states_its_need, room_tests.test_nothing_begins_without_the_budget),
+    ),
+    Sabotage(
+        "a need for ever",
+        set_to(
+            remediation,
+            "needs",
+            lambda view, now: (remediation.need(view.machine.ref, "x", view.remediation.created, is_running=True),),
+        ),
+        (room_tests.test_who_does_nothing_needs_nothing,),
+    ),
+    Sabotage(
+        "records of holds are not read",
+        set_to(objects, "holds_for", lambda notes: ()),
+        (
+            wire_tests.test_a_hold_is_read_back_as_it_was_written,
+            wire_tests.test_a_hold_without_a_readable_record_is_still_one,
+        ),
+    ),
+    Sabotage(
+        "evidence is not read",
+        set_to(remediations, "read_evidence", lambda tree: wire_tests.Evidence()),
+        (wire_tests.test_a_status_is_read_back_as_it_was_written,),
+    ),
+    Sabotage(
+        "only the seed's shape is read",
+        set_to(remediations, "as_capm3", lambda fields: (remediations.Strategy.REBOOT, 0, remediations.Span(0))),
+        (wire_tests.test_the_shape_of_capm3_is_read,),
+    ),
+    Sabotage(
+        "garbage is taken for nothing",
+        set_to(remediations.Fields, "wrong", lambda self, *_: remediations.Malformed("")),
+        (wire_tests.test_garbage_is_told_with_its_field,),
+    ),
+    Sabotage(
+        "defaults of another seed",
+        set_to(remediations, "OFF_WITHIN", 60),
+        (wire_tests.test_what_is_left_out_has_the_seed_s_defaults,),
+    ),
+    Sabotage(
+        "with its last finalizer an object stays",
+        set_to(answers, "WriteFinalizers", answers.ListPods),
+        (wire_tests.test_with_its_last_finalizer_an_object_goes,),
+    ),
+)
+
+
+def replace_taints(work: Any, proof: Any) -> Any:
+    return freeing.TaintOutOfService(
+        work.node_at, freeing.Guard(work.node.uid, work.version), work.node.boot_id, (freeing.OUT_OF_SERVICE,), proof
+    )
+
+
+def changed_pods(work: Any, **changes: Any) -> Any:
+    return tuple((at, replace(pod, **changes)) for at, pod in work.pods.obj.pods)
