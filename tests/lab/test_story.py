@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from noderemedy.lab.faults import strike
-from noderemedy.lab.story import Repair, Step, Story
+from noderemedy.lab.story import OF_POWER_CYCLE, Repair, Step, Story
 from noderemedy.model.ids import MACHINE, NODE
 from noderemedy.sim.cluster import Cluster, Marker, machine_of
 from noderemedy.sim.durations import Durations
@@ -59,7 +59,7 @@ def test_a_repair_is_told_step_by_step(stage: Stage, fault: str) -> None:
     stage.pass_minutes(10)
     repair = stage.only()
 
-    assert [("worker-1", step) for step in Step] == stage.told
+    assert [("worker-1", step) for step in OF_POWER_CYCLE] == stage.told
     assert (True, True, None) == (repair.is_recovered, repair.is_over, stage.story.current("worker-1"))
     assert list(repair.at.values()) == sorted(repair.at.values())
     assert repair.recovered_s == repair.seconds(Step.BACK)
