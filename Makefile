@@ -59,7 +59,7 @@ soak: $(STAMP) ## 1,000 simulated histories, all crash points and the long tests
 	$(BIN)/python -m noderemedy.sim soak $(ARGS)
 	$(BIN)/pytest -m soak
 
-bench: $(STAMP) ## Measure: decode, decide, simulate
+bench: $(STAMP) ## Measure, beside a bare watch: heartbeats, latencies, storms, requests, at 500 and 5,000 nodes
 	$(BIN)/python scripts/bench.py $(ARGS)
 
 generate: $(STAMP) ## Rewrite what is generated from the code (CRDs, RBAC, diagrams)

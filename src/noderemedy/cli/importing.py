@@ -21,6 +21,7 @@ from noderemedy.model.time import Wall
 HEADER = """\
 # Checks that name a template instead of the annotation. Look at them, then: kubectl apply --validate=strict -f FILE
 # (strict: an API server that does not know the template's field must refuse it, not drop it).
+# On OpenShift a machine in phase Failed was deleted; with a template its request decides what becomes of it.
 # kubectl may leave the annotation machine.openshift.io/remediation-strategy where it is: it yields to the template.
 """
 

@@ -38,7 +38,7 @@ EVERYWHERE: tuple[Difference, ...] = (
     ),
     differs(
         "OtherWords",
-        "events, conditions and figures have node-remedy's names; status.targets is not written",
+        "events, conditions and figures have node-remedy's names",
         "let alerts and dashboards follow docs/reasons.md and deploy/alerts",
     ),
 )
