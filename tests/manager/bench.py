@@ -23,7 +23,7 @@ from noderemedy.lab.http import Endpoint, serve
 from noderemedy.lab.http_faults import Drop, Fault, Moment
 from noderemedy.manager.program import run
 from noderemedy.manager.settings import Ended, Happening, Led, Settings
-from noderemedy.model.actions import BOOKKEEPING, Confirm, DropIncident, ListPods, OpenIncident, WriteIncident
+from noderemedy.model.actions import Confirm, DropIncident, ListPods, OpenIncident, WriteIncident
 from noderemedy.model.ids import HOST, LEASE, MACHINE, NODE
 from noderemedy.model.outcome import Done
 from noderemedy.model.time import Span, Wall
@@ -39,7 +39,7 @@ NOT_HERE = {"clusters.cluster.x-k8s.io", "machinehealthchecks.machine.openshift.
 HURRIED = WatchSettings(first_pause=Span(20), longest_pause=Span(100), refused_pause=Span(100), settled=Span(100))
 RULES = Rules(duration=Span(2_000), deadline=Span(1_200), retry=Span(200))
 PATIENCE_S = 10.0
-ASIDE = (Confirm, ListPods, OpenIncident, WriteIncident, DropIncident, *BOOKKEEPING)
+ASIDE = (Confirm, ListPods, OpenIncident, WriteIncident, DropIncident)
 Trouble = Callable[[Request], Fault | None]
 
 
@@ -52,7 +52,7 @@ class Managed:
         self.task = asyncio.create_task(run(settings, self.stop, self.happenings.append))
 
     def done(self) -> list[str]:
-        """The writes that succeeded, in order, but for our own bookkeeping and records, which come when it suits."""
+        """The writes that succeeded, in order, but for those of records, which come when it suits."""
         ended = [one for one in self.happenings if isinstance(one, Ended)]
         chosen = [one for one in ended if isinstance(one.outcome, Done)]
         return [type(one.effect.action).__name__ for one in chosen if not isinstance(one.effect.action, ASIDE)]
