@@ -185,6 +185,11 @@ ASKED = (
         (test_modes.test_a_machine_is_deleted_only_if_somebody_replaces_it,),
     ),
     Sabotage(
+        "a deletion needs no claim",
+        set_to(modes, "claimed", lambda claim, now: None),
+        (test_modes.test_a_deletion_is_claimed_first,),
+    ),
+    Sabotage(
         "a refusal holds up its own telling",
         set_to(lifecycle, "trouble", lambda view, now: None),
         (test_remediation.test_what_went_wrong_with_a_request_is_told_before_it_is_tried_again,),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noderemedy.model.ids import NODE
-from noderemedy.sim.cluster import Marker
+from noderemedy.sim import objects
 from noderemedy.sim.kinds import CUSTOM_RESOURCE
 from noderemedy.sim.run import calm
 from noderemedy.sim.troubles import MINUTE_MS
@@ -21,7 +21,7 @@ def test_a_node_without_a_server_may_come_and_go() -> None:
 def test_a_world_without_machines_goes_on() -> None:
     """Somebody deletes the kind of all Machines: nodes still get sick and well."""
     cluster, _, _ = calm(seed=1, nodes=3)
-    Marker(cluster)
+    cluster.api.create(objects.marking_check("all", "40%", cluster.durations))
     cluster.api.delete(CUSTOM_RESOURCE, "machines.cluster.x-k8s.io")
     cluster.servers["worker-1"].hang()
     cluster.agenda.run_until(cluster.agenda.now_ms + 10 * MINUTE_MS)

@@ -245,13 +245,16 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         {"metadata": META, "spec": {"taints": []}},
     ),
     (
-        MarkMachine(MACHINE_AT, GUARD, "workers"),
+        MarkMachine(MACHINE_AT, GUARD, "workers", Wall(1_900_000_000_000)),
         "PATCH",
         MACHINE_PATH,
         {
             "metadata": {
                 **META,
-                "annotations": {"host.metal3.io/external-remediation": "node-remedy: MachineHealthCheck workers"},
+                "annotations": {
+                    "host.metal3.io/external-remediation": "node-remedy: MachineHealthCheck workers",
+                    "remediation.metal3.io/asked-at": "2030-03-17T17:46:40Z",
+                },
             }
         },
     ),

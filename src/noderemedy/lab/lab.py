@@ -26,9 +26,10 @@ from noderemedy.lab.story import Story, is_running
 from noderemedy.manager import program
 from noderemedy.manager.settings import Settings as ManagerSettings
 from noderemedy.model.errors import Permanent
+from noderemedy.sim import objects
 from noderemedy.sim.apiserver import ADMIN, User
 from noderemedy.sim.checkers import Checkers
-from noderemedy.sim.cluster import Cluster, Marker
+from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.kinds import POD
 from noderemedy.wire.http import Request
@@ -67,7 +68,7 @@ class Lab:
         self.checkers = Checkers(self.cluster)
         self.story = Story(self.cluster)
         self.diary = Diary(self.agenda)
-        Marker(self.cluster)
+        self.cluster.api.create(objects.marking_check("workers", None, self.cluster.durations))
         self.admin_token = secrets.token_urlsafe(24)
         self.manager_token = secrets.token_urlsafe(24)
         self.endpoint: Endpoint

@@ -18,7 +18,14 @@ from noderemedy.lab.lab import LOOK_S, Lab
 from noderemedy.lab.scenarios import FIRST_POD, INSTANCE, SCENARIOS, End, Scenario, find, targets
 from noderemedy.lab.story import Repair, Step, is_ready, is_running, notes_of
 from noderemedy.model.ids import MACHINE, NODE
-from noderemedy.model.reasons import NodeOverdue, PowerOffOverdue, Reason, WaitingForNode, WaitingForPowerOff
+from noderemedy.model.reasons import (
+    DomainBurst,
+    NodeOverdue,
+    PowerOffOverdue,
+    Reason,
+    WaitingForNode,
+    WaitingForPowerOff,
+)
 from noderemedy.sim import objects
 from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.cluster import machine_of
@@ -34,7 +41,11 @@ ON_THE_WAY = (
     *("grace", "mark_after", "power_off", "power_poll", "orphaned_pods"),
     *("schedule", "attach", "pod_start", "power_on", "boot", "provision", "deprovision"),
 )
-WAITS: dict[End, type[Reason]] = {End.NOTHING_FREED: WaitingForPowerOff, End.BACKUP_KEPT: WaitingForNode}
+WAITS: dict[End, type[Reason]] = {
+    End.RACK_HELD: DomainBurst,
+    End.NOTHING_FREED: WaitingForPowerOff,
+    End.BACKUP_KEPT: WaitingForNode,
+}
 OVERDUE: dict[End, type[Reason]] = {End.NOTHING_FREED: PowerOffOverdue, End.BACKUP_KEPT: NodeOverdue}
 
 
@@ -195,6 +206,13 @@ def is_running_on(pod: Tree | None, node: str) -> bool:
     return pod is not None and pod["spec"].get("nodeName") == node and is_running(pod)
 
 
+def is_rack_held(play: Play) -> bool:
+    """Every node of the rack waits for a person, and none of them was touched."""
+    if not play.said(WAITS) or not play.has_lingered(Step.NOT_READY):
+        return False
+    return not any(Step.MARKED in repair.at or Step.HELD in repair.at for repair in play.repairs)
+
+
 def is_quiet(play: Play) -> bool:
     return not play.lab.story.repairs
 
@@ -203,6 +221,7 @@ RIGHT: dict[End, Callable[[Play], bool]] = {
     End.BACK: is_back,
     End.REPLACED: is_back,
     End.QUIET: is_quiet,
+    End.RACK_HELD: is_rack_held,
     End.NOTHING_FREED: is_nothing_freed,
     End.BACKUP_KEPT: is_backup_kept,
 }

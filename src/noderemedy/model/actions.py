@@ -200,6 +200,7 @@ class MarkMachine(Struct, frozen=True):
     ref: Ref
     guard: Guard
     check: str
+    at: Wall
 
 
 class DeleteMachine(Struct, frozen=True):

@@ -14,7 +14,7 @@ from noderemedy import crds
 from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION
 from noderemedy.sim import objects
 from noderemedy.sim.agenda import Agenda
-from noderemedy.sim.apiserver import ApiError, ApiServer, Tree, WatchEvent
+from noderemedy.sim.apiserver import ApiError, ApiServer, Tree
 from noderemedy.sim.baremetal import BaremetalOperator
 from noderemedy.sim.decoding import Decoding
 from noderemedy.sim.durations import Durations
@@ -54,7 +54,6 @@ class Cluster:
         self.servers = {name: Server(name, f"rack-{i % racks + 1}") for i, name in enumerate(node_names(nodes))}
         self.workloads: dict[str, WorkloadCluster] = {}  # this cluster manages itself
         self.cordoned: set[str] = set()
-        self.spared: set[str] = set()  # nodes that nobody marks, because somebody else looks after them
         self.decoding = Decoding()  # for all processes: the same version means the same to each of them
         self._install()
         parts = (self.api, self.agenda, self.durations)
@@ -169,50 +168,6 @@ class Cluster:
 
     def delete_machine(self, node: str) -> None:
         self.api.delete(MACHINE, machine_of(node), objects.NAMESPACE)
-
-
-class Marker:
-    """A stand-in for a health check: marks the Machine of a node that is not ready for long."""
-
-    def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
-        self.marked: list[str] = []
-        self._watched: dict[str, str] = {}
-        cluster.api.subscribe(NODE, self._node)
-
-    def _node(self, event: WatchEvent) -> None:
-        name = event.tree["metadata"]["name"]
-        conditions = event.tree.get("status", {}).get("conditions", ())
-        sick = [item for item in conditions if item["type"] == "Ready" and item["status"] != "True"]
-        if event.type == "DELETED":
-            self._watched.pop(name, None)
-            self.cluster.agenda.after(self.cluster.durations.startup, lambda: self._look_for(name))
-        elif not sick:
-            self._watched.pop(name, None)
-        elif self._watched.get(name) != sick[0]["lastTransitionTime"]:
-            since = self._watched[name] = sick[0]["lastTransitionTime"]
-            self.cluster.agenda.after(self.cluster.durations.mark_after, lambda: self._look_at(name, since))
-
-    def _look_at(self, name: str, since: str) -> None:
-        """Is the node still sick? Look again later: the request may be taken back meanwhile."""
-        if self._watched.get(name) == since:
-            self._mark(name, unless=(names.NEEDS_REMEDIATION, names.NODE_DELETED_AT))
-            self.cluster.agenda.after(self.cluster.durations.mark_after, lambda: self._look_at(name, since))
-
-    def _look_for(self, name: str) -> None:
-        """Has the node come back in time?"""
-        if self.cluster.api.find(NODE, name) is None:
-            self._mark(name, unless=(names.NEEDS_REMEDIATION,))
-            self.cluster.agenda.after(self.cluster.durations.startup, lambda: self._look_for(name))
-
-    def _mark(self, name: str, unless: tuple[str, ...]) -> None:
-        if name in self.cluster.spared:
-            return
-        for machine in self.cluster.machines(name):
-            notes = machine["metadata"].get("annotations") or {}
-            if not any(key in notes for key in unless):
-                self.marked.append(name)
-                self.cluster.mark(name)
 
 
 def node_names(count: int) -> list[str]:

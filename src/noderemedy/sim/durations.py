@@ -22,10 +22,10 @@ class Durations(Struct, frozen=True):
     power_on: int = 8_000
     power_poll: int = 60_000  # `poweredOn` may lag this much
     boot: int = 90_000
-    mark_after: int = 60_000  # how long a node is sick before somebody marks its Machine
+    mark_after: int = 60_000  # how long a node may be sick before its health check asks for a repair
     provision: int = 30_000  # a cloud makes an instance
     deprovision: int = 15_000  # and ends one
-    startup: int = 900_000  # how long a Machine may be without its Node before somebody marks it
+    startup: int = 900_000  # how long a Machine may be without its Node
 
     def faster(self, speed: float) -> Durations:
         """The same world, `speed` times as quick."""

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from noderemedy.sim.durations import Durations
 from noderemedy.wire import names
 
 NAMESPACE = "metal3"
 SYSTEM = "node-remedy-system"
 WORKLOAD = "default"
+STARTUP_MIN_MS = 30_000  # of the API: less would replace machines before they can have started
 
 
 def namespace(name: str) -> dict[str, Any]:
@@ -89,6 +91,18 @@ def health_check(name: str, max_unhealthy: str, cluster: str = "lab") -> dict[st
             "maxUnhealthy": max_unhealthy,
         },
     }
+
+
+def marking_check(name: str, max_unhealthy: str | None, durations: Durations) -> dict[str, Any]:
+    """The same with the times of a simulated world: it has machines power cycled through their annotation."""
+    tree = health_check(name, max_unhealthy or "")
+    if max_unhealthy is None:
+        del tree["spec"]["maxUnhealthy"]
+    tree["metadata"]["annotations"] = {names.STRATEGY: "external-baremetal"}
+    for criterion in tree["spec"]["unhealthyConditions"]:
+        criterion["timeout"] = f"{durations.mark_after}ms"
+    tree["spec"]["nodeStartupTimeout"] = f"{max(durations.startup, STARTUP_MIN_MS)}ms"
+    return tree
 
 
 def cluster_definition() -> dict[str, Any]:

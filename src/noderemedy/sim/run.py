@@ -11,7 +11,7 @@ from noderemedy.sim import objects
 from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.clouds import cloud_of
-from noderemedy.sim.cluster import Cluster, Marker
+from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.process import Process
 from noderemedy.sim.troubles import MINUTE_MS, Troubles
@@ -53,12 +53,11 @@ def simulate(
     """Run one seed. Everything that happens is drawn from it."""
     chance = random.Random(seed)
     cluster = Cluster(nodes=nodes, seed=chance.getrandbits(64), replicas=min(nodes, 10), tracks_fields=False)
-    cluster.api.create(objects.health_check("all", "40%"))
+    cluster.api.create(objects.marking_check("all", "40%", cluster.durations))
     checkers = Checkers(cluster)
     budgeting = Budgeting(checkers, rulers=3 if nodes >= 10 else 0)
     hospital = hospital_of(seed, cluster, checkers)
     cloud = cloud_of(seed, cluster)
-    Marker(cluster)
     processes = [
         Process(f"manager-{i + 1}", cluster, weather=weather.over(nodes), seed=chance.getrandbits(64))
         for i in range(managers)

@@ -27,7 +27,6 @@ class Ward:
         self.cluster = cluster
         self.nodes = tuple(list(cluster.servers)[-nodes:])
         self._machines = {machine_of(node) for node in self.nodes}
-        cluster.spared.update(self.nodes)
         for kind in (DOCTOR, TEMPLATE):
             cluster.api.create(definition(kind))
         self.write_template()

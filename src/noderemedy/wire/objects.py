@@ -102,6 +102,7 @@ def machine(shape: shapes.MachineShape) -> Machine:
         uid=meta.uid,
         needs_remediation=names.NEEDS_REMEDIATION in notes,
         marked_by=marked_by(notes.get(names.NEEDS_REMEDIATION, "")),
+        asked_at=read_wall(notes[names.ASKED_AT]) if names.ASKED_AT in notes else None,
         host=read_host_name(notes[names.MACHINE_HOST], meta.namespace) if names.MACHINE_HOST in notes else None,
         node_name=(status.node_ref.name or None) if status.node_ref else None,
         provider_id=spec.provider_id or "",

@@ -118,8 +118,9 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return create_request(action, resources)
         case DeleteNode(ref, guard) | DeleteRequest(ref, guard) | DeleteMachine(ref, guard):
             return verbs.delete(resources[ref.kind], ref.name, preconditions(guard), ref.namespace)
-        case MarkMachine(ref, guard, check):
-            return annotate(ref, guard, {names.NEEDS_REMEDIATION: names.MARKED_BY + check}, resources)
+        case MarkMachine(ref, guard, check, at):
+            notes = {names.NEEDS_REMEDIATION: names.MARKED_BY + check, names.ASKED_AT: str(at)}
+            return annotate(ref, guard, notes, resources)
         case _:
             return render_repair(action, token, resources)
 

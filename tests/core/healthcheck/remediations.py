@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT, NOW, OPENSHIFT_MACHINE_AT, a_machine, a_node, ago, present
 from tests.core.healthcheck.targets import a_check
 
+from noderemedy.core.claim import Claim, holder_name
 from noderemedy.core.healthcheck import remediation
 from noderemedy.core.healthcheck.facts import PermitFact, VerdictFact
 from noderemedy.core.healthcheck.remediationview import Governing, RemediationView
@@ -16,6 +17,7 @@ from noderemedy.model.budget import Granted
 from noderemedy.model.decision import Decision
 from noderemedy.model.healthcheck import Dialect, HealthCheck, Healthy, TemplateRef, Unhealthy, Verdict
 from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, ref
+from noderemedy.model.lease import Lease
 from noderemedy.model.machine import ControllerOwner, Machine
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.reasons import ConditionTimedOut
@@ -54,12 +56,14 @@ def a_view(
     at, check_at = (OPENSHIFT_MACHINE_AT, OPENSHIFT_CHECK_AT) if is_openshift else (MACHINE_AT, CHECK_AT)
     patient = a_patient(check.dialect, **(machine or {}))
     permit = PermitFact(check_at, is_open, other) if is_open is not None else None
+    holder = holder_name("remediation", at)
     usual: dict[str, Any] = {
         "governing": Governing(check_at, check, VerdictFact(check_at, verdict, False), permit),
         "node_at": NODE_AT,
         "node": present(a_node()),
         "answer": Granted(at, NOW.wall),
         "contact_since": Mono(NOW.mono.ms - 3_600_000),
+        "claim": Claim(NODE_AT, present(Lease("lease-uid", holder)), holder),
     }
     return RemediationView(at, present(patient, version="7"), patient, **{**usual, **more})
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import HOST_AT, NOW, a_backup, a_hold, a_host, later, present
+from tests.builders import HOST_AT, NOW, a_backup, a_hold, a_host, absent, later, present
 from tests.core.healthcheck.remediations import (
     SICK,
     TEMPLATE,
@@ -29,6 +29,7 @@ from noderemedy.model.actions import (
     WriteMachineConditions,
 )
 from noderemedy.model.healthcheck import Dialect, Unhealthy
+from noderemedy.model.lease import Lease
 from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.model.reasons import (
     ConditionPending,
@@ -244,7 +245,7 @@ def test_a_mark_names_its_check() -> None:
     """Guarded by uid and version, so that a mark that was just taken off does not come back."""
     view = a_view(a_check(annotation_mode=True))
 
-    assert (MarkMachine(view.at, Guard("machine-uid-1", "7"), "workers"),) == decide(view).actions
+    assert (MarkMachine(view.at, Guard("machine-uid-1", "7"), "workers", NOW.wall),) == decide(view).actions
 
 
 @pytest.mark.parametrize("machine", [MARKED, {"needs_remediation": True}])
@@ -297,6 +298,20 @@ def test_a_machine_is_deleted_only_if_somebody_replaces_it() -> None:
 
     assert (DeleteMachine(view.at, Guard("machine-uid-1", "7")),) == decide(view).actions
     assert ([], ["NoControllerOwner"]) == (names(decide(alone).actions), reasons(decide(alone)))
+
+
+def test_a_deletion_is_claimed_first() -> None:
+    """It cannot be undone: whoever repairs this node is recorded before, and another one's claim is respected."""
+    free, taken = a_view(a_check(OPENSHIFT)), a_view(a_check(OPENSHIFT))
+    assert free.claim is not None
+    free = replace(free, claim=replace(free.claim, entry=absent()))
+    other = replace(free.claim, entry=present(Lease("u", "somebody")), is_other_about_it=True)
+
+    assert (["ClaimRepair"], ["Claiming"]) == (names(decide(free).actions), reasons(decide(free)))
+    assert ([], ["ClaimedByOther"]) == (
+        names(decide(replace(taken, claim=other)).actions),
+        reasons(decide(replace(taken, claim=other))),
+    )
 
 
 def test_nobodys_target_loses_what_was_asked_for() -> None:

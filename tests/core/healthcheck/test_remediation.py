@@ -133,8 +133,8 @@ class Stage:
 def applied(machine: Any, action: Action) -> Any:
     """A Machine after a write of ours."""
     match action:
-        case MarkMachine(_, _, check):
-            return replace(machine, needs_remediation=True, marked_by=check)
+        case MarkMachine(_, _, check, asked_at):
+            return replace(machine, needs_remediation=True, marked_by=check, asked_at=asked_at)
         case RemoveRemediationAnnotation():
             return replace(machine, needs_remediation=False, marked_by="")
         case WriteMachineConditions(_, _, current, older):
@@ -300,6 +300,21 @@ def test_a_node_that_was_made_again_is_another_node() -> None:
     stage.step(200)
 
     assert ["MarkMachine worker-0"] == stage.asked()
+
+
+def test_a_machine_that_was_power_cycled_gets_time_to_start() -> None:
+    """Its node was gone already, so nothing was deleted: it is not marked again before its startup timeout is over."""
+    stage = Stage(a_check(annotation_mode=True))
+    stage.grant(0)
+    stage.drop(ref(NODE, "node-0"))
+    stage.step()
+    assert ["Confirm node-0", "MarkMachine worker-0"] == stage.did
+    stage.change(0, needs_remediation=False, marked_by="")  # by the room that power cycles, once the host was off
+    stage.step(590)
+    assert 2 == len(stage.did)
+    stage.step(12)
+
+    assert ["MarkMachine worker-0"] == stage.asked()[2:]
 
 
 def test_of_overlapping_checks_only_the_older_one_speaks() -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from noderemedy.core.healthcheck.signs import age, is_true, signs
+from noderemedy.core.healthcheck.signs import age, is_true, signs, was_asked_lately
 from noderemedy.core.machines import is_own
 from noderemedy.model.dialect import RULES
 from noderemedy.model.healthcheck import (
@@ -106,7 +106,7 @@ def sightings(target: Target, check: HealthCheck, now: Now) -> tuple[Sighting, .
     if not check.is_valid:
         return ()
     known = {one.what: one for one in target.sightings}
-    shown = dict.fromkeys([*timeless(target), *(sign.what for sign in signs(target, check))])
+    shown = dict.fromkeys([*timeless(target), *(sign.what for sign in signs(target, check, now))])
     return tuple(known.get(what) or Sighting(what, now.mono, now.wall) for what in shown)
 
 
@@ -150,10 +150,10 @@ def findings(target: Target, check: HealthCheck, now: Now) -> Iterator[Finding]:
     """All findings, in the order in which they are told: the machine's own, then those of its node."""
     if RULES[check.dialect].fails_by_phase and target.machine.phase == "Failed":
         yield Failed((MachineFailed(),), first_seen(FAILED, target, now))
-    if found := of_node(target, now):
+    if found := of_node(target, check, now):
         yield found
     seen = {one.what: one for one in target.sightings}
-    for sign in signs(target, check):
+    for sign in signs(target, check, now):
         its_age = age(sign, seen.get(sign.what), now)
         if its_age.is_over:
             yield Failed(its_age.reasons, its_age.began)
@@ -161,13 +161,13 @@ def findings(target: Target, check: HealthCheck, now: Now) -> Iterator[Finding]:
             yield Pending(its_age.reasons, its_age.began, its_age.next_look)
 
 
-def of_node(target: Target, now: Now) -> Finding | None:
+def of_node(target: Target, check: HealthCheck, now: Now) -> Finding | None:
     """What the mere presence or absence of the node says; None if nothing."""
     deleted_at, at, node = target.machine.node_deleted_at, target.node_at, target.node
     is_gone = at is None or isinstance(node, Absent)
     if is_gone and isinstance(deleted_at, Malformed):
         return Blind((DeletionTimeUnreadable(deleted_at.problem),))
-    if at is None or (is_gone and deleted_at is not None):
+    if at is None or (is_gone and (deleted_at is not None or was_asked_lately(target.machine, check, now))):
         return None  # it is starting: a matter of time
     if isinstance(node, Present):
         expected = target.machine.provider_id

@@ -14,6 +14,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from noderemedy.core.claim import claimed
 from noderemedy.core.external import lifecycle
 from noderemedy.core.healthcheck import words
 from noderemedy.core.healthcheck.remediationview import RemediationView
@@ -108,7 +109,7 @@ def is_marked(view: RemediationView) -> bool:
 
 def mark(view: RemediationView, now: Now) -> Decision:
     assert view.governing is not None
-    return asked(view, Way.ANNOTATION, MarkMachine(view.at, machine_guard(view), view.governing.at.name))
+    return asked(view, Way.ANNOTATION, MarkMachine(view.at, machine_guard(view), view.governing.at.name, now.wall))
 
 
 def unmark(view: RemediationView, now: Now) -> tuple[Action, ...]:
@@ -147,9 +148,12 @@ def is_meant(view: RemediationView, way: Way) -> bool:
 
 
 def delete(view: RemediationView, now: Now) -> Decision:
-    """Only what somebody will replace."""
+    """Only what somebody will replace, and only under our claim: it cannot be undone, and who deletes is recorded."""
     if view.machine.controller is None:
         return Decision(because=(NoControllerOwner(),))
+    assert view.claim is not None
+    if blocked := claimed(view.claim, now):
+        return blocked.decision(now)
     return asked(view, Way.DELETION, DeleteMachine(view.at, machine_guard(view)))
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import structs
 
-from noderemedy.core import approvals, machines
+from noderemedy.core import approvals, claim, machines
 from noderemedy.core.conditions import write
 from noderemedy.core.external import lifecycle
 from noderemedy.core.gates import first, passages
@@ -26,6 +26,7 @@ from noderemedy.core.healthcheck.modes import MODES, Way, told_by, way_of
 from noderemedy.core.healthcheck.remediationgates import BEFORE_BUDGET, GATES, SILENT, budget_allows, check_may_act
 from noderemedy.core.healthcheck.remediationview import CHECKS_OF, NAME, RemediationView, authors_of, sees
 from noderemedy.model.actions import (
+    ClaimRepair,
     Confirm,
     CreateRequest,
     DeleteMachine,
@@ -38,14 +39,14 @@ from noderemedy.model.budget import ANSWER, need
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.dialect import RULES
 from noderemedy.model.healthcheck import Healthy, Unhealthy
-from noderemedy.model.ids import CLUSTER, INCIDENT, NODE, OPENSHIFT_HEALTH_CHECK, Ref
+from noderemedy.model.ids import CLUSTER, INCIDENT, LEASE, NODE, OPENSHIFT_HEALTH_CHECK, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import EXTERNALLY_REMEDIATED, HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED, Graded
 from noderemedy.model.observer import OBSERVER
 from noderemedy.model.reasons import AnotherRepair, HealthTold, RemediationGoesOn, RemediationWithdrawn
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.request import FOLLOWED
-from noderemedy.model.room import Index, Passage, Reader, Room
+from noderemedy.model.room import Index, Passage, Present, Reader, Room
 from noderemedy.model.serving import UNSERVED
 from noderemedy.model.time import Now, Wall
 
@@ -217,6 +218,9 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (obj.found.target,) if obj is not None and obj.found.target.kind in facts.VERDICTS else ()
     if ref.kind in (OBSERVER, UNSERVED):
         return map(machine_of, reader.find(BY_CHECK, facts.SICK))
+    if ref.kind == LEASE:
+        needs = (reader.read(one) for one in reader.find(claim.BY_LEASE, ref.name))
+        return [one.obj.target for one in needs if isinstance(one, Present) and one.obj.room == NAME]
     if ref.kind == FOLLOWED:
         return map(machine_of, reader.find(BY_CHECK, facts.SICK))
     if ref.kind not in facts.CHECK_OF:  # a request: it has the name of its machine
@@ -236,7 +240,7 @@ def _authors(ref: Ref, machine: Machine) -> tuple[str, ...]:
 ROOM = Room(
     name=NAME,
     watches=(
-        *(NODE, REMOTE, *facts.VERDICTS, CLUSTER),
+        *(NODE, REMOTE, *facts.VERDICTS, CLUSTER, LEASE),
         *(*facts.VERDICTS.values(), *facts.SPECS.values(), *facts.PERMITS.values()),
         *(ANSWER, OBSERVER, FOLLOWED, INCIDENT, UNSERVED),
     ),
@@ -245,6 +249,7 @@ ROOM = Room(
         *facts.INDEXES,
         *lifecycle.INDEXES,
         *approvals.INDEXES,
+        *claim.INDEXES,
         *(Index(BY_AUTHOR, kind, _authors) for kind in facts.VERDICTS),
     ),
     wakes=wakes,
@@ -256,6 +261,7 @@ ROOM = Room(
             WriteMachineConditions,
             MarkMachine,
             RemoveRemediationAnnotation,
+            ClaimRepair,
             DeleteMachine,
             CreateRequest,
             DeleteRequest,

@@ -8,9 +8,8 @@ Those in `SILENT` also keep us from telling anything on the Machine.
 from __future__ import annotations
 
 from noderemedy.core.approvals import unapproved
-from noderemedy.core.gates import Blocked
+from noderemedy.core.gates import Blocked, budgeted
 from noderemedy.core.healthcheck.remediationview import RemediationView
-from noderemedy.model.budget import Granted, Refused
 from noderemedy.model.healthcheck import HealthCheck, Healthy, Unhealthy
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
@@ -27,7 +26,6 @@ from noderemedy.model.reasons import (
     TargetHealthy,
     TargetLeaving,
     TargetOfNobody,
-    WaitingForBudget,
 )
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now, Span
@@ -116,13 +114,7 @@ def person_approved(view: RemediationView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
-    match view.answer:
-        case Granted():
-            return None
-        case Refused(_, reason, until):
-            return Blocked(reason, until)
-        case None:
-            return Blocked(WaitingForBudget())
+    return budgeted(view.answer)
 
 
 SILENT = (check_is_valid, no_other_controller, cluster_is_not_paused, check_may_act)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import approvals, machines
+from noderemedy.core import approvals, claim, machines
 from noderemedy.core.approvals import Asked
+from noderemedy.core.claim import Claim
 from noderemedy.core.external import lifecycle
 from noderemedy.core.external.lifecycle import RequestView
 from noderemedy.core.healthcheck.facts import (
@@ -58,6 +59,7 @@ class RemediationView(Struct, frozen=True):
     contact_since: Mono | None = None
     asked: Asked = Asked()  # means nothing where the check asks nobody
     requests: RequestView | None = None  # None: nobody asked for any
+    claim: Claim | None = None  # None: there is nothing to claim
 
 
 def sees(key: Ref, reader: Reader) -> RemediationView | None:
@@ -89,6 +91,7 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
         contact_since=in_sight_since(key, machine, reader),
         asked=approvals.asked(key, reader) if governing.check.needs_approval else Asked(),
         requests=lifecycle.sees(key, machine, template_of(governing.check), NAME, reader),
+        claim=claim.see(NAME, key, node_at, reader),
     )
 
 

@@ -81,13 +81,13 @@ def age(sign: Sign, seen: Sighting | None, now: Now) -> Age:
     return Age(sign, now.wall.since(sign.since), sign.since, now)
 
 
-def signs(target: Target, check: HealthCheck) -> Iterator[Sign]:
+def signs(target: Target, check: HealthCheck, now: Now) -> Iterator[Sign]:
     """All signs that this machine shows now, those of the machine first."""
     yield from of_machine(target.machine, check.machine_criteria)
     if isinstance(target.node, Present) and target.node_at is not None:
         if is_own(target.node.obj, target.machine):
             yield from of_node(target.node.obj, target.node_at.name, check.node_criteria)
-    elif is_starting(target):
+    elif is_starting(target, check, now):
         yield of_startup(target, check)
 
 
@@ -134,13 +134,25 @@ def conditions_of(machine: Machine) -> tuple[Condition, ...]:
 # --- startup -----------------------------------------------------------------------------------------------------
 
 
-def is_starting(target: Target) -> bool:
-    """Whether the machine is waited for: it names no node yet, or we deleted the one that it names."""
+def is_starting(target: Target, check: HealthCheck, now: Now) -> bool:
+    """Whether the machine is waited for: it names no node yet, or we deleted the one that it names, or asked for it.
+
+    The power cycle of a machine without a node deletes nothing: only the time of asking tells that it is booting.
+    """
     if not isinstance(target.machine.node_deleted_at, Wall | None):
         return False
     if target.node_at is None:
         return True
-    return isinstance(target.node, Absent) and target.machine.node_deleted_at is not None
+    is_expected = target.machine.node_deleted_at is not None or was_asked_lately(target.machine, check, now)
+    return isinstance(target.node, Absent) and is_expected
+
+
+def was_asked_lately(machine: Machine, check: HealthCheck, now: Now) -> bool:
+    """Whether a repair was asked for within the time that a start may take; also where a start may take for ever."""
+    timeout = check.startup_timeout
+    assert isinstance(timeout, Span), "a check with a problem is not asked"
+    time = timeout if timeout.ms else RULES[check.dialect].startup_default
+    return isinstance(machine.asked_at, Wall) and now.wall < machine.asked_at + time
 
 
 def of_startup(target: Target, check: HealthCheck) -> Sign:
@@ -161,8 +173,7 @@ def started(target: Target, clock: StartupClock) -> Wall | None:
     """The latest moment from which on a node could be expected; None if nothing tells."""
     machine = target.machine
     moments = [*column(target, clock)]
-    if isinstance(machine.node_deleted_at, Wall):
-        moments.append(machine.node_deleted_at)
+    moments += [one for one in (machine.node_deleted_at, machine.asked_at) if isinstance(one, Wall)]
     return max((one for one in moments if one is not None), default=None)
 
 
