@@ -13,6 +13,7 @@ from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.clouds import cloud_of
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.hospital import hospital_of
+from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
 from noderemedy.sim.troubles import MINUTE_MS, Troubles
 from noderemedy.sim.weather import CALM, ROUGH, Weather
@@ -56,6 +57,7 @@ def simulate(
     cluster.api.create(objects.marking_check("all", "40%", cluster.durations))
     checkers = Checkers(cluster)
     budgeting = Budgeting(checkers, rulers=3 if nodes >= 10 else 0)
+    policy_checkers = PolicyCheckers(cluster, checkers.ran, checkers.complain)
     hospital = hospital_of(seed, cluster, checkers)
     cloud = cloud_of(seed, cluster)
     processes = [
@@ -71,6 +73,8 @@ def simulate(
         troubles.add(hospital.troubles())
     if cloud is not None:
         troubles.add(cloud.troubles())
+    policies = PolicyTroubles(cluster, random.Random(chance.getrandbits(64)))
+    troubles.add(policies.all())
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
@@ -78,7 +82,9 @@ def simulate(
     if cloud is not None:
         cloud.heal()
     budgeting.call()
+    policies.mend()
     cluster.agenda.run_until(end_ms + HEALING_MS)
+    policy_checkers.at_rest()
     rest(cluster, checkers, processes)
     if hospital is not None:
         hospital.checkers.at_rest()
