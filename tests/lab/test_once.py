@@ -28,7 +28,7 @@ from noderemedy.wire import objects
 KEYS = ["scenario", "ok", "seconds", "nodes", "freedBeforeSafe", "actions"]
 NODE_KEYS = ["name", "recovered", "secondsToSafe", "secondsToRecover"]
 ACTION_KEYS = ["do", "object", "second"]
-BOOKKEEPING = {"PublishCheckStatus", "WriteLedger", "ClaimRepair"}
+BOOKKEEPING = {"PublishCheckStatus", "WriteLedger", "ClaimRepair", "OpenIncident", "WriteIncident"}
 WHOLE = [
     "MarkMachine",
     "AddRebootAnnotation",

@@ -1,14 +1,16 @@
 """A simulated cloud in a bad mood: Machines without a controller, and what goes wrong with them and their provider.
 
-Every third seed has one (`cloud_of`). Its machines are judged by the same check as all others and are replaced by the
-reference owner; `successors.py` holds the outcome against the truth.
+Every third seed has one (`cloud_of`). Its machines have a check of their own and are replaced by the reference owner;
+`successors.py` holds the outcome against the truth.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from typing import Any
 
+from noderemedy.sim import objects
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.server import Server
 
@@ -26,6 +28,7 @@ class Cloud:
         self.chance = random.Random(f"cloud {seed}")
         self.provider.removes_nodes = self.chance.random() < 0.5
         self.provider.grow(MACHINES)
+        cluster.api.create(pool_check())
 
     def troubles(self) -> list[tuple[Callable[[], None], int]]:
         return [
@@ -86,6 +89,14 @@ class Cloud:
 
     def _later(self, do: Callable[[], None]) -> None:
         self.cluster.agenda.after(self.chance.randint(1, 20) * MINUTE_MS, do)
+
+
+def pool_check() -> dict[str, Any]:
+    """A check over the pool that asks the owner: hosts to power cycle there are none."""
+    tree = objects.health_check("cloud", "100%")
+    tree["spec"]["selector"]["matchLabels"] = {"pool": "cloud"}
+    del tree["spec"]["maxUnhealthy"]
+    return tree
 
 
 def cloud_of(seed: int, cluster: Cluster) -> Cloud | None:

@@ -94,11 +94,12 @@ def health_check(name: str, max_unhealthy: str, cluster: str = "lab") -> dict[st
 
 
 def marking_check(name: str, max_unhealthy: str | None, durations: Durations) -> dict[str, Any]:
-    """The same with the times of a simulated world: it has machines power cycled through their annotation."""
+    """The same with the times of a simulated world: it has machines power cycled, those of a cloud's pool excepted."""
     tree = health_check(name, max_unhealthy or "")
     if max_unhealthy is None:
         del tree["spec"]["maxUnhealthy"]
     tree["metadata"]["annotations"] = {names.STRATEGY: "external-baremetal"}
+    tree["spec"]["selector"]["matchExpressions"] = [{"key": "pool", "operator": "DoesNotExist"}]
     for criterion in tree["spec"]["unhealthyConditions"]:
         criterion["timeout"] = f"{durations.mark_after}ms"
     tree["spec"]["nodeStartupTimeout"] = f"{max(durations.startup, STARTUP_MIN_MS)}ms"
