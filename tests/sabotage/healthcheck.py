@@ -35,8 +35,10 @@ SEED, CAPI, OPENSHIFT = Dialect.SEED, Dialect.CAPI, Dialect.OPENSHIFT
 def node_as(node: Any) -> Any:
     """The presence of the node, taken for something else unless it is there."""
 
-    def of_node(target: Target, now: Now) -> Any:
-        return OF_NODE(target if isinstance(target.node, Present) else replace(target, node=node(target, now)), now)
+    def of_node(target: Target, check: HealthCheck, now: Now) -> Any:
+        return OF_NODE(
+            target if isinstance(target.node, Present) else replace(target, node=node(target, now)), check, now
+        )
 
     return of_node
 
@@ -121,7 +123,9 @@ CRITERIA = (
         set_to(
             criteria,
             "of_node",
-            lambda target, now: OF_NODE(replace(target, machine=replace(target.machine, node_deleted_at=None)), now),
+            lambda target, check, now: OF_NODE(
+                replace(target, machine=replace(target.machine, node_deleted_at=None)), check, now
+            ),
         ),
         (
             test_criteria.test_a_node_that_we_deleted_is_starting,
@@ -130,7 +134,7 @@ CRITERIA = (
     ),
     Sabotage(
         "nobody is ever starting",
-        set_to(signs, "is_starting", lambda target: False),
+        set_to(signs, "is_starting", lambda target, check, now: False),
         (test_criteria.test_the_startup_clock, test_criteria.test_a_startup_timeout_of_zero_disables_it),
     ),
     Sabotage(
