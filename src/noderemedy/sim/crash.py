@@ -167,10 +167,15 @@ def remediated(cluster: Cluster, by: str) -> None:
 
 
 def recalled(cluster: Cluster) -> None:
-    """The Metal3Remediation is deleted while the host goes down: the host must come on, and nothing is freed."""
+    """The Metal3Remediation is deleted while the host goes down: the host must come on, and nothing is freed.
+
+    Late enough for the record of it to be written. Whether the server was off for a moment depends on who was dead how
+    long; so in the end somebody resets it.
+    """
     cluster.servers["worker-1"].hang()
     cluster.remediate("worker-1", freeBy="taint")
-    cluster.agenda.after(4_000, lambda: cluster.recall("worker-1"))
+    cluster.agenda.after(20_000, lambda: cluster.recall("worker-1"))
+    cluster.agenda.after(STORY_MS - 15 * MINUTE_MS, lambda: repaired(cluster, "worker-1"))
 
 
 def given_up(cluster: Cluster) -> None:

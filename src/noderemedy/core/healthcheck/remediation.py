@@ -188,7 +188,12 @@ def taken_back(view: RemediationView, now: Now, why: str) -> Decision | None:
     actions = tuple(action for mode in MODES.values() for action in mode.take_back(view, now))
     if not actions:
         return None
-    return Decision(actions, (RemediationWithdrawn(", ".join(authors_of(view.machine)), why),))
+    return Decision(actions, (RemediationWithdrawn(by_whom(view), why),))
+
+
+def by_whom(view: RemediationView) -> str:
+    """Who asked: as the machine says, or, where only a request was made, the check that speaks for it."""
+    return ", ".join(authors_of(view.machine)) or (view.governing.at.name if view.governing else "")
 
 
 def explains(view: RemediationView, now: Now) -> tuple[Passage, ...]:
