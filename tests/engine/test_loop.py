@@ -344,6 +344,22 @@ def test_the_engine_looks_again_when_a_decision_says_so() -> None:
     assert later(32).mono == engine.next_wake()
 
 
+def test_a_room_that_wants_to_be_asked_at_once_stops_nobody() -> None:
+    """A moment that is not in the future is a mistake of the room's: it is asked again a little later, not for ever."""
+    looks: list[int] = []
+
+    def decide(view: Any, now: Now) -> Decision:
+        looks.append(now.mono.ms - NOW.mono.ms)
+        return want(because=(WHY,), wake_at=NOW.mono)
+
+    engine = an_engine(a_room(decide))
+    engine.seen(a_seen(), NOW)
+    for seconds in (0, 0, 0.05, 0.1, 0.15):
+        step(engine, later(seconds))
+
+    assert [0, 100] == looks
+
+
 def test_a_step_of_the_wall_clock_re_arms_the_timers() -> None:
     """Wakes stand on the monotonic clock for moments of the wall clock: when that is set, all are decided anew."""
     until = NOW.wall + Span(60_000)

@@ -35,9 +35,10 @@ from noderemedy.model.refusal import Refusal, refusal_ref
 from noderemedy.model.request import Followed, Wanted, followed_ref
 from noderemedy.model.room import Present, Room, Unreadable
 from noderemedy.model.serving import Unserved, unserved_ref
-from noderemedy.model.time import Mono, Now
+from noderemedy.model.time import Mono, Now, Span
 
 CLOCK_STEP_MS = 1_000
+SOONEST = Span(100)  # a room that wants to be asked again at once has forgotten something: it must not stop the others
 
 
 class Output(Struct, frozen=True):
@@ -232,7 +233,7 @@ class Engine:
         self._remember(key, decision, now)
         self.timers.cancel(key)
         if decision.wake_at is not None:
-            self.timers.wake(key, decision.wake_at)
+            self.timers.wake(key, max(decision.wake_at, now.mono + SOONEST))
         actions = decision.actions
         if self._is_dry:
             self._assume(actions, now)

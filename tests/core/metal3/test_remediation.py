@@ -754,6 +754,15 @@ def test_every_phase_has_its_deadline() -> None:
     } == seconds
 
 
+def test_a_deadline_that_is_over_wakes_nobody() -> None:
+    """A Node that is restored after its time is waited for until something happens, not looked at without end."""
+    late = a_remediation(Phase.WAITING, seconds=5_000)
+    decision = looked(a_world(late, node=BACK, machine=a_machine(node_deleted_at=ago(60))))
+
+    assert ["RestoringNode"] == [type(reason).__name__ for reason in decision.because]
+    assert decision.wake_at is None
+
+
 def test_two_requests_do_not_wait_for_each_other() -> None:
     """Exactly one of two goes first, whichever is asked."""
     mine, other = replace(READY_FOR, **an_owner("")), replace(OLDER, **an_owner(""))

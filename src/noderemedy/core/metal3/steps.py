@@ -77,6 +77,6 @@ def host_guard(view: RemediationView) -> Guard:
 
 
 def wait(view: RemediationView, now: Now, *reasons: Reason) -> Decision:
-    """Nothing to do until the deadline of this phase."""
+    """Nothing to do until the deadline of this phase. One that is over is no time to look again at."""
     due = phases.deadline(view.remediation)
-    return Decision((), reasons, now.until(due) if due is not None else None)
+    return Decision((), reasons, now.until(due) if due is not None and now.wall < due else None)
