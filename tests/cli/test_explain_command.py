@@ -156,7 +156,7 @@ def test_the_gates_of_the_annotation_room(tmp_path: Path) -> None:
     [found] = json.loads(result.stdout)
     [room] = [one for one in found["gates"] if one["room"] == "annotation"]
 
-    assert {"cluster paused", "host not ours", "power unknown", "power off disabled"} <= {
+    assert {"cluster is not paused", "host is its own", "power is known", "power off is possible"} <= {
         gate["gate"] for gate in room["gates"]
     }
     assert "AddRebootAnnotation" in [action["do"] for entry in found["next"] for action in entry["actions"]]

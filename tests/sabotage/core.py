@@ -153,12 +153,12 @@ GATES = (
     *NO_GATES,
     Sabotage(
         "a foreign consumer is served",
-        without(gates.host_not_ours),
+        without(gates.host_is_its_own),
         (SAFE, test_links.test_a_changed_consumer_ends_the_repair),
     ),
     Sabotage(
         "a paused cluster is repaired",
-        without(gates.cluster_paused),
+        without(gates.cluster_is_not_paused),
         (test_gates.test_a_paused_cluster_stops_everything, test_rules.test_a_paused_cluster_is_left_alone),
     ),
     Sabotage(
@@ -171,7 +171,7 @@ GATES = (
         set_to(
             gates,
             "BEFORE_ANYTHING",
-            (gates.cluster_paused, lambda view, now: view.node and gates.closed(reasons.ClusterPaused())),
+            (gates.cluster_is_not_paused, lambda view, now: view.node and gates.closed(reasons.ClusterPaused())),
         ),
         (test_gates.test_a_strangers_node_does_not_keep_our_host_off,),
     ),
@@ -561,7 +561,7 @@ ENGINE = (
     ),
     Sabotage(
         "a node that cannot be read is gone",
-        without(gates.node_unreadable),
+        without(gates.node_is_readable),
         (test_gates.test_an_unreadable_node_is_not_a_node_that_is_gone,),
     ),
     Sabotage(

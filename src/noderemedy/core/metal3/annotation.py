@@ -19,8 +19,7 @@ from enum import Enum
 from msgspec import Struct, structs
 
 from noderemedy.core import safety
-from noderemedy.core.claim import claimed
-from noderemedy.core.gates import budgeted
+from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import gates, links
 from noderemedy.core.metal3.backup import back_up
@@ -138,9 +137,8 @@ def add(view: MachineView, reason: TableRow, now: Now) -> Decision:
     """Hold the host off, within the budget and under our claim. The version that said "on" is part of the guard."""
     if blocked := gates.blocked(gates.BEFORE_POWER_OFF, view, now):
         return blocked
-    assert view.claim is not None
     needs = wanted_need(view, now)
-    if closed := budgeted(view.told) or claimed(view.claim, now):
+    if closed := first(gates.SHARED, view, now):
         return closed.decision(now, needs)
     if asked := confirm_first(now, (view.ref, view.entry)):
         return structs.replace(asked, facts=needs)

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from noderemedy.core.gates import Blocked, first, passages
+from noderemedy.core.claim import claimed
+from noderemedy.core.gates import Blocked, budgeted, first, passages
 from noderemedy.core.machines import is_own
 from noderemedy.core.metal3.links import consumer_text
 from noderemedy.core.metal3.view import HostView, MachineView
@@ -41,11 +42,11 @@ from noderemedy.model.time import Now
 Gate = Callable[[MachineView, Now], Blocked | None]
 
 
-def cluster_paused(view: MachineView, now: Now) -> Blocked | None:
+def cluster_is_not_paused(view: MachineView, now: Now) -> Blocked | None:
     return Blocked(ClusterPaused()) if view.machine.cluster_paused else None
 
 
-def cluster_unseen(view: MachineView, now: Now) -> Blocked | None:
+def cluster_is_seen(view: MachineView, now: Now) -> Blocked | None:
     """A Node in a cluster that cannot be seen is neither there nor gone. As below, a hold without a request goes."""
     if not isinstance(view.node_entry, Unseen) or (view.holds and not view.machine.needs_remediation):
         return None
@@ -53,7 +54,7 @@ def cluster_unseen(view: MachineView, now: Now) -> Blocked | None:
     return Blocked(CannotSeeCluster(view.node_at.cluster, view.remote.why if view.remote else ""))
 
 
-def node_not_ours(view: MachineView, now: Now) -> Blocked | None:
+def node_is_its_own(view: MachineView, now: Now) -> Blocked | None:
     """A Node of that name with another providerID is another machine's (invariant S7).
 
     A hold without a request is only released, whoever has the node's name by now: no Node is touched, and the host
@@ -67,7 +68,7 @@ def node_not_ours(view: MachineView, now: Now) -> Blocked | None:
     return Blocked(NodeNotOurs(view.node_at.name, view.node.provider_id, view.machine.provider_id))
 
 
-def node_unreadable(view: MachineView, now: Now) -> Blocked | None:
+def node_is_readable(view: MachineView, now: Now) -> Blocked | None:
     """A Node that cannot be read is there: the table's first column must not take it for gone.
 
     As above, a hold without a request is only released, whatever the Node is like.
@@ -78,22 +79,22 @@ def node_unreadable(view: MachineView, now: Now) -> Blocked | None:
     return Blocked(NodeUnreadable(view.node_at.name, view.node_entry.problem))
 
 
-def host_not_named(view: MachineView, now: Now) -> Blocked | None:
+def host_is_named(view: MachineView, now: Now) -> Blocked | None:
     if isinstance(view.machine.host, Malformed):
         return Blocked(HostNameUnreadable(view.machine.host.problem))
     return Blocked(HostNotNamed()) if view.host_at is None else None
 
 
-def host_missing(view: MachineView, now: Now) -> Blocked | None:
+def host_is_there(view: MachineView, now: Now) -> Blocked | None:
     return Blocked(HostMissing(name_of(view))) if isinstance(view.host_entry, Absent | Unseen) else None
 
 
-def host_unreadable(view: MachineView, now: Now) -> Blocked | None:
+def host_is_readable(view: MachineView, now: Now) -> Blocked | None:
     entry = view.host_entry
     return Blocked(HostUnreadable(name_of(view), entry.problem)) if isinstance(entry, Unreadable) else None
 
 
-def between_unreadable(view: MachineView, now: Now) -> Blocked | None:
+def consumer_is_readable(view: MachineView, now: Now) -> Blocked | None:
     return closed(consumer_unreadable(view.between))
 
 
@@ -105,14 +106,14 @@ def consumer_unreadable(entries: tuple[tuple[Ref, Entry], ...]) -> Reason | None
     return None
 
 
-def host_not_ours(view: MachineView, now: Now) -> Blocked | None:
+def host_is_its_own(view: MachineView, now: Now) -> Blocked | None:
     assert view.host is not None
     if view.is_consumer:
         return None
     return Blocked(HostNotOurs(name_of(view), consumer_text(view.host.consumer)))
 
 
-def host_left_alone(view: MachineView, now: Now) -> Blocked | None:
+def host_is_attended(view: MachineView, now: Now) -> Blocked | None:
     assert view.host is not None
     assert view.host_at is not None
     return closed(host_unattended(view.host_at, view.host))
@@ -124,38 +125,48 @@ def host_unattended(ref: Ref, host: Host) -> Reason | None:
     return HostPaused(f"{ref.namespace}/{ref.name}", how) if how else None
 
 
-def power_unknown(view: MachineView, now: Now) -> Blocked | None:
+def power_is_known(view: MachineView, now: Now) -> Blocked | None:
     assert view.host is not None
     return Blocked(PowerUnknown(name_of(view), view.host.error)) if view.host.power is Power.UNKNOWN else None
 
 
-def paused_by_person(view: MachineView, now: Now) -> Blocked | None:
+def nobody_paused_it(view: MachineView, now: Now) -> Blocked | None:
     paused = view.machine.paused
     if isinstance(paused, Malformed):
         return Blocked(PauseUnreadable(paused.problem))
     return Blocked(PausedByPerson(paused.until), paused.until) if paused and paused.holds(now.wall) else None
 
 
-def machine_deleting(view: MachineView, now: Now) -> Blocked | None:
+def machine_stays(view: MachineView, now: Now) -> Blocked | None:
     return Blocked(MachineDeleting()) if view.machine.deleting else None
 
 
-def power_off_disabled(view: MachineView, now: Now) -> Blocked | None:
+def power_off_is_possible(view: MachineView, now: Now) -> Blocked | None:
     assert view.host is not None
     return Blocked(PowerOffDisabled(name_of(view))) if view.host.power_off_disabled else None
 
 
-BEFORE_ANYTHING: tuple[Gate, ...] = (cluster_paused, cluster_unseen, node_unreadable, node_not_ours)
+def budget_allows(view: MachineView, now: Now) -> Blocked | None:
+    return budgeted(view.told)
+
+
+def one_repair_per_node(view: MachineView, now: Now) -> Blocked | None:
+    assert view.claim is not None
+    return claimed(view.claim, now)
+
+
+BEFORE_ANYTHING: tuple[Gate, ...] = (cluster_is_not_paused, cluster_is_seen, node_is_readable, node_is_its_own)
 BEFORE_THE_TABLE: tuple[Gate, ...] = (
-    host_not_named,
-    host_missing,
-    host_unreadable,
-    between_unreadable,
-    host_not_ours,
-    host_left_alone,
+    host_is_named,
+    host_is_there,
+    host_is_readable,
+    consumer_is_readable,
+    host_is_its_own,
+    host_is_attended,
 )
-BEFORE_A_ROW: tuple[Gate, ...] = (power_unknown,)  # the table has no column for unknown
-BEFORE_POWER_OFF: tuple[Gate, ...] = (paused_by_person, machine_deleting, power_off_disabled)
+BEFORE_A_ROW: tuple[Gate, ...] = (power_is_known,)  # the table has no column for unknown
+BEFORE_POWER_OFF: tuple[Gate, ...] = (nobody_paused_it, machine_stays, power_off_is_possible)
+SHARED: tuple[Gate, ...] = (budget_allows, one_repair_per_node)  # asked of all rooms before a new repair
 
 
 WITHOUT_A_HOST = 3  # how many of BEFORE_THE_TABLE can be asked where there is none
@@ -174,7 +185,8 @@ def explain(view: MachineView | HostView, now: Now) -> tuple[Passage, ...]:
     before = BEFORE_THE_TABLE[: 1 if view.host_at is None else WITHOUT_A_HOST]
     if view.host is None:
         return passages((*BEFORE_ANYTHING, *before), view, now)
-    return passages((*BEFORE_ANYTHING, *BEFORE_THE_TABLE, *BEFORE_A_ROW, *BEFORE_POWER_OFF), view, now)
+    shared = SHARED if view.claim is not None and not view.host.held else ()  # what runs asks no more
+    return passages((*BEFORE_ANYTHING, *BEFORE_THE_TABLE, *BEFORE_A_ROW, *BEFORE_POWER_OFF, *shared), view, now)
 
 
 def closed(reason: Reason | None) -> Blocked | None:

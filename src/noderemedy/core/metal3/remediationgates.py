@@ -99,20 +99,22 @@ LINKED: tuple[Gate, ...] = (
     *map(
         of_machine,
         (
-            gates.host_not_named,
-            gates.host_missing,
-            gates.host_unreadable,
-            gates.between_unreadable,
-            gates.host_not_ours,
+            gates.host_is_named,
+            gates.host_is_there,
+            gates.host_is_readable,
+            gates.consumer_is_readable,
+            gates.host_is_its_own,
         ),
     ),
 )
-ATTENDED: tuple[Gate, ...] = (of_machine(gates.host_left_alone),)
-NODE_SEEN: tuple[Gate, ...] = tuple(map(of_machine, (gates.cluster_unseen, gates.node_unreadable, gates.node_not_ours)))
+ATTENDED: tuple[Gate, ...] = (of_machine(gates.host_is_attended),)
+NODE_SEEN: tuple[Gate, ...] = tuple(
+    map(of_machine, (gates.cluster_is_seen, gates.node_is_readable, gates.node_is_its_own))
+)
 BEFORE_POWER_OFF: tuple[Gate, ...] = (
     rival,
     paused,
-    *map(of_machine, (gates.paused_by_person, gates.machine_deleting, gates.power_off_disabled, gates.power_unknown)),
+    *map(of_machine, (gates.nobody_paused_it, gates.machine_stays, gates.power_off_is_possible, gates.power_is_known)),
     off_on_purpose,
 )
 BEFORE_AN_ATTEMPT: tuple[Gate, ...] = (*ATTENDED, *NODE_SEEN, *BEFORE_POWER_OFF)
