@@ -323,9 +323,9 @@ allowances = st.builds(Allowance, st.integers(0, 6), st.integers(0, 40))
 def views(draw: st.DrawFn) -> BudgetView:
     """A fleet, who asks, what runs and what is reserved: anything that may come together."""
     total = draw(st.integers(1, 40))
-    sick = draw(st.integers(0, total))
+    sick = draw(st.integers(0, total // draw(st.sampled_from((1, 4)))))
     members = draw(st.integers(0, total))
-    fleet = Fleet("", total, sick, members, draw(st.integers(0, min(members, sick))))
+    fleet = Fleet("", total, sick, members, draw(st.integers(0, min(members, sick) // 2)))
     asks = tuple(
         an_ask(
             number,
@@ -373,7 +373,7 @@ def test_a_held_rack_leaves_the_others_working(view: BudgetView) -> None:
     burst = replace(view, domains=(Domain("", "rack-1", 6, 3, is_burst=True),))
     others = tuple(one for one in view.asks if one.health.domain != "rack-1" or one.is_running)
 
-    assert granted_now(replace(burst, asks=others)) == granted_now(burst)
+    assert granted_now(replace(burst, asks=others, domains=())) == granted_now(burst)
 
 
 @settings(max_examples=100)

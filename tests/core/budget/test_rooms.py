@@ -23,6 +23,7 @@ from noderemedy.model.outcome import Done, Effect, Failed, Seen
 from noderemedy.model.reasons import (
     BudgetInvalid,
     BudgetStatusBehind,
+    CooldownAfterStorm,
     LedgerUnreadable,
     Reserving,
     TooManyInFlight,
@@ -195,7 +196,7 @@ def test_a_storm_holds_and_ends() -> None:
 
     bench.node(3)
     bench.run()
-    assert "CooldownAfterStorm" == type(bench.answer(0).reason).__name__  # type: ignore[union-attr]
+    assert Refused(machine_at(0), CooldownAfterStorm(until := later(300, bench.now).wall), until) == bench.answer(0)
 
     bench.run(300)
     assert isinstance(bench.answer(0), Granted)

@@ -1,0 +1,259 @@
+"""Sabotages of the budget and the claim: one line of harm each. `tests/test_sabotage_budget.py` runs them."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+from tests.core import test_claim
+from tests.core.budget import test_grants, test_health, test_openings, test_rooms, test_storms
+from tests.sabotage.running import Sabotage, Test, set_to
+from tests.wire import test_budgets
+
+from noderemedy.core import claim
+from noderemedy.core.budget import facts, grants, health, openings, room, spec, storms, view
+from noderemedy.model.ledger import BudgetLedger
+from noderemedy.model.remediationbudget import Allowance
+from noderemedy.model.time import Span
+from noderemedy.wire import budgets
+
+IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = grants.is_over, grants.judge, grants.open_books, claim.claimed, view.asks_of
+HOLDER, BUCKETS = claim.holder_name, facts.buckets
+
+
+def without(gate: grants.Gate, *tests: Test) -> Sabotage:
+    """A budget that lacks one of its gates."""
+    rest = tuple(one for one in grants.GATES if one is not gate)
+    seen = (test_grants.test_each_limit_refuses_with_its_numbers, *tests)
+    return Sabotage(f"no gate {gate.__name__}", set_to(grants, "GATES", rest), seen)
+
+
+def gate_that(name: str, gate: grants.Gate, harmed: grants.Gate, *tests: Test) -> Sabotage:
+    """A budget with one gate that is wrong."""
+    gates = tuple(harmed if one is gate else one for one in grants.GATES)
+    return Sabotage(name, set_to(grants, "GATES", gates), tests)
+
+
+LIMITS = (
+    without(grants.ledger_readable, test_rooms.test_an_unreadable_ledger_is_never_overwritten),
+    without(grants.ledger_has_room),
+    without(grants.budget_valid, test_rooms.test_an_invalid_budget_starts_nothing),
+    without(grants.not_paused),
+    without(grants.window_open),
+    without(grants.share_bearable, test_rooms.test_a_storm_holds_and_ends),
+    without(grants.domain_quiet, test_grants.test_a_held_rack_leaves_the_others_working),
+    without(grants.domain_bearable),
+    without(grants.cooled_down, test_rooms.test_a_storm_holds_and_ends),
+    without(grants.control_plane_free, test_grants.test_never_more_than_the_limits),
+    without(grants.quorum_kept),
+    without(grants.in_flight_bearable, test_grants.test_never_more_than_the_limits),
+    without(grants.per_hour_bearable, test_grants.test_never_more_than_the_limits),
+    Sabotage(
+        "a limit blocks only above itself",
+        set_to(grants, "is_over", lambda limit, sick, total: IS_OVER(limit, sick - 1, total)),
+        (test_grants.test_each_limit_refuses_with_its_numbers, test_rooms.test_a_storm_holds_and_ends),
+    ),
+    Sabotage(
+        "a share blocks a single node",
+        set_to(grants, "is_over", lambda limit, sick, total: sick >= 1 and IS_OVER(limit, sick + 1, total)),
+        (test_grants.test_one_sick_node_is_never_blocked_by_a_share,),
+    ),
+    Sabotage(
+        "a share may be nothing",
+        set_to(budgets, "Allowance", lambda least, percent=0: Allowance(0 if percent else least, percent)),
+        (test_budgets.test_a_share_is_rounded_down_and_at_least_one,),
+    ),
+    gate_that(
+        "a held rack holds all",
+        grants.domain_quiet,
+        lambda ask, seen, books, now: next(
+            ((grants.DomainBurst(one.name, one.sick, one.total), None) for one in seen.domains if one.is_burst), None
+        ),
+        test_grants.test_just_below_each_limit_it_is_granted,
+        test_grants.test_a_held_rack_leaves_the_others_working,
+    ),
+    gate_that(
+        "a limit is one for all clusters",
+        grants.in_flight_bearable,
+        lambda ask, seen, books, now: (grants.TooManyInFlight(9, 2), None) if len(books.in_flight) >= 2 else None,
+        test_grants.test_limits_hold_per_cluster,
+    ),
+    gate_that(
+        "quorum counts the sick one as well",
+        grants.quorum_kept,
+        lambda ask, seen, books, now: grants.quorum_kept(
+            replace(ask, health=replace(ask.health, is_sick=True)), seen, books, now
+        ),
+        test_grants.test_each_limit_refuses_with_its_numbers,
+    ),
+    Sabotage(
+        "the hour is a minute",
+        set_to(grants, "HOUR", Span.seconds(60)),
+        (test_grants.test_each_limit_refuses_with_its_numbers,),
+    ),
+)
+STORMS = (
+    Sabotage(
+        "two are a burst",
+        set_to(storms, "BURST_LEAST", 2),
+        (
+            test_storms.test_a_burst_is_half_of_a_domain_within_two_minutes,
+            test_storms.test_a_burst_is_found_wherever_it_is,
+        ),
+    ),
+    Sabotage(
+        "a burst has an hour",
+        set_to(storms, "BURST_WITHIN", Span.seconds(3_600)),
+        (
+            test_storms.test_a_burst_is_half_of_a_domain_within_two_minutes,
+            test_storms.test_a_burst_is_found_wherever_it_is,
+        ),
+    ),
+    Sabotage(
+        "the end of a storm is forgotten",
+        set_to(grants, "ended_storms", lambda *given: ()),
+        (test_grants.test_a_storm_that_ended_is_written_down_once, test_rooms.test_a_storm_holds_and_ends),
+    ),
+    Sabotage(
+        "a window belongs to today only",
+        set_to(
+            openings,
+            "is_open",
+            lambda one, minute: one.begins <= minute % openings.DAY < one.begins + one.minutes,
+        ),
+        (test_openings.test_a_window_belongs_to_the_day_on_which_it_began,),
+    ),
+    Sabotage(
+        "the week begins on Thursday",
+        set_to(openings, "THURSDAY", 0),
+        (test_openings.test_a_window_belongs_to_the_day_on_which_it_began,),
+    ),
+)
+LEDGER = (
+    Sabotage(
+        "a reservation ends at once",
+        set_to(grants, "KEPT_FOR", Span(0)),
+        (
+            test_grants.test_a_reservation_is_never_dropped_within_a_minute,
+            test_grants.test_the_next_look_is_when_a_reservation_lapses,
+            test_rooms.test_the_next_begins_when_one_has_ended,
+        ),
+    ),
+    Sabotage(
+        "a reservation's age is read from its timestamp",
+        set_to(
+            grants,
+            "sights_of",
+            lambda seen, ledger: tuple(
+                facts.Sight(one.target, one.since, grants.Mono(0)) for one in ledger.reservations
+            ),
+        ),
+        (test_grants.test_a_reservation_is_never_dropped_within_a_minute,),
+    ),
+    Sabotage(
+        "what waits is granted unseen",
+        set_to(grants, "judge", lambda ask, *rest: JUDGE(ask, *rest) or grants.Granted(ask.target, rest[-1].wall)),
+        (
+            test_grants.test_just_below_each_limit_it_is_granted,
+            test_rooms.test_all_who_ask_are_answered_by_one_write,
+        ),
+    ),
+    Sabotage(
+        "nothing is counted before it was written",
+        set_to(grants, "count", lambda *given: None),
+        (
+            test_grants.test_the_oldest_sign_is_served_first,
+            test_grants.test_each_limit_refuses_with_its_numbers,
+            test_grants.test_never_more_than_the_limits,
+        ),
+    ),
+    Sabotage(
+        "the youngest is served first",
+        set_to(view, "asks_of", lambda reader: ASKS(reader)[::-1]),
+        (test_rooms.test_all_who_ask_are_answered_by_one_write,),
+    ),
+    Sabotage(
+        "garbage in the ledger is an empty ledger",
+        set_to(view, "ledger_of", lambda entry: BudgetLedger()),
+        (test_rooms.test_an_unreadable_ledger_is_never_overwritten,),
+    ),
+    Sabotage(
+        "the ledger is written without a guard",
+        set_to(room, "Guard", lambda uid, version: None),
+        (test_rooms.test_the_next_begins_when_one_has_ended,),
+    ),
+    Sabotage(
+        "a mark is a repair",
+        set_to(
+            grants,
+            "open_books",
+            lambda seen, *rest: OPEN_BOOKS(
+                replace(seen, asks=tuple(replace(one, is_waiting=not one.is_running) for one in seen.asks)), *rest
+            ),
+        ),
+        (test_grants.test_a_mark_is_no_repair,),
+    ),
+    Sabotage(
+        "every number is news",
+        set_to(grants, "as_told_before", lambda ask, refused: refused),
+        (test_grants.test_a_refusal_keeps_its_numbers,),
+    ),
+    Sabotage(
+        "an object that cannot be read is none",
+        set_to(spec, "Unreadable", type("Nothing", (), {})),
+        (test_rooms.test_a_budget_that_does_not_decode_starts_nothing,),
+    ),
+    Sabotage(
+        "the object is not looked at",
+        set_to(view, "SPEC_AT", facts.STATE_AT),
+        (test_rooms.test_a_budget_that_does_not_decode_starts_nothing,),
+    ),
+)
+HEALTH = (
+    Sabotage(
+        "a node that is gone is well",
+        set_to(health, "is_sick", lambda seen: False),
+        (test_health.test_each_node_is_counted_as_it_is, test_rooms.test_a_storm_holds_and_ends),
+    ),
+    Sabotage(
+        "a deleted node is in no rack",
+        set_to(health, "NodeBackup", type("Nothing", (), {})),
+        (test_health.test_each_node_is_counted_as_it_is,),
+    ),
+    Sabotage(
+        "nobody is of the control plane",
+        set_to(health, "CONTROL_PLANE", ()),
+        (test_health.test_each_node_is_counted_as_it_is,),
+    ),
+    Sabotage(
+        "all clusters are one",
+        set_to(facts, "buckets", lambda at, fact: BUCKETS(test_health.health_ref(test_health.NODE_AT), fact)),
+        (test_health.test_nodes_are_counted_where_they_are,),
+    ),
+)
+CLAIM = (
+    Sabotage(
+        "a claim is taken from whoever has it",
+        set_to(test_claim, "claimed", lambda seen, now: CLAIMED(replace(seen, is_other_about_it=False), now)),
+        (test_claim.test_the_claim_is_a_gate,),
+    ),
+    Sabotage(
+        "nobody states a need",
+        set_to(claim, "BY_HOLDER", claim.BY_LEASE),
+        (test_claim.test_who_states_a_need_keeps_the_claim,),
+    ),
+    Sabotage(
+        "holders are named without their group",
+        set_to(test_claim, "holder_name", lambda room, target: HOLDER(room, test_claim.MACHINE_AT)),
+        (test_claim.test_holders_of_two_groups_differ,),
+    ),
+    Sabotage(
+        "a claim is taken over without a guard",
+        set_to(claim, "Guard", lambda uid, version: None),
+        (test_claim.test_the_claim_is_a_gate,),
+    ),
+    Sabotage(
+        "long names are cut",
+        set_to(claim, "digest", lambda text: "0" * 10),
+        (test_claim.test_no_two_repairs_share_a_lease,),
+    ),
+)
+SABOTAGES: tuple[Sabotage, ...] = (*LIMITS, *STORMS, *LEDGER, *HEALTH, *CLAIM)
