@@ -77,9 +77,9 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "DeleteMachine": on_machines("delete"),
     "WriteLedger": (),  # in our own namespace: see BOOKKEEPING
     "ClaimRepair": (),
-    "OpenIncident": (Need(OUR_GROUP, "incidents", ("create",)),),
-    "WriteIncident": (Need(OUR_GROUP, "incidents/status", ("patch",)),),
-    "DropIncident": (Need(OUR_GROUP, "incidents", ("delete",)),),
+    "OpenIncident": (),
+    "WriteIncident": (),
+    "DropIncident": (),
     "ListVolumes": (Need("storage.k8s.io", "volumeattachments", ("list",)),),
     "HoldHost": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
     "ReleaseHost": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
@@ -111,6 +111,8 @@ BOOKKEEPING = (
     Need("", "configmaps", ("create",)),
     Need("", "configmaps", ("patch",), (LEDGER_AT.name,)),
     Need("coordination.k8s.io", "leases", ("create", "patch")),
+    Need(OUR_GROUP, "incidents", ("create", "delete")),
+    Need(OUR_GROUP, "incidents/status", ("patch",)),
 )
 
 

@@ -12,7 +12,7 @@ from noderemedy.core.incident import diary, records, shelf
 from noderemedy.core.metal3 import annotation
 from noderemedy.core.metal3 import remediation as metal3_remediation
 from noderemedy.core.owner import replacing
-from noderemedy.model.ids import CONFIG_MAP, FACTS, LEASE, SYSTEM, Kind
+from noderemedy.model.ids import CONFIG_MAP, FACTS, INCIDENT, LEASE, SYSTEM, Kind
 from noderemedy.model.room import Room
 
 ROOMS: tuple[Room, ...] = (
@@ -37,7 +37,7 @@ ROOMS: tuple[Room, ...] = (
 
 
 # Kinds that are watched in one namespace only: the rest of them is none of our business.
-NARROWED: dict[Kind, str] = {LEASE: SYSTEM, CONFIG_MAP: SYSTEM}
+NARROWED: dict[Kind, str] = {LEASE: SYSTEM, CONFIG_MAP: SYSTEM, INCIDENT: SYSTEM}
 
 
 def watched(rooms: tuple[Room, ...] = ROOMS) -> tuple[Kind, ...]:

@@ -62,7 +62,7 @@ def test_a_dry_run_is_accepted_and_changes_nothing(control_plane: ControlPlane, 
     kubectl(control_plane, "create", "namespace", NAMESPACE)
     told = kubectl(control_plane, "apply", "--server-side", "--dry-run=server", "-k", DEPLOY).splitlines()
 
-    assert 11 == len(told)
+    assert 16 == len(told)
     assert all("(server dry run)" in line for line in told)
     assert 404 == control_plane.api().get(DEPLOYMENT).status
 

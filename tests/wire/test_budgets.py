@@ -44,7 +44,6 @@ def test_every_field_is_read() -> None:
             "maxInFlight": "25%",
             "maxPerHour": 7,
             "perDomain": {"topologyKey": "example.com/rack", "maxUnhealthy": "50%"},
-            "podsPerMinute": 60,
             "windows": [
                 {"days": ["Sun", "Sat"], "from": "22:00", "to": "04:00"},
                 {"from": "12:00", "to": "12:00", "timeZone": "UTC"},
@@ -57,7 +56,7 @@ def test_every_field_is_read() -> None:
     assert () == found.problems
     assert (Count(3), Allowance(1, 25), Allowance(7)) == (found.max_unhealthy, found.max_in_flight, found.max_per_hour)
     assert ("example.com/rack", Percent(50)) == (found.topology_key, found.domain_max_unhealthy)
-    assert (60, Span(90_000), Paused()) == (found.pods_per_minute, found.cooldown, found.paused)
+    assert (Span(90_000), Paused()) == (found.cooldown, found.paused)
     assert (Opening((5, 6), 1320, 360), Opening((0, 1, 2, 3, 4, 5, 6), 720, 1440)) == found.openings
 
 
@@ -81,8 +80,7 @@ def test_a_share_is_rounded_down_and_at_least_one(value: Any, nodes: int, expect
         ({"perDomain": "rack"}, ("spec.perDomain", "write an object")),
         ({"perDomain": {"topologyKey": ""}}, ("spec.perDomain.topologyKey", "write a text")),
         ({"perDomain": {"maxUnhealthy": 1.5}}, ("spec.perDomain.maxUnhealthy", "1.5")),
-        ({"podsPerMinute": 0}, ("spec.podsPerMinute", "from 1 on")),
-        ({"podsPerMinute": "many"}, ("spec.podsPerMinute", "'many'")),
+        ({"podsPerMinute": 60}, ("spec.podsPerMinute", "60", "remove the field", "maxInFlight")),
         ({"windows": {}}, ("spec.windows", "write a list")),
         ({"windows": [7]}, ("spec.windows[0]", "write an object")),
         ({"windows": [{"from": 1320, "to": "04:00"}]}, ("spec.windows[0].from", "1320", "in quotes")),

@@ -30,7 +30,7 @@ WANTED: dict[Kind, Wanted] = {
     HEALTH_CHECK: Wanted(HEALTH_CHECK, ("v1beta2", "v1beta1", "v1alpha4", "v1alpha3"), "machinehealthchecks", True),
     OPENSHIFT_HEALTH_CHECK: Wanted(OPENSHIFT_HEALTH_CHECK, ("v1beta1",), "machinehealthchecks", True),
     CLUSTER: Wanted(CLUSTER, ("v1beta2", "v1beta1", "v1alpha4", "v1alpha3"), "clusters", True),
-    INCIDENT: Wanted(INCIDENT, ("v1alpha1",), "incidents", True),
+    INCIDENT: Wanted(INCIDENT, ("v1alpha1",), "incidents", True, NARROWED[INCIDENT]),
     HOST: Wanted(HOST, ("v1alpha1",), "baremetalhosts", True),
     BUDGET: Wanted(BUDGET, ("v1alpha1",), "remediationbudgets", False),
     LEASE: Wanted(LEASE, ("v1",), "leases", True, NARROWED[LEASE]),

@@ -43,6 +43,7 @@ def remediation_budget(shape: BudgetShape) -> RemediationBudget:
     notes = meta.annotations or {}
     if meta.name != BUDGET_AT.name:
         fields.note(f"metadata.name: {meta.name}; there is one budget, and its name is {BUDGET_AT.name}")
+    no_pods_per_minute(fields)
     return RemediationBudget(
         uid=meta.uid,
         max_unhealthy=limit(fields, "maxUnhealthy") or DEFAULT.max_unhealthy,
@@ -50,7 +51,6 @@ def remediation_budget(shape: BudgetShape) -> RemediationBudget:
         max_per_hour=allowance(fields, "maxPerHour", DEFAULT.max_per_hour),
         topology_key=topology_key(fields),
         domain_max_unhealthy=limit(fields, "perDomain.maxUnhealthy"),
-        pods_per_minute=pods_per_minute(fields),
         openings=tuple(found for path, item in windows(fields) if (found := opening(fields, path, item)) is not None),
         cooldown=cooldown(fields),
         paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
@@ -87,14 +87,11 @@ def topology_key(fields: Fields) -> str:
     return DEFAULT.topology_key if value is None else fields.word("perDomain.topologyKey", value) or ""
 
 
-def pods_per_minute(fields: Fields) -> int | None:
-    value = fields.get("podsPerMinute")
-    if value is None:
-        return None
-    found = fields.whole("podsPerMinute", value, "write a number from 1 on")
-    if found == 0:
-        fields.wrong("podsPerMinute", 0, "write a number from 1 on")
-    return found if isinstance(found, int) else None
+def no_pods_per_minute(fields: Fields) -> None:
+    """A limit that is not enforced is refused: whoever wrote it relies on it."""
+    if (value := fields.get("podsPerMinute")) is not None:
+        remedy = "freed pods are not limited yet; remove the field, and limit repairs with maxInFlight or maxPerHour"
+        fields.wrong("podsPerMinute", value, remedy)
 
 
 def windows(fields: Fields) -> list[tuple[str, dict[Any, Any]]]:

@@ -1,0 +1,133 @@
+"""The budget in virtual time: limits hold over a whole repair, and each checker of S3, S4 and S5 was seen red."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from noderemedy.core.budget import grants
+from noderemedy.core.metal3 import annotation
+from noderemedy.model.ids import BUDGET, HOST
+from noderemedy.sim.budgeting import Budgeting
+from noderemedy.sim.cluster import Cluster, host_of
+from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.run import calm
+from noderemedy.sim.troubles import MINUTE_MS
+from noderemedy.wire import names
+
+Story = Callable[[], Budgeting]
+
+
+def a_budgeted_cluster(rulers: int = 0, **spec: int) -> Budgeting:
+    """Ten quiet nodes and one manager, whose budget says this."""
+    cluster, checkers, _ = calm(seed=5, nodes=10)
+    budgeting = Budgeting(checkers, rulers=rulers)
+    cluster.api.patch(BUDGET, "cluster", "", {"spec": spec}, "merge")
+    budgeting.in_flight_max = spec.get("maxInFlight", budgeting.in_flight_max)
+    budgeting.per_hour_max = spec.get("maxPerHour", budgeting.per_hour_max)
+    run(cluster, 1)
+    return budgeting
+
+
+def run(cluster: Cluster, minutes: float) -> None:
+    cluster.agenda.run_until(cluster.agenda.now_ms + round(minutes * MINUTE_MS))
+
+
+def hang(cluster: Cluster, *names: str) -> None:
+    """One after the other: no failure domain is held for it."""
+    for name in names:
+        cluster.servers[name].hang()
+        run(cluster, 3)
+
+
+def boots(budgeting: Budgeting, *names: str) -> list[int]:
+    return [budgeting.cluster.servers[name].boots for name in names]
+
+
+def one_at_a_time() -> Budgeting:
+    """Two sick nodes, and room for one of them."""
+    budgeting = a_budgeted_cluster(maxInFlight=1)
+    hang(budgeting.cluster, "worker-1", "worker-2")
+    budgeting.cluster.mark("worker-1")
+    budgeting.cluster.mark("worker-2")
+    run(budgeting.cluster, 25)
+    return budgeting
+
+
+def one_an_hour() -> Budgeting:
+    """Two sick nodes, and one start within the hour."""
+    budgeting = a_budgeted_cluster(maxPerHour=1)
+    hang(budgeting.cluster, "worker-1", "worker-2")
+    budgeting.cluster.mark("worker-1")
+    budgeting.cluster.mark("worker-2")
+    run(budgeting.cluster, 40)
+    return budgeting
+
+
+def a_storm() -> Budgeting:
+    """Four of ten nodes hang, and somebody asks for one of them."""
+    budgeting = a_budgeted_cluster()
+    hang(budgeting.cluster, "worker-1", "worker-2", "worker-3", "worker-4")
+    run(budgeting.cluster, 3)
+    budgeting.cluster.mark("worker-1")
+    run(budgeting.cluster, 3)
+    return budgeting
+
+
+def two_rulers() -> Budgeting:
+    """Two of five members of the control plane are sick: quorum is kept, and still one goes first."""
+    budgeting = a_budgeted_cluster(rulers=5, maxInFlight=5)
+    first, second = budgeting.rulers[1:3]
+    hang(budgeting.cluster, first, second)
+    budgeting.cluster.mark(first)
+    budgeting.cluster.mark(second)
+    run(budgeting.cluster, 15)
+    return budgeting
+
+
+def test_the_second_waits_for_the_first() -> None:
+    """With one in flight both are repaired, one after the other."""
+    found = one_at_a_time()
+
+    assert [2, 2] == boots(found, "worker-1", "worker-2")
+    assert [] == found.checkers.violations
+
+
+def test_a_storm_is_left_alone() -> None:
+    """Nobody is held while four of ten are sick."""
+    found = a_storm()
+    held = found.cluster.api.get(HOST, host_of("worker-1"), NAMESPACE)["metadata"].get("annotations", {})
+
+    assert names.REBOOT not in held
+    assert [1] == boots(found, "worker-1")
+    assert [] == found.checkers.violations
+
+
+def without(gate: grants.Gate) -> Callable[[pytest.MonkeyPatch], None]:
+    rest = tuple(one for one in grants.GATES if one is not gate)
+    return lambda patch: patch.setattr(grants, "GATES", rest)
+
+
+def nobody_asks(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(annotation, "budgeted", lambda answer: None)
+
+
+# what the checker says -> the story, and the harm under which it says so
+SABOTAGES: dict[str, tuple[Story, Callable[[pytest.MonkeyPatch], None]]] = {
+    "S3: 2 hosts are held at once": (one_at_a_time, without(grants.in_flight_bearable)),
+    "S3: 2 repairs were started within an hour": (one_an_hour, without(grants.per_hour_bearable)),
+    "is held without a reservation": (a_storm, nobody_asks),
+    "S4: a repair starts while 4 nodes are unhealthy": (a_storm, without(grants.share_bearable)),
+    "S5: ": (two_rulers, without(grants.control_plane_free)),
+}
+
+
+@pytest.mark.parametrize("words", SABOTAGES)
+def test_a_story_turns_red(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Green as it is; under one line of harm the checker complains in these words."""
+    story, harm = SABOTAGES[words]
+    assert [] == story().checkers.violations
+    harm(monkeypatch)
+
+    assert any(words in line for line in story().checkers.violations)
