@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from noderemedy.core.budget import grants
-from noderemedy.core.metal3 import annotation
+from noderemedy.core.metal3 import gates
 from noderemedy.model.ids import BUDGET, HOST
 from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.cluster import Cluster, host_of
@@ -110,7 +110,7 @@ def without(gate: grants.Gate) -> Callable[[pytest.MonkeyPatch], None]:
 
 
 def nobody_asks(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(annotation, "budgeted", lambda answer: None)
+    patch.setattr(gates, "budgeted", lambda answer: None)
 
 
 # what the checker says -> the story, and the harm under which it says so
