@@ -271,6 +271,55 @@ def test_what_has_ended_goes_with_the_next_write() -> None:
     assert (Start(ago(60)), Start(NOW.wall)) == written.starts
 
 
+@pytest.mark.parametrize("granted", [60, 20])
+def test_what_has_ended_is_no_grant_for_the_next_repair(granted: int) -> None:
+    """A reservation that waits in the ledger to be dropped lets nobody past the limits when its target is sick again.
+
+    One of a minute ends when its need goes, a younger one when its minute is over, without a look in between.
+    """
+    since = Mono(NOW.mono.ms - granted * 1000)
+    ledger, begun = a_ledger(a_reservation()), Memory((Sight(machine(0), ago(600), since),), has_looked=True)
+
+    unneeded = reckon(a_budget_view(ledger=ledger, memory=begun), NOW)
+    again = a_budget_view(an_ask(), sick=15, ledger=ledger, memory=unneeded.memory)
+    storm = reckon(again, later(3_600))
+    still = reckon(replace(again, memory=storm.memory), later(3_601))
+
+    expected = (Refused(machine(0), TooManyNodesUnhealthy(15, 20, "40%")),)
+    assert [(expected, None)] * 2 == [(found.answers, found.ledger) for found in (storm, still)]
+
+
+def test_what_has_ended_may_be_granted_anew() -> None:
+    """The same target gets a new reservation in the place of the old one, and a start of its own."""
+    ledger = a_ledger(a_reservation(), starts=(Start(ago(600)),))
+    unneeded = reckon(a_budget_view(ledger=ledger, memory=Memory(has_looked=True)), later(60))
+
+    found = reckon(a_budget_view(an_ask(), ledger=ledger, memory=unneeded.memory), later(120))
+
+    assert found.ledger is not None
+    assert (machine(0), later(120).wall) == (found.ledger.reservations[0].target, found.ledger.reservations[0].since)
+    assert (1, 2) == (len(found.ledger.reservations), len(found.ledger.starts))
+
+
+def test_a_need_that_is_gone_for_a_moment_keeps_its_young_reservation() -> None:
+    """Within the minute nothing ends: whoever asks again is still granted, and nothing is spent twice."""
+    ledger = a_ledger(a_reservation())
+    begun = Memory((Sight(machine(0), ago(600), NOW.mono),), has_looked=True)
+    gone = reckon(a_budget_view(ledger=ledger, memory=begun), later(10))
+
+    back = reckon(a_budget_view(an_ask(), sick=15, ledger=ledger, memory=gone.memory), later(20))
+
+    assert (Granted(machine(0), ago(600)),) == back.answers
+
+
+@pytest.mark.parametrize(("sick_for", "is_granted"), [(601, True), (600, True), (599, False)])
+def test_a_new_leader_takes_no_old_reservation_for_a_grant(sick_for: int, is_granted: bool) -> None:
+    """Who has just begun does not know what has ended; what was granted before the first sign was another repair."""
+    view = a_budget_view(an_ask(since=ago(sick_for)), sick=15, ledger=a_ledger(a_reservation(seconds=600)))
+
+    assert [Granted if is_granted else Refused] == [type(one) for one in reckon(view, NOW).answers]
+
+
 def test_a_storm_that_ended_is_written_down_once() -> None:
     """The end of a storm begins the cooldown, in the ledger, so that the next leader keeps it too."""
     storm = reckon(a_budget_view(sick=8), NOW)

@@ -55,6 +55,8 @@ class Sight(Struct, frozen=True):
     target: Ref
     granted: Wall
     since: Mono
+    is_asked: bool = True  # somebody stated a need for it at the last look
+    is_over: bool = False  # it has ended: the next need for its target is another repair, and asks anew
 
 
 class Memory(FactValue, frozen=True):
@@ -63,6 +65,7 @@ class Memory(FactValue, frozen=True):
     sights: tuple[Sight, ...] = ()
     storms: tuple[str, ...] = ()  # the scopes that were over their limit
     ended: tuple[Calm, ...] = ()  # what the ledger does not know yet
+    has_looked: bool = False  # not the first look of this process
 
 
 class State(FactValue, frozen=True):

@@ -5,7 +5,8 @@ judged, so that many at once never exceed a limit that one by one would hold.
 
 Rule 1: what is in flight counts, granted or not: every reservation that may still be somebody's, and what runs without
         one. A target of which one room says that it runs while another still waits has not begun: a mark is no repair.
-Rule 2: a reservation ends when nobody states a need for it and we have known it for a minute by our own clock.
+Rule 2: a reservation ends when nobody states a need for it and we have known it for a minute by our own clock. It may
+        stay in the ledger until the next write, but it is nobody's grant any more.
 Rule 3: granted is only what was seen in the ledger; what is new goes into it first.
 """
 
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from noderemedy.core.budget.facts import Memory, Sight
 from noderemedy.core.budget.openings import opens_at
@@ -77,7 +78,7 @@ class Reckoning(Struct, frozen=True):
 def reckon(view: BudgetView, now: Now) -> Reckoning:
     """Judge all asks, the oldest first."""
     ledger = view.ledger if isinstance(view.ledger, BudgetLedger) else BudgetLedger()
-    sights = sights_of(view, ledger)
+    sights = sights_of(view, ledger, now)
     storms = storms_of(view)
     ended = ended_storms(view, ledger, storms, now)
     books = open_books(view, ledger, sights, calms_of(view, ledger, storms, ended, now), now)
@@ -88,7 +89,7 @@ def reckon(view: BudgetView, now: Now) -> Reckoning:
     return Reckoning(
         answers=answers,
         ledger=BudgetLedger(tuple(books.reserved.values()), tuple(books.starts), books.calms) if is_new else None,
-        memory=Memory(sights, storms, ended),
+        memory=Memory(sights, storms, ended, has_looked=True),
         books=books,
         until=earliest([one for one in answers if isinstance(one, Refused)], sights, view, now),
         blocked=blocked(view, books, now),
@@ -104,13 +105,30 @@ def blocked(view: BudgetView, books: Books, now: Now) -> Reason | None:
 # --- what is in flight -------------------------------------------------------------------------------------------
 
 
-def sights_of(view: BudgetView, ledger: BudgetLedger) -> tuple[Sight, ...]:
+def sights_of(view: BudgetView, ledger: BudgetLedger, now: Now) -> tuple[Sight, ...]:
     """Since when we know each reservation: since the last look, or since this version of the ledger came."""
     known = {(one.target, one.granted): one for one in view.memory.sights}
-    return tuple(
-        known.get((one.target, one.since)) or Sight(one.target, one.since, view.ledger_since)
-        for one in ledger.reservations
-    )
+    asks = {one.target: one for one in view.asks}
+    found = []
+    for one in ledger.reservations:
+        ask, new = asks.get(one.target), Sight(one.target, one.since, view.ledger_since)
+        old = known.get((one.target, one.since)) or new
+        is_over = old.is_over or has_ended(old, now) or (not view.memory.has_looked and is_of_before(one, ask))
+        found.append(structs.replace(old, is_asked=ask is not None, is_over=is_over))
+    return tuple(found)
+
+
+def has_ended(sight: Sight, now: Now) -> bool:
+    """Whether nobody asked for it at the last look, and its minute is over."""
+    return not sight.is_asked and now.mono.since(sight.since) >= KEPT_FOR
+
+
+def is_of_before(one: Reservation, ask: Ask | None) -> bool:
+    """Whether a reservation that we find when we begin was granted before the first sign of what is asked for now.
+
+    Asked at the first look only: later we know ourselves who needed what, and signs bear the times of other clocks.
+    """
+    return ask is not None and ask.is_waiting and one.since.ms // 1000 < ask.since.ms // 1000
 
 
 def open_books(
@@ -118,7 +136,9 @@ def open_books(
 ) -> Books:
     asked = {one.target for one in view.asks}
     young = {one.target for one in sights if now.mono.since(one.since) < KEPT_FOR}
-    live = [one for one in ledger.reservations if one.target in asked or one.target in young]
+    over = {(one.target, one.granted) for one in sights if one.is_over}
+    there = [one for one in ledger.reservations if (one.target, one.since) not in over]
+    live = [one for one in there if one.target in asked or one.target in young]
     running = [one for one in view.asks if one.is_running and not one.is_waiting]
     starts = [one for one in ledger.starts if abs(now.wall.since(one.at).ms) < HOUR.ms]
     books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {})
