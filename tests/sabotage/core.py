@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 from tests.core import test_safety
+from tests.core.budget import test_grants
 from tests.core.metal3 import (
     test_backup,
     test_cleanup,
@@ -32,7 +33,8 @@ from tests.sabotage.running import Harm, Sabotage, item_to, set_to
 from tests.wire import test_answers, test_objects, test_requests
 
 from noderemedy.core import safety
-from noderemedy.core.gates import Blocked
+from noderemedy.core.budget import grants
+from noderemedy.core.gates import Blocked, unpaused
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import annotation, backup, cleanup, gates, links, view, waiting
 from noderemedy.core.metal3.annotation import TABLE, Says, row
@@ -71,6 +73,21 @@ def without(gate: gates.Gate) -> Harm:
 
 
 PROOFS = (
+    Sabotage(
+        "an ended reservation is a grant",
+        set_to(grants, "has_ended", lambda sight, now: False),
+        (test_grants.test_what_has_ended_is_no_grant_for_the_next_repair,),
+    ),
+    Sabotage(
+        "a new leader trusts every reservation",
+        set_to(grants, "is_of_before", lambda one, ask: False),
+        (test_grants.test_a_new_leader_takes_no_old_reservation_for_a_grant,),
+    ),
+    Sabotage(
+        "a pause of the node is overlooked",
+        set_to(gates, "unpaused", lambda now, *pauses: unpaused(now, *pauses[:1])),
+        (test_gates.test_each_gate_blocks_with_its_reason,),
+    ),
     Sabotage(
         "a live read never goes stale",
         set_to(safety, "is_fresh", lambda confirmed_at, now: True),

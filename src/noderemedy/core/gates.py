@@ -14,7 +14,8 @@ from msgspec import Struct
 from noderemedy.model.actions import Action
 from noderemedy.model.budget import Granted, Refused
 from noderemedy.model.decision import Decision, Fact
-from noderemedy.model.reasons import Reason, WaitingForBudget
+from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.reasons import PausedByPerson, PauseUnreadable, Reason, WaitingForBudget
 from noderemedy.model.room import Passage
 from noderemedy.model.time import Now, Wall
 
@@ -45,6 +46,16 @@ def passages(gates: Sequence[Callable[[View, Now], Blocked | None]], view: View,
     return tuple(
         Passage(name, found.reason if found else None, found.until if found else None) for name, found in asked
     )
+
+
+def unpaused(now: Now, *pauses: Paused | Malformed | None) -> Blocked | None:
+    """`node-remedy.dev/paused` on any of the objects of a repair: nothing new starts."""
+    for pause in pauses:
+        if isinstance(pause, Malformed):
+            return Blocked(PauseUnreadable(pause.problem))
+        if pause is not None and pause.holds(now.wall):
+            return Blocked(PausedByPerson(pause.until), pause.until)
+    return None
 
 
 def budgeted(told: Granted | Refused | None) -> Blocked | None:

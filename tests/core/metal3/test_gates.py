@@ -26,6 +26,7 @@ from noderemedy.core.metal3 import gates
 from noderemedy.core.metal3.annotation import decide
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.model.actions import AddRebootAnnotation, Confirm, RemoveRebootAnnotation
+from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Consumer, Power
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
@@ -56,6 +57,7 @@ UNTIL = NOW.wall + Span.seconds(90)
 
 BLOCKED: dict[str, tuple[MachineView, Reason]] = {
     "cluster paused": (a_view(a_machine(needs=True, cluster_paused=True)), ClusterPaused()),
+    "a paused Cluster": (replace(a_view(), cluster=Cluster("cluster-uid-1", paused=True)), ClusterPaused()),
     "other providerID": (
         a_view(node=a_node(provider_id="metal3://other")),
         NodeNotOurs("worker-0", "metal3://other", PROVIDER_ID),
@@ -91,6 +93,7 @@ BLOCKED: dict[str, tuple[MachineView, Reason]] = {
     "paused for ever": (a_view(a_machine(needs=True, paused=Paused())), PausedByPerson(None)),
     "paused until": (a_view(a_machine(needs=True, paused=Paused(UNTIL))), PausedByPerson(UNTIL)),
     "pause garbage": (a_view(a_machine(needs=True, paused=Malformed("'maybe'"))), PauseUnreadable("'maybe'")),
+    "node paused": (a_view(node=replace(a_node(), paused=Paused(UNTIL))), PausedByPerson(UNTIL)),
     "machine deleting": (a_view(a_machine(needs=True, deleting=True)), MachineDeleting()),
     "power off disabled": (a_view(host=a_host(power_off_disabled=True)), PowerOffDisabled("metal/rack1-u07")),
 }

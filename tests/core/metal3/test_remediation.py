@@ -414,6 +414,7 @@ GATES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "somebody else's node": ({"remediation": NEW, "node": a_node(provider_id="other")}, ["NodeNotOurs"]),
     "paused by a person": ({"remediation": replace(NEW, paused=Paused())}, ["PausedByPerson"]),
     "a pause that cannot be read": ({"remediation": replace(NEW, paused=Malformed("x"))}, ["PauseUnreadable"]),
+    "a node that a person paused": ({"remediation": NEW, "node": replace(SICK, paused=Paused())}, ["PausedByPerson"]),
     "a machine that a person paused": ({"remediation": NEW, "machine": a_machine(paused=Paused())}, ["PausedByPerson"]),
     "a machine on its way out": ({"remediation": NEW, "machine": a_machine(deleting=True)}, ["MachineDeleting"]),
     "a host that cannot be powered off": (

@@ -82,6 +82,7 @@ BLOCKED: list[tuple[View, Reason]] = [
     (a_scene(a_sick_machine(cluster_paused=True)), ClusterPaused()),
     (a_scene(cluster=Cluster("c", paused=True)), ClusterPaused()),
     (a_scene(a_sick_machine(paused=Paused(later(60).wall))), PausedByPerson(later(60).wall)),
+    (a_scene(node=replace(a_node(), paused=Paused(later(60).wall))), PausedByPerson(later(60).wall)),
     (a_scene(a_sick_machine(paused=Malformed("maybe"))), PauseUnreadable("maybe")),
     (a_scene(a_sick_machine(own_parts=("spec.infrastructureRef (X)",))), SpecNotReusable("spec.infrastructureRef (X)")),
     (a_scene(node=unreadable()), NodeUnreadable("worker-0", "garbage")),

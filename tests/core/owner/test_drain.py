@@ -25,10 +25,12 @@ from noderemedy.model.actions import (
     WriteMachineConditions,
 )
 from noderemedy.model.budget import Need
+from noderemedy.model.cluster import Cluster
 from noderemedy.model.machine import ControllerOwner, Machine
 from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
+    ClusterPaused,
     DeletingMachine,
     DeletionOverdue,
     DrainingNode,
@@ -207,6 +209,17 @@ def test_it_is_called_off_until_the_machine_is_deleted(changes: dict[str, Any], 
     assert [ForgetReplacement] == kinds(second)
     assert (ReplacementCalledOff(),) == second.because
     assert ((), ()) == (first.facts, second.facts)
+
+
+@pytest.mark.parametrize("changes", ABANDONED)
+def test_a_paused_cluster_keeps_even_what_is_called_off(changes: dict[str, Any]) -> None:
+    """With `cluster.x-k8s.io/paused` nothing is written, and what has begun still counts."""
+    paused = decide(a_scene(recorded(**changes, cluster_paused=True), EMPTYING), NOW)
+    cluster = decide(a_scene(recorded(**changes), EMPTYING, cluster=Cluster("c", paused=True)), NOW)
+
+    assert [((), (ClusterPaused(),), 1)] * 2 == [
+        (one.actions, one.because, len(one.facts)) for one in (paused, cluster)
+    ]
 
 
 def test_our_words_are_taken_back() -> None:

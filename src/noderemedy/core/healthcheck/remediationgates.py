@@ -8,10 +8,9 @@ Those in `SILENT` also keep us from telling anything on the Machine.
 from __future__ import annotations
 
 from noderemedy.core.approvals import unapproved
-from noderemedy.core.gates import Blocked, budgeted
+from noderemedy.core.gates import Blocked, budgeted, unpaused
 from noderemedy.core.healthcheck.remediationview import RemediationView
 from noderemedy.model.healthcheck import HealthCheck, Healthy, Unhealthy
-from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
     CheckInvalid,
     CheckOfAnother,
@@ -21,8 +20,6 @@ from noderemedy.model.reasons import (
     LimitOfCheck,
     ObserveOnly,
     ObserverNew,
-    PausedByPerson,
-    PauseUnreadable,
     TargetHealthy,
     TargetLeaving,
     TargetOfNobody,
@@ -56,13 +53,7 @@ def cluster_is_not_paused(view: RemediationView, now: Now) -> Blocked | None:
 def nobody_paused_it(view: RemediationView, now: Now) -> Blocked | None:
     """`node-remedy.dev/paused` on the check, the Machine or the Node."""
     node = view.node.obj.paused if isinstance(view.node, Present) else None
-    pauses = (view.governing.check.paused if view.governing else None, view.machine.paused, node)
-    for pause in pauses:
-        if isinstance(pause, Malformed):
-            return Blocked(PauseUnreadable(pause.problem))
-        if isinstance(pause, Paused) and pause.holds(now.wall):
-            return Blocked(PausedByPerson(pause.until), until=pause.until)
-    return None
+    return unpaused(now, view.governing.check.paused if view.governing else None, view.machine.paused, node)
 
 
 def check_may_act(view: RemediationView, now: Now) -> Blocked | None:

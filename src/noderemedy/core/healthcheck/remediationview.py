@@ -137,7 +137,9 @@ CHECKS_OF: dict[Kind, Kind] = {MACHINE: HEALTH_CHECK}
 def is_left(key: Ref, machine: Machine, reader: Reader) -> bool:
     """Whether something of ours is on this machine, and no check that asked for it can still mean it."""
     authors = authors_of(machine)
-    if not authors or machine.cluster_paused or machine.deleting:
+    cluster = cluster_of(key, machine, reader)
+    is_paused = machine.cluster_paused or (cluster is not None and cluster.paused)
+    if not authors or is_paused or machine.deleting:
         return False
     kind = CHECKS_OF.get(key.kind, OPENSHIFT_HEALTH_CHECK)
     return all(is_over(Ref(key.cluster, kind, key.namespace, name), reader) for name in authors)

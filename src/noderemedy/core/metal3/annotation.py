@@ -42,7 +42,7 @@ from noderemedy.model.actions import (
 from noderemedy.model.budget import ANSWER
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Hold, Power
-from noderemedy.model.ids import HOST, LEASE, METAL3_MACHINE, NODE, Ref
+from noderemedy.model.ids import CLUSTER, HOST, LEASE, METAL3_MACHINE, NODE, Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.reasons import (
@@ -262,7 +262,7 @@ def episode(view: MachineView) -> str:
 
 ROOM = Room(
     name=ROOM_NAME,
-    watches=(NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, LEASE, ANSWER),
+    watches=(NODE, REMOTE, CLUSTER, *MACHINE_KINDS, HOST, METAL3_MACHINE, LEASE, ANSWER),
     indexes=links.INDEXES,
     wakes=links.concerned,
     sees=sees,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted, first, passages
+from noderemedy.core.gates import Blocked, budgeted, first, passages, unpaused
 from noderemedy.core.machines import is_own
 from noderemedy.core.metal3.links import consumer_text
 from noderemedy.core.metal3.view import HostView, MachineView
@@ -30,8 +30,6 @@ from noderemedy.model.reasons import (
     MachineDeleting,
     NodeNotOurs,
     NodeUnreadable,
-    PausedByPerson,
-    PauseUnreadable,
     PowerOffDisabled,
     PowerUnknown,
     Reason,
@@ -43,7 +41,9 @@ Gate = Callable[[MachineView, Now], Blocked | None]
 
 
 def cluster_is_not_paused(view: MachineView, now: Now) -> Blocked | None:
-    return Blocked(ClusterPaused()) if view.machine.cluster_paused else None
+    """`cluster.x-k8s.io/paused` on the Machine, or a paused Cluster: they may be on their way to another place."""
+    is_paused = view.machine.cluster_paused or (view.cluster is not None and view.cluster.paused)
+    return Blocked(ClusterPaused()) if is_paused else None
 
 
 def cluster_is_seen(view: MachineView, now: Now) -> Blocked | None:
@@ -131,10 +131,8 @@ def power_is_known(view: MachineView, now: Now) -> Blocked | None:
 
 
 def nobody_paused_it(view: MachineView, now: Now) -> Blocked | None:
-    paused = view.machine.paused
-    if isinstance(paused, Malformed):
-        return Blocked(PauseUnreadable(paused.problem))
-    return Blocked(PausedByPerson(paused.until), paused.until) if paused and paused.holds(now.wall) else None
+    """On the Machine, or on its Node."""
+    return unpaused(now, view.machine.paused, view.node.paused if view.node else None)
 
 
 def machine_stays(view: MachineView, now: Now) -> Blocked | None:

@@ -11,8 +11,10 @@ from typing import Any
 from noderemedy.core import claim, machines
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.budget import Granted, Refused
+from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Consumer, Host
 from noderemedy.model.ids import (
+    CLUSTER,
     HOST,
     LEASE,
     MACHINE,
@@ -116,7 +118,7 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
         return (*reader.find("machines by host", str(ref)), ref)
     if isinstance(obj, Node):
         return machines.at_node(ref, reader)
-    if isinstance(obj, Remote):
+    if isinstance(obj, Remote | Cluster):
         return machines.of_cluster(ref, reader)
     if isinstance(obj, Metal3Machine):
         owner = (owner_ref(ref, obj.owner_machine),) if obj.owner_machine else ()
@@ -134,6 +136,8 @@ def claimants(lease: Ref, reader: Reader) -> tuple[Ref, ...]:
 
 def concerned_by_unreadable(ref: Ref, reader: Reader) -> tuple[Ref, ...]:
     """The same where the object itself says nothing: whoever names it."""
+    if ref.kind == CLUSTER:
+        return machines.of_cluster(ref, reader)
     if ref.kind == NODE:
         return machines.at_node(ref, reader)
     if ref.kind == HOST:

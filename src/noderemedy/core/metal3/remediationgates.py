@@ -10,16 +10,13 @@ from collections.abc import Callable
 from msgspec import structs
 
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted
+from noderemedy.core.gates import Blocked, budgeted, unpaused
 from noderemedy.core.metal3 import gates
 from noderemedy.core.metal3.remediationview import RemediationView, machine_refs
-from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
     AnotherRemediation,
     ClusterPaused,
     HostOffOnPurpose,
-    PausedByPerson,
-    PauseUnreadable,
     RemediatedMachineMissing,
     RemediationInvalid,
 )
@@ -49,13 +46,7 @@ def machine_missing(view: RemediationView, now: Now) -> Blocked | None:
 
 def paused(view: RemediationView, now: Now) -> Blocked | None:
     """Paused by a person, on the request: nothing new starts."""
-    return by_person(view.remediation.paused, now)
-
-
-def by_person(found: Paused | Malformed | None, now: Now) -> Blocked | None:
-    if isinstance(found, Malformed):
-        return Blocked(PauseUnreadable(found.problem))
-    return Blocked(PausedByPerson(found.until), found.until) if found and found.holds(now.wall) else None
+    return unpaused(now, view.remediation.paused)
 
 
 def rival(view: RemediationView, now: Now) -> Blocked | None:

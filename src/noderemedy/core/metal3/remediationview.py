@@ -21,7 +21,7 @@ from noderemedy.model.actions import Guard
 from noderemedy.model.budget import Granted, Refused, answer
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Hold, Host
-from noderemedy.model.ids import CLUSTER, HOST, MACHINE, REMEDIATION, Ref
+from noderemedy.model.ids import CLUSTER, HOST, REMEDIATION, Ref
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
 from noderemedy.model.remediation import Metal3Remediation, Phase
@@ -156,7 +156,7 @@ def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView
         work=freeing.sees(machine.node_at, node, reader)
         if machine and machine.node_at and isinstance(node, Present)
         else None,
-        cluster=cluster_of(machine, reader) if machine else None,
+        cluster=machine.cluster if machine else None,
         rival=rival_of(key, remediation, machine, reader),
         answer=answer(machine.ref, reader) if machine else None,
         claim=claim.see(NAME, machine.ref, machine.node_at, reader) if machine else None,
@@ -171,13 +171,6 @@ def its_machine(key: Ref, remediation: Metal3Remediation, reader: Reader) -> Mac
         if isinstance(entry, Present) and uids <= {entry.obj.uid}:
             return see_machine(at, entry, reader)
     return None
-
-
-def cluster_of(machine: MachineView, reader: Reader) -> Cluster | None:
-    if machine.ref.kind != MACHINE or not machine.machine.cluster_name:
-        return None
-    entry = reader.read(Ref(machine.ref.cluster, CLUSTER, machine.ref.namespace, machine.machine.cluster_name))
-    return entry.obj if isinstance(entry, Present) else None
 
 
 def rival_of(key: Ref, remediation: Metal3Remediation, machine: MachineView | None, reader: Reader) -> str:

@@ -8,8 +8,9 @@ from noderemedy.core import claim, machines
 from noderemedy.core.claim import Claim
 from noderemedy.core.metal3 import links
 from noderemedy.model.budget import Granted, Refused, answer, asked_since
+from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Host
-from noderemedy.model.ids import HOST, Ref
+from noderemedy.model.ids import CLUSTER, HOST, MACHINE, Ref
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
 from noderemedy.model.remote import Remote
@@ -35,6 +36,7 @@ class MachineView(Struct, frozen=True):
     asked_since: Wall | None = None  # of the need that we stated at the last look
     told: Granted | Refused | None = None  # the budget's answer
     claim: Claim | None = None  # None: nothing is asked of this Machine
+    cluster: Cluster | None = None  # the Cluster that it belongs to, where there is one
 
     @property
     def host(self) -> Host | None:
@@ -101,7 +103,15 @@ def see_machine(key: Ref, entry: Present, reader: Reader) -> MachineView:
         asked_since=asked_since(key, ROOM_NAME, reader),
         told=answer(key, reader),
         claim=claim.see(ROOM_NAME, key, node_at, reader) if machine.needs_remediation else None,
+        cluster=cluster_of(key, machine, reader),
     )
+
+
+def cluster_of(key: Ref, machine: Machine, reader: Reader) -> Cluster | None:
+    if key.kind != MACHINE or not machine.cluster_name:
+        return None
+    entry = reader.read(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name))
+    return entry.obj if isinstance(entry, Present) else None
 
 
 def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:

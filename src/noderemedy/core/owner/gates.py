@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core import claim
-from noderemedy.core.gates import Blocked, budgeted
+from noderemedy.core.gates import Blocked, budgeted, unpaused
 from noderemedy.core.owner.view import View
-from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
     CannotSeeNode,
     ClusterPaused,
     NodeUnreadable,
     NoOwner,
-    PausedByPerson,
-    PauseUnreadable,
     SpecNotReusable,
 )
 from noderemedy.model.room import Unreadable, Unseen
@@ -38,10 +35,8 @@ def cluster_paused(view: View, now: Now) -> Blocked | None:
 
 
 def paused_by_person(view: View, now: Now) -> Blocked | None:
-    paused = view.machine.paused
-    if isinstance(paused, Malformed):
-        return Blocked(PauseUnreadable(paused.problem))
-    return Blocked(PausedByPerson(paused.until), paused.until) if paused and paused.holds(now.wall) else None
+    """On the Machine, or on its Node."""
+    return unpaused(now, view.machine.paused, view.node.paused if view.node else None)
 
 
 def spec_reusable(view: View, now: Now) -> Blocked | None:

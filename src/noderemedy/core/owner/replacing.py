@@ -135,6 +135,8 @@ def deleting(view: View, now: Now) -> Decision:
 
 def call_off(view: View, now: Now) -> Decision:
     """The request is gone, or the machine is not ours any more: undo what we did, and forget it."""
+    if blocked := gates.cluster_paused(view, now):
+        return blocked.decision(now, (asking(view, is_running=True),))
     reason = ReplacementCalledOff()
     if view.node is not None and view.node_at is not None and is_cordoned_by_us(view.node):
         return Decision((UncordonNode(view.node_at, node_guard(view)),), (reason,))
