@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.builders import NOW
 from tests.engine.bench import WHY, A, B, C, a_room, a_seen, an_engine, drop, step, want
 
@@ -137,6 +138,27 @@ def test_a_fact_stated_late_still_comes_before_an_act() -> None:
     step(engine)
 
     assert [3, 3, 3] == seen_by_act
+
+
+@pytest.mark.parametrize(("token", "seen"), [(7, [False, True]), (8, [False, False])])
+def test_a_grant_of_an_earlier_term_is_none(token: int, seen: list[bool]) -> None:
+    """Who leads again after somebody else forgets what it granted before anybody acts on that, and grants anew."""
+    seen_by_act: list[bool] = []
+
+    def act(view: Any, now: Now) -> Decision:
+        seen_by_act.append(view)
+        return NOTHING
+
+    acting = a_room(act, name="act", sees=lambda key, reader: isinstance(reader.read(verdict_of(A)), Present))
+    engine = an_engine(acting, a_room(state, name="grant", stage=Stage.GRANT))
+    engine.seen(a_seen(A), NOW)
+    step(engine, token=7)
+    step(engine, token=None)
+    engine.seen(a_seen(A, "2", unschedulable=True), NOW)
+    step(engine, token=token)
+
+    assert seen == seen_by_act
+    assert isinstance(engine.cache.read(verdict_of(A)), Present)
 
 
 def test_facts_need_no_list() -> None:

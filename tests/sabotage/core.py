@@ -79,6 +79,16 @@ PROOFS = (
         (test_grants.test_what_has_ended_is_no_grant_for_the_next_repair,),
     ),
     Sabotage(
+        "a grant outlives a storm",
+        set_to(grants, "STILL", ()),
+        (test_grants.test_what_comes_between_a_grant_and_the_begin_holds_it_back,),
+    ),
+    Sabotage(
+        "a grant outlives its term",
+        set_to(loop.Engine, "_begin_term", lambda engine, token, now: None),
+        (test_facts.test_a_grant_of_an_earlier_term_is_none,),
+    ),
+    Sabotage(
         "a new leader trusts every reservation",
         set_to(grants, "is_of_before", lambda one, ask: False),
         (test_grants.test_a_new_leader_takes_no_old_reservation_for_a_grant,),

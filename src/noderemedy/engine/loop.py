@@ -33,7 +33,7 @@ from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen, U
 from noderemedy.model.reasons import ObjectUnreadable, RoomBroken
 from noderemedy.model.refusal import Refusal, refusal_ref
 from noderemedy.model.request import Followed, Wanted, followed_ref
-from noderemedy.model.room import Present, Room, Unreadable
+from noderemedy.model.room import Present, Room, Stage, Unreadable
 from noderemedy.model.serving import Unserved, unserved_ref
 from noderemedy.model.time import Mono, Now, Span
 
@@ -65,6 +65,7 @@ class Engine:
         self._lists: dict[Key, dict[Ref, None]] = {}  # what a key had listed live, and nobody watches
         self._telling = Telling()
         self._clock_offset_ms: int | None = None
+        self._term: int | None = None  # the token under which we acted last
         self._untold: dict[Ref, None] = {}  # what cannot be read, and nobody knows yet
         self._refused: dict[Key, Action] = {}  # what the API will not do for a key
         self._wants = Wants()
@@ -181,6 +182,8 @@ class Engine:
         """Look at every key that is due. `token` is the leader's; None: stand by, and keep what is queued."""
         effects: list[Effect] = []
         self._mind_the_clock(now)
+        if token is not None and token != self._term:
+            self._begin_term(token, now)
         for key in self.timers.due(now.mono):
             self.queue.add(key)
         while self.queue and token is not None and self.is_synced:
@@ -204,6 +207,13 @@ class Engine:
         return self.timers.next()
 
     # --- inside -------------------------------------------------------------------------------------------------
+
+    def _begin_term(self, token: int, now: Now) -> None:
+        """What we granted when we led before is nobody's licence now: somebody else has led meanwhile."""
+        self._term = token
+        for key in [key for key in self._facts if self.rooms[key.room].stage is Stage.GRANT]:
+            self._state(key, (), now)
+            self.queue.add(key)
 
     def _mind_the_clock(self, now: Now) -> None:
         """Wakes were planned on the monotonic clock for wall times: after a step of the wall clock, look again."""

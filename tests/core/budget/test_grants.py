@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -231,6 +233,27 @@ def test_a_reservation_that_was_seen_is_a_grant() -> None:
     assert found.ledger is None
 
 
+LATE: dict[str, tuple[dict[str, Any], type[Reason]]] = {
+    "a storm": ({"sick": 15}, TooManyNodesUnhealthy),
+    "a pause": ({"budget": replace(DEFAULT, paused=Paused())}, BudgetPaused),
+    "a window that closed": ({"budget": replace(DEFAULT, openings=(OPENS,))}, OutsideWindow),
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_what_comes_between_a_grant_and_the_begin_holds_it_back(name: str) -> None:
+    """A reservation is kept, but a repair that has not begun does not begin in a storm; one that runs goes on."""
+    changes, reason = LATE[name]
+    told = {}
+    for is_running in (False, True):
+        view = a_budget_view(an_ask(is_running=is_running), ledger=a_ledger(a_reservation()), **changes)
+        (told[is_running],) = reckon(view, NOW).answers
+
+    refused, granted = told[False], told[True]
+    assert isinstance(refused, Refused)
+    assert (reason, Granted(machine(0), ago(600))) == (type(refused.reason), granted)
+
+
 def test_the_oldest_sign_is_served_first() -> None:
     """With room for two, the two that have been sick for longest begin; the others are told why not."""
     view = a_budget_view(an_ask(3), an_ask(1), an_ask(2), sick=3)
@@ -281,12 +304,12 @@ def test_what_has_ended_is_no_grant_for_the_next_repair(granted: int) -> None:
     ledger, begun = a_ledger(a_reservation()), Memory((Sight(machine(0), ago(600), since),), has_looked=True)
 
     unneeded = reckon(a_budget_view(ledger=ledger, memory=begun), NOW)
-    again = a_budget_view(an_ask(), sick=15, ledger=ledger, memory=unneeded.memory)
-    storm = reckon(again, later(3_600))
-    still = reckon(replace(again, memory=storm.memory), later(3_601))
+    again = a_budget_view(an_ask(), *ABOUT, ledger=ledger, memory=unneeded.memory)
+    busy = reckon(again, later(3_600))
+    still = reckon(replace(again, memory=busy.memory), later(3_601))
 
-    expected = (Refused(machine(0), TooManyNodesUnhealthy(15, 20, "40%")),)
-    assert [(expected, None)] * 2 == [(found.answers, found.ledger) for found in (storm, still)]
+    expected = (Refused(machine(0), TooManyInFlight(2, 2)),)
+    assert [(expected, None)] * 2 == [(found.answers, found.ledger) for found in (busy, still)]
 
 
 def test_what_has_ended_may_be_granted_anew() -> None:
@@ -307,7 +330,7 @@ def test_a_need_that_is_gone_for_a_moment_keeps_its_young_reservation() -> None:
     begun = Memory((Sight(machine(0), ago(600), NOW.mono),), has_looked=True)
     gone = reckon(a_budget_view(ledger=ledger, memory=begun), later(10))
 
-    back = reckon(a_budget_view(an_ask(), sick=15, ledger=ledger, memory=gone.memory), later(20))
+    back = reckon(a_budget_view(an_ask(), *ABOUT, ledger=ledger, memory=gone.memory), later(20))
 
     assert (Granted(machine(0), ago(600)),) == back.answers
 
@@ -315,7 +338,7 @@ def test_a_need_that_is_gone_for_a_moment_keeps_its_young_reservation() -> None:
 @pytest.mark.parametrize(("sick_for", "is_granted"), [(601, True), (600, True), (599, False)])
 def test_a_new_leader_takes_no_old_reservation_for_a_grant(sick_for: int, is_granted: bool) -> None:
     """Who has just begun does not know what has ended; what was granted before the first sign was another repair."""
-    view = a_budget_view(an_ask(since=ago(sick_for)), sick=15, ledger=a_ledger(a_reservation(seconds=600)))
+    view = a_budget_view(an_ask(since=ago(sick_for)), *ABOUT, ledger=a_ledger(a_reservation(seconds=600)))
 
     assert [Granted if is_granted else Refused] == [type(one) for one in reckon(view, NOW).answers]
 

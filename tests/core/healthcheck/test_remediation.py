@@ -21,6 +21,7 @@ from noderemedy.core.healthcheck.words import owner_asked
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import (
     Action,
+    Confirm,
     DeleteMachine,
     MarkMachine,
     RemoveRemediationAnnotation,
@@ -57,6 +58,8 @@ class Stage:
         self.now: Now = NOW
         self.version = 100
         self.did: list[str] = []
+        self.read: list[str] = []
+        self.unseen: dict[Ref, Any] = {}  # how things are, which the watch has yet to tell
         self.looks: list[Ref] = []
         for kind in watched(ROOMS):
             self.engine.listing(kind, self.now)
@@ -111,7 +114,8 @@ class Stage:
             if not effects:
                 return
             for effect in effects:
-                self.did.append(f"{type(effect.action).__name__} {effect.action.ref.name}")
+                book = self.read if isinstance(effect.action, Confirm) else self.did
+                book.append(f"{type(effect.action).__name__} {effect.action.ref.name}")
                 self.engine.ended(effect, self.outcome(effect.action), self.now)
         raise AssertionError("the engine does not come to rest")
 
@@ -120,7 +124,8 @@ class Stage:
         if not isinstance(entry, Present) or isinstance(action, DeleteMachine):
             return Done(self.now.mono, gone=True)
         self.version += 1
-        return Done(self.now.mono, Seen(action.ref, entry.obj.uid, str(self.version), applied(entry.obj, action)))
+        obj = self.unseen.get(action.ref, entry.obj)
+        return Done(self.now.mono, Seen(action.ref, obj.uid, str(self.version), applied(obj, action)))
 
     def why(self, number: int) -> list[str]:
         found = self.engine.decisions.get(Key("remediation", at(number)))
@@ -168,6 +173,29 @@ def test_a_sick_machine_is_marked_once_the_budget_allows_it() -> None:
     stage.step(600)
 
     assert (["MarkMachine worker-0"], ["RemediationGoesOn"]) == (stage.did, stage.why(0))
+
+
+def test_a_lagging_watch_costs_no_healthy_node_its_life() -> None:
+    """What the watch shows as sick has been well for a while: the live read before the act says so."""
+    stage = a_sick_stage()
+    entry = stage.engine.cache.read(ref(NODE, "node-0"))
+    assert isinstance(entry, Present)
+    stage.unseen = {ref(NODE, "node-0"): replace(entry.obj, conditions=(Condition("Ready", "True", stage.now.wall),))}
+    stage.grant(0)
+    stage.step()
+
+    assert (["Confirm node-0"], []) == (stage.read, stage.did)
+    assert not stage.machine(0).needs_remediation
+
+
+def test_what_is_as_sick_as_it_looks_is_read_once() -> None:
+    """One live read, then the act; afterwards none."""
+    stage = a_sick_stage()
+    stage.grant(0)
+    stage.step()
+    stage.step(60)
+
+    assert (["Confirm node-0"], ["MarkMachine worker-0"]) == (stage.read, stage.did)
 
 
 def test_a_permission_wakes_the_sick_and_only_them() -> None:
@@ -308,13 +336,13 @@ def test_a_machine_that_was_power_cycled_gets_time_to_start() -> None:
     stage.grant(0)
     stage.drop(ref(NODE, "node-0"))
     stage.step()
-    assert ["Confirm node-0", "MarkMachine worker-0"] == stage.did
+    assert (["Confirm node-0"], ["MarkMachine worker-0"]) == (stage.read, stage.did)
     stage.change(0, needs_remediation=False, marked_by="")  # by the room that power cycles, once the host was off
     stage.step(590)
-    assert 2 == len(stage.did)
+    assert 1 == len(stage.did)
     stage.step(12)
 
-    assert ["MarkMachine worker-0"] == stage.asked()[2:]
+    assert ["MarkMachine worker-0"] == stage.asked()[1:]
 
 
 def test_of_overlapping_checks_only_the_older_one_speaks() -> None:

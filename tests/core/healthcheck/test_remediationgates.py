@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import MACHINE_AT, NODE_AT, NOW, a_node, later, present
+from tests.builders import MACHINE_AT, NODE_AT, NOW, a_node, absent, later, present
 from tests.core.healthcheck.remediations import SICK, WELL, a_view, decide, names, reasons
 from tests.core.healthcheck.targets import FALSE, UNKNOWN, a_check
 
@@ -55,6 +55,9 @@ CLOSED: list[tuple[RemediationView, str, str, Wall | None]] = [
     (a_view(a_check(needs_approval=True)), "person approved", "ApprovalAwaited", None),
     (a_view(answer=Refused(MACHINE_AT, WaitingForBudget(), LATER)), "budget allows", "WaitingForBudget", LATER),
     (a_view(answer=None), "budget allows", "WaitingForBudget", None),
+    (a_view(node=present(a_node(), confirmed=False)), "node is read live", "ConfirmFirst", None),
+    (a_view(node=absent(confirmed=False)), "node is read live", "ConfirmFirst", None),
+    (a_view(node=present(a_node(), now=later(-6))), "node is read live", "ConfirmFirst", None),
 ]
 
 

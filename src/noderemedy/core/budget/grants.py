@@ -198,15 +198,15 @@ def cooled(calm: Calm, view: BudgetView, now: Now) -> Wall:
 def judge(ask: Ask, view: BudgetView, books: Books, now: Now) -> Granted | Refused | None:
     """What to answer; None where the ledger must be written first, or where nobody waits."""
     held = books.reserved.get(ask.target)
-    if held is not None:
-        return Granted(ask.target, held.since)
+    granted = Granted(ask.target, held.since) if held is not None else None
     if not ask.is_waiting:
-        return None
-    for gate in GATES:
+        return granted
+    for gate in GATES if granted is None else STILL:
         if found := gate(ask, view, books, now):
             return as_told_before(ask, Refused(ask.target, *found))
-    enter(ask, books, now)
-    return None
+    if granted is None:
+        enter(ask, books, now)
+    return granted
 
 
 def as_told_before(ask: Ask, refused: Refused) -> Refused:
@@ -330,6 +330,18 @@ GATES: tuple[Gate, ...] = (
     quorum_kept,
     in_flight_bearable,
     per_hour_bearable,
+)
+
+
+# Also asked of who has a reservation and has not begun: a storm or a pause that came meanwhile holds it back, too.
+STILL: tuple[Gate, ...] = (
+    budget_valid,
+    not_paused,
+    window_open,
+    share_bearable,
+    domain_quiet,
+    domain_bearable,
+    cooled_down,
 )
 
 

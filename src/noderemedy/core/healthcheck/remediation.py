@@ -23,7 +23,7 @@ from noderemedy.core.gates import first, passages
 from noderemedy.core.healthcheck import facts, words
 from noderemedy.core.healthcheck.facts import BY_CHECK, VerdictFact, machine_of
 from noderemedy.core.healthcheck.modes import MODES, Way, told_by, way_of
-from noderemedy.core.healthcheck.remediationgates import BEFORE_BUDGET, GATES, SILENT, budget_allows, check_may_act
+from noderemedy.core.healthcheck.remediationgates import AFTER_BUDGET, BEFORE_BUDGET, GATES, SILENT, check_may_act
 from noderemedy.core.healthcheck.remediationview import CHECKS_OF, NAME, RemediationView, authors_of, sees
 from noderemedy.model.actions import (
     ClaimRepair,
@@ -76,7 +76,7 @@ def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
         return with_telling(goes_on(view, running), view, now, running)
     blocked = first(BEFORE_BUDGET, view, now)
     wants = () if blocked else (need(view.at, NAME, verdict.since, is_running=False, node=view.node_at),)
-    if blocked := blocked or budget_allows(view, now):
+    if blocked := blocked or first(AFTER_BUDGET, view, now):
         return with_telling(blocked.decision(now, wants), view, now, None)
     way = way_of(view.governing.check, view.machine)
     decision = structs.replace(MODES[way].ask(view, now), facts=wants)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from noderemedy.core.approvals import unapproved
 from noderemedy.core.gates import Blocked, budgeted, unpaused
 from noderemedy.core.healthcheck.remediationview import RemediationView
+from noderemedy.core.safety import is_confirmed
+from noderemedy.model.actions import Confirm
 from noderemedy.model.healthcheck import HealthCheck, Healthy, Unhealthy
 from noderemedy.model.reasons import (
     CheckInvalid,
@@ -17,6 +19,7 @@ from noderemedy.model.reasons import (
     CheckPaused,
     ClusterObjectPaused,
     ClusterPaused,
+    ConfirmFirst,
     LimitOfCheck,
     ObserveOnly,
     ObserverNew,
@@ -24,7 +27,7 @@ from noderemedy.model.reasons import (
     TargetLeaving,
     TargetOfNobody,
 )
-from noderemedy.model.room import Present
+from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import Now, Span
 
 
@@ -108,6 +111,17 @@ def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
     return budgeted(view.answer)
 
 
+def node_is_read_live(view: RemediationView, now: Now) -> Blocked | None:
+    """A watch that lags shows a node as sick that has long been well (invariant S9): what is judged is read once more.
+
+    What the read shows is judged before this room looks again. A node out of sight is the verdict's business.
+    """
+    at, entry = view.node_at, view.node
+    if at is None or not isinstance(entry, Present | Absent) or is_confirmed(entry, now):
+        return None
+    return Blocked(ConfirmFirst(str(at)), actions=(Confirm(at),))
+
+
 SILENT = (check_is_valid, no_other_controller, cluster_is_not_paused, check_may_act)
 BEFORE_BUDGET = (
     check_is_valid,
@@ -121,4 +135,5 @@ BEFORE_BUDGET = (
     watched_long_enough,
     person_approved,
 )
-GATES = (*BEFORE_BUDGET, budget_allows)
+AFTER_BUDGET = (budget_allows, node_is_read_live)
+GATES = (*BEFORE_BUDGET, *AFTER_BUDGET)
