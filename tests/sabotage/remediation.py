@@ -72,8 +72,13 @@ GATES = (
     open_gate("cluster_is_not_paused", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
     open_gate("check_is_valid", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
     Sabotage(
+        "the node is not read live",
+        set_to(remediation, "AFTER_BUDGET", (remediationgates.budget_allows,)),
+        (test_remediation.test_a_lagging_watch_costs_no_healthy_node_its_life,),
+    ),
+    Sabotage(
         "the budget is not asked",
-        set_to(remediation, "budget_allows", lambda view, now: None),
+        set_to(remediation, "AFTER_BUDGET", (remediationgates.node_is_read_live,)),
         (
             test_remediation.test_a_sick_machine_is_marked_once_the_budget_allows_it,
             test_remediation.test_repair_now_skips_the_timeout_and_nothing_else,
