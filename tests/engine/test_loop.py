@@ -31,7 +31,7 @@ from noderemedy.model.actions import AddRebootAnnotation, Confirm, DropBackup, G
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
-from noderemedy.model.ids import NODE, Ref
+from noderemedy.model.ids import NODE, Kind, Ref, ref
 from noderemedy.model.outcome import Done, Failed, Seen, Unknown
 from noderemedy.model.reasons import RoomBroken
 from noderemedy.model.room import Absent, Present, Reader
@@ -49,6 +49,20 @@ def always(view: Any, now: Now) -> Decision:
 
 
 # --- who may act, and when -----------------------------------------------------------------------------------
+
+
+def test_whether_all_is_listed_is_asked_once_per_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No look of ours changes that, and a first step has thousands of them."""
+    engine = an_engine(a_room(idle))
+    asked: list[Kind] = []
+    is_complete = engine.cache.is_complete
+    monkeypatch.setattr(engine.cache, "is_complete", lambda kind: (asked.append(kind), is_complete(kind))[1])
+    for number in range(50):
+        engine.seen(a_seen(ref(NODE, f"n{number}")), NOW)
+    step(engine)
+
+    assert not engine.queue
+    assert [NODE] == asked
 
 
 def test_nothing_is_decided_before_all_kinds_are_listed() -> None:

@@ -14,7 +14,7 @@ from noderemedy.engine.telling import Notice
 from noderemedy.manager import notices
 from noderemedy.manager.notices import Reporter
 from noderemedy.model.ids import NODE, ref
-from noderemedy.model.reasons import ObjectUnreadable, PowerOffOverdue, WaitingForPowerOff
+from noderemedy.model.reasons import ObjectUnreadable, PowerOffOverdue, TableRow, WaitingForPowerOff
 from noderemedy.model.time import Wall
 
 WAITING = Notice("annotation", MACHINE_AT, "u", WaitingForPowerOff("metal/h"), "e1")
@@ -49,6 +49,14 @@ def test_alert_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     assert (False, True) == (calm.warning, alert.warning)
     assert ("PowerOffOverdue", "cluster.x-k8s.io/v1beta1") == (alert.reason, alert.api_version)
     assert [logging.INFO, logging.WARNING] == [record.levelno for record in caplog.records]
+
+
+def test_a_step_that_another_one_tells_of_is_only_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """A row of the table is a log line and no Event: the API is not asked to keep what the next reason says anyway."""
+    caplog.set_level(logging.DEBUG)
+
+    assert [] == published(Notice("annotation", MACHINE_AT, "u", TableRow(1, 1, 1, 0, "Add reboot annotation"), "e1"))
+    assert ["TableRow"] == [record.facts["reason"] for record in caplog.records]  # type: ignore[attr-defined]
 
 
 def test_object_without_a_name_gets_no_event() -> None:

@@ -80,7 +80,7 @@ def test_whole_flow(tmp_path: Path) -> None:
             assert "dedicated" in [taint["key"] for taint in node["spec"]["taints"]]
             assert {} == {key: 1 for key in it.notes("host") if "metal3.io" in key}
             assert {names.MACHINE_HOST} == set(it.notes("machine"))
-            await until(lambda: {"TableRow", "RestoringNode"} <= {e["reason"] for e in it.api.list(EVENT)})
+            await until(lambda: {"ProvenOff", "NodeWhole"} <= {e["reason"] for e in it.api.list(EVENT)})
             status, text = await asked(manager, "/metrics")
             assert 200 == status
             assert 'node_remedy_effects_total{action="DeleteNode",outcome="Done"} 1.0' in text

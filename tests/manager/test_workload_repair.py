@@ -99,7 +99,7 @@ def test_nothing_is_begun_while_the_cluster_cannot_be_seen(tmp_path: Path) -> No
             assert [] == begun
             assert 200 == status, "a workload cluster that is away makes no manager unready"
             told = {event["reason"] for event in it.it.api.list(EVENT)}
-            assert "TableRow" in told
+            assert "NodeWhole" in told
             assert "CannotSeeCluster" not in told, "it is quiet"
             await manager.end()
 

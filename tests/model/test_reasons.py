@@ -83,11 +83,12 @@ def test_every_reason_has_its_section() -> None:
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
 def test_each_section_says_enough(kind: type[Reason]) -> None:
-    """At least a sentence, and the word alert exactly where the reason is one."""
+    """At least a sentence, and the words alert and log exactly where the reason is one."""
     text = sections()[kind.__name__]
 
     assert len(text) > 60
     assert kind.alert == text.startswith("**alert**")
+    assert kind.logged == text.startswith("**log**")
 
 
 def test_a_reason_without_a_sentence_is_a_mistake() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
+from tests.core.budget import test_rooms as test_budget_rooms
 from tests.core.healthcheck import test_rooms, test_status
 from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_check_status
 from tests.wire import test_checkstatus, test_requests
 
+from noderemedy.core.budget import status as budget_status
 from noderemedy.core.conditions import merged
 from noderemedy.core.healthcheck import checks, controllers, specs, status
 from noderemedy.core.healthcheck.facts import SpecFact, gate_ref, spec_ref
@@ -248,4 +250,22 @@ ON_THE_WIRE = (
     ),
 )
 
-CHECK_STATUS = (*DECIDED, *OTHERS, *LISTED, *ON_THE_WIRE)
+IN_TIME = (
+    Sabotage(
+        "figures are written one by one",
+        set_to(status, "APART", Span(0)),
+        (test_status.test_figures_wait_and_conditions_do_not,),
+    ),
+    Sabotage(
+        "conditions wait like figures",
+        set_to(status, "is_figures_only", lambda wanted, known: True),
+        (test_status.test_figures_wait_and_conditions_do_not,),
+    ),
+    Sabotage(
+        "figures of the budget are written one by one",
+        set_to(budget_status, "APART", Span(0)),
+        (test_budget_rooms.test_figures_wait_and_conditions_do_not,),
+    ),
+)
+
+CHECK_STATUS = (*DECIDED, *IN_TIME, *OTHERS, *LISTED, *ON_THE_WIRE)

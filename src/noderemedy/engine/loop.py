@@ -186,7 +186,8 @@ class Engine:
             self._begin_term(token, now)
         for key in self.timers.due(now.mono):
             self.queue.add(key)
-        while self.queue and token is not None and self.is_synced:
+        may_decide = token is not None and self.is_synced  # once: only what programs tell us changes it, not a look
+        while self.queue and may_decide and token is not None:
             effect = self._look(self.queue.pop(), now, token)
             if effect is not None:
                 effects.append(effect)

@@ -43,6 +43,8 @@ class Reporter:
         facts = {"room": notice.room, "key": str(notice.ref), "reason": name, "note": reason.note()}
         say = self._log.warning if reason.alert else self._log.info
         say("decided", **facts, episode=notice.episode)
+        if reason.logged:
+            return
         if self._publish and notice.ref.name and not notice.ref.cluster:  # what is elsewhere has no events here
             self._publish(event(notice, resources, at))
 

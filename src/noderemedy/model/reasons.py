@@ -18,6 +18,7 @@ class Reason(Struct, frozen=True):
 
     alert: ClassVar[bool] = False  # a person should look: Warning event, metric, alert rule
     quiet: ClassVar[bool] = False  # daily business: in plan and trace, but no event and no log line
+    logged: ClassVar[bool] = False  # a step that another one tells of: a log line, but no event
 
     def note(self) -> str:
         """One sentence for a person."""
@@ -27,6 +28,7 @@ class Reason(Struct, frozen=True):
 class TableRow(Reason, frozen=True):
     """The row of seed 001's truth table that applies."""
 
+    logged: ClassVar[bool] = True
     node: int
     needs: int
     on: int
@@ -51,6 +53,7 @@ class ConfirmFirst(Reason, frozen=True):
 class BackupFirst(Reason, frozen=True):
     """The node goes only after its labels, annotations, taints and cordon are stored."""
 
+    logged: ClassVar[bool] = True
     node: str
 
     def note(self) -> str:
@@ -122,6 +125,7 @@ class NodeOverdue(Reason, frozen=True):
 class RestoringNode(Reason, frozen=True):
     """The node is back: it gets what its predecessor carried."""
 
+    logged: ClassVar[bool] = True
     node: str
 
     def note(self) -> str:

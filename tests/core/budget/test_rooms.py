@@ -222,6 +222,28 @@ def test_the_object_replaces_the_default() -> None:
     assert before == len(bench.writes)
 
 
+def test_figures_wait_and_conditions_do_not() -> None:
+    """What many repairs change within ten seconds is one write of the status; that they are blocked is told at once."""
+    bench = Bench()
+    bench.see(BUDGET_AT, RemediationBudget("b", max_in_flight=Allowance(3)))
+    bench.run()
+    for number in (1, 2, 3):
+        bench.machine(number, needs_remediation=True)
+        bench.run(1)
+    told = [one.status.in_flight for one in statuses(bench)]
+    for number in (1, 2, 3):
+        bench.machine(number)
+    bench.run(90)
+    bench.run(0)
+
+    assert [0, 3] == told, "the first at once; the third blocks"
+    assert 3 == len(statuses(bench)), "one for all that ended"
+
+
+def statuses(bench: Bench) -> list[PublishBudgetStatus]:
+    return [one for one in bench.writes if isinstance(one, PublishBudgetStatus)]
+
+
 def test_an_invalid_budget_starts_nothing() -> None:
     """A limit that cannot be read is not taken for none; the object says so, and mending it is enough."""
     bench = Bench()

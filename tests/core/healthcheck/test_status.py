@@ -319,6 +319,23 @@ def test_a_status_follows_sick_and_well() -> None:
     assert ["True"] == [one.status for one in stage.stored.status.conditions if isinstance(one, Told)]
 
 
+def test_figures_wait_and_conditions_do_not() -> None:
+    """Machines that change within two seconds are one write; a gate that closes is told at once."""
+    stage = Stage(9, a_check(max_unhealthy=Count(5)))
+    stage.node(0, "Unknown")
+    stage.step(1)
+    assert (2, 8) == (stage.writes, stage.stored.status.healthy)
+    for number in (1, 2, 3):
+        stage.node(number, "Unknown")
+        stage.step(0.5)
+    assert 2 == stage.writes
+    stage.step(0.5)
+    assert (3, 5) == (stage.writes, stage.stored.status.healthy)
+    stage.node(4, "Unknown")
+    stage.step(0.1)
+    assert (4, 4) == (stage.writes, stage.stored.status.healthy), "five are sick, and fewer than five are borne"
+
+
 def test_the_names_of_the_targets_are_written_when_they_change() -> None:
     """Sorted, once; not when somebody gets sick, and again when a machine comes or goes."""
     stage = Stage(3, a_check())

@@ -1,7 +1,8 @@
 """The budget-status room: writes what the budget room counted into the status of the RemediationBudget.
 
 A room of its own, because a key with a write in flight is not looked at meanwhile, and no grant must wait for a status.
-Written only when something differs, so many changes during one write are one more write.
+Written only when something differs; figures alone wait until some seconds after the last write, so that those of many
+repairs are one write. What a condition says is told at once.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from noderemedy.model.ids import BUDGET, Ref
 from noderemedy.model.reasons import BudgetInvalid, BudgetStatusBehind
 from noderemedy.model.remediationbudget import BUDGET_AT, RemediationBudget
 from noderemedy.model.room import Present, Reader, Room
-from noderemedy.model.time import Now
+from noderemedy.model.time import SECOND, Mono, Now
+
+APART = SECOND * 10  # two writes of figures
 
 
 class StatusView(Struct, frozen=True):
@@ -30,16 +33,23 @@ class StatusView(Struct, frozen=True):
     budget: RemediationBudget
     version: str
     state: State
+    written: Mono | None = None  # when it changed last while we looked
 
 
 def decide(view: StatusView, now: Now) -> Decision:
     wanted = wanted_status(view.budget, view.state, now)
     if wanted == view.budget.status:
         return NOTHING
+    if view.written is not None and is_figures_only(wanted, view.budget.status) and now.mono < view.written + APART:
+        return Decision(wake_at=view.written + APART)
     return Decision(
         actions=(PublishBudgetStatus(view.at, Guard(view.budget.uid, view.version), wanted),),
         because=(BudgetStatusBehind(wanted.in_flight),),
     )
+
+
+def is_figures_only(wanted: BudgetStatus, known: BudgetStatus) -> bool:
+    return (wanted.generation, wanted.conditions) == (known.generation, known.conditions)
 
 
 def wanted_status(budget: RemediationBudget, state: State, now: Now) -> BudgetStatus:
@@ -84,7 +94,8 @@ def sees(key: Ref, reader: Reader) -> StatusView | None:
     entry, state = reader.read(key), reader.read(STATE_AT)
     if not isinstance(entry, Present) or not isinstance(state, Present) or entry.obj.deleting:
         return None
-    return StatusView(key, entry.obj, entry.resource_version, state.obj)
+    written = entry.changed_at if entry.changed_at != entry.first_seen else None
+    return StatusView(key, entry.obj, entry.resource_version, state.obj, written)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:

@@ -1,7 +1,8 @@
 """The status room: one key per MachineHealthCheck. Writes what the check room found into the check's status.
 
 It is a room of its own because a key with a write in flight, or refused, is not looked at meanwhile: a gate must never
-wait for a status. Written only when something differs, so many changes during one write are one more write.
+wait for a status. Written only when something differs. Figures alone wait until a little after the last write, so that
+many machines which change are one write; what a condition says, and who is a target, is told at once.
 A check whose status another controller writes is left alone (`node-remedy.dev/govern` overrides).
 """
 
@@ -39,8 +40,9 @@ from noderemedy.model.reasons import (
     StatusBehind,
 )
 from noderemedy.model.room import Present, Reader, Room
-from noderemedy.model.time import Mono, Now
+from noderemedy.model.time import SECOND, Mono, Now
 
+APART = SECOND * 2  # two writes of figures
 MESSAGE_MAX = 4_000
 INT32_MAX = 2**31 - 1
 DEPRECATED_MESSAGE = (
@@ -57,6 +59,7 @@ class StatusView(Struct, frozen=True):
     first_seen: Mono
     found: GateFact
     targets: tuple[str, ...] | None = None  # None: too many to be listed
+    written: Mono | None = None  # when the check changed last while we looked
 
 
 def decide(view: StatusView, now: Now) -> Decision:
@@ -73,6 +76,8 @@ def decide(view: StatusView, now: Now) -> Decision:
     wanted = structs.replace(wanted, targets=new_targets(view))
     if wanted == structs.replace(check.status, targets=None):
         return NOTHING
+    if view.written is not None and is_figures_only(wanted, check.status) and now.mono < view.written + APART:
+        return Decision(wake_at=view.written + APART)
     return Decision(
         actions=(PublishCheckStatus(view.at, Guard(check.uid, view.version), wanted),),
         because=(StatusBehind(wanted.expected, wanted.healthy),),
@@ -91,6 +96,11 @@ def wanted_status(check: HealthCheck, found: GateFact, now: Now) -> CheckStatus:
         generation=check.generation if RULES[check.dialect].tells_generation else check.status.generation,
         conditions=merged(check.status.conditions, wanted_conditions(check, found), str(now.wall)),
     )
+
+
+def is_figures_only(wanted: CheckStatus, known: CheckStatus) -> bool:
+    told = (wanted.generation, wanted.conditions, wanted.expected)
+    return wanted.targets is None and told == (known.generation, known.conditions, known.expected)
 
 
 def new_targets(view: StatusView) -> tuple[str, ...] | None:
@@ -139,7 +149,8 @@ def sees(key: Ref, reader: Reader) -> StatusView | None:
         return None
     targets = reader.read(targets_ref(key))
     names = targets.obj.names if isinstance(targets, Present) else () if not found.obj.count.total else None
-    return StatusView(key, entry.obj, entry.resource_version, entry.first_seen, found.obj, names)
+    written = entry.changed_at if entry.changed_at != entry.first_seen else None
+    return StatusView(key, entry.obj, entry.resource_version, entry.first_seen, found.obj, names, written)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
