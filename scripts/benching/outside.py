@@ -22,8 +22,6 @@ from benching.measured import Manager, Measured, a_yardstick
 from benching.servers import Server
 
 SETTLE_S = 1.0
-SLICES = 7
-QUIET_S = 3.0  # without a new request for so long, none comes any more
 
 Figures = dict[str, Any]
 Plan = dict[str, Any]
@@ -65,7 +63,7 @@ async def one_size(fleet: Fleet, server: Server, folder: Path, size: int, plan: 
             await sickness(patients, manager, requests, figures, plan["repairs"])
             if checks.HAS_BUDGETS:
                 await storm(patients, figures, plan["storm"])
-                await limit(patients, figures)
+                await limit(patients, figures, plan["quiet"])
         figures["peakMb"] = manager.memory_mb("VmHWM")
     except SystemExit:
         print(f"the manager's last words:\n{manager.words.read_text()[-3000:]}", flush=True)
@@ -101,9 +99,9 @@ async def idle(fleet: Fleet, manager: Manager, requests: Requests, figures: Figu
 async def heartbeats(fleet: Fleet, bare: Measured, manager: Measured, figures: Figures, plan: Plan) -> None:
     """In slices, of which the median counts: others share this machine, and a slice of theirs is soon over."""
     slices = []
-    for _ in range(SLICES):
+    for _ in range(plan["slices"]):
         before = bare.cpu_s(), manager.cpu_s()
-        sent = await fleet.beat(plan["rate"], plan["seconds"] / SLICES)
+        sent = await fleet.beat(plan["rate"], plan["seconds"] / plan["slices"])
         await asyncio.sleep(SETTLE_S / 2)
         slices.append((sent, (bare.cpu_s() - before[0]) / sent * 1e6, (manager.cpu_s() - before[1]) / sent * 1e6))
     figures["heartbeats"] = sum(sent for sent, _, _ in slices)
@@ -139,7 +137,8 @@ async def repairs(fleet: Fleet, manager: Manager, requests: Requests, figures: F
 async def sickness(patients: Patients, manager: Manager, requests: Requests, figures: Figures, wish: int) -> None:
     """Nodes whose timeout is over already, one after the other: how long until the request is written?"""
     numbers = objects.numbers_of("open", figures["nodes"])[:wish]
-    await until(lambda: time.monotonic() > manager.begun + patients.timeout_s + 5, "it has watched for long enough")
+    seeing = manager.begun + figures["syncS"] + SETTLE_S
+    await until(lambda: time.monotonic() > seeing + patients.timeout_s, "it has watched for long enough")
     effects = manager.effects()
     requests.since()
     latencies = []
@@ -177,8 +176,12 @@ async def storm(patients: Patients, figures: Figures, wish: int) -> None:
     await patients.recover(numbers)
 
 
-async def limit(patients: Patients, figures: Figures) -> None:
-    """Half of the machines of a check that bears less than 40 % fall sick, their timeout over: how many requests?"""
+async def limit(patients: Patients, figures: Figures, quiet_s: float) -> None:
+    """Half of the machines of a check that bears less than 40 % fall sick, their timeout over: how many requests?
+
+    Fewer than the limit bears: they fall sick one after the other, and the gate closes for good once too many are. None
+    come any more when there was none for `quiet_s`.
+    """
     limited = objects.numbers_of("limited", figures["nodes"])
     sick = limited[: len(limited) // 2]
     patients.requested.clear()
@@ -186,7 +189,7 @@ async def limit(patients: Patients, figures: Figures) -> None:
     long_ago = time.time() - checks.LONG_AGO_S
     await asyncio.gather(*(patients.fall_sick(number, long_ago) for number in sick))
     known, settled = -1, time.monotonic()
-    while len(patients.requested) != known or time.monotonic() - settled < QUIET_S:
+    while len(patients.requested) != known or time.monotonic() - settled < quiet_s:
         if len(patients.requested) != known:
             known, settled = len(patients.requested), time.monotonic()
         await asyncio.sleep(0.1)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import random
+from types import SimpleNamespace
 
 import msgspec
 import pytest
-from tests.builders import NODE_AT, NOW, later
+from tests.builders import NODE_AT, NOW, RESOURCES, later
 
 from noderemedy.drivers.clock import Clock
 from noderemedy.engine.leadership import Do, Found, Leadership, Lease, Missing
 from noderemedy.manager.effects import Carrier, Licence, judge
 from noderemedy.model.actions import Confirm
 from noderemedy.model.ids import NODE, Ref
-from noderemedy.model.outcome import Done, Effect, Failed, Key
+from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome
 from noderemedy.model.time import Mono, Now, Span, Wall
-from noderemedy.wire.http import Answer
+from noderemedy.wire.http import Answer, Request
 
 CONFIRM = Effect(1, Key("annotation", NODE_AT), Confirm(NODE_AT), 1)
 
@@ -94,6 +95,36 @@ def test_other_answers_are_judged_by_the_wire() -> None:
     effect = Effect(1, Key("annotation", ref), Confirm(ref), 1)
 
     assert Failed("HTTP 409", conflict=True) == judge(effect, Answer(409), Mono(5), lambda: True)
+
+
+class Slow:
+    """Answers every request after a turn of the loop, and remembers them."""
+
+    def __init__(self) -> None:
+        self.asked: list[Request] = []
+
+    async def send(self, request: Request, *, timeout: Span, retry: bool = False) -> Answer:  # noqa: ASYNC109
+        self.asked.append(request)
+        await asyncio.sleep(0.001)
+        return answer(NODE_AT.name)
+
+
+def test_what_is_being_read_is_not_read_again() -> None:
+    """Many keys that want to see the same object share one answer, as of when it was asked; the next one asks anew."""
+    client, clock = Slow(), Clock(random.Random(1))
+    sink = SimpleNamespace(resources=RESOURCES, unserved=set())
+    carrier = Carrier(client, sink, clock, Licence(None), lambda cluster: None)  # type: ignore[arg-type]
+
+    async def story() -> list[Outcome]:
+        effects = [Effect(number, Key("annotation", NODE_AT), Confirm(NODE_AT), 1) for number in range(50)]
+        found = await asyncio.gather(*(carrier.carry_out(effect) for effect in effects))
+        await carrier.carry_out(CONFIRM)
+        return list(found)
+
+    found = asyncio.run(story())
+    assert 2 == len(client.asked)
+    assert 1 == len({one.begun for one in found if isinstance(one, Done)})
+    assert all(isinstance(one, Done) and one.gone for one in found)
 
 
 def test_without_a_connection_nothing_is_sent() -> None:

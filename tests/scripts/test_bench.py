@@ -27,7 +27,7 @@ def test_the_part_without_a_server_measures(tmp_path: Path) -> None:
 
     assert 0 == done.returncode, done.stderr
     figures = json.loads(output.read_text())
-    assert [50, 500] == [one["nodes"] for one in figures["inside"]]
+    assert [20, 100] == [one["nodes"] for one in figures["inside"]]
     assert all(one["us"] > 0 and one["decodeUs"] > 0 for one in figures["inside"])
     assert figures["simulator"]["timesRealTime"] > 1
     assert "simulator, checkers on" in done.stdout

@@ -7,10 +7,12 @@ Called by the program for every effect of the engine. Rules:
 3. It goes to the cluster that its object is in; who leads is decided at home. No connection: it surely did not happen.
 4. "Not found" means that the object is gone only if the API server speaks of that object. A path that is not
    served answers 404 too, and says nothing about the object.
+5. Who wants to read what is being read already has that answer, as of the moment when the first one asked.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from noderemedy.drivers.clock import Clock
@@ -22,7 +24,7 @@ from noderemedy.model.actions import DELETIONS, READS, Confirm
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.time import Mono, Now, Span
 from noderemedy.wire.answers import outcome, status_of
-from noderemedy.wire.http import Answer
+from noderemedy.wire.http import Answer, Request
 from noderemedy.wire.requests import render
 
 
@@ -63,6 +65,7 @@ class Carrier:
         self._sink = sink
         self._clock = clock
         self._licence = licence
+        self._reads: dict[tuple[KubeClient, Request], tuple[Mono, asyncio.Future[Answer]]] = {}  # in flight
 
     async def carry_out(self, effect: Effect) -> Outcome:
         now = self._clock.now()
@@ -77,13 +80,32 @@ class Carrier:
         if client is None:
             return Failed(f"cluster {cluster}: there is no connection to it just now")
         request = render(effect.action, effect.token, self._sink.resources)
+        begun = now.mono
         try:
-            answer = await client.send(request, timeout=patience, retry=is_read)
+            if is_read:
+                begun, answer = await self._read(client, request, begun)
+            else:
+                answer = await client.send(request, timeout=patience)
         except NotSent as problem:
             return Failed(str(problem))
         except NoAnswer as problem:
             return Unknown(str(problem))
-        return judge(effect, answer, now.mono, lambda: not cluster and effect.action.ref.kind in self._sink.unserved)
+        return judge(effect, answer, begun, lambda: not cluster and effect.action.ref.kind in self._sink.unserved)
+
+    async def _read(self, client: KubeClient, request: Request, now: Mono) -> tuple[Mono, Answer]:
+        """When it was asked, and the answer. Five hundred machines of one template read it once, not one by one."""
+        key = (client, request)
+        if key not in self._reads:
+            asked = asyncio.ensure_future(client.send(request, timeout=PATIENCE, retry=True))
+            self._reads[key] = (now, asked)
+            asked.add_done_callback(lambda done: self._has_read(key, done))
+        begun, answer = self._reads[key]
+        return begun, await asyncio.shield(answer)
+
+    def _has_read(self, key: tuple[KubeClient, Request], done: asyncio.Future[Answer]) -> None:
+        del self._reads[key]
+        if not done.cancelled():
+            done.exception()  # those who waited have it; perhaps nobody waits any more
 
 
 def judge(effect: Effect, answer: Answer, begun: Mono, is_unserved: Callable[[], bool]) -> Outcome:
