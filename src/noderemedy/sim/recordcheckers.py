@@ -20,6 +20,7 @@ from noderemedy.sim.cluster import Cluster
 from noderemedy.wire import names
 
 RULE = "S15"
+DELETION = "deletion of the Node"
 AROUND_MS = 60_000  # a Machine that goes while it is being acted on takes that with it
 
 
@@ -42,6 +43,8 @@ class RecordCheckers:
         self._records: dict[str, Tree] = {}  # by uid, as they were last
         self._effects: dict[tuple[str, str, str], Effect] = {}
         self._gone: dict[str, int] = {}  # uid of a Machine: when it went
+        self._released: dict[tuple[str, str, str], int] = {}  # a hold: when it was taken off
+        self._held: dict[str, set[tuple[str, str, str]]] = {}  # name of a host: the holds on it
         for kind, listener in ((INCIDENT, self._incident), (HOST, self._host), (MACHINE, self._machine)):
             if cluster.api.resources.find(kind):
                 cluster.api.subscribe(kind, listener)
@@ -57,11 +60,18 @@ class RecordCheckers:
     def _host(self, event: WatchEvent) -> None:
         if event.type == "DELETED":
             return
+        standing: set[tuple[str, str, str]] = set()
         for key, text in (event.tree["metadata"].get("annotations") or {}).items():
             what = "hold" if key == names.HOLD else "hold of the remediation" if key.startswith(names.HOLD_FOR) else ""
             if what and '"machineUid"' in text:
                 hold = json.loads(text)
-                self._note(hold["machineUid"], what, f"held since {hold['since']}")
+                standing.add((hold["machineUid"], what, f"held since {hold['since']}"))
+        for one in standing:
+            self._note(*one)
+        host = event.tree["metadata"]["name"]
+        for one in self._held.get(host, set()) - standing:
+            self._released[one] = self._cluster.agenda.now_ms
+        self._held[host] = standing
 
     def _node(self, event: WatchEvent) -> None:
         """A Node that went after we had recorded that on its Machine."""
@@ -70,7 +80,7 @@ class RecordCheckers:
         for machine in self._cluster.machines(event.tree["metadata"]["name"]):
             at = (machine["metadata"].get("annotations") or {}).get(names.NODE_DELETED_AT)
             if at:
-                self._note(machine["metadata"]["uid"], "deletion of the Node", f"decided at {at}")
+                self._note(machine["metadata"]["uid"], DELETION, f"decided at {at}")
 
     def _machine(self, event: WatchEvent) -> None:
         meta = event.tree["metadata"]
@@ -115,14 +125,41 @@ class RecordCheckers:
         }
         for identity, effect in sorted(self._effects.items()):
             self._ran["S15 explained"] += 1
-            went = self._gone.get(effect.machine_uid)
-            is_excused = went is not None and abs(went - effect.at_ms) < AROUND_MS
-            if identity not in told and not is_excused:
+            if identity not in told and not self._is_excused(effect) and not self._is_implied(effect, told):
                 self._complain(RULE, f"no record says {effect.what} {effect.value} of Machine {effect.machine_uid}")
         for tree in self._cluster.api.list(INCIDENT) if self._cluster.api.resources.find(INCIDENT) else ():
             self._ran["S15 closed"] += 1
             if "outcome" not in tree.get("status", {}):
                 self._complain(RULE, f"Incident {tree['metadata']['name']} is still open")
+
+    def _is_excused(self, effect: Effect) -> bool:
+        went = self._gone.get(effect.machine_uid)
+        return went is not None and abs(went - effect.at_ms) < AROUND_MS
+
+    def _is_implied(self, effect: Effect, told: set[tuple[str, str, str]]) -> bool:
+        """A hold that came and went while no Incident could be written, before the next leader looked.
+
+        Nothing on the objects tells of it any more. The record is whole all the same if it tells what the hold was
+        for: a phase whose evidence names the hold, or the deletion of the Node that was decided while it stood. A hold
+        that led to nothing has no such witness, and is complained about.
+        """
+        uid = effect.machine_uid
+        if not effect.what.startswith("hold"):
+            return False
+        steps = (
+            step
+            for tree in self._records.values()
+            if tree["spec"]["target"].get("uid") == uid
+            for step in tree.get("status", {}).get("steps", ())
+        )
+        if any(effect.value in step.get("evidence", "") for step in steps):
+            return True
+        until = self._released.get((uid, effect.what, effect.value), effect.at_ms)
+        return any(
+            other.what == DELETION and effect.at_ms <= other.at_ms <= until and identity in told
+            for identity, other in self._effects.items()
+            if other.machine_uid == uid
+        )
 
 
 def found(tree: Tree) -> Tree:
