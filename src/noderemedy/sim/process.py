@@ -51,6 +51,7 @@ class Process:
         self.writes: list[tuple[int, Request]] = []
         self.acted: list[str] = []
         self.on_boundary: list[Boundary] = []
+        self.on_request: list[Callable[[Process, Request], None]] = []  # for whoever checks: what reaches the server
         self.skew_ms = 0
         self.lives = 0
         self.is_alive = False
@@ -262,6 +263,8 @@ class Process:
             is_read = request.method == "GET"
             if not (is_read and fate in (Fate.CONFLICT, Fate.DENIED, Fate.READ_ONLY)):
                 return refusal
+        for listener in self.on_request:
+            listener(self, request)
         if request.method != "GET":
             self.writes.append((self.agenda.now_ms, request))
         answer = api.handle(request, MANAGER)

@@ -12,6 +12,7 @@ from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.clouds import cloud_of
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.conduct import Conduct
 from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
@@ -65,6 +66,7 @@ def simulate(
         for i in range(managers)
     ]
     checkers.watch(processes)
+    conduct = Conduct(checkers, processes)
     for process in processes:
         process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)
@@ -85,6 +87,7 @@ def simulate(
     policies.mend()
     cluster.agenda.run_until(end_ms + HEALING_MS)
     policy_checkers.at_rest()
+    conduct.at_rest()
     rest(cluster, checkers, processes)
     if hospital is not None:
         hospital.checkers.at_rest()

@@ -1,0 +1,165 @@
+"""How managers behave, held against what they send: checkers of S2, S7, S8, S9 and L8. `run.py` owns one.
+
+S2: every change names the uid that it was decided on, and a host that we hold is held by one repair only.
+S7: a host is held for the Machine that it belongs to, and for the Node of that very server.
+S8: a paused Machine, its host and its Node are not written to; what a person paused is not begun.
+S9: what cannot be undone follows a live read of the same object by the same process within seconds.
+L8: when all is well, the status of checks and budget says so.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from noderemedy.model.ids import BUDGET, HEALTH_CHECK, HOST, MACHINE, NODE
+from noderemedy.sim.apiserver import Tree, WatchEvent
+from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.cluster import host_of, machine_of
+from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.process import Process
+from noderemedy.sim.successors import is_ready
+from noderemedy.wire import names
+from noderemedy.wire.http import Request
+
+NEWS_MS = 4 * 60_000  # how late a manager may learn of a pause: silent watches, lag, a pause of its own
+FRESH_MS = 7_000  # the five seconds of a proof, and the way of two requests
+
+
+class Conduct:
+    """Watches requests of managers, hosts and Machines from outside."""
+
+    def __init__(self, checkers: Checkers, processes: list[Process]) -> None:
+        self.checkers = checkers
+        self.cluster = checkers.cluster
+        self._node_of = {host_of(name): name for name in self.cluster.servers}
+        self._machine_of = {
+            **{host: machine_of(node) for host, node in self._node_of.items()},
+            **{node: machine_of(node) for node in self.cluster.servers},
+            **{machine_of(node): machine_of(node) for node in self.cluster.servers},
+        }
+        self._paused: dict[str, int] = {}  # Machines that say cluster.x-k8s.io/paused, since when
+        self._spared: dict[str, int] = {}  # Machines that a person paused
+        self._marks: dict[str, str] = {}
+        self._held: dict[str, tuple[str, ...]] = {}
+        self._read: dict[tuple[str, int, str], int] = {}
+        self.cluster.api.subscribe(HOST, self._host)
+        self.cluster.api.subscribe(MACHINE, self._machine)
+        for process in processes:
+            process.on_request.append(self._requested)
+
+    @property
+    def now_ms(self) -> int:
+        return self.cluster.agenda.now_ms
+
+    def _is_old(self, since: int | None) -> bool:
+        return since is not None and self.now_ms - since > NEWS_MS
+
+    # --- what is sent --------------------------------------------------------------------------------------------
+
+    def _requested(self, process: Process, request: Request) -> None:
+        if request.method == "GET":
+            self._read[process.name, process.lives, request.path] = self.now_ms
+            return
+        self._leaves_the_paused(request)
+        if request.method == "POST":
+            return
+        self.checkers.ran["S2 names a uid"] += 1
+        if b'"uid":"' not in request.body:
+            self.checkers.complain("S2", f"{request.method} {request.path} names no uid")
+        if request.method == "DELETE":
+            self._knows_what_it_deletes(process, request)
+
+    def _leaves_the_paused(self, request: Request) -> None:
+        if not self._paused or request.path.endswith("/status"):
+            return
+        machine = self._machine_of.get(request.path.rpartition("/")[2], "")
+        self.checkers.ran["S8 paused"] += 1
+        if self._is_old(self._paused.get(machine)):
+            self.checkers.complain("S8", f"{request.method} {request.path}, and {machine} is paused")
+
+    def _knows_what_it_deletes(self, process: Process, request: Request) -> None:
+        kind, name = request.path.split("/")[-2:]
+        if kind not in ("nodes", "machines"):
+            return
+        self.checkers.ran["S9 read live"] += 1
+        paths = [request.path]
+        if kind == "nodes" and name in self.cluster.servers:
+            paths.append(f"/apis/metal3.io/v1alpha1/namespaces/{NAMESPACE}/baremetalhosts/{host_of(name)}")
+        for path in paths:
+            read = self._read.get((process.name, process.lives, path))
+            if read is None or self.now_ms - read > FRESH_MS:
+                self.checkers.complain("S9", f"{process.name} deletes {kind}/{name}, and read {path} at {read} ms")
+
+    # --- what is held and marked -----------------------------------------------------------------------------------
+
+    def _host(self, event: WatchEvent) -> None:
+        host, notes = event.tree["metadata"]["name"], event.tree["metadata"].get("annotations") or {}
+        if event.type == "DELETED" or host not in self._node_of:
+            return
+        held = tuple(sorted(key for key in notes if key == names.REBOOT or key.startswith(names.REBOOT_FOR)))
+        before = self._held.get(host, ())
+        self._held[host] = held
+        for key in held:
+            if key not in before:
+                self._taken(host, key, event.tree, before)
+
+    def _taken(self, host: str, key: str, tree: Tree, before: tuple[str, ...]) -> None:
+        self.checkers.ran["S2 one repair"] += 1
+        if before:
+            self.checkers.complain("S2", f"{host} is held by {key} beside {' and '.join(before)}")
+        machine = self._machine_of[host]
+        if self._is_old(self._spared.get(machine)):
+            self.checkers.complain("S8", f"{host} is held, and a person paused {machine}")
+        uid = key.removeprefix(names.REBOOT_FOR)
+        text = tree["metadata"]["annotations"].get(names.HOLD if key == names.REBOOT else names.HOLD_FOR + uid, "")
+        if '"machineUid"' in text:
+            self._belongs(host, json.loads(text), tree)
+
+    def _belongs(self, host: str, hold: dict[str, Any], tree: Tree) -> None:
+        self.checkers.ran["S7 its own host"] += 1
+        consumer = tree["spec"].get("consumerRef", {}).get("name", "")
+        machine = self.cluster.api.find(MACHINE, consumer, NAMESPACE)
+        if machine is None or machine["metadata"]["uid"] != hold["machineUid"]:
+            self.checkers.complain("S7", f"{host} of {consumer} is held for Machine {hold['machineUid']}")
+        node = self.cluster.api.find(NODE, self._node_of[host])
+        if node is not None and hold.get("nodeUid") not in (None, "", node["metadata"]["uid"]):
+            self.checkers.complain("S7", f"{host} is held for Node {hold['nodeUid']}, which does not run there")
+
+    def _machine(self, event: WatchEvent) -> None:
+        name, notes = event.tree["metadata"]["name"], event.tree["metadata"].get("annotations") or {}
+        for key, since in ((names.CLUSTER_PAUSED, self._paused), (names.PAUSED, self._spared)):
+            if event.type != "DELETED" and key in notes:
+                since.setdefault(name, self.now_ms)
+            else:
+                since.pop(name, None)
+        mark = notes.get(names.NEEDS_REMEDIATION, "")
+        before, self._marks[name] = self._marks.get(name, ""), mark
+        if mark != before and mark.startswith(names.MARKED_BY) and self._is_old(self._spared.get(name)):
+            self.checkers.complain("S8", f"{name} is marked, and a person paused it")
+
+    # --- what is shown -------------------------------------------------------------------------------------------
+
+    def at_rest(self) -> None:
+        """L8: the counts of every check and of the budget are those of the healed world."""
+        for check in self.cluster.api.list(HEALTH_CHECK):
+            self.checkers.ran["L8 status is true"] += 1
+            selected = self._selected(check["spec"]["selector"])
+            healthy = [one for one in selected if self._is_well(one)]
+            status = check.get("status", {})
+            told = (status.get("expectedMachines"), status.get("currentHealthy"))
+            if told != (len(selected), len(healthy)):
+                self.checkers.complain("L8", f"check {check['metadata']['name']} says {told} of {len(selected)}")
+        for budget in self.cluster.api.list(BUDGET):
+            status = budget.get("status", {})
+            if status.get("inFlight", 0) or status.get("unhealthyNodes", 0):
+                self.checkers.complain("L8", f"the budget says {status}, and all is well")
+
+    def _selected(self, selector: dict[str, Any]) -> list[Tree]:
+        labels = [f"{key}={value}" for key, value in selector.get("matchLabels", {}).items()]
+        labels += [f"!{one['key']}" for one in selector.get("matchExpressions", ())]
+        return self.cluster.api.list(MACHINE, NAMESPACE, labels=",".join(labels))
+
+    def _is_well(self, machine: Tree) -> bool:
+        node = self.cluster.api.find(NODE, machine.get("status", {}).get("nodeRef", {}).get("name", ""))
+        return node is not None and is_ready(node)
