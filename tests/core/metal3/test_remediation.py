@@ -224,6 +224,11 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
         [],
         ["RestoringNode"],
     ),
+    "waiting: asked for once more before its Node was restored": (
+        {"remediation": WAITING, "node": BACK, "machine": a_machine(node_deleted_at=ago(60), needs=True)},
+        [PUBLISH],
+        ["RemediationSucceeded"],
+    ),
     "waiting: a hold that is still there goes": (
         {"remediation": WAITING, "host": a_held_host()},
         ["ReleaseHost"],

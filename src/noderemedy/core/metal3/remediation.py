@@ -191,8 +191,10 @@ def waiting(view: RemediationView, now: Now) -> Decision:
         return released
     if is_back(view):
         assert view.machine is not None
-        if view.machine.machine.node_deleted_at is not None:
+        machine = view.machine.machine
+        if machine.node_deleted_at is not None and not machine.needs_remediation:
             return wait(view, now, RestoringNode(view.node_name))  # by whoever finds the backup on the Machine
+        # Somebody wants it power cycled once more, and gives back what the backup holds afterwards: that waits for us.
         return publish(view, phases.recovered(remediation, now), RemediationSucceeded(view.node_name))
     assert remediation.progress.since is not None
     if now.wall < remediation.progress.since + remediation.on_within:
