@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from noderemedy.sim import objects
 from noderemedy.sim.budgeting import Budgeting
+from noderemedy.sim.bystanders import Bystanders
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.clouds import cloud_of
 from noderemedy.sim.cluster import Cluster
@@ -77,10 +78,13 @@ def simulate(
         troubles.add(cloud.troubles())
     policies = PolicyTroubles(cluster, random.Random(chance.getrandbits(64)))
     troubles.add(policies.all())
+    bystanders = Bystanders(cluster, processes, random.Random(chance.getrandbits(64)))
+    troubles.add(bystanders.troubles())
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
     troubles.heal()
+    bystanders.heal()
     if cloud is not None:
         cloud.heal()
     budgeting.call()

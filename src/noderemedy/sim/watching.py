@@ -16,6 +16,7 @@ from noderemedy.sim.agenda import Agenda, Appointment
 from noderemedy.sim.apiserver import ApiServer, Subscription, Tree, WatchEvent
 from noderemedy.sim.weather import Stream, Weather
 
+AGAIN_MS = 5_000  # a list that is not answered is asked for again
 BEHIND = 200  # writes that a lagging server may not have seen yet
 
 
@@ -51,6 +52,10 @@ class Watch:
     def relist(self) -> None:
         """Start over. The list may be answered by a server that is behind."""
         self.close()
+        if self.weather.is_cut:
+            self._is_silent = True
+            self._planned = self.agenda.after(AGAIN_MS, self.relist)
+            return
         self.relists += 1
         self._is_silent = False
         behind = self.weather.stream(self.chance) is Stream.LAGGING
@@ -90,6 +95,9 @@ class Watch:
     def _happened(self, event: WatchEvent) -> None:
         """Something changed at the server: it travels to us, or does not."""
         if self._is_silent or not self._is_ours(event.tree):
+            return
+        if self.weather.is_cut:
+            self.relist()
             return
         fate = self.weather.stream(self.chance)
         if fate is Stream.GONE:

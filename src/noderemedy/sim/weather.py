@@ -53,6 +53,8 @@ class Weather(Struct, frozen=True):
     lag: tuple[int, int] = (1_000, 30_000)
     time_out: int = 10_000
     silence: int = 70_000  # how long a silent watch goes unnoticed
+    is_cut: bool = False  # 60: nothing comes through, no list and no watch
+    is_bad: bool = False  # worse than usual, for a while
 
     def over(self, nodes: int) -> Weather:
         """The same weather over a cluster of this size: watches break by the hour, not by the number of heartbeats."""
