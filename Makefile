@@ -8,6 +8,7 @@
 #   ARGS="…"            more arguments for the command behind lab, test, e2e, sim, soak and bench
 #   WORKERS=2           processes that `make test` is spread over, file by file
 #   SEED=1              which simulated history `make sim` runs
+#   SEEDS, LARGE, FLEETS   how many histories of 50 nodes, of 1,000 nodes and of fleets `make soak` runs
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -19,6 +20,9 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WORKERS ?= 2
 SEED ?= 1
+SEEDS ?= 2000
+LARGE ?= 100
+FLEETS ?= 100
 ARGS ?=
 
 .PHONY: help setup check test e2e lab sim soak bench generate fmt
@@ -54,9 +58,11 @@ e2e: $(STAMP) ## Tests against a real Kubernetes control plane, which is built o
 sim: $(STAMP) ## One simulated history with all checkers on (SEED=7)
 	$(BIN)/python -m noderemedy.sim run --seed $(SEED) $(ARGS)
 
-soak: $(STAMP) ## 1,000 simulated histories, all crash points and the long tests; takes about an hour (ARGS="--seeds 50")
+soak: $(STAMP) ## Crash points, 2,000 simulated histories of 50 nodes, 100 of 1,000, fleets; hours on two cores (SEEDS=50 LARGE=2)
 	$(BIN)/python -m noderemedy.sim crash
-	$(BIN)/python -m noderemedy.sim soak $(ARGS)
+	$(BIN)/python -m noderemedy.sim soak --seeds $(SEEDS) --nodes 50 --hours 6 $(ARGS)
+	$(BIN)/python -m noderemedy.sim soak --seeds $(LARGE) --first 100001 --nodes 1000 --hours 6 $(ARGS)
+	$(BIN)/python -m noderemedy.sim fleet --seeds $(FLEETS)
 	$(BIN)/pytest -m soak
 
 bench: $(STAMP) ## Measure, beside a bare watch: heartbeats, latencies, storms, requests, at 500 and 5,000 nodes

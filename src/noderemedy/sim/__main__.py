@@ -62,11 +62,12 @@ def run_many(arguments: argparse.Namespace) -> int:
     begun = monotonic()
     seeds = range(arguments.first, arguments.first + arguments.seeds)
     jobs = [(seed, arguments.nodes, arguments.hours) for seed in seeds]
-    failed, totals = 0, {title: Counter[str]() for title in ("checks", "troubles", "actions", "reasons")}
+    failed, freed, totals = 0, 0, {title: Counter[str]() for title in ("checks", "troubles", "actions", "reasons")}
     with ProcessPoolExecutor(arguments.jobs) as pool:
         for done, report in enumerate(pool.map(one, jobs, chunksize=1), start=1):
             for title, total in totals.items():
                 total.update(getattr(report, title))
+            freed += report.freed
             if not report.ok:
                 failed += 1
                 print(f"seed {report.seed}: {report.violations[0]} (+{len(report.violations) - 1})", flush=True)
@@ -75,9 +76,13 @@ def run_many(arguments: argparse.Namespace) -> int:
                 print(f"{done} of {len(jobs)} seeds, {failed} failed, {monotonic() - begun:.0f} s", flush=True)
     for title, total in totals.items():
         print(f"{title}: {dict(sorted(total.items()))}")
-    years = len(jobs) * arguments.nodes * arguments.hours / HOURS_PER_YEAR
-    print(f"{len(jobs)} seeds x {arguments.nodes} nodes x {arguments.hours} h = {years:.2f} node-years")
-    print(f"{len(jobs) - failed} passed, {failed} failed")
+    node_hours = len(jobs) * arguments.nodes * arguments.hours
+    years = node_hours / HOURS_PER_YEAR
+    print(
+        f"{len(jobs)} seeds x {arguments.nodes} nodes x {arguments.hours} h = {node_hours:,.0f} node-hours = "
+        f"{years:.2f} node-years, {freed} nodes freed"
+    )
+    print(f"{len(jobs) - failed} passed, {failed} failed, in {monotonic() - begun:.0f} s")
     return 1 if failed else 0
 
 

@@ -84,9 +84,10 @@ class Bystanders:
         self._later(lambda: setattr(self, "is_terminating", False), 1, 6)
 
     def _refuse(self, verb: str, resource: Any, old: Any, new: Any, user: User) -> None:
-        if self.is_terminating and verb == "create" and user == MANAGER:
-            if new["metadata"].get("namespace") == SYSTEM:
-                raise ApiError(403, "Forbidden", f"namespace {SYSTEM} is being terminated")
+        if not self.is_terminating or verb != "create" or user != MANAGER:
+            return
+        if new["metadata"].get("namespace") == SYSTEM:
+            raise ApiError(403, "Forbidden", f"namespace {SYSTEM} is being terminated")
 
     # --- what people write -----------------------------------------------------------------------------------------
 

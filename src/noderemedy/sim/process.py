@@ -58,6 +58,7 @@ class Process:
         self.is_paused = False
         self.always_leads = False  # fault 22: a process that believes it leads, whatever the lease says
         self.resources = served(cluster)
+        self._inbox: list[Callable[[], None]] = []  # what came during a pause
         self._wake: Appointment | None = None
         self._soon: Appointment | None = None
 
@@ -68,6 +69,7 @@ class Process:
         self.lives += 1
         self.is_alive = True
         self.is_paused = False
+        self._inbox = []
         self.engine = Engine(ROOMS, trace=self.trace)
         self.remotes = Remotes(self)
         identity = f"{self.name}-{self.lives}"
@@ -109,6 +111,9 @@ class Process:
     def _resume(self, life: int) -> None:
         if self.is_alive and self.lives == life:
             self.is_paused = False
+            inbox, self._inbox = self._inbox, []
+            for do in inbox:
+                self.when_running(do)
             self.soon()
             self.candidate.poll()
 
@@ -129,10 +134,9 @@ class Process:
         return lambda: self.is_alive and self.lives == life
 
     def when_running(self, do: Callable[[], None]) -> None:
-        """Do it if this life goes on, after a pause if there is one."""
+        """Do it now, or after a pause, in the order in which it came: a list must not overtake its events."""
         if self.is_paused:
-            same = self.alive_since()
-            self.agenda.after(500, lambda: self.when_running(do) if same() else None)
+            self._inbox.append(do)
         else:
             do()
 
