@@ -105,7 +105,7 @@ class Bystanders:
             return
         again = {key: usual[key] for key in ("apiVersion", "kind", "spec")}
         self.cluster.api.delete(BUDGET, "cluster")
-        self._later(lambda: self.cluster.api.create({**again, "metadata": {"name": "cluster"}}), 2, 15)
+        self._later(lambda: self._make({**again, "metadata": {"name": "cluster"}}), 2, 15)
 
     def machine_paused(self) -> None:
         """Somebody pauses a Machine, by Cluster API's annotation or by ours."""
@@ -181,6 +181,9 @@ class Bystanders:
 
     def _annotate(self, kind: Kind, name: str, notes: dict[str, str | None]) -> None:
         self._patch(kind, name, NAMESPACE, {"metadata": {"annotations": notes}})
+
+    def _make(self, tree: Tree) -> None:
+        self.cluster.api.create(tree)
 
     def _patch(self, kind: Kind, name: str, namespace: str, body: dict[str, Any]) -> None:
         if self.cluster.api.find(kind, name, namespace) is not None:
