@@ -16,9 +16,15 @@ ALL_VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "del
 RIGHTS: dict[tuple[str, str, str, str], set[str]] = {
     ("", "nodes", "", ""): {"get", "list", "watch", "patch", "delete"},
     ("", "nodes/status", "", ""): set(),
-    ("cluster.x-k8s.io", "machines", "default", ""): {"get", "list", "watch", "patch", "remediate"},
-    ("cluster.x-k8s.io", "machines/status", "default", ""): set(),
-    ("machine.openshift.io", "machines", "default", ""): {"get", "list", "watch", "patch", "remediate"},
+    ("cluster.x-k8s.io", "machines", "default", ""): {"get", "list", "watch", "create", "patch", "delete", "remediate"},
+    ("cluster.x-k8s.io", "machines/status", "default", ""): {"patch"},
+    ("machine.openshift.io", "machines", "default", ""): {"get", "list", "watch", "patch", "delete", "remediate"},
+    ("machine.openshift.io", "machines/status", "default", ""): set(),
+    ("node-remedy.dev", "incidents", NAMESPACE, ""): {"get", "list", "watch", "create", "delete"},
+    ("node-remedy.dev", "incidents/status", NAMESPACE, ""): {"patch"},
+    ("node-remedy.dev", "incidents", "default", ""): set(),
+    ("node-remedy.dev", "remediationbudgets", "", ""): {"get", "list", "watch"},
+    ("node-remedy.dev", "remediationbudgets/status", "", ""): {"patch"},
     ("cluster.x-k8s.io", "machinehealthchecks", "default", ""): {"get", "list", "watch"},
     ("cluster.x-k8s.io", "machinehealthchecks/status", "default", ""): {"patch"},
     ("machine.openshift.io", "machinehealthchecks/status", "default", ""): {"patch"},
@@ -27,16 +33,19 @@ RIGHTS: dict[tuple[str, str, str, str], set[str]] = {
     ("infrastructure.cluster.x-k8s.io", "metal3machines", "default", ""): {"get", "list", "watch"},
     ("events.k8s.io", "events", "default", ""): {"create", "patch"},
     ("", "events", "default", ""): set(),
-    ("coordination.k8s.io", "leases", NAMESPACE, ""): {"create"},
-    ("coordination.k8s.io", "leases", NAMESPACE, MANAGER): {"get", "create", "update", "patch"},
-    ("coordination.k8s.io", "leases", NAMESPACE, "another"): {"create"},
+    ("coordination.k8s.io", "leases", NAMESPACE, ""): {"get", "list", "watch", "create", "patch"},
+    ("coordination.k8s.io", "leases", NAMESPACE, MANAGER): {"get", "list", "watch", "create", "update", "patch"},
+    ("coordination.k8s.io", "leases", NAMESPACE, "repair-worker-0"): {"get", "list", "watch", "create", "patch"},
     ("coordination.k8s.io", "leases", "kube-node-lease", MANAGER): set(),
     ("", "secrets", "default", ""): set(),
     ("", "secrets", NAMESPACE, ""): set(),
-    ("", "configmaps", NAMESPACE, ""): set(),
-    ("", "pods", "default", ""): set(),
+    ("", "configmaps", NAMESPACE, ""): {"get", "list", "watch", "create"},
+    ("", "configmaps", NAMESPACE, "budget-ledger"): {"get", "list", "watch", "create", "patch"},
+    ("", "configmaps", "default", ""): set(),
+    ("", "pods", "default", ""): {"list", "delete"},
     ("", "pods/exec", "default", ""): set(),
-    ("", "pods/eviction", "default", ""): set(),
+    ("", "pods/eviction", "default", ""): {"create"},
+    ("storage.k8s.io", "volumeattachments", "", ""): {"list", "delete"},
     ("apps", "statefulsets", "default", ""): set(),
     ("", "serviceaccounts/token", NAMESPACE, ""): set(),
     ("rbac.authorization.k8s.io", "clusterroles", "", ""): set(),
@@ -92,13 +101,13 @@ def test_secrets_cannot_be_read(manager: Api) -> None:
     assert f"system:serviceaccount:{NAMESPACE}:{MANAGER}" in refused.message
 
 
-def test_machines_cannot_be_deleted(installed_plane: ControlPlane, manager: Api) -> None:
-    """A Machine belongs to its owner: the manager changes annotations on it, and cannot remove it."""
+def test_machines_are_deleted_only_with_their_uid(installed_plane: ControlPlane, manager: Api) -> None:
+    """The manager deletes the machines that it may replace, and the server honours its precondition on the uid."""
     thing = {"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Machine", "metadata": {"name": "kept"}, "spec": {}}
-    installed_plane.api().create(MACHINES, thing).ok()
+    uid = installed_plane.api().create(MACHINES, thing).ok()["metadata"]["uid"]
 
-    assert 403 == manager.delete(f"{MACHINES}/kept").status
-    assert 200 == installed_plane.api().get(f"{MACHINES}/kept").status
+    assert 409 == manager.delete(f"{MACHINES}/kept", {"preconditions": {"uid": "another"}}).status
+    assert 200 == manager.delete(f"{MACHINES}/kept", {"preconditions": {"uid": uid}}).status
 
 
 def test_a_node_is_deleted_only_with_its_uid(installed_plane: ControlPlane, manager: Api) -> None:
@@ -111,13 +120,13 @@ def test_a_node_is_deleted_only_with_its_uid(installed_plane: ControlPlane, mana
 
 
 def test_leadership_works_with_the_shipped_rights(manager: Api) -> None:
-    """The Lease of the manager can be made, read and renewed; another name in that namespace cannot be read."""
+    """The Lease of the manager can be made, read and renewed; those of other namespaces cannot be read."""
     lease = {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": {"name": MANAGER}, "spec": {}}
     made = manager.create(LEASES, lease).ok()
     made["spec"]["holderIdentity"] = "me"
 
     assert "me" == manager.replace(f"{LEASES}/{MANAGER}", made).ok()["spec"]["holderIdentity"]
-    assert 403 == manager.get(f"{LEASES}/another").status
+    assert 403 == manager.get("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/another").status
 
 
 def test_events_can_be_written(manager: Api) -> None:
