@@ -15,10 +15,15 @@ from typing import Any
 
 import msgspec
 
-from noderemedy.model.ids import HOST, MACHINE, NODE, Kind
+from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION, Kind
 from noderemedy.sim.cluster import Cluster
 
-KINDS: dict[str, Kind] = {"machines.cluster.x-k8s.io": MACHINE, "baremetalhosts.metal3.io": HOST, "nodes": NODE}
+KINDS: dict[str, Kind] = {
+    "machines.cluster.x-k8s.io": MACHINE,
+    "baremetalhosts.metal3.io": HOST,
+    "nodes": NODE,
+    "metal3remediations.remediation.metal3.io": REMEDIATION,
+}
 SECOND_MS = 1_000
 TIMES = {"s": SECOND_MS, "m": 60 * SECOND_MS}
 
@@ -116,6 +121,8 @@ class Kubectl:
             "annotate": self.annotate,
             "delete": self.delete,
             "get": self.get,
+            "patch": self.patch,
+            "taint": self.taint,
             "replace": self.replace,
             "wait": self.wait,
         }
@@ -130,7 +137,7 @@ class Kubectl:
         for word in it:
             if word == "-n":
                 self.namespace = next(it)
-            elif word in ("-o", "-f"):
+            elif word in ("-o", "-f", "-p"):
                 self.options[word] = next(it)
             elif word.startswith("--"):
                 name, _, value = word.partition("=")
@@ -181,6 +188,24 @@ class Kubectl:
         if form.startswith("jsonpath="):
             return str(at(self._found(), form.removeprefix("jsonpath=")))
         raise Failed(f"-o {form}: not a form of the guide")
+
+    def patch(self, stdin: str) -> str:
+        self._expect("--type", "-p")
+        if self.options.get("--type") != "merge":
+            raise Failed("the guide only makes merge patches")
+        self._found()
+        self.api.patch(*self._target(), msgspec.json.decode(self.options["-p"]), "merge")
+        return ""
+
+    def taint(self, stdin: str) -> str:
+        self._expect()
+        key = self.words[1].removesuffix("-")
+        taints = self._found()["spec"].get("taints", [])
+        kept = [taint for taint in taints if taint["key"] != key]
+        if not self.words[1].endswith("-") or kept == taints:
+            raise Failed(f"taint {key} not found")
+        self.api.patch(*self._target(), {"spec": {"taints": kept}}, "merge")
+        return ""
 
     def replace(self, stdin: str) -> str:
         self._expect("-f")

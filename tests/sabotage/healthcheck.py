@@ -10,13 +10,14 @@ from typing import Any
 
 from msgspec.structs import replace
 from tests.builders import NOW
-from tests.core.healthcheck import test_criteria, test_gate, test_selector, test_status
+from tests.core.healthcheck import test_criteria, test_gate, test_inhand, test_selector, test_status
 from tests.sabotage.machineconditions import MACHINE_CONDITIONS
 from tests.sabotage.remediation import REMEDIATION
 from tests.sabotage.running import Sabotage, Test, item_to, set_to
 from tests.wire import test_healthchecks, test_machines, test_scalars, test_selectors
 
-from noderemedy.core.healthcheck import criteria, gate, selector, signs
+from noderemedy.core.external import lifecycle
+from noderemedy.core.healthcheck import criteria, gate, inhand, selector, signs
 from noderemedy.model.dialect import RULES, StartupClock
 from noderemedy.model.healthcheck import Dialect, HealthCheck, Percent, Selector, Target, Unjudged, Window
 from noderemedy.model.machine import ControllerOwner
@@ -380,4 +381,26 @@ CELLS = (
     cell(CAPI, "has_annotation_mode", True, wire.test_annotation_mode),
     cell(OPENSHIFT, "has_annotation_mode", False, wire.test_annotation_mode),
 )
-SABOTAGES = (*CRITERIA, *GATE, *SELECTION, *READING, *CELLS, *MACHINE_CONDITIONS, *REMEDIATION)
+IN_HAND = (
+    Sabotage(
+        "nobody is in hand",
+        set_to(inhand, "is_in_hand", lambda *_: False),
+        (test_inhand.test_a_request_that_stands_counts, test_inhand.test_a_node_out_of_service_counts),
+    ),
+    Sabotage(
+        "requests of other kinds do not count",
+        set_to(lifecycle, "standing", lambda *_: []),
+        (test_inhand.test_a_request_that_stands_counts,),
+    ),
+    Sabotage(
+        "a power cycle does not start the clock",
+        set_to(inhand, "remediation_of", lambda *_: None),
+        (test_inhand.test_the_room_takes_the_time_of_the_attempt_from_the_request,),
+    ),
+    Sabotage(
+        "only machines tell when they started",
+        set_to(signs, "started", lambda target, clock: max(filter(None, signs.column(target, clock)), default=None)),
+        (test_inhand.test_a_power_cycle_starts_the_clock_of_the_start_anew,),
+    ),
+)
+SABOTAGES = (*CRITERIA, *IN_HAND, *GATE, *SELECTION, *READING, *CELLS, *MACHINE_CONDITIONS, *REMEDIATION)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
+from tests.core.metal3 import test_explained as explained
+from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_remediations as wire_tests
@@ -13,6 +15,7 @@ from noderemedy.core import freeing, safety
 from noderemedy.core.metal3 import (
     emptying,
     escalation,
+    gates,
     leaving,
     phases,
     relics,
@@ -41,6 +44,14 @@ def phase(which: Phase, do: Any) -> Any:
 def always_on(view: Any, now: Any) -> Any:
     decision = HOLD(view, now)
     return replace(decision, actions=tuple(replace(a, hold=replace(a.hold, was_on=True)) for a in decision.actions))
+
+
+ENTER = phases.enter
+
+
+def from_the_attempt(one: Any, which: Phase, now: Any, evidence: Any = None) -> Any:
+    """The phase begins when its attempt began."""
+    return replace(ENTER(one, which, now, evidence), since=one.progress.since)
 
 
 SABOTAGES = (
@@ -105,8 +116,43 @@ SABOTAGES = (
         (room_tests.test_every_gate, room_tests.test_a_pause_with_an_end_is_looked_at_then),
     ),
     Sabotage(
+        "nobody hears a paused node",
+        set_to(gates, "unpaused", lambda now, *pauses: None),
+        (explained.test_all_gates_are_listed, explained.test_a_paused_node_is_not_attempted),
+    ),
+    Sabotage(
+        "explain asks what cannot be asked",
+        set_to(remediationgates, "WITHOUT_MACHINE", 0),
+        (explained.test_without_machine_or_host_the_rest_cannot_be_asked,),
+    ),
+    Sabotage(
+        "a taint is never enough",
+        set_to(emptying, "is_taken_out", lambda view, work: False),
+        (laws.test_it_comes_to_rest,),
+    ),
+    Sabotage(
+        "the taint goes in any phase",
+        set_to(leaving, "BEFORE_POWER_ON", ()),
+        (laws.test_it_comes_to_rest, room_tests.test_the_taint_stays_while_the_host_is_off),
+    ),
+    Sabotage(
+        "the boot at the beginning is the boot that ends",
+        set_to(remediation, "seen_off", lambda view, now: replace(view.remediation.progress.evidence, off_at=now.wall)),
+        (room_tests.test_a_node_that_booted_on_its_way_off_is_not_back,),
+    ),
+    Sabotage(
+        "deadlines run from the attempt",
+        set_to(phases, "enter", from_the_attempt),
+        (laws.test_deadlines_lie_ahead_and_move_on,),
+    ),
+    Sabotage(
+        "pauses wear off",
+        set_to(phases, "pause", lambda one: phases.Span(phases.PAUSE_MAX.ms // one.progress.retry_count or 1)),
+        (laws.test_pauses_never_shrink,),
+    ),
+    Sabotage(
         "no budget",
-        set_to(remediation, "SHARED", (remediationgates.claim,)),
+        set_to(remediation, "SHARED", (remediationgates.one_repair_per_node,)),
         (room_tests.test_nothing_begins_without_the_budget,),
     ),
     Sabotage(

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from noderemedy.core.incident import aspects, diary, ending, records
-from noderemedy.core.metal3 import annotation, backup, cleanup
+from noderemedy.core.metal3 import annotation, backup, cleanup, leaving, phases
 from noderemedy.core.metal3.annotation import ANSWERS, Says
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
@@ -21,8 +21,9 @@ from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Now
 from noderemedy.sim import lifecycle, workload
 from noderemedy.sim.checkers import Checkers
-from noderemedy.sim.crash import hung_node, play
+from noderemedy.sim.crash import Story, given_up, hung_node, play, recalled, remediated_by_taint
 from noderemedy.sim.kinds import POD
+from noderemedy.sim.remediationcheckers import RemediationCheckers
 from noderemedy.sim.run import simulate
 from noderemedy.wire import incidents, objects, shapes
 
@@ -35,6 +36,22 @@ def a_held_host_passes_for_off(patch: pytest.MonkeyPatch) -> None:
         return msgspec.structs.replace(host, power=Power.OFF) if host.held else host
 
     patch.setitem(objects.READERS, HOST, (shapes.HostShape, read))
+
+
+def a_host_held_for_a_request_passes_for_off(patch: pytest.MonkeyPatch) -> None:
+    def read(shape: shapes.HostShape) -> object:
+        host = objects.host(shape)
+        return msgspec.structs.replace(host, power=Power.OFF) if host.held_for else host
+
+    patch.setitem(objects.READERS, HOST, (shapes.HostShape, read))
+
+
+def attempts_never_end(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(phases, "is_last_attempt", lambda remediation: False)
+
+
+def finalizers_stay(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(leaving, "drop", lambda view, *reasons: Decision(because=reasons))
 
 
 def pods_of_a_silent_node_are_forced_out(patch: pytest.MonkeyPatch) -> None:
@@ -128,6 +145,12 @@ STORY_SABOTAGES: dict[str, Sabotage] = {
     "L2": the_backup_is_never_dropped,
     "L3": the_hold_is_never_released,
 }
+# rule -> story and sabotage; undisturbed, `tests/sim/test_crash.py` sees each story end well
+REMEDIATION_SABOTAGES: dict[str, tuple[Story, Sabotage]] = {
+    "S1: Node worker-1 was called out of service": (remediated_by_taint, a_host_held_for_a_request_passes_for_off),
+    "S14": (given_up, attempts_never_end),
+    "L7": (recalled, finalizers_stay),
+}
 DAY_SABOTAGES: dict[str, Sabotage] = {
     "S10": everybody_leads,
     "S13": taints_are_not_backed_up,
@@ -144,6 +167,15 @@ def test_a_story_turns_red(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     STORY_SABOTAGES[rule](monkeypatch)
 
     assert any(f"ms: {rule}" in line for line in play(hung_node).violations)
+
+
+@pytest.mark.parametrize("rule", REMEDIATION_SABOTAGES)
+def test_a_remediation_turns_red(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under its sabotage the story of a Metal3Remediation breaks this rule."""
+    story, sabotage = REMEDIATION_SABOTAGES[rule]
+    sabotage(monkeypatch)
+
+    assert any(f"ms: {rule}" in line for line in play(story).violations)
 
 
 @pytest.mark.parametrize("rule", DAY_SABOTAGES)
@@ -166,7 +198,8 @@ def test_crash_plans_turn_red(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_checker_is_without_sabotage() -> None:
     """Each rule that a checker can complain about has a sabotage here."""
-    rules = set(re.findall(r'self.complain\("(\w+)"', inspect.getsource(Checkers)))
-    covered = {rule.split(":")[0] for rule in (*STORY_SABOTAGES, *DAY_SABOTAGES)}
+    sources = inspect.getsource(Checkers) + inspect.getsource(RemediationCheckers)
+    rules = set(re.findall(r'self.complain\("(\w+)"', sources))
+    covered = {rule.split(":")[0] for rule in (*STORY_SABOTAGES, *REMEDIATION_SABOTAGES, *DAY_SABOTAGES)}
 
     assert rules <= covered

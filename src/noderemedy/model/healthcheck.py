@@ -160,6 +160,8 @@ class Target(Struct, frozen=True):
     cluster: Cluster | None = None  # None: a cluster that manages itself, there is nothing to wait for
     remote: Remote | None = None  # whether the nodes of its cluster can be seen; None: they are here
     sightings: tuple[Sighting, ...] = ()  # as `criteria.sightings` returned them at the last look
+    is_in_hand: bool = False  # somebody repairs it, whatever its node says meanwhile
+    power_cycled: Wall | None = None  # when a Metal3Remediation last began to
 
 
 class Healthy(Struct, frozen=True):

@@ -95,5 +95,10 @@ class Metal3Remediation(Struct, frozen=True):
     problems: tuple[str, ...] = ()  # of the spec, each with its field and its remedy
 
     @property
+    def is_ended(self) -> bool:
+        """Recovered or failed: nobody works on it any more."""
+        return self.progress.phase is Phase.FAILED or self.progress.is_recovered
+
+    @property
     def is_finalized_by_us(self) -> bool:
         return FINALIZER in self.finalizers

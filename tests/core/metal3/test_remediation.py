@@ -819,3 +819,24 @@ def test_our_mark_goes_when_a_node_runs_there(node: Any, done: list[str]) -> Non
 
     assert done == actions(decision)
     assert (["HostUnmarked"] if done else []) == reasons(decision)
+
+
+def test_a_node_that_booted_on_its_way_off_is_not_back() -> None:
+    """It still says Ready, of a boot that has ended: that boot is what the attempt is about from then on."""
+    off = looked(a_world(POWER_OFF, host=a_held_host(), node=BACK))
+    (write,) = off.actions
+    assert isinstance(write, PublishRemediationStatus)
+    waiting = replace(WAITING, progress=replace(WAITING.progress, evidence=write.progress.evidence))
+    later_on = looked(a_world(waiting, node=BACK))
+
+    assert "boot-2" == write.progress.evidence.boot_id
+    assert ([], ["WaitingForReady"]) == (actions(later_on), reasons(later_on))
+
+
+def test_the_taint_stays_while_the_host_is_off() -> None:
+    """A node that is still called Ready is not freed and taken back in turns."""
+    tainted = replace(BACK, taints=(OUT_OF_SERVICE,))
+
+    decision = looked(a_world(chosen(FreeBy.TAINT), host=a_held_host(), node=tainted), pods=NO_PODS, volumes=NO_VOLUMES)
+
+    assert [PUBLISH] == actions(decision)

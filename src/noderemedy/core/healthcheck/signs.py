@@ -172,7 +172,7 @@ def of_startup(target: Target, check: HealthCheck) -> Sign:
 def started(target: Target, clock: StartupClock) -> Wall | None:
     """The latest moment from which on a node could be expected; None if nothing tells."""
     machine = target.machine
-    moments = [*column(target, clock)]
+    moments = [*column(target, clock), target.power_cycled]
     moments += [one for one in (machine.node_deleted_at, machine.asked_at) if isinstance(one, Wall)]
     return max((one for one in moments if one is not None), default=None)
 

@@ -12,7 +12,8 @@ from typing import Any
 from msgspec import Struct, structs
 
 from noderemedy.core import machines
-from noderemedy.core.healthcheck import criteria
+from noderemedy.core.external import lifecycle
+from noderemedy.core.healthcheck import criteria, inhand
 from noderemedy.core.healthcheck.facts import SPECS, MemberFact, SpecFact, VerdictFact, member_ref, verdict_ref
 from noderemedy.core.healthcheck.selector import is_target
 from noderemedy.model.actions import Confirm
@@ -26,6 +27,7 @@ from noderemedy.model.ids import (
     NODE,
     OPENSHIFT_HEALTH_CHECK,
     OPENSHIFT_MACHINE,
+    REMEDIATION,
     Kind,
     Ref,
 )
@@ -52,7 +54,7 @@ def decide(view: TargetView, now: Now) -> Decision:
     seen = criteria.sightings(view.target, check, now)
     target = structs.replace(view.target, sightings=seen)
     verdict = criteria.judge(target, check, now)
-    fact = VerdictFact(at, verdict, is_under_repair(target.machine), seen, tuple(ref for ref, _ in others))
+    fact = VerdictFact(at, verdict, target.is_in_hand, seen, tuple(ref for ref, _ in others))
     return Decision(
         actions=(Confirm(verdict.ref),) if isinstance(verdict, NeedsLook) else (),
         because=() if isinstance(verdict, Healthy) else verdict.because,
@@ -64,11 +66,6 @@ def decide(view: TargetView, now: Now) -> Decision:
 def next_look(verdict: Verdict, now: Now) -> Mono | None:
     until = verdict.until if isinstance(verdict, Waiting | Unjudged) else None
     return now.until(until) if until is not None else None
-
-
-def is_under_repair(machine: Machine) -> bool:
-    """A machine that somebody repairs counts as not healthy, whatever its node says meanwhile."""
-    return machine.needs_remediation or machine.node_deleted_at is not None or machine.replacement is not None
 
 
 # --- what it sees, and what wakes it -----------------------------------------------------------------------------
@@ -83,15 +80,19 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
     if not checks:
         return None
     node_at = machines.node_at(key, machine, reader)
+    node = reader.read(node_at) if node_at else Absent()
     known = reader.read(verdict_ref(key))
+    remediation = inhand.remediation_of(key, machine, reader)
     target = Target(
         at=key,
         machine=machine,
         node_at=node_at,
-        node=reader.read(node_at) if node_at else Absent(),
+        node=node,
         cluster=cluster_of(key, machine, reader),
         remote=machines.remote_of(key, machine, reader),
         sightings=known.obj.sightings if isinstance(known, Present) else (),
+        is_in_hand=inhand.is_in_hand(key, machine, node, reader),
+        power_cycled=remediation.progress.last_remediated if remediation else None,
     )
     return TargetView(target, checks)
 
@@ -124,6 +125,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return machines.at_node(ref, reader)
     if ref.kind in (CLUSTER, REMOTE):
         return machines.of_cluster(ref, reader)
+    if ref.kind not in CHECKED.values():
+        return inhand.of_request(ref, CHECKED)
     kinds = [machine for machine, check in CHECKED.items() if check == ref.kind]
     return [one for kind in kinds for one in reader.find("machines by namespace", place(kind, ref.namespace))]
 
@@ -138,9 +141,10 @@ def _namespace(ref: Ref, obj: Any) -> tuple[str, ...]:
 
 ROOM = Room(
     name="verdict",
-    watches=(NODE, MACHINE, OPENSHIFT_MACHINE, *CHECKED.values(), CLUSTER, REMOTE),
+    watches=(NODE, MACHINE, OPENSHIFT_MACHINE, *CHECKED.values(), CLUSTER, REMOTE, REMEDIATION),
     indexes=(
         *machines.INDEXES,
+        *lifecycle.INDEXES,
         *(Index("machines by namespace", kind, _namespace) for kind in CHECKED),
         *(Index("checks by namespace", kind, _namespace) for kind in CHECKED.values()),
     ),
@@ -149,4 +153,5 @@ ROOM = Room(
     decide=decide,
     may=frozenset({Confirm}),
     stage=Stage.VERDICT,
+    takes_requests=True,
 )

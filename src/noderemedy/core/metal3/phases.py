@@ -87,11 +87,6 @@ def is_last_attempt(remediation: Metal3Remediation) -> bool:
     return remediation.strategy is Strategy.ESCALATE and remediation.progress.retry_count >= remediation.retries
 
 
-def is_ended(remediation: Metal3Remediation) -> bool:
-    """Recovered or failed: nobody works on it any more."""
-    return remediation.progress.phase is Phase.FAILED or remediation.progress.is_recovered
-
-
 def enter(remediation: Metal3Remediation, phase: Phase, now: Now, evidence: Evidence | None = None) -> Progress:
     """The status at the start of a phase."""
     old = remediation.progress

@@ -27,7 +27,8 @@ from noderemedy.core.metal3.remediationgates import (
     BEFORE_POWER_OFF,
     LINKED,
     SHARED,
-    claim,
+    explain,
+    one_repair_per_node,
 )
 from noderemedy.core.metal3.remediationview import (
     INDEXES,
@@ -99,7 +100,9 @@ def told(view: RemediationView, now: Now) -> Decision:
         return release(view, blocked.reason) or blocked.decision(now)
     if view.remediation.progress.is_recovered:
         return release(view) or Decision(because=(RemediationSucceeded(view.node_name),))
-    return (is_back(view) and untaint(view)) or PHASES[view.remediation.progress.phase](view, now)
+    phase = view.remediation.progress.phase
+    taint_goes = phase not in leaving.BEFORE_POWER_ON and is_back(view)
+    return (taint_goes and untaint(view)) or PHASES[phase](view, now)
 
 
 # --- what is done in each phase ----------------------------------------------------------------------------------
@@ -138,7 +141,7 @@ def power_off(view: RemediationView, now: Now) -> Decision:
         return publish(view, phases.enter(remediation, Phase.POWER_ON, now), overdue)
     if blocked := first(ATTENDED, view, now):
         return wait(view, now, blocked.reason)
-    if not records and (blocked := first((*BEFORE_POWER_OFF, claim), view, now)):
+    if not records and (blocked := first((*BEFORE_POWER_OFF, one_repair_per_node), view, now)):
         return structs.replace(wait(view, now, blocked.reason), actions=blocked.actions)
     if not all(isinstance(record, Hold) for record in records) or not records:
         return hold(view, now)
@@ -146,8 +149,15 @@ def power_off(view: RemediationView, now: Now) -> Decision:
         return wait(view, now, WaitingForPowerOff(view.host_name))
     if asked := confirm_first(view, now, host=True):
         return asked
-    evidence = structs.replace(remediation.progress.evidence, off_at=now.wall)
-    return publish(view, phases.enter(remediation, Phase.FREEING, now, evidence))
+    return publish(view, phases.enter(remediation, Phase.FREEING, now, seen_off(view, now)))
+
+
+def seen_off(view: RemediationView, now: Now) -> Evidence:
+    """The boot that has ended is the last one that was seen: a node may have booted by itself on its way off."""
+    evidence, node = view.remediation.progress.evidence, view.node
+    if node is not None:
+        evidence = structs.replace(evidence, node_uid=node.uid, boot_id=node.boot_id)
+    return structs.replace(evidence, off_at=now.wall)
 
 
 def hold(view: RemediationView, now: Now) -> Decision:
@@ -235,7 +245,7 @@ BEFORE_THE_BUDGET = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT)
 def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
     """A repair that runs, or would begin if budget and claim let it."""
     remediation = view.remediation
-    if view.machine is None or view.rival or phases.is_ended(remediation):
+    if view.machine is None or view.rival or remediation.is_ended:
         return ()
     is_running = remediation.progress.phase in phases.RUNNING
     if not is_running and (remediation.deleting or first(BEFORE_THE_BUDGET, view, now)):
@@ -280,4 +290,5 @@ ROOM = Room(
             PublishRemediationStatus,
         }
     ),
+    explains=explain,
 )

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from msgspec import structs
 
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted, unpaused
+from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
 from noderemedy.core.metal3 import gates
-from noderemedy.core.metal3.remediationview import RemediationView, machine_refs
+from noderemedy.core.metal3.remediationview import RelicView, RemediationView, machine_refs
 from noderemedy.model.reasons import (
     AnotherRemediation,
     ClusterPaused,
@@ -21,49 +21,50 @@ from noderemedy.model.reasons import (
     RemediationInvalid,
 )
 from noderemedy.model.remediation import Phase
+from noderemedy.model.room import Passage
 from noderemedy.model.time import Now
 
 Gate = Callable[[RemediationView, Now], Blocked | None]
 
 
-def invalid(view: RemediationView, now: Now) -> Blocked | None:
+def request_is_valid(view: RemediationView, now: Now) -> Blocked | None:
     problems = view.remediation.problems
     return Blocked(RemediationInvalid("; ".join(problems))) if problems else None
 
 
-def cluster_paused(view: RemediationView, now: Now) -> Blocked | None:
+def cluster_is_not_paused(view: RemediationView, now: Now) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on the request or its machine, or a paused Cluster: not a single write."""
     of_machine = view.machine is not None and view.machine.machine.cluster_paused
     is_paused = view.remediation.cluster_paused or of_machine or (view.cluster is not None and view.cluster.paused)
     return Blocked(ClusterPaused()) if is_paused else None
 
 
-def machine_missing(view: RemediationView, now: Now) -> Blocked | None:
+def machine_is_there(view: RemediationView, now: Now) -> Blocked | None:
     if view.machine is not None:
         return None
     return Blocked(RemediatedMachineMissing(str(machine_refs(view.ref, view.remediation)[0])))
 
 
-def paused(view: RemediationView, now: Now) -> Blocked | None:
+def request_is_not_paused(view: RemediationView, now: Now) -> Blocked | None:
     """Paused by a person, on the request: nothing new starts."""
     return unpaused(now, view.remediation.paused)
 
 
-def rival(view: RemediationView, now: Now) -> Blocked | None:
+def nobody_goes_first(view: RemediationView, now: Now) -> Blocked | None:
     return Blocked(AnotherRemediation(view.rival)) if view.rival else None
 
 
-def off_on_purpose(view: RemediationView, now: Now) -> Blocked | None:
+def host_is_meant_to_be_on(view: RemediationView, now: Now) -> Blocked | None:
     """A host with `spec.online: false` was switched off by somebody: we do not touch its power."""
     return None if view.host.online else Blocked(HostOffOnPurpose(view.host_name))
 
 
-def budget(view: RemediationView, now: Now) -> Blocked | None:
+def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
     """Only what has not begun asks: a repair that runs goes on."""
     return budgeted(view.answer) if view.remediation.progress.phase is Phase.NEW else None
 
 
-def claim(view: RemediationView, now: Now) -> Blocked | None:
+def one_repair_per_node(view: RemediationView, now: Now) -> Blocked | None:
     assert view.claim is not None
     return claimed(view.claim, now)
 
@@ -84,9 +85,9 @@ def of_machine(gate: gates.Gate) -> Gate:
     return asked
 
 
-BEFORE_ANYTHING: tuple[Gate, ...] = (invalid, cluster_paused)
+BEFORE_ANYTHING: tuple[Gate, ...] = (request_is_valid, cluster_is_not_paused)
 LINKED: tuple[Gate, ...] = (
-    machine_missing,
+    machine_is_there,
     *map(
         of_machine,
         (
@@ -103,11 +104,26 @@ NODE_SEEN: tuple[Gate, ...] = tuple(
     map(of_machine, (gates.cluster_is_seen, gates.node_is_readable, gates.node_is_its_own))
 )
 BEFORE_POWER_OFF: tuple[Gate, ...] = (
-    rival,
-    paused,
+    nobody_goes_first,
+    request_is_not_paused,
     *map(of_machine, (gates.nobody_paused_it, gates.machine_stays, gates.power_off_is_possible, gates.power_is_known)),
-    off_on_purpose,
+    host_is_meant_to_be_on,
 )
 BEFORE_AN_ATTEMPT: tuple[Gate, ...] = (*ATTENDED, *NODE_SEEN, *BEFORE_POWER_OFF)
-SHARED: tuple[Gate, ...] = (budget, claim)  # with whoever else repairs: asked last
+SHARED: tuple[Gate, ...] = (budget_allows, one_repair_per_node)  # with whoever else repairs: asked last
 ALL: tuple[Gate, ...] = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT, *SHARED)
+
+
+# How many of LINKED can be asked where there is no machine, where it names no host, and where there is no such host.
+WITHOUT_MACHINE, WITHOUT_NAME, WITHOUT_HOST = 1, 2, 4
+
+
+def explain(view: RemediationView | RelicView, now: Now) -> tuple[Passage, ...]:
+    """All gates between a request and its next attempt, for people; none where nobody works on it any more."""
+    if isinstance(view, RelicView) or view.remediation.is_ended or view.remediation.deleting:
+        return ()
+    machine = view.machine
+    if machine is not None and machine.host is not None:
+        return passages(ALL, view, now)
+    asked = WITHOUT_MACHINE if machine is None else WITHOUT_NAME if machine.host_at is None else WITHOUT_HOST
+    return passages((*BEFORE_ANYTHING, *LINKED[:asked]), view, now)

@@ -15,7 +15,6 @@ from noderemedy.core import claim, freeing, machines
 from noderemedy.core.claim import Claim
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import links
-from noderemedy.core.metal3.phases import is_ended
 from noderemedy.core.metal3.view import MachineView, see_machine
 from noderemedy.model.actions import Guard
 from noderemedy.model.budget import Granted, Refused, answer
@@ -180,7 +179,7 @@ def rival_of(key: Ref, remediation: Metal3Remediation, machine: MachineView | No
     found = [(at, reader.read(at)) for at in reader.find(BY_MACHINE, _name(machine.ref)) if at != key]
     others = [(at, entry.obj) for at, entry in found if isinstance(entry, Present)]
     mine = precedence(key, remediation)
-    ahead = [at for at, other in others if not is_ended(other) and precedence(at, other) < mine]
+    ahead = [at for at, other in others if not other.is_ended and precedence(at, other) < mine]
     return str(min(ahead)) if ahead else ""
 
 
