@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from noderemedy.sim.crash import STORIES, Ending, play
 
+AWAY_MS = (3_000, 45_000)  # back before, or after, somebody else could have taken the lease
 CALM: dict[str, Ending] = {}
 
 
@@ -24,13 +27,27 @@ def test_every_story_ends_well(name: str) -> None:
     assert len(ending.points) >= 6
 
 
-@pytest.mark.parametrize("away_ms", [3_000, 45_000])
 @pytest.mark.parametrize("name", STORIES)
-def test_a_crash_anywhere_changes_nothing(name: str, away_ms: int) -> None:
-    """A manager killed at any boundary and started again ends in the undisturbed state."""
-    calm = undisturbed(name)
-    for index, point in enumerate(calm.points):
-        ending = play(STORIES[name], die_at=index, away_ms=away_ms)
+def test_a_crash_anywhere_changes_nothing(name: str) -> None:
+    """A manager killed at any boundary and started again, soon or late in turns, ends in the undisturbed state."""
+    seen: Counter[str] = Counter()
+    for index, point in enumerate(undisturbed(name).points):
+        die(name, index, AWAY_MS[seen[point.where] % 2])
+        seen[point.where] += 1
 
-        assert () == ending.violations, f"died at {index}: {point}"
-        assert calm.state == ending.state, f"died at {index}: {point}"
+
+@pytest.mark.soak
+@pytest.mark.parametrize("away_ms", AWAY_MS)
+@pytest.mark.parametrize("name", STORIES)
+def test_any_crash_of_any_length_changes_nothing(name: str, away_ms: int) -> None:
+    """The same with every boundary and every length."""
+    for index in range(len(undisturbed(name).points)):
+        die(name, index, away_ms)
+
+
+def die(name: str, index: int, away_ms: int) -> None:
+    calm = undisturbed(name)
+    ending = play(STORIES[name], die_at=index, away_ms=away_ms)
+
+    assert () == ending.violations, f"died at {index} for {away_ms} ms: {calm.points[index]}"
+    assert calm.state == ending.state, f"died at {index} for {away_ms} ms: {calm.points[index]}"

@@ -302,10 +302,10 @@ def test_a_machine_is_deleted_only_if_somebody_replaces_it() -> None:
 
 def test_a_deletion_is_claimed_first() -> None:
     """It cannot be undone: whoever repairs this node is recorded before, and another one's claim is respected."""
-    free, taken = a_view(a_check(OPENSHIFT)), a_view(a_check(OPENSHIFT))
-    assert free.claim is not None
-    free = replace(free, claim=replace(free.claim, entry=absent()))
-    other = replace(free.claim, entry=present(Lease("u", "somebody")), is_other_about_it=True)
+    taken = a_view(a_check(OPENSHIFT))
+    assert taken.claim is not None
+    free = replace(taken, claim=replace(taken.claim, entry=absent()))
+    other = replace(taken.claim, entry=present(Lease("u", "somebody")), is_other_about_it=True)
 
     assert (["ClaimRepair"], ["Claiming"]) == (names(decide(free).actions), reasons(decide(free)))
     assert ([], ["ClaimedByOther"]) == (
