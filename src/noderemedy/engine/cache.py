@@ -46,7 +46,10 @@ class Cache:
         return ABSENT if (cluster, ref.kind) in self._complete else UNSEEN
 
     def find(self, index: str, value: str) -> tuple[Ref, ...]:
-        return tuple(sorted(self._found.get((index, value), ())))
+        found = self._found.get((index, value))
+        if not found:
+            return ()  # what most questions are answered with
+        return tuple(sorted(found)) if len(found) > 1 else tuple(found)
 
     def tally(self, index: str, value: str) -> int:
         """How many objects `find` would give, without looking at them."""
