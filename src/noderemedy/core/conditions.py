@@ -44,6 +44,11 @@ def merged(
     return (*result, *(structs.replace(one, since=now) for one in left.values()))
 
 
+def states(conditions: tuple[Told | Foreign, ...]) -> list[tuple[str, str, str] | Foreign]:
+    """What they say, without the words and the times."""
+    return [one if isinstance(one, Foreign) else (one.type, one.status, one.reason) for one in conditions]
+
+
 def write(
     at: Ref, entry: Present, wanted: tuple[Graded, ...], now: Now, *, dropped: tuple[str, ...] = (), both: bool = True
 ) -> WriteMachineConditions | None:

@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from noderemedy.core.budget.facts import STATE, STATE_AT, State
+from noderemedy.core.conditions import states
 from noderemedy.model.actions import Guard, PublishBudgetStatus
 from noderemedy.model.budgetstatus import BLOCKED, VALID, BudgetStatus
 from noderemedy.model.checkstatus import Foreign, Told
@@ -49,7 +50,8 @@ def decide(view: StatusView, now: Now) -> Decision:
 
 
 def is_figures_only(wanted: BudgetStatus, known: BudgetStatus) -> bool:
-    return (wanted.generation, wanted.conditions) == (known.generation, known.conditions)
+    """Also where a message only tells other figures."""
+    return wanted.generation == known.generation and states(wanted.conditions) == states(known.conditions)
 
 
 def wanted_status(budget: RemediationBudget, state: State, now: Now) -> BudgetStatus:

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from noderemedy.core.conditions import merged
+from noderemedy.core.conditions import merged, states
 from noderemedy.core.healthcheck import facts
 from noderemedy.core.healthcheck.controllers import next_look, other_controller
 from noderemedy.core.healthcheck.facts import GateFact, gate_ref, targets_ref
@@ -99,8 +99,9 @@ def wanted_status(check: HealthCheck, found: GateFact, now: Now) -> CheckStatus:
 
 
 def is_figures_only(wanted: CheckStatus, known: CheckStatus) -> bool:
-    told = (wanted.generation, wanted.conditions, wanted.expected)
-    return wanted.targets is None and told == (known.generation, known.conditions, known.expected)
+    """Also where a message only tells other figures."""
+    is_same = (wanted.generation, wanted.expected) == (known.generation, known.expected)
+    return is_same and wanted.targets is None and states(wanted.conditions) == states(known.conditions)
 
 
 def new_targets(view: StatusView) -> tuple[str, ...] | None:
