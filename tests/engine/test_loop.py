@@ -56,7 +56,12 @@ def test_whether_all_is_listed_is_asked_once_per_step(monkeypatch: pytest.Monkey
     engine = an_engine(a_room(idle))
     asked: list[Kind] = []
     is_complete = engine.cache.is_complete
-    monkeypatch.setattr(engine.cache, "is_complete", lambda kind: (asked.append(kind), is_complete(kind))[1])
+
+    def noted(kind: Kind) -> bool:
+        asked.append(kind)
+        return is_complete(kind)
+
+    monkeypatch.setattr(engine.cache, "is_complete", noted)
     for number in range(50):
         engine.seen(a_seen(ref(NODE, f"n{number}")), NOW)
     step(engine)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
+from tests.builders import MACHINE_AT, NODE_AT
 from tests.core import test_claim
 from tests.core.budget import test_grants, test_health, test_openings, test_rooms, test_storms
 from tests.sabotage.running import Sabotage, Test, set_to
@@ -10,12 +11,16 @@ from tests.wire import test_budgets
 
 from noderemedy.core import claim
 from noderemedy.core.budget import facts, grants, health, openings, room, spec, storms, view
+from noderemedy.core.budget.facts import health_ref
+from noderemedy.core.budget.storms import is_over
+from noderemedy.model.budget import Granted
 from noderemedy.model.ledger import BudgetLedger
+from noderemedy.model.reasons import DomainBurst, TooManyInFlight
 from noderemedy.model.remediationbudget import Allowance
-from noderemedy.model.time import Span
+from noderemedy.model.time import Mono, Span
 from noderemedy.wire import budgets
 
-IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = grants.is_over, grants.judge, grants.open_books, claim.claimed, view.asks_of
+IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = is_over, grants.judge, grants.open_books, claim.claimed, view.asks_of
 HOLDER, BUCKETS = claim.holder_name, facts.buckets
 
 
@@ -65,7 +70,7 @@ LIMITS = (
         "a held rack holds all",
         grants.domain_quiet,
         lambda ask, seen, books, now: next(
-            ((grants.DomainBurst(one.name, one.sick, one.total), None) for one in seen.domains if one.is_burst), None
+            ((DomainBurst(one.name, one.sick, one.total), None) for one in seen.domains if one.is_burst), None
         ),
         test_grants.test_just_below_each_limit_it_is_granted,
         test_grants.test_a_held_rack_leaves_the_others_working,
@@ -73,7 +78,7 @@ LIMITS = (
     gate_that(
         "a limit is one for all clusters",
         grants.in_flight_bearable,
-        lambda ask, seen, books, now: (grants.TooManyInFlight(9, 2), None) if len(books.in_flight) >= 2 else None,
+        lambda ask, seen, books, now: (TooManyInFlight(9, 2), None) if len(books.in_flight) >= 2 else None,
         test_grants.test_limits_hold_per_cluster,
     ),
     gate_that(
@@ -142,15 +147,13 @@ LEDGER = (
         set_to(
             grants,
             "sights_of",
-            lambda seen, ledger: tuple(
-                facts.Sight(one.target, one.since, grants.Mono(0)) for one in ledger.reservations
-            ),
+            lambda seen, ledger: tuple(facts.Sight(one.target, one.since, Mono(0)) for one in ledger.reservations),
         ),
         (test_grants.test_a_reservation_is_never_dropped_within_a_minute,),
     ),
     Sabotage(
         "what waits is granted unseen",
-        set_to(grants, "judge", lambda ask, *rest: JUDGE(ask, *rest) or grants.Granted(ask.target, rest[-1].wall)),
+        set_to(grants, "judge", lambda ask, *rest: JUDGE(ask, *rest) or Granted(ask.target, rest[-1].wall)),
         (
             test_grants.test_just_below_each_limit_it_is_granted,
             test_rooms.test_all_who_ask_are_answered_by_one_write,
@@ -225,7 +228,7 @@ HEALTH = (
     ),
     Sabotage(
         "all clusters are one",
-        set_to(facts, "buckets", lambda at, fact: BUCKETS(test_health.health_ref(test_health.NODE_AT), fact)),
+        set_to(facts, "buckets", lambda at, fact: BUCKETS(health_ref(NODE_AT), fact)),
         (test_health.test_nodes_are_counted_where_they_are,),
     ),
 )
@@ -242,7 +245,7 @@ CLAIM = (
     ),
     Sabotage(
         "holders are named without their group",
-        set_to(test_claim, "holder_name", lambda room, target: HOLDER(room, test_claim.MACHINE_AT)),
+        set_to(test_claim, "holder_name", lambda room, target: HOLDER(room, MACHINE_AT)),
         (test_claim.test_holders_of_two_groups_differ,),
     ),
     Sabotage(

@@ -16,7 +16,8 @@ from tests.wire import test_incidents
 from noderemedy.core import approvals
 from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
 from noderemedy.core.metal3 import gates
-from noderemedy.model.incident import Answer, Approval
+from noderemedy.manager import explain as explaining
+from noderemedy.model.incident import Answer, Approval, Ending
 from noderemedy.model.time import Span
 from noderemedy.wire import incidents
 
@@ -130,7 +131,7 @@ ENDING = (
     ),
     Sabotage(
         "whoever is gone was replaced",
-        set_to(ending, "departed", lambda record: ending.Ending.REPLACED),
+        set_to(ending, "departed", lambda record: Ending.REPLACED),
         (test_diary.test_a_machine_that_is_gone_ends_its_record,),
     ),
     Sabotage(
@@ -226,12 +227,12 @@ EXPLAINING = (
     ),
     Sabotage(
         "a machine has its own name only",
-        set_to(explain_tests.explaining, "names_of", lambda ref: (ref.name,)),
+        set_to(explaining, "names_of", lambda ref: (ref.name,)),
         (explain_tests.test_a_target_has_many_names, explain_tests.test_machines_of_one_name_are_all_explained),
     ),
     Sabotage(
         "no name is near",
-        set_to(explain_tests.explaining, "NEAR", 1.0),
+        set_to(explaining, "NEAR", 1.0),
         (explain_tests.test_a_wrong_name_gets_near_ones,),
     ),
 )

@@ -11,7 +11,8 @@ from tests.core.metal3 import test_remediation as room_tests
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_remediations as wire_tests
 
-from noderemedy.core import freeing, safety
+from noderemedy.core import conditions, freeing, safety
+from noderemedy.core.gates import budgeted
 from noderemedy.core.metal3 import (
     emptying,
     escalation,
@@ -24,9 +25,16 @@ from noderemedy.core.metal3 import (
     remediationview,
     steps,
 )
-from noderemedy.model.remediation import Phase
+from noderemedy.model.actions import Guard, HoldHost, ListPods, TaintOutOfService
+from noderemedy.model.budget import need
+from noderemedy.model.decision import NOTHING
+from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
+from noderemedy.model.meta import Malformed
+from noderemedy.model.remediation import Evidence, Phase, Strategy
+from noderemedy.model.time import Span
 from noderemedy.model.workload import FreeBy
 from noderemedy.wire import answers, objects, remediations
+from noderemedy.wire.fields import Fields
 
 TABLE, HOLD, CHOSEN = phases.TABLE, remediation.hold, emptying.chosen
 
@@ -43,7 +51,12 @@ def phase(which: Phase, do: Any) -> Any:
 
 def always_on(view: Any, now: Any) -> Any:
     decision = HOLD(view, now)
-    return replace(decision, actions=tuple(replace(a, hold=replace(a.hold, was_on=True)) for a in decision.actions))
+    return replace(
+        decision,
+        actions=tuple(
+            replace(a, hold=replace(a.hold, was_on=True)) for a in decision.actions if isinstance(a, HoldHost)
+        ),
+    )
 
 
 ENTER = phases.enter
@@ -147,7 +160,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "pauses wear off",
-        set_to(phases, "pause", lambda one: phases.Span(phases.PAUSE_MAX.ms // one.progress.retry_count or 1)),
+        set_to(phases, "pause", lambda one: Span(phases.PAUSE_MAX.ms // one.progress.retry_count or 1)),
         (laws.test_pauses_never_shrink,),
     ),
     Sabotage(
@@ -157,7 +170,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "what runs asks again",
-        set_to(remediation, "SHARED", (lambda view, now: remediationgates.budgeted(view.answer),)),
+        set_to(remediation, "SHARED", (lambda view, now: budgeted(view.answer),)),
         (room_tests.test_what_runs_asks_no_more,),
     ),
     Sabotage(
@@ -233,22 +246,22 @@ SABOTAGES = (
     ),
     Sabotage(
         "owners see one generation",
-        set_to(escalation.conditions, "in_current", lambda one: replace(one, status="True")),
+        set_to(conditions, "in_current", lambda one: replace(one, status="True")),
         (room_tests.test_owners_of_both_generations_see_the_escalation,),
     ),
     Sabotage(
         "a Machine of OpenShift is told conditions",
-        set_to(escalation, "MACHINE", escalation.OPENSHIFT_MACHINE),
+        set_to(escalation, "MACHINE", OPENSHIFT_MACHINE),
         (room_tests.test_on_openshift_the_machine_is_deleted_if_somebody_replaces_it,),
     ),
     Sabotage(
         "a Machine without an owner is deleted",
-        set_to(escalation, "OPENSHIFT_MACHINE", escalation.MACHINE),
+        set_to(escalation, "OPENSHIFT_MACHINE", MACHINE),
         (room_tests.test_on_openshift_a_machine_without_an_owner_is_kept,),
     ),
     Sabotage(
         "relics stay",
-        set_to(relics, "decide", lambda view, now: relics.NOTHING),
+        set_to(relics, "decide", lambda view, now: NOTHING),
         (
             room_tests.test_a_hold_without_a_request_goes,
             room_tests.test_a_hold_with_a_garbled_record_goes_too,
@@ -271,7 +284,7 @@ SABOTAGES = (
         set_to(
             remediation,
             "needs",
-            lambda view, now: (remediation.need(view.machine.ref, "x", view.remediation.created, is_running=True),),
+            lambda view, now: (need(view.machine.ref, "x", view.remediation.created, is_running=True),),
         ),
         (room_tests.test_who_does_nothing_needs_nothing,),
     ),
@@ -285,17 +298,17 @@ SABOTAGES = (
     ),
     Sabotage(
         "evidence is not read",
-        set_to(remediations, "read_evidence", lambda tree: wire_tests.Evidence()),
+        set_to(remediations, "read_evidence", lambda tree: Evidence()),
         (wire_tests.test_a_status_is_read_back_as_it_was_written,),
     ),
     Sabotage(
         "only the seed's shape is read",
-        set_to(remediations, "as_capm3", lambda fields: (remediations.Strategy.REBOOT, 0, remediations.Span(0))),
+        set_to(remediations, "as_capm3", lambda fields: (Strategy.REBOOT, 0, Span(0))),
         (wire_tests.test_the_shape_of_capm3_is_read,),
     ),
     Sabotage(
         "garbage is taken for nothing",
-        set_to(remediations.Fields, "wrong", lambda self, *_: remediations.Malformed("")),
+        set_to(Fields, "wrong", lambda self, *_: Malformed("")),
         (wire_tests.test_garbage_is_told_with_its_field,),
     ),
     Sabotage(
@@ -305,15 +318,15 @@ SABOTAGES = (
     ),
     Sabotage(
         "with its last finalizer an object stays",
-        set_to(answers, "WriteFinalizers", answers.ListPods),
+        set_to(answers, "WriteFinalizers", ListPods),
         (wire_tests.test_with_its_last_finalizer_an_object_goes,),
     ),
 )
 
 
 def replace_taints(work: Any, proof: Any) -> Any:
-    return freeing.TaintOutOfService(
-        work.node_at, freeing.Guard(work.node.uid, work.version), work.node.boot_id, (freeing.OUT_OF_SERVICE,), proof
+    return TaintOutOfService(
+        work.node_at, Guard(work.node.uid, work.version), work.node.boot_id, (freeing.OUT_OF_SERVICE,), proof
     )
 
 

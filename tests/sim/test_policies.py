@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from noderemedy.core.healthcheck import remediation, verdicts
+from noderemedy.core.healthcheck import verdicts
+from noderemedy.core.healthcheck.modes import Way
 from noderemedy.model.healthcheck import HealthCheck
 from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE
 from noderemedy.sim import objects
@@ -92,7 +93,7 @@ def test_a_sick_node_is_repaired_because_its_check_noticed(monkeypatch: pytest.M
     right = hung()
     assert [] == right.violations
     assert 1 == right.ran["S17 one policy"]
-    monkeypatch.setattr("noderemedy.core.healthcheck.remediation.running_way", lambda view: remediation.Way.DELETION)
+    monkeypatch.setattr("noderemedy.core.healthcheck.remediation.running_way", lambda view: Way.DELETION)
 
     assert any("ms: L1" in line for line in hung().violations)
 

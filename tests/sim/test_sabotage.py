@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from noderemedy.core.incident import aspects, diary, ending, records
+from noderemedy.core.incident.aspects import ASPECTS
 from noderemedy.core.metal3 import annotation, backup, cleanup, leaving, phases
 from noderemedy.core.metal3.annotation import ANSWERS, Says
 from noderemedy.engine.leadership import Leadership
@@ -116,7 +117,7 @@ def restored_again_and_again(patch: pytest.MonkeyPatch) -> None:
 
 # rule -> the sabotage under which a hung node's story, or a simulated day, breaks it
 def the_hold_is_not_noted(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(diary, "ASPECTS", tuple(aspect for aspect in diary.ASPECTS if aspect is not aspects.hold))
+    patch.setattr(diary, "ASPECTS", tuple(aspect for aspect in ASPECTS if aspect is not aspects.hold))
 
 
 def records_are_never_closed(patch: pytest.MonkeyPatch) -> None:
