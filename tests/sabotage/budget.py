@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT
 from tests.core import test_claim
@@ -26,9 +27,14 @@ HOLDER, BUCKETS = claim.holder_name, facts.buckets
 
 def without(gate: grants.Gate, *tests: Test) -> Sabotage:
     """A budget that lacks one of its gates."""
-    rest = tuple(one for one in grants.GATES if one is not gate)
+    rest, still = (tuple(one for one in gates if one is not gate) for gates in (grants.GATES, grants.STILL))
     seen = (test_grants.test_each_limit_refuses_with_its_numbers, *tests)
-    return Sabotage(f"no gate {gate.__name__}", set_to(grants, "GATES", rest), seen)
+
+    def harm(monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(grants, "GATES", rest)
+        monkeypatch.setattr(grants, "STILL", still)
+
+    return Sabotage(f"no gate {gate.__name__}", harm, seen)
 
 
 def gate_that(name: str, gate: grants.Gate, harmed: grants.Gate, *tests: Test) -> Sabotage:
@@ -147,7 +153,7 @@ LEDGER = (
         set_to(
             grants,
             "sights_of",
-            lambda seen, ledger: tuple(facts.Sight(one.target, one.since, Mono(0)) for one in ledger.reservations),
+            lambda seen, ledger, now: tuple(facts.Sight(one.target, one.since, Mono(0)) for one in ledger.reservations),
         ),
         (test_grants.test_a_reservation_is_never_dropped_within_a_minute,),
     ),
