@@ -37,7 +37,7 @@ class Cloud:
             (self.instance_cut_off, 2),
             (self.deletions_fail, 2),
             (self.instances_linger, 2),
-            (self.cloud_exhausted, 1),
+            (self.cloud_exhausted, 2),
         ]
 
     def instance_hangs(self) -> None:

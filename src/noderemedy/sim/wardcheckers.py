@@ -27,6 +27,7 @@ class WardCheckers:
         self.cluster = ward.cluster
         self.made = self.gone = 0
         self._node_of = {machine_of(node): node for node in ward.nodes}
+        self._nodes = frozenset(ward.nodes)
         self._well_since: dict[str, int] = dict.fromkeys(ward.nodes, 0)
         self._owners: dict[str, str] = {tree["metadata"]["uid"]: tree["metadata"]["name"] for tree in self._machines()}
         self.cluster.api.subscribe(NODE, self._node)
@@ -41,7 +42,7 @@ class WardCheckers:
 
     def _node(self, event: WatchEvent) -> None:
         name = event.tree["metadata"]["name"]
-        if name not in self._node_of.values():
+        if name not in self._nodes:
             return
         if event.type == "DELETED" or not is_ready(event.tree):
             self._well_since.pop(name, None)
