@@ -21,7 +21,7 @@ CHECKERS = {
     *("L1", "L2", "L4", "L6", "L7", "L8", "L9", "E1", "E2"),
 }
 GATES = {
-    *("PausedByPerson", "ClusterPaused", "HostNotOurs", "ClaimedByOther"),
+    *("PausedByPerson", "HostNotOurs", "ClaimedByOther"),
     *("CheckInvalid", "ChecksOverlap", "TooManyUnhealthy"),
     *("TooManyInFlight", "TooManyNodesUnhealthy", "CooldownAfterStorm", "DomainBurst", "QuorumAtRisk"),
 }

@@ -53,6 +53,7 @@ class Budgeting:
         self.storms = 0
         self._held: set[str] = set()
         self._sick: set[str] = set()
+        self._guests: set[str] = set()  # nodes of the cloud
         self._over_since: int | None = None
         self._starts: Counter[str] = Counter()
         self._started_at: deque[int] = deque()
@@ -65,6 +66,10 @@ class Budgeting:
         api.subscribe(HOST, self._host)
         api.subscribe(NODE, self._node)
         self.cluster.agenda.after(CALLED_EVERY_MS, self._look_again)
+
+    @property
+    def _total(self) -> int:
+        return len(self.node_of) + len(self._guests)
 
     @property
     def now_ms(self) -> int:
@@ -96,13 +101,14 @@ class Budgeting:
 
     def _node(self, event: WatchEvent) -> None:
         name = event.tree["metadata"]["name"]
-        if name not in self.cluster.servers:
-            return
-        if event.type == "DELETED" or not is_ready(event.tree):
+        is_gone = event.type == "DELETED"
+        if name not in self.cluster.servers:  # an instance of the cloud, which counts as long as its Node is there
+            (self._guests.discard if is_gone else self._guests.add)(name)
+        if (is_gone and name in self.cluster.servers) or (not is_gone and not is_ready(event.tree)):
             self._sick.add(name)
         else:
             self._sick.discard(name)
-        is_over = len(self._sick) >= 2 and len(self._sick) * 100 >= PERCENT * len(self.node_of)
+        is_over = len(self._sick) >= 2 and len(self._sick) * 100 >= PERCENT * self._total
         if is_over and self._over_since is None:
             self._over_since = self.now_ms
         elif not is_over and self._over_since is not None:
