@@ -59,8 +59,9 @@ class Conduct:
     # --- what is sent --------------------------------------------------------------------------------------------
 
     def _requested(self, process: Process, request: Request) -> None:
-        if request.method == "GET":
+        if request.method in ("GET", "PATCH"):  # the answer to a write is the object as it is then: a live read, too
             self._read[process.name, process.lives, request.path] = self.now_ms
+        if request.method == "GET":
             return
         self._leaves_the_paused(request)
         if request.method == "POST":
