@@ -21,6 +21,7 @@ from noderemedy.wire import names
 
 RULE = "S15"
 DELETION = "deletion of the Node"
+SETTLED_MS = 15_000  # a step is written within so much, where it can be written at all
 AROUND_MS = 60_000  # a Machine that goes while it is being acted on takes that with it
 
 
@@ -44,6 +45,7 @@ class RecordCheckers:
         self._effects: dict[tuple[str, str, str], Effect] = {}
         self._gone: dict[str, int] = {}  # uid of a Machine: when it went
         self._released: dict[tuple[str, str, str], int] = {}  # a hold: when it was taken off
+        self._written: dict[str, list[int]] = {}  # uid of a Machine: when steps of its Incident were written
         self._held: dict[str, set[tuple[str, str, str]]] = {}  # name of a host: the holds on it
         for kind, listener in ((INCIDENT, self._incident), (HOST, self._host), (MACHINE, self._machine)):
             if cluster.api.resources.find(kind):
@@ -109,6 +111,8 @@ class RecordCheckers:
                 self._complain(RULE, f"Incident {name} was dropped before it was over")
             return
         told = was.get("steps", [])
+        if len(is_now.get("steps", [])) > len(told):
+            self._written.setdefault(tree["spec"]["target"].get("uid", ""), []).append(self._cluster.agenda.now_ms)
         if is_now.get("steps", [])[: len(told)] != told:
             self._complain(RULE, f"steps of Incident {name} were changed")
         if "outcome" in was and was != is_now:
@@ -144,7 +148,9 @@ class RecordCheckers:
         that led to nothing has no such witness, and is complained about.
         """
         uid = effect.machine_uid
-        if not effect.what.startswith("hold"):
+        until = self._released.get((uid, effect.what, effect.value), effect.at_ms)
+        was_written = any(effect.at_ms < at < until + SETTLED_MS for at in self._written.get(uid, ()))
+        if not effect.what.startswith("hold") or was_written:
             return False
         steps = (
             step
@@ -154,7 +160,6 @@ class RecordCheckers:
         )
         if any(effect.value in step.get("evidence", "") for step in steps):
             return True
-        until = self._released.get((uid, effect.what, effect.value), effect.at_ms)
         return any(
             other.what == DELETION and effect.at_ms <= other.at_ms <= until and identity in told
             for identity, other in self._effects.items()
