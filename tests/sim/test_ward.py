@@ -306,7 +306,7 @@ def test_the_checkers_see_a_request_that_stays(monkeypatch: pytest.MonkeyPatch) 
     assert {"E2"} == {violation.split(": ")[1] for violation in it.checkers.violations}
 
 
-@pytest.mark.parametrize("seed", [1, 5])
+@pytest.mark.parametrize("seed", [5, 7])
 def test_seeds_with_a_ward(seed: int) -> None:
     """Hours of troubles, two leaders among them: requests are made, and all of them go."""
     report = simulate(seed, nodes=6, hours=2)

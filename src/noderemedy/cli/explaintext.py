@@ -9,7 +9,7 @@ from rich.text import Text
 
 from noderemedy.cli.plantext import INDENT, distance, row, text
 from noderemedy.manager.explain import Explanation, Gates
-from noderemedy.model.reasons import WaitingForBudget
+from noderemedy.model.reasons import ConfirmFirst, WaitingForBudget
 from noderemedy.model.room import Passage
 from noderemedy.model.time import Wall
 
@@ -68,7 +68,7 @@ def gates(room: Gates, now: Wall) -> list[Text]:
 
 
 def gate(passage: Passage, now: Wall, is_closed: bool) -> Text:
-    if is_closed and isinstance(passage.reason, WaitingForBudget):
+    if is_closed and isinstance(passage.reason, WaitingForBudget | ConfirmFirst):
         return row("", f"  unasked  {passage.gate}", "dim")
     if passage.reason is None:
         return row("", f"  passed   {passage.gate}", "green")

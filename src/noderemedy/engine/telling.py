@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from noderemedy.model.ids import Ref
 from noderemedy.model.outcome import Effect, Failed, Key, Unknown
-from noderemedy.model.reasons import ActionFailed, ActionRefused, Reason
+from noderemedy.model.reasons import ActionFailed, ActionRefused, ConfirmFirst, Reason
 
 NOTICED_AFTER = 3  # failures in a row before a person is told: a conflict or two is daily business
 
@@ -34,7 +34,9 @@ class Telling:
         self._notices: list[Notice] = []
 
     def decided(self, key: Key, uid: str, reasons: tuple[Reason, ...], episode: str) -> None:
-        """Tell what is new since the key's last decision."""
+        """Tell what is new since the key's last decision. A look that comes first is no answer, and changes nothing."""
+        if reasons and all(isinstance(reason, ConfirmFirst) for reason in reasons):
+            return
         known = self._told.get(key, ())
         for reason in reasons:
             if reason not in known and not reason.quiet:
