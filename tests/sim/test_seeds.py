@@ -19,8 +19,8 @@ FIXED = range(1, 13)
 ONCE_FAILED = [
     2,  # a hold that came and went while no Incident could be written (S15)
 ]
-# What docs/reliability.md names as not mended: a step of a record that is lost with its leader, and a taint that a person
-# left behind by removing a finalizer. A seed that nobody has seen yet may meet them; the fixed ones do not.
+# What docs/reliability.md names as not mended: a step of a record that is lost with its leader, and a taint that a
+# person left behind by removing a finalizer. A seed that nobody has seen yet may meet them; the fixed ones do not.
 KNOWN_GAPS = ("S15: no record says", "node.kubernetes.io/out-of-service")
 ROTATING = int(os.environ.get("NODE_REMEDY_ROTATING_SEEDS", "5"))
 
