@@ -9,6 +9,7 @@ import pytest
 
 from noderemedy.core import machines
 from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
+from noderemedy.core.metal3 import annotation
 from noderemedy.engine import cache
 from noderemedy.model.healthcheck import Healthy, Unjudged
 from noderemedy.model.ids import MACHINE, NODE, ref
@@ -170,6 +171,11 @@ def all_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machines, "remote_of", lambda key, machine, reader: None)
 
 
+def unfreed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Off and held is enough: the Node is left as it is, and the host released."""
+    monkeypatch.setitem(annotation.TABLE, annotation.row(1, 1, 0, 1), annotation.Says.UNMARK)
+
+
 def outage(fleet: Fleet, checkers: FleetCheckers, process: Process) -> None:
     fleet.workloads["east"].servers[SICK].hang()
     run(fleet, 4)
@@ -191,7 +197,8 @@ SABOTAGES: dict[
 ] = {
     "never lost": (never_lost, outage, "blind"),
     "requests go elsewhere": (elsewhere, repair, "S7"),
-    "every node is here": (all_here, repair, "freed"),
+    "every node is here": (all_here, repair, "L1"),
+    "released before it was freed": (unfreed, repair, "freed"),
 }
 
 
