@@ -23,6 +23,8 @@ from tests.e2e.repairs import (
 )
 
 KILLED = -9
+MOST = 40  # writes: those of the repair, of its reservation and claim, and of its record
+STEPS = {"AddRebootAnnotation", "BackUpNode", "DeleteNode", "RemoveRebootAnnotation", "RestoreNode", "DropBackup"}
 
 
 @pytest.fixture(scope="module")
@@ -31,18 +33,22 @@ def fleet(installed_plane: ControlPlane) -> Iterator[Fleet]:
         yield made
 
 
+@pytest.mark.timeout(400)
 def test_killed_after_every_write_it_still_ends_well(installed_plane: ControlPlane, fleet: Fleet) -> None:
-    """Seven managers in a row are killed, each after its one write; the end is that of an undisturbed repair."""
+    """Managers in a row are killed, each after its one write; the end is that of an undisturbed repair."""
     fleet.add("often")
     decorate(fleet, "often")
     fleet.crash("often")
     fleet.ask_for_repair("often")
-    for number, write in enumerate(REPAIR):
+    for number in range(MOST):
+        done = audit.done(installed_plane.audit_log, "often")
+        assert REPAIR[: len(done)] == done
+        if done == REPAIR:
+            break
         with pytest.raises(AssertionError):
             assert_nothing_left(fleet, "often")  # the check of the end is red until the end
         with Manager(installed_plane, f"mortal-{number}", how="mortal") as manager:
             assert KILLED == manager.program.process.wait(timeout=40), manager.words()
-        assert write == audit.done(installed_plane.audit_log, "often")[-1]
 
     assert REPAIR == audit.done(installed_plane.audit_log, "often")
     assert_nothing_left(fleet, "often")
@@ -71,4 +77,4 @@ def test_a_standby_takes_over_from_a_killed_leader(installed_plane: ControlPlane
 
     assert REPAIR[:5] == audit.done(installed_plane.audit_log, "twice")[:5]
     assert 2 == assert_freed_only_when_off(installed_plane, fleet)
-    assert ["AddRebootAnnotation"] == [line["action"] for line in first.said("effect ended")]
+    assert ["AddRebootAnnotation"] == [line["action"] for line in first.said("effect ended") if line["action"] in STEPS]

@@ -61,24 +61,15 @@ class JustTheApi(ControlPlane):
             return
         authority = self.folder / "clients.crt"
         authority.write_bytes(CLIENTS.certificate)
-        self.api_command = (name, *arguments, f"--client-ca-file={authority}")
-        super().run(*(str(part) for part in self.api_command))
+        super().run(name, *arguments, f"--client-ca-file={authority}")
 
     def _start_controllers(self) -> None:
         """None needed."""
 
     def restart_api(self) -> None:
         """End the API server at once and start it again on the same port."""
-        self.end_api()
+        self.stop_api()
         self.start_api()
-
-    def end_api(self) -> None:
-        self.programs.pop("kube-apiserver").kill()
-
-    def start_api(self) -> None:
-        """Not in a thread: the server would die with it."""
-        super().run(*(str(part) for part in self.api_command))
-        self._wait_until_ready()
 
 
 @pytest.fixture(scope="module")
@@ -224,7 +215,7 @@ def test_a_watch_survives_a_restart_of_the_server(plane: JustTheApi) -> None:
             await make_node(client, "before")
             async with watching(client) as sink:
                 await sink.until("listed")
-                plane.end_api()
+                plane.stop_api()
                 await until(lambda: any(entry[0] in ("lost", "away") for entry in sink.log))
                 plane.start_api()
                 await make_node(client, "afterwards")

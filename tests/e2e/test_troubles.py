@@ -88,6 +88,14 @@ def test_kinds_that_are_installed_later_are_picked_up(bare_plane: ControlPlane, 
     assert 1 == assert_freed_only_when_off(bare_plane, fleet)
 
 
+def test_none_of_our_own_kinds_is_needed(fleet: Fleet) -> None:
+    """The cluster that all this happens in has no custom kind of ours (seed 001: free of CRDs)."""
+    kinds = fleet.api.items("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
+
+    assert kinds
+    assert [] == [one["metadata"]["name"] for one in kinds if one["spec"]["group"].endswith("node-remedy.dev")]
+
+
 def test_a_forbidden_write_names_object_and_remedy(bare_plane: ControlPlane, manager: Manager, fleet: Fleet) -> None:
     """Without the right to patch Machines the Node stays, and one message names Machine and remedy; then it goes on."""
     admin = bare_plane.api()
