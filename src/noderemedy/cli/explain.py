@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from noderemedy.cli import options
 from noderemedy.cli.plan import moment
 from noderemedy.manager import explain as explaining
 from noderemedy.manager import plan as planning
@@ -18,19 +19,12 @@ from noderemedy.model.time import Wall
 
 @click.command()
 @click.argument("name", metavar="NODE|MACHINE")
-@click.option(
-    "-f",
-    "--filename",
-    "names",
-    multiple=True,
-    metavar="FILE|DIR|-",
-    help="Kubernetes YAML or JSON; - is standard input. Without it: the live cluster.",
-)
+@options.filename
 @click.option("--now", callback=moment, metavar="TIME", help="As if it were this time, like 2030-01-31T12:00:00Z.")
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--json", "is_json", is_flag=True, help="The same as -o json.")
-@click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
-@click.option("--context", default="", help="The context of the kubeconfig to use.")
+@options.output
+@options.as_json
+@options.kubeconfig
+@options.context
 def explain(
     name: str,
     names: tuple[str, ...],

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from noderemedy.cli import options
 from noderemedy.manager import history as keeping
 from noderemedy.manager import sources
 from noderemedy.model.meta import Malformed
@@ -34,19 +35,12 @@ def past(ctx: click.Context, param: click.Parameter, value: str | None) -> Wall 
 
 @click.command()
 @click.argument("name", metavar="[NODE|MACHINE|INCIDENT]", default="")
-@click.option(
-    "-f",
-    "--filename",
-    "names",
-    multiple=True,
-    metavar="FILE|DIR|-",
-    help="Kubernetes YAML or JSON; - is standard input. Without it: the live cluster.",
-)
+@options.filename
 @click.option("--since", callback=past, metavar="AGE|TIME", help="Leave out what was over before: 24h, 7d, or a time.")
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--json", "is_json", is_flag=True, help="The same as -o json.")
-@click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
-@click.option("--context", default="", help="The context of the kubeconfig to use.")
+@options.output
+@options.as_json
+@options.kubeconfig
+@options.context
 def history(
     name: str,
     names: tuple[str, ...],

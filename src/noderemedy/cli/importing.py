@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 import yaml
 
+from noderemedy.cli import options
 from noderemedy.cli.plan import moment
 from noderemedy.manager import sources
 from noderemedy.manager.importing.convert import convert
@@ -27,14 +28,7 @@ HEADER = """\
 
 
 @click.command("import")
-@click.option(
-    "-f",
-    "--filename",
-    "names",
-    multiple=True,
-    metavar="FILE|DIR|-",
-    help="Kubernetes YAML or JSON; - is standard input. Without it: the live cluster.",
-)
+@options.filename
 @click.option(
     "--convert",
     "converts",
@@ -45,17 +39,17 @@ HEADER = """\
     "--only", multiple=True, metavar="NAMESPACE/NAME", help="With --convert: only this check. May be repeated."
 )
 @click.option("--now", callback=moment, metavar="TIME", help="Look as if it were this time, like 2030-01-31T12:00:00Z.")
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="The same as -o json.")
-@click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
-@click.option("--context", default="", help="The context of the kubeconfig to use.")
+@options.output
+@options.as_json
+@options.kubeconfig
+@options.context
 def import_checks(
     names: tuple[str, ...],
     converts: bool,
     only: tuple[str, ...],
     now: Wall | None,
     output: str,
-    as_json: bool,
+    is_json: bool,
     kubeconfig: Path | None,
     context: str,
 ) -> None:
@@ -68,13 +62,13 @@ def import_checks(
         raise click.UsageError("-f looks at files, --kubeconfig and --context at a live cluster; leave one of them out")
     if only and not converts:
         raise click.UsageError("--only chooses what is converted; add --convert, or leave it out")
-    if converts and (as_json or output == "json"):
+    if converts and (is_json or output == "json"):
         raise click.UsageError("--convert prints YAML for kubectl apply; leave the output format out")
     world = World(sources.objects(names, sys.stdin.buffer.read) if names else live(kubeconfig, context))
     if converts:
         show_converted(world, only)
         return
-    show(examine(world, now or Wall(time.time_ns() // 1_000_000)), "json" if as_json else output)
+    show(examine(world, now or Wall(time.time_ns() // 1_000_000)), "json" if is_json else output)
 
 
 def live(kubeconfig: Path | None, context: str) -> list[sources.Source]:

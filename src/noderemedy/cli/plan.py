@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from noderemedy.cli import options
 from noderemedy.manager import plan as planning
 from noderemedy.manager import sources
 from noderemedy.model.meta import Malformed
@@ -25,23 +26,16 @@ def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> Wal
 
 
 @click.command()
-@click.option(
-    "-f",
-    "--filename",
-    "names",
-    multiple=True,
-    metavar="FILE|DIR|-",
-    help="Kubernetes YAML or JSON; - is standard input. Without it: the live cluster.",
-)
+@options.filename
 @click.option(
     "--now",
     callback=moment,
     metavar="TIME",
     help="Decide as if it were this time, like 2030-01-31T12:00:00Z.",
 )
-@click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
-@click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
-@click.option("--context", default="", help="The context of the kubeconfig to use.")
+@options.output
+@options.kubeconfig
+@options.context
 def plan(names: tuple[str, ...], now: Wall | None, output: str, kubeconfig: Path | None, context: str) -> None:
     """Show every action that would be taken next, its reasons and when the next look is due. Changes nothing.
 
