@@ -1,0 +1,91 @@
+"""How one node can be fenced: three steps, each a list of methods. Derived from ConfigMaps by `core/fencing/plan.py`.
+
+A plan is a fact about a Node: complete and checked against what each agent says of itself before it is ever needed.
+What is wrong with it is in `problems`; a plan with problems fences nothing.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from msgspec import Struct
+
+from noderemedy.model.decision import FactValue
+from noderemedy.model.ids import FACTS, Kind, Ref
+from noderemedy.model.run import Deed, SecretParameter
+from noderemedy.model.time import Span
+
+FENCE_PLAN = Kind(FACTS, "FencePlan")
+
+
+class Step(Enum):
+    """The words of `status.step`, and of the seed's configuration."""
+
+    ISOLATION = "isolation"
+    POWER_MANAGEMENT = "power-management"
+    RECOVERY = "recovery"
+
+
+class Builtin(Enum):
+    """Methods that need no agent."""
+
+    MARK_UNSCHEDULABLE = "mark-unschedulable"
+    MARK_SCHEDULABLE = "mark-schedulable"
+    CLEAN_PODS = "clean-pods"
+    DETACH_VOLUMES = "detach-volumes"
+    HOST_POWER = "host-power"  # through the node's BareMetalHost
+    TERMINATE_INSTANCE = "terminate"  # after the proof the Node object goes, too
+
+
+class Scope(Enum):
+    """What an agent's "off" keeps a node from."""
+
+    POWER = "power"  # running
+    STORAGE = "storage"  # writing to the volumes that `covers` names
+    NETWORK = "network"  # proves nothing alone
+
+
+class AgentMethod(Struct, frozen=True):
+    """An agent with its parameters. `deeds`: what the configuration asks of it, in order (a reboot is off, then on)."""
+
+    name: str
+    agent: str
+    deeds: tuple[Deed, ...]
+    scope: Scope
+    parameters: tuple[tuple[str, str], ...]  # sorted, without action; a secret's value is never here
+    secrets: tuple[SecretParameter, ...] = ()
+    covers: tuple[str, ...] = ()  # volumes: storageClass/NAME, driver/NAME, volume/NAME
+    patience: Span = Span.seconds(120)
+    on_target: bool = False  # its "on" runs on the node itself (SCSI reservations)
+
+
+class BuiltinMethod(Struct, frozen=True):
+    name: str
+    builtin: Builtin
+
+
+Method = AgentMethod | BuiltinMethod
+
+
+class FencePlan(FactValue, frozen=True):
+    """All three steps of one node."""
+
+    node: Ref
+    isolation: tuple[Method, ...] = ()
+    power_management: tuple[Method, ...] = ()
+    recovery: tuple[Method, ...] = ()
+    kdump_within: Span | None = None  # how long a recognised dump may delay power management; None: not enabled
+    source: str = ""  # the ConfigMap or the cloud's default, for people
+    problems: tuple[str, ...] = ()  # each names node, method, parameter and remedy
+
+    def methods(self, step: Step) -> tuple[Method, ...]:
+        return {
+            Step.ISOLATION: self.isolation,
+            Step.POWER_MANAGEMENT: self.power_management,
+            Step.RECOVERY: self.recovery,
+        }[step]
+
+
+def plan_ref(node: Ref) -> Ref:
+    """Beside the Node of that name."""
+    return Ref(node.cluster, FENCE_PLAN, "", node.name)

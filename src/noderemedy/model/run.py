@@ -1,0 +1,84 @@
+"""One run of one fence method: what it shall do, and what came of it. Never the value of a secret.
+
+Ordered by `core/fencing/`, recorded in a NodeFence before it begins, carried out by the manager as a local process or by
+a Job, and read back from either as `Run`. A run that was ordered is not a run that happened: only its result says so.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from msgspec import Struct
+
+from noderemedy.model.decision import FactValue
+from noderemedy.model.ids import FACTS, Kind, Ref
+from noderemedy.model.time import Mono, Span, Wall
+
+RUN = Kind(FACTS, "Run")
+
+
+class Deed(Enum):
+    """What an agent is asked for. Never a cycle: whether it happened could not be verified."""
+
+    OFF = "off"
+    ON = "on"
+    STATUS = "status"
+
+
+class SecretParameter(Struct, frozen=True):
+    """A parameter whose value is in a Secret of our namespace. Resolved where the run happens, nowhere else."""
+
+    parameter: str
+    secret: str
+    key: str
+
+
+class Order(Struct, frozen=True):
+    """All that a run needs to know, and all by which it can tell that it comes too late."""
+
+    id: str  # the name of this one attempt: a second one of that name is the same one
+    fence: Ref  # the NodeFence (or the drill) that it belongs to
+    fence_uid: str
+    node: str
+    node_uid: str
+    boot_id: str  # the boot that is to be ended: another one is none of its business
+    token: int  # of the leadership that ordered it
+    method: str  # as the configuration names it
+    agent: str  # fence_ipmilan
+    deed: Deed
+    parameters: tuple[tuple[str, str], ...]
+    secrets: tuple[SecretParameter, ...]
+    patience: Span  # for the whole run: what takes longer has failed
+    not_after: Wall  # what has not begun by then does nothing
+
+
+class Power(Enum):
+    """What the device said, when it was asked after the deed."""
+
+    ON = "on"
+    OFF = "off"
+    UNKNOWN = "unknown"
+
+
+class RunState(Enum):
+    """How a run stands."""
+
+    RUNNING = "running"
+    DONE = "done"  # the agent succeeded, and the device, asked twice afterwards, says what it should
+    FAILED = "failed"  # it surely did not end well: refused, wrong, too late, or too long
+
+
+class Run(FactValue, frozen=True):
+    """What is known of a run. `begun` is our own clock when we asked for it: what it found is not older than that."""
+
+    id: str
+    state: RunState
+    power: Power = Power.UNKNOWN
+    begun: Mono = Mono(0)
+    said: str = ""  # for people: short, and without any secret
+    identity: str = ""  # the system UUID or serial number that the device told; "" if it tells none
+
+
+def run_ref(id: str) -> Ref:
+    """Under which name the program keeps what is known of a run that it carries out itself."""
+    return Ref("", RUN, "", id)
