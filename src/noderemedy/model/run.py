@@ -1,6 +1,6 @@
 """One run of one fence method: what it shall do, and what came of it. Never the value of a secret.
 
-Ordered by `core/fencing/`, recorded in a NodeFence before it begins, carried out by the manager as a local process or by
+Ordered by `core/fencing/`, recorded in a NodeFence before it begins, carried out by the manager as a process or by
 a Job, and read back from either as `Run`. A run that was ordered is not a run that happened: only its result says so.
 """
 
