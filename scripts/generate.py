@@ -22,7 +22,7 @@ from typing import Any
 
 import yaml
 
-from noderemedy.crds import OUR_GROUP
+from noderemedy.crds import FENCE_GROUP, OUR_GROUP, OUR_GROUPS
 from noderemedy.manager.kinds import wanted
 from noderemedy.manager.settings import LEASE_NAME, NAMESPACE
 from noderemedy.model.ledger import LEDGER_AT
@@ -89,8 +89,17 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "UntaintOutOfService": (Need("", "nodes", ("patch",)),),
     "DeletePod": (Need("", "pods", ("delete",)),),
     "DetachVolume": (Need("storage.k8s.io", "volumeattachments", ("delete",)),),
-    "WriteFinalizers": (Need("remediation.metal3.io", "metal3remediations", ("patch",)),),
+    "WriteFinalizers": (
+        Need("remediation.metal3.io", "metal3remediations", ("patch",)),
+        Need(FENCE_GROUP, "nodefences", ("patch",)),
+        Need(OUR_GROUP, "fenceremediations", ("patch",)),
+    ),
     "PublishRemediationStatus": (Need("remediation.metal3.io", "metal3remediations/status", ("patch",)),),
+    "CreateNodeFence": (Need(FENCE_GROUP, "nodefences", ("create",)),),
+    "DeleteNodeFence": (Need(FENCE_GROUP, "nodefences", ("delete",)),),
+    "PublishFenceStatus": (Need(FENCE_GROUP, "nodefences/status", ("patch",)),),
+    "PublishRequestStatus": (Need(OUR_GROUP, "fenceremediations/status", ("patch",)),),
+    "StartRun": (),  # a process of ours; its secrets and Jobs are in our own namespace
     "PublishBudgetStatus": (Need(OUR_GROUP, "remediationbudgets/status", ("patch",)),),
     "PublishCheckStatus": (
         Need(CLUSTER_API, "machinehealthchecks/status", ("patch",)),
@@ -183,7 +192,9 @@ def manager_rights() -> str:
 def kinds() -> dict[str, Callable[[], str]]:
     """deploy/crds for our own kinds, deploy/crds/foreign for the others: one file each, as it is."""
     files = sorted((ROOT / "src" / "noderemedy" / "crds").glob("*.yaml"))
-    folders = [(file, "" if file.stem.endswith(f".{OUR_GROUP}") else "foreign/") for file in files]
+    folders = [
+        (file, "" if file.stem.endswith(tuple(f".{one}" for one in OUR_GROUPS)) else "foreign/") for file in files
+    ]
     return {f"deploy/crds/{folder}{file.name}": file.read_text for file, folder in folders}
 
 

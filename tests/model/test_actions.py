@@ -20,6 +20,7 @@ from noderemedy.model.actions import (
     DetachVolume,
     Guard,
     HoldHost,
+    StartRun,
     TaintOutOfService,
 )
 from noderemedy.model.errors import Bug, NodeRemedyError, Permanent, Temporary, Theirs
@@ -107,7 +108,7 @@ def test_a_copy_with_another_proof_is_checked_as_well() -> None:
 
 def test_what_cannot_be_undone_is_named() -> None:
     """Powering a host off, freeing a node, deleting a machine; every action says which object it is about."""
-    assert (AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine) == IRREVERSIBLE
+    assert (AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine, StartRun) == IRREVERSIBLE
     assert all("ref" in kind.__struct_fields__ for kind in Action.__args__)
 
 

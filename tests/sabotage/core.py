@@ -45,7 +45,7 @@ from noderemedy.model.host import Power
 from noderemedy.model.outcome import Done, Failed
 from noderemedy.model.room import Unreadable
 from noderemedy.model.time import Mono, Span
-from noderemedy.wire import answers, http, names, objects, requests
+from noderemedy.wire import answers, backups, http, names, objects, requests
 
 POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.step, queue.Timers.due
 STATE, QUEUE = loop.Engine._state, queue.Queue.__init__
@@ -680,7 +680,7 @@ MODEL_AND_WIRE = (
     ),
     Sabotage(
         "a backup forgets the taints",
-        set_to(test_requests, "backup_text", lambda kept: requests.backup_text(replace(kept, taints=()))),
+        set_to(test_requests, "backup_text", lambda kept: backups.backup_text(replace(kept, taints=()))),
         (test_requests.test_a_backup_is_read_back_as_it_was_written,),
     ),
     Sabotage(

@@ -24,6 +24,7 @@ from tests.builders import (
     a_node,
     present,
 )
+from tests.wire.test_nodefences import GOLDEN as FENCE_GOLDEN
 from tests.wire.test_remediations import GOLDEN as REMEDIATION_GOLDEN
 
 from noderemedy.core.claim import lease_of
@@ -54,6 +55,7 @@ from noderemedy.model.actions import (
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
+    StartRun,
     UncordonNode,
     WriteIncident,
     WriteLedger,
@@ -70,9 +72,10 @@ from noderemedy.model.remediationbudget import BUDGET_AT
 from noderemedy.model.replacement import Replacement, Step
 from noderemedy.model.time import Wall
 from noderemedy.model.workload import POD
+from noderemedy.wire.backups import backup_text
 from noderemedy.wire.http import Request
 from noderemedy.wire.objects import convert
-from noderemedy.wire.requests import backup_text, hold_text, render
+from noderemedy.wire.requests import hold_text, render
 
 GUARD = Guard("uid-1", "42")
 META = {"uid": "uid-1", "resourceVersion": "42"}
@@ -463,10 +466,11 @@ def test_each_action_has_one_request(action: Action, method: str, path: str, bod
 def test_every_action_is_rendered() -> None:
     """No action exists without golden bytes."""
     elsewhere = {ListPods, OpenIncident, WriteIncident, DropIncident}  # test_pods.py, test_incidents.py
+    processes = {StartRun}  # manager/runs.py
 
-    golden = [*GOLDEN, *REMEDIATION_GOLDEN]
+    golden = [*GOLDEN, *REMEDIATION_GOLDEN, *FENCE_GOLDEN]
 
-    assert set(Action.__args__) == {*elsewhere, *(type(action) for action, *_ in golden)}
+    assert set(Action.__args__) == {*elsewhere, *processes, *(type(action) for action, *_ in golden)}
 
 
 def test_a_guard_without_a_version_names_the_uid_only() -> None:

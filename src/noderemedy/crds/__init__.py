@@ -15,6 +15,8 @@ from typing import Any
 import yaml
 
 OUR_GROUP = "node-remedy.dev"
+FENCE_GROUP = "ha.k8s.io"  # seed 002 names it, and nobody else serves it
+OUR_GROUPS = (OUR_GROUP, FENCE_GROUP)
 
 
 def every() -> tuple[dict[str, Any], ...]:
@@ -28,12 +30,12 @@ def foreign() -> tuple[dict[str, Any], ...]:
 
 
 def ours() -> tuple[dict[str, Any], ...]:
-    """Those of our own group."""
+    """Those of our own groups."""
     return tuple(tree for tree in every() if is_ours(tree))
 
 
 def is_ours(tree: dict[str, Any]) -> bool:
-    return bool(tree["spec"]["group"] == OUR_GROUP)
+    return bool(tree["spec"]["group"] in OUR_GROUPS)
 
 
 @cache

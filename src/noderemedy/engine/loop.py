@@ -35,6 +35,7 @@ from noderemedy.model.refusal import Refusal, refusal_ref
 from noderemedy.model.request import Followed, Wanted, followed_ref
 from noderemedy.model.room import Present, Room, Stage, Unreadable
 from noderemedy.model.serving import Unserved, unserved_ref
+from noderemedy.model.term import TERM_AT, Term
 from noderemedy.model.time import Mono, Now, Span
 
 CLOCK_STEP_MS = 1_000
@@ -212,6 +213,7 @@ class Engine:
     def _begin_term(self, token: int, now: Now) -> None:
         """What we granted when we led before is nobody's licence now: somebody else has led meanwhile."""
         self._term = token
+        self._enter(Seen(TERM_AT, "", "", Term(token, now.mono)), now, None)
         for key in [key for key in self._facts if self.rooms[key.room].stage is Stage.GRANT]:
             self._state(key, (), now)
             self.queue.add(key)

@@ -7,6 +7,7 @@ from noderemedy.model.ids import (
     BUDGET,
     CLUSTER,
     CONFIG_MAP,
+    FENCE_REMEDIATION,
     HEALTH_CHECK,
     HOST,
     INCIDENT,
@@ -14,6 +15,7 @@ from noderemedy.model.ids import (
     MACHINE,
     METAL3_MACHINE,
     NODE,
+    NODE_FENCE,
     OPENSHIFT_HEALTH_CHECK,
     OPENSHIFT_MACHINE,
     REMEDIATION,
@@ -36,6 +38,8 @@ WANTED: dict[Kind, Wanted] = {
     LEASE: Wanted(LEASE, ("v1",), "leases", True, NARROWED[LEASE]),
     CONFIG_MAP: Wanted(CONFIG_MAP, ("v1",), "configmaps", True, NARROWED[CONFIG_MAP]),
     REMEDIATION: Wanted(REMEDIATION, ("v1alpha1",), "metal3remediations", True),
+    NODE_FENCE: Wanted(NODE_FENCE, ("v1",), "nodefences", False),
+    FENCE_REMEDIATION: Wanted(FENCE_REMEDIATION, ("v1alpha1",), "fenceremediations", True),
 }
 WITHOUT: dict[Kind, str] = {
     MACHINE: "machines of Cluster API are not repaired",
@@ -49,6 +53,8 @@ WITHOUT: dict[Kind, str] = {
     INCIDENT: "no incidents are recorded, and what needs approval is not repaired; kubectl apply -f deploy/crds",
     HOST: "no host can be powered off, so nothing is repaired through its annotations",
     REMEDIATION: "no machine is power cycled by a Metal3Remediation",
+    NODE_FENCE: "no node is fenced; kubectl apply -f deploy/crds",
+    FENCE_REMEDIATION: "no health check can have a node fenced; kubectl apply -f deploy/crds",
 }
 
 

@@ -12,15 +12,18 @@ from msgspec import Struct
 from noderemedy.model.budgetstatus import BudgetStatus
 from noderemedy.model.checkstatus import CheckStatus
 from noderemedy.model.errors import Bug
+from noderemedy.model.fenceremediation import RequestStatus
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Ref
 from noderemedy.model.incident import Detection, Record
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.machineconditions import Conditions
 from noderemedy.model.node import NodeBackup, Taint
+from noderemedy.model.nodefence import FenceSpec, FenceStatus
 from noderemedy.model.proof import Proof, Subject
 from noderemedy.model.remediation import Progress
 from noderemedy.model.replacement import Replacement
+from noderemedy.model.run import Order
 from noderemedy.model.time import Wall
 
 
@@ -349,6 +352,45 @@ class PublishRemediationStatus(Struct, frozen=True):
     progress: Progress
 
 
+class CreateNodeFence(Struct, frozen=True):
+    """Ask for a node to be fenced. Its name is the node's: that there is one already is an answer, too."""
+
+    ref: Ref
+    spec: FenceSpec
+    requested_by: str  # kind/namespace/name of the object that asks
+
+
+class DeleteNodeFence(Struct, frozen=True):
+    """Release a node: its finalizer stays until isolation and power are as they were."""
+
+    ref: Ref
+    guard: Guard
+
+
+class PublishFenceStatus(Struct, frozen=True):
+    """Record how far a NodeFence has come, before and after every act."""
+
+    ref: Ref
+    guard: Guard
+    status: FenceStatus
+
+
+class StartRun(Struct, frozen=True):
+    """Have one fence agent run once, as recorded in its NodeFence. Accepted is not done: its `Run` is what tells."""
+
+    ref: Ref  # the NodeFence
+    guard: Guard
+    order: Order  # its token is filled in by whoever carries it out
+
+
+class PublishRequestStatus(Struct, frozen=True):
+    """Tell on a FenceRemediation how far its NodeFence has come."""
+
+    ref: Ref
+    guard: Guard
+    status: RequestStatus
+
+
 Action = (
     Confirm
     | ListPods
@@ -368,6 +410,11 @@ Action = (
     | DetachVolume
     | WriteFinalizers
     | PublishRemediationStatus
+    | CreateNodeFence
+    | DeleteNodeFence
+    | PublishFenceStatus
+    | StartRun
+    | PublishRequestStatus
     | RemoveRemediationAnnotation
     | RestoreNode
     | DropBackup
@@ -390,12 +437,12 @@ Action = (
     | DropIncident
 )
 # Of what is gone already there is nothing left to do.
-DELETIONS: tuple[type, ...] = (DeleteNode, DeleteMachine, DeleteRequest, DropIncident)
+DELETIONS: tuple[type, ...] = (DeleteNode, DeleteMachine, DeleteRequest, DropIncident, DeleteNodeFence)
 READS: tuple[type, ...] = (Confirm, ListPods, ListVolumes)  # change nothing, so they need no leader and no plan
 # Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.
 REPEATABLE: tuple[type, ...] = (ListPods, ListVolumes, EvictPod, DeletePod, DetachVolume)
 # Pods and volumes of one node go one after the other on one proof: they are one act in many requests.
-IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine)
+IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine, StartRun)
 BOOKKEEPING: tuple[type, ...] = (WriteLedger, ClaimRepair)  # who may repair what: a plan takes it for done
 
 

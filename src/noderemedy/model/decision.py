@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from msgspec import Struct
 
 from noderemedy.model.actions import Action
+from noderemedy.model.facts import FactValue as FactValue  # everybody has it from here
 from noderemedy.model.ids import Ref
 from noderemedy.model.reasons import Reason
 from noderemedy.model.time import Mono
-
-
-class FactValue(Struct, frozen=True):
-    """The base of what a room derives. Facts have no uid: they are as old as their key's last look."""
-
-    uid: ClassVar[str] = ""
 
 
 class Fact(Struct, frozen=True):

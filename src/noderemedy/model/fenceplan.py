@@ -10,7 +10,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from noderemedy.model.decision import FactValue
+from noderemedy.model.facts import FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.run import Deed, SecretParameter
 from noderemedy.model.time import Span

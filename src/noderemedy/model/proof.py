@@ -38,4 +38,31 @@ class InstanceGone(Struct, frozen=True):
     seen_at: Wall
 
 
-Proof = PoweredOff | InstanceGone
+class FencedOff(Struct, frozen=True):
+    """All that can power the node was switched off by us, and said so when it was asked after that; nobody hears it."""
+
+    subject: Subject
+    methods: tuple[str, ...]
+    runs: tuple[str, ...]  # the names of the runs that asked
+    seen_at: Wall
+
+
+class StorageFenced(Struct, frozen=True):
+    """The node was cut off from the volumes that `covers` names, and from no others: frees only pods of those."""
+
+    subject: Subject
+    methods: tuple[str, ...]
+    covers: tuple[str, ...]
+    seen_at: Wall
+
+
+class Attested(Struct, frozen=True):
+    """Somebody gave their word that this boot is over: a person, or an administrator's configuration."""
+
+    subject: Subject
+    by: str
+    at: Wall
+    word: str
+
+
+Proof = PoweredOff | InstanceGone | FencedOff | StorageFenced | Attested

@@ -10,7 +10,7 @@ from enum import Enum
 
 from msgspec import Struct
 
-from noderemedy.model.decision import FactValue
+from noderemedy.model.facts import FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.time import Mono, Span, Wall
 
@@ -50,6 +50,7 @@ class Order(Struct, frozen=True):
     secrets: tuple[SecretParameter, ...]
     patience: Span  # for the whole run: what takes longer has failed
     not_after: Wall  # what has not begun by then does nothing
+    on_node: bool = False  # it runs on the node itself, as a Job bound to it (SCSI registrations); else never there
 
 
 class Power(Enum):

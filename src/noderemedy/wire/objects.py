@@ -22,6 +22,7 @@ from noderemedy.model.ids import (
     BUDGET,
     CLUSTER,
     CONFIG_MAP,
+    FENCE_REMEDIATION,
     HEALTH_CHECK,
     HOST,
     INCIDENT,
@@ -29,6 +30,7 @@ from noderemedy.model.ids import (
     MACHINE,
     METAL3_MACHINE,
     NODE,
+    NODE_FENCE,
     OPENSHIFT_HEALTH_CHECK,
     OPENSHIFT_MACHINE,
     REMEDIATION,
@@ -38,9 +40,20 @@ from noderemedy.model.ids import (
 from noderemedy.model.machine import ControllerOwner, Machine, Metal3Machine
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
-from noderemedy.model.node import Condition, Node, NodeBackup, Taint
+from noderemedy.model.node import Condition, Node, Taint
 from noderemedy.model.outcome import Seen
-from noderemedy.wire import bookkeeping, budgets, externals, healthchecks, incidents, names, remediations, shapes
+from noderemedy.wire import (
+    bookkeeping,
+    budgets,
+    externals,
+    healthchecks,
+    incidents,
+    names,
+    nodefences,
+    remediations,
+    shapes,
+)
+from noderemedy.wire.backups import backup
 from noderemedy.wire.machineconditions import read_conditions
 from noderemedy.wire.replacements import own_parts, read_replacement, template_text
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
@@ -181,19 +194,6 @@ def cluster(shape: shapes.ClusterShape) -> Cluster:
     )
 
 
-def backup(text: str) -> NodeBackup | Malformed:
-    shape = read_json(text, shapes.BackupShape)
-    if isinstance(shape, Malformed):
-        return shape
-    return NodeBackup(
-        node_uid=shape.node_uid,
-        labels=pairs(shape.labels),
-        annotations=pairs(shape.annotations),
-        taints=tuple(sorted(Taint(taint.key, taint.effect, taint.value) for taint in shape.taints)),
-        unschedulable=shape.unschedulable,
-    )
-
-
 def metal3_machine(shape: shapes.MetadataShape) -> Metal3Machine:
     owners = [owner for owner in shape.metadata.owner_references or () if owner.kind == "Machine"]
     owner = owners[0] if owners else shapes.Owner()
@@ -275,6 +275,8 @@ READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
     OPENSHIFT_HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.openshift_health_check),
     INCIDENT: (incidents.IncidentShape, incidents.incident),
     REMEDIATION: (shapes.RemediationShape, remediations.remediation),
+    NODE_FENCE: (shapes.RemediationShape, nodefences.node_fence),
+    FENCE_REMEDIATION: (shapes.RemediationShape, nodefences.fence_remediation),
 }
 ANY_TEMPLATE: tuple[Any, Callable[[Any], Any]] = (shapes.TemplateShape, externals.template)
 ANY_REQUEST: tuple[Any, Callable[[Any], Any]] = (shapes.DatedShape, externals.request)

@@ -19,9 +19,11 @@ from noderemedy.model.actions import (
     Confirm,
     CordonNode,
     CreateMachine,
+    CreateNodeFence,
     CreateRequest,
     DeleteMachine,
     DeleteNode,
+    DeleteNodeFence,
     DeletePod,
     DeleteRequest,
     DetachVolume,
@@ -38,12 +40,15 @@ from noderemedy.model.actions import (
     OpenIncident,
     PublishBudgetStatus,
     PublishCheckStatus,
+    PublishFenceStatus,
     PublishRemediationStatus,
+    PublishRequestStatus,
     RecordReplacement,
     ReleaseHost,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
+    StartRun,
     TaintOutOfService,
     UncordonNode,
     UnmarkHost,
@@ -53,10 +58,11 @@ from noderemedy.model.actions import (
     WriteLedger,
     WriteMachineConditions,
 )
+from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Kind, Ref
-from noderemedy.model.node import NodeBackup, Taint
-from noderemedy.wire import budgets, incidents, names, verbs
+from noderemedy.wire import budgets, incidents, names, nodefences, verbs
+from noderemedy.wire.backups import backup_text, taint_list
 from noderemedy.wire.bookkeeping import claim_repair, write_ledger
 from noderemedy.wire.checkstatus import status_body
 from noderemedy.wire.http import ATTACHMENTS, PODS, Request, Resource
@@ -75,8 +81,10 @@ RemediationAction = (
     | WriteFinalizers
     | PublishRemediationStatus
 )
+FenceAction = CreateNodeFence | PublishFenceStatus | PublishRequestStatus | StartRun
 RepairAction = (
     RemediationAction
+    | FenceAction
     | AddRebootAnnotation
     | RemoveRebootAnnotation
     | BackUpNode
@@ -116,8 +124,8 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return patch_status(ref, guard, status, resources[ref.kind])
         case CreateRequest():
             return create_request(action, resources)
-        case DeleteNode(ref, guard) | DeleteRequest(ref, guard) | DeleteMachine(ref, guard):
-            return verbs.delete(resources[ref.kind], ref.name, preconditions(guard), ref.namespace)
+        case DeleteNode() | DeleteRequest() | DeleteMachine() | DeleteNodeFence():
+            return delete(action, resources)
         case MarkMachine(ref, guard, check, at):
             notes = {names.NEEDS_REMEDIATION: names.MARKED_BY + check, names.ASKED_AT: str(at)}
             return annotate(ref, guard, notes, resources)
@@ -152,8 +160,33 @@ def render_repair(action: RepairAction, token: int, resources: Resources) -> Req
             return cordon(ref, guard, None, resources)
         case CreateMachine():
             return create_machine(action, resources[action.ref.kind])
+        case CreateNodeFence() | PublishFenceStatus() | PublishRequestStatus() | StartRun():
+            return render_fence(action, token, resources)
         case _:
             return render_remediation(action, token, resources)
+
+
+def render_fence(action: FenceAction, token: int, resources: Resources) -> Request:
+    """The same for what a NodeFence does. A run that is a process of ours never comes here: `manager/runs.py`."""
+    match action:
+        case CreateNodeFence(ref, spec, requested_by):
+            notes = {"annotations": {names.REQUESTED_BY: requested_by}} if requested_by else {}
+            frame = {"apiVersion": resources[ref.kind].api_version, "kind": ref.kind.kind}
+            body = {**frame, "metadata": {"name": ref.name, **notes}, "spec": nodefences.spec_body(spec)}
+            return verbs.create(resources[ref.kind], body, ref.namespace)
+        case PublishFenceStatus(ref, guard, status):
+            return patch_status(ref, guard, nodefences.status_body(status, token), resources[ref.kind])
+        case PublishRequestStatus(ref, guard, told):
+            return patch_status(ref, guard, nodefences.request_status_body(told), resources[ref.kind])
+        case StartRun():
+            raise Bug("a run is no request of the API: whoever carries it out must look for it first")
+        case _:
+            assert_never(action)
+
+
+def delete(action: DeleteNode | DeleteRequest | DeleteMachine | DeleteNodeFence, resources: Resources) -> Request:
+    ref = action.ref
+    return verbs.delete(resources[ref.kind], ref.name, preconditions(action.guard), ref.namespace)
 
 
 def render_remediation(action: RemediationAction, token: int, resources: Resources) -> Request:
@@ -280,26 +313,7 @@ def restore(action: RestoreNode, resources: Resources) -> Request:
     return patch(action.ref, {"metadata": metadata, "spec": spec}, resources)
 
 
-def taint_list(taints: tuple[Taint, ...]) -> list[dict[str, str]]:
-    return [taint(item.key, item.value, item.effect) for item in taints]
-
-
-def taint(key: str, value: str, effect: str) -> dict[str, str]:
-    return {"key": key, "effect": effect, **({"value": value} if value else {})}
-
-
 def hold_text(hold: Hold, token: int, more: Mapping[str, Any] | None = None) -> str:
     record = {"machineUid": hold.machine_uid, "since": str(hold.since), "token": token}
     node = {"nodeUid": hold.node_uid, "bootID": hold.boot_id} if hold.node_uid else {}
     return msgspec.json.encode({**record, **node, **(more or {})}).decode()
-
-
-def backup_text(backup: NodeBackup) -> str:
-    record = {
-        "nodeUid": backup.node_uid,
-        "labels": dict(backup.labels),
-        "annotations": dict(backup.annotations),
-        "taints": taint_list(backup.taints),
-        "unschedulable": backup.unschedulable,
-    }
-    return msgspec.json.encode(record).decode()
