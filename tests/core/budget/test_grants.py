@@ -376,6 +376,15 @@ def test_the_next_look_is_when_a_reservation_lapses() -> None:
     assert later(40).wall == reckon(view, NOW).until
 
 
+def test_the_next_look_is_when_a_reservation_lapses_though_nobody_waits() -> None:
+    """What is told to be in flight goes down by time alone after a short repair (seed 18 with 50 nodes)."""
+    young = Memory((Sight(machine(9), ago(20), Mono(NOW.mono.ms - 20_000)),), has_looked=True)
+
+    found = reckon(a_budget_view(ledger=a_ledger(a_reservation(9), starts=()), memory=young), NOW)
+
+    assert (1, later(40).wall) == (len(found.books.in_flight), found.until)
+
+
 def test_limits_hold_per_cluster() -> None:
     """What is in flight in one cluster takes nothing from another."""
     view = a_budget_view(an_ask(1, cluster="metal/other"), *ABOUT)

@@ -363,9 +363,10 @@ def letters_of(one: Reservation) -> int:
 
 
 def earliest(refused: list[Refused], sights: tuple[Sight, ...], view: BudgetView, now: Now) -> Wall | None:
-    """When a refusal may end by time alone: its own time, or that of a reservation that nobody needs any more."""
-    if not refused:
-        return None
+    """When time alone changes something: a refusal ends, or a reservation that nobody needs any more.
+
+    The latter also where nobody waits: what is told to be in flight would stay wrong until somebody falls sick.
+    """
     asked = {one.target for one in view.asks}
     lapses: list[Mono] = [one.since + KEPT_FOR for one in sights if one.target not in asked]
     moments = [one.until for one in refused if one.until is not None]
