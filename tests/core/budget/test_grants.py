@@ -378,7 +378,7 @@ def test_the_next_look_is_when_a_reservation_lapses() -> None:
 
 def test_the_next_look_is_when_a_reservation_lapses_though_nobody_waits() -> None:
     """What is told to be in flight goes down by time alone after a short repair (seed 18 with 50 nodes)."""
-    young = Memory((Sight(machine(9), ago(20), Mono(NOW.mono.ms - 20_000)),), has_looked=True)
+    young = Memory((Sight(machine(9), ago(600), Mono(NOW.mono.ms - 20_000)),), has_looked=True)
 
     found = reckon(a_budget_view(ledger=a_ledger(a_reservation(9), starts=()), memory=young), NOW)
 
