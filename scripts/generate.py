@@ -59,6 +59,7 @@ READ = ("get", "list", "watch")
 NEEDS: dict[str, tuple[Need, ...]] = {
     "Confirm": (),  # a live read of what is watched anyway
     "ListPods": (Need("", "pods", ("list",)),),
+    "DescribeAgent": (),  # asks a program, not the API
     "EvictPod": (Need("", "pods/eviction", ("create",)),),
     "AddRebootAnnotation": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
     "RemoveRebootAnnotation": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),

@@ -8,9 +8,10 @@ from tests.engine.tiny_api import TinyApi
 from noderemedy.engine.assumed import assumed
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import ClaimRepair, Confirm, Guard, WriteLedger
+from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.ids import LEASE, NODE, ref
 from noderemedy.model.lease import Lease
-from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, ConfigMap
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger
 from noderemedy.model.observer import contact_since
 from noderemedy.model.outcome import Seen
 from noderemedy.rooms import ROOMS, watched

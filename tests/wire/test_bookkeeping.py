@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.ids import CONFIG_MAP, LEASE, Kind, Ref
 from noderemedy.model.lease import Lease
-from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, ConfigMap, Reservation, Start
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, Reservation, Start
 from noderemedy.model.meta import Malformed
 from noderemedy.model.time import Wall
 from noderemedy.wire.bookkeeping import ledger_text, read_ledger

@@ -41,6 +41,7 @@ from noderemedy.model.actions import (
     DeleteMachine,
     DeleteNode,
     DeleteRequest,
+    DescribeAgent,
     DropBackup,
     DropIncident,
     EvictPod,
@@ -61,8 +62,10 @@ from noderemedy.model.actions import (
     WriteLedger,
     WriteMachineConditions,
 )
+from noderemedy.model.agent import agent_ref
 from noderemedy.model.budgetstatus import BudgetStatus
 from noderemedy.model.checkstatus import CheckStatus, Foreign, Told
+from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE, NODE, OPENSHIFT_HEALTH_CHECK, ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, Reservation, Start
@@ -463,10 +466,16 @@ def test_each_action_has_one_request(action: Action, method: str, path: str, bod
     assert ((("fieldManager", "node-remedy"),) if method in ("PATCH", "POST") else ()) == request.query
 
 
+def test_an_agent_is_not_asked_through_the_api() -> None:
+    """A program that would try has forgotten to ask the agent itself."""
+    with pytest.raises(Bug):
+        render(DescribeAgent(agent_ref("fence_x")), 7, RESOURCES)
+
+
 def test_every_action_is_rendered() -> None:
     """No action exists without golden bytes."""
     elsewhere = {ListPods, OpenIncident, WriteIncident, DropIncident}  # test_pods.py, test_incidents.py
-    processes = {StartRun}  # manager/runs.py
+    processes = {StartRun, DescribeAgent}  # no requests: manager/runs.py, drivers/fence
 
     golden = [*GOLDEN, *REMEDIATION_GOLDEN, *FENCE_GOLDEN]
 

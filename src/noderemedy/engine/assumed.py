@@ -6,8 +6,8 @@ A reservation or a claim is no repair: who asks what would be done wants to see 
 from __future__ import annotations
 
 from noderemedy.model.actions import Action, ClaimRepair, WriteLedger
+from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.lease import Lease
-from noderemedy.model.ledger import ConfigMap
 from noderemedy.model.outcome import Seen
 
 

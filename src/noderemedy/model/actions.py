@@ -59,6 +59,12 @@ class ListVolumes(Struct, frozen=True):
     ref: Ref
 
 
+class DescribeAgent(Struct, frozen=True):
+    """Ask an installed fence agent what it is (`model/agent.py`). No request: the program asks it where it runs."""
+
+    ref: Ref
+
+
 class AddRebootAnnotation(Struct, frozen=True):
     """Hold the host off through the baremetal operator's reboot interface, and record for whom."""
 
@@ -396,6 +402,7 @@ Action = (
     | ListPods
     | EvictPod
     | ListVolumes
+    | DescribeAgent
     | AddRebootAnnotation
     | RemoveRebootAnnotation
     | HoldHost
@@ -438,9 +445,10 @@ Action = (
 )
 # Of what is gone already there is nothing left to do.
 DELETIONS: tuple[type, ...] = (DeleteNode, DeleteMachine, DeleteRequest, DropIncident, DeleteNodeFence)
-READS: tuple[type, ...] = (Confirm, ListPods, ListVolumes)  # change nothing, so they need no leader and no plan
+# These change nothing, so they need no leader and no plan.
+READS: tuple[type, ...] = (Confirm, ListPods, ListVolumes, DescribeAgent)
 # Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.
-REPEATABLE: tuple[type, ...] = (ListPods, ListVolumes, EvictPod, DeletePod, DetachVolume)
+REPEATABLE: tuple[type, ...] = (ListPods, ListVolumes, DescribeAgent, EvictPod, DeletePod, DetachVolume)
 # Pods and volumes of one node go one after the other on one proof: they are one act in many requests.
 IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine, StartRun)
 BOOKKEEPING: tuple[type, ...] = (WriteLedger, ClaimRepair)  # who may repair what: a plan takes it for done

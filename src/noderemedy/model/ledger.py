@@ -9,7 +9,6 @@ from __future__ import annotations
 from msgspec import Struct
 
 from noderemedy.model.ids import CONFIG_MAP, SYSTEM, Ref, ref
-from noderemedy.model.meta import Malformed
 from noderemedy.model.time import Wall
 
 LEDGER_AT: Ref = ref(CONFIG_MAP, "budget-ledger", SYSTEM)
@@ -50,10 +49,3 @@ class BudgetLedger(Struct, frozen=True):
     reservations: tuple[Reservation, ...] = ()
     starts: tuple[Start, ...] = ()
     calms: tuple[Calm, ...] = ()
-
-
-class ConfigMap(Struct, frozen=True):
-    """A ConfigMap of our namespace; only the ledger is read."""
-
-    uid: str
-    ledger: BudgetLedger | Malformed | None = None

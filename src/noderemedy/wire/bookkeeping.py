@@ -13,11 +13,13 @@ import msgspec
 from msgspec import Struct
 
 from noderemedy.model.actions import ClaimRepair, WriteLedger
+from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.lease import Lease
-from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, ConfigMap, Reservation, Start
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, Reservation, Start
 from noderemedy.model.meta import Malformed
 from noderemedy.wire import names, shapes, verbs
+from noderemedy.wire.fenceconfig import fence_document
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.scalars import read_json, wall
 
@@ -95,7 +97,21 @@ def config_map(shape: ConfigMapShape) -> ConfigMap:
     meta = shape.metadata
     is_ledger = (meta.namespace, meta.name) == (LEDGER_AT.namespace, LEDGER_AT.name)
     text = (shape.data or {}).get(LEDGER_KEY) if is_ledger else None
-    return ConfigMap(meta.uid, read_ledger(text) if text is not None else None)
+    return ConfigMap(
+        uid=meta.uid,
+        ledger=read_ledger(text) if text is not None else None,
+        fence=fence_document(meta.name, is_configuration(meta), shape.data or {}) if is_at_home(meta) else None,
+    )
+
+
+def is_at_home(meta: shapes.Metadata) -> bool:
+    """Whether its namespace is ours; what somebody wrote down for a plan may name none."""
+    return meta.namespace in (LEDGER_AT.namespace, "")
+
+
+def is_configuration(meta: shapes.Metadata) -> bool:
+    """Whether it is to be read whatever its name is."""
+    return names.CONFIGURATION in (meta.labels or {})
 
 
 def lease(shape: LeaseShape) -> Lease:

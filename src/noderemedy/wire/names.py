@@ -17,6 +17,7 @@ NODE_DELETED_AT = "remediation.metal3.io/node-deleted-at"  # ours, on the Machin
 CLUSTER_PAUSED = "cluster.x-k8s.io/paused"
 PAUSED = "node-remedy.dev/paused"
 MODE = "node-remedy.dev/mode"  # on a policy: observe
+CONFIGURATION = "node-remedy.dev/configuration"  # a label, on a ConfigMap that we read whatever its name is
 APPROVAL = "node-remedy.dev/approval"  # on a policy: required
 LEADERSHIP = "node-remedy.dev/leadership"  # on a claim: the number of the one that wrote it
 GOVERN = "node-remedy.dev/govern"  # on a check that another controller looks after as well

@@ -26,6 +26,7 @@ from noderemedy.model.actions import (
     DeleteNodeFence,
     DeletePod,
     DeleteRequest,
+    DescribeAgent,
     DetachVolume,
     DropBackup,
     DropIncident,
@@ -109,6 +110,8 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return Request("GET", PODS.path(), (("fieldSelector", f"spec.nodeName={ref.name}"),))
         case ListVolumes():
             return Request("GET", ATTACHMENTS.path())
+        case DescribeAgent():
+            raise Bug("a fence agent is asked where it is installed, not through the API")
         case WriteLedger():
             return write_ledger(action, token, resources[action.ref.kind])
         case ClaimRepair():

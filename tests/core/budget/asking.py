@@ -9,8 +9,9 @@ from tests.builders import NAMESPACE, NOW, absent, ago, present
 from noderemedy.core.budget.facts import NodeHealth
 from noderemedy.core.budget.view import Ask, BudgetView, Domain, Fleet
 from noderemedy.model.budget import Refused
+from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.ids import MACHINE, NODE, Ref, ref
-from noderemedy.model.ledger import BudgetLedger, ConfigMap, Reservation, Start
+from noderemedy.model.ledger import BudgetLedger, Reservation, Start
 from noderemedy.model.meta import Malformed
 from noderemedy.model.remediationbudget import DEFAULT, RemediationBudget
 from noderemedy.model.time import Wall

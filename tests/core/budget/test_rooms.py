@@ -14,9 +14,10 @@ from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import Confirm, PublishBudgetStatus, WriteLedger
 from noderemedy.model.budget import Granted, Refused, answer, need
 from noderemedy.model.checkstatus import Told
+from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import MACHINE, NODE, Kind, Ref, ref
-from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, ConfigMap, Reservation
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Reservation
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed
 from noderemedy.model.outcome import Done, Effect, Failed, Seen

@@ -18,8 +18,10 @@ from noderemedy.model.actions import (
     ClaimRepair,
     Confirm,
     CreateMachine,
+    CreateNodeFence,
     CreateRequest,
     DeleteNode,
+    DescribeAgent,
     DropBackup,
     Guard,
     ListPods,
@@ -85,6 +87,7 @@ class World:
             self._confirmed[action.ref] = self.now.mono
             return
         assert not isinstance(action, CreateRequest | CreateMachine | OpenIncident), "not done in this world"
+        assert not isinstance(action, CreateNodeFence | DescribeAgent), "not done in this world"
         if action.guard is not None:
             self._demand(action.ref, action.guard)
         match action:

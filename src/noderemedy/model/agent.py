@@ -1,0 +1,72 @@
+"""What a fence agent says of itself: its parameters and its actions. Read from its metadata by `wire/fenceagent.py`.
+
+Configuration is checked against it (`core/fencing/agents.py`) before it is ever needed, and forms are made from it.
+The description is a pseudo-object: a program asks the installed agent (`DescribeAgent`), nobody writes it to the API.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from msgspec import Struct
+
+from noderemedy.model.decision import FactValue
+from noderemedy.model.ids import FACTS, Kind, Ref
+
+AGENT = Kind(FACTS, "FenceAgent")
+
+
+class Sort(Enum):
+    """The types of the agents' API."""
+
+    STRING = "string"
+    BOOLEAN = "boolean"
+    INTEGER = "integer"
+    SECOND = "second"  # a length of time
+    SELECT = "select"  # one of `options`
+
+
+class Parameter(Struct, frozen=True):
+    """One parameter. A deprecated one is another name of the one that obsoletes it."""
+
+    name: str
+    sort: Sort = Sort.STRING
+    is_required: bool = False
+    default: str | None = None
+    options: tuple[str, ...] = ()
+    is_deprecated: bool = False
+    obsoletes: str = ""
+    about: str = ""
+
+
+class AgentAction(Struct, frozen=True):
+    """One thing that an agent can be asked for."""
+
+    name: str
+    on_target: bool = False  # it has to run on the node itself
+    automatic: bool = False
+
+
+class AgentDescription(FactValue, frozen=True):
+    """One installed agent. With a `problem` it is there and tells nothing that can be understood."""
+
+    name: str
+    about: str = ""
+    parameters: tuple[Parameter, ...] = ()
+    actions: tuple[AgentAction, ...] = ()
+    other_names: tuple[str, ...] = ()  # under which the same agent is installed, too
+    problem: str = ""
+
+    def can(self, action: str) -> bool:
+        return any(one.name == action for one in self.actions)
+
+    def find(self, name: str) -> Parameter | None:
+        """The parameter of this name, under its newest name: `port` finds `plug`."""
+        named = {one.name: one for one in self.parameters}
+        newer = {one.obsoletes: one for one in self.parameters if one.obsoletes}
+        return newer.get(name) or named.get(name)
+
+
+def agent_ref(name: str) -> Ref:
+    """Under which name the program keeps what an agent told."""
+    return Ref("", AGENT, "", name)
