@@ -58,6 +58,14 @@ class Cache:
     def is_complete(self, kind: Kind, cluster: str = "") -> bool:
         return (cluster, kind) in self._complete
 
+    def are_complete(self, places: frozenset[tuple[str, Kind]]) -> bool:
+        """Whether all of these kinds of clusters are."""
+        return places <= self._complete
+
+    def is_set_aside(self, ref: Ref) -> bool:
+        """Whether this object is there and cannot be read."""
+        return isinstance(self._entries.get(ref), Unreadable)
+
     def count(self, kind: Kind) -> int:
         """How many objects of a kind can be read. For metrics; walks the cache."""
         return sum(1 for ref, entry in self._entries.items() if ref.kind == kind and isinstance(entry, Present))
@@ -95,7 +103,7 @@ class Cache:
         self._absent.pop(ref, None)
         if confirmed_at is None and old is not None and is_same and not is_older:
             confirmed_at = old.confirmed_at
-        obj = old.obj if old is not None and old.obj == seen.obj else seen.obj
+        obj = old.obj if old is not None and (old.obj is seen.obj or old.obj == seen.obj) else seen.obj
         first_seen = old.first_seen if old is not None and is_same else now
         changed_at = old.changed_at if old is not None and obj is old.obj else now
         self._entries[ref] = Present(obj, seen.resource_version, first_seen, confirmed_at, changed_at)
@@ -121,7 +129,7 @@ class Cache:
 
     def _note_listed(self, ref: Ref) -> bool:
         """Whether a list of this kind runs; if so, it has named this object."""
-        named = self._listing.get((ref.cluster, ref.kind))
+        named = self._listing.get((ref.cluster, ref.kind)) if self._listing else None
         if named is None:
             return False
         named.add(ref)
@@ -183,7 +191,7 @@ def precedes(one: str, other: str) -> bool:
 
     Compared as digits, not as numbers: Python refuses to read very long ones, and reads digits of all alphabets.
     """
-    return _is_number(one) and _is_number(other) and (len(one), one) < (len(other), other)
+    return (len(one), one) < (len(other), other) and _is_number(one) and _is_number(other)
 
 
 def _is_number(version: str) -> bool:

@@ -77,6 +77,7 @@ class Engine:
                 self._watchers.setdefault(kind, []).append(room)
                 if kind.group == FACTS:
                     self.cache.end_list("", kind)  # nobody lists what we derive
+        self._needed = frozenset(("", kind) for kind in self._watchers)
 
     # --- what the programs tell it ------------------------------------------------------------------------------
 
@@ -168,7 +169,7 @@ class Engine:
 
     @property
     def is_synced(self) -> bool:
-        return all(self.cache.is_complete(kind) for kind in self._watchers)
+        return self.cache.are_complete(self._needed)
 
     @property
     def wanted(self) -> tuple[Wanted, ...]:
@@ -354,7 +355,7 @@ class Engine:
             self._leave(refusal_ref(key.room, key.ref), now, None)
 
     def _enter(self, seen: Seen, now: Now, confirmed_at: Mono | None) -> None:
-        was_unreadable = isinstance(self.cache.read(seen.ref), Unreadable)
+        was_unreadable = self.cache.is_set_aside(seen.ref)
         old, is_changed = self.cache.put(seen, now.mono, confirmed_at=confirmed_at)
         if not is_changed:
             return

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Kind(Struct, frozen=True, order=True):
+class Kind(Struct, frozen=True, order=True, cache_hash=True):
     """A kind of Kubernetes object. The served version is the driver's business (discovery)."""
 
     group: str
@@ -15,7 +15,7 @@ class Kind(Struct, frozen=True, order=True):
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
 
-class Ref(Struct, frozen=True, order=True):
+class Ref(Struct, frozen=True, order=True, cache_hash=True):
     """The name of one object. `cluster` is "" for the home cluster, `namespace` "" where there is none."""
 
     cluster: str

@@ -11,7 +11,7 @@ from noderemedy.model.ids import Ref
 from noderemedy.model.time import Mono, Wall
 
 
-class Key(Struct, frozen=True, order=True):
+class Key(Struct, frozen=True, order=True, cache_hash=True):
     """What the engine queues: one object as one room looks at it."""
 
     room: str

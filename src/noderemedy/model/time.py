@@ -8,6 +8,7 @@ run-time error. `Now` is the only clock that the pure rings know: an argument.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -49,9 +50,13 @@ class Wall(Struct, frozen=True, order=True):
         return Span(self.ms - earlier.ms)
 
     def __str__(self) -> str:
-        seconds = min(max(self.ms // 1000, CALENDAR_BEGINS), CALENDAR_ENDS)
-        moment = datetime.fromtimestamp(seconds, UTC)
-        return f"{moment.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
+        return text_of(min(max(self.ms // 1000, CALENDAR_BEGINS), CALENDAR_ENDS))
+
+
+@lru_cache(maxsize=4096)
+def text_of(second: int) -> str:
+    """A second since 1970 as API timestamps spell it. Many objects tell of the same seconds."""
+    return f"{datetime.fromtimestamp(second, UTC).replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 class Mono(Struct, frozen=True, order=True):

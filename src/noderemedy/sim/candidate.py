@@ -18,6 +18,7 @@ from noderemedy.engine.leadership import (
 from noderemedy.model.ids import LEASE
 from noderemedy.model.time import Span
 from noderemedy.sim.apiserver import ApiError
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.objects import SYSTEM
 from noderemedy.sim.weather import Fate
 from noderemedy.wire.scalars import read_wall
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from noderemedy.sim.process import Process
 
 NAME = "node-remedy-manager"
+UPDATES = Options(manager="sim", verb="update")
 
 
 class Candidate:
@@ -34,6 +36,7 @@ class Candidate:
     def __init__(self, leadership: Leadership, process: Process) -> None:
         self.leadership = leadership
         self.process = process
+        self._known: Lease | None = None  # as it was read last
 
     def release(self) -> None:
         self.leadership.release(self.process.now())
@@ -77,14 +80,29 @@ class Candidate:
         api = self.process.cluster.api
         try:
             if operation.do is Do.READ:
-                return Found(read(api.get(LEASE, NAME, SYSTEM)))
+                return Found(self._read(api.get(LEASE, NAME, SYSTEM)))
             assert operation.lease is not None
             tree = render(operation.lease)
             if operation.do is Do.CREATE:
-                return Found(read(api.create(tree)))
-            return Found(read(api.update(tree)))
+                return Found(self._read(api.create(tree)))
+            stored = api.find(LEASE, NAME, SYSTEM)
+            if stored is not None and is_renewal(stored, tree):
+                return Found(self._read(api.renew(LEASE, stored, "spec", tree["spec"], UPDATES)))
+            return Found(self._read(api.update(tree)))
         except ApiError as error:
             return Missing() if error.code == 404 else Conflict()
+
+    def _read(self, tree: dict[str, Any]) -> Lease:
+        """The Lease; a version that was read before means the same again."""
+        if self._known is None or self._known.version != tree["metadata"]["resourceVersion"]:
+            self._known = read(tree)
+        return self._known
+
+
+def is_renewal(stored: dict[str, Any], tree: dict[str, Any]) -> bool:
+    """Whether an update of the very version that is stored says nothing that was not said before."""
+    version = stored["metadata"]["resourceVersion"]
+    return tree["metadata"].get("resourceVersion") == version and stored["spec"].keys() == tree["spec"].keys()
 
 
 def render(lease: Lease) -> dict[str, Any]:

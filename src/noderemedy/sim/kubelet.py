@@ -11,10 +11,13 @@ from typing import Any
 from noderemedy.model.ids import NODE
 from noderemedy.sim.agenda import Agenda, Appointment
 from noderemedy.sim.apiserver import ApiServer, WatchEvent
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.kinds import ATTACHMENT, POD
 from noderemedy.sim.server import Process, Server
 
+POSTS = Options(manager="sim", subresource="status", verb="patch")
+KUBELET_READY = {"status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
 RESOURCES = {"cpu": "16", "memory": "64Gi", "pods": "110"}
 
 
@@ -51,8 +54,22 @@ class Kubelet:
     def post_status(self) -> None:
         """Register if there is no Node, then say that all is well."""
         node = self.api.find(NODE, self.server.name) or self.api.create(self._registration())
+        if (renewed := self._renewed(node)) is not None:
+            self.api.renew(NODE, node, "status", renewed, POSTS)
+            return
         body = {"status": self._status(node)}
         self.api.patch(NODE, self.server.name, "", body, "merge", subresource="status")
+
+    def _renewed(self, node: dict[str, Any]) -> dict[str, Any] | None:
+        """The status of a Node that says all already, with the time of this heartbeat; None if there is more to say."""
+        status = node.get("status", {})
+        conditions = status.get("conditions", ())
+        if len(conditions) != 1 or status.get("nodeInfo", {}).get("bootID") != self.server.boot_id:
+            return None
+        ready = conditions[0]
+        if ready["type"] != "Ready" or any(ready.get(key) != value for key, value in KUBELET_READY.items()):
+            return None
+        return {**status, "conditions": [{**ready, "lastHeartbeatTime": str(self.agenda.wall())}]}
 
     def _registration(self) -> dict[str, Any]:
         labels = {"kubernetes.io/hostname": self.server.name, "kubernetes.io/os": "linux"}
@@ -69,14 +86,7 @@ class Kubelet:
         status = node.get("status", {})
         ready: dict[str, Any] = next((one for one in status.get("conditions", ()) if one["type"] == "Ready"), {})
         since = ready.get("lastTransitionTime", now) if ready.get("status") == "True" else now
-        condition = {
-            "type": "Ready",
-            "status": "True",
-            "reason": "KubeletReady",
-            "message": "kubelet is posting ready status",
-            "lastHeartbeatTime": now,
-            "lastTransitionTime": since,
-        }
+        condition = {"type": "Ready", **KUBELET_READY, "lastHeartbeatTime": now, "lastTransitionTime": since}
         if status.get("nodeInfo", {}).get("bootID") == self.server.boot_id:
             return {"conditions": [condition]}
         info = {"bootID": self.server.boot_id, "kubeletVersion": "v1.36.3", "systemUUID": self.server.name}

@@ -200,6 +200,12 @@ class ApiServer:
         self.settle()
         return shown(resource, found, options.version)
 
+    def renew(self, kind: Kind, old: Tree, part: str, value: Tree, options: Options) -> Tree:
+        """Replace one part of a stored object by a value that is known to be in shape (`writes.renew`)."""
+        found = self.writes.renew(self.resources.of(kind), old, part, value, options)
+        self.settle()
+        return found
+
     def delete(
         self,
         kind: Kind,
