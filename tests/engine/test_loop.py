@@ -54,20 +54,20 @@ def always(view: Any, now: Now) -> Decision:
 def test_whether_all_is_listed_is_asked_once_per_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """No look of ours changes that, and a first step has thousands of them."""
     engine = an_engine(a_room(idle))
-    asked: list[Kind] = []
-    is_complete = engine.cache.is_complete
+    asked: list[frozenset[tuple[str, Kind]]] = []
+    are_complete = engine.cache.are_complete
 
-    def noted(kind: Kind) -> bool:
-        asked.append(kind)
-        return is_complete(kind)
+    def noted(places: frozenset[tuple[str, Kind]]) -> bool:
+        asked.append(places)
+        return are_complete(places)
 
-    monkeypatch.setattr(engine.cache, "is_complete", noted)
+    monkeypatch.setattr(engine.cache, "are_complete", noted)
     for number in range(50):
         engine.seen(a_seen(ref(NODE, f"n{number}")), NOW)
     step(engine)
 
     assert not engine.queue
-    assert [NODE] == asked
+    assert [{("", NODE)}] == asked
 
 
 def test_nothing_is_decided_before_all_kinds_are_listed() -> None:

@@ -30,6 +30,7 @@ from tests.model import test_actions, test_reasons, test_time
 from tests.sabotage.checkstatus import CHECK_STATUS
 from tests.sabotage.external import EXTERNAL
 from tests.sabotage.running import Harm, Sabotage, item_to, set_to
+from tests.sim import test_decoding
 from tests.wire import test_answers, test_objects, test_requests
 
 from noderemedy.core import safety
@@ -45,6 +46,7 @@ from noderemedy.model.host import Power
 from noderemedy.model.outcome import Done, Failed
 from noderemedy.model.room import Unreadable
 from noderemedy.model.time import Mono, Span
+from noderemedy.sim import decoding
 from noderemedy.wire import answers, backups, http, names, objects, requests
 
 POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.step, queue.Timers.due
@@ -575,6 +577,11 @@ ENGINE = (
             test_cache.test_what_cannot_be_read_is_neither_present_nor_absent,
             test_orphan.test_a_hold_of_a_machine_that_cannot_be_read_is_no_orphan,
         ),
+    ),
+    Sabotage(
+        "whatever happens to a node is a heartbeat to the simulator",
+        set_to(decoding, "is_heartbeat", lambda old, new: True),
+        (test_decoding.test_what_is_more_than_a_heartbeat_is_decoded_anew,),
     ),
     Sabotage(
         "any version mends or spoils",

@@ -27,6 +27,7 @@ from tests.sim.apiserver.support import (
 from noderemedy.model.time import Wall
 from noderemedy.sim.apiserver import ADMIN, ApiError, ApiServer, Tree, User, WatchEvent
 from noderemedy.sim.apiserver.admission import Hook
+from noderemedy.sim.apiserver.options import Options
 from noderemedy.wire.http import Request
 
 
@@ -295,6 +296,23 @@ def rule_hooks(server: ApiServer) -> None:
         ask(server, "GET", "/api/v1/nodes").status,
         server.resource_version,
     )
+
+
+def rule_renewal(server: ApiServer) -> None:
+    """What says the same again later is a write like a patch: hooks, version, watchers, owners of fields."""
+    status = {"conditions": [{"type": "Ready", "status": "True", "lastHeartbeatTime": "2030-01-01T00:00:00Z"}]}
+    server.create(a_node("one"))
+    old = server.patch(NODE, "one", "", {"status": status}, subresource="status")
+    told: list[WatchEvent] = []
+    verbs: list[str] = []
+    server.subscribe(NODE, told.append)
+    server.hooks.append(lambda verb, resource, old, new, user: verbs.append(verb))
+    options = Options(manager="sim", subresource="status", verb="patch")
+    condition = {**old["status"]["conditions"][0], "lastHeartbeatTime": "2030-01-01T00:00:05Z"}
+    renewed = server.renew(NODE, old, "status", {**old["status"], "conditions": [condition]}, options)
+    patched = server.patch(NODE, "one", "", {"status": {"conditions": [condition]}}, subresource="status")
+    assert (renewed, [renewed], ["patch/status"]) == (patched, [event.tree for event in told], verbs)
+    assert int(old["metadata"]["resourceVersion"]) + 1 == int(renewed["metadata"]["resourceVersion"])
 
 
 def rule_authorizer(server: ApiServer) -> None:

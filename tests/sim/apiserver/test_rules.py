@@ -41,6 +41,8 @@ SABOTAGES: dict[str, tuple[str, str, Callable[..., Any]]] = {
     "the past is never gone": ("gone", "store.check_remembered", nothing),
     "pages show the present": ("pages", "lists._moment", lambda query, token, limit: -1),
     "hooks are not asked": ("hooks", "admission.check", nothing),
+    "renewals are not stored": ("renewal", "writes.renew", lambda resource, old, part, value, options: old),
+    "renewals ask nobody": ("renewal", "admission.check", nothing),
     "everybody may": ("authorizer", "rest.authorize", nothing),
 }
 """What is broken: the rule that notices, the method that is replaced, and by what."""
