@@ -101,8 +101,9 @@ class Candidate:
 
 def is_renewal(stored: dict[str, Any], tree: dict[str, Any]) -> bool:
     """Whether an update of the very version that is stored says nothing that was not said before."""
-    version = stored["metadata"]["resourceVersion"]
-    return tree["metadata"].get("resourceVersion") == version and stored["spec"].keys() == tree["spec"].keys()
+    version: str = stored["metadata"]["resourceVersion"]
+    before: dict[str, Any] = stored["spec"]
+    return bool(tree["metadata"].get("resourceVersion") == version and before.keys() == tree["spec"].keys())
 
 
 def render(lease: Lease) -> dict[str, Any]:
