@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noderemedy.core import clusters
+from noderemedy.core import clusters, outofservice
 from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
 from noderemedy.core.budget import spec as budget_spec
@@ -26,6 +26,7 @@ ROOMS: tuple[Room, ...] = (
     annotation.ROOM,
     replacing.ROOM,
     metal3_remediation.ROOM,
+    outofservice.ROOM,
     health.ROOM,
     budget.ROOM,
     diary.ROOM,

@@ -8,13 +8,18 @@ import pytest
 from tests.builders import NOW
 from tests.engine.bench import WHY, A, B, C, a_room, a_seen, an_engine, drop, step, want
 
+from noderemedy.core.healthcheck.facts import PermitFact, VerdictFact
+from noderemedy.model.budget import Granted, need
 from noderemedy.model.decision import NOTHING, Decision, Fact, FactValue
-from noderemedy.model.ids import FACTS, NODE, Kind, Ref, ref
+from noderemedy.model.healthcheck import Unhealthy, Unjudged
+from noderemedy.model.ids import FACTS, HEALTH_CHECK, NODE, Kind, Ref, ref
 from noderemedy.model.outcome import Key
+from noderemedy.model.reasons import RoomBroken
 from noderemedy.model.room import Index, Present, Reader, Room, Stage
 from noderemedy.model.time import Now
 
-VERDICT = Kind(FACTS, "Verdict")
+VERDICT, GRANT = Kind(FACTS, "Verdict"), Kind(FACTS, "Grant")
+HEALTH_AT = ref(HEALTH_CHECK, "workers", "metal")
 POOL = ref(Kind(FACTS, "Pool"), "all")
 
 
@@ -164,6 +169,46 @@ def test_a_grant_of_an_earlier_term_is_none(token: int, seen: list[bool]) -> Non
 def test_facts_need_no_list() -> None:
     """An engine is synced as soon as the API's kinds are: nobody lists facts."""
     assert an_engine(judged(), counting([])).is_synced
+
+
+class Licence(FactValue, frozen=True):
+    """A fact that needs somebody who stands by it."""
+
+    def if_broken(self, problem: str) -> None:
+        return None
+
+
+def test_what_a_room_stated_outlives_its_breaking() -> None:
+    """A key whose room raises still states what was so; a licence ends, and all is stated anew when it is mended."""
+
+    def breaks_on_two(view: Any, now: Now) -> Decision:
+        if view[1].unschedulable:
+            raise ValueError("two")
+        return Decision(facts=(Fact(verdict_of(A), Sick(True)), Fact(ref(GRANT, "one"), Licence())), because=(WHY,))
+
+    engine = an_engine(a_room(breaks_on_two, name="judge", stage=Stage.VERDICT))
+
+    def stated() -> list[bool]:
+        return [isinstance(engine.cache.read(at), Present) for at in (verdict_of(A), ref(GRANT, "one"))]
+
+    found = []
+    for version, is_broken in enumerate((False, True, True, False)):
+        engine.seen(a_seen(A, str(version), unschedulable=is_broken, labels={"look": str(version)}), NOW)
+        step(engine)
+        found.append(stated())
+
+    assert [[True, True], [True, False], [True, False], [True, True]] == found
+
+
+def test_what_is_left_of_each_fact() -> None:
+    """A need goes on; a grant ends; a verdict becomes none, and the permission of a check closes."""
+    verdict = VerdictFact(HEALTH_AT, Unhealthy(NOW.wall, ()), is_under_repair=False)
+    asked = need(A, "test", NOW.wall, is_running=True).value
+
+    left = [one.if_broken("x") for one in (asked, Granted(A, NOW.wall), verdict, PermitFact(HEALTH_AT, is_open=True))]
+
+    judged = VerdictFact(HEALTH_AT, Unjudged((RoomBroken("x"),)), is_under_repair=False)
+    assert [asked, None, judged, PermitFact(HEALTH_AT, is_open=False)] == left
 
 
 def test_a_room_states_only_its_own_facts() -> None:

@@ -24,10 +24,11 @@ from tests.engine.bench import (
     step,
     want,
 )
+from tests.model.test_actions import a_proof
 
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.trace import Record, Trace
-from noderemedy.model.actions import AddRebootAnnotation, Confirm, DropBackup, Guard
+from noderemedy.model.actions import AddRebootAnnotation, Confirm, DeletePod, DropBackup, Guard
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
@@ -36,6 +37,7 @@ from noderemedy.model.outcome import Done, Failed, Seen, Unknown
 from noderemedy.model.reasons import RoomBroken
 from noderemedy.model.room import Absent, Present, Reader
 from noderemedy.model.time import Mono, Now, Span, Wall
+from noderemedy.model.workload import POD
 
 
 def once(view: Any, now: Now) -> Decision:
@@ -339,6 +341,28 @@ def test_two_irreversible_actions_are_refused() -> None:
 
     assert () == output.effects
     assert [RoomBroken] == [type(notice.reason) for notice in output.notices]
+
+
+@pytest.mark.parametrize(("seconds", "then"), [(0.5, "DeletePod"), (5.5, None)])
+def test_a_proof_lasts_for_seconds(seconds: float, then: str | None) -> None:
+    """Of many acts on one proof those that would begin too late are dropped, and the key is looked at again."""
+    proof = a_proof()
+    pods = [DeletePod(ref(POD, name, "default"), Guard(name), proof.subject, proof) for name in ("one", "two")]
+    looks: list[int] = []
+
+    def decide(view: Any, now: Now) -> Decision:
+        looks.append(now.mono.ms - NOW.mono.ms)
+        return want(*pods)
+
+    engine = an_engine(a_room(decide, may=frozenset({DeletePod})))
+    engine.seen(a_seen(), NOW)
+    effect = only_effect(engine)
+
+    following = done(engine, effect, later(seconds))
+    step(engine, later(seconds))
+
+    assert then == (type(following.action).__name__ if following else None)
+    assert [0] + ([] if then else [round(seconds * 1000)]) == looks
 
 
 # --- time ----------------------------------------------------------------------------------------------------

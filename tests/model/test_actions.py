@@ -26,6 +26,7 @@ from noderemedy.model.actions import (
 from noderemedy.model.errors import Bug, NodeRemedyError, Permanent, Temporary, Theirs
 from noderemedy.model.host import Power
 from noderemedy.model.ids import MACHINE, NODE, ref
+from noderemedy.model.node import OutOfService
 from noderemedy.model.proof import PoweredOff, Subject
 from noderemedy.model.time import Span
 from noderemedy.model.workload import ATTACHMENT, POD
@@ -73,7 +74,9 @@ def test_nothing_is_freed_on_another_proof(freeing: Any, proof: Any) -> None:
     """The taint, a pod and a volume demand what a Node demands: a proof for that very boot."""
     subject = Subject("node-uid-1", "boot-1")
     build: Callable[[], object] = {
-        TaintOutOfService: lambda: TaintOutOfService(NODE_AT, GUARD, "boot-1", (), proof),
+        TaintOutOfService: lambda: TaintOutOfService(
+            NODE_AT, GUARD, "boot-1", (), OutOfService("room", "a/b", "uid"), proof
+        ),
         DeletePod: lambda: DeletePod(ref(POD, "p", "default"), Guard("pod"), subject, proof),
         DetachVolume: lambda: DetachVolume(ref(ATTACHMENT, "v"), Guard("volume"), subject, proof),
     }[freeing]

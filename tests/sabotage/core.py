@@ -36,6 +36,7 @@ from tests.wire import test_answers, test_objects, test_requests
 from noderemedy.core import safety
 from noderemedy.core.budget import grants
 from noderemedy.core.gates import Blocked, unpaused
+from noderemedy.core.healthcheck.facts import VerdictFact
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import annotation, backup, cleanup, gates, links, view, waiting
 from noderemedy.core.metal3.annotation import TABLE, Says, row
@@ -612,6 +613,21 @@ ENGINE = (
         "facts outlive what states them",
         set_to(loop.Engine, "_state", lambda self, key, facts, now: facts and STATE(self, key, facts, now)),
         (test_facts.test_facts_go_with_their_key,),
+    ),
+    Sabotage(
+        "a room that breaks takes its facts along",
+        set_to(loop.Engine, "_kept", lambda self, key, problem: ()),
+        (test_facts.test_what_a_room_stated_outlives_its_breaking,),
+    ),
+    Sabotage(
+        "a proof lasts for ever",
+        set_to(loop, "PROVEN", ()),
+        (test_loop.test_a_proof_lasts_for_seconds,),
+    ),
+    Sabotage(
+        "an old verdict is a verdict",
+        set_to(VerdictFact, "if_broken", lambda self, problem: self),
+        (test_facts.test_what_is_left_of_each_fact,),
     ),
     Sabotage(
         "stages are one line",

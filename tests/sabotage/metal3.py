@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
+from tests.core import test_outofservice as orphans
 from tests.core.metal3 import test_explained as explained
 from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_remediations as wire_tests
 
-from noderemedy.core import conditions, freeing, safety
+from noderemedy.core import conditions, freeing, machines, outofservice, safety
 from noderemedy.core.gates import budgeted
 from noderemedy.core.metal3 import (
     emptying,
@@ -30,6 +31,7 @@ from noderemedy.model.budget import need
 from noderemedy.model.decision import NOTHING
 from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
 from noderemedy.model.meta import Malformed
+from noderemedy.model.node import OutOfService
 from noderemedy.model.remediation import Evidence, Phase, Strategy
 from noderemedy.model.time import Span
 from noderemedy.model.workload import FreeBy
@@ -189,6 +191,49 @@ SABOTAGES = (
         (room_tests.test_every_situation,),
     ),
     Sabotage(
+        "a Node is known by its name",
+        set_to(emptying, "is_replaced", lambda seen: False),
+        (room_tests.test_every_situation,),
+    ),
+    Sabotage(
+        "a boot id is always there",
+        set_to(steps, "ready_since", lambda node: None),
+        (room_tests.test_a_node_without_boot_ids_is_back,),
+    ),
+    Sabotage(
+        "what the Node said when its host was off is forgotten",
+        set_to(remediation, "ready_since", lambda node: None),
+        (room_tests.test_what_the_node_said_when_its_host_was_off_is_recorded,),
+    ),
+    Sabotage(
+        "a mark is not looked at",
+        set_to(freeing, "mark_of", lambda node, uid="": OutOfService("metal3-remediation", "metal/worker-0", "x")),
+        (room_tests.test_every_situation, orphans.test_what_becomes_of_a_taint),
+    ),
+    Sabotage(
+        "a Node that cannot be read is not waited for",
+        set_to(leaving, "left", lambda seen: ()),
+        (
+            room_tests.test_a_request_that_is_deleted,
+            room_tests.test_a_finalizer_waits_for_an_unreadable_node_only_so_long,
+        ),
+    ),
+    Sabotage(
+        "a taint goes before its node is back",
+        set_to(outofservice, "is_back", lambda seen: True),
+        (orphans.test_what_becomes_of_a_taint,),
+    ),
+    Sabotage(
+        "a request that is not in the cache is gone",
+        set_to(safety, "is_confirmed", lambda entry, now: True),
+        (orphans.test_that_a_request_is_gone_is_read_live,),
+    ),
+    Sabotage(
+        "the end of a request wakes nobody",
+        set_to(outofservice, "BY_OWNER", machines.BY_NODE),
+        (orphans.test_the_end_of_a_request_concerns_its_node,),
+    ),
+    Sabotage(
         "every taint is ours",
         set_to(freeing, "is_tainted", lambda node: False),
         (room_tests.test_how_to_free_is_as_the_spec_says, room_tests.test_freed_is_recorded),
@@ -200,7 +245,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "the taint replaces all others",
-        set_to(freeing, "taint", lambda work, proof: freeing.Step((replace_taints(work, proof),), ())),
+        set_to(freeing, "taint", lambda work, *rest: freeing.Step((replace_taints(work, rest[-1]),), ())),
         (room_tests.test_a_taint_carries_a_proof_and_keeps_the_others,),
     ),
     Sabotage(
@@ -326,7 +371,12 @@ SABOTAGES = (
 
 def replace_taints(work: Any, proof: Any) -> Any:
     return TaintOutOfService(
-        work.node_at, Guard(work.node.uid, work.version), work.node.boot_id, (freeing.OUT_OF_SERVICE,), proof
+        work.node_at,
+        Guard(work.node.uid, work.version),
+        work.node.boot_id,
+        (freeing.OUT_OF_SERVICE,),
+        OutOfService("metal3-remediation", "metal/worker-0", "remediation-uid-1", "boot-1"),
+        proof,
     )
 
 

@@ -25,7 +25,7 @@ COMMANDS = pages.parse(TEXT).program("When no manager comes back").splitlines()
 # the words of the table -> the command that they mean
 MEANT = {
     "release the host": ["reboot.metal3.io/metal3-remediation-"],
-    "remove the taint": ["kubectl taint"],
+    "remove the taint": ["kubectl taint", "kubectl annotate nodes"],
     "unmark the host": ["capi.metal3.io/unhealthy-"],
     "remove the request": ["kubectl patch", "kubectl delete"],
 }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from noderemedy.model.ids import HOST, MACHINE, NODE, Kind
+from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION, Kind
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.kinds import POD
+from noderemedy.sim.lifecycle import OUT_OF_SERVICE, is_out_of_service
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
 from noderemedy.sim.run import calm
@@ -81,6 +82,40 @@ def test_the_node_never_returns(stage: Stage) -> None:
     assert names.REBOOT not in notes(cluster, HOST, host_of(SICK))
     assert cluster.servers[SICK].has_power
     assert [] == checkers.violations
+
+
+def test_a_taint_whose_request_was_torn_off_goes_when_the_node_is_back(stage: Stage) -> None:
+    """Somebody removes the finalizer by hand while the node is out of service: its mark says that the taint is ours."""
+    cluster, checkers, process = stage
+    cluster.servers[SICK].hang()
+    run(cluster, 2)
+    cluster.remediate(SICK, strategy="reboot", freeBy="taint")
+    while not is_out_of_service(cluster.api.get(NODE, SICK)):
+        run(cluster, 0.02)
+    cluster.api.patch(REMEDIATION, machine_of(SICK), NAMESPACE, {"metadata": {"finalizers": []}}, "merge")
+    cluster.recall(SICK)
+    run(cluster, 1)
+    is_kept = is_out_of_service(cluster.api.get(NODE, SICK))
+    run(cluster, 25)
+    checkers.at_rest(process.engine)
+
+    assert is_kept, "until the node is back"
+    assert [] == checkers.violations
+    assert "TaintOrphaned" in told(process)
+
+
+def test_a_person_s_taint_is_never_ours(stage: Stage) -> None:
+    """Somebody took the node out of service by hand before it was remediated: that stays, whatever becomes of it."""
+    cluster, _, process = stage
+    cluster.servers[SICK].hang()
+    taints = [{"key": OUT_OF_SERVICE, "value": "nodeshutdown", "effect": "NoExecute"}]
+    cluster.api.patch(NODE, SICK, "", {"spec": {"taints": taints}}, "merge")
+    cluster.remediate(SICK, strategy="reboot", freeBy="taint")
+    run(cluster, 25)
+
+    assert 2 == cluster.servers[SICK].boots
+    assert is_out_of_service(cluster.api.get(NODE, SICK))
+    assert "UntaintOutOfService" not in process.acted
 
 
 def test_a_dead_bmc_frees_nothing(stage: Stage) -> None:

@@ -7,7 +7,18 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import HOST_AT, NODE_AT, NOW, REMEDIATION_AT, RESOURCES, a_host_tree, a_node, ago, present
+from tests.builders import (
+    HOST_AT,
+    NODE_AT,
+    NOW,
+    REMEDIATION_AT,
+    RESOURCES,
+    a_host_tree,
+    a_node,
+    a_node_tree,
+    ago,
+    present,
+)
 from tests.core.metal3.remediations import UID, a_held_host, a_remediation
 from tests.wire.test_answers import ended
 
@@ -31,6 +42,7 @@ from noderemedy.model.actions import (
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import HOST, NODE, REMEDIATION, ref
 from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.node import OutOfService
 from noderemedy.model.outcome import Done, Failed
 from noderemedy.model.proof import Subject
 from noderemedy.model.remediation import FINALIZER, Evidence, Metal3Remediation, Phase, Progress, Strategy
@@ -45,7 +57,7 @@ HOST_PATH = "/apis/metal3.io/v1alpha1/namespaces/metal/baremetalhosts/rack1-u07"
 PATH = "/apis/remediation.metal3.io/v1alpha1/namespaces/metal/metal3remediations/worker-0"
 SUBJECT = Subject("node-uid-1", "boot-1")
 HOLD = Hold("machine-uid-1", ago(0), "node-uid-1", "boot-1", 0, "metal/worker-0", False)
-EVIDENCE = Evidence("m", "n", "b", "h", ago(9), "PoweredOff", FreeBy.TAINT, ago(8), ago(7))
+EVIDENCE = Evidence("m", "n", "b", "h", ago(9), ago(99), "PoweredOff", FreeBy.TAINT, ago(8), ago(7))
 PROGRESS = Progress(Phase.WAITING, ago(60), 2, ago(90), EVIDENCE, 3, a_remediation(Phase.WAITING).progress.conditions)
 
 
@@ -71,6 +83,7 @@ RECORD = {
     "poweredOn": False,
 }
 TAINT = {"key": "node.kubernetes.io/out-of-service", "value": "nodeshutdown", "effect": "NoExecute"}
+MARK = OutOfService("metal3-remediation", "metal/worker-0", "uid-7", "boot-1")
 GOLDEN: list[tuple[Action, str, str, Any]] = [
     (ListVolumes(NODE_AT), "GET", "/apis/storage.k8s.io/v1/volumeattachments", None),
     (
@@ -103,16 +116,23 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
     ),
     (UnmarkHost(HOST_AT, GUARD), "PATCH", HOST_PATH, notes(**{"capi.metal3.io/unhealthy": None})),
     (
-        TaintOutOfService(NODE_AT, Guard("node-uid-1", "42"), "boot-1", (OUT_OF_SERVICE,), a_proof()),
+        TaintOutOfService(NODE_AT, Guard("node-uid-1", "42"), "boot-1", (OUT_OF_SERVICE,), MARK, a_proof()),
         "PATCH",
         "/api/v1/nodes/worker-0",
-        {"metadata": {"uid": "node-uid-1", "resourceVersion": "42"}, "spec": {"taints": [TAINT]}},
+        {
+            "metadata": {
+                "uid": "node-uid-1",
+                "resourceVersion": "42",
+                "annotations": {"node-remedy.dev/out-of-service-by": "metal3-remediation metal/worker-0 uid-7 boot-1"},
+            },
+            "spec": {"taints": [TAINT]},
+        },
     ),
     (
         UntaintOutOfService(NODE_AT, GUARD, ()),
         "PATCH",
         "/api/v1/nodes/worker-0",
-        {"metadata": META, "spec": {"taints": []}},
+        {"metadata": {**META, "annotations": {"node-remedy.dev/out-of-service-by": None}}, "spec": {"taints": []}},
     ),
     (
         DeletePod(ref(POD, "db-0", "default"), Guard("pod-1"), SUBJECT, a_proof()),
@@ -151,6 +171,7 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
                         "bootID",
                         "hostUid",
                         "hostOffAt",
+                        "nodeReadySince",
                         "proof",
                         "freedBy",
                         "taintedAt",
@@ -181,6 +202,26 @@ def test_a_status_is_read_back_as_it_was_written() -> None:
     written = json.loads(render(PublishRemediationStatus(REMEDIATION_AT, GUARD, PROGRESS), 7, RESOURCES).body)
 
     assert PROGRESS == read({}, written["status"]).progress
+
+
+@pytest.mark.parametrize("boot_id", ["boot-1", ""])
+def test_the_mark_of_a_taint_is_read_back_and_is_no_annotation_of_the_node(boot_id: str) -> None:
+    """It says whose taint it is, and no backup takes it along."""
+    mark = replace(MARK, boot_id=boot_id)
+    taint = TaintOutOfService(NODE_AT, Guard("node-uid-1"), "boot-1", (OUT_OF_SERVICE,), mark, a_proof())
+    notes = json.loads(render(taint, 7, RESOURCES).body)["metadata"]["annotations"]
+
+    node = convert(NODE, a_node_tree(annotations={**notes, "team": "x"})).obj
+
+    assert (mark, (("team", "x"),)) == (node.out_of_service, node.annotations)
+
+
+@pytest.mark.parametrize("text", ["", "me", "a b c d e", "room  uid boot"])
+def test_a_mark_that_cannot_be_read_is_nobody_s(text: str) -> None:
+    """Whoever wrote it, it is not absent, and names no owner."""
+    node = convert(NODE, a_node_tree(annotations={"node-remedy.dev/out-of-service-by": text})).obj
+
+    assert isinstance(node.out_of_service, Malformed)
 
 
 def test_a_hold_is_read_back_as_it_was_written() -> None:

@@ -22,7 +22,7 @@ from noderemedy.model.actions import (
     TaintOutOfService,
 )
 from noderemedy.model.ids import Ref
-from noderemedy.model.node import Node, Taint
+from noderemedy.model.node import Node, OutOfService, Taint
 from noderemedy.model.proof import Proof
 from noderemedy.model.reasons import FreeingWorkload, ListingWorkload, Reason, WaitingForWorkload
 from noderemedy.model.room import Absent, Entry, Present, Reader
@@ -90,11 +90,18 @@ def without_taint(node: Node) -> tuple[Taint, ...]:
     return tuple(one for one in node.taints if one.key != OUT_OF_SERVICE.key)
 
 
-def taint(work: Workload, proof: Proof) -> Step:
-    """Tell Kubernetes that the node is out of service."""
+def mark_of(node: Node, uid: str = "") -> OutOfService | None:
+    """Our mark on a Node; with a uid that of one request only."""
+    mark = node.out_of_service
+    return mark if isinstance(mark, OutOfService) and uid in ("", mark.uid) else None
+
+
+def taint(work: Workload, room: str, owner: Ref, uid: str, proof: Proof) -> Step:
+    """Tell Kubernetes that the node is out of service, and write beside it for whom: the request may be gone first."""
     node = work.node
     taints = tuple(sorted((*node.taints, OUT_OF_SERVICE)))
-    action = TaintOutOfService(work.node_at, Guard(node.uid, work.version), node.boot_id, taints, proof)
+    by = OutOfService(room, f"{owner.namespace}/{owner.name}", uid, node.boot_id)
+    action = TaintOutOfService(work.node_at, Guard(node.uid, work.version), node.boot_id, taints, by, proof)
     return Step((action,), (FreeingWorkload(work.node_at.name, FreeBy.TAINT.value),))
 
 

@@ -24,7 +24,8 @@ from noderemedy.engine.queue import Queue, Timers
 from noderemedy.engine.telling import Notice, Telling
 from noderemedy.engine.trace import Trace
 from noderemedy.engine.wants import Wants
-from noderemedy.model.actions import IRREVERSIBLE, READS, Action
+from noderemedy.model import proof
+from noderemedy.model.actions import IRREVERSIBLE, PROVEN, READS, Action
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.errors import Bug
 from noderemedy.model.ids import FACTS, Kind, Ref
@@ -64,6 +65,7 @@ class Engine:
         self._facts: dict[Key, tuple[Ref, ...]] = {}  # what a key states
         self._stated: dict[Ref, Key] = {}  # which key states a fact
         self._lists: dict[Key, dict[Ref, None]] = {}  # what a key had listed live, and nobody watches
+        self._decided_at: dict[Key, Mono] = {}  # of the decision whose actions are in flight
         self._telling = Telling()
         self._clock_offset_ms: int | None = None
         self._term: int | None = None  # the token under which we acted last
@@ -158,10 +160,11 @@ class Engine:
                 self._no_refusal(effect.key, now)
             if not isinstance(effect.action, READS):
                 self._telling.no_complaint(effect.key)
-            if rest:
+            if rest and not (isinstance(rest[0], PROVEN) and self._is_long_ago(effect.key, now)):
                 return self._begin(effect.key, rest, now, effect.token)
         else:
             self._in_trouble(effect, outcome, now)
+        self._decided_at.pop(effect.key, None)
         self.queue.add(effect.key)
         return None
 
@@ -252,7 +255,14 @@ class Engine:
         if self._is_dry:
             self._assume(actions, now)
             actions = tuple(action for action in actions if isinstance(action, READS))
-        return self._begin(key, actions, now, token) if actions else None
+        if not actions:
+            return None
+        self._decided_at[key] = now.mono
+        return self._begin(key, actions, now, token)
+
+    def _is_long_ago(self, key: Key, now: Now) -> bool:
+        """Whether a decision is too old for what its proof allowed (rule 3 of the architecture): it is made anew."""
+        return now.mono.since(self._decided_at[key]) > proof.LASTS
 
     def _assume(self, actions: tuple[Action, ...], now: Now) -> None:
         """Who only looks takes our own bookkeeping for done: what is behind it is of interest."""
@@ -276,8 +286,13 @@ class Engine:
         except Exception as broken:  # noqa: BLE001  the outermost place that knows the key: the others go on
             problem = str(broken) if isinstance(broken, AssertionError | Bug) and str(broken) else repr(broken)
             self.trace.record(now, "broken", key, problem)
-            return Decision(because=(RoomBroken(problem),))
+            return Decision(because=(RoomBroken(problem),), facts=self._kept(key, problem))
         return decision
+
+    def _kept(self, key: Key, problem: str) -> tuple[Fact, ...]:
+        """What a key whose room broke stated last: a repair that runs is still one, and counts."""
+        found = [(ref, self._object(ref).if_broken(problem)) for ref in self._facts.get(key, ())]
+        return tuple(Fact(ref, value) for ref, value in found if value is not None)
 
     def _demand(self, key: Key, room: Room, decision: Decision) -> None:
         """What every decision must keep to."""

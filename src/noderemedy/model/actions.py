@@ -18,7 +18,7 @@ from noderemedy.model.ids import Ref
 from noderemedy.model.incident import Detection, Record
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.machineconditions import Conditions
-from noderemedy.model.node import NodeBackup, Taint
+from noderemedy.model.node import NodeBackup, OutOfService, Taint
 from noderemedy.model.nodefence import FenceSpec, FenceStatus
 from noderemedy.model.proof import Proof, Subject
 from noderemedy.model.remediation import Progress
@@ -140,6 +140,7 @@ class TaintOutOfService(Struct, frozen=True):
     guard: Guard
     boot_id: str
     taints: tuple[Taint, ...]  # the whole list, as it shall be
+    by: OutOfService  # goes onto the Node in the same write: whoever comes later knows whose taint it is
     proof: Proof
 
     def __post_init__(self) -> None:
@@ -147,7 +148,7 @@ class TaintOutOfService(Struct, frozen=True):
 
 
 class UntaintOutOfService(Struct, frozen=True):
-    """Take that taint off again."""
+    """Take that taint off again, and what says that it was ours."""
 
     ref: Ref
     guard: Guard
@@ -449,6 +450,8 @@ DELETIONS: tuple[type, ...] = (DeleteNode, DeleteMachine, DeleteRequest, DropInc
 READS: tuple[type, ...] = (Confirm, ListPods, ListVolumes, DescribeAgent)
 # Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.
 REPEATABLE: tuple[type, ...] = (ListPods, ListVolumes, DescribeAgent, EvictPod, DeletePod, DetachVolume)
+# What takes a proof: of a decision that asked for many, those that come too late are dropped, and it proves anew.
+PROVEN: tuple[type, ...] = (DeleteNode, TaintOutOfService, DeletePod, DetachVolume)
 # Pods and volumes of one node go one after the other on one proof: they are one act in many requests.
 IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine, StartRun)
 BOOKKEEPING: tuple[type, ...] = (WriteLedger, ClaimRepair)  # who may repair what: a plan takes it for done

@@ -32,6 +32,9 @@ class Granted(FactValue, frozen=True):
     target: Ref
     at: Wall
 
+    def if_broken(self, problem: str) -> None:
+        """Nothing: a licence needs somebody who stands by it."""
+
 
 class Refused(FactValue, frozen=True):
     """Not now. `until` is None where something else than time must change."""

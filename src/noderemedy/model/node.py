@@ -25,6 +25,15 @@ class Taint(Struct, frozen=True, order=True):
     value: str = ""
 
 
+class OutOfService(Struct, frozen=True):
+    """Who put the out-of-service taint on a Node: without such a mark it is a person's, and none of our business."""
+
+    room: str
+    owner: str  # namespace/name of the request that it was done for
+    uid: str
+    boot_id: str = ""  # of the boot that had ended
+
+
 class Node(Struct, frozen=True):
     """A node as the API describes it."""
 
@@ -40,6 +49,7 @@ class Node(Struct, frozen=True):
     repair_now: bool = False  # node-remedy.dev/repair
     paused: Paused | Malformed | None = None
     kubelet: str = ""  # its version; the server is never older
+    out_of_service: OutOfService | Malformed | None = None  # node-remedy.dev/out-of-service-by
 
 
 class NodeBackup(Struct, frozen=True):

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.model.time import Wall
+from noderemedy.model.time import Span, Wall
+
+LASTS = Span.seconds(5)  # from the decision that made it until the last act that rests on it begins
 
 
 class Subject(Struct, frozen=True):

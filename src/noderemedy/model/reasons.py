@@ -742,6 +742,49 @@ class NextAttemptAt(Reason, frozen=True):
         return f"attempt {self.attempt} begins at {self.at}: power cycling did not help yet; look at the host's console"
 
 
+class NodeReplaced(Reason, frozen=True):
+    """Another Node has the name of the one whose host was powered off: nothing of it is freed."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} is another object than the one whose host was powered off: freeing nothing of it"
+
+
+class NodeOutOfSight(Reason, frozen=True):
+    """The request is deleted, and the Node that may carry our taint cannot be seen or read just now."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"waiting until node {self.node} can be read: it may carry our out-of-service taint"
+
+
+class TaintMayStay(Reason, frozen=True):
+    """The request goes, and nobody has seen whether its Node still carries our taint."""
+
+    alert: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return (
+            f"node {self.node} could not be read in time and may keep the out-of-service taint; it is removed when the "
+            "node is seen ready after another boot; look at the node, or at the connection to its cluster"
+        )
+
+
+class TaintOrphaned(Reason, frozen=True):
+    """The Node carries our out-of-service taint, and the request that it was for is gone."""
+
+    node: str
+    owner: str
+
+    def note(self) -> str:
+        return (
+            f"node {self.node} is out of service for {self.owner}, which is gone: the taint goes when the node is back"
+        )
+
+
 class UntaintingNode(Reason, frozen=True):
     """The node is back, or nobody waits for it any more: our out-of-service taint goes."""
 

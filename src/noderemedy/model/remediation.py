@@ -47,6 +47,7 @@ class Evidence(Struct, frozen=True):
     boot_id: str = ""
     host_uid: str = ""
     off_at: Wall | None = None  # the host was seen off
+    ready_since: Wall | None = None  # what its Node said then: Ready since; None: not ready
     proof: str = ""  # what the freeing rested on; "" where nothing was freed
     free_by: FreeBy | None = None  # chosen when freeing began
     tainted_at: Wall | None = None  # recorded before we taint: the taint is ours to take away

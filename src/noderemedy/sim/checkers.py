@@ -174,6 +174,8 @@ class Checkers:
         keys = [taint["key"] for taint in node["spec"].get("taints", ())]
         if (index % 5 == 4) != (RESERVED["key"] in keys) or OUT_OF_SERVICE in keys:
             self.complain("S13", f"Node {name} has the wrong taints: {keys}")
+        if names.OUT_OF_SERVICE_BY in notes:
+            self.complain("S13", f"Node {name} is still marked as taken out of service by us")
         if bool(node["spec"].get("unschedulable")) != (name in self.cluster.cordoned):
             self.complain("S13", f"the cordon of Node {name} is not a person's")
 

@@ -32,6 +32,7 @@ REPLACEMENT = "node-remedy.dev/replacement"  # on a Machine that is being replac
 REPLACES = "node-remedy.dev/replaces"  # on its successor: the uid of the former one
 ATTESTED_OFF = "node-remedy.dev/attested-off"  # on a NodeFence: a person says that this boot is over
 REQUESTED_BY = "node-remedy.dev/requested-by"  # on a NodeFence: the object that asked for it
+OUT_OF_SERVICE_BY = "node-remedy.dev/out-of-service-by"  # on a Node that we tainted: for which request, of which boot
 CORDONED = "node-remedy.dev/cordoned"  # on a Node that we cordoned: for whom
 EXCLUDE_DRAIN = "machine.cluster.x-k8s.io/exclude-node-draining"  # of Cluster API, on a Machine
 HOST_PAUSED = "baremetalhost.metal3.io/paused"

@@ -40,7 +40,7 @@ from noderemedy.model.ids import (
 from noderemedy.model.machine import ControllerOwner, Machine, Metal3Machine
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
-from noderemedy.model.node import Condition, Node, Taint
+from noderemedy.model.node import Condition, Node, OutOfService, Taint
 from noderemedy.model.outcome import Seen
 from noderemedy.wire import (
     bookkeeping,
@@ -84,13 +84,24 @@ def node(shape: shapes.NodeShape) -> Node:
         unschedulable=spec.unschedulable,
         deleting=meta.deletion_timestamp is not None,
         labels=interned(meta.labels),
-        annotations=pairs(meta.annotations),
+        annotations=tuple(one for one in pairs(meta.annotations) if one[0] != names.OUT_OF_SERVICE_BY)
+        if names.OUT_OF_SERVICE_BY in notes
+        else pairs(meta.annotations),
         taints=tuple(sorted(Taint(taint.key, taint.effect, taint.value) for taint in spec.taints or ())),
         conditions=tuple(condition(item) for item in status.conditions or ()),
         repair_now=names.REPAIR in notes,
         paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
         kubelet=sys.intern(status.node_info.kubelet_version) if status.node_info else "",
+        out_of_service=read_mark(notes[names.OUT_OF_SERVICE_BY]) if names.OUT_OF_SERVICE_BY in notes else None,
     )
+
+
+def read_mark(text: str) -> OutOfService | Malformed:
+    """Room, request, uid and boot id in one line; without a boot id three words."""
+    words = text.split(" ")
+    if len(words) not in (3, 4) or not all(words):
+        return Malformed(f"{names.OUT_OF_SERVICE_BY}: {text[:60]!r}")
+    return OutOfService(*words)
 
 
 def condition(shape: shapes.ConditionShape) -> Condition:

@@ -62,6 +62,7 @@ from noderemedy.model.actions import (
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.node import Taint
 from noderemedy.wire import budgets, incidents, names, nodefences, verbs
 from noderemedy.wire.backups import backup_text, taint_list
 from noderemedy.wire.bookkeeping import claim_repair, write_ledger
@@ -201,8 +202,11 @@ def render_remediation(action: RemediationAction, token: int, resources: Resourc
             return patch(ref, {"metadata": {**preconditions(guard), "finalizers": list(finalizers)}}, resources)
         case HoldHost() | ReleaseHost() | MarkHostUnhealthy() | UnmarkHost():
             return annotate(action.ref, action.guard, host_notes(action, token), resources)
-        case TaintOutOfService(ref, guard, _, taints) | UntaintOutOfService(ref, guard, taints):
-            return patch(ref, {"metadata": preconditions(guard), "spec": {"taints": taint_list(taints)}}, resources)
+        case TaintOutOfService(ref, guard, _, taints, by):
+            mark = " ".join((by.room, by.owner, by.uid, by.boot_id)).strip()
+            return taint_and_note(ref, guard, taints, mark, resources)
+        case UntaintOutOfService(ref, guard, taints):
+            return taint_and_note(ref, guard, taints, None, resources)
         case DeletePod(ref, guard):
             return verbs.delete(PODS, ref.name, {"uid": guard.uid}, ref.namespace, grace_seconds=0)
         case DetachVolume(ref, guard):
@@ -314,6 +318,14 @@ def restore(action: RestoreNode, resources: Resources) -> Request:
     if action.unschedulable:
         spec["unschedulable"] = True
     return patch(action.ref, {"metadata": metadata, "spec": spec}, resources)
+
+
+def taint_and_note(
+    ref: Ref, guard: Guard, taints: tuple[Taint, ...], mark: str | None, resources: Resources
+) -> Request:
+    """Both in one patch: a taint of ours without its mark would be taken for a person's."""
+    metadata = {**preconditions(guard), "annotations": {names.OUT_OF_SERVICE_BY: mark}}
+    return patch(ref, {"metadata": metadata, "spec": {"taints": taint_list(taints)}}, resources)
 
 
 def hold_text(hold: Hold, token: int, more: Mapping[str, Any] | None = None) -> str:

@@ -46,6 +46,7 @@ from noderemedy.model.host import Power
 from noderemedy.model.ids import Ref
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Paused
+from noderemedy.model.node import OutOfService
 from noderemedy.model.remediation import FINALIZER, Metal3Remediation, Phase, Strategy
 from noderemedy.model.workload import FreeBy
 
@@ -62,7 +63,10 @@ NODES = (
     BACK,
     a_node(),
     None,
-    a_node(ready="Unknown", taints=(OUT_OF_SERVICE,)),
+    replace(
+        a_node(ready="Unknown", taints=(OUT_OF_SERVICE,)),
+        out_of_service=OutOfService("metal3-remediation", "metal/worker-0", UID, "boot-1"),
+    ),
     replace(SICK, deleting=True),
 )
 HOSTS = (
@@ -132,8 +136,10 @@ class Moment:
                 self.change(HOST_AT, held_for=())
             case MarkHostUnhealthy(mark=mark):
                 self.change(HOST_AT, unhealthy=mark)
-            case TaintOutOfService(taints=taints) | UntaintOutOfService(taints=taints):
-                self.change(NODE_AT, taints=taints)
+            case TaintOutOfService(taints=taints, by=by):
+                self.change(NODE_AT, taints=taints, out_of_service=by)
+            case UntaintOutOfService(taints=taints):
+                self.change(NODE_AT, taints=taints, out_of_service=None)
             case BackUpNode(backup=backup, deleted_at=at):
                 self.change(MACHINE_AT, backup=backup, node_deleted_at=at)
             case DeleteNode():

@@ -59,9 +59,10 @@ from noderemedy.model.ids import CLUSTER, OPENSHIFT_MACHINE, REMEDIATION, ref
 from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.node import Condition, Node, OutOfService
 from noderemedy.model.proof import PoweredOff
 from noderemedy.model.reasons import NextAttemptAt, PausedByPerson, TooManyUnhealthy
-from noderemedy.model.remediation import FINALIZER, Metal3Remediation, Phase, Strategy
+from noderemedy.model.remediation import FINALIZER, Evidence, Metal3Remediation, Phase, Strategy
 from noderemedy.model.time import Span
 from noderemedy.model.workload import ATTACHMENT, POD, Attachment, FreeBy, Pod, PodsOfNode, VolumesOfNode
 
@@ -69,7 +70,9 @@ NEW, POWER_OFF, FREEING = a_remediation(), a_remediation(Phase.POWER_OFF), a_rem
 POWER_ON, WAITING = a_remediation(Phase.POWER_ON), a_remediation(Phase.WAITING)
 OFF_SEEN = replace(EVIDENCE, off_at=ago(60))
 READY_FOR = replace(NEW, finalizers=(FINALIZER,))
-TAINTED = a_node(ready="Unknown", taints=(OUT_OF_SERVICE,))
+READY_SINCE = replace(a_node(boot_id=""), conditions=(Condition("Ready", "True", ago(900)),))
+OURS = OutOfService("metal3-remediation", "metal/worker-0", UID, "boot-1")
+TAINTED = replace(a_node(ready="Unknown", taints=(OUT_OF_SERVICE,)), out_of_service=OURS)
 
 
 def chosen(by: FreeBy, **changes: Any) -> Metal3Remediation:
@@ -160,6 +163,16 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
         [PUBLISH],
         ["FreeingOverdue", "PhaseBegins"],
     ),
+    "freeing: another Node of the same name": (
+        {"remediation": FREEING, "host": a_held_host(), "node": replace(SICK, uid="node-uid-2")},
+        [PUBLISH],
+        ["NodeReplaced", "PhaseBegins"],
+    ),
+    "freeing by taint: another Node of the same name": (
+        {"remediation": chosen(FreeBy.TAINT), "host": a_held_host(), "node": replace(TAINTED, uid="node-uid-2")},
+        [PUBLISH],
+        ["NodeReplaced", "PhaseBegins"],
+    ),
     "freeing by taint": (
         {"remediation": chosen(FreeBy.TAINT), "host": a_held_host()},
         ["TaintOutOfService"],
@@ -237,14 +250,14 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
     "waiting: our taint goes when the node is back": (
         {
             "remediation": a_remediation(Phase.WAITING, evidence=replace(OFF_SEEN, tainted_at=ago(50))),
-            "node": replace(BACK, taints=(OUT_OF_SERVICE,)),
+            "node": replace(BACK, taints=(OUT_OF_SERVICE,), out_of_service=OURS),
         },
         ["UntaintOutOfService"],
         ["UntaintingNode"],
     ),
-    "waiting: somebody else's taint stays": (
+    "waiting: somebody else's taint stays, whatever we meant to do": (
         {
-            "remediation": a_remediation(Phase.WAITING, evidence=OFF_SEEN),
+            "remediation": a_remediation(Phase.WAITING, evidence=replace(OFF_SEEN, tainted_at=ago(50))),
             "node": replace(BACK, taints=(OUT_OF_SERVICE,)),
         },
         [PUBLISH],
@@ -357,6 +370,19 @@ DELETED: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
         ["UntaintingNode"],
     ),
     "waiting": ({"remediation": deleted(WAITING)}, ["WriteFinalizers"], ["RemediationLeaves"]),
+    "a Node that cannot be read, and that was never tainted": (
+        {"remediation": deleted(WAITING), "node": unreadable()},
+        ["WriteFinalizers"],
+        ["RemediationLeaves"],
+    ),
+    "a Node that cannot be read, and may be tainted": (
+        {
+            "remediation": deleted(a_remediation(Phase.WAITING, evidence=replace(OFF_SEEN, tainted_at=ago(9)))),
+            "node": unreadable(),
+        },
+        [],
+        ["NodeOutOfSight"],
+    ),
     "recovered": (
         {"remediation": deleted(a_remediation(Phase.WAITING, recovered=True))},
         ["WriteFinalizers"],
@@ -384,6 +410,17 @@ def test_a_request_that_is_deleted(situation: str) -> None:
     decision = looked(a_world(**world))
 
     assert (done, why) == (actions(decision), reasons(decision))
+
+
+def test_a_finalizer_waits_for_an_unreadable_node_only_so_long() -> None:
+    """After the time of a power-on the request goes with an alert: the mark on the Node says whose the taint is."""
+    tainted = deleted(a_remediation(Phase.WAITING, evidence=replace(OFF_SEEN, tainted_at=ago(9))))
+    reader = a_reader(a_world(tainted, node=unreadable()))
+
+    early, late = (decided(REMEDIATION_AT, reader, later(seconds)) for seconds in (599, 600))
+
+    assert ([], later(600).mono) == (actions(early), early.wake_at)
+    assert (["WriteFinalizers"], ["TaintMayStay", "RemediationLeaves"]) == (actions(late), reasons(late))
 
 
 def an_owner(uid: str) -> dict[str, Any]:
@@ -516,6 +553,7 @@ def test_a_taint_carries_a_proof_and_keeps_the_others() -> None:
     assert isinstance(action, TaintOutOfService)
     assert isinstance(action.proof, PoweredOff)
     assert {TAINT, OUT_OF_SERVICE} == set(action.taints)
+    assert OURS == action.by
     assert ("node-uid-1", "103") == (action.guard.uid, action.guard.resource_version)
 
 
@@ -833,9 +871,41 @@ def test_a_node_that_booted_on_its_way_off_is_not_back() -> None:
     assert ([], ["WaitingForReady"]) == (actions(later_on), reasons(later_on))
 
 
+NO_BOOT = replace(OFF_SEEN, boot_id="")
+# evidence, node, power of the host -> is it back?
+WITHOUT_BOOT_IDS: dict[str, tuple[Evidence, Node, Power, bool]] = {
+    "still what it said when its host was off": (replace(NO_BOOT, ready_since=ago(900)), READY_SINCE, Power.ON, False),
+    "ready since another moment": (replace(NO_BOOT, ready_since=ago(1_900)), READY_SINCE, Power.ON, True),
+    "was not ready then": (NO_BOOT, READY_SINCE, Power.ON, True),
+    "was not ready then, and its host is not on": (NO_BOOT, READY_SINCE, Power.OFF, False),
+    "not ready": (NO_BOOT, replace(SICK, boot_id=""), Power.ON, False),
+    "another Node": (replace(NO_BOOT, ready_since=ago(900), node_uid="x"), READY_SINCE, Power.ON, True),
+    "one that tells its boot by now": (NO_BOOT, replace(READY_SINCE, boot_id="boot-2"), Power.ON, True),
+}
+
+
+@pytest.mark.parametrize("case", WITHOUT_BOOT_IDS)
+def test_a_node_without_boot_ids_is_back(case: str) -> None:
+    """Ready since another moment than when its host was off, and the host is on: a healthy node is not cycled again."""
+    evidence, node, power, is_back = WITHOUT_BOOT_IDS[case]
+    waiting = a_remediation(Phase.WAITING, evidence=evidence)
+
+    decision = looked(a_world(waiting, node=node, host=a_host(power=power)))
+
+    assert is_back == (["RemediationSucceeded"] == reasons(decision))
+
+
+def test_what_the_node_said_when_its_host_was_off_is_recorded() -> None:
+    """Without a boot id that is what tells a new boot from the old one."""
+    (write,) = looked(a_world(POWER_OFF, host=a_held_host(), node=READY_SINCE)).actions
+
+    assert isinstance(write, PublishRemediationStatus)
+    assert ("", ago(900)) == (write.progress.evidence.boot_id, write.progress.evidence.ready_since)
+
+
 def test_the_taint_stays_while_the_host_is_off() -> None:
     """A node that is still called Ready is not freed and taken back in turns."""
-    tainted = replace(BACK, taints=(OUT_OF_SERVICE,))
+    tainted = replace(BACK, taints=(OUT_OF_SERVICE,), out_of_service=OURS)
 
     decision = looked(a_world(chosen(FreeBy.TAINT), host=a_held_host(), node=tainted), pods=NO_PODS, volumes=NO_VOLUMES)
 

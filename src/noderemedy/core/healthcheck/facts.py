@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from noderemedy.model.decision import FactValue
 from noderemedy.model.healthcheck import Gate, HealthCheck, Sighting, Tally, Unhealthy, Unjudged, Verdict
 from noderemedy.model.ids import (
@@ -13,7 +15,7 @@ from noderemedy.model.ids import (
     Kind,
     Ref,
 )
-from noderemedy.model.reasons import CannotSeeCluster
+from noderemedy.model.reasons import CannotSeeCluster, RoomBroken
 from noderemedy.model.room import Index
 
 # Machines of the two groups may share a name, so each has a kind of verdict of its own.
@@ -44,6 +46,10 @@ class VerdictFact(FactValue, frozen=True):
     sightings: tuple[Sighting, ...] = ()
     others: tuple[Ref, ...] = ()
 
+    def if_broken(self, problem: str) -> VerdictFact:
+        """Neither healthy nor sick: nothing new is begun over an old verdict, and nothing is taken back."""
+        return replace(self, verdict=Unjudged((RoomBroken(problem),)))
+
 
 class GateFact(FactValue, frozen=True):
     """Whether a check may start repairs, and the numbers behind that."""
@@ -61,6 +67,9 @@ class PermitFact(FactValue, frozen=True):
     at: Ref
     is_open: bool
     other: str = ""  # the controller that looks after this check instead of us
+
+    def if_broken(self, problem: str) -> PermitFact:
+        return replace(self, is_open=False)
 
 
 class MemberFact(FactValue, frozen=True):

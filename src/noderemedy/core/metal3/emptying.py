@@ -13,7 +13,7 @@ from noderemedy.core.gates import first
 from noderemedy.core.metal3 import phases
 from noderemedy.core.metal3.backup import back_up
 from noderemedy.core.metal3.remediationgates import ATTENDED, NODE_SEEN
-from noderemedy.core.metal3.remediationview import RemediationView
+from noderemedy.core.metal3.remediationview import NAME, RemediationView
 from noderemedy.core.metal3.steps import confirm_first, publish, wait
 from noderemedy.core.metal3.waiting import for_finalizers
 from noderemedy.model.actions import BackUpNode, DeleteNode, Guard
@@ -21,7 +21,7 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.host import Power
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.proof import PoweredOff
-from noderemedy.model.reasons import BackupFirst, FreeingOverdue, OffNotProven, ProvenOff
+from noderemedy.model.reasons import BackupFirst, FreeingOverdue, NodeReplaced, OffNotProven, ProvenOff
 from noderemedy.model.remediation import Evidence, Phase
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now, Wall
@@ -35,6 +35,8 @@ def emptying(view: RemediationView, now: Now) -> Decision:
         return go_on(view, now, FreeingOverdue(view.node_name, remediation.progress.since))
     if blocked := first((*ATTENDED, *NODE_SEEN), view, now):
         return wait(view, now, blocked.reason)
+    if is_replaced(view):
+        return go_on(view, now, NodeReplaced(view.node_name))
     if view.work is not None and is_taken_out(view, view.work):
         return after(view, freeing.after_taint(view.work, now), now)
     if asked := confirm_first(view, now, node=True, host=True):
@@ -51,9 +53,18 @@ def emptying(view: RemediationView, now: Now) -> Decision:
         return publish(view, phases.noted(remediation, chosen(view, view.work, proof, now)), ProvenOff(view.host_name))
     if remediation.progress.evidence.free_by is FreeBy.NODE:
         return delete_node(view, view.work, proof, now)
-    by_taint = remediation.progress.evidence.free_by is FreeBy.TAINT
-    found = freeing.taint(view.work, proof) if by_taint else freeing.by_pods(view.work, proof, now)
-    return after(view, found, now)
+    return after(view, freed(view, view.work, proof, now), now)
+
+
+def freed(view: RemediationView, work: freeing.Workload, proof: PoweredOff, now: Now) -> freeing.Step:
+    if view.remediation.progress.evidence.free_by is FreeBy.TAINT:
+        return freeing.taint(work, NAME, view.ref, view.remediation.uid, proof)
+    return freeing.by_pods(work, proof, now)
+
+
+def is_replaced(view: RemediationView) -> bool:
+    """Whether another Node has the name of the one that the attempt is about: the proof is not about that one."""
+    return view.work is not None and view.work.node.uid != view.remediation.progress.evidence.node_uid
 
 
 def is_taken_out(view: RemediationView, work: freeing.Workload) -> bool:
@@ -61,7 +72,7 @@ def is_taken_out(view: RemediationView, work: freeing.Workload) -> bool:
     return view.remediation.progress.evidence.free_by is FreeBy.TAINT and freeing.is_tainted(work.node)
 
 
-def go_on(view: RemediationView, now: Now, *reasons: FreeingOverdue | OffNotProven) -> Decision:
+def go_on(view: RemediationView, now: Now, *reasons: FreeingOverdue | NodeReplaced | OffNotProven) -> Decision:
     """To the next phase, whatever was freed."""
     return publish(view, phases.enter(view.remediation, Phase.POWER_ON, now), *reasons)
 

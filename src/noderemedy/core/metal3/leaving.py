@@ -14,13 +14,16 @@ from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Power
 from noderemedy.model.reasons import (
+    NodeOutOfSight,
     PowerOnOverdue,
     Reason,
     RemediationCancelled,
     RemediationLeaves,
+    TaintMayStay,
     WaitingForPowerOn,
 )
 from noderemedy.model.remediation import FINALIZER, Phase
+from noderemedy.model.room import Unreadable, Unseen
 from noderemedy.model.time import Now
 
 BEFORE_POWER_ON = (Phase.POWER_OFF, Phase.FREEING)
@@ -43,7 +46,7 @@ def cancelled(view: RemediationView, now: Now) -> Decision:
     has_host = view.machine is not None and view.machine.host is not None
     if has_host and (asked := confirm_first(view, now, host=True)):
         return asked
-    return untaint(view) or drop(view, RemediationCancelled())
+    return untaint(view) or unseen(view, now) or drop(view, RemediationCancelled())
 
 
 def stated(view: RemediationView, now: Now) -> Decision:
@@ -54,13 +57,27 @@ def stated(view: RemediationView, now: Now) -> Decision:
     is_waited_for = host is not None and host.online and host.power is not Power.ON
     if remediation.progress.phase is not Phase.POWER_ON or not is_waited_for:
         power = host.power.value if host is not None else "not ours"
-        return untaint(view) or drop(view, RemediationLeaves(power))
+        return untaint(view) or unseen(view, now) or drop(view, *left(view), RemediationLeaves(power))
     assert host is not None
     if not phases.is_overdue(remediation, now):
         return wait(view, now, WaitingForPowerOn(view.host_name))
     assert remediation.progress.since is not None
     overdue = PowerOnOverdue(view.host_name, remediation.progress.since, host.error)
-    return untaint(view) or drop(view, overdue, RemediationLeaves(host.power.value))
+    return untaint(view) or unseen(view, now) or drop(view, overdue, *left(view), RemediationLeaves(host.power.value))
+
+
+def unseen(view: RemediationView, now: Now) -> Decision | None:
+    """Our taint may be on a Node that cannot be seen now: that is waited for, as long as for a host to come on."""
+    due = view.entry.changed_at + view.remediation.on_within
+    reasons = left(view)
+    return Decision(because=(NodeOutOfSight(view.node_name),), wake_at=due) if reasons and now.mono < due else None
+
+
+def left(view: RemediationView) -> tuple[Reason, ...]:
+    """What is told when we leave without having seen the Node that we have tainted."""
+    is_hidden = view.machine is not None and isinstance(view.machine.node_entry, Unreadable | Unseen)
+    is_tainted = view.remediation.progress.evidence.tainted_at is not None
+    return (TaintMayStay(view.node_name),) if is_hidden and is_tainted else ()
 
 
 def drop(view: RemediationView, *reasons: Reason) -> Decision:

@@ -38,7 +38,16 @@ from noderemedy.core.metal3.remediationview import (
     concerned,
     sees,
 )
-from noderemedy.core.metal3.steps import confirm_first, host_guard, is_back, publish, release, untaint, wait
+from noderemedy.core.metal3.steps import (
+    confirm_first,
+    host_guard,
+    is_back,
+    publish,
+    ready_since,
+    release,
+    untaint,
+    wait,
+)
 from noderemedy.model.actions import (
     BackUpNode,
     ClaimRepair,
@@ -156,7 +165,7 @@ def seen_off(view: RemediationView, now: Now) -> Evidence:
     """The boot that has ended is the last one that was seen: a node may have booted by itself on its way off."""
     evidence, node = view.remediation.progress.evidence, view.node
     if node is not None:
-        evidence = structs.replace(evidence, node_uid=node.uid, boot_id=node.boot_id)
+        evidence = structs.replace(evidence, node_uid=node.uid, boot_id=node.boot_id, ready_since=ready_since(node))
     return structs.replace(evidence, off_at=now.wall)
 
 

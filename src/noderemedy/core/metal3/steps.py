@@ -7,11 +7,13 @@ from noderemedy.core.metal3 import phases
 from noderemedy.core.metal3.remediationview import RemediationView, is_ready
 from noderemedy.model.actions import Confirm, Guard, PublishRemediationStatus, ReleaseHost, UntaintOutOfService
 from noderemedy.model.decision import Decision
+from noderemedy.model.host import Power
 from noderemedy.model.ids import Ref
+from noderemedy.model.node import Node
 from noderemedy.model.reasons import ConfirmFirst, PhaseBegins, Reason, ReleasingHost, UntaintingNode
 from noderemedy.model.remediation import Progress
 from noderemedy.model.room import Absent, Entry, Present
-from noderemedy.model.time import Now
+from noderemedy.model.time import Now, Wall
 
 
 def publish(view: RemediationView, progress: Progress, *reasons: Reason) -> Decision:
@@ -53,7 +55,7 @@ def release(view: RemediationView, *reasons: Reason) -> Decision | None:
 def untaint(view: RemediationView) -> Decision | None:
     """Take our own taint off the node, and nobody else's; None if it is not there."""
     work = view.work
-    if work is None or view.remediation.progress.evidence.tainted_at is None or not freeing.is_tainted(work.node):
+    if work is None or freeing.mark_of(work.node, view.remediation.uid) is None:
         return None
     guard = Guard(work.node.uid, work.version)
     action = UntaintOutOfService(work.node_at, guard, freeing.without_taint(work.node))
@@ -65,9 +67,16 @@ def is_back(view: RemediationView) -> bool:
     node, evidence = view.node, view.remediation.progress.evidence
     if node is None or not is_ready(node):
         return False
-    was_off = evidence.off_at is not None
-    is_same = (node.uid, node.boot_id) == (evidence.node_uid, evidence.boot_id)
-    return not (was_off and is_same)
+    if evidence.off_at is None or node.uid != evidence.node_uid:
+        return True
+    if node.boot_id and evidence.boot_id:
+        return node.boot_id != evidence.boot_id
+    return view.host.power is Power.ON and ready_since(node) != evidence.ready_since
+
+
+def ready_since(node: Node) -> Wall | None:
+    """Since when it says Ready; None: it does not. Where there are no boot ids, another moment is another boot."""
+    return next((one.since for one in node.conditions if (one.type, one.status) == ("Ready", "True")), None)
 
 
 def host_guard(view: RemediationView) -> Guard:

@@ -1,0 +1,134 @@
+"""The out-of-service room: one key per Node that carries our mark. Takes off a taint whose request is gone.
+
+A request takes its own taint off before it goes. But somebody may remove its finalizer by hand, or its Node may be out
+of sight for too long; then only the mark on the Node, written together with the taint, says that it is ours (invariant
+S13). It stays until the node is back: ready, after another boot. Frees nothing. A taint without our mark is a person's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core import freeing, machines, safety
+from noderemedy.core.machines import MACHINE_KINDS
+from noderemedy.model.actions import Confirm, Guard, UntaintOutOfService
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.ids import CLUSTER, NODE, REMEDIATION, Kind, Ref
+from noderemedy.model.machine import Machine
+from noderemedy.model.node import Node, OutOfService
+from noderemedy.model.reasons import ClusterPaused, ConfirmFirst, TaintOrphaned, UntaintingNode
+from noderemedy.model.remote import REMOTE
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Room
+from noderemedy.model.time import Now
+
+OWNERS: dict[str, Kind] = {"metal3-remediation": REMEDIATION}  # by room: what it taints Nodes for
+BY_OWNER = "nodes out of service by request"
+
+
+class TaintView(Struct, frozen=True):
+    """A Node with our mark, and the request that the mark names."""
+
+    at: Ref
+    entry: Present
+    node: Node
+    mark: OutOfService
+    owner_at: Ref
+    owner: Entry
+    is_paused: bool = False  # its machine or Cluster: not a single write
+
+
+def decide(view: TaintView, now: Now) -> Decision:
+    if not is_orphan(view):
+        return NOTHING
+    if view.is_paused:
+        return Decision(because=(ClusterPaused(),))
+    if freeing.is_tainted(view.node) and not is_back(view):
+        return Decision(because=(TaintOrphaned(view.at.name, view.mark.owner),))
+    if isinstance(view.owner, Absent) and not safety.is_confirmed(view.owner, now):
+        return Decision((Confirm(view.owner_at),), (ConfirmFirst(str(view.owner_at)),))
+    guard = Guard(view.node.uid, view.entry.resource_version)
+    action = UntaintOutOfService(view.at, guard, freeing.without_taint(view.node))
+    return Decision((action,), (UntaintingNode(view.at.name),))
+
+
+def is_orphan(view: TaintView) -> bool:
+    """Whether its request is gone, or another one has its name. One that cannot be read may still be there."""
+    if isinstance(view.owner, Present):
+        return bool(view.owner.obj.uid != view.mark.uid)
+    return isinstance(view.owner, Absent)
+
+
+def is_back(view: TaintView) -> bool:
+    """Ready after another boot than the one that had ended; where nobody tells boots apart, ready."""
+    is_another = view.node.boot_id != view.mark.boot_id or not view.mark.boot_id
+    return is_another and not view.node.deleting and safety.is_heard(view.node)
+
+
+# --- what it sees, and what wakes it -----------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> TaintView | None:
+    entry = reader.read(key)
+    if not isinstance(entry, Present):
+        return None
+    node: Node = entry.obj
+    mark = freeing.mark_of(node)
+    if mark is None or mark.room not in OWNERS:
+        return None
+    owner_at = owner_ref(mark)
+    return TaintView(key, entry, node, mark, owner_at, reader.read(owner_at), is_paused(key, reader))
+
+
+def owner_ref(mark: OutOfService) -> Ref:
+    namespace, _, name = mark.owner.partition("/")
+    return Ref("", OWNERS[mark.room], namespace, name)
+
+
+def is_paused(node: Ref, reader: Reader) -> bool:
+    entries = [(at, reader.read(at)) for at in machines.at_node(node, reader)]
+    return any(
+        entry.obj.cluster_paused or is_cluster_paused(at, entry.obj, reader)
+        for at, entry in entries
+        if isinstance(entry, Present)
+    )
+
+
+def is_cluster_paused(at: Ref, machine: Machine, reader: Reader) -> bool:
+    entry = reader.read(Ref(at.cluster, CLUSTER, at.namespace, machine.cluster_name))
+    return isinstance(entry, Present) and entry.obj.paused
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    """Nodes without our mark are many, and concern nobody here."""
+    if ref.kind == NODE:
+        return (ref,) if isinstance(obj, Node) and obj.out_of_service is not None else ()
+    if ref.kind in OWNERS.values():
+        return reader.find(BY_OWNER, str(ref))
+    found = machines.of_cluster(ref, reader) if ref.kind in (CLUSTER, REMOTE) else (ref,)
+    entries = [(at, reader.read(at)) for at in found]
+    nodes = [machines.node_at(at, entry.obj, reader) for at, entry in entries if isinstance(entry, Present)]
+    return [at for at in nodes if at is not None and is_marked(at, reader)]
+
+
+def is_marked(node: Ref, reader: Reader) -> bool:
+    entry = reader.read(node)
+    return isinstance(entry, Present) and entry.obj.out_of_service is not None
+
+
+def _owner(ref: Ref, node: Node) -> tuple[str, ...]:
+    mark = freeing.mark_of(node)
+    return (str(owner_ref(mark)),) if mark is not None and mark.room in OWNERS else ()
+
+
+ROOM = Room(
+    name="out-of-service",
+    watches=(NODE, REMOTE, REMEDIATION, *MACHINE_KINDS, CLUSTER),
+    indexes=(*machines.INDEXES, Index(BY_OWNER, NODE, _owner)),
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset({Confirm, UntaintOutOfService}),
+)
