@@ -126,6 +126,14 @@ BOOKKEEPING = (
 )
 
 
+# Fence agents: the secrets of their parameters are read by name when one runs; as Jobs, their pods tell the result.
+FENCE_RUNS = (
+    Need("", "secrets", ("get",)),
+    Need("batch", "jobs", ("create",)),
+    Need("", "pods", ("list", "watch")),
+)
+
+
 def needs_of(action_names: Iterable[str]) -> tuple[Need, ...]:
     """All cluster-wide needs of a manager whose rooms may ask for these actions."""
     unknown = sorted(set(action_names) - set(NEEDS))
@@ -139,7 +147,7 @@ def needs_of(action_names: Iterable[str]) -> tuple[Need, ...]:
 def rights_at_home() -> tuple[Need, ...]:
     """What the manager needs in its own namespace only."""
     watching = [Need(one.kind.group, one.plural, READ) for one in wanted() if one.namespace]
-    return merged([*LEADERSHIP, *BOOKKEEPING, *watching])
+    return merged([*LEADERSHIP, *BOOKKEEPING, *FENCE_RUNS, *watching])
 
 
 def merged(needs: Iterable[Need]) -> tuple[Need, ...]:

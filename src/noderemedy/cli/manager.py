@@ -15,7 +15,7 @@ import click
 from noderemedy.drivers import logs
 from noderemedy.drivers.kube.config import load
 from noderemedy.manager.program import LOG, run
-from noderemedy.manager.settings import NAMESPACE, Settings
+from noderemedy.manager.settings import NAMESPACE, REMEDY_IMAGE, Agents, Settings
 from noderemedy.model.errors import Theirs
 
 NAMESPACE_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
@@ -42,6 +42,15 @@ def namespace_name(ctx: click.Context, param: click.Parameter, value: str) -> st
 @click.option("--dry-run", is_flag=True, help="Decide and log, and write nothing: no lease, no events.")
 @click.option("--metrics-port", type=click.IntRange(0, 65535), help="Serve /metrics, /healthz and /readyz there.")
 @click.option("--metrics-host", default="127.0.0.1", show_default=True, help="The address for that port.")
+@click.option(
+    "--agents",
+    type=click.Choice([one.value for one in Agents]),
+    default=Agents.PROCESS.value,
+    show_default=True,
+    help="Run fence agents as processes of the manager, or each as a Job.",
+)
+@click.option("--agents-path", default="", help="Folders with fence agents, separated by colons, before those of PATH.")
+@click.option("--remedy-image", default=REMEDY_IMAGE, show_default=True, help="The image of Jobs: deploy/remedy-image.")
 @click.option("--identity", default="", help="The name in the lease; made up if not given, new for every process.")
 @click.option("--log-level", type=click.Choice(LEVELS), default="info", show_default=True)
 def manager(
@@ -51,6 +60,9 @@ def manager(
     dry_run: bool,
     metrics_port: int | None,
     metrics_host: str,
+    agents: str,
+    agents_path: str,
+    remedy_image: str,
     identity: str,
     log_level: str,
 ) -> int:
@@ -66,6 +78,9 @@ def manager(
         metrics_host=metrics_host,
         metrics_port=metrics_port,
         freezes_garbage=True,
+        agents=Agents(agents),
+        agents_path=agents_path,
+        remedy_image=remedy_image,
     )
     logs.set_up(log_level)
     return asyncio.run(until_signalled(settings))

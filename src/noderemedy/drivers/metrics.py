@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 EFFECT_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+RUN_SECONDS = (0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300)
 
 
 class Metrics:
@@ -32,6 +33,16 @@ class Metrics:
             "From asking for an effect to its outcome",
             ["action"],
             buckets=EFFECT_SECONDS,
+            registry=registry,
+        )
+        self.fence_runs = Counter(
+            "node_remedy_fence_runs", "Runs of fence agents", ["agent", "deed", "outcome"], registry=registry
+        )
+        self.fence_run_seconds = Histogram(
+            "node_remedy_fence_run_duration_seconds",
+            "From ordering a run of a fence agent to its result",
+            ["agent", "deed"],
+            buckets=RUN_SECONDS,
             registry=registry,
         )
         self.watch_age = Gauge(

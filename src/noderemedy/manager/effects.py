@@ -14,14 +14,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Protocol
+
+from msgspec.structs import replace
 
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import PATIENCE, KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent
 from noderemedy.engine.leadership import Leadership
 from noderemedy.manager.sink import EngineSink
-from noderemedy.model.actions import DELETIONS, READS, Confirm
+from noderemedy.model.actions import DELETIONS, READS, Confirm, StartRun
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
+from noderemedy.model.run import Order
 from noderemedy.model.time import Mono, Now, Span
 from noderemedy.wire.answers import outcome, status_of
 from noderemedy.wire.http import Answer, Request
@@ -54,17 +58,32 @@ class Licence:
 RemoteClient = Callable[[str], KubeClient | None]
 
 
+class Starter(Protocol):
+    """Who carries out orders of fence agents: `runs.py` as processes, `jobruns.py` as Jobs."""
+
+    async def start(self, order: Order, patience: Span) -> Outcome: ...
+
+    async def finish(self) -> None: ...
+
+
 class Carrier:
     """Carries out effects, each in the cluster that its object is in."""
 
     def __init__(
-        self, client: KubeClient, sink: EngineSink, clock: Clock, licence: Licence, remote: RemoteClient
+        self,
+        client: KubeClient,
+        sink: EngineSink,
+        clock: Clock,
+        licence: Licence,
+        remote: RemoteClient,
+        runs: Starter | None = None,
     ) -> None:
         self._client = client
         self._remote = remote
         self._sink = sink
         self._clock = clock
         self._licence = licence
+        self._runs = runs
         self._reads: dict[tuple[KubeClient, Request], tuple[Mono, asyncio.Future[Answer]]] = {}  # in flight
 
     async def carry_out(self, effect: Effect) -> Outcome:
@@ -75,6 +94,9 @@ class Carrier:
             if why := self._licence.refusal(effect.token, now):
                 return Failed(why)
             patience = self._licence.time_left(now)
+        if isinstance(effect.action, StartRun):
+            assert self._runs is not None
+            return await self._runs.start(replace(effect.action.order, token=effect.token), patience)
         cluster = effect.action.ref.cluster
         client = self._remote(cluster) if cluster else self._client
         if client is None:

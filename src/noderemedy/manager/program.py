@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import random
 from collections.abc import Coroutine
 from typing import Any
 
 from noderemedy.drivers.clock import Clock
+from noderemedy.drivers.fence.agents import folders
+from noderemedy.drivers.fence.verify import Hand
 from noderemedy.drivers.health import Health, measure_lag
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import Obstacle
@@ -23,13 +26,16 @@ from noderemedy.drivers.metrics import Metrics
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
 from noderemedy.manager.clusters import Clusters, ClusterSink
-from noderemedy.manager.effects import Carrier, Licence
+from noderemedy.manager.effects import Carrier, Licence, Starter
 from noderemedy.manager.follower import Surroundings
 from noderemedy.manager.following import follow
+from noderemedy.manager.jobruns import JobRuns
 from noderemedy.manager.kinds import wanted
 from noderemedy.manager.notices import Reporter, Wishes
 from noderemedy.manager.requests import Followers
-from noderemedy.manager.settings import LEASE_NAME, Ended, Led, Listening, Observer, Settings, nobody
+from noderemedy.manager.runbook import RunBook
+from noderemedy.manager.runs import Runs
+from noderemedy.manager.settings import LEASE_NAME, Agents, Ended, Led, Listening, Observer, Settings, nobody
 from noderemedy.manager.sink import EngineSink
 from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import CLUSTER
@@ -79,7 +85,8 @@ class Manager:
                 lanes=asyncio.Semaphore(SECRETS_AT_ONCE),
             )
         )
-        self._carrier = Carrier(client, self._sink, self._clock, self._licence, self._clusters.client)
+        self._runs = self._runner()
+        self._carrier = Carrier(client, self._sink, self._clock, self._licence, self._clusters.client, self._runs)
         self._publisher = None if settings.is_dry else Publisher(client, settings.identity, _event_trouble)
         publish = self._publisher.publish if self._publisher else None
         self._reporter = Reporter(LOG, self._metrics, publish)
@@ -144,6 +151,7 @@ class Manager:
         await self._requests.stop()
         await self._clusters.stop()
         left = await self._finish_effects()
+        await self._runs.finish()  # what was sent to a device is not called back
         if election and not left:
             await election.release(tasks["lease"])
         if self._publisher and not tasks["events"].done():
@@ -227,6 +235,15 @@ class Manager:
         except Exception as bug:  # noqa: BLE001  our own fault costs one key, never the others
             LOG.failure("an effect broke", bug, key=str(effect.key.ref))
             return Unknown(f"a bug in node-remedy: {type(bug).__name__}")
+
+    def _runner(self) -> Starter:
+        """Who carries out the orders of fence agents."""
+        settings, client, clock = self._settings, self._client, self._clock
+        book = RunBook(self._engine, clock, LOG, self._metrics, self._wake.set)
+        if settings.agents is Agents.JOB:
+            return JobRuns(client, book, clock, settings.remedy_image)
+        hand = Hand(folders(settings.agents_path, os.environ), between_looks=settings.between_looks)
+        return Runs(client, book, clock, hand, lambda token: self._licence.refusal(token, clock.now()))
 
     # --- parts --------------------------------------------------------------------------------------------------
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum
 
 from msgspec import Struct
 
+from noderemedy.core.fencing.results import BETWEEN_LOOKS
 from noderemedy.drivers.kube.config import Access
 from noderemedy.drivers.kube.sink import DEFAULT as PATIENT
 from noderemedy.drivers.kube.sink import Settings as WatchSettings
@@ -18,6 +20,14 @@ from noderemedy.model.time import Span
 
 NAMESPACE = SYSTEM
 LEASE_NAME = "node-remedy-manager"  # the shipped rights name it
+REMEDY_IMAGE = "node-remedy-remedy"
+
+
+class Agents(Enum):
+    """How fence agents run."""
+
+    PROCESS = "process"  # of the manager: its image, or its host, has the agents
+    JOB = "job"  # one Job for each run, from `remedy_image`
 
 
 class Settings(Struct, frozen=True):
@@ -35,6 +45,10 @@ class Settings(Struct, frozen=True):
     finish_within: Span = Span(10_000)  # effects in flight when it stops
     stale_after: Span = Span(180_000)  # no byte of a watch for so long: nothing is decided on it
     clusters: Pace = Pace()  # of the connections to workload clusters
+    agents: Agents = Agents.PROCESS
+    agents_path: str = ""  # folders with fence agents, before those of PATH
+    remedy_image: str = REMEDY_IMAGE  # of Jobs: deploy/remedy-image
+    between_looks: Span = BETWEEN_LOOKS  # at a device, after it was told to switch
 
 
 class Ended(Struct, frozen=True):

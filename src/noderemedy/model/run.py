@@ -69,6 +69,15 @@ class RunState(Enum):
     FAILED = "failed"  # it surely did not end well: refused, wrong, too late, or too long
 
 
+class Result(Struct, frozen=True):
+    """How a run ended, as the one who carried it out tells it; a Job does so in its termination message."""
+
+    state: RunState
+    power: Power = Power.UNKNOWN
+    said: str = ""
+    identity: str = ""
+
+
 class Run(FactValue, frozen=True):
     """What is known of a run. `begun` is our own clock when we asked for it: what it found is not older than that."""
 

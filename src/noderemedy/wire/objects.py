@@ -41,6 +41,7 @@ from noderemedy.model.machine import ControllerOwner, Machine, Metal3Machine
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, OutOfService, Taint
+from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.outcome import Seen
 from noderemedy.wire import (
     bookkeeping,
@@ -315,6 +316,18 @@ def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
         with suppress(*UNREADABLE):
             tree = msgspec.json.decode(raw)
         raise undecodable(kind, cluster, tree, error) from None
+
+
+def fence_of(raw: bytes) -> NodeFence:
+    """A NodeFence that was read live. Raises Undecodable."""
+    found: NodeFence = decode(NODE_FENCE, raw).obj
+    return found
+
+
+def node_of(raw: bytes) -> Node:
+    """The same for a Node."""
+    found: Node = decode(NODE, raw).obj
+    return found
 
 
 def decode_event(kind: Kind, line: bytes, cluster: str = "") -> tuple[str, Seen] | None:

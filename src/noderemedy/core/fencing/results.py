@@ -1,0 +1,162 @@
+"""What the exit codes and the words of a fence agent mean. Pure: `drivers/fence/` runs agents and asks here.
+
+Rule 1: a deed counts as done only if the device, asked twice afterwards, says what it should. Exit code 0 of the
+        deed alone proves nothing (races R31, R35).
+Rule 2: no end within the patience is a failure, never a success.
+Rule 3: a message names node, method and agent, and the parameters to look at; it never holds what a secret says.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+from msgspec import Struct
+
+from noderemedy.core.fencing.redaction import redact
+from noderemedy.model.run import Deed, Order, Power, Result, RunState
+from noderemedy.model.time import Span
+
+EXPECTED = {Deed.OFF: Power.OFF, Deed.ON: Power.ON}
+STATUS_SAYS = {0: Power.ON, 2: Power.OFF}  # exit codes of `status`; all others: nobody knows
+SAID_MAX = 400
+LOOKS = 2  # how often the device is asked after a deed
+BETWEEN_LOOKS = Span.seconds(2)
+# A line of an agent that may say why it failed; the last such line is shown.
+_TELLING = re.compile(
+    r"fail|error|unable|unauthori[sz]ed|denied|refused|invalid|missing|unknown|timed? ?out|cannot|can't|could not"
+    r"|not found|no such|required|wrong|incorrect|unreachable",
+    re.IGNORECASE,
+)
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffd]")
+_PREFIX = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ")
+
+
+class Trouble(Enum):
+    """Why an agent has no exit code."""
+
+    NONE = ""
+    TOO_LONG = "did not end in time and was ended"
+    NOT_STARTED = "could not be started"
+
+
+class Ended(Struct, frozen=True):
+    """How one process of an agent ended, and what it printed (bounded, and not yet free of secrets)."""
+
+    exit_code: int | None = None
+    output: str = ""
+    trouble: Trouble = Trouble.NONE
+    why: str = ""  # of not starting
+
+    @property
+    def power(self) -> Power:
+        """What `status` said."""
+        return STATUS_SAYS.get(self.exit_code, Power.UNKNOWN) if self.exit_code is not None else Power.UNKNOWN
+
+
+# Which parameters to look at, by what the agent says. The first row that fits is shown.
+HINTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
+    (
+        re.compile(
+            r"login|logon|password|passphrase|authenti|authori[sz]|credential|denied|40[13]|privilege|rakp|community"
+            r"|unable to establish|wrong user|signature",
+            re.IGNORECASE,
+        ),
+        (
+            "username",
+            "login",
+            "password",
+            "passwd",
+            "secret_key",
+            "access_key",
+            "community",
+            "identity_file",
+            "privlvl",
+        ),
+    ),
+    (
+        re.compile(
+            r"connect|resolve|unreachable|timed? ?out|timeout|no route|name or service|endpoint|no response|ssl|certif",
+            re.IGNORECASE,
+        ),
+        ("ip", "ipaddr", "ipport", "auth_url", "auth-url", "region", "ssl_insecure"),
+    ),
+    (
+        re.compile(r"plug|port|outlet|instance|system|no such (host|server|vm)|not found|uuid", re.IGNORECASE),
+        ("plug", "port", "systems_uri", "nodename", "key", "devices"),
+    ),
+)
+
+
+def gist(output: str) -> str:
+    """The one line that tells most, short and printable; "" if there is none."""
+    lines = [_PREFIX.sub("", _CONTROL.sub(" ", line)).strip() for line in output.splitlines()]
+    lines = [line for line in lines if line]
+    telling = [line for line in lines if _TELLING.search(line)]
+    chosen = (telling or lines or [""])[-1]
+    return chosen if len(chosen) <= SAID_MAX else f"{chosen[: SAID_MAX - 1]}…"
+
+
+def hint(order: Order, words: str) -> str:
+    """The parameters of this order that have to do with what the agent says."""
+    held = {
+        secret.parameter: f"{secret.parameter} (secret {secret.secret}, key {secret.key})" for secret in order.secrets
+    }
+    named = {name: name for name, _ in order.parameters} | held
+    for pattern, parameters in HINTS:
+        there = [named[name] for name in parameters if name in named]
+        if there and pattern.search(words):
+            return f"; look at {'parameter' if len(there) == 1 else 'parameters'} {', '.join(there)}"
+    return ""
+
+
+def subject(order: Order) -> str:
+    """How every message about a run begins."""
+    return f"node {order.node}, method {order.method} ({order.agent})"
+
+
+def failed(order: Order, what: str, power: Power = Power.UNKNOWN) -> Result:
+    return Result(RunState.FAILED, power, f"{subject(order)}: {what}")
+
+
+def complaint(order: Order, deed: Deed, ended: Ended, secrets: tuple[str, ...]) -> str:
+    """What went wrong with one process, in one sentence."""
+    words = gist(redact(ended.output, secrets))
+    told = f": {words}" if words else ""
+    match ended.trouble:
+        case Trouble.NOT_STARTED:
+            return f"{deed.value} {ended.trouble.value}: {ended.why}"
+        case Trouble.TOO_LONG:
+            return (
+                f"{deed.value} {ended.trouble.value} ({order.patience} for the whole run){told}{hint(order, 'timeout')}"
+            )
+        case Trouble.NONE:
+            return f"{deed.value} failed with exit code {ended.exit_code}{told}{hint(order, words)}"
+
+
+def of_status(order: Order, ended: Ended, secrets: tuple[str, ...]) -> Result:
+    """The result of a run that only asks."""
+    if ended.power is Power.UNKNOWN:
+        return failed(order, complaint(order, Deed.STATUS, ended, secrets))
+    return Result(RunState.DONE, ended.power, f"{subject(order)}: the device says {ended.power.value}")
+
+
+def of_deed(order: Order, deed: Ended, looks: tuple[Ended, ...], secrets: tuple[str, ...]) -> Result:
+    """The result of a run that switched something, by the deed and by what the device said afterwards."""
+    if deed.exit_code != 0:
+        return failed(order, complaint(order, order.deed, deed, secrets))
+    wanted = EXPECTED[order.deed]
+    seen = tuple(look.power for look in looks)
+    if len(seen) >= LOOKS and all(power is wanted for power in seen):
+        times = "twice" if len(seen) == LOOKS else f"{len(seen)} times"
+        return Result(RunState.DONE, wanted, f"{subject(order)}: {order.deed.value}, and the device says so {times}")
+    for look in looks:
+        if look.power is Power.UNKNOWN:
+            said = complaint(order, Deed.STATUS, look, secrets)
+            return failed(order, f"the agent says that {order.deed.value} succeeded, but nobody can verify it: {said}")
+    last = seen[-1] if seen else Power.UNKNOWN
+    if wanted in seen:
+        return failed(
+            order, f"the device said {wanted.value} after {order.deed.value}, and {last.value} a moment later", last
+        )
+    return failed(order, f"the agent says that {order.deed.value} succeeded, but the device says {last.value}", last)

@@ -1,0 +1,87 @@
+"""Carries out one order: the deed, then the device is asked twice whether it is so. Called where runs happen.
+
+`Hand` is what the manager and the runner have in common: where agents are, and how long to wait between two looks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from noderemedy.core.fencing import results
+from noderemedy.drivers.fence import agents
+from noderemedy.drivers.fence.process import run_agent
+from noderemedy.model.errors import Permanent
+from noderemedy.model.run import Deed, Order, Result
+from noderemedy.model.time import Span
+
+LEAST_LOOK_S = 5.0  # an agent that used up all the time still gets asked what came of it
+
+
+class Hand(Struct, frozen=True):
+    """What carrying out an order takes."""
+
+    folders: tuple[Path, ...]
+    environ: Mapping[str, str] | None = None
+    between_looks: Span = results.BETWEEN_LOOKS
+
+
+class SecretMissing(Permanent):
+    """A parameter has no usable value: names the parameter, the Secret and the key, never what is in it."""
+
+
+def usable(parameter: str, secret: str, key: str, value: str | None) -> str:
+    """The value of a secret as an agent can take it. Raises SecretMissing."""
+    where = f"parameter {parameter}: secret {secret}"
+    if value is None:
+        raise SecretMissing(f"{where} has no key {key}, or it is no text; add it")
+    value = value.rstrip("\r\n")  # files end in a line feed, passwords do not
+    if not value:
+        raise SecretMissing(f"{where}, key {key} is empty; fill it")
+    if "\n" in value or "\r" in value or "\0" in value:
+        raise SecretMissing(f"{where}, key {key} has more than one line, which no agent can be told; make it one line")
+    return value
+
+
+async def carry_out(order: Order, secrets: Mapping[str, str], hand: Hand) -> Result:
+    """Do what is ordered, and verify it. `secrets` are values by parameter."""
+    path = agents.find(order.agent, hand.folders)
+    if path is None:
+        return results.failed(order, f"there is no agent {order.agent} here; install it, or set agentsPath")
+    if broken := [name for name, value in order.parameters if "\n" in value or "\r" in value]:
+        return results.failed(order, f"parameter {broken[0]} has more than one line; correct the fence method")
+    return await _Run(order, secrets, hand, path).result()
+
+
+class _Run:
+    """One order under way."""
+
+    def __init__(self, order: Order, secrets: Mapping[str, str], hand: Hand, path: Path) -> None:
+        self._order = order
+        self._hand = hand
+        self._path = path
+        self._given = (*order.parameters, *sorted(secrets.items()))
+        self._hidden = tuple(secrets.values())
+        self._deadline = time.monotonic() + order.patience.ms / 1000
+
+    async def result(self) -> Result:
+        if self._order.deed is Deed.STATUS:
+            return results.of_status(self._order, await self._ask(Deed.STATUS), self._hidden)
+        deed = await self._ask(self._order.deed)
+        if deed.exit_code != 0:
+            return results.of_deed(self._order, deed, (), self._hidden)
+        looks = []
+        for number in range(results.LOOKS):
+            if number:
+                await asyncio.sleep(self._hand.between_looks.ms / 1000)
+            looks.append(await self._ask(Deed.STATUS, LEAST_LOOK_S))
+        return results.of_deed(self._order, deed, tuple(looks), self._hidden)
+
+    async def _ask(self, deed: Deed, least_s: float = 0.0) -> results.Ended:
+        left = max(self._deadline - time.monotonic(), least_s)
+        given = (*self._given, ("action", deed.value))
+        return await run_agent(self._path, given, left, environ=self._hand.environ)

@@ -1,0 +1,118 @@
+"""One order of a Job, from its environment to its termination message.
+
+Rule 1: nothing is sent to a device before live reads show that it is still wanted (`core/fencing/staleness.py`):
+        not too late, listed in its NodeFence, ordered by who leads now, and the Node has not booted again.
+Rule 2: until something was sent a signal ends it at once; afterwards it finishes (races R34).
+Rule 3: whatever happens, the termination message is a result, and the exit code is 0 only for one that is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from noderemedy.core.fencing import results, staleness
+from noderemedy.drivers.fence import agents, verify
+from noderemedy.model.ids import SYSTEM
+from noderemedy.model.run import Deed, Order, Result, RunState
+from noderemedy.model.time import Wall
+from noderemedy.runner.api import MOUNT, Api, Unsure
+from noderemedy.wire import fenceanswer
+from noderemedy.wire.fencejobs import ORDER_VARIABLE, SECRETS_VARIABLE
+from noderemedy.wire.objects import Undecodable, fence_of, node_of
+
+LEASE_NAME = "node-remedy-manager"
+MESSAGE_AT = Path("/dev/termination-log")
+FENCES, NODES = "/apis/ha.k8s.io/v1/nodefences", "/api/v1/nodes"
+LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{SYSTEM}/leases"
+SECRET_MAX = 64 * 1024
+
+
+class Surroundings:
+    """Where this runner finds things; tests put them elsewhere."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self.environ = environ
+        self.mount = Path(environ.get("NODE_REMEDY_ACCOUNT", str(MOUNT)))
+        self.message = Path(environ.get("NODE_REMEDY_MESSAGE", str(MESSAGE_AT)))
+        self.secrets = Path(environ.get(SECRETS_VARIABLE, ""))
+        self.folders = agents.folders(environ.get("NODE_REMEDY_AGENTS_PATH", ""), environ)
+
+
+def main() -> int:
+    """The exit code. What it prints is the Job's log: results, and no secrets."""
+    around = Surroundings(os.environ)
+    try:
+        order = fenceanswer.read_order(around.environ.get(ORDER_VARIABLE, ""))
+    except fenceanswer.Unreadable as problem:
+        return tell(Result(RunState.FAILED, said=f"{ORDER_VARIABLE} holds no order: {problem}"), around)
+    try:
+        result = asyncio.run(run(order, around))
+    except Exception as bug:  # noqa: BLE001  the outermost place: a Job that says nothing helps nobody
+        result = results.failed(order, f"a bug in node-remedy: {type(bug).__name__}")
+    return tell(result, around)
+
+
+def tell(result: Result, around: Surroundings) -> int:
+    text = fenceanswer.result_text(result)
+    sys.stdout.write(text + "\n")
+    try:
+        around.message.write_text(text, "utf-8")
+    except OSError as problem:
+        sys.stderr.write(f"the termination message cannot be written: {problem}\n")
+    return 0 if result.state is RunState.DONE else 1
+
+
+async def run(order: Order, around: Surroundings) -> Result:
+    """Carry it out, if it is still wanted."""
+    try:
+        secrets = read_secrets(order, around.secrets)
+        why = wanted(order, Api(around.environ, around.mount))
+    except (Unsure, Undecodable, fenceanswer.Unreadable, verify.SecretMissing) as problem:
+        return results.failed(order, f"nothing was sent: {problem}")
+    if why := why or staleness.too_late(order, Wall(time.time_ns() // 1_000_000)):
+        return results.failed(order, f"nothing was sent: {why}")
+    finish_what_was_sent()
+    return await verify.carry_out(order, secrets, verify.Hand(around.folders))
+
+
+def finish_what_was_sent() -> None:
+    """From here on a polite signal is not obeyed: the device has its command."""
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def wanted(order: Order, api: Api) -> str:
+    """Why it is stale; "" if it is wanted. Raises Unsure, Undecodable or Unreadable."""
+    if not staleness.belongs_to_a_fence(order):
+        return ""
+    lease = api.read(LEASES, LEASE_NAME)
+    token = fenceanswer.leading_token(lease) if lease is not None else -1
+    if why := staleness.superseded(order, token):
+        return why
+    body = api.read(FENCES, order.fence.name)
+    fence = fence_of(body) if body is not None else None
+    if why := staleness.unwanted(order, fence):
+        return why
+    if order.deed is not Deed.OFF or fence is None or fence.spec.cluster:
+        return ""
+    body = api.read(NODES, order.node)
+    return staleness.another_boot(order, node_of(body) if body is not None else None)
+
+
+def read_secrets(order: Order, at: Path) -> dict[str, str]:
+    """Values by parameter, from the files that the kubelet mounted. Raises SecretMissing."""
+    values: dict[str, str] = {}
+    for one in order.secrets:
+        try:
+            with (at / one.secret / one.key).open("rb") as file:
+                text: str | None = file.read(SECRET_MAX).decode()
+        except (OSError, UnicodeDecodeError):
+            text = None
+        values[one.parameter] = verify.usable(one.parameter, one.secret, one.key, text)
+    return values

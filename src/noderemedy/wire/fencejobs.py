@@ -1,0 +1,201 @@
+"""An order as a Job, and the pod of such a Job as a result. Rendered for the manager (setting `agents: job`).
+
+The Job's pod runs `python -m noderemedy.runner`. It gets the order in its environment, without any secret, and the
+Secrets that the order names as files. It never runs on the node that it fences, unless the agent asks for that.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from noderemedy.model.ids import SYSTEM, Kind
+from noderemedy.model.run import Order, Result, RunState
+from noderemedy.model.time import Span, Wall
+from noderemedy.wire import verbs
+from noderemedy.wire.fenceanswer import UNTOLD, Unreadable, order_text, read_result
+from noderemedy.wire.http import Request, Resource
+from noderemedy.wire.scalars import UNREADABLE
+
+JOBS = Resource(Kind("batch", "Job"), "v1", "jobs", namespaced=True)
+RUN_LABEL = "node-remedy.dev/run"  # its value says what the Job is for
+FENCING = "fence"
+JOB_NAME_LABEL = "batch.kubernetes.io/job-name"
+ACCOUNT = "node-remedy-runner"
+CONTAINER = "runner"
+ORDER_VARIABLE = "NODE_REMEDY_ORDER"
+SECRETS_VARIABLE = "NODE_REMEDY_SECRETS"
+SECRETS_AT = "/etc/node-remedy/secrets"
+SCRATCH_AT = "/tmp"  # noqa: S108  inside the container; agents keep known hosts and cookies there
+# As the policy "restricted" of pod security asks. Disks are another matter: what runs on the node itself is privileged.
+UNPRIVILEGED_POD: dict[str, Any] = {
+    "runAsNonRoot": True,
+    "runAsUser": 65532,
+    "runAsGroup": 65532,
+    "fsGroup": 65532,
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+UNPRIVILEGED: dict[str, Any] = {
+    "allowPrivilegeEscalation": False,
+    "readOnlyRootFilesystem": True,
+    "capabilities": {"drop": ["ALL"]},
+}
+MARGIN = Span.seconds(60)  # for scheduling, pulling and reading
+KEPT_SECONDS = 3600
+TOLERATED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+
+
+def create_job(order: Order, image: str, now: Wall) -> Request:
+    return verbs.create(JOBS, job_body(order, image, now), SYSTEM)
+
+
+def job_body(order: Order, image: str, now: Wall) -> dict[str, Any]:
+    """The Job of an order: one pod, no second try, a deadline, and its log kept for an hour."""
+    labels = {RUN_LABEL: FENCING, "app.kubernetes.io/name": "node-remedy", "app.kubernetes.io/component": "runner"}
+    deadline = max(order.not_after.since(now), Span(0)) + order.patience + MARGIN
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": order.id, "namespace": SYSTEM, "labels": labels, "annotations": notes(order)},
+        "spec": {
+            "backoffLimit": 0,
+            "completions": 1,
+            "parallelism": 1,
+            "podReplacementPolicy": "Failed",
+            "activeDeadlineSeconds": seconds(deadline),
+            "ttlSecondsAfterFinished": KEPT_SECONDS,
+            "template": {"metadata": {"labels": labels, "annotations": notes(order)}, "spec": pod_spec(order, image)},
+        },
+    }
+
+
+def notes(order: Order) -> dict[str, str]:
+    """For people who look at the Job."""
+    return {"node-remedy.dev/node": order.node, "node-remedy.dev/method": order.method}
+
+
+def pod_spec(order: Order, image: str) -> dict[str, Any]:
+    secrets = sorted({one.secret for one in order.secrets})
+    operator = "In" if order.on_node else "NotIn"
+    place = [{"key": "metadata.name", "operator": operator, "values": [order.node]}]
+    return {
+        "restartPolicy": "Never",
+        "serviceAccountName": ACCOUNT,
+        "priorityClassName": "system-cluster-critical",
+        # What was sent to a device is not called back: a deleted Job still ends its run.
+        "terminationGracePeriodSeconds": seconds(order.patience + Span.seconds(10)),
+        "affinity": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": place}]}
+            }
+        },
+        "tolerations": tolerations(order),
+        "securityContext": {} if order.on_node else UNPRIVILEGED_POD,
+        "containers": [container(order, image, secrets)],
+        "volumes": [
+            {"name": "scratch", "emptyDir": {}},
+            *(
+                {"name": f"secret-{number}", "secret": {"secretName": name, "defaultMode": 0o440}}
+                for number, name in enumerate(secrets)
+            ),
+        ],
+    }
+
+
+def tolerations(order: Order) -> list[dict[str, str]]:
+    """Control-plane nodes may run it; what has to run on the node itself gets there in spite of our own taints."""
+    if order.on_node:
+        return [{"operator": "Exists"}]
+    return [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in TOLERATED]
+
+
+def container(order: Order, image: str, secrets: list[str]) -> dict[str, Any]:
+    return {
+        "name": CONTAINER,
+        "image": image,
+        "command": ["python3", "-m", "noderemedy.runner"],
+        "env": [
+            {"name": ORDER_VARIABLE, "value": order_text(order)},
+            {"name": SECRETS_VARIABLE, "value": SECRETS_AT},
+            {"name": "HOME", "value": SCRATCH_AT},
+        ],
+        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePolicy": "File",
+        "volumeMounts": [
+            {"name": "scratch", "mountPath": SCRATCH_AT},
+            *(
+                {"name": f"secret-{number}", "mountPath": f"{SECRETS_AT}/{name}", "readOnly": True}
+                for number, name in enumerate(secrets)
+            ),
+        ],
+        "securityContext": {"privileged": True} if order.on_node else UNPRIVILEGED,
+    }
+
+
+def seconds(span: Span) -> int:
+    return -(-span.ms // 1000)
+
+
+# --- what its pod tells ----------------------------------------------------------------------------------------
+
+
+class _Terminated(Struct, frozen=True, rename="camel"):
+    exit_code: int = 1
+    message: str = ""
+    reason: str = ""
+
+
+class _State(Struct, frozen=True):
+    terminated: _Terminated | None = None
+
+
+class _ContainerStatus(Struct, frozen=True):
+    name: str = ""
+    state: _State = _State()
+
+
+class _PodStatus(Struct, frozen=True, rename="camel"):
+    phase: str = ""
+    reason: str = ""
+    message: str = ""
+    container_statuses: list[_ContainerStatus] | None = None
+
+
+class _Pod(Struct, frozen=True):
+    status: _PodStatus = _PodStatus()
+
+
+class _Event(Struct, frozen=True):
+    type: str
+    object: msgspec.Raw
+
+
+def result_in(line: bytes) -> Result | None:
+    """How the run of this pod ended, by one line of a watch; None: it goes on. Raises Unreadable."""
+    try:
+        event = msgspec.json.decode(line, type=_Event)
+        if event.type not in ("ADDED", "MODIFIED", "DELETED"):
+            return None
+        status = msgspec.json.decode(event.object, type=_Pod).status
+    except UNREADABLE as problem:
+        raise Unreadable(str(problem)) from None
+    told = [one.state.terminated for one in status.container_statuses or () if one.name == CONTAINER]
+    if told and told[0] is not None:
+        return of_container(told[0])
+    if event.type == "DELETED" or status.phase in ("Failed", "Succeeded"):
+        why = status.message or status.reason or "its pod is gone"
+        return Result(RunState.FAILED, said=f"{UNTOLD.said}: {why[:200]}")
+    return None
+
+
+def of_container(ended: _Terminated) -> Result:
+    """The container's own word, if it ended as its word says."""
+    result = read_result(ended.message)
+    if result == UNTOLD:
+        why = f"exit code {ended.exit_code} {ended.reason}".rstrip()
+        return Result(RunState.FAILED, said=f"{UNTOLD.said}: {why}")
+    if result.state is RunState.DONE and ended.exit_code != 0:
+        return Result(RunState.FAILED, said=f"it says that it is done, but ended with exit code {ended.exit_code}")
+    return result if result.state is not RunState.RUNNING else UNTOLD

@@ -1,0 +1,134 @@
+"""What exit codes and words of agents mean, row by row."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.core.fencing.orders import PASSWORD, an_order
+
+from noderemedy.core.fencing import results
+from noderemedy.core.fencing.results import Ended, Trouble, of_deed, of_status
+from noderemedy.model.run import Deed, Power, RunState
+
+ON, OFF, LOST = Ended(0), Ended(2), Ended(1, "Failed: Unable to connect/login to fencing device")
+OVER = Ended(trouble=Trouble.TOO_LONG)
+DONE, FAILED = RunState.DONE, RunState.FAILED
+
+
+@pytest.mark.parametrize(
+    ("deed", "ended", "looks", "state", "power", "word"),
+    [
+        (Deed.OFF, Ended(0), (OFF, OFF), DONE, Power.OFF, "says so twice"),
+        (Deed.ON, Ended(0), (ON, ON), DONE, Power.ON, "says so twice"),
+        (Deed.OFF, Ended(0), (ON, ON), FAILED, Power.ON, "but the device says on"),
+        (Deed.ON, Ended(0), (OFF, OFF), FAILED, Power.OFF, "but the device says off"),
+        (Deed.OFF, Ended(0), (OFF, ON), FAILED, Power.ON, "off after off, and on a moment later"),
+        (Deed.OFF, Ended(0), (ON, OFF), FAILED, Power.OFF, "a moment later"),
+        (Deed.OFF, Ended(0), (OFF, LOST), FAILED, Power.UNKNOWN, "nobody can verify it"),
+        (Deed.OFF, Ended(0), (OFF, OVER), FAILED, Power.UNKNOWN, "nobody can verify it"),
+        (Deed.OFF, Ended(0), (OFF,), FAILED, Power.OFF, "a moment later"),
+        (Deed.OFF, Ended(0), (), FAILED, Power.UNKNOWN, "but the device says unknown"),
+        (Deed.OFF, LOST, (), FAILED, Power.UNKNOWN, "off failed with exit code 1: Failed: Unable to connect"),
+        (Deed.OFF, Ended(2), (OFF, OFF), FAILED, Power.UNKNOWN, "exit code 2"),
+        (Deed.OFF, Ended(-9), (OFF, OFF), FAILED, Power.UNKNOWN, "exit code -9"),
+        (Deed.OFF, OVER, (OFF, OFF), FAILED, Power.UNKNOWN, "did not end in time"),
+        (Deed.OFF, Ended(trouble=Trouble.NOT_STARTED, why="/x: Permission denied"), (), FAILED, Power.UNKNOWN, "/x:"),
+    ],
+)
+def test_a_deed_is_done_only_if_the_device_says_so_twice(
+    deed: Deed, ended: Ended, looks: tuple[Ended, ...], state: RunState, power: Power, word: str
+) -> None:
+    """Exit code 0 alone proves nothing; each doubt is a failure that tells what was seen."""
+    result = of_deed(an_order(deed), ended, looks, ())
+
+    assert (state, power) == (result.state, result.power)
+    assert word in result.said
+
+
+@pytest.mark.parametrize(
+    ("ended", "state", "power"),
+    [
+        (ON, DONE, Power.ON),
+        (OFF, DONE, Power.OFF),
+        (Ended(1), FAILED, Power.UNKNOWN),
+        (Ended(3), FAILED, Power.UNKNOWN),
+        (Ended(-15), FAILED, Power.UNKNOWN),
+        (OVER, FAILED, Power.UNKNOWN),
+    ],
+)
+def test_what_status_says(ended: Ended, state: RunState, power: Power) -> None:
+    """Only 0 (on) and 2 (off) tell anything."""
+    result = of_status(an_order(Deed.STATUS), ended, ())
+
+    assert (state, power) == (result.state, result.power)
+
+
+def test_every_message_names_node_method_and_agent() -> None:
+    """Whoever reads it knows where to look."""
+    result = of_deed(an_order(), LOST, (), ())
+
+    assert result.said.startswith("node worker-0, method bmc (fence_ipmilan): ")
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("Unable to connect/login to fencing device", "username, password (secret bmc-worker-0, key password)"),
+        ("Error: Unable to establish IPMI v2 / RMCP+ session", "username, password (secret bmc-worker-0"),
+        ("Connection timed out", "parameter ip"),
+        ("Failed: Name or service not known", "parameter ip"),
+        ("Exception of another kind", ""),
+    ],
+)
+def test_the_parameters_to_look_at_are_named(words: str, named: str) -> None:
+    """What an agent says is enriched by the parameters it has to do with, by name only."""
+    found = results.hint(an_order(), words)
+
+    assert (named in found, bool(named)) == (True, bool(found))
+
+
+def test_a_missing_plug_is_named() -> None:
+    """An outlet that the device does not know leads to the parameter that names it."""
+    order = an_order(parameters=(("ip", "192.0.2.7"), ("plug", "7")))
+
+    assert "; look at parameter plug" == results.hint(order, "Failed: plug 7 not found")
+
+
+def test_secrets_are_not_in_messages() -> None:
+    """Whatever an agent prints of its password, nobody reads it."""
+    result = of_deed(an_order(), Ended(1, f"Failed: login as admin with {PASSWORD} refused"), (), (PASSWORD,))
+
+    assert PASSWORD not in result.said
+    assert "login as admin with … refused" in result.said
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        ("", ""),
+        ("\n \n", ""),
+        ("2026-11-15 11:00:00,123 ERROR: Timed out\n", "ERROR: Timed out"),
+        ("Error: one\nDelay 5 second(s)\n", "Error: one"),
+        ("\x1b[31mfailed\x1b[0m \x00\x07", "failed"),
+        ("just words\nmore words", "more words"),
+        ("x" * 1000, "x" * 399 + "…"),
+    ],
+)  # fmt: skip
+def test_the_line_that_tells_most(output: str, expected: str) -> None:
+    """One printable, short line of all that was printed."""
+    assert expected == results.gist(output)
+
+
+@given(st.binary(max_size=300), st.integers(-64, 255), st.sampled_from(Deed))
+@settings(max_examples=100, deadline=None)
+def test_garbage_is_survived(printed: bytes, code: int, deed: Deed) -> None:
+    """Whatever an agent prints, the message is one short printable line without the secret."""
+    ended = Ended(code, printed.decode("utf-8", "replace") + PASSWORD)
+    order = an_order(deed)
+    result = of_status(order, ended, (PASSWORD,)) if deed is Deed.STATUS else of_deed(order, ended, (), (PASSWORD,))
+
+    assert PASSWORD not in result.said
+    assert 1 == len(result.said.splitlines())
+    assert 700 > len(result.said)
+    assert "\x1b" not in result.said

@@ -1,0 +1,125 @@
+"""The deed, and what the device says of it afterwards: every fault of a device, with a real process."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from tests.core.fencing.orders import an_order
+from tests.drivers.fence.scripted import asked, hand, install, order
+
+from noderemedy.drivers.fence import process
+from noderemedy.drivers.fence.verify import SecretMissing, carry_out, usable
+from noderemedy.model.run import Deed, Order, Power, Result, RunState
+
+SECRETS = {"password": "hunter2"}
+
+
+def run(folder: Path, one: Order, secrets: dict[str, str] = SECRETS) -> Result:
+    return asyncio.run(carry_out(one, secrets, hand(folder)))
+
+
+def test_off_is_verified_twice(tmp_path: Path) -> None:
+    """Deed first, then two questions."""
+    install(tmp_path, "well")
+
+    result = run(tmp_path, order())
+
+    assert (RunState.DONE, Power.OFF) == (result.state, result.power)
+    assert ["off", "status", "status"] == asked(tmp_path)
+
+
+def test_on_and_status(tmp_path: Path) -> None:
+    """On is verified as well; a question is one question."""
+    install(tmp_path, "well")
+    results = [run(tmp_path, order(deed)) for deed in (Deed.OFF, Deed.STATUS, Deed.ON, Deed.STATUS)]
+
+    assert [Power.OFF, Power.OFF, Power.ON, Power.ON] == [result.power for result in results]
+    assert {RunState.DONE} == {result.state for result in results}
+
+
+@pytest.mark.parametrize(
+    ("fault", "power", "words"),
+    [
+        ("away", Power.UNKNOWN, "off failed with exit code 1: Connection timed out; look at parameter ip"),
+        ("lies", Power.ON, "the agent says that off succeeded, but the device says on"),
+        ("comes back", Power.ON, "the device said off after off, and on a moment later"),
+        ("garbage", Power.UNKNOWN, "off failed with exit code 7"),
+        ("never ends", Power.UNKNOWN, "off did not end in time and was ended"),
+    ],
+)
+def test_a_fault_is_a_failure(
+    fault: str, power: Power, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It names node and method, says what was seen, and nothing counts as off."""
+    monkeypatch.setattr(process, "GRACE_S", 0.1)
+    install(tmp_path, fault)
+
+    result = run(tmp_path, order(seconds=0.5 if fault == "never ends" else 5))
+
+    assert (RunState.FAILED, power) == (result.state, result.power)
+    assert f"node worker-0, method bmc (fence_scripted): {words}" in result.said
+
+
+def test_wrong_credentials_are_named_and_not_told(tmp_path: Path) -> None:
+    """The message leads to the Secret; what it holds is not in it, though the agent prints it."""
+    install(tmp_path, "refused")
+
+    result = run(tmp_path, order(), {"password": "wrong horse"})
+
+    assert "Unable to login with …" in result.said
+    assert "password (secret bmc-worker-0, key password)" in result.said
+
+
+def test_an_agent_that_uses_up_its_time_is_still_verified(tmp_path: Path) -> None:
+    """A slow BMC that did it in the end has done it: the device is asked though time is over."""
+    install(tmp_path, "slow")
+
+    assert RunState.DONE is run(tmp_path, order(seconds=0.45)).state
+
+
+def test_an_agent_that_is_not_here(tmp_path: Path) -> None:
+    """What cannot be run is said with the remedy."""
+    assert "there is no agent fence_scripted here; install it" in run(tmp_path, order()).said
+
+
+@pytest.mark.parametrize("name", ["../fence_scripted", "/bin/sh", "sh", "fence_", "fence_scripted x", ""])
+def test_only_names_of_agents_are_run(name: str, tmp_path: Path) -> None:
+    """A name is never a path, and nothing else than an agent can be started."""
+    install(tmp_path, "well")
+
+    assert RunState.FAILED is run(tmp_path, order(agent=name)).state
+    assert [] == asked(tmp_path)
+
+
+def test_a_parameter_of_two_lines_is_refused(tmp_path: Path) -> None:
+    """It would smuggle in a second parameter."""
+    install(tmp_path, "well")
+    one = an_order(agent="fence_scripted", parameters=(("plug", "1\naction=on"),))
+
+    assert "parameter plug has more than one line" in run(tmp_path, one).said
+    assert [] == asked(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        (None, "has no key k"),
+        ("", "is empty"),
+        ("\n", "is empty"),
+        ("one?\ntwo?", "more than one line"),
+        ("one?\0two?", "more than one line"),
+    ],
+)
+def test_a_secret_that_cannot_be_used(value: str | None, words: str) -> None:
+    """Parameter, Secret and key are named, with the remedy, and never the value."""
+    with pytest.raises(SecretMissing, match=f"^parameter p: secret s.*{words}") as problem:
+        usable("p", "s", "k", value)
+
+    assert "?" not in str(problem.value)
+
+
+def test_the_last_line_feed_of_a_secret_is_none_of_it() -> None:
+    """Secrets are made from files, and files end in one."""
+    assert "hunter2" == usable("p", "s", "k", "hunter2\r\n")
