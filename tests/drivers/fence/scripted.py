@@ -39,7 +39,7 @@ FAULTS = {
     "garbage": "head -c 300000 /dev/urandom; exit 7\n",
     "never ends": "echo working; sleep 600 & wait\n",
     "ignores signals": "trap '' TERM; sleep 600 & sleep 600\n",
-    "leaves a child": "sleep 600 &\n" + DEVICE,
+    "leaves a child": 'sleep 600 &\necho $! > $state.child\n' + DEVICE,
     "talks for ever": "exec yes 'Failed: no way'\n",
     "slow": "[ \"$p_action\" = status ] || sleep 0.4\n" + DEVICE,
     "reads nothing": "exec <&-\n" + DEVICE,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import time
 from pathlib import Path
@@ -73,6 +74,13 @@ def of_folder(folder: Path) -> list[str]:
     return [line.decode() for line in lines if str(folder).encode() in line]
 
 
+def is_running(number: int) -> bool:
+    """Whether this process is there and is more than an entry of a table."""
+    with contextlib.suppress(OSError):
+        return "\nState:\tZ" not in Path(f"/proc/{number}/status").read_text()
+    return False
+
+
 def test_a_child_left_behind_does_not_keep_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An agent that has ended has ended, though its child holds the pipe."""
     monkeypatch.setattr(process, "REST_S", 0.1)
@@ -81,6 +89,7 @@ def test_a_child_left_behind_does_not_keep_us(tmp_path: Path, monkeypatch: pytes
     ended = run(install(tmp_path, "leaves a child"), 30.0)
 
     assert (0, True) == (ended.exit_code, time.monotonic() - begun < 3)
+    assert not is_running(int((tmp_path / "state.child").read_text()))
 
 
 def test_output_is_bounded(tmp_path: Path) -> None:

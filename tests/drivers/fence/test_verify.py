@@ -84,10 +84,11 @@ def test_an_agent_that_is_not_here(tmp_path: Path) -> None:
     assert "there is no agent fence_scripted here; install it" in run(tmp_path, order()).said
 
 
-@pytest.mark.parametrize("name", ["../fence_scripted", "/bin/sh", "sh", "fence_", "fence_scripted x", ""])
+@pytest.mark.parametrize("name", ["../fence_scripted", "/bin/sh", "sh", "fence_", "fence_scripted x", "other", ""])
 def test_only_names_of_agents_are_run(name: str, tmp_path: Path) -> None:
     """A name is never a path, and nothing else than an agent can be started."""
     install(tmp_path, "well")
+    install(tmp_path, "well", "other")
 
     assert RunState.FAILED is run(tmp_path, order(agent=name)).state
     assert [] == asked(tmp_path)

@@ -1,0 +1,133 @@
+"""Orders carried out by Jobs: what is created, and what the pod of the Job tells, over a scripted API server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+from typing import Any
+
+import pytest
+from aiohttp import web
+from msgspec.structs import replace
+from tests.core.fencing.orders import ORDER
+from tests.drivers.kube import scripted
+from tests.drivers.kube.scripted import Api, Handler, a_status, answer, event, stream
+
+from noderemedy.drivers.clock import Clock
+from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.logs import Log
+from noderemedy.drivers.metrics import Metrics
+from noderemedy.engine.loop import Engine
+from noderemedy.manager import jobruns
+from noderemedy.manager.jobruns import JobRuns
+from noderemedy.manager.runbook import RunBook
+from noderemedy.model.outcome import Done, Failed, Outcome
+from noderemedy.model.room import Present
+from noderemedy.model.run import Power, Result, Run, RunState, run_ref
+from noderemedy.model.time import Mono, Span, Wall
+from noderemedy.wire import fencejobs
+from noderemedy.wire.fenceanswer import result_text
+
+DONE = result_text(Result(RunState.DONE, Power.OFF, "node worker-0: off"))
+LONG = replace(ORDER, not_after=Wall(1 << 45))
+
+
+def a_pod(**terminated: Any) -> dict[str, Any]:
+    state = {"terminated": terminated} if terminated else {"waiting": {}}
+    return {"status": {"phase": "Running", "containerStatuses": [{"name": "runner", "state": state}]}}
+
+
+class Told:
+    """What the server was asked to create, and what the engine knows."""
+
+    def __init__(self, created: Handler, *watches: Handler) -> None:
+        self.posts: list[dict[str, Any]] = []
+        self.watched: list[str] = []
+        self._created = created
+        self._watches = list(watches)
+        self.engine = Engine(())
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if request.method == "POST":
+            self.posts.append(json.loads(await request.text()))
+            return await self._created(request)
+        self.watched.append(request.query["labelSelector"])
+        watch = self._watches.pop(0) if len(self._watches) > 1 else self._watches[0]
+        return await watch(request)
+
+    def run(self) -> Run | None:
+        entry = self.engine.cache.read(run_ref(ORDER.id))
+        return entry.obj if isinstance(entry, Present) else None
+
+    async def story(self, times: int = 1, seconds: float = 5.0) -> list[Outcome]:
+        clock = Clock(random.Random(1))
+        book = RunBook(self.engine, clock, Log("test"), Metrics(), lambda: None)
+        async with Api(self.handle).running() as api, KubeClient(api.access()) as client:
+            runs = JobRuns(client, book, clock, "image:1")
+            outcomes = [await runs.start(LONG, Span.seconds(5)) for _ in range(times)]
+            if isinstance(outcomes[0], Done):
+                async with asyncio.timeout(seconds):
+                    await scripted.until(lambda: (it := self.run()) is not None and it.state is not RunState.RUNNING)
+            await runs.finish()
+        return outcomes
+
+
+def test_a_job_is_created_and_its_pod_tells(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One Job of the order's name; broken streams are taken up again until the result is there."""
+    monkeypatch.setattr(jobruns, "PAUSE_S", 0.01)
+    told = Told(
+        answer({}, 201),
+        stream(event("ADDED", a_pod()), then="cut"),
+        a_status(500),
+        stream(b"garbage\n", then="end"),
+        stream(event("MODIFIED", a_pod(exitCode=0, message=DONE))),
+    )
+
+    scripted.run(told.story(times=2))  # type: ignore[arg-type]
+
+    run = told.run()
+    assert run
+    assert (RunState.DONE, Power.OFF, True) == (run.state, run.power, run.begun > Mono(0))
+    assert [ORDER.id] == [post["metadata"]["name"] for post in told.posts]
+    assert {f"batch.kubernetes.io/job-name={ORDER.id}"} == set(told.watched)
+
+
+def test_a_job_of_an_earlier_manager_is_followed_and_never_fresh() -> None:
+    """It exists already: its result is taken, but nobody knows when it began."""
+    told = Told(a_status(409), stream(event("ADDED", a_pod(exitCode=0, message=DONE))))
+
+    scripted.run(told.story())  # type: ignore[arg-type]
+
+    run = told.run()
+    assert run
+    assert (RunState.DONE, Mono(0)) == (run.state, run.begun)
+
+
+def test_a_job_that_is_refused_did_not_happen() -> None:
+    """The outcome names the Job and the server's word; no run is known."""
+    told = Told(a_status(403, "jobs is forbidden"), a_status(500))
+    found: list[Outcome] = []
+
+    async def story() -> None:
+        found.extend(await told.story())
+
+    scripted.run(story())
+    (outcome,) = found
+
+    assert isinstance(outcome, Failed)
+    assert f"Job node-remedy-system/{ORDER.id}: the API server answered 403 jobs is forbidden" == outcome.why
+    assert told.run() is None
+
+
+def test_a_job_that_tells_nothing_has_failed_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not a moment earlier: it may still be under way."""
+    monkeypatch.setattr(fencejobs, "MARGIN", Span(50))
+    told = Told(answer({}, 201), stream(event("ADDED", a_pod())))
+    monkeypatch.setattr("tests.manager.test_jobruns.LONG", replace(ORDER, not_after=Wall(0), patience=Span(100)))
+
+    scripted.run(told.story())  # type: ignore[arg-type]
+
+    run = told.run()
+    assert run
+    assert (RunState.FAILED, True) == (run.state, "told no result in all its time" in run.said)

@@ -1,0 +1,75 @@
+"""Sabotages of what runs fence agents, with the tests that see them. `tests/test_sabotage_devices.py` runs them."""
+
+from __future__ import annotations
+
+from tests.core.fencing import test_redaction, test_results, test_staleness
+from tests.sabotage.running import Sabotage, item_to, set_to
+from tests.wire import test_fenceanswer, test_fencejobs
+
+from noderemedy.core.fencing import redaction, results, staleness
+from noderemedy.model.run import Power, RunState
+from noderemedy.wire import fenceanswer, fencejobs
+
+SABOTAGES: tuple[Sabotage, ...] = (
+    Sabotage(
+        "exit code 1 of status means off",
+        item_to(results.STATUS_SAYS, 1, Power.OFF),
+        (test_results.test_what_status_says, test_results.test_a_deed_is_done_only_if_the_device_says_so_twice),
+    ),
+    Sabotage(
+        "one look is enough",
+        set_to(results, "LOOKS", 1),
+        (test_results.test_a_deed_is_done_only_if_the_device_says_so_twice,),
+    ),
+    Sabotage(
+        "what agents print is shown as it is",
+        set_to(results, "redact", lambda text, secrets: text),
+        (test_results.test_secrets_are_not_in_messages, test_results.test_garbage_is_survived),
+    ),
+    Sabotage(
+        "only the plain form of a secret is hidden",
+        set_to(redaction, "writings", lambda secret: (secret,)),
+        (test_redaction.test_a_secret_is_hidden_however_it_is_written,),
+    ),
+    Sabotage(
+        "secrets of two letters are looked for",
+        set_to(redaction, "SHORTEST", 1),
+        (test_redaction.test_nothing_is_shown_where_a_secret_cannot_be_found,),
+    ),
+    Sabotage(
+        "escape sequences are shown",
+        set_to(results, "_CONTROL", test_results.results._PREFIX),
+        (test_results.test_the_line_that_tells_most,),
+    ),
+    Sabotage("no parameter is named", set_to(results, "HINTS", ()), (test_results.test_a_missing_plug_is_named,)),
+    Sabotage(
+        "every order needs its fence, or none",
+        set_to(staleness, "NODE_FENCE", test_staleness.NODE_AT.kind),
+        (test_staleness.test_only_a_question_needs_no_fence,),
+    ),
+    Sabotage(
+        "an unreadable message is a success",
+        set_to(fenceanswer, "UNTOLD", fenceanswer.Result(RunState.DONE)),
+        (test_fenceanswer.test_whatever_else_a_job_says_is_a_failure,),
+    ),
+    Sabotage(
+        "a result may be of any length",
+        set_to(fenceanswer, "RESULT_MAX", 1 << 20),
+        (test_fenceanswer.test_a_long_result_is_cut_to_what_kubernetes_keeps,),
+    ),
+    Sabotage(
+        "the word of a container is believed whatever its exit code",
+        set_to(fencejobs, "of_container", lambda ended: fenceanswer.read_result(ended.message)),
+        (test_fencejobs.test_what_a_pod_tells,),
+    ),
+    Sabotage(
+        "every pod has privileges",
+        set_to(fencejobs, "UNPRIVILEGED", {"privileged": True, "capabilities": {}}),
+        (test_fencejobs.test_only_what_touches_disks_has_privileges,),
+    ),
+    Sabotage(
+        "no margin for the deadline",
+        set_to(fencejobs, "MARGIN", fencejobs.Span(0)),
+        (test_fencejobs.test_a_job_has_one_try_and_a_deadline,),
+    ),
+)
