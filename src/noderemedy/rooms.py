@@ -7,6 +7,9 @@ from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
 from noderemedy.core.budget import spec as budget_spec
 from noderemedy.core.budget import status as budget_status
+from noderemedy.core.fencing import configs as fence_configs
+from noderemedy.core.fencing import describing
+from noderemedy.core.fencing import plan as fence_plan
 from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
 from noderemedy.core.incident import diary, records, shelf
 from noderemedy.core.metal3 import annotation
@@ -27,6 +30,9 @@ ROOMS: tuple[Room, ...] = (
     replacing.ROOM,
     metal3_remediation.ROOM,
     outofservice.ROOM,
+    fence_plan.ROOM,
+    describing.ROOM,
+    fence_configs.ROOM,
     health.ROOM,
     budget.ROOM,
     diary.ROOM,

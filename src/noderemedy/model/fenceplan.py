@@ -34,7 +34,7 @@ class Builtin(Enum):
     CLEAN_PODS = "clean-pods"
     DETACH_VOLUMES = "detach-volumes"
     HOST_POWER = "host-power"  # through the node's BareMetalHost
-    TERMINATE_INSTANCE = "terminate"  # after the proof the Node object goes, too
+    TERMINATE_INSTANCE = "terminate"  # after the proof the Node object goes, too; an agent before it does the rest
 
 
 class Scope(Enum):
@@ -77,6 +77,9 @@ class FencePlan(FactValue, frozen=True):
     kdump_within: Span | None = None  # how long a recognised dump may delay power management; None: not enabled
     source: str = ""  # the ConfigMap or the cloud's default, for people
     problems: tuple[str, ...] = ()  # each names node, method, parameter and remedy
+    uses: tuple[str, ...] = ()  # the ConfigMaps that it was made from, also those that are missing
+    agents: tuple[str, ...] = ()  # whose descriptions it was checked against
+    plugs: tuple[str, ...] = ()  # what it switches: no other node may have one of them
 
     def methods(self, step: Step) -> tuple[Method, ...]:
         return {

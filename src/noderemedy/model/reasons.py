@@ -1080,6 +1080,61 @@ class BudgetPauseUnreadable(Reason, frozen=True):
         )
 
 
+class FencePlanInvalid(Reason, frozen=True):
+    """A node cannot be fenced as it is configured. Told aloud on the ConfigMap, once for all its nodes."""
+
+    quiet: ClassVar[bool] = True
+    problem: str
+    count: int
+
+    def note(self) -> str:
+        more = f" (and {self.count - 1} more)" if self.count > 1 else ""
+        return f"this node cannot be fenced: {self.problem}{more}"
+
+
+class FenceConfigInvalid(Reason, frozen=True):
+    """A document of the fence configuration is wrong, or does not fit its agents or its nodes."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+    nodes: int  # that cannot be fenced because of it
+
+    def note(self) -> str:
+        count = "one node" if self.nodes == 1 else f"{self.nodes} nodes"
+        harm = f"; {count} cannot be fenced" if self.nodes else ""
+        return f"{self.problem}{harm}"
+
+
+class FenceConfigWithoutNode(Reason, frozen=True):
+    """A document names a node that does not exist: a mistyped name leaves a node without fencing."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"there is no node {self.node}; correct node_name, or delete this ConfigMap"
+
+
+class AskingAgent(Reason, frozen=True):
+    """A fence agent is asked for its metadata."""
+
+    quiet: ClassVar[bool] = True
+    agent: str
+
+    def note(self) -> str:
+        return f"asking {self.agent} what it is"
+
+
+class AgentDescribed(Reason, frozen=True):
+    """What is known of a fence agent; plans are checked against it."""
+
+    quiet: ClassVar[bool] = True
+    agent: str
+    problem: str
+
+    def note(self) -> str:
+        return f"{self.agent}: {self.problem}" if self.problem else f"{self.agent} has described itself"
+
+
 class BudgetInvalid(Reason, frozen=True):
     """The RemediationBudget cannot be understood: a limit that somebody wanted must not turn into none."""
 

@@ -31,6 +31,7 @@ class SecretParameter(Struct, frozen=True):
     parameter: str
     secret: str
     key: str
+    is_optional: bool = False  # a Secret without that key leaves the parameter out
 
 
 class Order(Struct, frozen=True):

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from tests.builders import a_machine
 from tests.core.healthcheck.targets import a_check
 
-from noderemedy.core.healthcheck.selector import is_target, matches, selects
+from noderemedy.core.healthcheck.selector import is_target, selects
+from noderemedy.core.labels import matches
 from noderemedy.model.healthcheck import Expression, Operator, Selector
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed

@@ -1,14 +1,14 @@
-"""Which machines a check speaks for: label selection as the Kubernetes API does it. Called for every machine event.
+"""Which machines a check speaks for. Called for every machine event.
 
-A missing label satisfies `NotIn` and `DoesNotExist`, as in the API. The namespace is the caller's business: a check
-speaks for the machines of its own namespace and group only.
+The namespace is the caller's business: a check speaks for the machines of its own namespace and group only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from noderemedy.model.healthcheck import Expression, HealthCheck, Operator, Selector
+from noderemedy.core.labels import matches
+from noderemedy.model.healthcheck import HealthCheck, Selector
 from noderemedy.model.machine import Machine
 
 CLUSTER_NAME_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -33,23 +33,3 @@ def selects(check: HealthCheck, machine: Machine) -> bool:
 def is_of_cluster(cluster_name: str, machine: Machine, labels: Mapping[str, str]) -> bool:
     """A check without a cluster's name speaks for all clusters of its namespace."""
     return not cluster_name or cluster_name in (machine.cluster_name, labels.get(CLUSTER_NAME_LABEL))
-
-
-def matches(selector: Selector, labels: Mapping[str, str]) -> bool:
-    """Whether these labels satisfy all parts of the selector; an empty one is satisfied by all."""
-    return all(labels.get(key) == value for key, value in selector.match_labels) and all(
-        satisfies(expression, labels) for expression in selector.match_expressions
-    )
-
-
-def satisfies(expression: Expression, labels: Mapping[str, str]) -> bool:
-    value = labels.get(expression.key)
-    match expression.operator:
-        case Operator.IN:
-            return value in expression.values
-        case Operator.NOT_IN:
-            return value not in expression.values
-        case Operator.EXISTS:
-            return value is not None
-        case Operator.DOES_NOT_EXIST:
-            return value is None

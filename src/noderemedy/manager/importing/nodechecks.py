@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core.healthcheck.selector import matches
+from noderemedy.core.labels import matches
 from noderemedy.manager.importing.report import Difference, Examined, blocks, differs, named, note
 from noderemedy.manager.importing.world import World, metadata
 from noderemedy.model.healthcheck import Selector

@@ -1,0 +1,190 @@
+"""A draft held against what its agent says of itself: the method that can be run, or what is wrong with it. Pure.
+
+Called by `plan.py` before the method is ever needed. An agent's metadata is its own word; where it would let harm
+happen (a plug that is missing counts as off, a program of somebody's choice is run) the parameter is refused here.
+"""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+
+from msgspec import Struct
+
+from noderemedy.core.fencing.merging import PLACES, Draft
+from noderemedy.core.fencing.scopes import scope_of, unfit, wrong_step
+from noderemedy.model.agent import AgentDescription, Parameter, Sort
+from noderemedy.model.fenceplan import AgentMethod, Step
+from noderemedy.model.run import Deed, SecretParameter
+
+TRUE, FALSE = ("1", "yes", "on", "true"), ("0", "no", "off", "false")
+NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
+SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,3})?", re.ASCII)
+LETTERS_MAX = 60
+DEEDS = {Step.ISOLATION: (Deed.OFF,), Step.POWER_MANAGEMENT: (Deed.OFF, Deed.ON), Step.RECOVERY: (Deed.ON,)}
+PROGRAM = "it names a program or a file that would be used with our own rights; leave it out"
+REFUSED: dict[str, str] = {
+    "missing_as_off": "a mistyped plug would count as switched off; leave it out",
+    "action": "the action is ours to choose; write action= as on, off or reboot",
+    "nodename": "it would be another name of the node; use plug=",
+    "help": "it makes the agent do something else; leave it out",
+    "version": "it makes the agent do something else; leave it out",
+    "usage": "it makes the agent do something else; leave it out",
+    **dict.fromkeys(("debug", "debug_file", "logfile", "ssh_options", "exec", "runonfail", "runonwarn"), PROGRAM),
+}
+PROGRAMS = re.compile(r".*_(script|path)")
+NO_PROGRAMS = ("api_path", "store_path")
+ADDRESSES = ("ip", "ipport", "port_as_ip")
+
+
+class Checked(Struct, frozen=True):
+    """A method and what it switches; without one there are problems."""
+
+    method: AgentMethod | None
+    plug: str = ""
+    problems: tuple[str, ...] = ()
+
+
+def check(draft: Draft, step: Step, agent: AgentDescription) -> Checked:
+    """`agent` is the draft's own, and readable."""
+    if why := unfit(agent):
+        return Checked(None, problems=(why,))
+    values, secrets, problems = Merging(draft, agent).result()
+    deeds = draft.deeds or DEEDS[step]
+    scope = scope_of(agent, values)
+    problems = problems or missing(agent, values, secrets)
+    problems += wrong_step(agent.name, scope, step, deeds)
+    if problems:
+        return Checked(None, plug_of(agent, values), tuple(problems))
+    method = AgentMethod(
+        name=draft.name,
+        agent=draft.agent,
+        deeds=deeds,
+        scope=scope,
+        parameters=tuple(sorted(values.items())),
+        secrets=tuple(sorted(secrets.values(), key=lambda one: one.parameter)),
+        covers=draft.covers,
+        patience=draft.patience,
+        on_target=any(one.name == "on" and one.on_target for one in agent.actions),
+    )
+    return Checked(method, plug_of(agent, values))
+
+
+class Merging:
+    """The layers of a draft, under the newest names of their parameters."""
+
+    def __init__(self, draft: Draft, agent: AgentDescription) -> None:
+        self._agent = agent
+        self._draft = draft
+        self._problems: list[str] = []
+
+    def result(self) -> tuple[dict[str, str], dict[str, SecretParameter], list[str]]:
+        values: dict[str, str] = {}
+        secrets: dict[str, SecretParameter] = {}
+        for layer in self._draft.layers:
+            told = self._named(layer.parameters, layer.secrets)
+            values = {key: value for key, value in values.items() if key not in told}
+            secrets = {key: one for key, one in secrets.items() if key not in told}
+            values |= {key: one for key, one in told.items() if isinstance(one, str)}
+            secrets |= {key: one for key, one in told.items() if isinstance(one, SecretParameter)}
+        if self._draft.all_of:
+            secrets |= self._all_of(self._draft.all_of, {*values, *secrets})
+        return values, secrets, self._problems
+
+    def _named(
+        self, parameters: tuple[tuple[str, str], ...], secrets: tuple[SecretParameter, ...]
+    ) -> dict[str, str | SecretParameter]:
+        """What one document says, by parameter; what the agent does not take is left out and told."""
+        found: dict[str, str | SecretParameter] = {}
+        told: list[tuple[str, str | SecretParameter]] = [*parameters, *((one.parameter, one) for one in secrets)]
+        for key, one in told:
+            parameter = self._agent.find(key)
+            if parameter is None:
+                self._wrong(key, f"{self._agent.name} does not know it{self._guess(key)}")
+            elif why := refused(parameter, one):
+                self._wrong(key, why)
+            elif parameter.name in found:
+                self._wrong(key, f"it is another name of {parameter.name}, which is there, too; keep one")
+            elif isinstance(one, SecretParameter):
+                found[parameter.name] = SecretParameter(parameter.name, one.secret, one.key)
+            elif why := mistyped(parameter, one):
+                self._wrong(key, why)
+            else:
+                found[parameter.name] = one
+        return found
+
+    def _wrong(self, key: str, what: str) -> None:
+        self._problems.append(f"parameter {key}: {what}")
+
+    def _guess(self, key: str) -> str:
+        near = get_close_matches(key, [one.name for one in self._agent.parameters if not one.is_deprecated], 1)
+        return f"; did you mean {near[0]}?" if near else f"; node-remedy agents {self._agent.name} lists what it knows"
+
+    def _all_of(self, secret: str, given: set[str]) -> dict[str, SecretParameter]:
+        """Every key of a Secret that the agent knows, except what says which plug is meant."""
+        taken = [one for one in self._agent.parameters if not one.is_deprecated and one.name not in (*given, *PLACES)]
+        return {
+            one.name: SecretParameter(one.name, secret, one.name, is_optional=True)
+            for one in taken
+            if not refused(one, "")
+        }
+
+
+def refused(parameter: Parameter, value: str | SecretParameter) -> str:
+    """Why nobody may set it; "" if they may."""
+    name = parameter.name
+    if name in REFUSED:
+        return REFUSED[name]
+    if PROGRAMS.fullmatch(name) and name not in NO_PROGRAMS:
+        return PROGRAM
+    if isinstance(value, SecretParameter) and name in PLACES:
+        return "which plug is meant is no secret, and must be seen to be checked; write it down here"
+    if name == "method" and value == "cycle":
+        return "whether a cycle happened cannot be verified; write onoff, or leave it out"
+    return ""
+
+
+def mistyped(parameter: Parameter, value: str) -> str:
+    """What is wrong with a value; "" if nothing is."""
+    shown = repr(value[:LETTERS_MAX])
+    match parameter.sort:
+        case Sort.BOOLEAN if value.lower() not in (*TRUE, *FALSE):
+            return f"{shown} is neither true nor false; write 1 or 0"
+        case Sort.INTEGER if not NUMBER.fullmatch(value):
+            return f"{shown} is not a whole number"
+        case Sort.SECOND if not SECONDS.fullmatch(value):
+            return f"{shown} is not a number of seconds"
+        case Sort.SELECT if value not in parameter.options:
+            return f"{shown} is none of {', '.join(parameter.options)}; write one of these"
+    return "" if value else "it is empty; write its value, or leave it out"
+
+
+def missing(agent: AgentDescription, values: dict[str, str], secrets: dict[str, SecretParameter]) -> list[str]:
+    """Required parameters without a value; older names count, and what a Secret may hold."""
+    names = [one.name for one in agent.parameters if one.is_required and not one.is_deprecated and one.name != "action"]
+    if agent.find("ip") and not values.keys() & {"ip", "plug"} and "ip" not in names:
+        names.append("ip")  # "not required" only means that a plug can be the address as well
+    lacking = [name for name in names if name not in values and name not in secrets]
+    return [f"parameter {name}: {agent.name} requires it; write {name}=…{by_secret(name)}" for name in lacking]
+
+
+def by_secret(name: str) -> str:
+    return "" if name in PLACES else f" or {name}=secret:NAME/KEY"
+
+
+def plug_of(agent: AgentDescription, values: dict[str, str]) -> str:
+    """The same for two methods that switch the same thing, whatever they call it; "" if nothing says what.
+
+    Two agents may know one device under one address, so that the agent's name counts only where there is no address.
+    """
+    places = {key: values[key] for key in PLACES if key in values}
+    address = places.pop("ip", "")
+    if not address and values.get("port_as_ip", "").lower() in TRUE:
+        address = places.pop("plug", "")
+    port = agent.find("ipport")
+    if address and (given := values.get("ipport")) and given != (port.default if port else None):
+        address = f"{address}:{given}"
+    parts = [f"{key}={value}" for key, value in sorted(places.items())]
+    if not address and not parts:
+        return ""
+    return " ".join([address.lower() or agent.name, *parts])

@@ -1,0 +1,81 @@
+"""The fence-config room: one key per ConfigMap of the fence configuration. Says on it what is wrong with it.
+
+One complaint per document, however many nodes it is for: the first problem, and for how many nodes there is no plan. It
+writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core.fencing.documents import fence_of
+from noderemedy.core.fencing.facts import BROKEN_PLANS, BY_NAME, BY_NODE, INDEXES, node_key
+from noderemedy.model.configmap import ConfigMap
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.fenceconfig import FenceConfig, FenceDocument
+from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan
+from noderemedy.model.ids import CONFIG_MAP, NODE, Ref
+from noderemedy.model.reasons import FenceConfigInvalid, FenceConfigWithoutNode
+from noderemedy.model.room import Absent, Present, Reader, Room, Stage
+from noderemedy.model.time import Now
+
+
+class ConfigView(Struct, frozen=True):
+    """A document, how many nodes have no plan because of it, and whether its one node exists."""
+
+    document: FenceDocument
+    broken: int = 0
+    problem: str = ""  # the first one of such a node
+    lacks_node: str = ""
+
+
+def decide(view: ConfigView, now: Now) -> Decision:
+    problem = view.problem or next(iter(view.document.problems), "")
+    if problem:
+        return Decision(because=(FenceConfigInvalid(problem, view.broken),))
+    if view.lacks_node:
+        return Decision(because=(FenceConfigWithoutNode(view.lacks_node),))
+    return NOTHING
+
+
+def sees(key: Ref, reader: Reader) -> ConfigView | None:
+    entry = reader.read(key)
+    found: ConfigMap | None = entry.obj if isinstance(entry, Present) else None
+    if found is None or found.fence is None:
+        return None
+    broken = reader.find(BROKEN_PLANS, key.name)
+    first = reader.read(broken[0]) if broken else Absent()
+    problem = first.obj.problems[0] if isinstance(first, Present) else ""
+    return ConfigView(found.fence, len(broken), problem, lacking(found.fence, reader))
+
+
+def lacking(document: FenceDocument, reader: Reader) -> str:
+    """The node that a document names and that is not there, unless it is being fenced."""
+    if not isinstance(document, FenceConfig) or not document.node:
+        return ""
+    at = Ref(document.cluster, NODE, "", document.node)
+    is_gone = isinstance(reader.read(at), Absent) and fence_of(at, reader) is None
+    return document.node if is_gone else ""
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    if ref.kind == CONFIG_MAP:
+        return (ref,)
+    if isinstance(obj, FencePlan):
+        return reader.find(BY_NAME, obj.source)
+    return reader.find(BY_NODE, node_key(ref.cluster, ref.name)) if ref.kind == NODE else ()
+
+
+ROOM = Room(
+    name="fence-config",
+    watches=(CONFIG_MAP, FENCE_PLAN, NODE),
+    indexes=INDEXES,
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset(),
+    stage=Stage.GATE,
+)

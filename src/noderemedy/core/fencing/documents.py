@@ -1,0 +1,79 @@
+"""Which documents speak of a node: looked up by index, so that an event costs the same in a cluster of any size.
+
+Called by the rooms of the fence configuration. A node that was deleted while it is being fenced is remembered from the
+backup in its NodeFence: it has to be switched on again.
+"""
+
+from __future__ import annotations
+
+from noderemedy.core.fencing.clouds import instance_of
+from noderemedy.core.fencing.drafting import Named
+from noderemedy.core.fencing.facts import BY_NAME, BY_NODE, FENCES, SETS, node_key
+from noderemedy.core.labels import matches
+from noderemedy.model.configmap import ConfigMap
+from noderemedy.model.fenceconfig import FenceConfig, FenceTemplate
+from noderemedy.model.ids import Ref
+from noderemedy.model.node import Node
+from noderemedy.model.nodefence import NodeFence
+from noderemedy.model.room import Present, Reader
+
+Templates = tuple[tuple[str, FenceTemplate | None], ...]
+
+
+def node_or_memory(key: Ref, reader: Reader) -> Node | None:
+    """The Node; while it is being fenced, what is remembered of it."""
+    entry = reader.read(key)
+    if isinstance(entry, Present):
+        node: Node = entry.obj
+        return node
+    fence = fence_of(key, reader)
+    if fence is None:
+        return None
+    backup = fence.status.evidence.backup
+    if backup is None:
+        return Node(fence.status.node_uid)
+    return Node(backup.node_uid, labels=backup.labels, annotations=backup.annotations)
+
+
+def fence_of(key: Ref, reader: Reader) -> NodeFence | None:
+    entries = [reader.read(one) for one in reader.find(FENCES, node_key(key.cluster, key.name))]
+    return next((entry.obj for entry in entries if isinstance(entry, Present)), None)
+
+
+def configs_for(key: Ref, node: Node, reader: Reader) -> tuple[Named, ...]:
+    """The documents for this very node; if there is none, those of sets that it is in."""
+    own = [named(one, reader) for one in reader.find(BY_NODE, node_key(key.cluster, key.name))]
+    if own:
+        return tuple(one for one in own if one is not None)
+    labels = dict(node.labels)
+    found = [named(one, reader) for one in reader.find(SETS, key.cluster)]
+    return tuple(one for one in found if one and one.config.selector and matches(one.config.selector, labels))
+
+
+def named(at: Ref, reader: Reader) -> Named | None:
+    entry = reader.read(at)
+    fence = entry.obj.fence if isinstance(entry, Present) else None
+    return Named(at.name, fence) if isinstance(fence, FenceConfig) else None
+
+
+def templates(names: tuple[str, ...], reader: Reader) -> Templates:
+    return tuple((name, template(name, reader)) for name in names)
+
+
+def template(name: str, reader: Reader) -> FenceTemplate | None:
+    for at in reader.find(BY_NAME, name):
+        entry = reader.read(at)
+        found: ConfigMap | None = entry.obj if isinstance(entry, Present) else None
+        if found is not None and isinstance(found.fence, FenceTemplate):
+            return found.fence
+    return None
+
+
+def has_default(key: Ref, node: Node, found: Templates, reader: Reader) -> bool:
+    """Whether the cloud's default applies: somebody set up its template, or wants this node fenced.
+
+    Nobody else is bothered: most clusters in clouds are not fenced by us, and their agents are not there.
+    """
+    if instance_of(node.provider_id, key.name) is None:
+        return False
+    return any(one is not None for _, one in found) or fence_of(key, reader) is not None

@@ -1,0 +1,195 @@
+"""What the documents say about fencing one node: three steps of drafts and builtins. Called by `plan.py`; pure.
+
+A document for the node wins over one for a set of nodes, and both over the cloud's default. Two that speak of one node
+are refused: nobody could tell which one is meant. Problems name the ConfigMap, node, method and remedy.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from msgspec import Struct
+
+from noderemedy.core.fencing.clouds import Instance, instance_of
+from noderemedy.core.fencing.merging import PATIENCE, Draft, Layer, filled, merge
+from noderemedy.model.fenceconfig import FenceConfig, FenceTemplate, MethodRecipe, Recipe
+from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
+from noderemedy.model.node import Node
+from noderemedy.model.run import Deed
+
+RESTART, TERMINATE = "restart-instance", Builtin.TERMINATE_INSTANCE.value
+DEFAULTS = {Step.ISOLATION: Builtin.MARK_UNSCHEDULABLE, Step.RECOVERY: Builtin.MARK_SCHEDULABLE}
+WORDS = {Step.ISOLATION: "isolation", Step.POWER_MANAGEMENT: "power_management", Step.RECOVERY: "recovery"}
+# In which steps a builtin means something.
+PLACED: dict[str, tuple[Step, ...]] = {
+    Builtin.MARK_UNSCHEDULABLE.value: (Step.ISOLATION,),
+    Builtin.MARK_SCHEDULABLE.value: (Step.RECOVERY,),
+    Builtin.CLEAN_PODS.value: (Step.ISOLATION, Step.POWER_MANAGEMENT),
+    Builtin.DETACH_VOLUMES.value: (Step.ISOLATION, Step.POWER_MANAGEMENT),
+    Builtin.HOST_POWER.value: (Step.POWER_MANAGEMENT,),
+    RESTART: (Step.POWER_MANAGEMENT,),
+    TERMINATE: (Step.POWER_MANAGEMENT,),
+}
+CLOUD_DEEDS = {RESTART: (Deed.OFF, Deed.ON), TERMINATE: (Deed.OFF,)}
+Item = Draft | BuiltinMethod
+
+
+class Named(Struct, frozen=True):
+    """A document and the ConfigMap that holds it."""
+
+    name: str
+    config: FenceConfig
+
+
+class Sources(Struct, frozen=True):
+    """All documents that concern one node. `templates` holds None for one that is missing."""
+
+    node_name: str
+    node: Node
+    configs: tuple[Named, ...]  # one; two are a mistake; none: the cloud's default
+    templates: tuple[tuple[str, FenceTemplate | None], ...] = ()
+
+    def template(self, name: str) -> FenceTemplate | None:
+        return dict(self.templates).get(name)
+
+
+class Drafted(Struct, frozen=True):
+    """The three steps, in order, and what is wrong with the documents themselves."""
+
+    source: str
+    steps: tuple[tuple[Step, tuple[Item, ...]], ...] = ()
+    config: FenceConfig | None = None
+    problems: tuple[str, ...] = ()
+
+
+def templates_of(configs: tuple[Named, ...], node_name: str, node: Node) -> tuple[str, ...]:
+    """The names of all templates that a draft would ask for."""
+    named = [one.recipe.template for each in configs for one in each.config.methods if one.recipe.template]
+    instance = instance_of(node.provider_id, node_name)
+    return tuple(sorted({*named, *((instance.template,) if instance and asks_for_cloud(configs) else ())}))
+
+
+def asks_for_cloud(configs: tuple[Named, ...]) -> bool:
+    asked = {name for each in configs for name in each.config.names(Step.POWER_MANAGEMENT)}
+    return not configs or bool(asked & CLOUD_DEEDS.keys())
+
+
+def drafted(sources: Sources) -> Drafted:
+    if not sources.configs:
+        return by_default(sources)
+    names = [one.name for one in sources.configs]
+    if len(names) > 1:
+        both = " and ".join(names)
+        twice = f"node {sources.node_name}: ConfigMaps {both} speak of it; keep one, or narrow a selector"
+        return Drafted(names[0], problems=(twice,))
+    (only,) = sources.configs
+    drafting = Drafting(sources, only)
+    steps = tuple((step, drafting.items(step)) for step in Step)
+    return Drafted(only.name, steps, only.config, tuple(drafting.problems))
+
+
+def by_default(sources: Sources) -> Drafted:
+    """The cloud's default: cordon, restart the instance, uncordon."""
+    source = Named(default_source(sources), FenceConfig(steps=((Step.POWER_MANAGEMENT, (RESTART,)),)))
+    drafting = Drafting(sources, source)
+    return Drafted(source.name, tuple((step, drafting.items(step)) for step in Step), None, tuple(drafting.problems))
+
+
+def default_source(sources: Sources) -> str:
+    instance = instance_of(sources.node.provider_id, sources.node_name)
+    return instance.template if instance else ""
+
+
+class Drafting:
+    """One document for one node, step by step; what is wrong is collected."""
+
+    def __init__(self, sources: Sources, source: Named) -> None:
+        self._sources = sources
+        self._source = source
+        self.problems = [f"ConfigMap {source.name}: {problem}" for problem in source.config.problems]
+
+    def items(self, step: Step) -> tuple[Item, ...]:
+        config = self._source.config
+        if not any(step is written for written, _ in config.steps) and step in DEFAULTS:
+            return (BuiltinMethod(DEFAULTS[step].value, DEFAULTS[step]),)
+        names = config.names(step)
+        if not names:
+            self._wrong(f"{WORDS[step]} names no method, and nothing done is no success; write {WORDS[step]}=METHOD …")
+        return tuple(item for name in names for item in self._item(step, name))
+
+    def _wrong(self, what: str, method: str = "") -> None:
+        about = f", method {method}" if method else ""
+        self.problems.append(f"ConfigMap {self._source.name}, node {self._sources.node_name}{about}: {what}")
+
+    def _item(self, step: Step, name: str) -> tuple[Item, ...]:
+        found = self._source.config.method(name)
+        if found is not None:
+            return self._draft(found)
+        if name not in PLACED:
+            near = get_close_matches(name, [*(one.name for one in self._source.config.methods), *PLACED], 1)
+            guess = f"; did you mean {near[0]}?" if near else ""
+            self._wrong(f"{WORDS[step]} names it, and there is no fence-method-{name}{guess}", name)
+            return ()
+        if step not in PLACED[name]:
+            places = " or ".join(WORDS[one] for one in PLACED[name])
+            self._wrong(f"it does nothing useful in {WORDS[step]}; move it to {places}{self._slip(step, name)}", name)
+            return ()
+        if name in CLOUD_DEEDS:
+            return self._instance(name)
+        return (BuiltinMethod(name, Builtin(name)),)
+
+    def _slip(self, step: Step, name: str) -> str:
+        is_slip = step is Step.RECOVERY and name == Builtin.MARK_UNSCHEDULABLE.value
+        return f", or write {Builtin.MARK_SCHEDULABLE.value}" if is_slip else ""
+
+    def _draft(self, method: MethodRecipe) -> tuple[Draft, ...]:
+        own, shared = method.recipe, Recipe()
+        if own.template:
+            template = self._sources.template(own.template)
+            if template is None:
+                self._wrong(
+                    f"template {own.template} does not exist; create that ConfigMap, or correct template=", method.name
+                )
+                return ()
+            if template.problems:
+                self.problems += [f"ConfigMap {own.template}: {problem}" for problem in template.problems]
+                return ()
+            shared = template.recipe
+        is_for_one = self._source.config.selector is None
+        names = (self._sources.node_name, self._sources.node)
+        return (merge(method.name, own, shared, *names, is_for_one=is_for_one),)
+
+    def _instance(self, name: str) -> tuple[Item, ...]:
+        """The cloud's own agent, with what the providerID says; the template's words win."""
+        node = self._sources.node
+        instance = instance_of(node.provider_id, self._sources.node_name)
+        if instance is None or instance.problem:
+            why = f": {instance.problem}" if instance else ""
+            shown = node.provider_id[:80] or "empty"
+            self._wrong(f"its providerID is {shown}{why}; write a method with an agent of its own", name)
+            return ()
+        template = self._sources.template(instance.template)
+        if template is None and instance.needs_template:
+            self._wrong(f"{instance.agent} needs credentials; create ConfigMap {instance.template}", name)
+            return ()
+        if template is not None and template.problems:
+            self.problems += [f"ConfigMap {instance.template}: {problem}" for problem in template.problems]
+            return ()
+        draft = self._instance_draft(name, instance, template)
+        builtin = Builtin.TERMINATE_INSTANCE
+        return (draft, BuiltinMethod(name, builtin)) if name == builtin.value else (draft,)
+
+    def _instance_draft(self, name: str, instance: Instance, template: FenceTemplate | None) -> Draft:
+        recipe = template.recipe if template else Recipe()
+        own_credentials = ("msi",) if template else ()  # who brings some does not want the instance's own
+        mapping = tuple(pair for pair in instance.parameters if pair[0] not in own_credentials)
+        above = filled(recipe, self._sources.node_name, self._sources.node)
+        return Draft(
+            name=name,
+            agent=recipe.agent or instance.agent,
+            deeds=CLOUD_DEEDS[name],
+            layers=(Layer(mapping), above.layer),
+            all_of=recipe.all_of,
+            patience=recipe.patience or PATIENCE,
+            problems=above.problems,
+        )

@@ -1,0 +1,201 @@
+"""The fence-plan room: one key per Node. States how the node can be fenced, complete and checked, before it is needed.
+
+Documents are found by `documents.py`, drafted for the node, held against what their agents say of themselves, and
+compared with the plans of all other nodes: two nodes on one plug are refused, both of them. What is wrong is told on
+the ConfigMap by `configs.py`, once; on the nodes it is daily business, or a thousand nodes would cry at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct, structs
+
+from noderemedy.core.fencing import clouds, documents
+from noderemedy.core.fencing.agents import Checked, check
+from noderemedy.core.fencing.drafting import Drafted, Sources, drafted, templates_of
+from noderemedy.core.fencing.facts import (
+    INDEXES,
+    KNOWN_AGENT,
+    NODES,
+    PLANS_BY_AGENT,
+    PLANS_BY_MAP,
+    PLANS_BY_PLUG,
+    KnownAgent,
+    known_ref,
+)
+from noderemedy.core.fencing.merging import Draft
+from noderemedy.model.configmap import ConfigMap
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.fenceconfig import FenceConfig
+from noderemedy.model.fenceplan import FENCE_PLAN, Builtin, BuiltinMethod, FencePlan, Method, Step, plan_ref
+from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Ref
+from noderemedy.model.nodefence import NodeFence
+from noderemedy.model.reasons import FencePlanInvalid
+from noderemedy.model.room import Present, Reader, Room, Stage
+from noderemedy.model.run import Deed
+from noderemedy.model.time import Now
+
+PROBLEMS_MAX = 20
+NEEDS_OFF = "add a method with action=off"
+Known = dict[str, KnownAgent]
+
+
+class PlanView(Struct, frozen=True):
+    """The plan as the documents have it, and the other nodes that have one of its plugs."""
+
+    at: Ref
+    plan: FencePlan
+    shared: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+
+def decide(view: PlanView, now: Now) -> Decision:
+    clashes = tuple(clash(view.plan, *one) for one in view.shared)
+    problems = (*view.plan.problems, *clashes)[:PROBLEMS_MAX]
+    plan = structs.replace(view.plan, problems=problems)
+    because = (FencePlanInvalid(problems[0], len(problems)),) if problems else ()
+    return Decision(because=because, facts=(Fact(plan_ref(view.at), plan),))
+
+
+def clash(plan: FencePlan, plug: str, others: tuple[str, ...]) -> str:
+    names = ", ".join(others)
+    remedy = "correct the mapping of one of them; what feeds two nodes fences neither"
+    return f"ConfigMap {plan.source}, node {plan.node.name}: {plug} is also the plug of node {names}; {remedy}"
+
+
+# --- from documents to a plan ----------------------------------------------------------------------------------------
+
+
+def planned(at: Ref, sources: Sources, known: Known) -> FencePlan:
+    """The plan without a look at other nodes. What has a problem is left out of its step, and named."""
+    draft = drafted(sources)
+    steps: dict[Step, tuple[Method, ...]] = {}
+    problems, plugs = list(draft.problems), []
+    for step, items in draft.steps:
+        methods: list[Method] = []
+        for item in items:
+            if isinstance(item, BuiltinMethod):
+                methods.append(item)
+                continue
+            checked = check_known(item, step, known)
+            where = f"ConfigMap {draft.source}, node {at.name}, method {item.name}"
+            problems += [f"{where}: {problem}" for problem in checked.problems]
+            plugs.append(checked.plug)
+            if checked.method:
+                methods.append(checked.method)
+        steps[step] = tuple(methods)
+    if not problems and not any(map(switches_off, steps[Step.POWER_MANAGEMENT])):
+        problems.append(f"ConfigMap {draft.source}, node {at.name}: power_management switches nothing off; {NEEDS_OFF}")
+    return FencePlan(
+        node=at,
+        isolation=steps.get(Step.ISOLATION, ()),
+        power_management=steps.get(Step.POWER_MANAGEMENT, ()),
+        recovery=steps.get(Step.RECOVERY, ()),
+        kdump_within=draft.config.kdump_within if draft.config else None,
+        source=draft.source,
+        problems=tuple(dict.fromkeys(problems)),
+        uses=tuple(sorted({*(one.name for one in sources.configs), *(name for name, _ in sources.templates)})),
+        agents=agents_of(draft),
+        plugs=tuple(sorted({plug for plug in plugs if plug})),
+    )
+
+
+def switches_off(method: Method) -> bool:
+    if isinstance(method, BuiltinMethod):
+        return method.builtin is Builtin.HOST_POWER
+    return Deed.OFF in method.deeds
+
+
+def agents_of(draft: Drafted) -> tuple[str, ...]:
+    items = [item for _, items in draft.steps for item in items]
+    return tuple(sorted({item.agent for item in items if isinstance(item, Draft) and item.agent}))
+
+
+def check_known(draft: Draft, step: Step, known: Known) -> Checked:
+    """The same for agents that nobody has asked yet, or that are not there."""
+    if draft.problems:
+        return Checked(None, problems=draft.problems)
+    found = known.get(draft.agent)
+    if found is None:
+        return Checked(None, problems=(f"agent {draft.agent} has not been asked yet what it is; wait a moment",))
+    agent = found.description
+    if agent is None:
+        remedy = "install the package that brings it, or correct agent="
+        return Checked(None, problems=(f"agent {draft.agent} is not installed where node-remedy runs; {remedy}",))
+    if agent.problem:
+        return Checked(None, problems=(f"agent {draft.agent}: {agent.problem}; use another one",))
+    return check(draft, step, agent)
+
+
+# --- what it sees, and what wakes it ---------------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> PlanView | None:
+    """Nothing for a node that nobody said anything about: to have no plan is no mistake until it is to be fenced."""
+    node = documents.node_or_memory(key, reader)
+    if node is None:
+        return None
+    configs = documents.configs_for(key, node, reader)
+    templates = documents.templates(templates_of(configs, key.name, node), reader)
+    if not configs and not documents.has_default(key, node, templates, reader):
+        return None
+    sources = Sources(key.name, node, configs, templates)
+    plan = planned(key, sources, known_agents(agents_of(drafted(sources)), reader))
+    if not isinstance(reader.read(key), Present):
+        return PlanView(key, structs.replace(plan, plugs=()))  # who is gone takes nobody's plug
+    shared = [(plug, others(key, plug, reader)) for plug in plan.plugs]
+    return PlanView(key, plan, tuple((plug, names) for plug, names in shared if names))
+
+
+def known_agents(names: tuple[str, ...], reader: Reader) -> Known:
+    entries = {name: reader.read(known_ref(name)) for name in names}
+    return {name: entry.obj for name, entry in entries.items() if isinstance(entry, Present)}
+
+
+def others(key: Ref, plug: str, reader: Reader) -> tuple[str, ...]:
+    """Whose plug it is as well. Of a storage fence two nodes may share the disks, but never the key."""
+    return tuple(one.name for one in reader.find(PLANS_BY_PLUG, plug) if one != plan_ref(key))
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    if ref.kind == NODE:
+        return (ref,)
+    if isinstance(obj, NodeFence):
+        return (obj.spec.node_at,)
+    if ref.kind == KNOWN_AGENT:
+        return nodes_of(reader.find(PLANS_BY_AGENT, ref.name))
+    if isinstance(obj, FencePlan):
+        return [one for plug in obj.plugs for one in nodes_of(reader.find(PLANS_BY_PLUG, plug))]
+    if isinstance(obj, ConfigMap) and obj.fence is not None:
+        return concerned(ref, obj, reader)
+    return ()
+
+
+def concerned(ref: Ref, obj: ConfigMap, reader: Reader) -> list[Ref]:
+    """A template concerns its users, a document its node, one of a set all nodes of the cluster: that is rare."""
+    found = nodes_of(reader.find(PLANS_BY_MAP, ref.name))
+    config = obj.fence
+    if isinstance(config, FenceConfig) and config.node:
+        found.append(Ref(config.cluster, NODE, "", config.node))
+    if isinstance(config, FenceConfig) and config.selector is not None:
+        found += reader.find(NODES, config.cluster)
+    if ref.name in clouds.TEMPLATES:
+        found += reader.find(NODES, "")
+    return found
+
+
+def nodes_of(plans: Iterable[Ref]) -> list[Ref]:
+    return [Ref(one.cluster, NODE, "", one.name) for one in plans]
+
+
+ROOM = Room(
+    name="fence-plan",
+    watches=(NODE, CONFIG_MAP, NODE_FENCE, FENCE_PLAN, KNOWN_AGENT),
+    indexes=INDEXES,
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset(),
+    stage=Stage.SPEC,
+)

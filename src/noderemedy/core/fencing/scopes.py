@@ -1,0 +1,74 @@
+"""What an agent's "off" is worth: power, storage, network, or nothing that could be proven. Tables; pure.
+
+Called by `agents.py`. The metadata tells power from fabric (what cannot reboot is no power switch), and which "on" has
+to run on the node itself; the rest is known by name. Rule: only the power of a node proves that it is off, so only
+agents that switch it may stand in power management.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from noderemedy.model.agent import AgentDescription
+from noderemedy.model.fenceplan import Scope, Step
+from noderemedy.model.run import Deed
+
+NEEDED = ("off", "on", "status")
+BY_NAME: dict[str, Scope] = {
+    "fence_brocade": Scope.STORAGE,
+    "fence_cisco_mds": Scope.STORAGE,
+    "fence_sanbox2": Scope.STORAGE,
+    "fence_scsi": Scope.STORAGE,
+    "fence_mpath": Scope.STORAGE,
+    "fence_ifmib": Scope.NETWORK,
+    "fence_aws_vpc_net": Scope.NETWORK,
+}
+NO_PROOF: dict[str, str] = {
+    "fence_compute": "it moves instances of a compute host and switches nothing",
+    "fence_evacuate": "it moves instances of a compute host and switches nothing",
+    "fence_crosslink": "it says off when a node does not answer, which proves nothing",
+    "fence_sbd": "it leaves a message on a disk and cannot tell whether it was obeyed",
+    "fence_heuristics_ping": "it asks the network and switches nothing",
+    "fence_kdump": "it waits for a message; write kdump=true into config.properties instead",
+    "fence_ack_manual": "it is a person's word; node-remedy attest NODE takes it",
+}
+TRUE = ("1", "yes", "on", "true")
+STEP_WORDS = {Step.ISOLATION: "isolation", Step.POWER_MANAGEMENT: "power_management", Step.RECOVERY: "recovery"}
+# (is it power?, step) -> the deeds that make sense there, and what to do with the others.
+PLACED: dict[tuple[bool, Step], tuple[tuple[Deed, ...], str]] = {
+    (True, Step.ISOLATION): ((), "switches power, which is power_management; move it there"),
+    (True, Step.POWER_MANAGEMENT): ((Deed.OFF, Deed.ON), ""),
+    (True, Step.RECOVERY): (
+        (),
+        "switches power, and recovery comes when the node is Ready; move it to power_management",
+    ),
+    (False, Step.ISOLATION): ((Deed.OFF,), "cuts a node off with action=off; move action=on to recovery"),
+    (False, Step.POWER_MANAGEMENT): (
+        (),
+        "switches no power, so that it does not prove the node off; move it to isolation",
+    ),
+    (False, Step.RECOVERY): ((Deed.ON,), "lets a node in again with action=on; move action=off to isolation"),
+}
+
+
+def unfit(agent: AgentDescription) -> str:
+    """Why an agent can be used in no step at all; "" if it can."""
+    if agent.name in NO_PROOF:
+        return f"agent {agent.name} cannot fence: {NO_PROOF[agent.name]}"
+    lacking = [word for word in NEEDED if not agent.can(word)]
+    if lacking:
+        return f"agent {agent.name} has no action {' and no '.join(lacking)}, so that nothing it does can be verified"
+    return ""
+
+
+def scope_of(agent: AgentDescription, values: Mapping[str, str]) -> Scope:
+    if values.get("network_fencing", "").lower() in TRUE:
+        return Scope.NETWORK
+    if agent.name in BY_NAME:
+        return BY_NAME[agent.name]
+    return Scope.POWER if agent.can("reboot") else Scope.STORAGE
+
+
+def wrong_step(agent: str, scope: Scope, step: Step, deeds: tuple[Deed, ...]) -> list[str]:
+    fitting, remedy = PLACED[scope is Scope.POWER, step]
+    return [] if set(deeds) <= set(fitting) else [f"agent {agent} {remedy}"]

@@ -1,0 +1,353 @@
+"""The fence-plan room in a real engine: from ConfigMaps and agents' own words to one checked plan per node."""
+
+from __future__ import annotations
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import a_node
+from tests.core.fencing.configuring import Bench, one_method, printed
+from tests.core.fencing.fences import a_fence
+from tests.wire.agents import AGENTS
+
+from noderemedy.core.fencing import configs, describing, plan
+from noderemedy.model.agent import AgentDescription
+from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Scope, Step
+from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, SYSTEM, ref
+from noderemedy.model.node import NodeBackup
+from noderemedy.model.nodefence import FenceEvidence
+from noderemedy.model.outcome import Key
+from noderemedy.model.reasons import FenceConfigInvalid, FenceConfigWithoutNode, FencePlanInvalid
+from noderemedy.model.room import Present
+from noderemedy.model.run import Deed, SecretParameter
+from noderemedy.model.time import MINUTE, Span
+
+COMPUTE = "node_selector=type=compute\npower_management=m"
+
+
+def test_the_seeds_configuration_becomes_a_plan() -> None:
+    """Isolation at the switch, off and on at the PDU, and the switch again at recovery; secrets stay references."""
+    bench = Bench()
+    bench.write("fence-config-n1", printed("n1"))
+
+    found = bench.plan()
+    assert found is not None
+    assert () == found.problems
+    shape = [
+        (step, one.name, one.agent, one.deeds, one.scope)
+        for step in Step
+        for one in found.methods(step)
+        if isinstance(one, AgentMethod)
+    ]
+    assert [
+        (Step.ISOLATION, "fc-off", "fence_switch", (Deed.OFF,), Scope.STORAGE),
+        (Step.POWER_MANAGEMENT, "eaton-off", "fence_pdu", (Deed.OFF,), Scope.POWER),
+        (Step.POWER_MANAGEMENT, "eaton-on", "fence_pdu", (Deed.ON,), Scope.POWER),
+        (Step.RECOVERY, "fc-on", "fence_switch", (Deed.ON,), Scope.STORAGE),
+    ] == shape
+    off = found.power_management[0]
+    assert isinstance(off, AgentMethod)
+    assert (("ip", "10.0.0.9"), ("plug", "2")) == off.parameters
+    assert SecretParameter("password", "pdu", "password", is_optional=True) in off.secrets
+    assert ("fence-config-n1", "fence-method-template-pdu", "fence-method-template-switch") == found.uses
+    assert ["fence_pdu", "fence_switch"] == bench.asked
+
+
+def test_a_node_that_nobody_speaks_of_has_no_plan() -> None:
+    """Nor is any agent asked: whoever does not fence is not bothered."""
+    bench = Bench()
+    bench.node("n2", a_node("uid-n2", provider_id="aws:///eu-west-1a/i-0123"))
+
+    assert (None, None) == (bench.plan("n1"), bench.plan("n2"))
+    assert [] == bench.asked
+
+
+def test_own_words_override_the_template() -> None:
+    """Also under another name of the same parameter, and a plain word the template's secret."""
+    bench = Bench()
+    bench.write(
+        "fence-method-template-pdu",
+        {"template.properties": "agent=fence_pdu\nipaddr=10.0.0.9\nlogin=secret:a/b\npower_timeout=5\ntimeout=30"},
+    )
+    text = "template=fence-method-template-pdu\nip=10.0.0.7\nport=3\nusername=me\ntimeout=40"
+    bench.write("fence-config-n1", one_method(text))
+
+    method = bench.only_method()
+    assert (("ip", "10.0.0.7"), ("plug", "3"), ("power_timeout", "5"), ("username", "me")) == method.parameters
+    assert ((), Span(40_000)) == (method.secrets, method.patience)
+
+
+@pytest.mark.parametrize(
+    ("step", "deeds"), [("isolation", (Deed.OFF,)), ("power_management", (Deed.OFF, Deed.ON)), ("recovery", (Deed.ON,))]
+)
+def test_without_an_action_the_step_says_what_is_done(step: str, deeds: tuple[Deed, ...]) -> None:
+    """Power is switched off and on again, a fabric off at isolation and on at recovery."""
+    agent = "fence_pdu" if step == "power_management" else "fence_switch"
+    other = "" if step == "power_management" else "\npower_management=p"
+    bench = Bench()
+    data = one_method(f"agent={agent}\nip=10.1.1.1\nplug=1\nusername=u", f"node_name=n1\n{step}=m{other}")
+    bench.write("fence-config-n1", {**data, "fence-method-p": "agent=fence_pdu\nip=10.1.1.2\nplug=1\nusername=u"})
+
+    found = bench.plan()
+    assert found is not None
+    assert () == found.problems
+    (method,) = [one for each in Step for one in found.methods(each) if one.name == "m"]
+    assert isinstance(method, AgentMethod)
+    assert deeds == method.deeds
+
+
+def test_cordon_and_uncordon_stand_where_nobody_wrote_anything() -> None:
+    """Isolation and recovery have a default; power management has none."""
+    bench = Bench()
+    bench.write("fence-config-n1", one_method("template=fence-method-template-pdu\nplug=1"))
+
+    found = bench.plan()
+    assert found is not None
+    assert (BuiltinMethod("mark-unschedulable", Builtin.MARK_UNSCHEDULABLE),) == found.isolation
+    assert (BuiltinMethod("mark-schedulable", Builtin.MARK_SCHEDULABLE),) == found.recovery
+
+
+def test_one_document_speaks_of_a_set_of_nodes() -> None:
+    """Each gets a plug of its own from what it carries; a node outside the set gets none."""
+    bench = Bench()
+    labels = {"type": "compute", "outlet": "7"}
+    bench.node("n1", a_node("uid-n1", provider_id="x://y/z", labels=labels, annotations={"bmc": "10.9.9.9"}))
+    bench.node("n2", a_node("uid-n2", provider_id=""))
+    text = "agent=fence_pdu\nip={annotation:bmc}\nplug={label:outlet}-{node}-{instance}\nusername=u"
+    bench.write("fence-config-compute", one_method(text, COMPUTE))
+
+    assert (("ip", "10.9.9.9"), ("plug", "7-n1-z"), ("username", "u")) == bench.only_method().parameters
+    assert bench.plan("n2") is None
+
+
+def test_the_document_of_a_node_wins_over_that_of_a_set() -> None:
+    """And one of a set over the cloud's default."""
+    bench = Bench()
+    bench.node("n1", a_node("uid-n1", labels={"type": "compute"}, provider_id="aws:///eu-west-1a/i-0123"))
+    bench.write("fence-config-compute", one_method("agent=fence_pdu\nip=1.1.1.1\nplug={node}\nusername=u", COMPUTE))
+    assert "fence_pdu" == bench.only_method().agent
+
+    bench.write("fence-config-n1", one_method("template=fence-method-template-pdu\nplug=9"))
+    assert ("plug", "9") in bench.only_method().parameters
+
+
+def test_only_the_users_of_a_template_are_planned_anew() -> None:
+    """What it says reaches them, and nobody else is looked at."""
+    bench = Bench(nodes=3)
+    bench.write("fence-method-template-other", {"template.properties": "agent=fence_pdu\nip=10.0.0.5\nusername=u"})
+    bench.write("fence-config-n1", one_method("template=fence-method-template-pdu\nplug=1"))
+    bench.write("fence-config-n2", one_method("template=fence-method-template-other\nplug=2", node="n2"))
+    bench.look()
+
+    bench.write("fence-method-template-other", {"template.properties": "agent=fence_pdu\nip=10.0.0.6\nusername=u"})
+
+    template = ref(CONFIG_MAP, "fence-method-template-other", SYSTEM)
+    entry = bench.engine.cache.read(template)
+    assert isinstance(entry, Present)
+    assert [ref(NODE, "n2")] == list(plan.wakes(template, entry.obj, bench.engine.cache))
+    assert ("ip", "10.0.0.6") in bench.only_method(node="n2").parameters
+    assert ("ip", "10.0.0.9") in bench.only_method(node="n1").parameters
+
+
+# --- clouds ----------------------------------------------------------------------------------------
+
+
+def test_a_cloud_needs_a_template_and_nothing_else() -> None:
+    """Instance and region come from the providerID, credentials from the template's Secret."""
+    bench = Bench()
+    bench.node("n1", a_node("uid-n1", provider_id="aws:///eu-west-1a/i-0123"))
+    assert bench.plan() is None
+
+    bench.write("fence-method-template-aws", {"template.properties": "agent=fence_aws\nsecret=aws"})
+
+    method = bench.only_method()
+    assert ("restart-instance", (Deed.OFF, Deed.ON)) == (method.name, method.deeds)
+    assert (("plug", "i-0123"), ("region", "eu-west-1")) == method.parameters
+    assert ["access_key", "secret_key"] == [one.key for one in method.secrets]
+
+
+def test_a_fence_of_a_cloud_node_needs_not_even_that() -> None:
+    """The instance of the manager may have a role of its own."""
+    bench = Bench()
+    bench.node("n1", a_node("uid-n1", provider_id="aws:///eu-west-1a/i-0123"))
+    fence = a_fence(node="n1")
+    bench.see(ref(NODE_FENCE, "node-fence-n1"), fence)
+
+    assert "fence_aws" == bench.only_method().agent
+
+
+def test_terminating_an_instance_is_off_and_then_the_node_object() -> None:
+    """The agent switches off, the builtin says what goes after the proof."""
+    bench = Bench()
+    bench.node("n1", a_node("uid-n1", provider_id="aws:///eu-west-1a/i-0123"))
+    bench.write("fence-config-n1", {"config.properties": "power_management=terminate"})
+
+    found = bench.plan()
+    assert found is not None
+    assert () == found.problems
+    agent, builtin = found.power_management
+    assert isinstance(agent, AgentMethod)
+    assert (Deed.OFF,) == agent.deeds
+    assert BuiltinMethod("terminate", Builtin.TERMINATE_INSTANCE) == builtin
+
+
+# --- two nodes on one plug -------------------------------------------------------------------------
+
+
+def test_two_nodes_on_one_plug_are_both_refused() -> None:
+    """Until one of them is corrected."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", printed("n1", "2"))
+    bench.write("fence-config-n2", printed("n2", "2"))
+
+    assert "10.0.0.8 plug=2 is also the plug of node n2" in bench.problems("n1")[0]
+    assert "10.0.0.8 plug=2 is also the plug of node n1" in bench.problems("n2")[0]
+
+    bench.write("fence-config-n2", printed("n2", "3"))
+    assert ((), ()) == (bench.problems("n1"), bench.problems("n2"))
+
+
+def test_a_node_that_is_gone_takes_nobodys_plug() -> None:
+    """Its successor may have it."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", printed("n1", "2"))
+    bench.write("fence-config-n2", printed("n2", "2"))
+    bench.look()
+
+    bench.delete(ref(NODE, "n1"))
+
+    assert () == bench.problems("n2")
+    assert bench.plan("n1") is None
+
+
+def test_one_device_is_recognised_under_other_names() -> None:
+    """Old names, another agent, a port that is the default anyway, and another case of the address."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", one_method("agent=fence_pdu\nip=PDU.example.com\nplug=1\nusername=u\nipport=623"))
+    others = "agent=fence_mute2\nipaddr=pdu.example.com\nport=1\nlogin=u"
+    bench.agents = {**AGENTS, "fence_mute2": replace(AGENTS["fence_pdu"], name="fence_mute2")}
+    bench.write("fence-config-n2", one_method(others, node="n2"))
+
+    assert "pdu.example.com plug=1 is also the plug of node n1" in bench.problems("n2")[0]
+
+
+def test_two_ports_of_one_address_are_two_devices() -> None:
+    """A gateway may stand before many."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", one_method("agent=fence_pdu\nip=a\nplug=1\nusername=u\nipport=1001"))
+    bench.write("fence-config-n2", one_method("agent=fence_pdu\nip=a\nplug=1\nusername=u\nipport=1002", node="n2"))
+
+    assert ((), ()) == (bench.problems("n1"), bench.problems("n2"))
+
+
+# --- while a node is being fenced ------------------------------------------------------------------
+
+
+def test_a_node_that_was_deleted_on_the_way_keeps_its_plan() -> None:
+    """It has to be switched on again: its labels are those of the backup in its NodeFence."""
+    bench = Bench()
+    backup = NodeBackup("uid-n1", labels=(("outlet", "7"), ("type", "compute")))
+    fence = a_fence(node="n1", node_uid="uid-n1", evidence=FenceEvidence(backup=backup))
+    bench.write("fence-config-c", one_method("agent=fence_pdu\nip=a\nplug={label:outlet}\nusername=u", COMPUTE))
+    bench.see(ref(NODE_FENCE, "node-fence-n1"), fence)
+
+    bench.delete(ref(NODE, "n1"))
+
+    assert ("plug", "7") in bench.only_method().parameters
+    found = bench.plan()
+    assert found is not None
+    assert () == found.plugs
+
+    bench.delete(ref(NODE_FENCE, "node-fence-n1"))
+    assert bench.plan() is None
+
+
+# --- who is told what ------------------------------------------------------------------------------
+
+
+def test_what_is_wrong_is_told_once_on_the_document() -> None:
+    """With the number of nodes that it leaves without a plan; on the nodes it is no event."""
+    bench = Bench(nodes=3)
+    for number in (1, 2, 3):
+        bench.node(f"n{number}", a_node(f"uid-n{number}", provider_id="", labels={"type": "compute"}))
+    bench.write("fence-config-c", one_method("agent=fence_pdu\nip=a\nplug={label:outlet}\nusername=u", COMPUTE))
+
+    (said,) = bench.said("fence-config-c")
+    assert isinstance(said, FenceConfigInvalid)
+    assert 3 == said.nodes
+    assert "parameter plug: {label:outlet} is empty" in said.problem
+    told = bench.engine.decisions[Key(plan.ROOM.name, ref(NODE, "n2"))].because
+    assert [FencePlanInvalid] == [type(one) for one in told]
+    assert FencePlanInvalid.quiet
+
+
+def test_a_document_for_nobody_says_so() -> None:
+    """A mistyped name would leave a node without fencing, and nobody would know before the night it is needed."""
+    bench = Bench()
+    bench.write("fence-config-n9", printed("n9"))
+
+    assert (FenceConfigWithoutNode("n9"),) == bench.said("fence-config-n9")
+    bench.node("n9")
+    assert () == bench.said("fence-config-n9")
+
+
+def test_a_broken_template_says_so_on_itself() -> None:
+    """Also while nobody uses it."""
+    bench = Bench()
+    bench.write("fence-method-template-x", {"template.properties": "ip=1"})
+
+    (said,) = bench.said("fence-method-template-x")
+    assert isinstance(said, FenceConfigInvalid)
+    assert "the agent is missing" in said.problem
+
+
+# --- agents ----------------------------------------------------------------------------------------
+
+
+def test_an_agent_is_asked_once_for_all_its_plans() -> None:
+    """Whatever the number of nodes; and again only when it was not there, after a while."""
+    bench = Bench(nodes=3, agents={})
+    for number in (1, 2, 3):
+        text = f"template=fence-method-template-pdu\nplug={number}"
+        bench.write(f"fence-config-n{number}", one_method(text, node=f"n{number}"))
+    assert "agent fence_pdu is not installed where node-remedy runs" in bench.problems("n3")[0]
+    assert ["fence_pdu"] == bench.asked
+
+    bench.agents = AGENTS
+    bench.pass_time(describing.ASK_AGAIN)
+
+    assert ["fence_pdu", "fence_pdu"] == bench.asked
+    assert ((), (), ()) == (bench.problems("n1"), bench.problems("n2"), bench.problems("n3"))
+    bench.pass_time(MINUTE * 60)
+    assert 2 == len(bench.asked)
+
+
+def test_an_agent_that_says_nothing_is_refused() -> None:
+    """Its own problem is in the message."""
+    bench = Bench(agents={"fence_pdu": AgentDescription("fence_pdu", problem="it prints no metadata")})
+    bench.write("fence-config-n1", one_method("template=fence-method-template-pdu\nplug=1"))
+
+    assert "method m: agent fence_pdu: it prints no metadata; use another one" in bench.problems()[0]
+
+
+def test_until_an_agent_has_answered_nothing_is_planned() -> None:
+    """The node is not fenced by a guess."""
+    bench = Bench()
+    bench.write("fence-config-n1", one_method("template=fence-method-template-pdu\nplug=1"))
+    bench.engine.step(bench.now, token=7)
+
+    told = bench.engine.decisions[Key(plan.ROOM.name, ref(NODE, "n1"))].because
+    assert [True] == ["has not been asked yet" in one.note() for one in told]
+
+
+def test_what_nobody_needs_is_forgotten() -> None:
+    """Neither plan, nor agent, nor complaint is left behind."""
+    bench = Bench()
+    bench.write("fence-config-n1", printed("n1"))
+    bench.look()
+
+    bench.delete_map("fence-config-n1")
+    bench.look()
+
+    rooms = (plan.ROOM.name, describing.ROOM.name, configs.ROOM.name)
+    assert [] == [key for key in bench.engine.decisions if key.room in rooms]
+    assert [] == [at for at in bench.engine.cache.refs() if at.kind.kind in ("FencePlan", "KnownAgent", "FenceAgent")]

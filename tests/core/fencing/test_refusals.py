@@ -1,0 +1,243 @@
+"""What can be wrong with a fence configuration is refused by one sentence: what, where, and how to mend it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from tests.builders import NOW, a_node
+from tests.core.fencing.configuring import Bench, one_method, printed
+from tests.wire.agents import AGENTS
+
+from noderemedy.core.fencing import plan
+from noderemedy.model.fenceplan import AgentMethod, Step
+from noderemedy.model.ids import NODE, ref
+
+PLUGGED = "agent=fence_pdu\nip=10.1.1.1\nplug=1\nusername=u"
+M = "ConfigMap fence-config-n1, node n1, method m"
+METHODS: list[tuple[str, str]] = [  # fence-method-m, the problem
+    ("template=fence-method-template-none\nplug=1", f"{M}: template fence-method-template-none does not exist; create"),
+    ("template=fence-method-template-bad\nplug=1", "ConfigMap fence-method-template-bad: template.properties: the ag"),
+    ("agent=fence_nobody\nip=a\nplug=1", f"{M}: agent fence_nobody is not installed where node-remedy runs; install"),
+    ("template=fence-method-template-pdu", f"{M}: nothing says which plug is this node's; write plug=…"),
+    ("agent=fence_pdu\nip=a\nplug=1", f"{M}: parameter username: fence_pdu requires it; write username=… or user"),
+    ("agent=fence_pdu\nip=a\nusername=u", f"{M}: parameter plug: fence_pdu requires it; write plug=…"),
+    (f"{PLUGGED}\nplgu=1", f"{M}: parameter plgu: fence_pdu does not know it; did you mean plug?"),
+    (f"{PLUGGED}\nzzz=1", f"{M}: parameter zzz: fence_pdu does not know it; node-remedy agents fence_pdu lists"),
+    (f"{PLUGGED}\nport=2", f"{M}: parameter port: it is another name of plug, which is there, too; keep one"),
+    (f"{PLUGGED}\nipport=many", f"{M}: parameter ipport: 'many' is not a whole number"),
+    (f"{PLUGGED}\nlanplus=perhaps", f"{M}: parameter lanplus: 'perhaps' is neither true nor false; write 1 or 0"),
+    (f"{PLUGGED}\npower_timeout=1m", f"{M}: parameter power_timeout: '1m' is not a number of seconds"),
+    (f"{PLUGGED}\nmethod=else", f"{M}: parameter method: 'else' is none of onoff, cycle; write one of these"),
+    (f"{PLUGGED}\nmethod=cycle", f"{M}: parameter method: whether a cycle happened cannot be verified; write onoff"),
+    (f"{PLUGGED}\nipport=", f"{M}: parameter ipport: '' is not a whole number"),
+    ("agent=fence_pdu\nip=\nplug=1\nusername=u", f"{M}: parameter ip: it is empty; write its value"),
+    (f"{PLUGGED}\nmissing_as_off=1", f"{M}: parameter missing_as_off: a mistyped plug would count as switched off"),
+    (f"{PLUGGED}\npassword_script=/x", f"{M}: parameter password_script: it names a program"),
+    (f"{PLUGGED}\nrack_path=/x", f"{M}: parameter rack_path: it names a program"),
+    (f"{PLUGGED}\ndebug_file=/x", f"{M}: parameter debug_file: it names a program"),
+    ("agent=fence_pdu\nip=a\nplug=secret:a/b\nusername=u", f"{M}: parameter plug: which plug is meant is no secret"),
+    ("agent=fence_mute\nip=a\nplug=1\nusername=u", f"{M}: agent fence_mute has no action status, so that nothing"),
+    ("agent=fence_switch\nip=a\nplug=1\nusername=u", f"{M}: agent fence_switch switches no power, so that it does not"),
+    ("agent=fence_pdu\nip={label:none}\nplug=1", f"{M}: parameter ip: {{label:none}} is empty, for the node has no"),
+    ("agent=fence_pdu\nip={providerID}\nplug=1", f"{M}: parameter ip: {{providerID}} is empty, for the node has no p"),
+    ("agent=fence_pdu\nip={annotation:evil}\nplug=1", f"{M}: parameter ip: {{annotation:evil}} holds a line break"),
+]  # fmt: skip
+
+
+def test_all_is_well_without_a_mistake() -> None:
+    """What the other cases begin with is right."""
+    bench = Bench()
+    bench.write("fence-config-n1", one_method(PLUGGED))
+
+    assert () == bench.problems()
+
+
+@pytest.mark.parametrize(("text", "problem"), METHODS, ids=[problem[-40:] for _, problem in METHODS])
+def test_a_wrong_method_is_refused(text: str, problem: str) -> None:
+    """And nothing of it is left in the plan: half a fence is none."""
+    bench = Bench()
+    bench.node("n1", a_node("uid-n1", provider_id="", annotations={"evil": "a\naction=on\nplug=9"}))
+    bench.write("fence-method-template-bad", {"template.properties": "ip=1"})
+    bench.write("fence-config-n1", one_method(text))
+
+    found = bench.plan()
+    assert found is not None
+    assert [True] == [one.startswith(problem) for one in found.problems], found.problems
+    assert () == found.power_management
+
+
+N = "ConfigMap fence-config-n1, node n1"
+WORDS: list[tuple[str, str]] = [  # config.properties, the problem
+    ("power_management=", f"{N}: power_management names no method, and nothing done is no success; write"),
+    ("isolation=mark-unschedulable", f"{N}: power_management names no method"),
+    ("power_management=m\nisolation=", f"{N}: isolation names no method"),
+    ("power_management=m\nrecovery=mm", f"{N}, method mm: recovery names it, and there is no fence-method-mm"),
+    (
+        "power_management=host-powr",
+        f"{N}, method host-powr: power_management names it, and there is no fence-method-host",
+    ),
+    (
+        "power_management=m\nrecovery=mark-unschedulable",
+        f"{N}, method mark-unschedulable: it does nothing useful in recov",
+    ),
+    (
+        "power_management=restart-instance",
+        f"{N}, method restart-instance: its providerID is empty; write a method with an",
+    ),
+    ("power_management=clean-pods", f"{N}: power_management switches nothing off; add a method with action=off"),
+    (
+        "power_management=m\nisolation=m",
+        f"{N}, method m: agent fence_pdu switches power, which is power_management; move",
+    ),
+    (
+        "power_management=m\nrecovery=m",
+        f"{N}, method m: agent fence_pdu switches power, and recovery comes when the node",
+    ),
+    ("power_management=m\nisolaton=x", "ConfigMap fence-config-n1: config.properties, line 2: isolaton is not known"),
+]
+
+
+@pytest.mark.parametrize(("words", "problem"), WORDS, ids=[problem[-40:] for _, problem in WORDS])
+def test_a_wrong_step_is_refused(words: str, problem: str) -> None:
+    """An empty list is an error, never success."""
+    bench = Bench()
+    bench.write("fence-config-n1", {"config.properties": words, "fence-method-m": PLUGGED})
+
+    assert [True] == [one.startswith(problem) for one in bench.problems()], bench.problems()
+
+
+def test_shared_parameters_alone_never_fence() -> None:
+    """A set of nodes whose method names one plug for all of them is refused for all of them."""
+    bench = Bench()
+    bench.node("n1", a_node("uid-n1", provider_id="", labels={"type": "compute"}))
+    bench.write("fence-config-c", one_method(PLUGGED, "node_selector=type=compute\npower_management=m"))
+
+    (problem,) = bench.problems()
+    assert "method m: all nodes of the set would share one plug; use {node}" in problem
+
+
+def test_two_documents_for_one_node_are_refused() -> None:
+    """Nobody could tell which one is meant."""
+    bench = Bench()
+    bench.write("fence-config-n1", one_method(PLUGGED))
+    bench.write("fence-config-other", one_method(PLUGGED))
+
+    assert (
+        "node n1: ConfigMaps fence-config-n1 and fence-config-other speak of it; keep one, or narrow a selector",
+    ) == (bench.problems())
+
+
+@pytest.mark.parametrize(
+    ("provider", "problem"),
+    [
+        ("aws:///eu-west-1a/fargate", "its providerID is aws:///eu-west-1a/fargate: it names no EC2 instance"),
+        ("gce://zone/name", "it is not gce://PROJECT/ZONE/NAME"),
+        ("openstack:///", "it names no instance"),
+        ("openstack:///0123", "fence_openstack needs credentials; create ConfigMap fence-method-template-openstack"),
+        ("azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/virtualMachines/0",
+         "it names no virtual machine outside a scale set"),
+        ("vsphere://0123", "fence_vmware_rest needs credentials; create ConfigMap fence-method-template-vsphere"),
+    ],
+)  # fmt: skip
+def test_an_instance_that_cannot_be_switched_says_why(provider: str, problem: str) -> None:
+    """By name of the node and of what its providerID lacks."""
+    bench = Bench()
+    bench.node("n1", a_node("uid-n1", provider_id=provider))
+    bench.write("fence-config-n1", {"config.properties": "power_management=restart-instance"})
+
+    (found,) = bench.problems()
+    assert found.startswith("ConfigMap fence-config-n1, node n1, method restart-instance: ")
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    ("agent", "why"),
+    [("fence_sbd", "leaves a message on a disk"), ("fence_crosslink", "does not answer, which proves nothing")],
+)
+def test_what_proves_nothing_is_refused(agent: str, why: str) -> None:
+    """Whatever the agent's own metadata promises."""
+    bench = Bench(agents={agent: replace(AGENTS["fence_pdu"], name=agent)})
+    bench.write("fence-config-n1", one_method(PLUGGED.replace("fence_pdu", agent)))
+
+    assert why in bench.problems()[0]
+
+
+def test_a_disk_is_switched_on_by_the_node_itself() -> None:
+    """Its reservation is the node's own: the metadata says so, and the plan keeps it."""
+    bench = Bench()
+    words = "node_name=n1\nisolation=d\npower_management=m\nrecovery=d2"
+    bench.write(
+        "fence-config-n1",
+        {
+            "config.properties": words,
+            "fence-method-m": PLUGGED,
+            "fence-method-d": "agent=fence_disk\nplug={node}\ndevices=/dev/sdb\ncovers=driver/san",
+            "fence-method-d2": "agent=fence_disk\nplug={node}\ndevices=/dev/sdb",
+        },
+    )
+
+    found = bench.plan()
+    assert found is not None
+    assert () == found.problems
+    (method,) = found.methods(Step.ISOLATION)
+    assert isinstance(method, AgentMethod)
+    assert (True, ("driver/san",)) == (method.on_target, method.covers)
+
+
+lines = st.sampled_from(
+    [
+        "node_name=n1",
+        "node_selector=type=compute",
+        "isolation=m",
+        "power_management=m a",
+        "recovery=m",
+        "template=fence-method-template-pdu",
+        "agent=fence_pdu",
+        "plug=1",
+        "plug={node}",
+        "ip=a",
+        "username=u",
+        "password=hunter2",
+        "secret=s",
+        "action=off",
+        "timeout=9",
+        "x",
+        "a=b",
+    ]
+)
+texts = st.lists(lines, max_size=6).map("\n".join)
+keys = st.sampled_from(["config.properties", "fence-method-m", "fence-method-a", "template.properties"])
+maps = st.dictionaries(keys, texts, max_size=4)
+names = st.sampled_from(["fence-config-n1", "fence-config-n2", "fence-config-x", "fence-method-template-pdu"])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(names, maps), max_size=4))
+def test_any_documents_come_to_rest(written: list[tuple[str, dict[str, str]]]) -> None:
+    """Whatever is written: no room breaks, a second look changes nothing, and what has no problem can be done."""
+    bench = Bench(nodes=2)
+    for name, data in written:
+        bench.write(name, data)
+    bench.look()
+
+    for name in ("n1", "n2"):
+        view = plan.sees(ref(NODE, name), bench.engine.cache)
+        entry = bench.plan(name)
+        assert (view is None) == (entry is None)
+        if view is not None:
+            decision = plan.decide(view, NOW)
+            assert decision == plan.decide(view, NOW)
+            assert [entry] == [fact.value for fact in decision.facts]
+            assert "hunter2" not in repr(entry)
+            assert entry is not None
+            assert entry.problems or entry.power_management
+
+
+def test_the_printed_configuration_has_no_problem() -> None:
+    """The builders' own document, for all the others."""
+    bench = Bench()
+    bench.write("fence-config-n1", printed("n1"))
+
+    assert () == bench.problems()
