@@ -14,6 +14,7 @@ from noderemedy.cli.plan import moment
 from noderemedy.manager import explain as explaining
 from noderemedy.manager import plan as planning
 from noderemedy.manager import sources
+from noderemedy.manager.describing import describe_here
 from noderemedy.model.time import Wall
 
 
@@ -54,7 +55,7 @@ def explain(
 
 
 def files(names: tuple[str, ...], now: Wall) -> tuple[planning.Look, list[str]]:
-    return planning.look_at(sources.objects(names, sys.stdin.buffer.read), now)
+    return planning.look_at(sources.objects(names, sys.stdin.buffer.read), now, describe=describe_here)
 
 
 def live(kubeconfig: Path | None, context: str, now: Wall) -> tuple[planning.Look, list[str]]:

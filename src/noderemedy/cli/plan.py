@@ -12,6 +12,7 @@ import click
 from noderemedy.cli import options
 from noderemedy.manager import plan as planning
 from noderemedy.manager import sources
+from noderemedy.manager.describing import describe_here
 from noderemedy.model.meta import Malformed
 from noderemedy.model.time import Wall
 from noderemedy.wire.scalars import read_wall
@@ -46,7 +47,7 @@ def plan(names: tuple[str, ...], now: Wall | None, output: str, kubeconfig: Path
         raise click.UsageError("-f plans on files, --kubeconfig and --context on a live cluster; leave one of them out")
     if names:
         found = sources.objects(names, sys.stdin.buffer.read)
-        made = planning.on_trees(found, at)
+        made = planning.on_trees(found, at, describe=describe_here)
     else:
         made = live(kubeconfig, context, at)
     for remark in made.remarks:

@@ -22,8 +22,9 @@ from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import PATIENCE, KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent
 from noderemedy.engine.leadership import Leadership
+from noderemedy.manager.describing import Describe, described
 from noderemedy.manager.sink import EngineSink
-from noderemedy.model.actions import DELETIONS, READS, Confirm, StartRun
+from noderemedy.model.actions import DELETIONS, READS, Confirm, DescribeAgent, StartRun
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.run import Order
 from noderemedy.model.time import Mono, Now, Span
@@ -77,6 +78,7 @@ class Carrier:
         licence: Licence,
         remote: RemoteClient,
         runs: Starter | None = None,
+        describe: Describe | None = None,
     ) -> None:
         self._client = client
         self._remote = remote
@@ -84,6 +86,7 @@ class Carrier:
         self._clock = clock
         self._licence = licence
         self._runs = runs
+        self._describe = describe
         self._reads: dict[tuple[KubeClient, Request], tuple[Mono, asyncio.Future[Answer]]] = {}  # in flight
 
     async def carry_out(self, effect: Effect) -> Outcome:
@@ -97,6 +100,9 @@ class Carrier:
         if isinstance(effect.action, StartRun):
             assert self._runs is not None
             return await self._runs.start(replace(effect.action.order, token=effect.token), patience)
+        if isinstance(effect.action, DescribeAgent):
+            assert self._describe is not None
+            return described(effect.action.ref, now.mono, await self._describe(effect.action.ref.name))
         cluster = effect.action.ref.cluster
         client = self._remote(cluster) if cluster else self._client
         if client is None:

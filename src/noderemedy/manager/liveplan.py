@@ -5,21 +5,25 @@ Called by `node-remedy plan` without -f. Only GET is ever sent: `reading` refuse
 
 from __future__ import annotations
 
+import os
 from functools import partial
 from pathlib import Path
 
+from noderemedy.drivers.fence.agents import folders
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
 from noderemedy.drivers.kube.discovery import NotServed, find, serving
 from noderemedy.drivers.kube.discovery import Wanted as WantedKind
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused
 from noderemedy.drivers.kube.listing import Lister
-from noderemedy.drivers.kube.refusals import describe
+from noderemedy.drivers.kube.refusals import describe as describe_refusal
 from noderemedy.drivers.kube.sink import DEFAULT
+from noderemedy.manager.describing import describe, described
 from noderemedy.manager.effects import judge
 from noderemedy.manager.kinds import WITHOUT, crd_name, wanted
 from noderemedy.manager.plan import Look, Plan
 from noderemedy.manager.planremotes import Remotes
+from noderemedy.model.actions import DescribeAgent
 from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
@@ -117,7 +121,7 @@ class Live:
         try:
             await lister.pour(resource)
         except Refused as refused:
-            raise Unreachable(describe(refused.answer, resource, namespace)) from None
+            raise Unreachable(describe_refusal(refused.answer, resource, namespace)) from None
 
     async def _read(self, read: Effect) -> None:
         more: Effect | None = read
@@ -126,6 +130,8 @@ class Live:
 
     async def _outcome(self, read: Effect) -> Outcome:
         begun = self.look.now.mono
+        if isinstance(read.action, DescribeAgent):
+            return described(read.action.ref, begun, await describe(read.action.ref.name, folders("", os.environ)))
         if read.action.ref.kind not in self._served:
             return Done(begun, gone=True)
         cluster = read.action.ref.cluster

@@ -7,7 +7,7 @@ observer that has been there all the time. What waits for a live read is read, s
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -15,8 +15,10 @@ from msgspec import Struct
 from noderemedy.core.incident import diary, records, shelf
 from noderemedy.engine.loop import Engine
 from noderemedy.manager import plain
+from noderemedy.manager.describing import described
 from noderemedy.manager.sources import Source
-from noderemedy.model.actions import READS, Action, ListPods, ListVolumes
+from noderemedy.model.actions import READS, Action, DescribeAgent, ListPods, ListVolumes
+from noderemedy.model.agent import AgentDescription
 from noderemedy.model.ids import INCIDENT, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
@@ -33,6 +35,14 @@ QUARANTINE = "quarantine"
 RECORDS = (INCIDENT,)
 KEEPING_RECORDS = frozenset(room.name for room in (diary.ROOM, records.ROOM, shelf.ROOM))
 COMPLAINTS = (ActionFailed, ActionRefused)  # of the live reads: the reasons of a decision do not say these
+
+
+Ask = Callable[[str], AgentDescription | None]
+
+
+def nobody_is_asked(agent: str) -> AgentDescription | None:
+    """In a world of files no agent is installed, unless whoever plans brings some."""
+    return None
 
 
 class Entry(Struct, frozen=True):
@@ -73,7 +83,8 @@ def is_told(entry: Entry) -> bool:
 class Look:
     """One look. Tell it every object, answer every read it asks for, then take the entries."""
 
-    def __init__(self, now: Wall, rooms: tuple[Room, ...] = ROOMS) -> None:
+    def __init__(self, now: Wall, rooms: tuple[Room, ...] = ROOMS, describe: Ask = nobody_is_asked) -> None:
+        self._describe = describe
         self.now = Now(now, Mono(now.ms))  # so that a wake in Mono is the same number on the wall
         self.engine = Engine(rooms, is_dry=True)
         self._unreadable: list[Entry] = []
@@ -131,6 +142,8 @@ class Look:
             return Done(self.now.mono, Seen(pods_at(ref), "", "", PodsOfNode()))
         if isinstance(read.action, ListVolumes):
             return Done(self.now.mono, Seen(volumes_at(ref), "", "", VolumesOfNode()))
+        if isinstance(read.action, DescribeAgent):
+            return described(ref, self.now.mono, self._describe(ref.name))
         entry = self.engine.cache.read(ref)
         if isinstance(entry, Unreadable):
             return Failed(f"{ref}: {entry.problem}", lasting=True)
@@ -161,15 +174,19 @@ class Look:
         )
 
 
-def on_trees(sources: Iterable[Source], now: Wall, rooms: tuple[Room, ...] = ROOMS) -> Plan:
+def on_trees(
+    sources: Iterable[Source], now: Wall, rooms: tuple[Room, ...] = ROOMS, describe: Ask = nobody_is_asked
+) -> Plan:
     """Plan on files."""
-    look, remarks = look_at(sources, now, rooms)
+    look, remarks = look_at(sources, now, rooms, describe)
     return look.plan(remarks)
 
 
-def look_at(sources: Iterable[Source], now: Wall, rooms: tuple[Room, ...] = ROOMS) -> tuple[Look, list[str]]:
+def look_at(
+    sources: Iterable[Source], now: Wall, rooms: tuple[Room, ...] = ROOMS, describe: Ask = nobody_is_asked
+) -> tuple[Look, list[str]]:
     """A look at files: they are the whole world, and every read of it is confirmed. Remarks for who wrote them, too."""
-    look, files, kinds = Look(now, rooms), list(sources), watched(rooms)
+    look, files, kinds = Look(now, rooms, describe), list(sources), watched(rooms)
     remarks = tell(look, files, kinds)
     if not look.objects:
         names = ", ".join(str(kind) for kind in kinds)

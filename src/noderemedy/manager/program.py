@@ -26,6 +26,7 @@ from noderemedy.drivers.metrics import Metrics
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
 from noderemedy.manager.clusters import Clusters, ClusterSink
+from noderemedy.manager.describing import Describe, describe
 from noderemedy.manager.effects import Carrier, Licence, Starter
 from noderemedy.manager.follower import Surroundings
 from noderemedy.manager.following import follow
@@ -86,7 +87,9 @@ class Manager:
             )
         )
         self._runs = self._runner()
-        self._carrier = Carrier(client, self._sink, self._clock, self._licence, self._clusters.client, self._runs)
+        self._carrier = Carrier(
+            client, self._sink, self._clock, self._licence, self._clusters.client, self._runs, self._describer()
+        )
         self._publisher = None if settings.is_dry else Publisher(client, settings.identity, _event_trouble)
         publish = self._publisher.publish if self._publisher else None
         self._reporter = Reporter(LOG, self._metrics, publish)
@@ -244,6 +247,11 @@ class Manager:
             return JobRuns(client, book, clock, settings.remedy_image)
         hand = Hand(folders(settings.agents_path, os.environ), between_looks=settings.between_looks)
         return Runs(client, book, clock, hand, lambda token: self._licence.refusal(token, clock.now()))
+
+    def _describer(self) -> Describe:
+        """Who asks fence agents what they are."""
+        where = folders(self._settings.agents_path, os.environ)
+        return lambda agent: describe(agent, where)
 
     # --- parts --------------------------------------------------------------------------------------------------
 

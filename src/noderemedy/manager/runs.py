@@ -117,7 +117,10 @@ class Runs:
         for one in order.secrets:
             if one.secret not in read:
                 read[one.secret] = await self._secret(one.secret, one.parameter)
-            values[one.parameter] = verify.usable(one.parameter, one.secret, one.key, read[one.secret].get(one.key))
+            value = read[one.secret].get(one.key)
+            if value is None and one.is_optional:
+                continue
+            values[one.parameter] = verify.usable(one.parameter, one.secret, one.key, value)
         return values
 
     async def _secret(self, name: str, parameter: str) -> dict[str, str]:

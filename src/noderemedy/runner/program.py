@@ -114,5 +114,7 @@ def read_secrets(order: Order, at: Path) -> dict[str, str]:
                 text: str | None = file.read(SECRET_MAX).decode()
         except (OSError, UnicodeDecodeError):
             text = None
+        if text is None and one.is_optional:
+            continue
         values[one.parameter] = verify.usable(one.parameter, one.secret, one.key, text)
     return values

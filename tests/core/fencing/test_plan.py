@@ -10,13 +10,19 @@ from tests.core.fencing.fences import a_fence
 from tests.wire.agents import AGENTS
 
 from noderemedy.core.fencing import configs, describing, plan
-from noderemedy.model.agent import AgentDescription
+from noderemedy.model.agent import AgentDescription, agent_ref
 from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Scope, Step
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, SYSTEM, ref
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.nodefence import FenceEvidence
 from noderemedy.model.outcome import Key
-from noderemedy.model.reasons import FenceConfigInvalid, FenceConfigWithoutNode, FencePlanInvalid
+from noderemedy.model.reasons import (
+    AgentDescribed,
+    AskingAgent,
+    FenceConfigInvalid,
+    FenceConfigWithoutNode,
+    FencePlanInvalid,
+)
 from noderemedy.model.room import Present
 from noderemedy.model.run import Deed, SecretParameter
 from noderemedy.model.time import MINUTE, Span
@@ -319,6 +325,21 @@ def test_an_agent_is_asked_once_for_all_its_plans() -> None:
     assert ((), (), ()) == (bench.problems("n1"), bench.problems("n2"), bench.problems("n3"))
     bench.pass_time(MINUTE * 60)
     assert 2 == len(bench.asked)
+
+
+def test_an_agent_is_asked_and_then_known() -> None:
+    """Both are daily business: no event tells of them."""
+    bench = Bench()
+    bench.write("fence-config-n1", one_method("template=fence-method-template-pdu\nplug=1"))
+    key = Key(describing.ROOM.name, agent_ref("fence_pdu"))
+
+    bench.engine.step(bench.now, token=7)
+    assert (AskingAgent("fence_pdu"),) == bench.engine.decisions[key].because
+
+    bench = Bench()
+    bench.write("fence-config-n1", one_method("template=fence-method-template-pdu\nplug=1"))
+    bench.look()
+    assert (AgentDescribed("fence_pdu", ""),) == bench.engine.decisions[key].because
 
 
 def test_an_agent_that_says_nothing_is_refused() -> None:

@@ -1,0 +1,38 @@
+"""Has installed fence agents describe themselves. Called for `DescribeAgent`, by the manager and by plans.
+
+Where an agent is not installed it is absent, as an object that the API does not have. A plan on files asks the agents
+of the machine that it runs on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from noderemedy.drivers.fence.agents import folders
+from noderemedy.drivers.fence.describe import metadata
+from noderemedy.model.agent import AgentDescription
+from noderemedy.model.ids import Ref
+from noderemedy.model.outcome import Done, Seen
+from noderemedy.model.time import Mono
+from noderemedy.wire.fenceagent import read_metadata
+
+Describe = Callable[[str], Awaitable[AgentDescription | None]]
+
+
+async def describe(agent: str, where: tuple[Path, ...]) -> AgentDescription | None:
+    """What an agent says of itself; None: it is not installed."""
+    text = await metadata(agent, where)
+    return None if text is None else read_metadata(agent, text)
+
+
+def describe_here(agent: str) -> AgentDescription | None:
+    """The same on this machine, for commands that wait for nothing else."""
+    return asyncio.run(describe(agent, folders("", os.environ)))
+
+
+def described(at: Ref, begun: Mono, found: AgentDescription | None) -> Done:
+    """The answer to `DescribeAgent`."""
+    return Done(begun, gone=True) if found is None else Done(begun, Seen(at, "", "", found))

@@ -1,0 +1,242 @@
+"""Sabotages of the fence configuration: one line of harm each. `tests/test_sabotage_fenceconf.py` runs them."""
+
+from __future__ import annotations
+
+import re
+
+from msgspec.structs import replace
+from tests.core.fencing import test_plan, test_refusals
+from tests.sabotage.running import Sabotage, item_to, set_to
+from tests.wire import test_fenceagent, test_fenceconfig, test_properties, test_selectortext
+
+from noderemedy.core.fencing import (
+    agents,
+    clouds,
+    configs,
+    describing,
+    documents,
+    drafting,
+    merging,
+    placeholders,
+    plan,
+    scopes,
+)
+from noderemedy.core.fencing.facts import NODES
+from noderemedy.core.fencing.placeholders import Filled
+from noderemedy.model.agent import AgentDescription
+from noderemedy.model.fenceplan import Scope, Step
+from noderemedy.model.healthcheck import Selector
+from noderemedy.model.run import Deed
+from noderemedy.model.time import Span
+from noderemedy.wire import fenceagent, fenceconfig, properties, selectortext
+
+MERGE, FILL = merging.merge, placeholders.fill
+ANYTHING = re.compile(r".*", re.DOTALL)
+NOTHING_MATCHES = re.compile(r"(?!)")
+
+READING = (
+    Sabotage(
+        "quotes are kept",
+        set_to(properties, "unquoted", lambda value: value),
+        (test_properties.test_a_pair_of_quotes_is_taken_off,),
+    ),
+    Sabotage(
+        "every name is a name",
+        set_to(properties, "KEY", ANYTHING),
+        (test_properties.test_what_is_wrong_is_named_by_its_line,),
+    ),
+    Sabotage(
+        "complaints without end",
+        set_to(properties, "PROBLEMS_MAX", 10_000),
+        (test_properties.test_problems_are_bounded,),
+    ),
+    Sabotage(
+        "a document type is read",
+        set_to(fenceagent, "refuse_doctype", lambda *_: None),
+        (test_fenceagent.test_garbage_is_a_description_with_a_problem,),
+    ),
+    Sabotage(
+        "only the first letter may be metadata",
+        set_to(fenceagent, "BEGINNINGS", ("nothing",)),
+        (test_fenceagent.test_warnings_before_the_document_are_skipped,),
+    ),
+    Sabotage(
+        "every depth is read",
+        set_to(fenceagent, "DEPTH_MAX", 10_000),
+        (test_fenceagent.test_garbage_is_a_description_with_a_problem,),
+    ),
+    Sabotage(
+        "a password may stand in the open",
+        set_to(fenceconfig, "PASSWORD", NOTHING_MATCHES),
+        (test_fenceconfig.test_a_password_in_the_open_is_refused_and_forgotten, test_fenceconfig.test_no_data_raises),
+    ),
+    Sabotage(
+        "every parameter is a password",
+        set_to(fenceconfig, "PASSWORD", ANYTHING),
+        (test_fenceconfig.test_other_parameters_are_no_passwords,),
+    ),
+    Sabotage(
+        "a reboot is on, then off",
+        item_to(fenceconfig.DEEDS, "reboot", (Deed.ON, Deed.OFF)),
+        (test_fenceconfig.test_a_reboot_is_off_then_on,),
+    ),
+    Sabotage(
+        "any agent may be run",
+        set_to(fenceconfig, "AGENT", ANYTHING),
+        (test_fenceconfig.test_what_is_wrong_is_named,),
+    ),
+    Sabotage(
+        "unknown words are fine",
+        set_to(fenceconfig, "unknown_words", lambda document: []),
+        (test_fenceconfig.test_what_is_wrong_is_named, test_refusals.test_a_wrong_step_is_refused),
+    ),
+    Sabotage(
+        "every selector selects all",
+        set_to(fenceconfig, "read_selector_text", lambda text: Selector()),
+        (test_fenceconfig.test_a_set_of_nodes_has_a_selector_and_no_name, test_fenceconfig.test_what_is_wrong_is_named),
+    ),
+    Sabotage(
+        "labels may be called anything",
+        set_to(selectortext, "KEY", ANYTHING),
+        (test_selectortext.test_what_cannot_be_read_is_refused,),
+    ),
+)
+PLANNING = (
+    Sabotage(
+        "templates win",
+        set_to(drafting, "merge", lambda name, own, shared, *rest, **more: MERGE(name, shared, own, *rest, **more)),
+        (test_plan.test_own_words_override_the_template,),
+    ),
+    Sabotage(
+        "shared parameters fence",
+        set_to(merging, "no_mapping", lambda is_for_one: ""),
+        (test_refusals.test_shared_parameters_alone_never_fence,),
+    ),
+    Sabotage(
+        "placeholders stay as they are",
+        set_to(merging, "fill", lambda value, name, node: Filled(value)),
+        (test_plan.test_one_document_speaks_of_a_set_of_nodes, test_refusals.test_a_wrong_method_is_refused),
+    ),
+    Sabotage(
+        "a value may hold a line break",
+        set_to(merging, "fill", lambda value, name, node: replace(FILL(value, name, node), problem="")),
+        (test_refusals.test_a_wrong_method_is_refused,),
+    ),
+    Sabotage(
+        "no two plugs are the same",
+        set_to(plan, "others", lambda key, plug, reader: ()),
+        (
+            test_plan.test_two_nodes_on_one_plug_are_both_refused,
+            test_plan.test_one_device_is_recognised_under_other_names,
+        ),
+    ),
+    Sabotage(
+        "a port does not tell devices apart",
+        set_to(agents, "plug_of", lambda agent, values: values.get("ip", "")),
+        (test_plan.test_two_ports_of_one_address_are_two_devices,),
+    ),
+    Sabotage(
+        "a fabric switches power",
+        set_to(agents, "scope_of", lambda agent, values: Scope.POWER),
+        (test_refusals.test_a_wrong_method_is_refused, test_plan.test_the_seeds_configuration_becomes_a_plan),
+    ),
+    Sabotage(
+        "anything may stand in power management",
+        item_to(scopes.PLACED, (False, Step.POWER_MANAGEMENT), ((Deed.OFF, Deed.ON), "")),
+        (test_refusals.test_a_wrong_method_is_refused,),
+    ),
+    Sabotage(
+        "agents that prove nothing are trusted",
+        set_to(agents, "unfit", lambda agent: ""),
+        (test_refusals.test_what_proves_nothing_is_refused, test_refusals.test_a_wrong_method_is_refused),
+    ),
+    Sabotage(
+        "nothing is required",
+        set_to(agents, "missing", lambda *_: []),
+        (test_refusals.test_a_wrong_method_is_refused,),
+    ),
+    Sabotage(
+        "every value is of its type",
+        set_to(agents, "mistyped", lambda parameter, value: ""),
+        (test_refusals.test_a_wrong_method_is_refused,),
+    ),
+    Sabotage(
+        "nothing is refused",
+        set_to(agents, "refused", lambda parameter, value: ""),
+        (test_refusals.test_a_wrong_method_is_refused,),
+    ),
+    Sabotage(
+        "old names are unknown",
+        set_to(AgentDescription, "find", lambda self, name: next((x for x in self.parameters if x.name == name), None)),
+        (test_plan.test_own_words_override_the_template, test_plan.test_one_device_is_recognised_under_other_names),
+    ),
+    Sabotage(
+        "an empty step is done",
+        set_to(plan, "switches_off", lambda method: True),
+        (test_refusals.test_a_wrong_step_is_refused,),
+    ),
+    Sabotage(
+        "every builtin fits every step",
+        set_to(drafting, "PLACED", dict.fromkeys(drafting.PLACED, tuple(Step))),
+        (test_refusals.test_a_wrong_step_is_refused,),
+    ),
+    Sabotage(
+        "two documents are one",
+        set_to(plan, "drafted", lambda sources: drafting.drafted(replace(sources, configs=sources.configs[:1]))),
+        (test_refusals.test_two_documents_for_one_node_are_refused,),
+    ),
+    Sabotage(
+        "no cloud is known",
+        set_to(clouds, "CLOUDS", {}),
+        (
+            test_plan.test_a_cloud_needs_a_template_and_nothing_else,
+            test_plan.test_a_fence_of_a_cloud_node_needs_not_even_that,
+        ),
+    ),
+    Sabotage(
+        "every cloud is fenced unasked",
+        set_to(documents, "has_default", lambda key, node, found, reader: bool(node.provider_id)),
+        (test_plan.test_a_node_that_nobody_speaks_of_has_no_plan,),
+    ),
+    Sabotage(
+        "who is gone is forgotten on the way",
+        set_to(documents, "fence_of", lambda key, reader: None),
+        (test_plan.test_a_node_that_was_deleted_on_the_way_keeps_its_plan,),
+    ),
+    Sabotage(
+        "sets win over nodes",
+        set_to(documents, "BY_NODE", "nothing"),
+        (test_plan.test_the_document_of_a_node_wins_over_that_of_a_set,),
+    ),
+    Sabotage(
+        "a template concerns nobody",
+        set_to(plan, "PLANS_BY_MAP", "nothing"),
+        (test_plan.test_only_the_users_of_a_template_are_planned_anew,),
+    ),
+    Sabotage(
+        "a template concerns everybody",
+        set_to(plan, "concerned", lambda ref, obj, reader: list(reader.find(NODES, ""))),
+        (test_plan.test_only_the_users_of_a_template_are_planned_anew,),
+    ),
+    Sabotage(
+        "agents are asked without end",
+        set_to(describing, "ASK_AGAIN", Span(1)),
+        (test_plan.test_an_agent_is_asked_once_for_all_its_plans,),
+    ),
+    Sabotage(
+        "what agents said is kept",
+        set_to(describing, "PLANS_BY_AGENT", "nothing"),
+        (test_plan.test_an_agent_is_asked_once_for_all_its_plans,),
+    ),
+    Sabotage(
+        "nobody counts the nodes of a broken document",
+        set_to(configs, "BROKEN_PLANS", "nothing"),
+        (test_plan.test_what_is_wrong_is_told_once_on_the_document,),
+    ),
+    Sabotage(
+        "a document for nobody is fine",
+        set_to(configs, "lacking", lambda document, reader: ""),
+        (test_plan.test_a_document_for_nobody_says_so,),
+    ),
+)
+SABOTAGES = (*READING, *PLANNING)
