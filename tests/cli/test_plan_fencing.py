@@ -1,0 +1,131 @@
+"""`node-remedy plan` on the fencing examples: each is complete, and a mistake is said before it is applied."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from tests.wire.agents import ACTIONS, COMMON, metadata, parameter
+
+from noderemedy.cli import plan as command
+from noderemedy.core.fencing import configs, describing, plan
+from noderemedy.manager.plan import Look, look_at
+from noderemedy.manager.sources import objects
+from noderemedy.model.agent import AgentDescription
+from noderemedy.model.fenceplan import AgentMethod, FencePlan, plan_ref
+from noderemedy.model.ids import NODE, ref
+from noderemedy.model.room import Present
+from noderemedy.model.time import Wall
+from noderemedy.wire.fenceagent import read_metadata
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NOW = Wall(1_900_000_000_000)
+ON, BOTH = '<action name="on"/>', '<action name="on"/><action name="reboot"/>'
+UNPLUGGED = COMMON.replace('name="plug" unique="0" required="1"', 'name="plug" unique="0"')
+# Invented, under the names that the examples use; tests/e2e/test_fence_agents.py holds them against the real ones.
+AGENTS = {
+    "fence_brocade": metadata("fence_brocade", COMMON + parameter("secure", "boolean"), ACTIONS + ON),
+    "fence_eaton_snmp": metadata(
+        "fence_eaton_snmp", COMMON + parameter("snmp_version", "select", options="1 2c 3"), ACTIONS + BOTH
+    ),
+    "fence_ipmilan": metadata("fence_ipmilan", UNPLUGGED, ACTIONS + BOTH),
+    "fence_redfish": metadata(
+        "fence_redfish", UNPLUGGED + parameter("systems_uri") + parameter("ssl_secure", "boolean"), ACTIONS + BOTH
+    ),
+    "fence_aws": metadata(
+        "fence_aws",
+        parameter("plug", more='required="1"')
+        + parameter("region")
+        + parameter("access_key")
+        + parameter("secret_key")
+        + parameter("power_timeout", "second"),
+        ACTIONS + BOTH,
+    ),
+}
+
+
+def installed(agent: str) -> AgentDescription | None:
+    return read_metadata(agent, AGENTS[agent]) if agent in AGENTS else None
+
+
+def a_node(name: str, **more: Any) -> dict[str, Any]:
+    meta = {
+        "name": name,
+        "labels": {"type": "bare-metal"},
+        "annotations": {"example.com/bmc": f"{name}.bmc.example.com"},
+    }
+    return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": more}
+
+
+NODES = [
+    a_node("worker-1", providerID="aws:///eu-west-1a/i-01"),
+    a_node("worker-2", providerID="aws:///eu-west-1a/i-02"),
+]
+CASES = {  # example -> the parameters of worker-1's first power method, besides secrets
+    "fencing-eaton-brocade": {"ip": "pdu.example.com", "plug": "1", "snmp_version": "3"},
+    "fencing-ipmi": {"ip": "worker-1.bmc.example.com", "lanplus": "1", "power_timeout": "40"},
+    "fencing-redfish": {"ip": "bmc.example.com", "ssl_secure": "1", "systems_uri": "/redfish/v1/Systems/1"},
+    "fencing-aws": {"plug": "i-01", "power_timeout": "180", "region": "eu-west-1"},
+}
+
+
+def look(folder: Path, tmp_path: Path) -> Look:
+    nodes = tmp_path / "nodes.yaml"
+    nodes.write_text(yaml.safe_dump_all(NODES), encoding="utf-8")
+    found = objects((str(folder), str(nodes)), lambda: b"")
+    return look_at(found, NOW, (plan.ROOM, describing.ROOM, configs.ROOM), installed)[0]
+
+
+@pytest.mark.parametrize("example", CASES)
+def test_an_example_is_complete(example: str, tmp_path: Path) -> None:
+    """Nothing is wrong with it, and its nodes have a plan with their own plugs."""
+    done = look(EXAMPLES / example, tmp_path)
+
+    assert [] == [one.problems for one in plans(done) if one.problems]
+    assert plans(done)
+    first = plans(done)[0].power_management[0]
+    assert isinstance(first, AgentMethod)
+    assert CASES[example] == dict(first.parameters)
+    assert first.secrets
+
+
+def plans(done: Look) -> list[FencePlan]:
+    entries = [done.engine.cache.read(plan_ref(ref(NODE, name))) for name in ("worker-1", "worker-2")]
+    return [entry.obj for entry in entries if isinstance(entry, Present)]
+
+
+def test_a_mistake_is_said_before_it_is_applied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On the ConfigMap and on its node, by name of method, parameter and remedy."""
+    monkeypatch.setattr(command, "describe_here", installed)
+    text = (EXAMPLES / "fencing-redfish" / "fencing.yaml").read_text(encoding="utf-8")
+    broken = tmp_path / "fencing.yaml"
+    broken.write_text(
+        text.replace("Systems/2", "Systems/1").replace("ssl_secure=1", "ssl_secure=maybe"), encoding="utf-8"
+    )
+    nodes = tmp_path / "nodes.yaml"
+    nodes.write_text(yaml.safe_dump_all(NODES), encoding="utf-8")
+
+    result = CliRunner().invoke(command.plan, ["-f", str(tmp_path), "-o", "json"])
+
+    assert 0 == result.exit_code, result.output
+    entries = {(one["room"], one["key"]): one["because"] for one in json.loads(result.stdout)}
+    (said,) = entries["fence-config", "ConfigMap/node-remedy-system/fence-config-worker-1"]
+    assert "FenceConfigInvalid" == said["reason"]
+    assert "method redfish: parameter ssl_secure: 'maybe' is neither true nor false" in said["message"]
+    assert ("fence-plan", "Node//worker-2") in entries
+
+
+def test_agents_that_are_not_installed_are_said_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan on a laptop may know no agent at all."""
+    monkeypatch.setattr(command, "describe_here", lambda agent: None)
+    nodes = tmp_path / "nodes.yaml"
+    nodes.write_text(yaml.safe_dump_all(NODES), encoding="utf-8")
+
+    files = ["-f", str(EXAMPLES / "fencing-aws"), "-f", str(nodes)]
+    result = CliRunner().invoke(command.plan, files)
+
+    assert "agent fence_aws is not installed where node-remedy runs" in " ".join(result.stdout.split())
