@@ -115,7 +115,7 @@ def test_a_mistake_is_said_before_it_is_applied(tmp_path: Path, monkeypatch: pyt
     entries = {(one["room"], one["key"]): one["because"] for one in json.loads(result.stdout)}
     (said,) = entries["fence-config", "ConfigMap/node-remedy-system/fence-config-worker-1"]
     assert "FenceConfigInvalid" == said["reason"]
-    assert "method redfish: parameter ssl_secure: 'maybe' is neither true nor false" in said["message"]
+    assert "method redfish: parameter ssl_secure: 'maybe' is neither true nor false" in said["problem"]
     assert ("fence-plan", "Node//worker-2") in entries
 
 

@@ -54,7 +54,7 @@ CLUSTER = re.compile(r"[a-z0-9][-a-z0-9.]*/[a-z0-9][-a-z0-9.]*", re.ASCII)
 COVERED = re.compile(r"(storageClass|driver|volume)/[A-Za-z0-9][-A-Za-z0-9_.]{0,252}", re.ASCII)
 # What agents call their passwords. Their metadata does not mark them.
 PASSWORD = re.compile(
-    r"(.*[_-])?(pass(word|wd|phrase)?|token|secret|secret[_-]?key|access[_-]?key|api[_-]?key|community|hexadecimal[_-]kg)",
+    r"(.*[_-])?(pass(word|wd|phrase)?|token|secret|(secret|access|api)[_-]?key|community|hexadecimal[_-]kg)",
     re.ASCII | re.IGNORECASE,
 )
 PATIENCE_MIN, PATIENCE_MAX = Span.seconds(5), MINUTE * 60

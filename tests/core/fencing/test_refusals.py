@@ -69,6 +69,7 @@ def test_a_wrong_method_is_refused(text: str, problem: str) -> None:
 
 
 N = "ConfigMap fence-config-n1, node n1"
+AZURE = "azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/"
 WORDS: list[tuple[str, str]] = [  # config.properties, the problem
     ("power_management=", f"{N}: power_management names no method, and nothing done is no success; write"),
     ("isolation=mark-unschedulable", f"{N}: power_management names no method"),
@@ -136,7 +137,7 @@ def test_two_documents_for_one_node_are_refused() -> None:
         ("gce://zone/name", "it is not gce://PROJECT/ZONE/NAME"),
         ("openstack:///", "it names no instance"),
         ("openstack:///0123", "fence_openstack needs credentials; create ConfigMap fence-method-template-openstack"),
-        ("azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachineScaleSets/v/virtualMachines/0",
+        (f"{AZURE}virtualMachineScaleSets/v/virtualMachines/0",
          "it names no virtual machine outside a scale set"),
         ("vsphere://0123", "fence_vmware_rest needs credentials; create ConfigMap fence-method-template-vsphere"),
     ],
