@@ -93,19 +93,19 @@ class Bystanders:
 
     def budget_edited(self) -> None:
         """Fault 28: fewer repairs at once, in the middle of them."""
-        usual = self.cluster.api.find(BUDGET, "cluster")
+        usual = self._budget()
         if usual is not None:
             self._patch(BUDGET, "cluster", "", {"spec": {"maxInFlight": 1}})
             self._later(lambda: self._patch(BUDGET, "cluster", "", {"spec": usual["spec"]}), 2, 15)
 
     def budget_deleted(self) -> None:
         """Fault 29: the defaults hold until it is made again."""
-        usual = self.cluster.api.find(BUDGET, "cluster")
+        usual = self._budget()
         if usual is None:
             return
         again = {key: usual[key] for key in ("apiVersion", "kind", "spec")}
         self.cluster.api.delete(BUDGET, "cluster")
-        self._later(lambda: self._make({**again, "metadata": {"name": "cluster"}}), 2, 15)
+        self._later(lambda: self._make_budget({**again, "metadata": {"name": "cluster"}}), 2, 15)
 
     def machine_paused(self) -> None:
         """Somebody pauses a Machine, by Cluster API's annotation or by ours."""
@@ -182,11 +182,20 @@ class Bystanders:
     def _annotate(self, kind: Kind, name: str, notes: dict[str, str | None]) -> None:
         self._patch(kind, name, NAMESPACE, {"metadata": {"annotations": notes}})
 
-    def _make(self, tree: Tree) -> None:
-        self.cluster.api.create(tree)
+    def _budget(self) -> Tree | None:
+        return self.cluster.api.find(BUDGET, "cluster") if self._is_served(BUDGET) else None
+
+    def _make_budget(self, tree: Tree) -> None:
+        if not self._is_served(BUDGET):
+            self._later(lambda: self._make_budget(tree), 1, 1)
+        elif self._budget() is None:
+            self.cluster.api.create(tree)
+
+    def _is_served(self, kind: Kind) -> bool:
+        return self.cluster.api.resources.find(kind) is not None
 
     def _patch(self, kind: Kind, name: str, namespace: str, body: dict[str, Any]) -> None:
-        if self.cluster.api.find(kind, name, namespace) is not None:
+        if self._is_served(kind) and self.cluster.api.find(kind, name, namespace) is not None:
             self.cluster.api.patch(kind, name, namespace, body, "merge")
 
 

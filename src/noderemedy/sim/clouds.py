@@ -10,13 +10,17 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from noderemedy.model.ids import MACHINE
 from noderemedy.sim import objects
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.kinds import DISRUPTION_BUDGET
 from noderemedy.sim.server import Server
+from noderemedy.wire import names
 
 MINUTE_MS = 60_000
 MACHINES = 3
 EVERY = 3
+WORKLOAD_NAME = "database"  # the workload of `cluster.py`, which its disruption budget is named after
 
 
 class Cloud:
@@ -38,6 +42,9 @@ class Cloud:
             (self.deletions_fail, 2),
             (self.instances_linger, 2),
             (self.cloud_exhausted, 2),
+            (self.person_wants_replaced, 6),
+            (self.person_spares, 3),
+            (self.disruption_forbidden, 2),
         ]
 
     def instance_hangs(self) -> None:
@@ -67,6 +74,27 @@ class Cloud:
         self.provider.is_exhausted = True
         self._later(self.calm)
 
+    def person_wants_replaced(self) -> None:
+        """Somebody marks a Machine whose node works: it has pods to evict, and a kubelet that ends them."""
+        if server := self._instance():
+            self._annotate(server.name, "")
+
+    def person_spares(self) -> None:
+        """Somebody takes such a mark back, at whatever point the replacement is."""
+        for machine in self.provider.machines():
+            if names.REMEDIATE in (machine["metadata"].get("annotations") or {}):
+                self._annotate(machine["metadata"]["name"], None)
+
+    def disruption_forbidden(self) -> None:
+        """Fault 64, for a while: a disruption budget lets no pod of the workload go."""
+        if self.cluster.api.find(DISRUPTION_BUDGET, WORKLOAD_NAME, objects.WORKLOAD) is None:
+            self.cluster.api.create(objects.disruption_budget(WORKLOAD_NAME))
+            self._later(self._allow_disruption)
+
+    def _allow_disruption(self) -> None:
+        if self.cluster.api.find(DISRUPTION_BUDGET, WORKLOAD_NAME, objects.WORKLOAD) is not None:
+            self.cluster.api.delete(DISRUPTION_BUDGET, WORKLOAD_NAME, objects.WORKLOAD)
+
     def calm(self) -> None:
         """The provider does again what it is asked for."""
         self.provider.is_refusing = self.provider.is_exhausted = False
@@ -76,6 +104,7 @@ class Cloud:
     def heal(self) -> None:
         """All faults end. One that hangs is replaced by the usual means; more of them might be too many to begin."""
         self.calm()
+        self._allow_disruption()
         hung = [server for server in self.provider.instances.values() if server.has_power and not server.is_heard]
         for server in hung[1:]:
             server.booted()
@@ -86,6 +115,11 @@ class Cloud:
     def _instance(self) -> Server | None:
         alive = [server for server in self.provider.instances.values() if server.is_heard]
         return self.chance.choice(alive) if alive else None
+
+    def _annotate(self, machine: str, value: str | None) -> None:
+        if self.cluster.api.find(MACHINE, machine, objects.NAMESPACE) is not None:
+            body = {"metadata": {"annotations": {names.REMEDIATE: value}}}
+            self.cluster.api.patch(MACHINE, machine, objects.NAMESPACE, body, "merge")
 
     def _later(self, do: Callable[[], None]) -> None:
         self.cluster.agenda.after(self.chance.randint(1, 20) * MINUTE_MS, do)

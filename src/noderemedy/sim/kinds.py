@@ -9,5 +9,6 @@ from noderemedy.model.workload import POD as POD
 NAMESPACE = Kind("", "Namespace")
 CLAIM = Kind("", "PersistentVolumeClaim")
 VOLUME = Kind("", "PersistentVolume")
+DISRUPTION_BUDGET = Kind("policy", "PodDisruptionBudget")
 STATEFUL_SET = Kind("apps", "StatefulSet")
 CUSTOM_RESOURCE = Kind("apiextensions.k8s.io", "CustomResourceDefinition")

@@ -187,6 +187,16 @@ def stateful_set(name: str, replicas: int) -> dict[str, Any]:
     }
 
 
+def disruption_budget(workload: str) -> dict[str, Any]:
+    """No pod of this workload may be evicted."""
+    return {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": workload, "namespace": WORKLOAD},
+        "spec": {"maxUnavailable": 0, "selector": {"matchLabels": {"app": workload}}},
+    }
+
+
 def claim(name: str) -> dict[str, Any]:
     return {
         "apiVersion": "v1",

@@ -126,12 +126,12 @@ class PolicyTroubles:
 
     def check_doubled(self) -> None:
         """A second check over the same machines, in a hurry."""
-        if self.cluster.api.find(HEALTH_CHECK, YOUNGER, NAMESPACE) is None:
+        if self._is_served() and self.cluster.api.find(HEALTH_CHECK, YOUNGER, NAMESPACE) is None:
             self.cluster.api.create(objects.marking_check(YOUNGER, "100%", self.cluster.durations))
             self._later(self.mend)
 
     def check_deleted(self) -> None:
-        if self.cluster.api.find(HEALTH_CHECK, FIRST, NAMESPACE) is not None:
+        if self._has_first():
             self.cluster.api.delete(HEALTH_CHECK, FIRST, NAMESPACE)
             self._later(self.mend)
 
@@ -140,7 +140,10 @@ class PolicyTroubles:
         self._later(self.mend)
 
     def mend(self) -> None:
-        """One check over all machines, as it was."""
+        """One check over all machines, as it was; where the whole kind is gone, with whoever brings it back."""
+        if not self._is_served():
+            self._later(self.mend)
+            return
         if self.cluster.api.find(HEALTH_CHECK, YOUNGER, NAMESPACE) is not None:
             self.cluster.api.delete(HEALTH_CHECK, YOUNGER, NAMESPACE)
         if self.cluster.api.find(HEALTH_CHECK, FIRST, NAMESPACE) is None:
@@ -149,13 +152,19 @@ class PolicyTroubles:
         self._patch({"unhealthyRange": None, **self._first["spec"]})
 
     def _patch(self, spec: dict[str, Any]) -> None:
-        if self.cluster.api.find(HEALTH_CHECK, FIRST, NAMESPACE) is not None:
+        if self._has_first():
             self.cluster.api.patch(HEALTH_CHECK, FIRST, NAMESPACE, {"spec": spec}, "merge")
 
     def _annotate(self, value: str | None) -> None:
         body = {"metadata": {"annotations": {names.PAUSED: value}}}
-        if self.cluster.api.find(HEALTH_CHECK, FIRST, NAMESPACE) is not None:
+        if self._has_first():
             self.cluster.api.patch(HEALTH_CHECK, FIRST, NAMESPACE, body, "merge")
+
+    def _has_first(self) -> bool:
+        return self._is_served() and self.cluster.api.find(HEALTH_CHECK, FIRST, NAMESPACE) is not None
+
+    def _is_served(self) -> bool:
+        return self.cluster.api.resources.find(HEALTH_CHECK) is not None
 
     def _later(self, do: Callable[[], None]) -> None:
         self.cluster.agenda.after(self.chance.randint(6, 25) * MINUTE_MS, do)

@@ -8,12 +8,14 @@ its way when it dies still arrives.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 
 from noderemedy.engine.leadership import Leadership, Rules
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
-from noderemedy.engine.trace import Trace
+from noderemedy.engine.trace import Record, Trace
+from noderemedy.model.actions import Action
 from noderemedy.model.ids import CLUSTER, Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
 from noderemedy.model.time import Mono, Now, Span, Wall
@@ -46,10 +48,12 @@ class Process:
         self.agenda = cluster.agenda
         self.weather = weather
         self.chance = random.Random(seed)
-        self.trace = Trace()
+        self.trace = Trace(self._overhear)
         self.notices: list[Notice] = []
         self.writes: list[tuple[int, Request]] = []
         self.acted: list[str] = []
+        self.decided: Counter[str] = Counter()  # reasons of all decisions, told or not
+        self.freed_by: Counter[str] = Counter()  # what frees a workload, and on which proof
         self.on_boundary: list[Boundary] = []
         self.on_request: list[Callable[[Process, Request], None]] = []  # for whoever checks: what reaches the server
         self.skew_ms = 0
@@ -75,11 +79,8 @@ class Process:
         identity = f"{self.name}-{self.lives}"
         self.candidate = Candidate(Leadership(identity, ELECTION), self)
         self.resources = served(self.cluster)
-        self._watched = frozenset(self.resources)
-        for kind in watched(ROOMS):
-            if kind not in self.resources:  # a kind that is not served has no objects
-                self.engine.unserved(kind, self.now())
-        self._watches = [self.open_watch(kind) for kind in self.resources]
+        self._watched = frozenset(watched(ROOMS))
+        self._watches = [self.open_watch(kind) for kind in watched(ROOMS)]
         self._requests = Requests(self)
         self.candidate.poll()
 
@@ -151,10 +152,23 @@ class Process:
         else:
             self._event(kind, event)
 
+    def on_missing(self, kind: Kind) -> None:
+        self.when_running(lambda: self._missing(kind))
+
+    def _missing(self, kind: Kind) -> None:
+        """A kind that is not served has no objects; one that was wanted cannot be asked for."""
+        if kind in self._watched:
+            self.engine.unserved(kind, self.now())
+        elif self._requests.is_ours(kind):
+            self.engine.followed(kind, self.now(), missing=str(kind))
+        self.soon()
+
     def _listed(self, kind: Kind, trees: list[WatchEvent]) -> None:
         if not self._follows(kind):
             return
         now = self.now()
+        if kind not in self.resources:
+            self.resources |= served(self.cluster)
         self.engine.listing(kind, now)
         for event in trees:
             self._enter(kind, event, now)
@@ -242,10 +256,20 @@ class Process:
         if effect.action.ref.kind not in (*self.resources, POD, ATTACHMENT):
             self._end(effect, Done(now.mono, gone=True))
             return
-        self.acted.append(type(effect.action).__name__)
+        self._note(effect.action)
         request = render(effect.action, effect.token, self.resources)
         delay = self.chance.randint(*self.weather.latency)
         self.agenda.after(delay, lambda: self._arrive(effect, request, now.mono, same))
+
+    def _note(self, action: Action) -> None:
+        name = type(action).__name__
+        self.acted.append(name)
+        if proof := getattr(action, "proof", None):
+            self.freed_by[f"{name} on {type(proof).__name__}"] += 1
+
+    def _overhear(self, record: Record) -> None:
+        if record.what == "decided":
+            self.decided.update(record.detail.split())
 
     def _arrive(self, effect: Effect, request: Request, begun: Mono, same: Callable[[], bool]) -> None:
         """The request reaches the server, whether its sender still lives or not."""

@@ -33,7 +33,7 @@ class RemediationCheckers:
         self.cluster = cluster
         self.ran = ran
         self.complain = complain
-        self.phases: Counter[str] = Counter()  # how often each was entered, over all
+        self.phases: Counter[str] = Counter()  # how often each followed which
         self._known: dict[str, tuple[str, int]] = {}
         self._asked_to_go: dict[str, int] = {}
         cluster.api.subscribe(REMEDIATION, self._happened)
@@ -59,7 +59,7 @@ class RemediationCheckers:
         if phase == before:
             return
         self.ran["S14 bounded attempts"] += 1
-        self.phases[phase] += 1
+        self.phases[f"{before or 'new'} -> {phase}"] += 1
         name = tree["metadata"]["name"]
         if phase not in MAY_FOLLOW[before]:
             self.complain("S14", f"{name}: {phase} does not follow {before or 'nothing'}")

@@ -107,6 +107,9 @@ class Link:
     def on_event(self, kind: Kind, event: WatchEvent) -> None:
         self._process.when_running(lambda: self._enter(event))
 
+    def on_missing(self, kind: Kind) -> None:
+        """Never: Nodes are served wherever there is an API."""
+
     def _listed(self, trees: list[WatchEvent]) -> None:
         if not self._same() or self.api is None:
             return

@@ -14,6 +14,7 @@ from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.clouds import cloud_of
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.conduct import Conduct
+from noderemedy.sim.definitions import Definitions
 from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
@@ -36,8 +37,11 @@ class Report(Struct, frozen=True):
     freed: int
     checks: dict[str, int]
     troubles: dict[str, int]
-    reasons: dict[str, int]
+    reasons: dict[str, int]  # that people were told
     actions: dict[str, int]
+    decided: dict[str, int]  # reasons of all decisions, quiet ones too
+    freed_by: dict[str, int]  # what frees a workload, and on which proof
+    phases: dict[str, int]  # from phase to phase of Metal3Remediations
 
     @property
     def ok(self) -> bool:
@@ -80,11 +84,14 @@ def simulate(
     troubles.add(policies.all())
     bystanders = Bystanders(cluster, processes, random.Random(chance.getrandbits(64)))
     troubles.add(bystanders.troubles())
+    definitions = Definitions(cluster, random.Random(chance.getrandbits(64)))
+    troubles.add(definitions.troubles())
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
     troubles.heal()
     bystanders.heal()
+    definitions.heal()
     if cloud is not None:
         cloud.heal()
     budgeting.call()
@@ -121,6 +128,10 @@ def report(
 ) -> Report:
     notices = [notice for process in processes for notice in process.notices]
     actions = Counter(name for process in processes for name in process.acted)
+    decided, freed_by = Counter[str](), Counter[str]()
+    for process in processes:
+        decided.update(process.decided)
+        freed_by.update(process.freed_by)
     digest = " ".join(process.trace.digest()[:16] for process in processes)
     return Report(
         seed=seed,
@@ -134,6 +145,9 @@ def report(
         troubles=dict(sorted(troubles.seen.items())),
         reasons=dict(sorted(Counter(type(notice.reason).__name__ for notice in notices).items())),
         actions=dict(sorted(actions.items())),
+        decided=dict(sorted(decided.items())),
+        freed_by=dict(sorted(freed_by.items())),
+        phases=dict(sorted(checkers.remediations.phases.items())),
     )
 
 

@@ -46,6 +46,7 @@ class Troubles:
             (self.person_cordons, 2),
             (self.person_remediates, 4),
             (self.person_recalls, 2),
+            (self.board_dies, 1),
             (self.finalizer_removed, 1),
             (self.host_paused, 2),
             (self.consumer_changes, 2),
@@ -175,6 +176,13 @@ class Troubles:
         by = self.chance.choice(({}, {"freeBy": "taint"}, {"freeBy": "pods"}, {"freeBy": "node"}))
         strategy = self.chance.choice(("reboot", "reboot", "escalate"))
         self.cluster.remediate(self._name(), strategy=strategy, **by)
+
+    def board_dies(self) -> None:
+        """A server that never boots again, and somebody who wants it replaced if one power cycle does not help."""
+        name = self._name()
+        self.cluster.servers[name].is_broken = True
+        self.cluster.servers[name].panic()
+        self.cluster.remediate(name, strategy="escalate", deleteAfterRetries=0, powerOnTimeoutSeconds=60)
 
     def person_recalls(self) -> None:
         """Somebody deletes a Metal3Remediation, at whatever point it is."""

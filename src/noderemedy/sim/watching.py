@@ -1,7 +1,8 @@
 """One watch of a simulated manager: a list, then events in order, each later than it happened.
 
-Streams of different kinds lag independently (fault 5), skip states (6), end with 410 (7), fall silent (4), or come
-from a server that is behind (8). Within one stream order is kept: that much a real API server promises.
+Streams of different kinds lag independently (fault 5), skip states (6), end with 410 (7), fall silent (4), break where
+no bookmark says how far they had come (9), or come from a server that is behind (8). A kind whose definition is deleted
+is looked for until it is there again (15). Within one stream order is kept: that much a real API server promises.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from noderemedy.sim.apiserver import ApiServer, Subscription, Tree, WatchEvent
 from noderemedy.sim.weather import Stream, Weather
 
 AGAIN_MS = 5_000  # a list that is not answered is asked for again
+LOOK_AGAIN_MS = 30_000  # a kind that is not served is looked for
 BEHIND = 200  # writes that a lagging server may not have seen yet
 
 
@@ -26,6 +28,8 @@ class Listener(Protocol):
     def on_list(self, kind: Kind, trees: list[WatchEvent]) -> None: ...
 
     def on_event(self, kind: Kind, event: WatchEvent) -> None: ...
+
+    def on_missing(self, kind: Kind) -> None: ...
 
 
 class Watch:
@@ -47,6 +51,8 @@ class Watch:
         self._planned: Appointment | None = None
         self._lag_ms = 0
         self._is_silent = False
+        self._is_missed = False
+        self._version = 0  # how far we have come, as far as events have told
         self.relist()
 
     def relist(self) -> None:
@@ -56,20 +62,32 @@ class Watch:
             self._is_silent = True
             self._planned = self.agenda.after(AGAIN_MS, self.relist)
             return
+        if self.api.resources.find(self.kind) is None:
+            self._look_for_kind()
+            return
         self.relists += 1
-        self._is_silent = False
+        self._is_missed = False
+        self._version = self.api.store.revision
         behind = self.weather.stream(self.chance) is Stream.LAGGING
         self._lag_ms = self.chance.randint(*self.weather.lag) if behind else 0
         trees = self._trees_of_the_past() if behind else self.api.list(self.kind, self.namespace)
         listed = [WatchEvent("ADDED", tree) for tree in trees]
-        self._subscription = self.api.subscribe(self.kind, self._happened)
+        self._subscription = self.api.subscribe(self.kind, self._happened, on_end=self.relist)
         delay = self.chance.randint(*self.weather.latency)
         self._planned = self.agenda.after(delay, lambda: self._deliver_list(listed))
+
+    def _look_for_kind(self) -> None:
+        """Fault 15: discovery finds nothing, and is asked again."""
+        if not self._is_missed:
+            self._is_missed = True
+            self.reader.on_missing(self.kind)
+        self._planned = self.agenda.after(LOOK_AGAIN_MS, self.relist)
 
     def _trees_of_the_past(self) -> list[Tree]:
         """Fault 8: this server is behind. Time goes back for the reader, and catches up event by event."""
         store = self.api.store
         revision = max(store.oldest, store.revision - self.chance.randrange(BEHIND))
+        self._version = revision
         for change in store.since(self.kind, revision):
             if self._is_ours(change.new):
                 self._queue.append(WatchEvent(change.type, change.new))
@@ -86,6 +104,7 @@ class Watch:
             self._planned.cancel()
             self._planned = None
         self._queue.clear()
+        self._is_silent = False
 
     def _deliver_list(self, listed: list[WatchEvent]) -> None:
         self._planned = None
@@ -107,6 +126,9 @@ class Watch:
             self._is_silent = True
             self.agenda.after(self.weather.silence, self._notice_silence)
             return
+        if fate is Stream.UNMARKED:
+            self._break_off()
+            return
         if fate is Stream.LAGGING:
             self._lag_ms = self.chance.randint(*self.weather.lag)
         if fate is Stream.COALESCED and event.type == "MODIFIED":
@@ -124,6 +146,28 @@ class Watch:
         if self._is_silent:
             self.relist()
 
+    def _break_off(self) -> None:
+        """Fault 9: what was on its way is lost, and no bookmark moved our version on."""
+        self._queue.clear()
+        if self._planned:
+            self._planned.cancel()
+            self._planned = None
+        self._is_silent = True
+        self.agenda.after(self.weather.silence, self._go_on)
+
+    def _go_on(self) -> None:
+        """A new stream from the last event that we know of: all since then comes again, unless it is forgotten."""
+        if not self._is_silent:
+            return
+        store = self.api.store
+        if self._version < store.oldest or self.api.resources.find(self.kind) is None:
+            self.relist()
+            return
+        self._is_silent = False
+        changes = [change for change in store.since(self.kind, self._version) if self._is_ours(change.new)]
+        self._queue.extend(WatchEvent(change.type, change.new) for change in changes)
+        self._plan()
+
     def _plan(self) -> None:
         if self._planned is None and self._queue:
             delay = self.chance.randint(*self.weather.watch_delay) + self._lag_ms
@@ -134,4 +178,5 @@ class Watch:
         self._planned = None
         queue, self._queue = self._queue, deque()
         for event in queue:
+            self._version = max(self._version, int(event.tree["metadata"]["resourceVersion"]))
             self.reader.on_event(self.kind, event)

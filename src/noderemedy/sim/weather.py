@@ -39,6 +39,7 @@ class Stream(Enum):
     FINE = "fine"
     SILENT = "silent"  # 4: closed without a word
     GONE = "gone"  # 7: 410, list again
+    UNMARKED = "unmarked"  # 9: no bookmark says how far it had come; it breaks, and goes on from its last event
     LAGGING = "lagging"  # 5, 8: this server is behind; other kinds are not
     COALESCED = "coalesced"  # 6: intermediate states are skipped
 
@@ -98,6 +99,7 @@ ROUGH = Weather(
     streams=(
         (Stream.SILENT, 0.002),
         (Stream.GONE, 0.004),
+        (Stream.UNMARKED, 0.002),
         (Stream.LAGGING, 0.01),
         (Stream.COALESCED, 0.05),
     ),

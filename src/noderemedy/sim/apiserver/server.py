@@ -116,9 +116,9 @@ class ApiServer:
         """All objects that match, sorted by namespace and name."""
         return self.lists.current(self.resources.of(kind), namespace, labels, fields)
 
-    def subscribe(self, kind: Kind, sink: Sink) -> Subscription:
-        """Live changes of a kind, from now on."""
-        return self.watches.subscribe(self.resources.of(kind), sink)
+    def subscribe(self, kind: Kind, sink: Sink, on_end: Callable[[], None] | None = None) -> Subscription:
+        """Live changes of a kind, from now on; with `on_end` until the kind is no longer served."""
+        return self.watches.subscribe(self.resources.of(kind), sink, on_end)
 
     # --- writing --------------------------------------------------------------------------------------
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from noderemedy.model.ids import Kind
@@ -150,15 +152,29 @@ class Watches:
         for lens, sink in tuple(self._bookmarked):
             sink(lens.bookmark(self.store.revision))
 
-    def subscribe(self, resource: ResourceType, sink: Sink) -> Subscription:
-        """Every change of a kind from now on, with no selection at all."""
-        start = self.store.revision
+    def subscribe(self, resource: ResourceType, sink: Sink, on_end: Callable[[], None] | None = None) -> Subscription:
+        """Every change of a kind from now on, with no selection at all.
+
+        With `on_end` it ends with its kind, as a stream does; without, it outlives it: who looks on from outside.
+        """
+        start, kind = self.store.revision, resource.stored_kind
 
         def told(change: Change) -> None:
             if change.revision > start:
                 sink(WatchEvent(change.type, change.new))
 
-        return self.store.listen(resource.stored_kind, told)
+        heard = self.store.listen(kind, told)
+        if on_end is None:
+            return heard
+
+        def end() -> None:
+            heard.close()
+            self._open[kind].remove(subscription)
+
+        subscription = Subscription(end)
+        subscription.on_end = on_end
+        self._open.setdefault(kind, []).append(subscription)
+        return subscription
 
 
 def wants_bookmarks(query: Query) -> bool:
