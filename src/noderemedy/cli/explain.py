@@ -40,12 +40,10 @@ def explain(
     NAME is the name of a node or a machine; machine/NAMESPACE/NAME where several have it.
     """
     at = now or Wall(time.time_ns() // 1_000_000)
-    if names and (kubeconfig or context):
-        raise click.UsageError("-f reads files, --kubeconfig and --context a live cluster; leave one of them out")
+    options.one_source(names, kubeconfig, context)
     look, remarks = files(names, at) if names else live(kubeconfig, context, at)
     found = explaining.explain(look, name)
-    for remark in remarks:
-        click.echo(f"Note: {remark}", err=True)
+    options.remark(remarks)
     if is_json or output == "json":
         click.echo(json.dumps([one.plain() for one in found], indent=2, ensure_ascii=False))
         return

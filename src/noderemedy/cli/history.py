@@ -51,11 +51,9 @@ def history(
     context: str,
 ) -> None:
     """List incidents, the newest first: of all nodes, of one node or machine, or one incident with all its steps."""
-    if names and (kubeconfig or context):
-        raise click.UsageError("-f reads files, --kubeconfig and --context a live cluster; leave one of them out")
+    options.one_source(names, kubeconfig, context)
     kept, remarks = files(names) if names else live(kubeconfig, context)
-    for remark in remarks:
-        click.echo(f"Note: {remark}", err=True)
+    options.remark(remarks)
     found = keeping.chosen(kept, name, since)
     if is_json or output == "json":
         click.echo(json.dumps([one.plain() for one in found], indent=2, ensure_ascii=False))

@@ -58,8 +58,7 @@ def import_checks(
     A kubectl dump will do: kubectl get machinehealthchecks,machines -A -o yaml --show-managed-fields | node-remedy
     import -f -
     """
-    if names and (kubeconfig or context):
-        raise click.UsageError("-f looks at files, --kubeconfig and --context at a live cluster; leave one of them out")
+    options.one_source(names, kubeconfig, context)
     if only and not converts:
         raise click.UsageError("--only chooses what is converted; add --convert, or leave it out")
     if converts and (is_json or output == "json"):
@@ -81,8 +80,7 @@ def live(kubeconfig: Path | None, context: str) -> list[sources.Source]:
 
 def show_converted(world: World, only: tuple[str, ...]) -> None:
     documents = convert(world, only)
-    for remark in world.remarks:
-        click.echo(f"Note: {remark}", err=True)
+    options.remark(world.remarks)
     if not documents:
         click.echo("Nothing to convert: no check repairs by annotation.", err=True)
         return
@@ -90,8 +88,7 @@ def show_converted(world: World, only: tuple[str, ...]) -> None:
 
 
 def show(report: Report, output: str) -> None:
-    for remark in report.remarks:
-        click.echo(f"Note: {remark}", err=True)
+    options.remark(report.remarks)
     if output == "json":
         click.echo(json.dumps(report.plain(), indent=2, ensure_ascii=False))
         return

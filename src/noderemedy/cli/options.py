@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -18,3 +19,15 @@ output = click.option("-o", "--output", type=click.Choice(["text", "json"]), def
 as_json = click.option("--json", "is_json", is_flag=True, help="The same as -o json.")
 kubeconfig = click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
 context = click.option("--context", default="", help="The context of the kubeconfig to use.")
+
+
+def one_source(names: tuple[str, ...], kubeconfig: Path | None, context: str) -> None:
+    """Files or a live cluster: both at once is a mistake that nobody should have to guess the outcome of."""
+    if names and (kubeconfig or context):
+        raise click.UsageError("-f reads files, --kubeconfig and --context a live cluster; leave one of them out")
+
+
+def remark(remarks: Iterable[str]) -> None:
+    """What a person should know besides; the result itself may go into a pipe."""
+    for one in remarks:
+        click.echo(f"Note: {one}", err=True)

@@ -43,15 +43,13 @@ def plan(names: tuple[str, ...], now: Wall | None, output: str, kubeconfig: Path
     A kubectl dump will do: kubectl get nodes,machines,bmh,metal3machines -A -o yaml | node-remedy plan -f -
     """
     at = now or Wall(time.time_ns() // 1_000_000)
-    if names and (kubeconfig or context):
-        raise click.UsageError("-f plans on files, --kubeconfig and --context on a live cluster; leave one of them out")
+    options.one_source(names, kubeconfig, context)
     if names:
         found = sources.objects(names, sys.stdin.buffer.read)
         made = planning.on_trees(found, at, describe=describe_here)
     else:
         made = live(kubeconfig, context, at)
-    for remark in made.remarks:
-        click.echo(f"Note: {remark}", err=True)
+    options.remark(made.remarks)
     show(made, output, at)
 
 

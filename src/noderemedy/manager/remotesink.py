@@ -10,18 +10,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from msgspec.structs import replace
-
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.engine.loop import Engine
+from noderemedy.manager.feeding import Feeding
 from noderemedy.model.ids import Kind
-from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Span
-from noderemedy.wire.objects import Undecodable
 
 
-class RemoteSink:
+class RemoteSink(Feeding):
     """The driver's `Sink` for one cluster. Says when its Nodes are complete, and when and why they cannot be seen."""
 
     def __init__(
@@ -35,13 +32,10 @@ class RemoteSink:
         hidden: Callable[[str], None],
         poke: Callable[[], None],
     ) -> None:
-        self._cluster = cluster
-        self._engine = engine
-        self._clock = clock
+        super().__init__(engine, clock, poke, cluster)
         self._grace = grace
         self._on_seen = seen
         self._on_hidden = hidden
-        self._poke = poke
         self._is_hidden = True
         self._is_listing = False
         self._was_listed = False
@@ -57,23 +51,9 @@ class RemoteSink:
         self._is_listing = True
         self._engine.listing(kind, self._clock.now(), self._cluster)
 
-    def seen(self, item: Seen) -> None:
-        self._engine.seen(item, self._clock.now())
-        if self._engine.queue:
-            self._poke()
-
-    def gone(self, item: Seen) -> None:
-        self._engine.gone(item, self._clock.now())
-        self._poke()
-
     def listed(self, kind: Kind) -> None:
         self._is_listing = False
         self._show(kind)
-
-    def unreadable(self, kind: Kind, problem: Undecodable) -> None:
-        at = replace(problem.ref, cluster=self._cluster)
-        self._engine.unreadable(at, problem.uid, problem.resource_version, problem.problem, self._clock.now())
-        self._poke()
 
     def contact(self, kind: Kind) -> None:
         self._calm()

@@ -12,20 +12,17 @@ from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.logs import Log
 from noderemedy.engine.loop import Engine
+from noderemedy.manager.feeding import Feeding
 from noderemedy.model.ids import Kind
-from noderemedy.model.outcome import Seen
-from noderemedy.wire.objects import Undecodable
 
 
-class RequestSink:
+class RequestSink(Feeding):
     """The driver's `Sink` for one wanted kind."""
 
     def __init__(self, engine: Engine, kind: Kind, clock: Clock, log: Log, poke: Callable[[], None]) -> None:
-        self._engine = engine
+        super().__init__(engine, clock, poke)
         self._kind = kind
-        self._clock = clock
         self._log = log
-        self._poke = poke
         self._is_listing = False
         self._trouble: str | None = None  # None: nothing is known yet; "": in sight
 
@@ -33,24 +30,10 @@ class RequestSink:
         self._is_listing = True
         self._engine.listing(kind, self._clock.now())
 
-    def seen(self, item: Seen) -> None:
-        self._engine.seen(item, self._clock.now())
-        if self._engine.queue:
-            self._poke()
-
-    def gone(self, item: Seen) -> None:
-        self._engine.gone(item, self._clock.now())
-        self._poke()
-
     def listed(self, kind: Kind) -> None:
         self._is_listing = False
         self._engine.listed(kind, self._clock.now())
         self.in_sight()
-
-    def unreadable(self, kind: Kind, problem: Undecodable) -> None:
-        now = self._clock.now()
-        self._engine.unreadable(problem.ref, problem.uid, problem.resource_version, problem.problem, now)
-        self._poke()
 
     def contact(self, kind: Kind) -> None:
         """The stream goes on from where it was: nothing is missing."""

@@ -16,25 +16,22 @@ from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.logs import Log
 from noderemedy.engine.loop import Engine
+from noderemedy.manager.feeding import Feeding
 from noderemedy.manager.kinds import WANTED, WITHOUT, crd_name
 from noderemedy.manager.requestsink import RequestSink
 from noderemedy.model.ids import Kind
-from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Mono, Now, Span
 from noderemedy.wire.http import Resource
-from noderemedy.wire.objects import Undecodable
 
 
-class EngineSink:
+class EngineSink(Feeding):
     """The driver's `Sink`, around one engine."""
 
     def __init__(
         self, engine: Engine, kinds: tuple[Kind, ...], clock: Clock, log: Log, poke: Callable[[], None]
     ) -> None:
-        self._engine = engine
-        self._clock = clock
+        super().__init__(engine, clock, poke)
         self._log = log
-        self._poke = poke
         self._kinds = kinds
         self._listing: set[Kind] = set()
         self._hidden: set[Kind] = set()  # lost to the engine; complete again at the next sign of life
@@ -52,26 +49,11 @@ class EngineSink:
             self._log.info("kind is served now", kind=str(kind))
         self._engine.listing(kind, self._clock.now())
 
-    def seen(self, item: Seen) -> None:
-        """A heartbeat concerns nobody: it queues no key, and the engine sleeps on. Most events are heartbeats."""
-        self._engine.seen(item, self._clock.now())
-        if self._engine.queue:
-            self._poke()
-
-    def gone(self, item: Seen) -> None:
-        self._engine.gone(item, self._clock.now())
-        self._poke()
-
     def listed(self, kind: Kind) -> None:
         self._listing.discard(kind)
         self._hidden.discard(kind)
         self._engine.listed(kind, self._clock.now())
         self._recovered(kind)
-        self._poke()
-
-    def unreadable(self, kind: Kind, problem: Undecodable) -> None:
-        now = self._clock.now()
-        self._engine.unreadable(problem.ref, problem.uid, problem.resource_version, problem.problem, now)
         self._poke()
 
     def contact(self, kind: Kind) -> None:

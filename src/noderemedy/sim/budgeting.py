@@ -55,6 +55,7 @@ class Budgeting:
         self._sick: set[str] = set()
         self._guests: set[str] = set()  # nodes of the cloud
         self._over_since: int | None = None
+        self.bearable_since: int | None = 0  # when the last storm ended; None while there is one
         self._starts: Counter[str] = Counter()
         self._started_at: deque[int] = deque()
         self._reserved: dict[str, int] = {}  # machine -> when it was last seen in the ledger
@@ -80,7 +81,10 @@ class Budgeting:
     def _ledger(self, event: WatchEvent) -> None:
         if event.tree["metadata"]["name"] != LEDGER_AT.name or event.type == "DELETED":
             return
-        found = json.loads(event.tree["data"]["ledger.json"])
+        try:
+            found = json.loads(event.tree["data"]["ledger.json"])
+        except ValueError:
+            return  # somebody broke it: nothing may be granted until it is mended
         for one in found["reservations"]:
             self._reserved[one["target"]["name"]] = self.now_ms
         starts = Counter(json.dumps(one) for one in found["starts"])
@@ -110,9 +114,9 @@ class Budgeting:
             self._sick.discard(name)
         is_over = len(self._sick) >= 2 and len(self._sick) * 100 >= PERCENT * self._total
         if is_over and self._over_since is None:
-            self._over_since = self.now_ms
+            self._over_since, self.bearable_since = self.now_ms, None
         elif not is_over and self._over_since is not None:
-            self._over_since = None
+            self._over_since, self.bearable_since = None, self.now_ms
             self.storms += 1
             self.checkers.ran["L4 a storm ended"] += 1
 

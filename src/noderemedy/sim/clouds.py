@@ -43,7 +43,7 @@ class Cloud:
             (self.instances_linger, 2),
             (self.cloud_exhausted, 2),
             (self.person_wants_replaced, 6),
-            (self.person_spares, 3),
+            (self.person_spares, 5),
             (self.disruption_forbidden, 2),
         ]
 
@@ -89,6 +89,8 @@ class Cloud:
         """Fault 64, for a while: a disruption budget lets no pod of the workload go."""
         if self.cluster.api.find(DISRUPTION_BUDGET, WORKLOAD_NAME, objects.WORKLOAD) is None:
             self.cluster.api.create(objects.disruption_budget(WORKLOAD_NAME))
+            self.person_wants_replaced()
+            self._later(self.person_spares)
             self._later(self._allow_disruption)
 
     def _allow_disruption(self) -> None:

@@ -18,6 +18,8 @@ from noderemedy.sim.definitions import Definitions
 from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
+from noderemedy.sim.resuming import Resuming
+from noderemedy.sim.switches import Switches
 from noderemedy.sim.troubles import MINUTE_MS, Troubles
 from noderemedy.sim.weather import CALM, ROUGH, Weather
 
@@ -72,6 +74,7 @@ def simulate(
     ]
     checkers.watch(processes)
     conduct = Conduct(checkers, processes)
+    Resuming(budgeting, processes)
     for process in processes:
         process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)
@@ -84,6 +87,8 @@ def simulate(
     troubles.add(policies.all())
     bystanders = Bystanders(cluster, processes, random.Random(chance.getrandbits(64)))
     troubles.add(bystanders.troubles())
+    switches = Switches(cluster, random.Random(chance.getrandbits(64)))
+    troubles.add(switches.troubles())
     definitions = Definitions(cluster, random.Random(chance.getrandbits(64)))
     troubles.add(definitions.troubles())
     end_ms = round(hours * 60 * MINUTE_MS)
@@ -92,6 +97,7 @@ def simulate(
     troubles.heal()
     bystanders.heal()
     definitions.heal()
+    switches.heal()
     if cloud is not None:
         cloud.heal()
     budgeting.call()

@@ -20,6 +20,7 @@ from noderemedy.sim.weather import CALM
 from noderemedy.wire import names
 
 MINUTE_MS = 60_000
+KEEPER = "example.com/keeps"
 HOST_PAUSED = "baremetalhost.metal3.io/paused"
 
 
@@ -219,8 +220,17 @@ class Troubles:
         notes = (machine or {}).get("metadata", {}).get("annotations") or {}
         if machine is None or names.NODE_BACKUP in notes:
             return
+        if self.chance.random() < 0.5:
+            self._keep(name, [KEEPER])
+            self._later(self.chance.randint(1, 5), partial(self._keep, name, []))
         self.cluster.delete_machine(name)
-        self._later(self.chance.randint(1, 5), partial(self.cluster.create_machine, name))
+        self._later(self.chance.randint(6, 8), partial(self.cluster.create_machine, name))
+
+    def _keep(self, node: str, finalizers: list[str]) -> None:
+        """Somebody's finalizer comes, and goes: the Machine is deleted only then."""
+        if self.cluster.machines(node):
+            body = {"metadata": {"finalizers": finalizers}}
+            self.cluster.api.patch(MACHINE, machine_of(node), NAMESPACE, body, "merge")
 
     def host_name_garbled(self) -> None:
         """Somebody's script writes nonsense into the Machine (fault 17), and mends it later."""

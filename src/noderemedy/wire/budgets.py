@@ -9,17 +9,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
 from msgspec import Struct
 
 from noderemedy.model.budgetstatus import OURS, BudgetStatus
-from noderemedy.model.checkstatus import Foreign, Told
 from noderemedy.model.healthcheck import Count, Percent
 from noderemedy.model.meta import Malformed
 from noderemedy.model.remediationbudget import BUDGET_AT, DEFAULT, Allowance, Opening, RemediationBudget
 from noderemedy.model.time import Span
 from noderemedy.wire import names, shapes
-from noderemedy.wire.checkstatus import number, read_conditions
+from noderemedy.wire.checkstatus import condition_body, number, read_conditions
 from noderemedy.wire.fields import Fields
 from noderemedy.wire.scalars import read_duration, read_pause
 
@@ -143,14 +141,13 @@ def cooldown(fields: Fields) -> Span:
 def read_status(tree: Any) -> BudgetStatus:
     """What a status says. What cannot be read counts as not there, and is written anew."""
     found: dict[Any, Any] = tree if isinstance(tree, dict) else {}
-    conditions = found.get("conditions")
     return BudgetStatus(
         in_flight=number(found.get("inFlight")),
         unhealthy=number(found.get("unhealthy")),
         total=number(found.get("total")),
         started=number(found.get("startedLastHour")),
         generation=number(found.get("observedGeneration")),
-        conditions=read_conditions(conditions if isinstance(conditions, list) else [], OURS),
+        conditions=read_conditions(found.get("conditions"), OURS),
     )
 
 
@@ -162,16 +159,4 @@ def status_body(status: BudgetStatus) -> dict[str, Any]:
         "total": status.total,
         "startedLastHour": status.started,
         "conditions": [condition_body(one) for one in status.conditions],
-    }
-
-
-def condition_body(one: Told | Foreign) -> Any:
-    if isinstance(one, Foreign):
-        return msgspec.json.decode(one.text)
-    return {
-        "type": one.type,
-        "status": one.status,
-        "reason": one.reason,
-        "message": one.message,
-        "lastTransitionTime": one.since,
     }

@@ -17,20 +17,19 @@ from noderemedy.wire import shapes
 from noderemedy.wire.scalars import wall
 from noderemedy.wire.verbs import FIELD_MANAGER
 
-WITHOUT_SEVERITY = ("v1beta2",)  # conditions of this version on are those of Kubernetes itself
+WITHOUT_SEVERITY = "v1beta2"  # conditions of this version on are those of Kubernetes itself
 SEVERITIES = {REMEDIATION_ALLOWED: "Warning", VALID: "Error"}  # of status False; others carry none
 
 
 def read_status(tree: Any) -> CheckStatus:
     """What a status says. What cannot be read counts as not there, and is written anew."""
     found: dict[Any, Any] = tree if isinstance(tree, dict) else {}
-    conditions = found.get("conditions")
     return CheckStatus(
         expected=number(found.get("expectedMachines")),
         healthy=number(found.get("currentHealthy")),
         allowed=number(found.get("remediationsAllowed")),
         generation=number(found.get("observedGeneration")),
-        conditions=read_conditions(conditions if isinstance(conditions, list) else []),
+        conditions=read_conditions(found.get("conditions")),
         targets=names(found.get("targets")),
     )
 
@@ -43,7 +42,8 @@ def number(value: Any) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def read_conditions(items: list[Any], ours: tuple[str, ...] = OURS) -> tuple[Told | Foreign, ...]:
+def read_conditions(value: Any, ours: tuple[str, ...] = OURS) -> tuple[Told | Foreign, ...]:
+    items = value if isinstance(value, list) else ()
     return tuple(one for one in (condition(item, ours) for item in items) if one is not None)
 
 
@@ -79,10 +79,10 @@ def status_body(status: CheckStatus, version: str) -> dict[str, Any]:
     }
 
 
-def condition_body(one: Told | Foreign, version: str) -> Any:
+def condition_body(one: Told | Foreign, version: str = WITHOUT_SEVERITY) -> Any:
     if isinstance(one, Foreign):
         return msgspec.json.decode(one.text)
-    severity = SEVERITIES.get(one.type, "") if one.status == "False" and version not in WITHOUT_SEVERITY else ""
+    severity = SEVERITIES.get(one.type, "") if one.status == "False" and version != WITHOUT_SEVERITY else ""
     return {
         "type": one.type,
         "status": one.status,

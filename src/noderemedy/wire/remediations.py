@@ -23,7 +23,6 @@ OURS = (SUCCEEDED,)
 RETRIES_MAX = 100
 SECONDS_MAX = 86_400
 OFF_WITHIN, ON_WITHIN = 120, 600
-WITHOUT_SEVERITY = "v1beta2"  # conditions are those of Kubernetes itself
 
 
 def remediation(shape: shapes.RemediationShape) -> Metal3Remediation:
@@ -125,7 +124,6 @@ def read_progress(tree: Any, fields: Fields) -> Progress:
     known = {one.value: one for one in Phase}
     if word not in known:
         fields.note(f"status.phase: {str(word)[:60]!r} is not a phase of ours; delete this object and make it anew")
-    conditions = found.get("conditions")
     return Progress(
         phase=known.get(word, Phase.NEW) if isinstance(word, str) else Phase.NEW,
         since=moment(found.get("phaseStartedAt")),
@@ -133,7 +131,7 @@ def read_progress(tree: Any, fields: Fields) -> Progress:
         last_remediated=moment(found.get("lastRemediated")),
         evidence=read_evidence(found.get("evidence")),
         generation=number(found.get("observedGeneration")),
-        conditions=read_conditions(conditions if isinstance(conditions, list) else [], OURS),
+        conditions=read_conditions(found.get("conditions"), OURS),
     )
 
 
@@ -185,7 +183,7 @@ def progress_body(progress: Progress) -> dict[str, Any]:
         "lastRemediated": written(progress.last_remediated),
         "observedGeneration": progress.generation,
         "evidence": evidence,
-        "conditions": [condition_body(one, WITHOUT_SEVERITY) for one in progress.conditions],
+        "conditions": [condition_body(one) for one in progress.conditions],
     }
 
 

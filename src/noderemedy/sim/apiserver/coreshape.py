@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from noderemedy.sim.apiserver.pruning import DROPPED, is_zero
+from noderemedy.sim.apiserver.pruning import DROPPED, changed, is_zero
 from noderemedy.sim.apiserver.shape import Shape
 
 ACCEPTS: dict[str, tuple[type, ...]] = {
@@ -84,13 +84,8 @@ def _reshape_object(
             kept = DROPPED
         else:
             kept = reshape(value, was, inner, unknown, f"{path}.{key}" if path else key)
-        if kept is value:
-            continue
-        result = dict(new) if result is None else result
-        if kept is DROPPED:
-            del result[key]
-        else:
-            result[key] = kept
+        if kept is not value:
+            result = changed(new if result is None else result, key, kept, is_copy=result is not None)
     return new if result is None else result
 
 

@@ -48,17 +48,22 @@ def _prune_object(new: Any, old: Any, shape: Shape, unknown: list[str], path: st
             kept = DROPPED
         else:
             kept = prune(value, was, inner, unknown, f"{path}.{key}" if path else key)
-        if kept is value:
-            continue
-        result = dict(new) if result is None else result
-        if kept is DROPPED:
-            del result[key]
-        else:
-            result[key] = kept
+        if kept is not value:
+            result = changed(new if result is None else result, key, kept, is_copy=result is not None)
     return new if result is None else result
 
 
 DROPPED: Any = object()
+
+
+def changed(tree: dict[str, Any], key: str, kept: Any, *, is_copy: bool) -> dict[str, Any]:
+    """The tree with another value, or none, at a key; what came in is copied before the first change."""
+    result = tree if is_copy else dict(tree)
+    if kept is DROPPED:
+        del result[key]
+    else:
+        result[key] = kept
+    return result
 
 
 def is_zero(value: Any) -> bool:

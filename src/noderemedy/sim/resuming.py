@@ -1,0 +1,53 @@
+"""L4: a storm that has ended holds nobody up for longer than its cooldown. A bound of its own, looked at every minute.
+
+What the leader has decided is held against the nodes of the world: nobody is refused because too many nodes are sick
+when there are not, and no cooldown is longer than the budget says. Both together bound the wait after a storm.
+"""
+
+from __future__ import annotations
+
+from noderemedy.model.reasons import CooldownAfterStorm, TooManyNodesUnhealthy
+from noderemedy.model.remediationbudget import DEFAULT
+from noderemedy.sim.budgeting import MINUTE_MS, NEWS_MS, Budgeting
+from noderemedy.sim.process import Process
+
+VERDICT_MS = 6 * MINUTE_MS  # how long a verdict may outlive the sickness: a node that came back has to be ready a while
+BEARABLE_WITHIN_MS = NEWS_MS + VERDICT_MS
+SKEW_MS = 10 * MINUTE_MS  # one leader wrote down the end, another one reads it: two clocks, five minutes off each
+
+
+class Resuming:
+    """Looks at whoever leads, once a minute."""
+
+    def __init__(self, budgeting: Budgeting, processes: list[Process]) -> None:
+        self.budgeting = budgeting
+        self.checkers = budgeting.checkers
+        self.processes = processes
+        self.agenda = budgeting.cluster.agenda
+        self.agenda.after(MINUTE_MS, self._look)
+
+    def _look(self) -> None:
+        for process in self.processes:
+            if process.is_alive and not process.is_paused and process.may_act():
+                self._judge(process)
+        self.agenda.after(MINUTE_MS, self._look)
+
+    def _judge(self, process: Process) -> None:
+        for key, decision in process.engine.decisions.items():
+            for reason in decision.because:
+                if isinstance(reason, TooManyNodesUnhealthy):
+                    self._bearable(str(key.ref))
+                elif isinstance(reason, CooldownAfterStorm):
+                    self._cooled(str(key.ref), reason.until.since(process.now().wall).ms)
+
+    def _bearable(self, who: str) -> None:
+        self.checkers.ran["L4 a storm that is over is over"] += 1
+        since = self.budgeting.bearable_since
+        if since is not None and self.agenda.now_ms - since > BEARABLE_WITHIN_MS:
+            minutes = (self.agenda.now_ms - since) // MINUTE_MS
+            self.checkers.complain("L4", f"{who} still waits for a storm that ended {minutes} minutes ago")
+
+    def _cooled(self, who: str, left_ms: int) -> None:
+        self.checkers.ran["L4 cooldown is bounded"] += 1
+        if left_ms > DEFAULT.cooldown.ms + SKEW_MS:
+            self.checkers.complain("L4", f"{who} has to wait for another {left_ms // MINUTE_MS} minutes")
