@@ -9,9 +9,11 @@ import pytest
 from noderemedy.core.budget import grants
 from noderemedy.core.metal3 import gates
 from noderemedy.model.ids import BUDGET, HOST
+from noderemedy.model.time import MINUTE
 from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.cluster import Cluster, host_of
 from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.resuming import Resuming
 from noderemedy.sim.run import calm
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.wire import names
@@ -21,8 +23,9 @@ Story = Callable[[], Budgeting]
 
 def a_budgeted_cluster(rulers: int = 0, **spec: int) -> Budgeting:
     """Ten quiet nodes and one manager, whose budget says this."""
-    cluster, checkers, _ = calm(seed=5, nodes=10)
+    cluster, checkers, process = calm(seed=5, nodes=10)
     budgeting = Budgeting(checkers, rulers=rulers)
+    Resuming(budgeting, [process])
     cluster.api.patch(BUDGET, "cluster", "", {"spec": spec}, "merge")
     budgeting.in_flight_max = spec.get("maxInFlight", budgeting.in_flight_max)
     budgeting.per_hour_max = spec.get("maxPerHour", budgeting.per_hour_max)
@@ -75,6 +78,15 @@ def a_storm() -> Budgeting:
     return budgeting
 
 
+def a_storm_that_ends() -> Budgeting:
+    """The same, until three of the four are well again: the one that somebody asked for is still to be repaired."""
+    budgeting = a_storm()
+    for name in ("worker-2", "worker-3", "worker-4"):
+        budgeting.cluster.servers[name].booted()
+    run(budgeting.cluster, 15)
+    return budgeting
+
+
 def two_rulers() -> Budgeting:
     """Two of five members of the control plane are sick: quorum is kept, and still one goes first."""
     budgeting = a_budgeted_cluster(rulers=5, maxInFlight=5)
@@ -104,6 +116,24 @@ def test_a_storm_is_left_alone() -> None:
     assert [] == found.checkers.violations
 
 
+def test_repairs_resume_after_a_storm() -> None:
+    """L4: five minutes after it ended the one that waited is repaired."""
+    found = a_storm_that_ends()
+
+    assert [2] == boots(found, "worker-1")
+    assert found.checkers.ran["L4 a storm that is over is over"] > 0
+    assert found.checkers.ran["L4 cooldown is bounded"] > 0
+    assert [] == found.checkers.violations
+
+
+def the_storm_is_never_over(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(grants, "is_over", lambda limit, sick, total: sick > 0)
+
+
+def an_hour_to_cool_down(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(grants, "cooled", lambda calm, view, now: calm.at + MINUTE * 60)
+
+
 def without(gate: grants.Gate) -> Callable[[pytest.MonkeyPatch], None]:
     rest = tuple(one for one in grants.GATES if one is not gate)
     return lambda patch: patch.setattr(grants, "GATES", rest)
@@ -119,6 +149,8 @@ SABOTAGES: dict[str, tuple[Story, Callable[[pytest.MonkeyPatch], None]]] = {
     "S3: 2 repairs were started within an hour": (one_an_hour, without(grants.per_hour_bearable)),
     "is held without a reservation": (a_storm, nobody_asks),
     "S4: a repair starts while 4 nodes are unhealthy": (a_storm, without(grants.share_bearable)),
+    "L4: Machine/metal3/machine-worker-1 still waits for a storm": (a_storm_that_ends, the_storm_is_never_over),
+    "L4: Machine/metal3/machine-worker-1 has to wait for another": (a_storm_that_ends, an_hour_to_cool_down),
     "S5: ": (two_rulers, without(grants.control_plane_free)),
 }
 

@@ -1,43 +1,64 @@
-"""What a handful of seeds must have met: a simulation that never sees a fault or a state proves little."""
+"""What simulated days must have met ("sometimes"): a simulation that never sees a fault or a state proves little.
+
+Seeds are run one after the other until everything on the list was met: what chance brings late costs time, and what it
+never brings is a red build.
+"""
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
-from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from tests.sim.gaps import but_known_gaps
 
+from noderemedy.core import safety
+from noderemedy.core.budget import grants
+from noderemedy.model import actions
 from noderemedy.rooms import ROOMS
-from noderemedy.sim import bystanders, clouds, hospital, policies, troubles
+from noderemedy.sim import bystanders, clouds, definitions, hospital, policies, switches, troubles
+from noderemedy.sim.remediationcheckers import MAY_FOLLOW
 from noderemedy.sim.run import Report, simulate
 from noderemedy.sim.troubles import MINUTE_MS
+from noderemedy.sim.weather import Fate, Stream
 
-# Actions that need what the simulated worlds do not have: OpenShift's way of deletion, a Node that finalizes, an
-# overflow of hundreds of Incidents, a host that is given up in so short a time. Tables and stories hold them.
-NOT_IN_DAYS = {"DropIncident", "MarkHostUnhealthy", "UnmarkHost", "CordonNode", "UncordonNode", "EvictPod"}
+CORE = Path(inspect.getfile(safety)).parent
+FIRST, MOST = 101, 24  # how many seeds it may take
+# Actions that need what the simulated worlds do not have: an overflow of hundreds of Incidents.
+NOT_IN_DAYS = {"DropIncident"}
 CHECKERS = {
     *("P1", "S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S13", "S14", "S15", "S17", "S18"),
     *("L1", "L2", "L4", "L6", "L7", "L8", "L9", "E1", "E2"),
 }
-GATES = {
-    *("PausedByPerson", "HostNotOurs", "ClaimedByOther"),
-    *("CheckInvalid", "ChecksOverlap", "TooManyUnhealthy"),
-    *("TooManyInFlight", "TooManyNodesUnhealthy", "CooldownAfterStorm", "DomainBurst", "QuorumAtRisk"),
+# What frees a workload, and the proofs on which it may: a provider's word frees by deleting the Node only.
+FREED_BY = {
+    *("TaintOutOfService on PoweredOff", "DeletePod on PoweredOff", "DetachVolume on PoweredOff"),
+    *("DeleteNode on PoweredOff", "DeleteNode on InstanceGone"),
+}
+# Gates that no history closes, and where they are closed instead.
+GATES_ELSEWHERE = {
+    # only `explain` asks: there is nothing to decide
+    *("TargetHealthy", "TargetOfNobody"),
+    # fleets: tests/sim/test_fleet.py
+    *("CannotSeeCluster", "CannotSeeNode", "ClusterObjectPaused"),
+    # what the schemas of a simulated API refuse to store: tables of tests/core
+    *("ApprovalUnreadable", "BudgetInvalid", "ClaimUnreadable", "HostUnreadable", "NodeUnreadable"),
+    *("RemediationInvalid", "SpecNotReusable"),
+    # who wrote a status is not tracked in simulated days; a kind of records that nobody installed
+    *("CheckOfAnother", "ApprovalUnavailable"),
+    # requests that others make under the same name: tests/core/external, tests/sim/test_ward.py
+    *("RequestLeaving", "RequestNotOurs", "RequestsUnseen", "TemplateKindMissing", "WaitingForRequests"),
+    # rare coincidences: tests/core/metal3, tests/core/budget
+    *("AnotherRemediation", "LedgerFull", "MachineDeleting", "PowerUnknown"),
 }
 
 
-@pytest.fixture(scope="module")
-def reports() -> list[Report]:
-    """Eight seeds with a trouble every minute."""
-    return [simulate(seed, nodes=20, hours=2.0, trouble_every_ms=MINUTE_MS) for seed in range(101, 109)]
-
-
-def met(reports: list[Report], what: str) -> set[str]:
-    found: Counter[str] = Counter()
-    for report in reports:
-        found.update(getattr(report, what))
-    return set(found)
+def may_do() -> set[str]:
+    """What some room may do, but for what these worlds cannot ask for."""
+    return {kind.__name__ for room in ROOMS for kind in room.may} - NOT_IN_DAYS
 
 
 def planned() -> set[str]:
@@ -46,33 +67,91 @@ def planned() -> set[str]:
         troubles.Troubles,
         bystanders.Bystanders,
         clouds.Cloud,
+        definitions.Definitions,
         hospital.Hospital,
         policies.PolicyTroubles,
+        switches.Switches,
     )
     sources = [inspect.getsource(one) for one in classes]
     return {name for source in sources for name in re.findall(r"\(self\.(\w+), \d+\)", source)}
 
 
+def transitions() -> set[str]:
+    return {f"{before or 'new'} -> {after}" for before, follows in MAY_FOLLOW.items() for after in follows}
+
+
+def all_gates() -> set[str]:
+    """Every reason with which a gate of a room blocks, as the code has it."""
+    sources = [path.read_text(encoding="utf-8") for path in CORE.rglob("*.py")]
+    return {name for source in sources for name in blocking(ast.parse(source))} | set(refusing())
+
+
+def blocking(tree: ast.AST) -> Iterator[str]:
+    """The reasons in `Blocked(Reason(…))`."""
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        is_gate = isinstance(call.func, ast.Name) and call.func.id == "Blocked"
+        reason = call.args[0] if is_gate and call.args else None
+        if isinstance(reason, ast.Call) and isinstance(reason.func, ast.Name):
+            yield reason.func.id
+
+
+def refusing() -> Iterator[str]:
+    """The reasons of the budget's gates."""
+    for gate in grants.GATES:
+        for node in ast.walk(ast.parse(inspect.getsource(gate))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id[0].isupper():
+                yield node.func.id
+
+
+WANTED: dict[str, set[str]] = {
+    "actions": may_do(),
+    "troubles": planned(),
+    "weather": {str(one) for one in (*Fate, *Stream)},
+    "checks": CHECKERS,
+    "decided": all_gates() - GATES_ELSEWHERE,
+    "freed_by": FREED_BY,
+    "phases": transitions(),
+}
+
+
+def met(reports: list[Report], what: str) -> set[str]:
+    names = {name for report in reports for name in getattr(report, what)}
+    return {name.split()[0] for name in names} if what == "checks" else names
+
+
+@pytest.fixture(scope="module")
+def reports() -> list[Report]:
+    """A trouble every minute, seed after seed until nothing on the list is missing."""
+    found: list[Report] = []
+    for seed in range(FIRST, FIRST + MOST):
+        found.append(simulate(seed, nodes=20, hours=2.0, trouble_every_ms=MINUTE_MS))
+        if all(wanted <= met(found, what) for what, wanted in WANTED.items()):
+            break
+    return found
+
+
 def test_nothing_is_violated(reports: list[Report]) -> None:
-    """A simulated day in a storm of troubles is a quiet one for the checkers."""
-    assert [] == [line for report in reports for line in report.violations]
+    """Simulated days in a storm of troubles are quiet ones for the checkers."""
+    broken = {report.seed: but_known_gaps(report.violations) for report in reports}
+
+    assert {} == {seed: lines for seed, lines in broken.items() if lines}
 
 
-def test_every_action_is_met(reports: list[Report]) -> None:
-    """What a room may do is done, but for what these worlds cannot ask for."""
-    assert {kind.__name__ for room in ROOMS for kind in room.may} - NOT_IN_DAYS <= met(reports, "actions")
+@pytest.mark.parametrize("what", WANTED)
+def test_everything_is_met(what: str, reports: list[Report]) -> None:
+    """Each action, trouble, checker, gate, way of freeing with its proof, and transition of a phase: at least once."""
+    assert set() == WANTED[what] - met(reports, what)
 
 
-def test_every_trouble_is_met(reports: list[Report]) -> None:
-    """A trouble that never comes tests nothing."""
-    assert set() == planned() - met(reports, "troubles")
+def test_every_way_to_free_is_on_the_list() -> None:
+    """An action that takes a proof, or a proof that is made, cannot be forgotten here."""
+    proven = {kind.__name__ for kind in vars(actions).values() if "proof" in getattr(kind, "__struct_fields__", ())}
+    made = set(re.findall(r"return (\w+)\(", inspect.getsource(safety))) & {"PoweredOff", "InstanceGone"}
+    pairs = [pair.split(" on ") for pair in FREED_BY]
+
+    assert (proven, made) == ({action for action, _ in pairs}, {proof for _, proof in pairs})
 
 
-def test_every_checker_ran(reports: list[Report]) -> None:
-    """A checker that never ran has checked nothing."""
-    assert set() == CHECKERS - {name.split()[0] for name in met(reports, "checks")}
-
-
-def test_gates_were_closed_and_opened_again(reports: list[Report]) -> None:
-    """Each gate that such a world can close was closed; that all is repaired in the end says that it opened."""
-    assert set() == GATES - met(reports, "reasons")
+def test_a_gate_elsewhere_is_a_gate() -> None:
+    """Whoever renames or removes a gate looks at the exceptions, too."""
+    assert set() == GATES_ELSEWHERE - all_gates()

@@ -52,6 +52,7 @@ class Process:
         self.notices: list[Notice] = []
         self.writes: list[tuple[int, Request]] = []
         self.acted: list[str] = []
+        self.met: Counter[str] = Counter()  # the weather of its requests and watches
         self.decided: Counter[str] = Counter()  # reasons of all decisions, told or not
         self.freed_by: Counter[str] = Counter()  # what frees a workload, and on which proof
         self.on_boundary: list[Boundary] = []
@@ -274,7 +275,9 @@ class Process:
     def _arrive(self, effect: Effect, request: Request, begun: Mono, same: Callable[[], bool]) -> None:
         """The request reaches the server, whether its sender still lives or not."""
         api = self.remotes.api(effect.action.ref.cluster)
-        answer = self.apply(request, self.weather.fate(self.chance), api) if api else None
+        fate = self.weather.fate(self.chance)
+        self.met[str(fate)] += 1
+        answer = self.apply(request, fate, api) if api else None
         if same():
             self._boundary("applied", effect)
         if answer is None:

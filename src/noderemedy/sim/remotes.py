@@ -41,6 +41,7 @@ class Link:
         self._process = process
         self._same = process.alive_since()
         self._cuts = 0
+        self.met = process.met
         self._say(self.state)
         self._later(process.chance.randint(*process.weather.latency), self._look)
 

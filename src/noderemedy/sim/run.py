@@ -43,6 +43,7 @@ class Report(Struct, frozen=True):
     actions: dict[str, int]
     decided: dict[str, int]  # reasons of all decisions, quiet ones too
     freed_by: dict[str, int]  # what frees a workload, and on which proof
+    weather: dict[str, int]  # of all requests and watches
     phases: dict[str, int]  # from phase to phase of Metal3Remediations
 
     @property
@@ -134,10 +135,11 @@ def report(
 ) -> Report:
     notices = [notice for process in processes for notice in process.notices]
     actions = Counter(name for process in processes for name in process.acted)
-    decided, freed_by = Counter[str](), Counter[str]()
+    decided, freed_by, weather = Counter[str](), Counter[str](), Counter[str]()
     for process in processes:
         decided.update(process.decided)
         freed_by.update(process.freed_by)
+        weather.update(process.met)
     digest = " ".join(process.trace.digest()[:16] for process in processes)
     return Report(
         seed=seed,
@@ -153,6 +155,7 @@ def report(
         actions=dict(sorted(actions.items())),
         decided=dict(sorted(decided.items())),
         freed_by=dict(sorted(freed_by.items())),
+        weather=dict(sorted(weather.items())),
         phases=dict(sorted(checkers.remediations.phases.items())),
     )
 

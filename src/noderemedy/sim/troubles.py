@@ -218,13 +218,20 @@ class Troubles:
         name = self._name()
         machine = self.cluster.api.find(MACHINE, machine_of(name), NAMESPACE)
         notes = (machine or {}).get("metadata", {}).get("annotations") or {}
-        if machine is None or names.NODE_BACKUP in notes:
+        if machine is None or names.NODE_BACKUP in notes or "deletionTimestamp" in machine["metadata"]:
             return
         if self.chance.random() < 0.5:
             self._keep(name, [KEEPER])
             self._later(self.chance.randint(1, 5), partial(self._keep, name, []))
         self.cluster.delete_machine(name)
-        self._later(self.chance.randint(6, 8), partial(self.cluster.create_machine, name))
+        self._later(self.chance.randint(6, 8), partial(self._make_again, name))
+
+    def _make_again(self, node: str) -> None:
+        """Once nobody keeps the old one any more."""
+        if self.cluster.machines(node):
+            self._later(1, partial(self._make_again, node))
+        else:
+            self.cluster.create_machine(node)
 
     def _keep(self, node: str, finalizers: list[str]) -> None:
         """Somebody's finalizer comes, and goes: the Machine is deleted only then."""

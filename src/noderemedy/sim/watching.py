@@ -8,7 +8,7 @@ is looked for until it is there again (15). Within one stream order is kept: tha
 from __future__ import annotations
 
 import random
-from collections import deque
+from collections import Counter, deque
 from typing import Protocol
 
 from noderemedy.model.ids import Kind
@@ -24,6 +24,8 @@ BEHIND = 200  # writes that a lagging server may not have seen yet
 
 class Listener(Protocol):
     """The process that reads this watch."""
+
+    met: Counter[str]  # the weather that it was out in
 
     def on_list(self, kind: Kind, trees: list[WatchEvent]) -> None: ...
 
@@ -119,6 +121,7 @@ class Watch:
             self.relist()
             return
         fate = self.weather.stream(self.chance)
+        self.reader.met[str(fate)] += 1
         if fate is Stream.GONE:
             self.relist()
             return
