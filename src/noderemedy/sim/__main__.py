@@ -111,7 +111,7 @@ def run_crashes(arguments: argparse.Namespace) -> int:
     for name, story in STORIES.items():
         calm = play(story)
         for index, point in enumerate(calm.points):
-            ending = play(story, die_at=index)
+            ending = play(story, die_at=index, like=calm)
             if ending.violations or ending.state != calm.state:
                 failed += 1
                 print(f"{name}: dying at {index} ({point.where} {point.action}): {ending.violations or 'another end'}")

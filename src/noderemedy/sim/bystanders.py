@@ -15,6 +15,7 @@ from noderemedy.model.ids import BUDGET, HOST, MACHINE, NODE, Kind
 from noderemedy.sim import objects
 from noderemedy.sim.apiserver import ApiError, Tree, User
 from noderemedy.sim.cluster import Cluster, host_of, machine_of
+from noderemedy.sim.definitions import bare
 from noderemedy.sim.objects import NAMESPACE, SYSTEM
 from noderemedy.sim.process import MANAGER, Process
 from noderemedy.sim.weather import CALM, Fate, Weather
@@ -35,6 +36,7 @@ class Bystanders:
         self.chance = chance
         self.is_over = False
         self.is_terminating = False
+        self.budget = bare(cluster.api.get(BUDGET, "cluster")) if self._has_budget() else None
         cluster.api.hooks.append(self._refuse)
 
     def troubles(self) -> list[tuple[Callable[[], None], int]]:
@@ -92,20 +94,26 @@ class Bystanders:
     # --- what people write -----------------------------------------------------------------------------------------
 
     def budget_edited(self) -> None:
-        """Fault 28: fewer repairs at once, in the middle of them."""
-        usual = self._budget()
-        if usual is not None:
-            self._patch(BUDGET, "cluster", "", {"spec": {"maxInFlight": 1}})
-            self._later(lambda: self._patch(BUDGET, "cluster", "", {"spec": usual["spec"]}), 2, 15)
+        """Fault 28: fewer repairs at once or within an hour, in the middle of them."""
+        self._patch(BUDGET, "cluster", "", {"spec": self.chance.choice(({"maxInFlight": 1}, {"maxPerHour": 2}))})
+        self._later(self._mend_budget, 2, 15)
 
     def budget_deleted(self) -> None:
         """Fault 29: the defaults hold until it is made again."""
-        usual = self._budget()
-        if usual is None:
+        if self._has_budget():
+            self.cluster.api.delete(BUDGET, "cluster")
+            self._later(self._mend_budget, 2, 15)
+
+    def _mend_budget(self) -> None:
+        """The budget as it was; where the whole kind is gone, once it is there again."""
+        if self.budget is None:
             return
-        again = {key: usual[key] for key in ("apiVersion", "kind", "spec")}
-        self.cluster.api.delete(BUDGET, "cluster")
-        self._later(lambda: self._make_budget({**again, "metadata": {"name": "cluster"}}), 2, 15)
+        if not self._is_served(BUDGET):
+            self._later(self._mend_budget, 1, 1)
+        elif self._has_budget():
+            self._patch(BUDGET, "cluster", "", {"spec": self.budget["spec"]})
+        else:
+            self.cluster.api.create(self.budget)
 
     def machine_paused(self) -> None:
         """Somebody pauses a Machine, by Cluster API's annotation or by ours."""
@@ -167,6 +175,7 @@ class Bystanders:
         """Everybody takes back what is still there; the weather is the business of `Troubles`."""
         self.is_over = True
         self.is_terminating = False
+        self._mend_budget()
         for name in self.cluster.servers:
             self._annotate(MACHINE, machine_of(name), {names.CLUSTER_PAUSED: None, names.PAUSED: None})
             self._annotate(HOST, host_of(name), {OTHERS_HOLD: None})
@@ -182,14 +191,8 @@ class Bystanders:
     def _annotate(self, kind: Kind, name: str, notes: dict[str, str | None]) -> None:
         self._patch(kind, name, NAMESPACE, {"metadata": {"annotations": notes}})
 
-    def _budget(self) -> Tree | None:
-        return self.cluster.api.find(BUDGET, "cluster") if self._is_served(BUDGET) else None
-
-    def _make_budget(self, tree: Tree) -> None:
-        if not self._is_served(BUDGET):
-            self._later(lambda: self._make_budget(tree), 1, 1)
-        elif self._budget() is None:
-            self.cluster.api.create(tree)
+    def _has_budget(self) -> bool:
+        return self._is_served(BUDGET) and self.cluster.api.find(BUDGET, "cluster") is not None
 
     def _is_served(self, kind: Kind) -> bool:
         return self.cluster.api.resources.find(kind) is not None

@@ -1,6 +1,6 @@
 """A simulated cloud in a bad mood: Machines without a controller, and what goes wrong with them and their provider.
 
-Every third seed has one (`cloud_of`). Its machines have a check of their own and are replaced by the reference owner;
+Every second seed has one (`cloud_of`). Its machines have a check of their own and are replaced by the reference owner;
 `successors.py` holds the outcome against the truth.
 """
 
@@ -19,7 +19,7 @@ from noderemedy.wire import names
 
 MINUTE_MS = 60_000
 MACHINES = 3
-EVERY = 3
+EVERY = 2
 WORKLOAD_NAME = "database"  # the workload of `cluster.py`, which its disruption budget is named after
 
 
@@ -136,4 +136,4 @@ def pool_check() -> dict[str, Any]:
 
 
 def cloud_of(seed: int, cluster: Cluster) -> Cloud | None:
-    return Cloud(cluster, seed) if seed % EVERY == 2 else None
+    return Cloud(cluster, seed) if seed % EVERY == 1 else None

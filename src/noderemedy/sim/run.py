@@ -96,8 +96,8 @@ def simulate(
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
     troubles.heal()
-    bystanders.heal()
     definitions.heal()
+    bystanders.heal()
     switches.heal()
     if cloud is not None:
         cloud.heal()

@@ -82,7 +82,7 @@ class Switches:
         self._ledger: Body | None = None  # what was in it before somebody broke it
 
     def troubles(self) -> list[tuple[Callable[[], None], int]]:
-        return [(self.person_switches, 14), (self.person_answers, 3), (self.ledger_garbled, 1)]
+        return [(self.person_switches, 24), (self.person_answers, 6), (self.ledger_garbled, 1)]
 
     def person_switches(self) -> None:
         chosen = TABLE[self.chance.choice(list(TABLE))]

@@ -47,7 +47,7 @@ class Troubles:
             (self.person_cordons, 2),
             (self.person_remediates, 4),
             (self.person_recalls, 2),
-            (self.board_dies, 1),
+            (self.board_dies, 2),
             (self.finalizer_removed, 1),
             (self.host_paused, 2),
             (self.consumer_changes, 2),
@@ -59,6 +59,7 @@ class Troubles:
             (self.two_leaders, 2),
             (self.clock_steps, 2),
             (self.rack_outage, 1),
+            (self.rulers_hang, 1),
             (self.control_plane_outage, 1),
         ]
 
@@ -151,6 +152,11 @@ class Troubles:
         rack = self._server().rack
         self._cut_off([one for one in self.cluster.servers.values() if one.rack == rack], self.chance.randint(2, 15))
 
+    def rulers_hang(self) -> None:
+        """Two of the first three, which are the control plane: without them it would have no quorum."""
+        for name in self.chance.sample(list(self.cluster.servers)[:3], 2):
+            self.cluster.servers[name].hang()
+
     def control_plane_outage(self) -> None:
         """Fault 59: nobody reaches the control plane for a while; to it, all nodes are silent."""
         self._cut_off(list(self.cluster.servers.values()), self.chance.randint(2, 6))
@@ -174,16 +180,17 @@ class Troubles:
 
     def person_remediates(self) -> None:
         """Somebody asks for a power cycle by a Metal3Remediation, of a healthy node or a sick one."""
-        by = self.chance.choice(({}, {"freeBy": "taint"}, {"freeBy": "pods"}, {"freeBy": "node"}))
+        by = self.chance.choice(({}, {"freeBy": "taint"}, {"freeBy": "pods"}, {"freeBy": "pods"}, {"freeBy": "node"}))
         strategy = self.chance.choice(("reboot", "reboot", "escalate"))
-        self.cluster.remediate(self._name(), strategy=strategy, **by)
+        self.cluster.remediate(self.chance.choice((self._name, self._busy))(), strategy=strategy, **by)
 
     def board_dies(self) -> None:
-        """A server that never boots again, and somebody who wants it replaced if one power cycle does not help."""
+        """A server that never boots again, and somebody who has it power cycled without much patience."""
         name = self._name()
+        strategy = self.chance.choice(("reboot", "escalate"))
         self.cluster.servers[name].is_broken = True
         self.cluster.servers[name].panic()
-        self.cluster.remediate(name, strategy="escalate", deleteAfterRetries=0, powerOnTimeoutSeconds=60)
+        self.cluster.remediate(name, strategy=strategy, deleteAfterRetries=0, powerOnTimeoutSeconds=60)
 
     def person_recalls(self) -> None:
         """Somebody deletes a Metal3Remediation, at whatever point it is."""
@@ -209,13 +216,13 @@ class Troubles:
 
     def consumer_changes(self) -> None:
         """A host is given to somebody else for a while (race R49)."""
-        name = self._name()
+        name = self._ailing()
         self._consumer(name, "somebody-else")
         self._later(self.chance.randint(1, 15), lambda: self._consumer(name, machine_of(name)))
 
     def machine_deleted(self) -> None:
         """The Machine is deleted and made again under the same name (fault 16): its repair is forgotten."""
-        name = self._name()
+        name = self._ailing()
         machine = self.cluster.api.find(MACHINE, machine_of(name), NAMESPACE)
         notes = (machine or {}).get("metadata", {}).get("annotations") or {}
         if machine is None or names.NODE_BACKUP in notes or "deletionTimestamp" in machine["metadata"]:
@@ -241,7 +248,7 @@ class Troubles:
 
     def host_name_garbled(self) -> None:
         """Somebody's script writes nonsense into the Machine (fault 17), and mends it later."""
-        name = self._name()
+        name = self._ailing()
         machine, right = machine_of(name), f"{NAMESPACE}/{host_of(name)}"
         self._annotate(MACHINE, machine, {names.MACHINE_HOST: "not/a/host"})
         minutes = self.chance.randint(1, 10)
@@ -289,6 +296,16 @@ class Troubles:
 
     def _name(self) -> str:
         return self.chance.choice(list(self.cluster.servers))
+
+    def _ailing(self) -> str:
+        """A node whose server is silent, if there is one: there is more to disturb."""
+        silent = [name for name, server in self.cluster.servers.items() if not server.is_heard]
+        return self.chance.choice(silent) if silent else self._name()
+
+    def _busy(self) -> str:
+        """A node on which something runs, if there is one: there is more to free."""
+        busy = [name for name, server in self.cluster.servers.items() if server.running]
+        return self.chance.choice(busy) if busy else self._name()
 
     def _server(self) -> Server:
         return self.cluster.servers[self._name()]
