@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -50,6 +51,7 @@ def right_host(node: str) -> Body:
     return note(names.MACHINE_HOST, f"{NAMESPACE}/{host_of(node)}")
 
 
+ASKS = "check that asks first"
 TABLE: dict[str, Switch] = {
     "machine paused until nobody knows": switch(MACHINE, names.PAUSED, "for some time"),
     "machine without its host": Switch(MACHINE, note(names.MACHINE_HOST, None), right_host),
@@ -63,14 +65,14 @@ TABLE: dict[str, Switch] = {
     "host that must stay on": spec(HOST, disablePowerOff=True),
     "check paused by Cluster API": switch(HEALTH_CHECK, names.CLUSTER_PAUSED, "true"),
     "check that only observes": switch(HEALTH_CHECK, names.MODE, "observe"),
-    "check that asks first": switch(HEALTH_CHECK, names.APPROVAL, "required"),
+    ASKS: switch(HEALTH_CHECK, names.APPROVAL, "required"),
     "budget paused": switch(BUDGET, names.PAUSED, "true"),
     "budget paused until nobody knows": switch(BUDGET, names.PAUSED, "for some time"),
     "budget with a window at night": spec(BUDGET, windows=[{"from": "02:00", "to": "02:01"}]),
     "budget with bounds per domain": spec(BUDGET, perDomain={"maxUnhealthy": 1}),
 }
 SNOOZE = Span(5 * MINUTE_MS)
-ANSWERS = ("approve", "deny", "snooze")
+ANSWERS = ("snooze", "deny", "approve")  # in this order, if somebody takes care of it
 
 
 class Switches:
@@ -82,10 +84,18 @@ class Switches:
         self._ledger: Body | None = None  # what was in it before somebody broke it
 
     def troubles(self) -> list[tuple[Callable[[], None], int]]:
-        return [(self.person_switches, 24), (self.person_answers, 6), (self.ledger_garbled, 1)]
+        return [(self.person_switches, 24), (self.check_asks, 2), (self.ledger_garbled, 1)]
 
     def person_switches(self) -> None:
-        chosen = TABLE[self.chance.choice(list(TABLE))]
+        self._throw(TABLE[self.chance.choice(list(TABLE))])
+
+    def check_asks(self) -> None:
+        """Approval is required for a while, and somebody answers every open question, each time in another way."""
+        self._throw(TABLE[ASKS])
+        for minutes, answer in enumerate(ANSWERS, start=2):
+            self.cluster.agenda.after(minutes * MINUTE_MS, partial(self._answer, answer))
+
+    def _throw(self, chosen: Switch) -> None:
         node = self._node()
         self._patch(chosen.kind, name_of(chosen.kind, node), chosen.on)
         self._later(lambda: self._take_back(chosen, node))
@@ -93,13 +103,11 @@ class Switches:
     def _take_back(self, chosen: Switch, node: str) -> None:
         self._patch(chosen.kind, name_of(chosen.kind, node), chosen.off(node))
 
-    def person_answers(self) -> None:
-        """Somebody answers every open question, in one way or the other."""
+    def _answer(self, answer: str) -> None:
+        approval = {"decision": answer, "by": "somebody", "until": str(self.cluster.agenda.wall() + SNOOZE)}
         for incident in self.cluster.api.list(INCIDENT, SYSTEM):
             if not incident.get("status", {}).get("closed"):
-                answer = {"decision": self.chance.choice(ANSWERS), "by": "somebody"}
-                until = str(self.cluster.agenda.wall() + SNOOZE)
-                self._patch(INCIDENT, incident["metadata"]["name"], {"spec": {"approval": {**answer, "until": until}}})
+                self._patch(INCIDENT, incident["metadata"]["name"], {"spec": {"approval": approval}})
 
     def ledger_garbled(self) -> None:
         """Somebody edits the ledger and breaks it; whoever notices puts back what was in it."""

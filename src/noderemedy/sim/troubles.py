@@ -222,7 +222,7 @@ class Troubles:
 
     def machine_deleted(self) -> None:
         """The Machine is deleted and made again under the same name (fault 16): its repair is forgotten."""
-        name = self._ailing()
+        name = self.chance.choice((self._ailing, self._remediated))()
         machine = self.cluster.api.find(MACHINE, machine_of(name), NAMESPACE)
         notes = (machine or {}).get("metadata", {}).get("annotations") or {}
         if machine is None or names.NODE_BACKUP in notes or "deletionTimestamp" in machine["metadata"]:
@@ -301,6 +301,11 @@ class Troubles:
         """A node whose server is silent, if there is one: there is more to disturb."""
         silent = [name for name, server in self.cluster.servers.items() if not server.is_heard]
         return self.chance.choice(silent) if silent else self._name()
+
+    def _remediated(self) -> str:
+        """A node for whose Machine there is a Metal3Remediation, if there is one."""
+        asked = [tree["metadata"]["name"].removeprefix(machine_of("")) for tree in self.cluster.api.list(REMEDIATION)]
+        return self.chance.choice(asked) if asked else self._name()
 
     def _busy(self) -> str:
         """A node on which something runs, if there is one: there is more to free."""

@@ -25,12 +25,13 @@ def is_in_hand(key: Ref, machine: Machine, node: Entry, reader: Reader) -> bool:
 
 
 def remediation_of(key: Ref, machine: Machine, reader: Reader) -> Metal3Remediation | None:
-    """The Metal3Remediation of this name that is not over, unless it is for another Machine."""
+    """The Metal3Remediation of this name that is not over, unless it is, or was begun, for another Machine."""
     entry = reader.read(Ref(key.cluster, REMEDIATION, key.namespace, key.name))
     if not isinstance(entry, Present):
         return None
     found: Metal3Remediation = entry.obj
-    return None if found.is_ended or found.owner_uid not in ("", machine.uid) else found
+    is_of_another = any(uid not in ("", machine.uid) for uid in (found.owner_uid, found.progress.evidence.machine_uid))
+    return None if found.is_ended or is_of_another else found
 
 
 def of_request(ref: Ref, machines: Iterable[Kind]) -> list[Ref]:

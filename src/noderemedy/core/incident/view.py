@@ -107,7 +107,7 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
         host_entry=own_host(host_at, machine, key, reader),
         verdict=verdict.obj if isinstance(verdict, Present) else None,
         answer=budget.answer(key, reader),
-        remediation=remediation_of(key, reader),
+        remediation=remediation_of(key, machine, reader),
         requests=requests_of(key, machine, reader),
         needs_approval=needs_approval(verdict, reader),
         incident=incident,
@@ -122,10 +122,13 @@ def is_spent(diary: Diary, incident: tuple[Ref, Present] | None, taken: tuple[Re
     return diary.name in taken and (incident is None or incident[0] != diary.name)
 
 
-def remediation_of(key: Ref, reader: Reader) -> Metal3Remediation | None:
-    """A request of Metal3 has the name of its machine."""
+def remediation_of(key: Ref, machine: Machine | None, reader: Reader) -> Metal3Remediation | None:
+    """A request of Metal3 has the name of its machine; one that was begun for a former Machine is not its."""
     entry = reader.read(Ref(key.cluster, REMEDIATION, key.namespace, key.name))
-    return entry.obj if isinstance(entry, Present) else None
+    if not isinstance(entry, Present):
+        return None
+    begun_for = entry.obj.progress.evidence.machine_uid
+    return entry.obj if machine is None or begun_for in ("", machine.uid) else None
 
 
 def requests_of(key: Ref, machine: Machine | None, reader: Reader) -> tuple[Standing, ...]:
