@@ -119,6 +119,9 @@ def met(reports: list[Report], what: str) -> set[str]:
     return {name.split()[0] for name in names} if what == "checks" else names
 
 
+pytestmark = pytest.mark.timeout(600)  # the first test waits for all seeds
+
+
 @pytest.fixture(scope="module")
 def reports() -> list[Report]:
     """A trouble every minute, seed after seed until nothing on the list is missing."""

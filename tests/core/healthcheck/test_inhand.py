@@ -15,11 +15,12 @@ from noderemedy.core.freeing import OUT_OF_SERVICE
 from noderemedy.model.healthcheck import Count, Healthy, TemplateRef, Unhealthy, Waiting
 from noderemedy.model.ids import REMEDIATION, Kind, Ref, ref
 from noderemedy.model.outcome import Seen
-from noderemedy.model.remediation import Phase
+from noderemedy.model.remediation import Evidence, Phase
 from noderemedy.model.request import ExternalRequest
 
 DOCTOR = Kind("example.com", "Doctor")
 REMEDIATION_0, DOCTOR_0 = ref(REMEDIATION, "worker-0", "metal"), ref(DOCTOR, "worker-0", "metal")
+BEGUN = Evidence("m0")
 
 TEMPLATE = TemplateRef("example.com/v1", "DoctorTemplate", "house-call", "metal")
 
@@ -28,12 +29,13 @@ TEMPLATE = TemplateRef("example.com/v1", "DoctorTemplate", "house-call", "metal"
     ("at", "found", "counts"),
     [
         (REMEDIATION_0, a_remediation(), False),
-        (REMEDIATION_0, a_remediation(Phase.WAITING), False),
-        (REMEDIATION_0, a_remediation(Phase.DELETING_MACHINE, deleting=True), False),
-        (REMEDIATION_0, a_remediation(Phase.WAITING, recovered=True), True),
-        (REMEDIATION_0, a_remediation(Phase.FAILED), True),
-        (REMEDIATION_0, a_remediation(Phase.WAITING, owner_uid="m0"), False),
-        (REMEDIATION_0, a_remediation(Phase.WAITING, owner_uid="another"), True),
+        (REMEDIATION_0, a_remediation(Phase.WAITING, evidence=BEGUN), False),
+        (REMEDIATION_0, a_remediation(Phase.DELETING_MACHINE, evidence=BEGUN, deleting=True), False),
+        (REMEDIATION_0, a_remediation(Phase.WAITING, evidence=BEGUN, recovered=True), True),
+        (REMEDIATION_0, a_remediation(Phase.FAILED, evidence=BEGUN), True),
+        (REMEDIATION_0, a_remediation(Phase.WAITING, evidence=BEGUN, owner_uid="m0"), False),
+        (REMEDIATION_0, a_remediation(Phase.WAITING, evidence=BEGUN, owner_uid="another"), True),
+        (REMEDIATION_0, a_remediation(Phase.DELETING_MACHINE, evidence=Evidence("of a former one")), True),
         (DOCTOR_0, ExternalRequest("d", owner_uid="m0"), False),
         (DOCTOR_0, ExternalRequest("d", owner_uid="m0", deleting=True), False),
         (DOCTOR_0, ExternalRequest("d", owner_uid="another"), True),
@@ -83,7 +85,7 @@ def test_the_room_takes_the_time_of_the_attempt_from_the_request() -> None:
     stage.engine.gone(Seen(node_at(0), "n0", "999", None), stage.now)
     stage.step()
     before = type(stage.verdict(0).verdict)
-    stage.put(REMEDIATION_0, a_remediation(Phase.POWER_ON))
+    stage.put(REMEDIATION_0, a_remediation(Phase.POWER_ON, evidence=BEGUN))
     stage.step()
 
     assert (Unhealthy, Waiting) == (before, type(stage.verdict(0).verdict))
