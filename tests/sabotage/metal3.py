@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 from tests.core import test_outofservice as orphans
 from tests.core.metal3 import test_explained as explained
+from tests.core.metal3 import test_patience as waits
 from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
 from tests.sabotage.running import Sabotage, set_to
@@ -19,6 +20,7 @@ from noderemedy.core.metal3 import (
     escalation,
     gates,
     leaving,
+    patience,
     phases,
     relics,
     remediation,
@@ -92,8 +94,26 @@ SABOTAGES = (
     ),
     Sabotage(
         "no deadlines",
-        set_to(phases, "is_overdue", lambda remediation, now: False),
+        set_to(patience, "is_overdue", lambda view, now: False),
         (room_tests.test_every_situation, room_tests.test_a_request_that_is_deleted),
+    ),
+    Sabotage(
+        "waits are measured on the wall",
+        set_to(patience, "lasted", lambda view, now: now.wall.since(view.remediation.progress.since or now.wall)),
+        (
+            waits.test_a_step_of_the_clock_neither_shortens_nor_lengthens_a_wait,
+            waits.test_who_takes_over_waits_the_whole_time,
+        ),
+    ),
+    Sabotage(
+        "nobody remembers since when",
+        set_to(patience, "memory", lambda view, now: ()),
+        (waits.test_a_step_of_the_clock_neither_shortens_nor_lengthens_a_wait,),
+    ),
+    Sabotage(
+        "one stay in a phase is like another",
+        set_to(patience, "what_is_waited_for", lambda remediation: remediation.progress.phase.value),
+        (waits.test_another_attempt_is_another_wait,),
     ),
     Sabotage(
         "deadlines of another length",
@@ -158,7 +178,7 @@ SABOTAGES = (
     Sabotage(
         "deadlines run from the attempt",
         set_to(phases, "enter", from_the_attempt),
-        (laws.test_deadlines_lie_ahead_and_move_on,),
+        (laws.test_a_phase_begins_when_it_is_entered,),
     ),
     Sabotage(
         "pauses wear off",

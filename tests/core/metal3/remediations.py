@@ -16,16 +16,17 @@ from noderemedy.model.budget import Granted, Refused, answer_ref
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.decision import Decision
 from noderemedy.model.host import Hold, Host, Power
-from noderemedy.model.ids import LEASE, Ref
+from noderemedy.model.ids import LEASE, REMEDIATION, Ref
 from noderemedy.model.lease import Lease
 from noderemedy.model.node import Node
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remediation import FINALIZER, SUCCEEDED, Evidence, Metal3Remediation, Phase, Progress
 from noderemedy.model.room import Unreadable
-from noderemedy.model.time import Now
+from noderemedy.model.time import Mono, Now
 from noderemedy.model.workload import PodsOfNode, VolumesOfNode, pods_at, volumes_at
 
 UID = "remediation-uid-1"
+LONG_AGO = Mono(0)
 GRANTED = Granted(MACHINE_AT, NOW.wall)
 HOLDER = holder_name("metal3-remediation", MACHINE_AT)
 SICK = a_node(ready="Unknown")
@@ -89,8 +90,9 @@ def a_reader(
     told: Granted | Refused | None = GRANTED,
     holder: str | None = HOLDER,
     now: Now = NOW,
+    known: Mono = LONG_AGO,
 ) -> Cache:
-    """The engine's cache with these objects, all read live just now but those that are stale.
+    """The engine's cache with these objects, all read live just now but those that are stale, and known for long.
 
     Unless said otherwise the budget has granted the repair, and the claim is ours.
     """
@@ -109,7 +111,8 @@ def a_reader(
         if isinstance(obj, Unreadable):
             cache.set_aside(at, obj)
             continue
-        cache.put(Seen(at, obj.uid, str(number), obj), now.mono, confirmed_at=None if at in stale else now.mono)
+        first_seen = known if at.kind == REMEDIATION else now.mono
+        cache.put(Seen(at, obj.uid, str(number), obj), first_seen, confirmed_at=None if at in stale else now.mono)
     for listed, value in ((pods_at(NODE_AT), pods), (volumes_at(NODE_AT), volumes)):
         if value is not None:
             cache.put(Seen(listed, "", "1", value), now.mono, confirmed_at=now.mono)

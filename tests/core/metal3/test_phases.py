@@ -1,14 +1,15 @@
-"""Laws of Metal3Remediations over random worlds: decisions are reproducible, come to rest, and deadlines lie ahead."""
+"""Laws of Metal3Remediations over random worlds: decisions are reproducible, come to rest, and phases are in order."""
 
 from __future__ import annotations
 
 from random import Random
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, REMEDIATION_AT, a_host, a_machine, a_node, ago, later
+from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, REMEDIATION_AT, a_host, a_machine, a_node, ago, later
 from tests.core.metal3.remediations import (
     BACK,
     EVIDENCE,
@@ -48,6 +49,7 @@ from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Paused
 from noderemedy.model.node import OutOfService
 from noderemedy.model.remediation import FINALIZER, Metal3Remediation, Phase, Strategy
+from noderemedy.model.time import Span
 from noderemedy.model.workload import FreeBy
 
 LOOKS = 12  # at one moment; the longest way is from freeing to power-on to released and called over
@@ -181,21 +183,23 @@ def test_it_comes_to_rest(seed: int) -> None:
     assert () == moment.look().actions, "idle means zero writes"
 
 
+@pytest.mark.parametrize("phase", [phase for phase in Phase if phase is not Phase.NEW])
+def test_every_phase_but_the_last_has_a_limit(phase: Phase) -> None:
+    """Whoever enters it waits for some time, never for ever and never for none."""
+    limit = phases.limit(a_remediation(phase))
+
+    assert (limit is None) == (phase is Phase.FAILED)
+    assert limit is None or limit > Span(0)
+
+
 @settings(max_examples=100)
 @given(seeds, st.integers(0, 100_000))
-def test_deadlines_lie_ahead_and_move_on(seed: int, seconds: int) -> None:
-    """Whoever enters a phase later is overdue later, and never at once."""
-    remediation = some_remediation(Random(seed))
-    for phase in phases.TABLE[remediation.progress.phase].follows:
-        now, then = NOW, later(seconds)
-        first = replace(remediation, progress=phases.enter(remediation, phase, now))
-        second = replace(remediation, progress=phases.enter(remediation, phase, then))
-        due, due_later = phases.deadline(first), phases.deadline(second)
+def test_a_phase_begins_when_it_is_entered(seed: int, seconds: int) -> None:
+    """Its recorded start is that moment, whatever came before."""
+    remediation, now = some_remediation(Random(seed)), later(seconds)
+    follows = phases.TABLE[remediation.progress.phase].follows
 
-        assert (due is None) == (phase is Phase.FAILED)
-        if due is not None and due_later is not None:
-            assert due > now.wall
-            assert seconds * 1_000 == due_later.since(due).ms
+    assert [now.wall] * len(follows) == [phases.enter(remediation, phase, now).since for phase in follows]
 
 
 @settings(max_examples=100)

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from noderemedy.core import freeing, safety
 from noderemedy.core.gates import first
-from noderemedy.core.metal3 import phases
+from noderemedy.core.metal3 import patience, phases
 from noderemedy.core.metal3.backup import back_up
 from noderemedy.core.metal3.remediationgates import ATTENDED, NODE_SEEN
 from noderemedy.core.metal3.remediationview import NAME, RemediationView
@@ -30,7 +30,7 @@ from noderemedy.model.workload import FreeBy
 
 def emptying(view: RemediationView, now: Now) -> Decision:
     remediation = view.remediation
-    if phases.is_overdue(remediation, now):
+    if patience.is_overdue(view, now):
         assert remediation.progress.since is not None
         return go_on(view, now, FreeingOverdue(view.node_name, remediation.progress.since))
     if blocked := first((*ATTENDED, *NODE_SEEN), view, now):

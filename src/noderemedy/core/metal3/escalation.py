@@ -8,7 +8,7 @@ deleted, if it has an owner that replaces it.
 from __future__ import annotations
 
 from noderemedy.core import conditions
-from noderemedy.core.metal3 import phases
+from noderemedy.core.metal3 import patience, phases
 from noderemedy.core.metal3.remediationview import MARK, RemediationView
 from noderemedy.core.metal3.steps import confirm_first, host_guard, is_back, publish, release, wait
 from noderemedy.core.metal3.view import MachineView
@@ -36,7 +36,7 @@ def deleting_machine(view: RemediationView, now: Now) -> Decision:
     assert of.host_at is not None
     if released := release(view):
         return released
-    if phases.is_overdue(view.remediation, now):
+    if patience.is_overdue(view, now):
         why = f"the owner of machine {of.ref.name} did not replace it"
         return publish(view, phases.enter(view.remediation, Phase.FAILED, now), RemediationFailed(why))
     if of.ref.kind == OPENSHIFT_MACHINE and of.machine.controller is None:

@@ -7,7 +7,7 @@ our taint goes, then the finalizer. A host that does not come on holds nobody up
 
 from __future__ import annotations
 
-from noderemedy.core.metal3 import phases
+from noderemedy.core.metal3 import patience, phases
 from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.core.metal3.steps import confirm_first, publish, release, untaint, wait
 from noderemedy.model.actions import WriteFinalizers
@@ -59,7 +59,7 @@ def stated(view: RemediationView, now: Now) -> Decision:
         power = host.power.value if host is not None else "not ours"
         return untaint(view) or unseen(view, now) or drop(view, *left(view), RemediationLeaves(power))
     assert host is not None
-    if not phases.is_overdue(remediation, now):
+    if not patience.is_overdue(view, now):
         return wait(view, now, WaitingForPowerOn(view.host_name))
     assert remediation.progress.since is not None
     overdue = PowerOnOverdue(view.host_name, remediation.progress.since, host.error)

@@ -1,7 +1,7 @@
 """The phases of a Metal3Remediation as data: how long each may last, and what may follow it.
 
-Called by `remediation.py`, and drawn in `docs/guide/metal3-remediation.md`. Every wait has a deadline that runs from
-the recorded start of its phase, so that it means the same to whoever takes over.
+Called by `remediation.py`, and drawn in `docs/guide/metal3-remediation.md`. Every wait has a limit; start and length
+are recorded, and whoever waits measures by its own clock (`patience.py`).
 
     new ─► power-off ─► freeing ─► power-on ─► waiting ─► (recovered)
               └── not off in time ───►┘           ├─► power-off: the next attempt
@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 from noderemedy.core.conditions import merged
 from noderemedy.model.checkstatus import Foreign, Told
 from noderemedy.model.remediation import SUCCEEDED, Evidence, Metal3Remediation, Phase, Progress, Strategy
-from noderemedy.model.time import MINUTE, Now, Span, Wall
+from noderemedy.model.time import MINUTE, Now, Span
 
 FREE_WITHIN = MINUTE * 5
 OWNER_WITHIN = MINUTE * 30
@@ -70,16 +70,9 @@ TABLE: dict[Phase, Rule] = {
 RUNNING = (Phase.POWER_OFF, Phase.FREEING, Phase.POWER_ON, Phase.WAITING)
 
 
-def deadline(remediation: Metal3Remediation) -> Wall | None:
-    """When the present phase is over; None where it may last."""
-    progress = remediation.progress
-    limit = TABLE[progress.phase].limit(remediation)
-    return progress.since + limit if progress.since is not None and limit is not None else None
-
-
-def is_overdue(remediation: Metal3Remediation, now: Now) -> bool:
-    due = deadline(remediation)
-    return due is not None and now.wall >= due
+def limit(remediation: Metal3Remediation) -> Span | None:
+    """How long the present phase may last; None: for ever."""
+    return TABLE[remediation.progress.phase].limit(remediation)
 
 
 def is_last_attempt(remediation: Metal3Remediation) -> bool:

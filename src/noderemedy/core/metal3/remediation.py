@@ -18,7 +18,7 @@ from msgspec import structs
 
 from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
-from noderemedy.core.metal3 import escalation, leaving, phases, relics
+from noderemedy.core.metal3 import escalation, leaving, patience, phases, relics
 from noderemedy.core.metal3.emptying import emptying
 from noderemedy.core.metal3.remediationgates import (
     ATTENDED,
@@ -96,7 +96,7 @@ def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
     decision = told(view, now)
-    return structs.replace(decision, episode=episode(view), facts=needs(view, now))
+    return structs.replace(decision, episode=episode(view), facts=(*needs(view, now), *patience.memory(view, now)))
 
 
 def told(view: RemediationView, now: Now) -> Decision:
@@ -145,7 +145,7 @@ def power_off(view: RemediationView, now: Now) -> Decision:
     """Hold the host off and wait until it is; off already is off."""
     remediation, host = view.remediation, view.host
     records = host.holds_of(remediation.uid)
-    if phases.is_overdue(remediation, now):
+    if patience.is_overdue(view, now):
         overdue = PowerOffOverdue(view.host_name, remediation.progress.since, host.error)
         return publish(view, phases.enter(remediation, Phase.POWER_ON, now), overdue)
     if blocked := first(ATTENDED, view, now):
@@ -195,7 +195,7 @@ def power_on(view: RemediationView, now: Now) -> Decision:
         return released
     if host.power is Power.ON:
         return publish(view, phases.enter(remediation, Phase.WAITING, now))
-    if phases.is_overdue(remediation, now):
+    if patience.is_overdue(view, now):
         assert remediation.progress.since is not None
         overdue = PowerOnOverdue(view.host_name, remediation.progress.since, host.error)
         return publish(view, phases.enter(remediation, Phase.WAITING, now), overdue)
@@ -215,15 +215,14 @@ def waiting(view: RemediationView, now: Now) -> Decision:
             return wait(view, now, RestoringNode(view.node_name))  # by whoever finds the backup on the Machine
         # Somebody wants it power cycled once more, and gives back what the backup holds afterwards: that waits for us.
         return publish(view, phases.recovered(remediation, now), RemediationSucceeded(view.node_name))
-    assert remediation.progress.since is not None
-    if now.wall < remediation.progress.since + remediation.on_within:
+    if patience.lasted(view, now) < remediation.on_within:
         waits = wait(view, now, WaitingForReady(view.node_name))
-        return structs.replace(waits, wake_at=now.until(remediation.progress.since + remediation.on_within))
+        return structs.replace(waits, wake_at=patience.sight(view, now).since + remediation.on_within)
     if phases.is_last_attempt(remediation):
         return publish(view, phases.enter(remediation, Phase.DELETING_MACHINE, now))
-    due = phases.deadline(remediation)
-    assert due is not None
-    if now.wall < due:
+    if not patience.is_overdue(view, now):
+        due = patience.due_on_the_wall(view, now)
+        assert due is not None
         return wait(view, now, NextAttemptAt(remediation.progress.retry_count + 2, due))
     if blocked := first((*BEFORE_AN_ATTEMPT, *SHARED), view, now):
         return blocked.decision(now)

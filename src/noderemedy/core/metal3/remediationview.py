@@ -19,19 +19,30 @@ from noderemedy.core.metal3.view import MachineView, see_machine
 from noderemedy.model.actions import Guard
 from noderemedy.model.budget import Granted, Refused, answer
 from noderemedy.model.cluster import Cluster
+from noderemedy.model.facts import FactValue
 from noderemedy.model.host import Hold, Host
-from noderemedy.model.ids import CLUSTER, HOST, REMEDIATION, Ref
+from noderemedy.model.ids import CLUSTER, FACTS, HOST, REMEDIATION, Kind, Ref
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
 from noderemedy.model.remediation import Metal3Remediation, Phase
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
+from noderemedy.model.time import Mono, Wall
 
 NAME = "metal3-remediation"
 BY_MACHINE = "remediations by machine"
 BY_UID = "remediations by uid"
 BY_NAMESPACE = "remediations by namespace"
 HELD_FOR = "hosts by remediation"
+SIGHT = Kind(FACTS, "PhaseSight")
 MARK = "node-remedy"  # how our own mark on a host begins
+
+
+class PhaseSight(FactValue, frozen=True):
+    """Since when we ourselves have known that a phase lasts: on the clock that nobody sets, and for people."""
+
+    what: str
+    since: Mono
+    wall: Wall
 
 
 class RemediationView(Struct, frozen=True):
@@ -47,6 +58,7 @@ class RemediationView(Struct, frozen=True):
     rival: str = ""  # another remediation of the same machine, which goes first
     answer: Granted | Refused | None = None  # the budget's
     claim: Claim | None = None
+    sight: PhaseSight | None = None  # what we knew at the last look
 
     @property
     def guard(self) -> Guard:
@@ -159,7 +171,18 @@ def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView
         rival=rival_of(key, remediation, machine, reader),
         answer=answer(machine.ref, reader) if machine else None,
         claim=claim.see(NAME, machine.ref, machine.node_at, reader) if machine else None,
+        sight=known.obj if isinstance(known := reader.read(sight_ref(key)), Present) else None,
     )
+
+
+def sight_ref(key: Ref) -> Ref:
+    return Ref(key.cluster, SIGHT, key.namespace, key.name)
+
+
+def what_is_waited_for(remediation: Metal3Remediation) -> str:
+    """One stay in one phase, told apart from every other."""
+    progress = remediation.progress
+    return f"{remediation.uid} {progress.phase.value} {progress.retry_count} {progress.since}"
 
 
 def its_machine(key: Ref, remediation: Metal3Remediation, reader: Reader) -> MachineView | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noderemedy.core import freeing, safety
-from noderemedy.core.metal3 import phases
+from noderemedy.core.metal3 import patience
 from noderemedy.core.metal3.remediationview import RemediationView, is_ready
 from noderemedy.model.actions import Confirm, Guard, PublishRemediationStatus, ReleaseHost, UntaintOutOfService
 from noderemedy.model.decision import Decision
@@ -87,5 +87,5 @@ def host_guard(view: RemediationView) -> Guard:
 
 def wait(view: RemediationView, now: Now, *reasons: Reason) -> Decision:
     """Nothing to do until the deadline of this phase. One that is over is no time to look again at."""
-    due = phases.deadline(view.remediation)
-    return Decision((), reasons, now.until(due) if due is not None and now.wall < due else None)
+    due = patience.due(view, now)
+    return Decision((), reasons, due if due is not None and now.mono < due else None)

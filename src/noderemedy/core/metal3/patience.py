@@ -1,0 +1,55 @@
+"""How long a phase of a Metal3Remediation has lasted: by our own clock, from when we first knew of it (race R5).
+
+Start and duration are recorded in the request; the clocks of two leaders differ, and a wall clock may be set. So each
+leader waits the whole duration on its monotonic clock. A takeover or a restart can only lengthen a wait, never cut it
+short: at its end a host is powered off once more, or a machine is given up. What we know is kept as a fact of the
+request, and its loss only delays.
+"""
+
+from __future__ import annotations
+
+from noderemedy.core.metal3 import phases
+from noderemedy.core.metal3.remediationview import PhaseSight, RemediationView, sight_ref, what_is_waited_for
+from noderemedy.model.decision import Fact
+from noderemedy.model.time import Mono, Now, Span, Wall
+
+
+def sight(view: RemediationView, now: Now) -> PhaseSight:
+    """Since when we know that the present phase lasts, on both clocks.
+
+    Known already, or at the first look: since the request came to be as it is; but not longer than it says itself.
+    """
+    what = what_is_waited_for(view.remediation)
+    if view.sight is not None and view.sight.what == what:
+        return view.sight
+    recorded = view.remediation.progress.since or now.wall
+    since = min(now.mono, max(view.entry.changed_at, now.until(recorded)))
+    return PhaseSight(what, since, Wall(now.wall.ms - now.mono.since(since).ms))
+
+
+def lasted(view: RemediationView, now: Now) -> Span:
+    return now.mono.since(sight(view, now).since)
+
+
+def due(view: RemediationView, now: Now) -> Mono | None:
+    """When the present phase is over; None where it may last."""
+    limit = phases.limit(view.remediation)
+    return sight(view, now).since + limit if limit is not None else None
+
+
+def due_on_the_wall(view: RemediationView, now: Now) -> Wall | None:
+    """The same for people."""
+    limit = phases.limit(view.remediation)
+    return sight(view, now).wall + limit if limit is not None else None
+
+
+def is_overdue(view: RemediationView, now: Now) -> bool:
+    limit = phases.limit(view.remediation)
+    return limit is not None and lasted(view, now) >= limit
+
+
+def memory(view: RemediationView, now: Now) -> tuple[Fact, ...]:
+    """What is stated so that the next look knows it."""
+    if phases.limit(view.remediation) is None or view.remediation.is_ended:
+        return ()
+    return (Fact(sight_ref(view.ref), sight(view, now)),)
