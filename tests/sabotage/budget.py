@@ -5,15 +5,18 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT
-from tests.core import test_claim
+from tests.core import test_claim, test_slots
 from tests.core.budget import test_grants, test_health, test_openings, test_rooms, test_storms
+from tests.core.healthcheck import test_remediation
+from tests.core.metal3 import test_remediation as test_power_cycles
 from tests.sabotage.running import Sabotage, Test, set_to
 from tests.wire import test_budgets
 
-from noderemedy.core import claim
+from noderemedy.core import claim, slots
 from noderemedy.core.budget import facts, grants, health, openings, room, spec, storms, view
 from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
+from noderemedy.core.metal3 import remediation
 from noderemedy.model.budget import Granted
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.reasons import DomainBurst, TooManyInFlight
@@ -238,6 +241,53 @@ HEALTH = (
         (test_health.test_nodes_are_counted_where_they_are,),
     ),
 )
+STUCK = (
+    Sabotage(
+        "nobody is ever stuck",
+        set_to(slots, "GIVEN_UP_AFTER", Span.seconds(1_000_000)),
+        (
+            test_slots.test_what_is_stuck,
+            test_remediation.test_who_waits_for_others_for_ever_tells_and_gives_its_place_back,
+        ),
+    ),
+    Sabotage(
+        "who is stuck once is stuck for ever",
+        set_to(slots, "waits_for_others", lambda decision, before: True),
+        (test_slots.test_what_is_stuck,),
+    ),
+    Sabotage(
+        "time runs anew at each look",
+        set_to(slots, "begun_at", lambda before, now: now.mono),
+        (test_slots.test_what_is_stuck, test_slots.test_it_comes_to_rest),
+    ),
+    Sabotage(
+        "what is stuck is in flight",
+        set_to(
+            grants,
+            "open_books",
+            lambda seen, *rest: OPEN_BOOKS(
+                replace(seen, asks=tuple(replace(one, is_stuck=False) for one in seen.asks)), *rest
+            ),
+        ),
+        (test_grants.test_what_is_stuck_takes_no_slot,),
+    ),
+    Sabotage(
+        "a stuck ruler is forgotten",
+        set_to(
+            grants,
+            "open_books",
+            lambda seen, *rest: OPEN_BOOKS(
+                replace(seen, asks=tuple(one for one in seen.asks if not one.is_stuck)), *rest
+            ),
+        ),
+        (test_grants.test_a_stuck_ruler_still_stops_its_fellows,),
+    ),
+    Sabotage(
+        "a request that rests keeps its place",
+        set_to(remediation, "rests_between_attempts", lambda seen, now: False),
+        (test_power_cycles.test_between_attempts_its_place_is_given_back,),
+    ),
+)
 CLAIM = (
     Sabotage(
         "a claim is taken from whoever has it",
@@ -265,4 +315,4 @@ CLAIM = (
         (test_claim.test_no_two_repairs_share_a_lease,),
     ),
 )
-SABOTAGES: tuple[Sabotage, ...] = (*LIMITS, *STORMS, *LEDGER, *HEALTH, *CLAIM)
+SABOTAGES: tuple[Sabotage, ...] = (*LIMITS, *STORMS, *LEDGER, *HEALTH, *STUCK, *CLAIM)

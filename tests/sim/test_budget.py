@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from tests.sabotage.running import set_to
 
+from noderemedy.core import slots
 from noderemedy.core.budget import grants
 from noderemedy.core.metal3 import gates
 from noderemedy.model.ids import BUDGET, HOST
-from noderemedy.model.time import MINUTE
+from noderemedy.model.time import MINUTE, Span
 from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.cluster import Cluster, host_of
 from noderemedy.sim.objects import NAMESPACE
@@ -21,9 +23,9 @@ from noderemedy.wire import names
 Story = Callable[[], Budgeting]
 
 
-def a_budgeted_cluster(rulers: int = 0, **spec: int) -> Budgeting:
-    """Ten quiet nodes and one manager, whose budget says this."""
-    cluster, checkers, process = calm(seed=5, nodes=10)
+def a_budgeted_cluster(rulers: int = 0, nodes: int = 10, **spec: int) -> Budgeting:
+    """Some quiet nodes and one manager, whose budget says this."""
+    cluster, checkers, process = calm(seed=5, nodes=nodes)
     budgeting = Budgeting(checkers, rulers=rulers)
     Resuming(budgeting, [process])
     cluster.api.patch(BUDGET, "cluster", "", {"spec": spec}, "merge")
@@ -87,6 +89,19 @@ def a_storm_that_ends() -> Budgeting:
     return budgeting
 
 
+def two_dead_bmcs() -> Budgeting:
+    """Two hosts that cannot be powered off take both places; a third node is sick as well."""
+    budgeting = a_budgeted_cluster(nodes=20, maxInFlight=2)
+    for name in ("worker-1", "worker-2"):
+        budgeting.cluster.servers[name].bmc.answers = False
+    hang(budgeting.cluster, "worker-1", "worker-2", "worker-3")
+    for name in ("worker-1", "worker-2", "worker-3"):
+        budgeting.cluster.mark(name)
+        run(budgeting.cluster, 1)
+    run(budgeting.cluster, 25)
+    return budgeting
+
+
 def two_rulers() -> Budgeting:
     """Two of five members of the control plane are sick: quorum is kept, and still one goes first."""
     budgeting = a_budgeted_cluster(rulers=5, maxInFlight=5)
@@ -104,6 +119,21 @@ def test_the_second_waits_for_the_first() -> None:
 
     assert [2, 2] == boots(found, "worker-1", "worker-2")
     assert [] == found.checkers.violations
+
+
+def test_repairs_that_are_stuck_stop_nobody_else() -> None:
+    """Two repairs wait for somebody who mends two BMCs: after their time the third node is repaired all the same."""
+    found = two_dead_bmcs()
+
+    assert [1, 1, 2] == boots(found, "worker-1", "worker-2", "worker-3")
+    assert [] == found.checkers.violations
+
+
+def test_without_that_they_stop_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sabotage: a repair that never gives its place back."""
+    monkeypatch.setattr(slots, "GIVEN_UP_AFTER", Span.seconds(86_400))
+
+    assert [1, 1, 1] == boots(two_dead_bmcs(), "worker-1", "worker-2", "worker-3")
 
 
 def test_a_storm_is_left_alone() -> None:
@@ -146,6 +176,7 @@ def nobody_asks(patch: pytest.MonkeyPatch) -> None:
 # what the checker says -> the story, and the harm under which it says so
 SABOTAGES: dict[str, tuple[Story, Callable[[pytest.MonkeyPatch], None]]] = {
     "S3: 2 hosts are held at once": (one_at_a_time, without(grants.in_flight_bearable)),
+    "S3: 3 hosts are held at once": (two_dead_bmcs, set_to(slots, "GIVEN_UP_AFTER", Span(0))),
     "S3: 2 repairs were started within an hour": (one_an_hour, without(grants.per_hour_bearable)),
     "is held without a reservation": (a_storm, nobody_asks),
     "S4: a repair starts while 4 nodes are unhealthy": (a_storm, without(grants.share_bearable)),

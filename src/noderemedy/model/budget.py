@@ -10,7 +10,7 @@ from noderemedy.model.decision import Fact, FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.reasons import Reason
 from noderemedy.model.room import Present, Reader
-from noderemedy.model.time import Wall
+from noderemedy.model.time import Mono, Wall
 
 NEED = Kind(FACTS, "Need")
 ANSWER = Kind(FACTS, "Answer")
@@ -24,6 +24,8 @@ class Need(FactValue, frozen=True):
     since: Wall  # the first sign: the oldest is served first
     is_running: bool  # begun: in flight until the room states no need any more
     node: Ref | None = None
+    begun: Mono | None = None  # since when we ourselves have known it to run
+    is_stuck: bool = False  # it had its time and waits for somebody else: not in flight, but still a claim
 
 
 class Granted(FactValue, frozen=True):
@@ -44,19 +46,21 @@ class Refused(FactValue, frozen=True):
     until: Wall | None = None
 
 
-def need(target: Ref, room: str, since: Wall, *, is_running: bool, node: Ref | None = None) -> Fact:
+def need(
+    target: Ref, room: str, since: Wall, *, is_running: bool, node: Ref | None = None, is_stuck: bool = False
+) -> Fact:
     """The fact by which a room asks; it withdraws by not stating it any more."""
-    return Fact(need_ref(target, room), Need(target, room, since, is_running, node))
+    return Fact(need_ref(target, room), Need(target, room, since, is_running, node, is_stuck=is_stuck))
 
 
 def need_ref(target: Ref, room: str) -> Ref:
     return Ref(target.cluster, NEED, target.namespace, f"{room} {target.kind} {target.name}")
 
 
-def asked_since(target: Ref, room: str, reader: Reader) -> Wall | None:
-    """Since when this room has been stating a need for the target: the next one keeps the same time."""
+def stated(target: Ref, room: str, reader: Reader) -> Need | None:
+    """What this room stated for the target at its last look: the next one keeps the same times."""
     entry = reader.read(need_ref(target, room))
-    return entry.obj.since if isinstance(entry, Present) else None
+    return entry.obj if isinstance(entry, Present) else None
 
 
 def answer_ref(target: Ref) -> Ref:

@@ -894,6 +894,33 @@ class RoomBroken(Reason, frozen=True):
 # --- the budget and the claim -----------------------------------------------------------------------------------
 
 
+class RepairStuck(Reason, frozen=True):
+    """A repair that runs had its time and waits for somebody else; others may begin in its place."""
+
+    alert: ClassVar[bool] = True
+    target: str
+
+    def note(self) -> str:
+        return (
+            f"the repair of {self.target} does not go on by itself: somebody has to look at it; it keeps no other node "
+            "from being repaired meanwhile"
+        )
+
+
+class RepairOverdue(Reason, frozen=True):
+    """A repair was asked for, and the machine is still sick long after."""
+
+    alert: ClassVar[bool] = True
+    way: str
+    minutes: int
+
+    def note(self) -> str:
+        return (
+            f"a repair by {self.way} was asked for more than {self.minutes} minutes ago, and the machine is still "
+            "unhealthy; look at whoever has to carry it out"
+        )
+
+
 class WaitingForBudget(Reason, frozen=True):
     """The budget has been asked and has not answered yet."""
 

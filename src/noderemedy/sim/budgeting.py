@@ -1,7 +1,7 @@
 """The budget held against the truth: checkers of S3, S4 and S5, and the person who is called when a storm stays.
 
 S3: hosts that are held, and repairs started within an hour, stay below their limits, over all leaders; and nothing is
-    held without a reservation.
+    held without a reservation. A host that was held for ten minutes waits for a person, and does not count.
 S4: nobody starts a repair while the limit of unhealthy nodes has been reached for longer than news takes to arrive.
 S5: control-plane nodes are held one at a time.
 """
@@ -25,6 +25,7 @@ MINUTE_MS = 60_000
 NEWS_MS = 4 * MINUTE_MS  # how late a manager may learn of a node: silent watches, lag, a pause of its own
 HOUR_MS = 50 * MINUTE_MS  # leaders' clocks may differ by ten minutes
 CALLED_EVERY_MS = 20 * MINUTE_MS
+STUCK_MS = 10 * MINUTE_MS
 PERCENT = 40
 ROLE = "node-role.kubernetes.io/control-plane"
 
@@ -51,7 +52,7 @@ class Budgeting:
         spec = a_budget(len(self.node_of))["spec"]
         self.in_flight_max, self.per_hour_max = spec["maxInFlight"], spec["maxPerHour"]
         self.storms = 0
-        self._held: set[str] = set()
+        self._held: dict[str, int] = {}  # since when
         self._sick: set[str] = set()
         self._guests: set[str] = set()  # nodes of the cloud
         self._over_since: int | None = None
@@ -126,16 +127,17 @@ class Budgeting:
         host = event.tree["metadata"]["name"]
         is_held = event.type != "DELETED" and names.REBOOT in (event.tree["metadata"].get("annotations") or {})
         if is_held and host not in self._held and host in self.node_of:
-            self._held.add(host)
+            self._held[host] = self.now_ms
             self._hold(host)
         elif not is_held:
-            self._held.discard(host)
+            self._held.pop(host, None)
 
     def _hold(self, host: str) -> None:
         self.checkers.ran["S3 in flight"] += 1
         ours = [one for one in self._held if self._is_named(one)]
-        if len(ours) > self.in_flight_max:
-            self.checkers.complain("S3", f"{len(ours)} hosts are held at once")
+        moving = [one for one in ours if self.now_ms - self._held[one] < STUCK_MS]
+        if len(moving) > self.in_flight_max:
+            self.checkers.complain("S3", f"{len(moving)} hosts are held at once")
         seen = self._reserved.get(machine_of(self.node_of[host]))
         if seen is None:
             self.checkers.complain("S3", f"{host} is held without a reservation")

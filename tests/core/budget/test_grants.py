@@ -271,6 +271,25 @@ def test_a_mark_is_no_repair() -> None:
     assert [] == granted_now(a_budget_view(*marked, sick=15))
 
 
+def test_what_is_stuck_takes_no_slot() -> None:
+    """Reserved or not: it waits for somebody else; and to begin once more it needs a reservation anew."""
+    stuck = [replace(one, is_stuck=True) for one in ABOUT]
+    later_on = a_budget_view(an_ask(8), ledger=BUSY, memory=reckon(a_budget_view(*stuck, ledger=BUSY), NOW).memory)
+
+    assert [] == granted_now(a_budget_view(an_ask(), *ABOUT, ledger=BUSY))
+    assert ["worker-0"] == granted_now(a_budget_view(an_ask(), *stuck, ledger=BUSY))
+    assert ["worker-0"] == granted_now(a_budget_view(an_ask(), *stuck))
+    assert () == reckon(later_on, NOW).answers, "not granted before it was written"
+
+
+def test_a_stuck_ruler_still_stops_its_fellows() -> None:
+    """One member of the control plane at a time, also where that one waits for a person."""
+    stuck = replace(an_ask(8, is_running=True, health=RULER), is_stuck=True)
+    view = a_budget_view(an_ask(health=RULER), stuck, an_ask(1), fleet=Fleet("", 20, 2, 5, 2))
+
+    assert ["worker-1"] == granted_now(view)
+
+
 @pytest.mark.parametrize(("seconds", "counts"), [(59, True), (60, False)])
 def test_a_reservation_is_never_dropped_within_a_minute(seconds: int, counts: bool) -> None:
     """Nobody states a need for it, but another leader's room may: by our own clock, whatever its timestamp says."""

@@ -500,6 +500,27 @@ def test_a_request_that_stands_is_left_to_its_controller() -> None:
     assert 2 == len(decision.facts)
 
 
+@pytest.mark.parametrize(
+    ("minutes", "why", "is_stuck"),
+    [
+        (29, ["RemediationGoesOn"], False),
+        (30, ["RepairOverdue", "RemediationGoesOn", "RepairStuck"], True),
+    ],
+)
+def test_who_waits_for_others_for_ever_tells_and_gives_its_place_back(
+    minutes: int, why: list[str], is_stuck: bool
+) -> None:
+    """A controller or an owner that never acts costs the machine its repair, but not everybody else's."""
+    known = Need(at(0), "remediation", NOW.wall, is_running=True, begun=NOW.mono)
+    view = replace(with_template(standing=STANDING), need=known)
+
+    decision = decide(view, later(minutes * 60))
+    (stated,) = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
+
+    assert (why, is_stuck) == (reasons(decision), stated.is_stuck)
+    assert (later(1_800).mono if not is_stuck else None) == decision.wake_at
+
+
 def test_a_request_is_deleted_on_recovery_whatever_the_gates_say() -> None:
     """Limit reached, no budget, paused by a person: clean-up goes on. Paused with the cluster: nothing."""
     view = with_template(verdict=WELL, standing=STANDING)

@@ -22,6 +22,7 @@ from tests.builders import (
 )
 
 from noderemedy.core.metal3.annotation import decide
+from noderemedy.core.slots import GIVEN_UP_AFTER
 from noderemedy.model.actions import (
     AddRebootAnnotation,
     BackUpNode,
@@ -138,7 +139,7 @@ def test_a_node_with_finalizers_is_waited_for() -> None:
     assert ((), (DELETE_ROW, NodeFinalizing("worker-0"))) == (waits.actions, waits.because)
     assert later(599).mono == waits.wake_at
     assert ((), (DELETE_ROW, NodeFinalizingOverdue("worker-0", ago(1)))) == (overdue.actions, overdue.because)
-    assert overdue.wake_at is None
+    assert later(599).mono + GIVEN_UP_AFTER == overdue.wake_at
 
 
 def test_a_node_that_somebody_else_deletes_is_waited_for() -> None:

@@ -34,7 +34,15 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.host import Host, Power
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node, NodeBackup
-from noderemedy.model.reasons import ClusterPaused, HostPaused, NodeFinalizing, PausedByPerson, PowerOffOverdue, Reason
+from noderemedy.model.reasons import (
+    ClusterPaused,
+    HostPaused,
+    NodeFinalizing,
+    PausedByPerson,
+    PowerOffOverdue,
+    Reason,
+    RepairStuck,
+)
 from noderemedy.model.time import Mono
 
 LOOKS = 120
@@ -68,6 +76,7 @@ def look(world: World) -> tuple[list[Decision], bool]:
         if view is not None:
             decision = decide(view, world.now)
             assert decision == decide(view, world.now)
+            world.state(key, decision)
             for action in decision.actions:
                 world.apply(action)
             decisions.append(decision)
@@ -203,7 +212,7 @@ def test_a_host_that_never_goes_off_is_told() -> None:
 
     decisions = run_to_rest(world, [])
 
-    assert ([], [PowerOffOverdue]) == (world.deleted, [type(reason) for reason in excuses(decisions)])
+    assert ([], [PowerOffOverdue, RepairStuck]) == (world.deleted, [type(reason) for reason in excuses(decisions)])
 
 
 def test_a_second_failure_before_the_restore_loses_nothing() -> None:

@@ -783,6 +783,43 @@ def test_the_repair_is_claimed_first(remediation: Metal3Remediation) -> None:
     assert (["ClaimRepair"], ["Claiming"]) == (actions(decision), reasons(decision))
 
 
+RESTING = a_remediation(Phase.WAITING, seconds=640, strategy=Strategy.REBOOT)  # one minute of pause after ten
+RESTED = a_remediation(Phase.WAITING, seconds=661, strategy=Strategy.REBOOT)
+
+
+@pytest.mark.parametrize(
+    ("remediation", "runs", "is_stuck"),
+    [
+        (a_remediation(Phase.WAITING, seconds=590, strategy=Strategy.REBOOT), True, False),
+        (RESTING, True, True),
+        (RESTED, False, False),
+        (a_remediation(Phase.WAITING, seconds=640, attempt=2), True, False),
+    ],
+)
+def test_between_attempts_its_place_is_given_back(remediation: Metal3Remediation, runs: bool, is_stuck: bool) -> None:
+    """A strategy that tries for ever must not fill the budget for ever: it rests, then it asks anew."""
+    (need,) = [fact.value for fact in looked(a_world(remediation)).facts if isinstance(fact.value, Need)]
+
+    assert (runs, is_stuck) == (need.is_running, need.is_stuck)
+
+
+def test_the_next_attempt_waits_for_the_budget() -> None:
+    """After its rest it begins like a new request; one that escalates goes on at once."""
+    refused = Refused(MACHINE_AT, TooManyUnhealthy(1, 2, "x"))
+    escalating = a_remediation(Phase.WAITING, seconds=661)
+
+    assert ["TooManyUnhealthy"] == reasons(looked(a_world(RESTED), told=refused))
+    assert ["PhaseBegins"] == reasons(looked(a_world(RESTED)))
+    assert ["PhaseBegins"] == reasons(looked(a_world(escalating), told=refused))
+
+
+def test_what_is_the_owner_s_turn_is_no_repair_of_ours() -> None:
+    """Budget and claim are free for whoever replaces the machine."""
+    decision = looked(a_world(a_remediation(Phase.DELETING_MACHINE)))
+
+    assert [] == [fact for fact in decision.facts if isinstance(fact.value, Need)]
+
+
 def test_every_phase_has_its_deadline() -> None:
     """All phases in which something is waited for end."""
     limits = {phase: limit(a_remediation(phase, seconds=0)) for phase in TABLE}

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from tests.builders import NOW, a_backup, a_hold, a_host, a_machine, a_node, a_view, ago, later
 
 from noderemedy.core.metal3.annotation import decide
+from noderemedy.core.slots import GIVEN_UP_AFTER
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed
@@ -47,7 +48,7 @@ def test_power_off_is_waited_for_and_then_overdue(needs: bool, node: Node | None
     assert ((WaitingForPowerOff(HOST_NAME),), later(120).mono) == reasons(machine, ON_HELD, node)
     assert ((WaitingForPowerOff(HOST_NAME),), later(120).mono) == reasons(machine, ON_HELD, node, later(119.999))
     overdue = (PowerOffOverdue(HOST_NAME, NOW.wall, ""),)
-    assert (overdue, None) == reasons(machine, ON_HELD, node, later(120))
+    assert (overdue, later(120).mono + GIVEN_UP_AFTER) == reasons(machine, ON_HELD, node, later(120))
 
 
 def test_an_overdue_power_off_names_the_hosts_error() -> None:

@@ -32,6 +32,7 @@ from noderemedy.model.actions import (
     RestoreNode,
 )
 from noderemedy.model.budget import ANSWER, Granted
+from noderemedy.model.decision import Decision
 from noderemedy.model.host import Host, Power
 from noderemedy.model.ids import Ref
 from noderemedy.model.lease import Lease
@@ -62,6 +63,7 @@ class World:
         self.deleted: list[DeleteNode] = []
         self._versions = dict.fromkeys(objects, 1)
         self._confirmed: dict[Ref, Mono] = {}
+        self._facts: dict[Ref, dict[Ref, Any]] = {}  # what each key states
         self._boots = 0
 
     # --- what rooms read -----------------------------------------------------------------------------------------
@@ -69,6 +71,9 @@ class World:
     def read(self, ref: Ref) -> Entry:
         if ref.kind == ANSWER:
             return Present(Granted(MACHINE_AT, NOW.wall), "", NOW.mono)
+        for facts in self._facts.values():
+            if ref in facts:
+                return Present(facts[ref], "", NOW.mono)
         confirmed_at = self._confirmed.get(ref)
         if ref not in self.objects:
             return Absent(confirmed_at)
@@ -113,6 +118,10 @@ class World:
             case _:
                 raise NotImplementedError("there are no health checks, no requests and no pods in this world")
         self._confirmed[action.ref] = self.now.mono
+
+    def state(self, key: Ref, decision: Decision) -> None:
+        """Keep what a key states, as the engine does."""
+        self._facts[key] = {fact.ref: fact.value for fact in decision.facts}
 
     def put(self, ref: Ref, obj: Any) -> None:
         self.objects[ref] = obj

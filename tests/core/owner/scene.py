@@ -19,7 +19,7 @@ from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, Graded, MachineConditions
 from noderemedy.model.node import Condition, Node
 from noderemedy.model.replacement import Replacement, Step
-from noderemedy.model.room import Entry
+from noderemedy.model.room import Absent, Entry
 from noderemedy.model.workload import POD, Pod, PodsOfNode
 
 AT = ref(MACHINE, "pool-a", "cloud")
@@ -85,7 +85,7 @@ def a_scene(
         claim=claim,
         node_at=NODE_AT if machine.node_name else None,
         node_entry=an_entry(node, confirmed=node_confirmed, version="103"),
-        **({"pods_entry": pods} if pods else {}),
+        pods_entry=pods or Absent(),
         cluster=cluster,
         answer=answer,
     )

@@ -163,7 +163,8 @@ def test_the_machine_is_deleted_on_a_live_read() -> None:
     assert (Confirm(AT),) == decide(view, NOW).actions
     decision = decide(a_scene(recorded(Step.DELETE)), NOW)
     assert (DeleteMachine(AT, Guard("machine-uid-1", "101")),) == decision.actions
-    assert [Need(AT, "owner", ago(60), is_running=True, node=NODE_AT)] == [fact.value for fact in decision.facts]
+    need = Need(AT, "owner", ago(60), is_running=True, node=NODE_AT, begun=NOW.mono)
+    assert [need] == [fact.value for fact in decision.facts]
 
 
 def test_a_machine_without_our_finalizer_is_not_deleted() -> None:

@@ -7,7 +7,9 @@ Rule 1: what is in flight counts, granted or not: every reservation that may sti
         one. A target of which one room says that it runs while another still waits has not begun: a mark is no repair.
 Rule 2: a reservation ends when nobody states a need for it and we have known it for a minute by our own clock. It may
         stay in the ledger until the next write, but it is nobody's grant any more.
-Rule 3: granted is only what was seen in the ledger; what is new goes into it first.
+Rule 3: a repair that is stuck is not in flight, and its reservation has ended: to begin once more it asks anew. One of
+        the control plane still keeps its fellows from being repaired.
+Rule 4: granted is only what was seen in the ledger; what is new goes into it first.
 """
 
 from __future__ import annotations
@@ -114,6 +116,7 @@ def sights_of(view: BudgetView, ledger: BudgetLedger, now: Now) -> tuple[Sight, 
         ask, new = asks.get(one.target), Sight(one.target, one.since, view.ledger_since)
         old = known.get((one.target, one.since)) or new
         is_over = old.is_over or has_ended(old, now) or (not view.memory.has_looked and is_of_before(one, ask))
+        is_over = is_over or (ask is not None and ask.is_stuck)
         found.append(structs.replace(old, is_asked=ask is not None, is_over=is_over))
     return tuple(found)
 
@@ -139,7 +142,8 @@ def open_books(
     over = {(one.target, one.granted) for one in sights if one.is_over}
     there = [one for one in ledger.reservations if (one.target, one.since) not in over]
     live = [one for one in there if one.target in asked or one.target in young]
-    running = [one for one in view.asks if one.is_running and not one.is_waiting]
+    running = [one for one in view.asks if one.is_running and not one.is_waiting and not one.is_stuck]
+    stuck = [one for one in view.asks if one.is_stuck and one.health.is_control_plane]
     starts = [one for one in ledger.starts if abs(now.wall.since(one.at).ms) < HOUR.ms]
     books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {})
     control_plane = set(view.reserved_control_plane)
@@ -147,6 +151,8 @@ def open_books(
         count(books, held.target, held.cluster, held.target in control_plane)
     for one in running:
         count(books, one.target, one.cluster, one.health.is_control_plane)
+    for one in stuck:
+        books.control_plane.setdefault(one.cluster, set()).add(one.target)
     books.letters = sum(map(letters_of, live)) + LETTERS_OF_START * len(starts)
     for start in sorted(starts):
         books.moments.setdefault(start.cluster, []).append(start.at)

@@ -33,6 +33,7 @@ class Ask(Struct, frozen=True):
     node: Ref | None = None
     health: NodeHealth = WELL
     refused: Refused | None = None  # what it was told last
+    is_stuck: bool = False  # whoever is about it waits for somebody else
 
     @property
     def cluster(self) -> str:
@@ -150,6 +151,7 @@ def ask(target: Ref, needs: list[Need], reader: Reader) -> Ask:
         is_waiting=not all(one.is_running for one in needs),
         is_running=any(one.is_running for one in needs),
         node=node,
+        is_stuck=all(one.is_running and one.is_stuck for one in needs),
         health=health_of(node, reader),
         refused=told if isinstance(told, Refused) else None,
     )

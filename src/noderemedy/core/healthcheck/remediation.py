@@ -25,6 +25,7 @@ from noderemedy.core.healthcheck.facts import BY_CHECK, VerdictFact, machine_of
 from noderemedy.core.healthcheck.modes import MODES, Way, told_by, way_of
 from noderemedy.core.healthcheck.remediationgates import AFTER_BUDGET, BEFORE_BUDGET, GATES, SILENT, check_may_act
 from noderemedy.core.healthcheck.remediationview import CHECKS_OF, NAME, RemediationView, authors_of, sees
+from noderemedy.core.slots import begun_at, settled
 from noderemedy.model.actions import (
     ClaimRepair,
     Confirm,
@@ -43,17 +44,23 @@ from noderemedy.model.ids import CLUSTER, INCIDENT, LEASE, NODE, OPENSHIFT_HEALT
 from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import EXTERNALLY_REMEDIATED, HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED, Graded
 from noderemedy.model.observer import OBSERVER
-from noderemedy.model.reasons import AnotherRepair, HealthTold, RemediationGoesOn, RemediationWithdrawn
+from noderemedy.model.reasons import AnotherRepair, HealthTold, RemediationGoesOn, RemediationWithdrawn, RepairOverdue
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.request import FOLLOWED
 from noderemedy.model.room import Index, Passage, Present, Reader, Room
 from noderemedy.model.serving import UNSERVED
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.time import MINUTE, Now, Wall
 
+REPAIR_WITHIN = MINUTE * 30  # then a person is told that nobody has repaired it
 BY_AUTHOR = "machines by the check that asked"
 
 
 def decide(view: RemediationView, now: Now) -> Decision:
+    """What is told and asked for; a repair that leads to nothing does not stand in the way of the others for ever."""
+    return settled(found(view, now), view.need, now)
+
+
+def found(view: RemediationView, now: Now) -> Decision:
     """What to tell and what to ask for, by the verdict."""
     if view.governing is None:
         return withdrawn(view, now)
@@ -73,7 +80,7 @@ def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
     assert view.governing is not None
     running = running_way(view)
     if running is not None:
-        return with_telling(goes_on(view, running), view, now, running)
+        return with_telling(goes_on(view, running, now), view, now, running)
     blocked = first(BEFORE_BUDGET, view, now)
     wants = () if blocked else (need(view.at, NAME, verdict.since, is_running=False, node=view.node_at),)
     if blocked := blocked or first(AFTER_BUDGET, view, now):
@@ -83,12 +90,16 @@ def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
     return with_telling(decision, view, now, way)
 
 
-def goes_on(view: RemediationView, running: Way) -> Decision:
+def goes_on(view: RemediationView, running: Way, now: Now) -> Decision:
     """A repair that runs needs no gate and no grant to go on; another one is not started beside it."""
     assert view.governing is not None
     is_meant = running is way_of(view.governing.check, view.machine)
     reason = RemediationGoesOn(running.value) if is_meant else AnotherRepair(running.value)
-    return Decision(because=(reason,), facts=running_need(view, running))
+    due = begun_at(view.need, now) + REPAIR_WITHIN
+    if now.mono < due:
+        return Decision(because=(reason,), wake_at=due, facts=running_need(view, running))
+    overdue = RepairOverdue(running.value, REPAIR_WITHIN.ms // MINUTE.ms)
+    return Decision(because=(overdue, reason), facts=running_need(view, running))
 
 
 def running_way(view: RemediationView) -> Way | None:

@@ -22,7 +22,7 @@ from noderemedy.core.healthcheck.facts import (
     verdict_ref,
 )
 from noderemedy.core.healthcheck.words import asked_by
-from noderemedy.model.budget import Granted, Refused, answer
+from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.healthcheck import HealthCheck, TemplateRef
 from noderemedy.model.ids import CLUSTER, HEALTH_CHECK, HOST, MACHINE, OPENSHIFT_HEALTH_CHECK, Kind, Ref
@@ -60,6 +60,7 @@ class RemediationView(Struct, frozen=True):
     asked: Asked = Asked()  # means nothing where the check asks nobody
     requests: RequestView | None = None  # None: nobody asked for any
     claim: Claim | None = None  # None: there is nothing to claim
+    need: Need | None = None  # that we stated at the last look
 
 
 def sees(key: Ref, reader: Reader) -> RemediationView | None:
@@ -92,6 +93,7 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
         asked=approvals.asked(key, reader) if governing.check.needs_approval else Asked(),
         requests=lifecycle.sees(key, machine, template_of(governing.check), NAME, reader),
         claim=claim.see(NAME, key, node_at, reader),
+        need=stated(key, NAME, reader),
     )
 
 

@@ -27,6 +27,7 @@ from noderemedy.core.metal3.cleanup import returned_node
 from noderemedy.core.metal3.needs import running_need, wanted_need
 from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees
 from noderemedy.core.metal3.waiting import for_finalizers, waiting
+from noderemedy.core.slots import settled
 from noderemedy.model.actions import (
     AddRebootAnnotation,
     BackUpNode,
@@ -119,7 +120,8 @@ def machine(view: MachineView, now: Now) -> Decision:
         or table(view, now)
     )
     needs = running_need(view, now) or decision.facts
-    return Decision(decision.actions, decision.because, decision.wake_at, episode=episode(view), facts=needs)
+    whole = Decision(decision.actions, decision.because, decision.wake_at, episode=episode(view), facts=needs)
+    return settled(whole, view.need, now)
 
 
 def table(view: MachineView, now: Now) -> Decision:

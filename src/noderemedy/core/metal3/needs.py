@@ -16,7 +16,7 @@ from noderemedy.model.time import Now, Wall
 
 def wanted_need(view: MachineView, now: Now) -> tuple[Fact, ...]:
     """Before the first act. The time of the first sign orders those who wait, and stays the same."""
-    since = view.asked_since or sick_since(view) or now.wall
+    since = asked_since(view) or sick_since(view) or now.wall
     return (need(view.ref, ROOM_NAME, since, is_running=False, node=view.node_at),)
 
 
@@ -25,7 +25,7 @@ def running_need(view: MachineView, now: Now) -> tuple[Fact, ...]:
     since = running_since(view, now)
     if since is None:
         return ()
-    return (need(view.ref, ROOM_NAME, view.asked_since or since, is_running=True, node=view.node_at),)
+    return (need(view.ref, ROOM_NAME, asked_since(view) or since, is_running=True, node=view.node_at),)
 
 
 def running_since(view: MachineView, now: Now) -> Wall | None:
@@ -35,6 +35,10 @@ def running_since(view: MachineView, now: Now) -> Wall | None:
     deleted_at = view.machine.node_deleted_at
     is_ours = isinstance(deleted_at, Wall) and view.node is None
     return deleted_at if isinstance(deleted_at, Wall) and is_ours and now.wall < deleted_at + NODE_WITHIN else None
+
+
+def asked_since(view: MachineView) -> Wall | None:
+    return view.need.since if view.need is not None else None
 
 
 def sick_since(view: MachineView) -> Wall | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from noderemedy.core.metal3 import phases
 from noderemedy.core.metal3.remediationview import PhaseSight, RemediationView, sight_ref, what_is_waited_for
 from noderemedy.model.decision import Fact
+from noderemedy.model.remediation import Phase
 from noderemedy.model.time import Mono, Now, Span, Wall
 
 
@@ -46,6 +47,15 @@ def due_on_the_wall(view: RemediationView, now: Now) -> Wall | None:
 def is_overdue(view: RemediationView, now: Now) -> bool:
     limit = phases.limit(view.remediation)
     return limit is not None and lasted(view, now) >= limit
+
+
+def rests_between_attempts(view: RemediationView, now: Now) -> bool:
+    """Whether an attempt has failed and there is a pause before the next one: nothing runs, and nobody knows for how
+    often. Such a request gives its place in the budget back, and asks anew.
+    """
+    remediation = view.remediation
+    is_waiting = remediation.progress.phase is Phase.WAITING and not remediation.progress.is_recovered
+    return is_waiting and phases.pause(remediation) > Span(0) and lasted(view, now) >= remediation.on_within
 
 
 def memory(view: RemediationView, now: Now) -> tuple[Fact, ...]:

@@ -20,6 +20,7 @@ from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import escalation, leaving, patience, phases, relics
 from noderemedy.core.metal3.emptying import emptying
+from noderemedy.core.metal3.patience import rests_between_attempts
 from noderemedy.core.metal3.remediationgates import (
     ATTENDED,
     BEFORE_AN_ATTEMPT,
@@ -48,6 +49,7 @@ from noderemedy.core.metal3.steps import (
     untaint,
     wait,
 )
+from noderemedy.core.slots import settled
 from noderemedy.model.actions import (
     BackUpNode,
     ClaimRepair,
@@ -95,8 +97,9 @@ from noderemedy.model.time import Now, Wall
 def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
-    decision = told(view, now)
-    return structs.replace(decision, episode=episode(view), facts=(*needs(view, now), *patience.memory(view, now)))
+    facts = (*needs(view, now), *patience.memory(view, now))
+    decision = structs.replace(told(view, now), episode=episode(view), facts=facts)
+    return settled(decision, view.need, now)
 
 
 def told(view: RemediationView, now: Now) -> Decision:
@@ -253,13 +256,16 @@ BEFORE_THE_BUDGET = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT)
 def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
     """A repair that runs, or would begin if budget and claim let it."""
     remediation = view.remediation
-    if view.machine is None or view.rival or remediation.is_ended:
+    is_the_owners = remediation.progress.phase is Phase.DELETING_MACHINE
+    if view.machine is None or view.rival or remediation.is_ended or is_the_owners:
         return ()
-    is_running = remediation.progress.phase in phases.RUNNING
+    rests = rests_between_attempts(view, now)
+    is_running = remediation.progress.phase in phases.RUNNING and not (rests and patience.is_overdue(view, now))
     if not is_running and (remediation.deleting or first(BEFORE_THE_BUDGET, view, now)):
         return ()
     since = remediation.created or remediation.progress.since or Wall(0)
-    return (need(view.machine.ref, NAME, since, is_running=is_running, node=view.machine.node_at),)
+    is_stuck = rests and is_running
+    return (need(view.machine.ref, NAME, since, is_running=is_running, node=view.machine.node_at, is_stuck=is_stuck),)
 
 
 def episode(view: RemediationView) -> str:

@@ -12,6 +12,7 @@ from msgspec import structs
 from noderemedy.core.claim import claimed
 from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
 from noderemedy.core.metal3 import gates
+from noderemedy.core.metal3.patience import rests_between_attempts
 from noderemedy.core.metal3.remediationview import RelicView, RemediationView, machine_refs
 from noderemedy.model.reasons import (
     AnotherRemediation,
@@ -60,8 +61,9 @@ def host_is_meant_to_be_on(view: RemediationView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
-    """Only what has not begun asks: a repair that runs goes on."""
-    return budgeted(view.answer) if view.remediation.progress.phase is Phase.NEW else None
+    """What has not begun asks, and what has rested: a repair that runs goes on."""
+    asks = view.remediation.progress.phase is Phase.NEW or rests_between_attempts(view, now)
+    return budgeted(view.answer) if asks else None
 
 
 def one_repair_per_node(view: RemediationView, now: Now) -> Blocked | None:

@@ -17,7 +17,7 @@ from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import links
 from noderemedy.core.metal3.view import MachineView, see_machine
 from noderemedy.model.actions import Guard
-from noderemedy.model.budget import Granted, Refused, answer
+from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.facts import FactValue
 from noderemedy.model.host import Hold, Host
@@ -59,6 +59,7 @@ class RemediationView(Struct, frozen=True):
     answer: Granted | Refused | None = None  # the budget's
     claim: Claim | None = None
     sight: PhaseSight | None = None  # what we knew at the last look
+    need: Need | None = None  # that we stated then
 
     @property
     def guard(self) -> Guard:
@@ -171,6 +172,7 @@ def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView
         rival=rival_of(key, remediation, machine, reader),
         answer=answer(machine.ref, reader) if machine else None,
         claim=claim.see(NAME, machine.ref, machine.node_at, reader) if machine else None,
+        need=stated(machine.ref, NAME, reader) if machine else None,
         sight=known.obj if isinstance(known := reader.read(sight_ref(key)), Present) else None,
     )
 

@@ -7,7 +7,7 @@ from msgspec import Struct
 from noderemedy.core import claim, machines
 from noderemedy.core.claim import Claim
 from noderemedy.core.metal3 import links
-from noderemedy.model.budget import Granted, Refused, answer, asked_since
+from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Host
 from noderemedy.model.ids import CLUSTER, HOST, MACHINE, Ref
@@ -15,7 +15,6 @@ from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
 from noderemedy.model.remote import Remote
 from noderemedy.model.room import Absent, Entry, Present, Reader
-from noderemedy.model.time import Wall
 
 ROOM_NAME = "annotation"
 
@@ -33,7 +32,7 @@ class MachineView(Struct, frozen=True):
     node_at: Ref | None = None
     node_entry: Entry = Absent()
     remote: Remote | None = None  # what is known of the cluster that has the Node; None: it is this one
-    asked_since: Wall | None = None  # of the need that we stated at the last look
+    need: Need | None = None  # that we stated at the last look
     told: Granted | Refused | None = None  # the budget's answer
     claim: Claim | None = None  # None: nothing is asked of this Machine
     cluster: Cluster | None = None  # the Cluster that it belongs to, where there is one
@@ -100,7 +99,7 @@ def see_machine(key: Ref, entry: Present, reader: Reader) -> MachineView:
         node_at=node_at,
         node_entry=reader.read(node_at) if node_at else Absent(),
         remote=machines.remote_of(key, machine, reader),
-        asked_since=asked_since(key, ROOM_NAME, reader),
+        need=stated(key, ROOM_NAME, reader),
         told=answer(key, reader),
         claim=claim.see(ROOM_NAME, key, node_at, reader) if machine.needs_remediation else None,
         cluster=cluster_of(key, machine, reader),

@@ -22,6 +22,7 @@ from noderemedy.core.owner.drain import can_drain, drain, is_cordoned_by_us, nod
 from noderemedy.core.owner.overdue import taken_back, told
 from noderemedy.core.owner.reading import confirm_first
 from noderemedy.core.owner.view import FINALIZER, INDEXES, NAME, WATCHES, View, sees, wakes
+from noderemedy.core.slots import settled
 from noderemedy.model.actions import (
     Action,
     ClaimRepair,
@@ -59,6 +60,7 @@ def decide(view: View, now: Now) -> Decision:
     decision = stage(view, now)
     if decision == NOTHING:
         return NOTHING
+    decision = settled(decision, view.need, now)
     return replace(decision, episode=hashlib.sha256(view.machine.uid.encode()).hexdigest()[:10])
 
 

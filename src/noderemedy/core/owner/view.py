@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from noderemedy.core import claim, machines
 from noderemedy.core.claim import Claim
-from noderemedy.model.budget import ANSWER, Granted, Refused, answer
+from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.ids import CLUSTER, LEASE, MACHINE, NODE, Ref
 from noderemedy.model.machine import Machine
@@ -44,6 +44,7 @@ class View(Struct, frozen=True):
     pods_entry: Entry = Absent()
     cluster: Cluster | None = None
     answer: Granted | Refused | None = None
+    need: Need | None = None  # that we stated at the last look
 
     @property
     def node(self) -> Node | None:
@@ -110,6 +111,7 @@ def sees(key: Ref, reader: Reader) -> View | None:
         pods_entry=reader.read(pods_at(node_at)) if node_at else Absent(),
         cluster=cluster.obj if isinstance(cluster, Present) else None,
         answer=answer(key, reader),
+        need=stated(key, NAME, reader),
     )
 
 

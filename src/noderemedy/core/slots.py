@@ -1,0 +1,58 @@
+"""The shared shelf: when a repair that runs gives its slot back, although it is not over.
+
+Called by every room that repairs, with its whole decision. A repair that had its time, does nothing any more and raises
+an alert waits for a person, or for somebody else's act, maybe for ever. A few of those must not keep all other nodes
+from being repaired: such a need is stuck. It keeps its claim, its node counts as sick, its start counts for the hour;
+but it is not in flight. When it goes on it is in flight again, without asking: what runs is never stopped halfway.
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from noderemedy.model.actions import BOOKKEEPING, READS
+from noderemedy.model.budget import Need
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.reasons import RepairStuck
+from noderemedy.model.time import MINUTE, Mono, Now
+
+GIVEN_UP_AFTER = MINUTE * 10  # by our own clock, from when we knew of the repair: a takeover only lengthens it
+
+
+def settled(decision: Decision, before: Need | None, now: Now) -> Decision:
+    """The same decision; the need of a repair that runs says since when, and whether it is stuck."""
+    at = next((at for at, fact in enumerate(decision.facts) if is_running(fact)), None)
+    if at is None:
+        return decision
+    found = decision.facts[at].value
+    assert isinstance(found, Need)
+    begun = begun_at(before, now)
+    waits = not found.is_stuck and waits_for_others(decision, before)  # what its room calls stuck needs no more words
+    is_over = now.mono >= begun + GIVEN_UP_AFTER
+    need = structs.replace(found, begun=begun, is_stuck=found.is_stuck or (waits and is_over))
+    return structs.replace(
+        decision,
+        because=(*decision.because, RepairStuck(found.target.name)) if waits and is_over else decision.because,
+        wake_at=soonest(decision.wake_at, begun + GIVEN_UP_AFTER) if waits and not is_over else decision.wake_at,
+        facts=(*decision.facts[:at], Fact(decision.facts[at].ref, need), *decision.facts[at + 1 :]),
+    )
+
+
+def waits_for_others(decision: Decision, before: Need | None) -> bool:
+    """Nothing is done, and somebody was told: now, or when it got stuck."""
+    is_idle = all(isinstance(action, (*READS, *BOOKKEEPING)) for action in decision.actions)
+    was_stuck = before is not None and before.is_stuck
+    return is_idle and (was_stuck or any(reason.alert for reason in decision.because))
+
+
+def begun_at(before: Need | None, now: Now) -> Mono:
+    """Since when we have known the repair to run."""
+    return before.begun if before is not None and before.begun is not None and before.is_running else now.mono
+
+
+def is_running(fact: Fact) -> bool:
+    return isinstance(fact.value, Need) and fact.value.is_running
+
+
+def soonest(one: Mono | None, other: Mono) -> Mono:
+    return other if one is None else min(one, other)
