@@ -32,7 +32,6 @@ from noderemedy.wire import fenceagent, fenceconfig, properties, selectortext
 
 MERGE, FILL = merging.merge, placeholders.fill
 ANYTHING = re.compile(r".*", re.DOTALL)
-NOTHING_MATCHES = re.compile(r"(?!)")
 
 READING = (
     Sabotage(
@@ -67,12 +66,12 @@ READING = (
     ),
     Sabotage(
         "a password may stand in the open",
-        set_to(fenceconfig, "PASSWORD", NOTHING_MATCHES),
+        set_to(fenceconfig, "is_secret", lambda name: False),
         (test_fenceconfig.test_a_password_in_the_open_is_refused_and_forgotten, test_fenceconfig.test_no_data_raises),
     ),
     Sabotage(
         "every parameter is a password",
-        set_to(fenceconfig, "PASSWORD", ANYTHING),
+        set_to(fenceconfig, "is_secret", lambda name: True),
         (test_fenceconfig.test_other_parameters_are_no_passwords,),
     ),
     Sabotage(

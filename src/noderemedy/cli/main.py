@@ -35,6 +35,7 @@ COMMANDS: dict[str, Lazy] = {
     "plan": Lazy("noderemedy.cli.plan", "Show what would be done, and why; change nothing."),
     "explain": Lazy("noderemedy.cli.explain", "Why is nothing done for a node, what comes next, and when."),
     "history": Lazy("noderemedy.cli.history", "What happened to nodes, and what was done about it."),
+    "agents": Lazy("noderemedy.cli.agents", "Which fence agents are installed, what they take, and forms to fill."),
     "manager": Lazy("noderemedy.cli.manager", "Run the manager: repair nodes until it is stopped."),
     "lab": Lazy("noderemedy.cli.lab", "A whole cluster on this machine, to watch a repair."),
     "import": Lazy(

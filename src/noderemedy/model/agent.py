@@ -6,6 +6,7 @@ The description is a pseudo-object: a program asks the installed agent (`Describ
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 
 from msgspec import Struct
@@ -14,6 +15,11 @@ from noderemedy.model.decision import FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
 
 AGENT = Kind(FACTS, "FenceAgent")
+# What agents call their passwords. Their metadata does not mark them.
+PASSWORD = re.compile(
+    r"(.*[_-])?(pass(word|wd|phrase)?|token|secret|(secret|access|api)[_-]?key|community|hexadecimal[_-]kg)",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 class Sort(Enum):
@@ -65,6 +71,11 @@ class AgentDescription(FactValue, frozen=True):
         named = {one.name: one for one in self.parameters}
         newer = {one.obsoletes: one for one in self.parameters if one.obsoletes}
         return newer.get(name) or named.get(name)
+
+
+def is_secret(parameter: str) -> bool:
+    """Whether the value of a parameter is nobody's business."""
+    return PASSWORD.fullmatch(parameter) is not None
 
 
 def agent_ref(name: str) -> Ref:

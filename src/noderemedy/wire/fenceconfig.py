@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from difflib import get_close_matches
 
+from noderemedy.model.agent import is_secret
 from noderemedy.model.fenceconfig import (
     CONFIG_NAME,
     TEMPLATE_NAME,
@@ -52,11 +53,6 @@ METHOD = re.compile(r"[A-Za-z0-9]([A-Za-z0-9_.\-]{0,61}[A-Za-z0-9])?", re.ASCII)
 AGENT = re.compile(r"fence_[A-Za-z0-9_\-]{1,60}", re.ASCII)
 CLUSTER = re.compile(r"[a-z0-9][-a-z0-9.]*/[a-z0-9][-a-z0-9.]*", re.ASCII)
 COVERED = re.compile(r"(storageClass|driver|volume)/[A-Za-z0-9][-A-Za-z0-9_.]{0,252}", re.ASCII)
-# What agents call their passwords. Their metadata does not mark them.
-PASSWORD = re.compile(
-    r"(.*[_-])?(pass(word|wd|phrase)?|token|secret|(secret|access|api)[_-]?key|community|hexadecimal[_-]kg)",
-    re.ASCII | re.IGNORECASE,
-)
 PATIENCE_MIN, PATIENCE_MAX = Span.seconds(5), MINUTE * 60
 KDUMP_DEFAULT = MINUTE * 5
 YES, NO = ("1", "yes", "on", "true"), ("0", "no", "off", "false")
@@ -126,7 +122,7 @@ class RecipeReading:
                 return SecretParameter(one.key, at[1], at[3])
             self._wrong(one, f"the reference to a Secret cannot be read; write {one.key}=secret:NAME/KEY")
             return None
-        if PASSWORD.fullmatch(one.key) and one.value:
+        if is_secret(one.key) and one.value:
             remedy = f"put it into a Secret of this namespace and write {one.key}=secret:NAME/KEY"
             self._wrong(one, f"a secret is never written into a ConfigMap; {remedy}")
             return None

@@ -33,6 +33,7 @@ METHODS: list[tuple[str, str]] = [  # fence-method-m, the problem
     (f"{PLUGGED}\nmethod=cycle", f"{M}: parameter method: whether a cycle happened cannot be verified; write onoff"),
     (f"{PLUGGED}\nipport=", f"{M}: parameter ipport: '' is not a whole number"),
     ("agent=fence_pdu\nip=\nplug=1\nusername=u", f"{M}: parameter ip: it is empty; write its value"),
+    ("agent=fence_pdu\nip=<ip>\nplug=1\nusername=u", f"{M}: parameter ip: '<ip>' is still to be filled in"),
     (f"{PLUGGED}\nmissing_as_off=1", f"{M}: parameter missing_as_off: a mistyped plug would count as switched off"),
     (f"{PLUGGED}\npassword_script=/x", f"{M}: parameter password_script: it names a program"),
     (f"{PLUGGED}\nrack_path=/x", f"{M}: parameter rack_path: it names a program"),

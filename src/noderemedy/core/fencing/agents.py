@@ -21,6 +21,7 @@ TRUE, FALSE = ("1", "yes", "on", "true"), ("0", "no", "off", "false")
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,3})?", re.ASCII)
 LETTERS_MAX = 60
+TO_FILL = re.compile(r"<[^<>]*>")  # as forms have it
 DEEDS = {Step.ISOLATION: (Deed.OFF,), Step.POWER_MANAGEMENT: (Deed.OFF, Deed.ON), Step.RECOVERY: (Deed.ON,)}
 PROGRAM = "it names a program or a file that would be used with our own rights; leave it out"
 REFUSED: dict[str, str] = {
@@ -147,6 +148,8 @@ def refused(parameter: Parameter, value: str | SecretParameter) -> str:
 def mistyped(parameter: Parameter, value: str) -> str:
     """What is wrong with a value; "" if nothing is."""
     shown = repr(value[:LETTERS_MAX])
+    if TO_FILL.fullmatch(value):
+        return f"{shown} is still to be filled in"
     match parameter.sort:
         case Sort.BOOLEAN if value.lower() not in (*TRUE, *FALSE):
             return f"{shown} is neither true nor false; write 1 or 0"

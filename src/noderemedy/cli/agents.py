@@ -1,0 +1,79 @@
+"""`node-remedy agents`: which fence agents are installed here, what one of them takes, and a form to be filled in."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+import click
+
+from noderemedy.cli import options
+from noderemedy.core.fencing import forms
+from noderemedy.core.fencing.scopes import scope_of, unfit
+from noderemedy.drivers.fence.agents import folders, installed
+from noderemedy.manager.describing import describe_here
+from noderemedy.model.agent import AgentDescription, Parameter
+from noderemedy.model.errors import Permanent
+
+
+class NoAgent(Permanent):
+    """There is no such agent here, or it says nothing of itself."""
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--form", is_flag=True, help="Print ConfigMaps and a Secret for this agent, ready to be filled in.")
+@options.as_json
+def agents(name: str | None, form: bool, is_json: bool) -> None:
+    """List the fence agents that are installed on this machine; with a NAME, say what that one takes.
+
+    With --json the parameters are a JSON schema, from which a form can be drawn.
+    """
+    if name is None:
+        if form:
+            raise click.UsageError("--form needs the name of an agent")
+        show_all(installed(folders("", os.environ)), is_json)
+        return
+    found = described(name)
+    if is_json:
+        click.echo(json.dumps(forms.schema(found), indent=2, ensure_ascii=False))
+    elif form:
+        click.echo(forms.form(found), nl=False)
+    else:
+        show(found)
+
+
+def described(name: str) -> AgentDescription:
+    found = describe_here(name)
+    if found is None:
+        remedy = "node-remedy agents lists what is; on Debian the package fence-agents brings them"
+        raise NoAgent(f"{name} is not installed here; {remedy}")
+    if found.problem:
+        raise NoAgent(f"{name}: {found.problem}; it cannot be used")
+    return found
+
+
+def show_all(names: tuple[str, ...], is_json: bool) -> None:
+    if is_json:
+        click.echo(json.dumps(list(names), indent=2))
+        return
+    for name in names:
+        click.echo(name)
+    click.echo(f"{len(names)} fence agents are installed here.", err=True)
+
+
+def show(agent: AgentDescription) -> None:
+    click.echo(f"{agent.name}: {agent.about}")
+    click.echo(unfit(agent) or f"switches {scope_of(agent, {}).value}")
+    rows = [cells(one) for one in forms.usable(agent)]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else []
+    for row in rows:
+        words = "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False))
+        click.echo(f"  {words}  {row[3]}".rstrip())
+
+
+def cells(one: Parameter) -> tuple[str, str, str, Any]:
+    kind = "|".join(one.options) if one.options else one.sort.value
+    state = "required" if one.is_required else f"default {one.default}" if one.default else ""
+    return one.name, kind, state, one.about

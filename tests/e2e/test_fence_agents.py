@@ -1,0 +1,80 @@
+"""All fence agents that are installed here: their metadata is read, and a filled form of each is a plan.
+
+Needs the distribution's fence agents (scripts/e2e-packages). Those that cannot fence, or say nothing, are named here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+from tests.cli.test_plan_fencing import CASES, EXAMPLES, NODES, plans
+from tests.core.fencing.test_forms import fill, problems_of
+
+from noderemedy.core.fencing import configs, describing, plan
+from noderemedy.core.fencing.scopes import unfit
+from noderemedy.drivers.fence.agents import folders, installed
+from noderemedy.manager.describing import describe
+from noderemedy.manager.plan import look_at
+from noderemedy.manager.sources import objects
+from noderemedy.model.agent import AgentDescription
+from noderemedy.model.time import Wall
+
+WHERE = folders("", os.environ)
+NAMES = installed(WHERE)
+FEWEST = 80  # as many as Debian brings
+SILENT = {"fence_ack_manual"}  # asks a person by hand, and has no metadata
+UNFIT = {
+    *("fence_compute", "fence_crosslink", "fence_evacuate", "fence_heuristics_ping", "fence_kdump", "fence_sbd"),
+    *("fence_ovh", "fence_rcd_serial"),  # cannot be asked for the status
+}
+pytestmark = pytest.mark.skipif(not NAMES, reason="no fence agents; scripts/e2e-packages brings them")
+
+
+@pytest.fixture(scope="module")
+def agents() -> dict[str, AgentDescription]:
+    """All that is installed, asked four at a time."""
+
+    async def all_of_them() -> list[AgentDescription | None]:
+        lanes = asyncio.Semaphore(4)
+
+        async def one(name: str) -> AgentDescription | None:
+            async with lanes:
+                return await describe(name, WHERE)
+
+        return list(await asyncio.gather(*map(one, NAMES)))
+
+    return {found.name: found for found in asyncio.run(all_of_them()) if found is not None}
+
+
+@pytest.mark.timeout(300)
+def test_the_metadata_of_all_agents_is_read(agents: dict[str, AgentDescription]) -> None:
+    """The exceptions are known by name."""
+    assert len(agents) >= FEWEST
+    assert SILENT & set(NAMES) == {name for name, one in agents.items() if one.problem}
+    assert UNFIT & set(NAMES) == {name for name, one in agents.items() if not one.problem and unfit(one)}
+    assert all(one.parameters and one.actions for one in agents.values() if not one.problem)
+
+
+@pytest.mark.timeout(300)
+def test_a_filled_form_of_each_agent_is_a_plan(agents: dict[str, AgentDescription]) -> None:
+    """Whatever the agent is: its form asks for all that it needs, and for nothing that is refused."""
+    fit = {name: one for name, one in agents.items() if name not in SILENT | UNFIT}
+
+    assert {} == {name: found for name, one in fit.items() if (found := problems_of(one, fill(one)))}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("example", CASES)
+def test_the_examples_fit_the_real_agents(example: str, agents: dict[str, AgentDescription], tmp_path: Path) -> None:
+    """As the plain tests show them with invented ones."""
+    nodes = tmp_path / "nodes.yaml"
+    nodes.write_text(yaml.safe_dump_all(NODES), encoding="utf-8")
+    found = objects((str(EXAMPLES / example), str(nodes)), lambda: b"")
+    done, _ = look_at(found, Wall(0), (plan.ROOM, describing.ROOM, configs.ROOM), agents.get)
+
+    assert plans(done)
+    assert [] == [one.problems for one in plans(done) if one.problems]
