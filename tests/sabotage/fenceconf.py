@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
-from tests.core.fencing import test_plan, test_refusals
+from tests.core.fencing import test_forms, test_plan, test_refusals
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_fenceagent, test_fenceconfig, test_properties, test_selectortext
 
@@ -16,6 +16,7 @@ from noderemedy.core.fencing import (
     describing,
     documents,
     drafting,
+    forms,
     merging,
     placeholders,
     plan,
@@ -238,4 +239,29 @@ PLANNING = (
         (test_plan.test_a_document_for_nobody_says_so,),
     ),
 )
-SABOTAGES = (*READING, *PLANNING)
+FORMS = (
+    Sabotage(
+        "what is to be filled in is a value",
+        set_to(agents, "TO_FILL", re.compile(r"(?!)")),
+        (test_forms.test_an_empty_form_is_refused, test_refusals.test_a_wrong_method_is_refused),
+    ),
+    Sabotage(
+        "secrets stand in the form",
+        set_to(forms, "is_secret", lambda name: False),
+        (
+            test_forms.test_what_is_required_comes_first_and_secrets_are_references,
+            test_forms.test_the_schema_says_what_is_secret_and_what_is_a_place,
+        ),
+    ),
+    Sabotage(
+        "everything is shared",
+        set_to(forms, "is_own", lambda one, has_plug, names: False),
+        (test_forms.test_a_filled_form_is_a_plan, test_forms.test_a_plan_of_a_form_switches_what_was_written),
+    ),
+    Sabotage(
+        "what is refused is offered",
+        set_to(forms, "refused", lambda one, value: ""),
+        (test_forms.test_what_is_required_comes_first_and_secrets_are_references,),
+    ),
+)
+SABOTAGES = (*READING, *PLANNING, *FORMS)
