@@ -50,8 +50,9 @@ test: $(STAMP) ## All tests that need only Python packages; under 5 minutes on t
 
 # Packages are installed where that is possible and named where it is not; what is still missing afterwards
 # shows as a skip, by name, in the summary at the end. With CI=true a skip is a failure (tests/conftest.py).
-e2e: $(STAMP) ## Tests against a real Kubernetes control plane, which is built once into a cache
+e2e: $(STAMP) ## Tests against real devices and a real Kubernetes control plane, which is built once into a cache
 	bash scripts/e2e-packages
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,e2e]' || echo "e2e: some devices are missing" >&2
 	$(BIN)/python scripts/controlplane/build.py
 	$(BIN)/pytest -m e2e $(ARGS)
 

@@ -54,6 +54,7 @@ class Ended(Struct, frozen=True):
         return STATUS_SAYS.get(self.exit_code, Power.UNKNOWN) if self.exit_code is not None else Power.UNKNOWN
 
 
+LOGIN = ("username", "login", "password", "passwd", "access_key", "secret_key", "community", "identity_file", "privlvl")
 # Which parameters to look at, by what the agent says. The first row that fits is shown.
 HINTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
     (
@@ -86,6 +87,9 @@ HINTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
         ("plug", "port", "systems_uri", "nodename", "key", "devices"),
     ),
 )
+# What to look at when its words tell nothing. Some agents say the same of a wrong password and of a wrong outlet.
+USUAL = ("ip", "ipaddr", "auth-url", "auth_url", "region", "plug", "port", "systems_uri", "devices", "nodename", *LOGIN)
+WORDLESS = re.compile(r"correct plug status|plug is not available|powerstate", re.IGNORECASE)
 
 
 def gist(output: str) -> str:
@@ -103,9 +107,9 @@ def hint(order: Order, words: str) -> str:
         secret.parameter: f"{secret.parameter} (secret {secret.secret}, key {secret.key})" for secret in order.secrets
     }
     named = {name: name for name, _ in order.parameters} | held
-    for pattern, parameters in HINTS:
-        there = [named[name] for name in parameters if name in named]
-        if there and pattern.search(words):
+    rows = [parameters for pattern, parameters in HINTS if pattern.search(words) and not WORDLESS.search(words)]
+    for parameters in (*rows, USUAL):
+        if there := [named[name] for name in parameters if name in named]:
             return f"; look at {'parameter' if len(there) == 1 else 'parameters'} {', '.join(there)}"
     return ""
 
