@@ -35,10 +35,12 @@ case "$2 $3" in
 "set power")
   [ -f $folder/lies ] && cp $folder/lies $folder/left
   [ -f $folder/ignores ] && exit 0
-  if [ -f $folder/acts-after ]; then (sleep $(cat $folder/acts-after); echo $4 > $folder/state) & else echo $4 > $folder/state; fi;;
+  if [ -f $folder/acts-after ]; then
+    (sleep $(cat $folder/acts-after); echo $4 > $folder/state) &
+  else echo $4 > $folder/state; fi;;
 esac
 exit 0
-"""  # noqa: E501
+"""
 
 
 class Bmc(Device):
