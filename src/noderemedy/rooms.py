@@ -10,6 +10,8 @@ from noderemedy.core.budget import status as budget_status
 from noderemedy.core.fencing import configs as fence_configs
 from noderemedy.core.fencing import describing
 from noderemedy.core.fencing import plan as fence_plan
+from noderemedy.core.fencing import fence
+from noderemedy.core.fencing import request as fence_request
 from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
 from noderemedy.core.incident import diary, records, shelf
 from noderemedy.core.metal3 import annotation
@@ -33,6 +35,8 @@ ROOMS: tuple[Room, ...] = (
     fence_plan.ROOM,
     describing.ROOM,
     fence_configs.ROOM,
+    fence.ROOM,
+    fence_request.ROOM,
     health.ROOM,
     budget.ROOM,
     diary.ROOM,

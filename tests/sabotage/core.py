@@ -33,12 +33,12 @@ from tests.sabotage.running import Harm, Sabotage, item_to, set_to
 from tests.sim import test_decoding
 from tests.wire import test_answers, test_objects, test_requests
 
-from noderemedy.core import safety
+from noderemedy.core import backup, safety
 from noderemedy.core.budget import grants
 from noderemedy.core.gates import Blocked, unpaused
 from noderemedy.core.healthcheck.facts import VerdictFact
 from noderemedy.core.machines import MACHINE_KINDS
-from noderemedy.core.metal3 import annotation, backup, cleanup, gates, links, view, waiting
+from noderemedy.core.metal3 import annotation, cleanup, gates, links, view, waiting
 from noderemedy.core.metal3.annotation import TABLE, Says, row
 from noderemedy.engine import cache, ledger, loop, queue, telling, trace
 from noderemedy.model import actions, meta, reasons, time

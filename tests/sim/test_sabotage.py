@@ -9,9 +9,10 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
+from noderemedy.core import backup
 from noderemedy.core.incident import aspects, diary, ending, records
 from noderemedy.core.incident.aspects import ASPECTS
-from noderemedy.core.metal3 import annotation, backup, cleanup, leaving, phases
+from noderemedy.core.metal3 import annotation, cleanup, leaving, phases
 from noderemedy.core.metal3.annotation import ANSWERS, Says
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine

@@ -53,7 +53,8 @@ EVIDENCE = FenceEvidence(
     freeing_since=ago(6),
     storage_freed_at=ago(5),
     backup=NodeBackup("n", (("rack", "1"),)),
-    back_since=ago(1),
+    on_since=ago(1),
+    heard_since=ago(2),
 )
 JOB = a_job(said="refused", is_lost=True, state=RunState.FAILED, attempt=2, restart=1)
 STATUS = a_status(

@@ -10,11 +10,14 @@ from __future__ import annotations
 from noderemedy.model.host import Hold, Host, Power
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
-from noderemedy.model.proof import InstanceGone, PoweredOff, Subject
+from noderemedy.model.proof import Attested, FencedOff, InstanceGone, PoweredOff, StorageFenced, Subject
 from noderemedy.model.room import Absent, Present
-from noderemedy.model.time import Mono, Now, Span
+from noderemedy.model.run import Power as PlugPower
+from noderemedy.model.run import Run, RunState
+from noderemedy.model.time import Mono, Now, Span, Wall
 
 FRESH = Span.seconds(5)
+FRESH_RUN = Span.seconds(60)  # a device was asked so long ago at most, counted from before the question
 INFRASTRUCTURE, DELETED = "InfrastructureReady", "Deleted"  # how Cluster API says that an instance is gone
 
 
@@ -83,6 +86,71 @@ def instance_gone(node: Node, machine_entry: Present, keeper: str, now: Now) -> 
         provider_id=machine.provider_id,
         seen_at=now.wall,
     )
+
+
+def fenced_off(
+    node_entry: Present, subject: Subject, asked: tuple[tuple[str, Run | None], ...], now: Now
+) -> FencedOff | None:
+    """Proof that the boot `subject` is over, because all that powers its node is off; else None.
+
+    `asked` has every method that can switch the node off, with the last run that asked its device. Each must have been
+    asked just now, after the command, and have said off (races R31, R35). The Node must be that very boot, as a live
+    read shows, and must not be heard: a node that reports while its plug is off hangs on another plug (race R32).
+    """
+    if not asked or not is_subject(node_entry, subject, now) or is_heard(node_entry.obj):
+        return None
+    if not all(is_off_just_now(run, now) for _, run in asked):
+        return None
+    runs = tuple(run.id for _, run in asked if run is not None)
+    return FencedOff(subject, tuple(method for method, _ in asked), runs, now.wall)
+
+
+def storage_fenced(
+    node_entry: Present,
+    subject: Subject,
+    asked: tuple[tuple[str, Run | None], ...],
+    covers: tuple[str, ...],
+    now: Now,
+) -> StorageFenced | None:
+    """Proof that the boot `subject` cannot write to what `covers` names, and to nothing else; else None.
+
+    The node may well be heard: it is cut off from its storage, not from its power.
+    """
+    if not asked or not covers or not is_subject(node_entry, subject, now):
+        return None
+    if not all(is_off_just_now(run, now) for _, run in asked):
+        return None
+    return StorageFenced(subject, tuple(method for method, _ in asked), covers, now.wall)
+
+
+def attested(
+    node_entry: Present, subject: Subject, by: str, at: Wall, word: str, now: Now, *, may_be_heard: bool = False
+) -> Attested | None:
+    """Proof by somebody's word for this very boot; else None. Who gives it is checked where it is written.
+
+    A person who says that a node is off is contradicted by a node that reports. An administrator's configuration
+    (`clean-resource`) says that a remedy made the node safe, whatever its kubelet says.
+    """
+    if not by or not is_subject(node_entry, subject, now) or (is_heard(node_entry.obj) and not may_be_heard):
+        return None
+    return Attested(subject, by, at, word)
+
+
+def is_subject(node_entry: Present, subject: Subject, now: Now) -> bool:
+    """Whether a live read of just now shows that very boot of that very Node."""
+    node = node_entry.obj
+    assert isinstance(node, Node)
+    is_named = bool(subject.node_uid and subject.boot_id)
+    return (
+        is_named and is_confirmed(node_entry, now) and (node.uid, node.boot_id) == (subject.node_uid, subject.boot_id)
+    )
+
+
+def is_off_just_now(run: Run | None, now: Now) -> bool:
+    """Whether a device was asked just now, and said off."""
+    if run is None or run.state is not RunState.DONE or run.power is not PlugPower.OFF:
+        return False
+    return run.begun.ms > 0 and now.mono.since(run.begun) <= FRESH_RUN
 
 
 def is_stated_gone(machine: Machine) -> bool:

@@ -20,7 +20,7 @@ from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.machineconditions import Conditions
 from noderemedy.model.node import NodeBackup, OutOfService, Taint
 from noderemedy.model.nodefence import FenceSpec, FenceStatus
-from noderemedy.model.proof import Proof, Subject
+from noderemedy.model.proof import Proof, StorageFenced, Subject
 from noderemedy.model.remediation import Progress
 from noderemedy.model.replacement import Replacement
 from noderemedy.model.run import Order
@@ -131,6 +131,7 @@ class DeleteNode(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         demand_proof(self.proof, Subject(self.guard.uid, self.boot_id))
+        demand_whole(self.proof)
 
 
 class TaintOutOfService(Struct, frozen=True):
@@ -145,6 +146,7 @@ class TaintOutOfService(Struct, frozen=True):
 
     def __post_init__(self) -> None:
         demand_proof(self.proof, Subject(self.guard.uid, self.boot_id))
+        demand_whole(self.proof)
 
 
 class UntaintOutOfService(Struct, frozen=True):
@@ -463,3 +465,9 @@ def demand_proof(proof: object, subject: Subject) -> None:
         raise Bug(f"freeing needs a proof, got {type(proof).__name__}")
     if not subject.node_uid or proof.subject != subject:
         raise Bug(f"the proof is for {proof.subject}, not for {subject}")
+
+
+def demand_whole(proof: Proof) -> None:
+    """Refuse to free a whole node on a proof that covers some of its volumes only."""
+    if isinstance(proof, StorageFenced):
+        raise Bug("a storage fence frees pods of its own volumes, never the whole node")

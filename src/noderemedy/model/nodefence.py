@@ -72,7 +72,8 @@ class FenceEvidence(Struct, frozen=True):
     freeing_since: Wall | None = None
     storage_freed_at: Wall | None = None  # what a storage fence covered was freed
     backup: NodeBackup | None = None  # of a Node that was deleted to free its workload
-    back_since: Wall | None = None  # the node was seen well again
+    on_since: Wall | None = None  # freed, or not to be freed any more: from here on power comes back
+    heard_since: Wall | None = None  # switched off, and the node still reports
 
 
 class FenceStatus(Struct, frozen=True):

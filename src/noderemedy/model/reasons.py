@@ -850,6 +850,377 @@ class HostUnmarked(Reason, frozen=True):
         return f"a node runs on host {self.host} again: our mark goes"
 
 
+class FenceInvalid(Reason, frozen=True):
+    """A NodeFence or FenceRemediation says something that cannot be read."""
+
+    alert: ClassVar[bool] = True
+    name: str
+    problem: str
+
+    def note(self) -> str:
+        return f"{self.name}: {self.problem}; nothing is begun before that is mended"
+
+
+class FencePlanMissing(Reason, frozen=True):
+    """No configuration says how this node can be fenced."""
+
+    alert: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return (
+            f"node {self.node} has no fence configuration: write ConfigMap node-remedy-system/fence-config-{self.node}"
+        )
+
+
+class FencePlanBroken(Reason, frozen=True):
+    """The configuration that says how this node can be fenced has mistakes."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    problem: str
+    problems: int
+
+    def note(self) -> str:
+        return f"node {self.node} cannot be fenced: {self.problem}" + (
+            f" (and {self.problems - 1} more)" if self.problems > 1 else ""
+        )
+
+
+class FencedNodeMissing(Reason, frozen=True):
+    """There is no Node of the name that a NodeFence gives."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"there is no node {self.node}: nothing to fence"
+
+
+class FencedNodeReplaced(Reason, frozen=True):
+    """The Node is another one, or has booted, since the flow began: what was wanted of it is over."""
+
+    alert: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} is not the one, or not the boot, that was to be fenced: nothing of it is freed"
+
+
+class LeftToOther(Reason, frozen=True):
+    """Somebody else is about to remove this node."""
+
+    node: str
+    who: str
+
+    def note(self) -> str:
+        return f"{self.who} is removing node {self.node}: it is left to them"
+
+
+class FenceDelayed(Reason, frozen=True):
+    """A delay of the NodeFence runs, or a pause between two tries."""
+
+    quiet: ClassVar[bool] = True
+    what: str
+    until: Wall
+
+    def note(self) -> str:
+        return f"waiting until {self.until} before {self.what}"
+
+
+class FenceMoves(Reason, frozen=True):
+    """A NodeFence goes from one state of the automaton to the next."""
+
+    node: str
+    state: str
+    why: str
+
+    def note(self) -> str:
+        return f"fencing node {self.node}: {self.state}: {self.why}"
+
+
+class FenceStepFailed(Reason, frozen=True):
+    """One try of a step failed."""
+
+    node: str
+    step: str
+    why: str
+
+    def note(self) -> str:
+        return f"fencing node {self.node}: {self.step} failed: {self.why}"
+
+
+class FenceGivenUp(Reason, frozen=True):
+    """All tries and all restarts of a fence are used up."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    step: str
+    why: str
+
+    def note(self) -> str:
+        remedy = f"mend the cause, or switch the node off and run: node-remedy attest {self.node}"
+        return f"node {self.node} could not be fenced ({self.step}: {self.why}): {remedy}"
+
+
+class FenceStopped(Reason, frozen=True):
+    """A person stopped the fence."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"the fence of node {self.node} is stopped: no new step begins and nothing more is freed"
+
+
+class FenceReleased(Reason, frozen=True):
+    """A NodeFence was deleted, and what it had done is undone."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} is released: isolation is undone"
+
+
+class FenceSucceeded(Reason, frozen=True):
+    """A node was fenced and is back."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} is back and recovered"
+
+
+class FenceExpires(Reason, frozen=True):
+    """A fence that is over is forgotten."""
+
+    logged: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return f"the fence of node {self.node} is over: deleting it"
+
+
+class NodeTerminated(Reason, frozen=True):
+    """The instance of a node was ended for good."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"the instance of node {self.node} is off for good and its Node is gone"
+
+
+class CordoningNode(Reason, frozen=True):
+    """A node is marked as unschedulable."""
+
+    logged: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return f"marking node {self.node} as unschedulable"
+
+
+class UncordoningNode(Reason, frozen=True):
+    """Our own cordon is taken off."""
+
+    logged: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return f"marking node {self.node} as schedulable again"
+
+
+class RunOrdered(Reason, frozen=True):
+    """A run of a fence agent was recorded."""
+
+    logged: ClassVar[bool] = True
+    node: str
+    method: str
+    deed: str
+
+    def note(self) -> str:
+        return f"node {self.node}: ordering {self.deed} by {self.method}"
+
+
+class RunUnderWay(Reason, frozen=True):
+    """A fence agent runs."""
+
+    quiet: ClassVar[bool] = True
+    method: str
+    deed: str
+
+    def note(self) -> str:
+        return f"{self.method}: {self.deed} is under way"
+
+
+class RunLost(Reason, frozen=True):
+    """A run was ordered by a manager that is gone; it may still be under way."""
+
+    method: str
+    deed: str
+    until: Wall
+
+    def note(self) -> str:
+        return f"{self.method}: {self.deed} was ordered by another manager and may be under way until {self.until}"
+
+
+class RunEnded(Reason, frozen=True):
+    """A run of a fence agent ended."""
+
+    node: str
+    method: str
+    deed: str
+    state: str
+    said: str
+
+    def note(self) -> str:
+        return f"node {self.node}: {self.deed} by {self.method}: {self.state}" + (f": {self.said}" if self.said else "")
+
+
+class NodeStillHeard(Reason, frozen=True):
+    """Everything that powers the node is off, and Kubernetes has not noticed yet."""
+
+    quiet: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} is switched off and still called Ready: waiting until nobody hears it"
+
+
+class PlugContradicted(Reason, frozen=True):
+    """All plugs say off, and the node still reports: it hangs on other plugs."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    methods: str
+
+    def note(self) -> str:
+        wrong = "its configuration names the wrong device; nothing is freed"
+        return f"{self.methods} said off, and node {self.node} still reports: {wrong}"
+
+
+class ProvenFenced(Reason, frozen=True):
+    """It is proven that the node cannot write: what ran on it is freed."""
+
+    node: str
+    proof: str
+
+    def note(self) -> str:
+        return f"node {self.node} cannot write any more ({self.proof}): freeing its workload"
+
+
+class FenceProvesNothing(Reason, frozen=True):
+    """The node was fenced as configured, and that proves nothing: nothing is freed."""
+
+    alert: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return f"nothing proves that node {self.node} is off: its workload is not freed"
+
+
+class FenceFreeingOverdue(Reason, frozen=True):
+    """Pods or volumes of a node that is off do not go."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    since: Wall
+
+    def note(self) -> str:
+        return f"pods or volumes of node {self.node} have not gone since {self.since}: powering it on all the same"
+
+
+class PowerComesBack(Reason, frozen=True):
+    """Freed, or not to be freed: the node is powered on again."""
+
+    logged: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return f"powering node {self.node} on again"
+
+
+class PowerLeftOff(Reason, frozen=True):
+    """Something that we switched off does not come on."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    methods: str
+
+    def note(self) -> str:
+        return f"node {self.node}: {self.methods} does not come on again; switch it on by hand"
+
+
+class StorageStaysFenced(Reason, frozen=True):
+    """Behind a storage fence pods were freed, and the node has not booted since: it stays cut off."""
+
+    alert: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        why = "pods were freed behind that fence; reboot it or switch it off"
+        return f"node {self.node} stays cut off from its storage: {why}"
+
+
+class AttestationUnreadable(Reason, frozen=True):
+    """A person's word that a node is off cannot be read."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+
+    def note(self) -> str:
+        return f"node-remedy.dev/attested-off cannot be read ({self.problem}): run node-remedy attest"
+
+
+class AttestationOfAnotherBoot(Reason, frozen=True):
+    """A person's word is about another boot, or the node reports."""
+
+    node: str
+    by: str
+
+    def note(self) -> str:
+        return (
+            f"what {self.by} attests does not hold for node {self.node}: it is about another boot, or the node reports"
+        )
+
+
+class FenceAsked(Reason, frozen=True):
+    """A FenceRemediation has the node of its machine fenced."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"having node {self.node} fenced"
+
+
+class FenceTaken(Reason, frozen=True):
+    """Somebody else\'s NodeFence of this node is there."""
+
+    node: str
+    by: str
+
+    def note(self) -> str:
+        return f"node {self.node} has a NodeFence of {self.by or 'a person'} already"
+
+
+class WaitingForFence(Reason, frozen=True):
+    """The NodeFence is at work."""
+
+    quiet: ClassVar[bool] = True
+    node: str
+    state: str
+
+    def note(self) -> str:
+        return f"the fence of node {self.node} is {self.state}"
+
+
+class FenceCalledOff(Reason, frozen=True):
+    """The request for a fence was deleted."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"the fence of {self.node} is called off: power comes back, isolation is undone"
+
+
 class ActionFailed(Reason, frozen=True):
     """An action did not succeed and is tried again."""
 

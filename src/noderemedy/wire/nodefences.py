@@ -261,7 +261,8 @@ def read_evidence(tree: Any) -> FenceEvidence:
         freeing_since=moment(found.get("freeingSince")),
         storage_freed_at=moment(found.get("storageFreedAt")),
         backup=kept if isinstance(kept, NodeBackup) else None,
-        back_since=moment(found.get("backSince")),
+        on_since=moment(found.get("onSince")),
+        heard_since=moment(found.get("heardSince")),
     )
 
 
@@ -315,7 +316,8 @@ def evidence_body(seen: FenceEvidence) -> dict[str, Any]:
         "freeingSince": written(seen.freeing_since),
         "storageFreedAt": written(seen.storage_freed_at),
         "backup": backup_text(seen.backup) if seen.backup else None,
-        "backSince": written(seen.back_since),
+        "onSince": written(seen.on_since),
+        "heardSince": written(seen.heard_since),
     }
 
 

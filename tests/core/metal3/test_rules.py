@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from tests.builders import NOW
 from tests.core.metal3.strategies import views
 
+from noderemedy.core.backup import back_up
 from noderemedy.core.claim import lease_of
 from noderemedy.core.metal3.annotation import ROOM, decide
-from noderemedy.core.metal3.backup import back_up
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.model.actions import (
     IRREVERSIBLE,

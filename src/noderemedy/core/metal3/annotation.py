@@ -19,10 +19,10 @@ from enum import Enum
 from msgspec import Struct, structs
 
 from noderemedy.core import safety
+from noderemedy.core.backup import back_up
 from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import gates, links
-from noderemedy.core.metal3.backup import back_up
 from noderemedy.core.metal3.cleanup import returned_node
 from noderemedy.core.metal3.needs import running_need, wanted_need
 from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from noderemedy.core import safety
-from noderemedy.core.metal3.backup import restore
+from noderemedy.core.backup import restore
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.model.actions import Confirm, DropBackup, Guard
 from noderemedy.model.decision import Decision

@@ -9,9 +9,9 @@ from __future__ import annotations
 from msgspec import structs
 
 from noderemedy.core import freeing, safety
+from noderemedy.core.backup import back_up
 from noderemedy.core.gates import first
 from noderemedy.core.metal3 import patience, phases
-from noderemedy.core.metal3.backup import back_up
 from noderemedy.core.metal3.remediationgates import ATTENDED, NODE_SEEN
 from noderemedy.core.metal3.remediationview import NAME, RemediationView
 from noderemedy.core.metal3.steps import confirm_first, publish, wait

@@ -7,7 +7,7 @@ from tests.builders import NODE_AT, a_backup, a_node
 from tests.core.metal3.strategies import backups, nodes
 from tests.core.metal3.world import restored
 
-from noderemedy.core.metal3.backup import LIFECYCLE, back_up, kept, restore
+from noderemedy.core.backup import LIFECYCLE, back_up, kept, restore
 from noderemedy.model.node import Node, NodeBackup, Taint
 
 

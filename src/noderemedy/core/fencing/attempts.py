@@ -1,0 +1,40 @@
+"""One try after the other: a method of a step is run until it is done, within the retries of its step (S14)."""
+
+from __future__ import annotations
+
+from noderemedy.core.fencing import automaton, devices, runs
+from noderemedy.core.fencing.moves import fail, pause
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.model.decision import Decision
+from noderemedy.model.fenceplan import AgentMethod, Step
+from noderemedy.model.nodefence import FenceJob
+from noderemedy.model.run import Deed, RunState
+from noderemedy.model.time import Now
+
+
+def failures(view: FenceView, step: Step) -> list[FenceJob]:
+    """The runs of this step that failed in this flow."""
+    status = view.status
+    return [job for job in status.jobs if (job.restart, job.step) == (status.restarts, step) and is_failed(job)]
+
+
+def is_failed(job: FenceJob) -> bool:
+    return job.state is RunState.FAILED
+
+
+def attempt(view: FenceView, step: Step, method: AgentMethod, deed: Deed, now: Now) -> Decision:
+    """Run this method now, after a pause, or not any more."""
+    failed = failures(view, step)
+    if len(failed) > view.status.retries:
+        last = failed[-1]
+        return fail(view, f"{last.method}: {last.deed.value}: {last.said or 'failed'}", now)
+    until = automaton.next_try(view.status)
+    if until is not None and (waits := pause(until, f"the next try of {step.value}", now)):
+        return waits
+    looks_first = deed is Deed.OFF and devices.is_lost(view, method)  # race R33: it may be off already
+    return runs.order(view, step, method, Deed.STATUS if looks_first else deed, now)
+
+
+def is_done(view: FenceView, step: Step, method: AgentMethod, deed: Deed) -> bool:
+    """Whether this method has done this in this flow."""
+    return any(job.state is RunState.DONE for job in runs.tries(view.status, step, method.name, deed))

@@ -1,0 +1,147 @@
+"""Freeing what ran on a node that is off, on proof, and before it is powered on again.
+
+How is chosen once and recorded, with the proof's evidence, before anything is freed. Where there is no proof nothing is
+freed, and power comes back all the same.
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from noderemedy.core import freeing, safety
+from noderemedy.core.backup import back_up
+from noderemedy.core.fencing import attempts, devices, runs
+from noderemedy.core.fencing.moves import confirm, noted
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.fencing.words import prove, word_of
+from noderemedy.model.actions import DeleteNode, Guard
+from noderemedy.model.decision import Decision
+from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Step
+from noderemedy.model.proof import Attested, FencedOff, Subject
+from noderemedy.model.reasons import (
+    BackupFirst,
+    FenceFreeingOverdue,
+    FenceProvesNothing,
+    NodeFinalizing,
+    PowerComesBack,
+    ProvenFenced,
+    Reason,
+)
+from noderemedy.model.room import Present
+from noderemedy.model.run import Deed, Run, RunState
+from noderemedy.model.time import MINUTE, Now
+from noderemedy.model.workload import FreeBy
+
+FREE_WITHIN = MINUTE * 5
+STEP = Step.POWER_MANAGEMENT
+
+
+def emptying(view: FenceView, now: Now) -> Decision:
+    evidence, work = view.status.evidence, view.work
+    if evidence.freed_at is not None:
+        return go_on(view, now)
+    if evidence.freeing_since is not None and now.wall >= evidence.freeing_since + FREE_WITHIN:
+        return go_on(view, now, FenceFreeingOverdue(view.name, evidence.freeing_since))
+    if work is None:
+        return confirm(now, (view.node_at, view.node_entry)) or freed(view, now)
+    if evidence.free_by is FreeBy.TAINT and freeing.is_tainted(work.node):
+        return after(view, freeing.after_taint(work, now), now)
+    found = proof_for(view, now)
+    if not isinstance(found, FencedOff | Attested):
+        return found
+    if evidence.free_by is None:
+        return choose(view, work, found, now)
+    if evidence.free_by is FreeBy.NODE:
+        return delete_node(view, work, found, now)
+    by_taint = evidence.free_by is FreeBy.TAINT
+    return after(view, freeing.taint(work, found) if by_taint else freeing.by_pods(work, found, now), now)
+
+
+# --- the proof ---------------------------------------------------------------------------------------------------
+
+
+def proof_for(view: FenceView, now: Now) -> FencedOff | Attested | Decision:
+    """The proof; or what has to be asked first; or that there can be none, and power comes back."""
+    node = (view.node_at, view.node_entry)
+    assert isinstance(view.node_entry, Present)
+    if word := word_of(view):
+        return confirm(now, node) or prove(view, word, now) or go_on(view, now, FenceProvesNothing(view.name))
+    methods = devices.powering(view)
+    if not methods:
+        return go_on(view, now, FenceProvesNothing(view.name))
+    for method in methods:
+        if not safety.is_off_just_now(last_answer(view, method), now):
+            return attempts.attempt(view, STEP, method, Deed.STATUS, now)
+    if asked := confirm(now, node):
+        return asked
+    subject = Subject(view.status.node_uid, view.status.boot_id)
+    answers = tuple((one.name, last_answer(view, one)) for one in methods)
+    return safety.fenced_off(view.node_entry, subject, answers, now) or go_on(view, now, FenceProvesNothing(view.name))
+
+
+def last_answer(view: FenceView, method: AgentMethod) -> Run | None:
+    """What the device said when it was asked last, if this manager was the one who asked."""
+    asked = [job for job in runs.tries(view.status, STEP, method.name, Deed.STATUS) if job.state is RunState.DONE]
+    return view.run(asked[-1]) if asked else None
+
+
+# --- freeing -----------------------------------------------------------------------------------------------------
+
+
+def choose(view: FenceView, work: freeing.Workload, proof: FencedOff | Attested, now: Now) -> Decision:
+    """How to free and on which proof. A taint is ours only if it was not there before."""
+    old = view.status.evidence
+    by = FreeBy.NODE if is_terminated(view) else view.fence.spec.free_by or freeing.default(work.node)
+    taints = by is FreeBy.TAINT and not freeing.is_tainted(work.node)
+    evidence = structs.replace(
+        old,
+        free_by=by,
+        proof=words(proof),
+        freeing_since=now.wall,
+        tainted_at=now.wall if taints else old.tainted_at,
+    )
+    return noted(view, evidence, ProvenFenced(view.name, evidence.proof))
+
+
+def words(proof: FencedOff | Attested) -> str:
+    if isinstance(proof, Attested):
+        return f"Attested by {proof.by} at {proof.at}"
+    return f"FencedOff by {', '.join(proof.methods)} at {proof.seen_at}: runs {', '.join(proof.runs)}"
+
+
+def is_terminated(view: FenceView) -> bool:
+    """Whether the instance is not to come back: its Node goes, too."""
+    builtins = [one.builtin for one in view.methods(STEP) if isinstance(one, BuiltinMethod)]
+    return Builtin.TERMINATE_INSTANCE in builtins
+
+
+def after(view: FenceView, found: freeing.Step, now: Now) -> Decision:
+    if found.is_done:
+        return freed(view, now)
+    evidence = view.status.evidence
+    due = now.until(evidence.freeing_since + FREE_WITHIN) if evidence.freeing_since else None
+    wake_at = min((at for at in (found.wake_at, due) if at is not None), default=None)
+    return Decision(found.actions, found.because, wake_at)
+
+
+def delete_node(view: FenceView, work: freeing.Workload, proof: FencedOff | Attested, now: Now) -> Decision:
+    """With a backup that lives in the NodeFence, unless the instance goes for good."""
+    evidence, node = view.status.evidence, work.node
+    assert evidence.freeing_since is not None
+    if node.deleting:
+        return Decision((), (NodeFinalizing(view.name),), now.until(evidence.freeing_since + FREE_WITHIN))
+    wanted = back_up(node, evidence.backup)
+    if evidence.backup != wanted:
+        return noted(view, structs.replace(evidence, backup=wanted), BackupFirst(view.name))
+    deletion = DeleteNode(work.node_at, Guard(node.uid, work.version), node.boot_id, proof)
+    return Decision((deletion,), (ProvenFenced(view.name, evidence.proof),))
+
+
+def freed(view: FenceView, now: Now) -> Decision:
+    evidence = structs.replace(view.status.evidence, freed_at=now.wall, on_since=now.wall)
+    return noted(view, evidence, PowerComesBack(view.name))
+
+
+def go_on(view: FenceView, now: Now, *reasons: Reason) -> Decision:
+    """Power comes back, whatever was freed."""
+    return noted(view, structs.replace(view.status.evidence, on_since=now.wall), *reasons, PowerComesBack(view.name))

@@ -1,0 +1,91 @@
+"""The state error: power comes back, then the flow begins anew, or waits for the node, a person's word, or a person.
+
+Whatever was switched off is switched on again within the retries of a step, so that an error never leaves a node dark
+that the configuration would light. What does not come on is told.
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from noderemedy.core.fencing import automaton, devices, isolation, runs
+from noderemedy.core.fencing.automaton import Event
+from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, USABLE, node_is_there
+from noderemedy.core.fencing.moves import move, moved, pause, publish, saying
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
+from noderemedy.core.fencing.words import word_of
+from noderemedy.core.gates import first
+from noderemedy.model.decision import Decision
+from noderemedy.model.fenceplan import AgentMethod, Step
+from noderemedy.model.nodefence import SUCCEEDED
+from noderemedy.model.reasons import FencedNodeReplaced, FenceGivenUp, PowerLeftOff, Reason
+from noderemedy.model.run import Deed, RunState
+from noderemedy.model.time import Now
+
+
+def error(view: FenceView, now: Now) -> Decision:
+    if on := power_comes_back(view, now):
+        return on
+    if is_well(view, now) and not has_recovery_failed(view):
+        return move(view, Event.NODE_READY, now)
+    if word_of(view) is not None and view.status.evidence.freed_at is None:
+        return attested(view, now)
+    if view.fence.is_given_up:
+        return given_up(view, now)
+    if not view.is_same_node and view.status.evidence.backup is None:
+        return Decision((), (FencedNodeReplaced(view.name), *dark(view)))
+    return restart(view, now)
+
+
+def attested(view: FenceView, now: Now) -> Decision:
+    """A person solved what devices could not: back to freeing, with the boot that the word is about."""
+    word = word_of(view)
+    assert word is not None
+    return move(view, Event.ATTESTED, now, why=f"{word.by} attests that the node is off")
+
+
+def restart(view: FenceView, now: Now) -> Decision:
+    due = automaton.next_restart(view.status, view.fence.spec)
+    assert due is not None
+    if waits := pause(due, "the next start of the flow", now):
+        return structs.replace(waits, because=(*waits.because, *dark(view)))
+    if blocked := first((*BEFORE_POWER_OFF, node_is_there, *USABLE), view, now):
+        return blocked.decision(now)
+    status = automaton.after(isolation.begun(view, now), Event.RESTART, now)
+    why = f"start {status.restarts + 1}"
+    return publish(view, saying(status, Event.RESTART, why, now), moved(view, status, Event.RESTART, why))
+
+
+def given_up(view: FenceView, now: Now) -> Decision:
+    told = view.status.told(SUCCEEDED)
+    reason = FenceGivenUp(view.name, view.status.step.value, told.message if told else "")
+    wake_at = well_at(view) if may_be_well(view, now) and not has_recovery_failed(view) else None
+    return Decision((), (reason, *dark(view)), wake_at)
+
+
+def has_recovery_failed(view: FenceView) -> bool:
+    """Whether it was recovery itself that failed: a node that is well does not make it succeed."""
+    return any(job.step is Step.RECOVERY and job.state is RunState.FAILED for job in view.status.jobs)
+
+
+# --- power -------------------------------------------------------------------------------------------------------
+
+
+def power_comes_back(view: FenceView, now: Now) -> Decision | None:
+    """Order what switches on what we switched off; None if all is on, or does not come on."""
+    for method in devices.left_off(view):
+        if len(failures(view, method)) <= view.fence.spec.step_retries:
+            return runs.order(view, Step.POWER_MANAGEMENT, method, Deed.ON, now)
+    return None
+
+
+def failures(view: FenceView, method: AgentMethod) -> list[object]:
+    jobs = devices.jobs_of(view, method)
+    return [job for job in jobs if job.deed is Deed.ON and job.state is RunState.FAILED]
+
+
+def dark(view: FenceView) -> tuple[Reason, ...]:
+    """What stays off, for a person."""
+    left = devices.left_off(view)
+    return (PowerLeftOff(view.name, ", ".join(one.name for one in left)),) if left else ()

@@ -1,0 +1,128 @@
+"""NodeFence: isolate a node, power it off, free what ran on it on proof, power it on, recover it (seed 002).
+
+Called by the engine for every NodeFence. The automaton is data (`automaton.py`); here is what is done in each state.
+
+Rule 1: record, act, observe. A run is in `status.jobs` before it begins; what came of it is seen on its `Run`.
+Rule 2: nothing is freed without a proof from `core/safety.py`, made in that very decision.
+Rule 3: one run at a time, and the end of one that was ordered is awaited, whatever else is wanted meanwhile (race R34).
+Rule 4: whoever stops or deletes it gets a stated power state within a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from msgspec import structs
+
+from noderemedy.core.fencing import leaving, words
+from noderemedy.core.fencing.erring import error
+from noderemedy.core.fencing.gates import BEFORE_ANYTHING, BEFORE_THE_BUDGET, explain
+from noderemedy.core.fencing.isolation import new
+from noderemedy.core.fencing.moves import pause
+from noderemedy.core.fencing.power import power_management
+from noderemedy.core.fencing.recovery import done
+from noderemedy.core.fencing.runs import open_run
+from noderemedy.core.fencing.view import INDEXES, NAME, WATCHES, FenceView, sees, wakes
+from noderemedy.core.gates import first
+from noderemedy.model.actions import (
+    ClaimRepair,
+    Confirm,
+    CordonNode,
+    DeleteNode,
+    DeleteNodeFence,
+    DeletePod,
+    DetachVolume,
+    EvictPod,
+    ListPods,
+    ListVolumes,
+    PublishFenceStatus,
+    RestoreNode,
+    StartRun,
+    TaintOutOfService,
+    UncordonNode,
+    UntaintOutOfService,
+    WriteFinalizers,
+)
+from noderemedy.model.budget import need
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.nodefence import State
+from noderemedy.model.reasons import FenceExpires
+from noderemedy.model.room import Room
+from noderemedy.model.time import Now
+
+
+def decide(view: FenceView, now: Now) -> Decision:
+    decision = told(view, now)
+    because = (*decision.because, *words.complaint(view))
+    return structs.replace(decision, because=because, episode=view.status.episode, facts=needs(view, now))
+
+
+def told(view: FenceView, now: Now) -> Decision:
+    """What is to be done: the run that was ordered, then whoever wants it to end, then what the state says."""
+    if not view.fence.deleting and (blocked := first(BEFORE_ANYTHING, view, now)):
+        return blocked.decision(now)
+    if under_way := open_run(view, now):
+        return under_way
+    if view.fence.deleting:
+        return leaving.released(view, now)
+    if view.fence.spec.stopped and view.fence.is_begun and not view.fence.is_final:
+        return leaving.stopped(view, now)
+    return STATES[view.status.state](view, now)
+
+
+def final(view: FenceView, now: Now) -> Decision:
+    """It stays for a while, for whoever wants to read it; the Incident keeps the record."""
+    assert view.status.since is not None
+    waits = pause(view.status.since + view.fence.spec.ttl_after_final, "the end of its life", now)
+    return waits or Decision((DeleteNodeFence(view.ref, view.guard),), (FenceExpires(view.name),))
+
+
+STATES: dict[State, Callable[[FenceView, Now], Decision]] = {
+    State.NEW: new,
+    State.RUNNING: power_management,
+    State.DONE: done,
+    State.FINAL: final,
+    State.ERROR: error,
+}
+
+
+def needs(view: FenceView, now: Now) -> tuple[Fact, ...]:
+    """A repair that runs, or would begin if budget and claim let it."""
+    fence = view.fence
+    is_running = fence.is_begun and not fence.is_final and not fence.is_given_up
+    if not is_running and (fence.is_begun or fence.deleting or first(BEFORE_THE_BUDGET, view, now)):
+        return ()
+    since = view.asked_since or fence.status.started or fence.created or now.wall
+    return (need(view.target, NAME, since, is_running=is_running, node=view.node_at),)
+
+
+ROOM = Room(
+    name=NAME,
+    watches=WATCHES,
+    indexes=INDEXES,
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset(
+        {
+            Confirm,
+            ClaimRepair,
+            CordonNode,
+            DeleteNode,
+            DeleteNodeFence,
+            DeletePod,
+            DetachVolume,
+            EvictPod,
+            ListPods,
+            ListVolumes,
+            PublishFenceStatus,
+            RestoreNode,
+            StartRun,
+            TaintOutOfService,
+            UncordonNode,
+            UntaintOutOfService,
+            WriteFinalizers,
+        }
+    ),
+    explains=explain,
+)

@@ -1,0 +1,125 @@
+"""The gates of a NodeFence, in order: `decide` stops at the first that blocks, `explain` lists them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from noderemedy.core.claim import claimed
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
+from noderemedy.model.reasons import (
+    CannotSeeNode,
+    FencedNodeMissing,
+    FenceInvalid,
+    FencePlanBroken,
+    FencePlanMissing,
+    FenceStopped,
+    LeftToOther,
+    MachineDeleting,
+    NodeUnreadable,
+    ObserverNew,
+)
+from noderemedy.model.room import Absent, Passage, Present, Unreadable
+from noderemedy.model.time import MINUTE, Now
+
+Gate = Callable[[FenceView, Now], Blocked | None]
+CONTACT = MINUTE  # who has just come cannot tell how long a node has been silent
+# Whoever puts one of these on a Node is about to remove it.
+REMOVERS = {
+    "ToBeDeletedByClusterAutoscaler": "the cluster autoscaler",
+    "karpenter.sh/disrupted": "Karpenter",
+    "karpenter.sh/disruption": "Karpenter",
+}
+
+
+def fence_is_valid(view: FenceView, now: Now) -> Blocked | None:
+    problems = view.fence.problems
+    return Blocked(FenceInvalid(view.ref.name, "; ".join(problems))) if problems else None
+
+
+def nobody_stopped_it(view: FenceView, now: Now) -> Blocked | None:
+    return Blocked(FenceStopped(view.name)) if view.fence.spec.stopped else None
+
+
+def nobody_paused_it(view: FenceView, now: Now) -> Blocked | None:
+    """`node-remedy.dev/paused` on the NodeFence, the Node or its Machine: nothing new starts."""
+    of_machine = view.machine.paused if view.machine else None
+    return unpaused(now, view.fence.paused, view.node.paused if view.node else None, of_machine)
+
+
+def node_is_seen(view: FenceView, now: Now) -> Blocked | None:
+    if not view.is_in_sight:
+        return Blocked(CannotSeeNode(view.name))
+    if isinstance(view.node_entry, Unreadable):
+        return Blocked(NodeUnreadable(view.name, view.node_entry.problem))
+    return None if isinstance(view.node_entry, Present | Absent) else Blocked(CannotSeeNode(view.name))
+
+
+def node_is_there(view: FenceView, now: Now) -> Blocked | None:
+    return None if view.node is not None else Blocked(FencedNodeMissing(view.name))
+
+
+def plan_is_there(view: FenceView, now: Now) -> Blocked | None:
+    return None if view.plan is not None else Blocked(FencePlanMissing(view.name))
+
+
+def plan_is_sound(view: FenceView, now: Now) -> Blocked | None:
+    """A plan with problems fences nothing: neither does an empty one (race R51)."""
+    if view.plan is None:
+        return None
+    if view.plan.problems:
+        return Blocked(FencePlanBroken(view.name, view.plan.problems[0], len(view.plan.problems)))
+    if not view.plan.isolation or not view.plan.power_management:
+        step = "isolation" if not view.plan.isolation else "power_management"
+        return Blocked(FencePlanBroken(view.name, f"{view.plan.source}: {step} names no method", 1))
+    return None
+
+
+def nobody_removes_it(view: FenceView, now: Now) -> Blocked | None:
+    """A node that somebody else is about to remove is left to them."""
+    node = view.node
+    if node is None:
+        return None
+    if view.machine is not None and view.machine.deleting:
+        return Blocked(MachineDeleting())
+    if node.deleting:
+        return Blocked(LeftToOther(view.name, "whoever deletes its Node"))
+    found = [REMOVERS[taint.key] for taint in node.taints if taint.key in REMOVERS]
+    return Blocked(LeftToOther(view.name, found[0])) if found else None
+
+
+def observer_is_in_contact(view: FenceView, now: Now) -> Blocked | None:
+    since = view.contact_since
+    if since is not None and now.mono.since(since) >= CONTACT:
+        return None
+    until = now.wall + (CONTACT - now.mono.since(since)) if since is not None else None
+    return Blocked(ObserverNew(CONTACT), until)
+
+
+def budget_allows(view: FenceView, now: Now) -> Blocked | None:
+    """Only what has not begun asks: a repair that runs goes on."""
+    return None if view.fence.is_begun else budgeted(view.answer)
+
+
+def one_repair_per_node(view: FenceView, now: Now) -> Blocked | None:
+    return claimed(view.claim, now)
+
+
+BEFORE_ANYTHING: tuple[Gate, ...] = (fence_is_valid, node_is_seen)
+USABLE: tuple[Gate, ...] = (plan_is_there, plan_is_sound)
+BEFORE_POWER_OFF: tuple[Gate, ...] = (nobody_stopped_it, nobody_paused_it, nobody_removes_it, one_repair_per_node)
+BEFORE_THE_BUDGET: tuple[Gate, ...] = (
+    *BEFORE_ANYTHING,
+    nobody_stopped_it,
+    nobody_paused_it,
+    node_is_there,
+    *USABLE,
+    nobody_removes_it,
+    observer_is_in_contact,
+)
+BEFORE_THE_START: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, budget_allows, one_repair_per_node)
+
+
+def explain(view: FenceView, now: Now) -> tuple[Passage, ...]:
+    """All gates between a NodeFence and its start, for people; none where it is over or leaves."""
+    return () if view.fence.is_final or view.fence.deleting else passages(BEFORE_THE_START, view, now)

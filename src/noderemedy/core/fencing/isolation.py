@@ -1,0 +1,97 @@
+"""The state new: all gates, the delay of the seed, the finalizer, then the methods of the step isolation, in order.
+
+Cutting a node off from its storage is part of it; what was freed by that is in `storage.py`. Methods that clean pods or
+detach volumes have nothing to do before there is a proof: whoever makes one frees by it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from msgspec import structs
+
+from noderemedy.core.fencing import attempts
+from noderemedy.core.fencing.automaton import Event
+from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, BEFORE_THE_START, USABLE
+from noderemedy.core.fencing.moves import move, pause, publish
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.fencing.wellness import is_well
+from noderemedy.core.gates import first
+from noderemedy.core.safety import is_heard
+from noderemedy.model.actions import CordonNode, WriteFinalizers
+from noderemedy.model.decision import Decision
+from noderemedy.model.fenceplan import AgentMethod, Builtin, Step
+from noderemedy.model.nodefence import FINALIZER, FenceEvidence, FenceStatus
+from noderemedy.model.reasons import CordoningNode, FencedNodeReplaced, FenceMoves
+from noderemedy.model.run import Deed
+from noderemedy.model.time import Now, Wall
+
+STEP = Step.ISOLATION
+
+
+def new(view: FenceView, now: Now) -> Decision:
+    if not view.fence.is_begun:
+        return start(view, now)
+    if is_well(view, now) and not view.status.jobs:
+        return move(view, Event.NODE_READY, now)
+    if blocked := first((*USABLE, *BEFORE_POWER_OFF), view, now):
+        return blocked.decision(now)
+    if not view.is_same_boot:
+        return move(view, Event.STEP_FAILED, now, FencedNodeReplaced(view.name), why="the node is another one by now")
+    return isolate(view, now) or move(view, Event.STEP_DONE, now)
+
+
+def start(view: FenceView, now: Now) -> Decision:
+    """Nothing has begun: all gates must pass, then the finalizer comes first."""
+    created = view.fence.created or now.wall
+    if waits := pause(created + view.fence.spec.new_delay, STEP.value, now):
+        return waits
+    if blocked := first(BEFORE_THE_START, view, now):
+        return blocked.decision(now)
+    if not view.fence.is_finalized_by_us:
+        write = WriteFinalizers(view.ref, view.guard, (*view.fence.finalizers, FINALIZER))
+        return Decision((write,), (FenceMoves(view.name, "new", "adding our finalizer"),))
+    return publish(view, begun(view, now), FenceMoves(view.name, "new", "the flow begins"))
+
+
+def begun(view: FenceView, now: Now) -> FenceStatus:
+    """The flow as it starts, or starts anew, for the boot of now: what was seen of another one is no evidence."""
+    node = view.node
+    assert node is not None
+    status = view.status
+    is_same = (node.uid, node.boot_id) == (status.node_uid, status.boot_id)
+    kept = status.evidence if is_same else FenceEvidence(backup=status.evidence.backup)
+    fresh = structs.replace(
+        kept, was_ready=is_heard(node), drained_since=None, freeing_since=None, on_since=None, heard_since=None
+    )
+    started = status.started or now.wall
+    return structs.replace(
+        status,
+        since=now.wall,
+        started=started,
+        episode=status.episode or episode(view, started),
+        node_uid=node.uid,
+        boot_id=node.boot_id,
+        jobs=(),
+        evidence=fresh,
+    )
+
+
+def episode(view: FenceView, started: Wall) -> str:
+    """As Incidents name it: the node, its boot, and the second of the first sign."""
+    node = view.node
+    assert node is not None
+    sick = [one.since for one in node.conditions if one.type == "Ready" and one.status != "True" and one.since]
+    first_sign = sick[0] if sick else view.fence.created or started
+    return hashlib.sha256(f"{node.uid} {node.boot_id} {first_sign.ms // 1000}".encode()).hexdigest()[:10]
+
+
+def isolate(view: FenceView, now: Now) -> Decision | None:
+    """The next method that is not done; None if all are."""
+    for method in view.methods(STEP):
+        if isinstance(method, AgentMethod):
+            if Deed.OFF in method.deeds and not attempts.is_done(view, STEP, method, Deed.OFF):
+                return attempts.attempt(view, STEP, method, Deed.OFF, now)
+        elif method.builtin is Builtin.MARK_UNSCHEDULABLE and view.node is not None and not view.node.unschedulable:
+            return Decision((CordonNode(view.node_at, view.node_guard),), (CordoningNode(view.name),))
+    return None

@@ -1,0 +1,66 @@
+"""A NodeFence that a person stops or deletes: how it ends, and when its finalizer goes.
+
+Stopped: no new step, the run that is under way ends, power comes back, nothing more is freed, isolation stays.
+Deleted, which is *release*: the same, and then isolation is undone and the object goes. A storage fence behind which
+pods were freed stays until that boot is over: whoever lifted it earlier would let two nodes write (race R38).
+"""
+
+from __future__ import annotations
+
+from noderemedy.core.fencing import devices, erring, recovery, runs
+from noderemedy.core.fencing.attempts import is_done
+from noderemedy.core.fencing.automaton import Event
+from noderemedy.core.fencing.moves import move
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.model.actions import WriteFinalizers
+from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.fenceplan import AgentMethod, Step
+from noderemedy.model.nodefence import FINALIZER, State
+from noderemedy.model.reasons import FenceReleased, FenceStopped, StorageStaysFenced
+from noderemedy.model.run import Deed, RunState
+from noderemedy.model.time import Now
+
+
+def stopped(view: FenceView, now: Now) -> Decision:
+    """In a flow that has begun, the error: when it is started again, it begins anew."""
+    if on := erring.power_comes_back(view, now):
+        return on
+    state, reason = view.status.state, FenceStopped(view.name)
+    if state in (State.NEW, State.RUNNING) and view.status.jobs:
+        return move(view, Event.STEP_FAILED, now, reason, why="stopped by a person")
+    return Decision((), (reason, *erring.dark(view)))
+
+
+def released(view: FenceView, now: Now) -> Decision:
+    if not view.fence.is_finalized_by_us:
+        return NOTHING
+    if on := erring.power_comes_back(view, now):
+        return on
+    if view.status.evidence.storage_freed_at is not None and view.is_same_boot and not is_over(view):
+        return Decision((), (StorageStaysFenced(view.name),))
+    return unfenced(view, now) or recovery.undo(view) or drop(view)
+
+
+def is_over(view: FenceView) -> bool:
+    """Whether the boot behind a storage fence was ended otherwise."""
+    return view.status.evidence.off_at is not None
+
+
+def unfenced(view: FenceView, now: Now) -> Decision | None:
+    """Let the node back to its storage, within the retries of a step; None if that is done or was not needed."""
+    cut_off = [one for one in view.methods(Step.ISOLATION) if isinstance(one, AgentMethod)]
+    cut_off = [one for one in cut_off if is_done(view, Step.ISOLATION, one, Deed.OFF)]
+    keys = {devices.key(one) for one in cut_off}
+    for method in view.methods(Step.RECOVERY):
+        if isinstance(method, AgentMethod) and devices.key(method) in keys and Deed.ON in method.deeds:
+            tried = runs.tries(view.status, Step.RECOVERY, method.name, Deed.ON)
+            is_on = any(job.state is RunState.DONE for job in tried)
+            if not is_on and len(tried) <= view.fence.spec.step_retries:
+                return runs.order(view, Step.RECOVERY, method, Deed.ON, now)
+    return None
+
+
+def drop(view: FenceView) -> Decision:
+    kept = tuple(one for one in view.fence.finalizers if one != FINALIZER)
+    write = WriteFinalizers(view.ref, view.guard, kept)
+    return Decision((write,), (*erring.dark(view), FenceReleased(view.name)))

@@ -1,0 +1,95 @@
+"""The step power-management: off, verify, free, on (seed 002). Never a cycle: whether it happened could not be told.
+
+Rule 1: everything that powers the node is switched off and verified before anything is freed.
+Rule 2: from `onSince` on nothing is switched off and nothing is freed any more in this flow.
+Rule 3: a node that reports although its plugs are off hangs on other plugs: nothing is freed, and a person is called.
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from noderemedy.core.fencing import attempts, devices
+from noderemedy.core.fencing.automaton import Event
+from noderemedy.core.fencing.draining import drain
+from noderemedy.core.fencing.emptying import emptying
+from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, USABLE
+from noderemedy.core.fencing.moves import move, noted, pause, publish, saying
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
+from noderemedy.core.fencing.words import word_of
+from noderemedy.core.gates import first
+from noderemedy.core.safety import is_heard
+from noderemedy.model.decision import Decision
+from noderemedy.model.fenceplan import Step
+from noderemedy.model.nodefence import State
+from noderemedy.model.reasons import FencedNodeReplaced, NodeStillHeard, PlugContradicted, WaitingForReady
+from noderemedy.model.run import Deed, Power
+from noderemedy.model.time import MINUTE, Now
+
+HEARD_WITHIN = MINUTE * 3  # the node lifecycle takes less to notice that a kubelet is silent
+STEP = Step.POWER_MANAGEMENT
+
+
+def power_management(view: FenceView, now: Now) -> Decision:
+    evidence = view.status.evidence
+    if evidence.on_since is not None:
+        return power_on(view, now)
+    if is_well(view, now):
+        return move(view, Event.NODE_READY, now)
+    if blocked := first(USABLE, view, now):
+        return blocked.decision(now)
+    if not view.is_same_boot and evidence.backup is None:
+        return move(view, Event.STEP_FAILED, now, FencedNodeReplaced(view.name), why="the node is another one by now")
+    if not devices.is_touched(view) and (waits := before_power_off(view, now)):
+        return waits
+    if word_of(view) is not None:
+        return emptying(view, now)
+    return drain(view, now) or switch_off(view, now) or still_heard(view, now) or emptying(view, now)
+
+
+def before_power_off(view: FenceView, now: Now) -> Decision | None:
+    """Nothing was sent yet: gates, the delay of the seed, and a node that has just come back."""
+    if blocked := first(BEFORE_POWER_OFF, view, now):
+        return blocked.decision(now)
+    if may_be_well(view, now):
+        return Decision((), (WaitingForReady(view.name),), well_at(view))
+    assert view.status.started is not None
+    return pause(view.status.started + view.fence.spec.power_management_delay, STEP.value, now)
+
+
+def switch_off(view: FenceView, now: Now) -> Decision | None:
+    """The next method whose device is not off; None if all are."""
+    for method in devices.with_deed(view, STEP, Deed.OFF):
+        if devices.power_of(view, method) is not Power.OFF:
+            return attempts.attempt(view, STEP, method, Deed.OFF, now)
+    return None
+
+
+def still_heard(view: FenceView, now: Now) -> Decision | None:
+    """Everything is off, so nobody may hear the node: Kubernetes needs a moment to notice."""
+    if view.node is None or not is_heard(view.node) or not devices.powering(view):
+        return None
+    evidence = view.status.evidence
+    if evidence.heard_since is None:
+        return noted(view, structs.replace(evidence, heard_since=now.wall), NodeStillHeard(view.name))
+    due = evidence.heard_since + HEARD_WITHIN
+    if now.wall < due:
+        return Decision((), (NodeStillHeard(view.name),), now.until(due))
+    return contradicted(view, now)
+
+
+def contradicted(view: FenceView, now: Now) -> Decision:
+    """Not once more: the next restart would switch the same wrong host off."""
+    methods = ", ".join(one.name for one in devices.powering(view))
+    why = f"{methods} said off, and node {view.name} still reports"
+    status = structs.replace(view.status, state=State.ERROR, since=now.wall, restarts=view.fence.spec.max_restarts)
+    return publish(view, saying(status, Event.STEP_FAILED, why, now), PlugContradicted(view.name, methods))
+
+
+def power_on(view: FenceView, now: Now) -> Decision:
+    """Whatever the configuration switches on; then it is the node's turn to come back."""
+    for method in devices.with_deed(view, STEP, Deed.ON):
+        if devices.power_of(view, method) is not Power.ON:
+            return attempts.attempt(view, STEP, method, Deed.ON, now)
+    return move(view, Event.STEP_DONE, now)

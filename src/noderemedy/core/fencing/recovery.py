@@ -1,0 +1,110 @@
+"""The state done: wait for the node, then undo what was done to it, and only that (invariant S13).
+
+A storage fence is lifted only here, behind the question whether it is another boot (race R38).
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from noderemedy.core import freeing
+from noderemedy.core.backup import restore
+from noderemedy.core.fencing import attempts
+from noderemedy.core.fencing.automaton import Event
+from noderemedy.core.fencing.emptying import is_terminated
+from noderemedy.core.fencing.gates import USABLE
+from noderemedy.core.fencing.moves import confirm, move, noted
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
+from noderemedy.core.gates import first
+from noderemedy.model.actions import UncordonNode, UntaintOutOfService
+from noderemedy.model.decision import Decision
+from noderemedy.model.fenceplan import AgentMethod, Step
+from noderemedy.model.node import Node
+from noderemedy.model.reasons import (
+    FenceSucceeded,
+    NodeTerminated,
+    NodeWhole,
+    RestoringNode,
+    UncordoningNode,
+    UntaintingNode,
+    WaitingForReady,
+)
+from noderemedy.model.run import Deed
+from noderemedy.model.time import Now
+
+STEP = Step.RECOVERY
+CORDONED, OURS = "node-remedy.dev/cordoned", "node-remedy"
+
+
+def done(view: FenceView, now: Now) -> Decision:
+    if is_terminated(view) and view.status.evidence.freed_at is not None and view.node is None:
+        node = (view.node_at, view.node_entry)
+        return confirm(now, node) or move(view, Event.STEP_DONE, now, NodeTerminated(view.name))
+    if not is_well(view, now):
+        return wait(view, now)
+    return undo(view) or recover(view, now) or move(view, Event.STEP_DONE, now, FenceSucceeded(view.name))
+
+
+def wait(view: FenceView, now: Now) -> Decision:
+    assert view.status.since is not None
+    due = view.status.since + view.fence.spec.node_ready_timeout
+    if now.wall >= due:
+        return move(view, Event.NOT_READY_IN_TIME, now)
+    moments = [now.until(due), *([well_at(view)] if may_be_well(view, now) else [])]
+    return Decision((), (WaitingForReady(view.name),), min(moments))
+
+
+def recover(view: FenceView, now: Now) -> Decision | None:
+    """The methods of the configuration that switch something on; None if all did."""
+    if view.status.evidence.storage_freed_at is not None and (blocked := first(USABLE, view, now)):
+        return blocked.decision(now)  # what was cut off must come back: without a plan nobody knows how
+    for method in view.methods(STEP):
+        if not isinstance(method, AgentMethod) or Deed.ON not in method.deeds:
+            continue
+        if not attempts.is_done(view, STEP, method, Deed.ON):
+            return attempts.attempt(view, STEP, method, Deed.ON, now)
+    return None
+
+
+# --- what of ours is still on the node ---------------------------------------------------------------------------
+
+
+def undo(view: FenceView) -> Decision | None:
+    """Our taint, our cordon, and what a Node that we deleted carried; None if nothing of it is left."""
+    return restored(view) or untaint(view) or uncordon(view)
+
+
+def restored(view: FenceView) -> Decision | None:
+    evidence, node = view.status.evidence, view.node
+    if evidence.backup is None or node is None or node.deleting or evidence.backup.node_uid == node.uid:
+        return None
+    kept = structs.replace(evidence.backup, annotations=without_cordon(evidence.backup.annotations))
+    if CORDONED in dict(evidence.backup.annotations):
+        kept = structs.replace(kept, unschedulable=False)  # it was ours, and the node is well
+    if write := restore(view.node_at, view.node_guard.resource_version, node, kept):
+        return Decision((write,), (RestoringNode(view.name),))
+    return noted(view, structs.replace(evidence, backup=None), NodeWhole(view.name))
+
+
+def without_cordon(annotations: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return tuple(pair for pair in annotations if pair[0] != CORDONED)
+
+
+def untaint(view: FenceView) -> Decision | None:
+    node = view.node
+    if node is None or view.status.evidence.tainted_at is None or not freeing.is_tainted(node):
+        return None
+    action = UntaintOutOfService(view.node_at, view.node_guard, freeing.without_taint(node))
+    return Decision((action,), (UntaintingNode(view.name),))
+
+
+def uncordon(view: FenceView) -> Decision | None:
+    """Only a cordon that says that it was ours: a person's survives."""
+    if view.node is None or not is_cordoned_by_us(view.node):
+        return None
+    return Decision((UncordonNode(view.node_at, view.node_guard),), (UncordoningNode(view.name),))
+
+
+def is_cordoned_by_us(node: Node) -> bool:
+    return node.unschedulable and dict(node.annotations).get(CORDONED) == OURS

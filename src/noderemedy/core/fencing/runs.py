@@ -1,0 +1,151 @@
+"""Runs of fence agents, as a NodeFence orders and reads them. The only place that knows how a run stands.
+
+Called by the steps. Record, act, observe: a run is written into `status.jobs` first, asked for when that was seen, and
+known by what its `Run` tells. A run that nobody knows any more may still be under way (race R34): it counts as lost
+when all its time is over, and not before.
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from noderemedy.core.fencing.moves import confirm, publish
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.model.actions import StartRun
+from noderemedy.model.decision import Decision
+from noderemedy.model.fenceplan import AgentMethod, Step
+from noderemedy.model.nodefence import FenceJob, FenceStatus, digest
+from noderemedy.model.reasons import RunEnded, RunLost, RunOrdered, RunUnderWay
+from noderemedy.model.run import Deed, Order, Power, RunState
+from noderemedy.model.time import MINUTE, Now, Span, Wall
+
+BEGIN_WITHIN = MINUTE  # what was ordered and has not begun by then does nothing
+MARGIN = Span.seconds(30)
+SAID_MAX = 500
+WANTED = {Deed.OFF: Power.OFF, Deed.ON: Power.ON}
+
+
+def all_time(job: FenceJob) -> Wall:
+    """When a run is over, whatever became of it."""
+    return job.since + BEGIN_WITHIN + job.patience + MARGIN
+
+
+def name_of(view: FenceView, step: Step, method: str, deed: Deed, attempt: int) -> str:
+    """The name of one attempt: whoever orders it again orders the same one."""
+    parts = (view.fence.uid, view.status.restarts, step.value, method, deed.value, attempt)
+    return f"fence-{digest(' '.join(map(str, parts)))}"
+
+
+def tries(status: FenceStatus, step: Step, method: str, deed: Deed) -> list[FenceJob]:
+    """The runs of this method in this flow, in order."""
+    mine = (status.restarts, step, method, deed)
+    return [job for job in status.jobs if (job.restart, job.step, job.method, job.deed) == mine]
+
+
+def order(view: FenceView, step: Step, method: AgentMethod, deed: Deed, now: Now) -> Decision:
+    """Record one more run. What only asks takes the place of what was asked before: the list stays short."""
+    status = view.status
+    before = tries(status, step, method.name, deed)
+    attempt = before[-1].attempt + 1 if before else 0
+    is_question = deed is Deed.STATUS
+    kept = tuple(job for job in status.jobs if not (is_question and job in before and job.state is RunState.DONE))
+    id = name_of(view, step, method.name, deed, attempt)
+    job = FenceJob(id, step, method.name, deed, now.wall, method.patience, status.restarts, attempt)
+    wanted = structs.replace(status, jobs=(*kept, job))
+    return publish(view, wanted, RunOrdered(view.name, method.name, deed.value))
+
+
+def open_run(view: FenceView, now: Now) -> Decision | None:
+    """What is to be done about the run that was ordered last; None if none is open."""
+    job = next((one for one in view.status.jobs if one.is_open), None)
+    if job is None:
+        return None
+    run = view.run(job)
+    if run is not None and run.state is not RunState.RUNNING:
+        return record(view, told(job, run.state, run.power, run.said), now)
+    if now.wall >= all_time(job):
+        return lost(view, job, now)
+    if run is not None:
+        return Decision((), (RunUnderWay(job.method, job.deed.value),), now.until(all_time(job)))
+    is_ours = view.term is not None and job.token == view.term.token
+    if is_ours and now.wall < job.since + BEGIN_WITHIN:
+        return begin(view, job, now)
+    return Decision((), (RunLost(job.method, job.deed.value, all_time(job)),), now.until(all_time(job)))
+
+
+def begin(view: FenceView, job: FenceJob, now: Now) -> Decision:
+    """Ask for a run that is recorded, on what was read just now. One that is not wanted any more is not begun."""
+    method = view.agent(job.method)
+    if method is None:
+        return never(view, job, "the configuration has no such method any more", now)
+    if is_ending(job) and (why := unwanted(view)):
+        return never(view, job, why, now)
+    node = [(view.node_at, view.node_entry)] if is_ending(job) else []
+    if asked := confirm(now, (view.ref, view.entry), *node):
+        return asked
+    start = StartRun(view.ref, view.guard, an_order(view, job, method))
+    return Decision((start,), (RunUnderWay(job.method, job.deed.value),), now.until(all_time(job)))
+
+
+def is_ending(job: FenceJob) -> bool:
+    """Whether it ends the node's present boot, or cuts it off."""
+    return job.deed is Deed.OFF
+
+
+def unwanted(view: FenceView) -> str:
+    """Why nothing is to be switched off any more; "" if it is."""
+    if view.fence.deleting or view.fence.spec.stopped:
+        return "the fence was called off"
+    return "" if view.is_same_boot else "the node is another one, or has booted meanwhile"
+
+
+def an_order(view: FenceView, job: FenceJob, method: AgentMethod) -> Order:
+    status = view.status
+    return Order(
+        id=job.id,
+        fence=view.ref,
+        fence_uid=view.fence.uid,
+        node=view.name,
+        node_uid=status.node_uid,
+        boot_id=status.boot_id,
+        token=job.token,
+        method=method.name,
+        agent=method.agent,
+        deed=job.deed,
+        parameters=method.parameters,
+        secrets=method.secrets,
+        patience=job.patience,
+        not_after=job.since + BEGIN_WITHIN,
+        on_node=method.on_target and job.deed is Deed.ON,
+    )
+
+
+def told(job: FenceJob, state: RunState, power: Power, said: str) -> FenceJob:
+    """A run with its result. That an agent succeeded is not enough: the device must say what it should."""
+    is_check = job.deed is Deed.STATUS and job.step is Step.POWER_MANAGEMENT  # whether it is off, and stays so
+    wanted = Power.OFF if is_check else WANTED.get(job.deed)
+    is_contradicted = state is RunState.DONE and wanted is not None and power is not wanted
+    state = RunState.FAILED if is_contradicted else state
+    said = f"the device says {power.value} afterwards" if is_contradicted else said
+    return structs.replace(job, state=state, power=power, said=said[:SAID_MAX])
+
+
+def record(view: FenceView, job: FenceJob, now: Now) -> Decision:
+    """Write down how a run ended."""
+    jobs = tuple(job if one.id == job.id else one for one in view.status.jobs)
+    evidence = view.status.evidence
+    if job.deed is Deed.OFF and job.step is Step.POWER_MANAGEMENT and job.state is RunState.DONE:
+        evidence = structs.replace(evidence, off_at=evidence.off_at or now.wall)
+    wanted = structs.replace(view.status, jobs=jobs, evidence=evidence)
+    return publish(view, wanted, RunEnded(view.name, job.method, job.deed.value, job.state.value, job.said))
+
+
+def lost(view: FenceView, job: FenceJob, now: Now) -> Decision:
+    """Nobody knows what became of it, and it cannot be under way any more."""
+    ended = structs.replace(job, state=RunState.FAILED, said="nobody knows what became of it", is_lost=True)
+    return record(view, ended, now)
+
+
+def never(view: FenceView, job: FenceJob, why: str, now: Now) -> Decision:
+    """It was recorded and is not begun: nothing was sent."""
+    return record(view, structs.replace(job, state=RunState.FAILED, said=f"not begun: {why}"), now)

@@ -1,0 +1,194 @@
+"""What the room of NodeFences may judge by: one NodeFence, its Node with its Machine, its plan, and what its runs told.
+
+Whom an event concerns follows from names: a node has one NodeFence (`fence_ref`), and a run belongs to the one that
+lists it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core import claim, freeing, machines
+from noderemedy.core.claim import Claim
+from noderemedy.core.machines import MACHINE_KINDS
+from noderemedy.model import observer
+from noderemedy.model.actions import Guard
+from noderemedy.model.budget import ANSWER, Granted, Refused, answer, asked_since
+from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method, Step, plan_ref
+from noderemedy.model.ids import LEASE, NODE, NODE_FENCE, Ref
+from noderemedy.model.machine import Machine
+from noderemedy.model.node import Node
+from noderemedy.model.nodefence import FenceJob, FenceStatus, NodeFence, fence_ref
+from noderemedy.model.remote import REMOTE, Sight, remote_ref
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader
+from noderemedy.model.run import RUN, Run, run_ref
+from noderemedy.model.term import Term, term
+from noderemedy.model.time import Mono, Wall
+
+NAME = "node-fence"
+BY_RUN = "fences by run"
+BY_CLUSTER = "fences by cluster"
+WATCHES = (NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, FENCE_PLAN, RUN, ANSWER, LEASE)
+
+
+class FenceView(Struct, frozen=True):
+    """A NodeFence and all that it is about."""
+
+    ref: Ref
+    entry: Present
+    fence: NodeFence
+    node_at: Ref
+    node_entry: Entry
+    target: Ref  # what is repaired: the node's Machine, or the Node where there is none
+    claim: Claim
+    machine: Machine | None = None
+    plan: FencePlan | None = None
+    runs: tuple[Run, ...] = ()  # of the runs that its status lists
+    work: freeing.Workload | None = None  # None: there is no Node
+    term: Term | None = None  # None: nobody leads here
+    contact_since: Mono | None = None
+    asked_since: Wall | None = None  # of the need that we stated at the last look
+    answer: Granted | Refused | None = None  # the budget's
+    is_in_sight: bool = True  # the cluster that has the node can be seen
+
+    @property
+    def guard(self) -> Guard:
+        return Guard(self.fence.uid, self.entry.resource_version)
+
+    @property
+    def status(self) -> FenceStatus:
+        return self.fence.status
+
+    @property
+    def node(self) -> Node | None:
+        return self.node_entry.obj if isinstance(self.node_entry, Present) else None
+
+    @property
+    def node_guard(self) -> Guard:
+        assert isinstance(self.node_entry, Present)
+        return Guard(self.node_entry.obj.uid, self.node_entry.resource_version)
+
+    @property
+    def name(self) -> str:
+        return self.fence.spec.node
+
+    @property
+    def is_same_node(self) -> bool:
+        """Whether the Node that is there is the one that the flow began with."""
+        return self.node is not None and self.node.uid == self.status.node_uid
+
+    @property
+    def is_same_boot(self) -> bool:
+        return self.is_same_node and self.node is not None and self.node.boot_id == self.status.boot_id
+
+    def run(self, job: FenceJob) -> Run | None:
+        return next((one for one in self.runs if one.id == job.id), None)
+
+    def methods(self, step: Step) -> tuple[Method, ...]:
+        return self.plan.methods(step) if self.plan is not None else ()
+
+    def agent(self, name: str) -> AgentMethod | None:
+        """The method of this name, whichever step it is in."""
+        found = (one for step in Step for one in self.methods(step))
+        return next((one for one in found if isinstance(one, AgentMethod) and one.name == name), None)
+
+
+# --- indexes -----------------------------------------------------------------------------------------------------
+
+
+def _runs(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
+    return tuple(job.id for job in fence.status.jobs)
+
+
+def _cluster(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
+    return (fence.spec.cluster,) if fence.spec.cluster else ()
+
+
+INDEXES: tuple[Index, ...] = (
+    *machines.INDEXES,
+    *claim.INDEXES,
+    Index(BY_RUN, NODE_FENCE, _runs),
+    Index(BY_CLUSTER, NODE_FENCE, _cluster),
+)
+
+
+# --- sees --------------------------------------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> FenceView | None:
+    entry = reader.read(key)
+    if not isinstance(entry, Present):
+        return None
+    fence: NodeFence = entry.obj
+    node_at = fence.spec.node_at
+    node = reader.read(node_at)
+    target, machine = target_of(node_at, reader)
+    plan = reader.read(plan_ref(node_at))
+    runs = [reader.read(run_ref(job.id)) for job in fence.status.jobs]
+    return FenceView(
+        ref=key,
+        entry=entry,
+        fence=fence,
+        node_at=node_at,
+        node_entry=node,
+        target=target,
+        claim=claim.see(NAME, target, node_at, reader),
+        machine=machine,
+        plan=plan.obj if isinstance(plan, Present) else None,
+        runs=tuple(found.obj for found in runs if isinstance(found, Present)),
+        work=freeing.sees(node_at, node, reader) if isinstance(node, Present) else None,
+        term=term(reader),
+        contact_since=observer.contact_since(reader),
+        asked_since=asked_since(target, NAME, reader),
+        answer=answer(target, reader),
+        is_in_sight=is_in_sight(fence, reader),
+    )
+
+
+def target_of(node_at: Ref, reader: Reader) -> tuple[Ref, Machine | None]:
+    """The Machine of a node, as health checks name it; the Node itself where none, or more than one, names it."""
+    found = machines.at_node(node_at, reader)
+    entry = reader.read(found[0]) if len(found) == 1 else Absent()
+    return (found[0], entry.obj) if isinstance(entry, Present) else (node_at, None)
+
+
+def is_in_sight(fence: NodeFence, reader: Reader) -> bool:
+    """A node of this cluster always is; one of another while there is a connection."""
+    namespace, _, name = fence.spec.cluster.partition("/")
+    if not fence.spec.cluster:
+        return True
+    entry = reader.read(remote_ref(namespace, name))
+    return isinstance(entry, Present) and entry.obj.sight is Sight.SEEN
+
+
+# --- wakes -------------------------------------------------------------------------------------------------------
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    """The NodeFences that an event of this object concerns."""
+    if ref.kind == NODE_FENCE:
+        return (ref,)
+    if ref.kind == RUN:
+        return reader.find(BY_RUN, ref.name)
+    if ref.kind in (NODE, FENCE_PLAN):
+        return (fence_ref(Ref(ref.cluster, NODE, "", ref.name)),)
+    if ref.kind == REMOTE:
+        return reader.find(BY_CLUSTER, f"{ref.namespace}/{ref.name}")
+    if ref.kind == LEASE:
+        needs = [reader.read(one) for one in reader.find(claim.BY_LEASE, ref.name)]
+        return [one for need in needs if isinstance(need, Present) for one in of_target(need.obj.target, reader)]
+    if ref.kind == ANSWER:
+        return of_target(obj.target, reader) if obj is not None else ()
+    return of_target(ref, reader)
+
+
+def of_target(target: Ref, reader: Reader) -> tuple[Ref, ...]:
+    """The NodeFence of a Node, or of the node that a Machine names."""
+    if target.kind == NODE:
+        return (fence_ref(target),)
+    entry = reader.read(target)
+    node_at = machines.node_at(target, entry.obj, reader) if isinstance(entry, Present) else None
+    return (fence_ref(node_at),) if node_at else ()

@@ -1,0 +1,44 @@
+"""A person's word that a node is off: `node-remedy.dev/attested-off` on its NodeFence (seed 002, race R36).
+
+Who may write it is the admission policy's business (`deploy/admission/fence-attestations.yaml`). Here it counts only
+for the very boot that it names, and never for a node that reports.
+"""
+
+from __future__ import annotations
+
+from noderemedy.core import safety
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.model.meta import Malformed
+from noderemedy.model.nodefence import Attestation
+from noderemedy.model.proof import Attested, Subject
+from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, Reason
+from noderemedy.model.room import Present
+from noderemedy.model.time import Now
+
+WORD = "a person attests that the node is off"
+
+
+def word_of(view: FenceView) -> Attestation | None:
+    """The word that speaks of the boot that this flow is about; None if there is none."""
+    word, status = view.fence.attested, view.status
+    if not isinstance(word, Attestation):
+        return None
+    is_about_it = (word.node_uid, word.boot_id) == (status.node_uid, status.boot_id)
+    is_heard = view.node is not None and safety.is_heard(view.node)
+    return word if is_about_it and not is_heard else None
+
+
+def complaint(view: FenceView) -> tuple[Reason, ...]:
+    """What is wrong with a word that somebody gave."""
+    word = view.fence.attested
+    if isinstance(word, Malformed):
+        return (AttestationUnreadable(word.problem),)
+    if word is None or not view.fence.is_begun or word_of(view) is not None:
+        return ()
+    return (AttestationOfAnotherBoot(view.name, word.by),) if not view.fence.is_final else ()
+
+
+def prove(view: FenceView, word: Attestation, now: Now) -> Attested | None:
+    assert isinstance(view.node_entry, Present)
+    subject = Subject(view.status.node_uid, view.status.boot_id)
+    return safety.attested(view.node_entry, subject, word.by, word.at, WORD, now)

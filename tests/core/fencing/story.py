@@ -1,0 +1,301 @@
+"""A story of one node that is fenced: the real rooms and engine, the simulated API, plugs that may lie, virtual time.
+
+The truth is kept here: which plugs are on, which boot runs. Every act that frees is held against it at once (S1).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+from msgspec.structs import replace
+from tests.builders import NODE_AT, NOW, RESOURCES, later
+from tests.core.fencing.fences import FENCE_AT, a_plan
+
+from noderemedy import crds
+from noderemedy.core.budget import health
+from noderemedy.core.budget import room as budget
+from noderemedy.core.fencing import fence, request
+from noderemedy.engine.loop import Engine
+from noderemedy.model.actions import DeleteNode, DeletePod, DetachVolume, StartRun, TaintOutOfService
+from noderemedy.model.fenceplan import FencePlan, plan_ref
+from noderemedy.model.ids import MACHINE, NODE, NODE_FENCE, SYSTEM, Kind, Ref
+from noderemedy.model.nodefence import NodeFence
+from noderemedy.model.outcome import Done, Outcome, Seen, Unknown
+from noderemedy.model.run import Deed, Order, Power, Run, RunState, run_ref
+from noderemedy.model.time import Now
+from noderemedy.model.workload import POD
+from noderemedy.rooms import watched
+from noderemedy.sim.apiserver import ADMIN, ApiServer
+from noderemedy.sim.apiserver.errors import ApiError
+from noderemedy.wire.answers import outcome
+from noderemedy.wire.objects import convert
+from noderemedy.wire.requests import render
+
+ROOMS = (fence.ROOM, request.ROOM, health.ROOM, budget.ROOM)
+FREEING = (DeletePod, DetachVolume, TaintOutOfService, DeleteNode)
+SILENT_AFTER, BOOT_TAKES = 40, 30
+Behaviour = Callable[["Story", Order], tuple[RunState, Power, str]]
+
+
+def obeys(story: Story, order: Order) -> tuple[RunState, Power, str]:
+    """A device that does what it is told, and tells what is."""
+    if order.deed is not Deed.STATUS:
+        story.plugs[order.agent] = order.deed is Deed.ON
+    power = Power.ON if story.plugs[order.agent] else Power.OFF
+    return RunState.DONE, power, ""
+
+
+def refuses(story: Story, order: Order) -> tuple[RunState, Power, str]:
+    return RunState.FAILED, Power.UNKNOWN, "credentials refused"
+
+
+def a_tree(name: str, ready: str, boot: str) -> dict[str, Any]:
+    condition = {"type": "Ready", "status": ready, "lastTransitionTime": str(NOW.wall)}
+    info = {"bootID": boot, "kubeletVersion": "v1.31.0"}
+    metadata = {"name": name, "labels": {"rack": "1"}}
+    return {"metadata": metadata, "status": {"conditions": [condition], "nodeInfo": info}}
+
+
+def is_served(api: ApiServer, kind: Kind) -> bool:
+    """Whether the simulated API knows this kind."""
+    try:
+        return api.resources.of(kind) is not None
+    except ApiError:
+        return False
+
+
+class Story:
+    """One node, its plugs, and a manager that may die."""
+
+    def __init__(self, plan: FencePlan | None = None, *, plugs: tuple[str, ...] = ("fence_ipmilan",)) -> None:
+        self.now: Now = NOW
+        self.token = 7
+        self.plan = plan or a_plan()
+        self.plugs = dict.fromkeys(plugs, True)
+        self.devices: dict[str, Behaviour] = {}
+        self.takes = 5
+        self.is_wired_right = True  # the plugs of the configuration are those of the node
+        self.is_hung = True  # runs, and does not report
+        self.boots = 1
+        self.orders: list[tuple[str, str]] = []
+        self.acts: list[str] = []
+        self.told: list[str] = []
+        self.freed_early: list[str] = []
+        self.is_attested_truly = False
+        self._pending: list[tuple[int, Order, int]] = []
+        self._changes: list[tuple[int, Callable[[], None]]] = []
+        self._running = True
+        self.api = ApiServer(wall=lambda: self.now.wall, chance=random.Random(1))
+        for tree in crds.every():
+            self.api.create(tree)
+        self.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}})
+        self.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "metal"}})
+        self._register("True", "boot-1")
+        self._others()
+        self.start()
+
+    def _others(self) -> None:
+        """Nodes that are well: one sick node is no storm."""
+        for number in (1, 2, 3):
+            self._created(a_tree(f"other-{number}", "True", "boot-1"))
+
+    def _created(self, tree: dict[str, Any]) -> None:
+        self.api.create({"apiVersion": "v1", "kind": "Node", **tree})
+        self.api.patch(NODE, tree["metadata"]["name"], "", {"status": tree["status"]}, "merge", subresource="status")
+
+    # --- the manager ---------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """A manager starts: it knows what the API says, and nothing else."""
+        self.engine = Engine(ROOMS)
+        for kind in watched(ROOMS):
+            self.engine.listing(kind, self.now)
+            if is_served(self.api, kind):
+                for tree in self.api.list(kind):
+                    self.engine.seen(convert(kind, tree), self.now)
+                self.api.subscribe(kind, self._watch(kind, self.engine))
+            self.engine.listed(kind, self.now)
+        self.configure(self.plan)
+
+    def _watch(self, kind: Any, engine: Engine) -> Callable[[Any], None]:
+        def event(found: Any) -> None:
+            if found.type in ("ADDED", "MODIFIED"):
+                engine.seen(convert(kind, found.tree), self.now)
+            elif found.type == "DELETED":
+                engine.gone(convert(kind, found.tree), self.now)
+
+        return event
+
+    def configure(self, plan: FencePlan) -> None:
+        self.plan = plan
+        self.engine.seen(Seen(plan_ref(NODE_AT), "", "", plan), self.now)
+
+    def dies(self) -> None:
+        """Another manager leads; what this one had begun goes on by itself, and nobody tells of it."""
+        self.token += 1
+        self.start()
+
+    # --- what people do ------------------------------------------------------------------------------------------
+
+    def ask(self, **spec: Any) -> None:
+        body = {"node": NODE_AT.name, "powerManagementDelay": "0s", **spec}
+        self.api.create(
+            {"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", "metadata": {"name": FENCE_AT.name}, "spec": body}
+        )
+
+    def patch(self, at: Ref, body: Any) -> None:
+        self.api.patch(at.kind, at.name, at.namespace, body, "merge")
+
+    def hang(self) -> None:
+        """The node runs and is not heard any more."""
+        self._ready("Unknown")
+
+    def pods(self, *names: str, **spec: Any) -> None:
+        for name in names:
+            self.api.create(
+                {
+                    "apiVersion": "v1",
+                    "kind": "Pod",
+                    "metadata": {"name": name, "namespace": "default"},
+                    "spec": {"nodeName": NODE_AT.name, "containers": [{"name": "c", "image": "i"}], **spec},
+                }
+            )
+
+    # --- the truth -----------------------------------------------------------------------------------------------
+
+    @property
+    def is_on(self) -> bool:
+        return any(self.plugs.values()) or not self.is_wired_right
+
+    def _register(self, ready: str, boot: str) -> None:
+        self._created(a_tree(NODE_AT.name, ready, boot))
+
+    def _ready(self, status: str, boot: str | None = None) -> None:
+        if self.api.find(NODE, NODE_AT.name) is None:
+            self._register(status, boot or f"boot-{self.boots}")
+            return
+        condition = {"type": "Ready", "status": status, "lastTransitionTime": str(self.now.wall)}
+        info = {"nodeInfo": {"bootID": boot}} if boot else {}
+        body = {"status": {"conditions": [condition], **info}}
+        self.api.patch(NODE, NODE_AT.name, "", body, "merge", subresource="status")
+
+    def _power_follows(self) -> None:
+        if self._running and not self.is_on:
+            self._running = False
+            self.after(SILENT_AFTER, lambda: self._ready("Unknown") if not self._running else None)
+        elif not self._running and self.is_on:
+            self._running = True
+            self.after(BOOT_TAKES, self._boot)
+
+    def _boot(self) -> None:
+        if self._running:
+            self.boots += 1
+            self._ready("True", f"boot-{self.boots}")
+
+    def after(self, seconds: int, what: Callable[[], None]) -> None:
+        self._changes.append((self.now.mono.ms + seconds * 1000, what))
+
+    # --- time ----------------------------------------------------------------------------------------------------
+
+    def run(self, seconds: int) -> None:
+        for _ in range(seconds):
+            self.now = later(1, self.now)
+            self._devices_act()
+            due = [one for one in self._changes if one[0] <= self.now.mono.ms]
+            self._changes = [one for one in self._changes if one[0] > self.now.mono.ms]
+            for _, change in due:
+                change()
+            self._gone_pods()
+            self._step()
+
+    def run_until(self, is_so: Callable[[], bool], seconds: int = 3_600) -> None:
+        for _ in range(seconds):
+            if is_so():
+                return
+            self.run(1)
+        raise AssertionError(f"not so after {seconds} s: {self.status.state} {self.told[-5:]}")
+
+    def _step(self) -> None:
+        for _ in range(40):
+            output = self.engine.step(self.now, self.token)
+            self.told += [type(notice.reason).__name__ for notice in output.notices]
+            if not output.effects:
+                return
+            for effect in output.effects:
+                more: Any = effect
+                while more is not None:
+                    more = self.engine.ended(more, self._carry_out(more), self.now)
+
+    def _carry_out(self, effect: Any) -> Outcome:
+        action = effect.action
+        if isinstance(action, StartRun):
+            return self._start(replace(action.order, token=effect.token))
+        if isinstance(action, FREEING) and self.is_on and self._running and not self.is_attested_truly:
+            self.freed_early.append(type(action).__name__)
+        sent = render(action, effect.token, RESOURCES)
+        if sent.method != "GET":
+            self.acts.append(type(action).__name__)
+        return outcome(effect, self.api.handle(sent, ADMIN), self.now.mono)
+
+    def _start(self, order: Order) -> Outcome:
+        self.orders.append((order.method, order.deed.value))
+        self._pending.append((self.now.mono.ms + self.takes * 1000, order, self.token))
+        run = Run(order.id, RunState.RUNNING, begun=self.now.mono)
+        self.engine.seen(Seen(run_ref(order.id), "", "", run), self.now)
+        return Done(self.now.mono)
+
+    def _devices_act(self) -> None:
+        due = [one for one in self._pending if one[0] <= self.now.mono.ms]
+        self._pending = [one for one in self._pending if one[0] > self.now.mono.ms]
+        for _, order, token in due:
+            state, power, said = self.devices.get(order.agent, obeys)(self, order)
+            self._power_follows()
+            entry = self.engine.cache.read(run_ref(order.id))
+            if token == self.token:
+                run = replace(entry.obj, state=state, power=power, said=said)
+                self.engine.seen(Seen(run_ref(order.id), "", "", run), self.now)
+
+    def _gone_pods(self) -> None:
+        """Kubernetes removes the pods of a node that is out of service."""
+        node = self.api.find(NODE, NODE_AT.name)
+        taints = (node or {}).get("spec", {}).get("taints", [])
+        if any(taint["key"] == "node.kubernetes.io/out-of-service" for taint in taints):
+            for pod in self.api.list(POD):
+                self.api.delete(POD, pod["metadata"]["name"], pod["metadata"]["namespace"], grace=0)
+
+    # --- what is there -------------------------------------------------------------------------------------------
+
+    @property
+    def fence(self) -> NodeFence:
+        found = convert(NODE_FENCE, self.api.get(NODE_FENCE, FENCE_AT.name)).obj
+        assert isinstance(found, NodeFence)
+        return found
+
+    @property
+    def status(self) -> Any:
+        return self.fence.status
+
+    @property
+    def state(self) -> str:
+        return str(self.status.state.value)
+
+    def node(self) -> dict[str, Any]:
+        return self.api.get(NODE, NODE_AT.name)
+
+    def machine(self, name: str = "worker-0") -> None:
+        """The Machine of the node, of Cluster API."""
+        tree = {
+            "apiVersion": "cluster.x-k8s.io/v1beta1",
+            "kind": "Machine",
+            "metadata": {"name": name, "namespace": "metal"},
+            "spec": {"clusterName": "prod", "bootstrap": {"dataSecretName": "x"}, "infrastructureRef": {}},
+        }
+        self.api.create(tree)
+        body = {"status": {"nodeRef": {"name": NODE_AT.name}}}
+        self.api.patch(MACHINE, name, "metal", body, "merge", subresource="status")
+
+    @staticmethod
+    def lost(why: str = "no answer") -> Unknown:
+        return Unknown(why)

@@ -1,0 +1,430 @@
+"""Stories of one node that is fenced, in virtual time: what happens, in which order, and what is freed when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.builders import NODE_AT
+from tests.core.fencing.fences import CORDON, FENCE_AT, UNCORDON, a_plan, an_agent
+from tests.core.fencing.story import Story, obeys, refuses
+
+from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan
+from noderemedy.model.ids import NODE, NODE_FENCE
+from noderemedy.model.nodefence import Attestation
+from noderemedy.model.run import Deed, Order, Power, RunState
+from noderemedy.model.workload import POD
+from noderemedy.wire.nodefences import attestation_text
+
+OFF, ON, STATUS = ("ipmi", "off"), ("ipmi", "on"), ("ipmi", "status")
+FIRST, SECOND = an_agent("first", agent="fence_one"), an_agent("second", agent="fence_two")
+TWO_PLUGS = ("fence_one", "fence_two")
+
+
+def sick(plan: FencePlan | None = None, *, plugs: tuple[str, ...] = ("fence_ipmilan",), **spec: Any) -> Story:
+    """A node with one pod that has been silent for more than a minute, and a request to fence it."""
+    story = Story(plan, plugs=plugs)
+    story.pods("db-0")
+    story.hang()
+    story.run(65)
+    story.ask(**spec)
+    return story
+
+
+def marks(story: Story) -> tuple[bool, list[str]]:
+    """Cordon and taint, as far as they are ours."""
+    spec = story.node()["spec"]
+    taints = [taint["key"].rpartition("/")[2] for taint in spec.get("taints", []) if "not-ready" not in taint["key"]]
+    return spec.get("unschedulable", False), taints
+
+
+def is_gone(story: Story) -> bool:
+    return story.api.find(NODE_FENCE, FENCE_AT.name) is None
+
+
+def attest(story: Story, boot: str = "boot-1") -> None:
+    word = Attestation("anna", story.now.wall, story.node()["metadata"]["uid"], boot)
+    notes = {"node-remedy.dev/attested-off": attestation_text(word)}
+    story.patch(FENCE_AT, {"metadata": {"annotations": notes}})
+
+
+# --- the flow ----------------------------------------------------------------------------------------------------
+
+
+def test_a_silent_node_is_isolated_powered_off_freed_and_comes_back() -> None:
+    """Off, asked once more, freed, on; then it is Ready with another boot, uncordoned and untainted."""
+    story = sick()
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert [OFF, STATUS, ON] == story.orders
+    assert ([], [], 2) == (story.freed_early, story.api.list(POD), story.boots)
+    assert (False, []) == marks(story)
+    assert {"CordonNode", "TaintOutOfService", "UntaintOutOfService", "UncordonNode"} <= set(story.acts)
+
+
+def test_a_node_that_comes_back_by_itself_is_not_powered_off() -> None:
+    """Ready within the delay of power management: recovered, and nothing was sent."""
+    story = sick(powerManagementDelay="5m")
+    story.run(60)
+    assert ("running", (True, [])) == (story.state, marks(story))
+    story._ready("True")
+    story.run_until(lambda: story.state == "final", 60)
+
+    assert ([], (False, [])) == (story.orders, marks(story))
+
+
+def test_a_node_that_is_ready_from_the_start_is_left_alone() -> None:
+    """Who asks for a fence of a node that is well gets no power cycle."""
+    story = Story()
+    story.run(65)
+    story.ask()
+    story.run_until(lambda: story.state == "final", 60)
+
+    assert ([], 1) == (story.orders, story.boots)
+
+
+def test_the_object_goes_after_its_time() -> None:
+    """A fence that is over stays for ttlAfterFinal, then it is deleted, finalizer and all."""
+    story = sick(ttlAfterFinal="60s")
+    story.run_until(lambda: story.state == "final", 300)
+    story.run(50)
+    assert not is_gone(story)
+    story.run(20)
+
+    assert is_gone(story)
+
+
+def test_idle_means_no_writes() -> None:
+    """While the node boots, and after the end, nothing is written."""
+    story = sick()
+    story.run_until(lambda: story.state == "done", 300)
+    before = len(story.acts)
+    story.run(20)
+    assert before == len(story.acts)
+    story.run_until(lambda: story.state == "final", 300)
+    before = len(story.acts)
+    story.run(600)
+
+    assert before == len(story.acts)
+
+
+def test_a_persons_cordon_survives() -> None:
+    """What we did not do we do not undo."""
+    story = Story()
+    story.patch(NODE_AT, {"spec": {"unschedulable": True}})
+    story.hang()
+    story.run(65)
+    story.ask()
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert (True, []) == marks(story)
+
+
+# --- devices -----------------------------------------------------------------------------------------------------
+
+
+def test_all_plugs_are_off_before_anything_is_freed() -> None:
+    """A node with two supplies runs on until the second one is off; both come on again."""
+    story = sick(a_plan(power_management=(FIRST, SECOND)), plugs=TWO_PLUGS)
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert [("first", "off"), ("second", "off")] == story.orders[:2]
+    assert ([], [("first", "on"), ("second", "on")]) == (story.freed_early, story.orders[-2:])
+
+
+def test_off_and_on_may_be_two_methods_of_one_plug() -> None:
+    """As the seed prints it: eaton-off and eaton-on."""
+    plan = a_plan(power_management=(an_agent("eaton-off", Deed.OFF), an_agent("eaton-on", Deed.ON)))
+    story = sick(plan)
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert [("eaton-off", "off"), ("eaton-off", "status"), ("eaton-on", "on")] == story.orders
+
+
+def test_a_device_that_refuses_ends_in_an_alert_and_frees_nothing() -> None:
+    """Tries and restarts are bounded, and then a person is called."""
+    story = sick(stepRetries=1, maxRestarts=1)
+    story.devices["fence_ipmilan"] = refuses
+    story.run(3_600)
+
+    assert ("error", 4) == (story.state, story.orders.count(OFF))
+    assert ([], 1) == (story.freed_early, len(story.api.list(POD)))
+    assert {"FenceGivenUp", "FenceStepFailed"} <= set(story.told)
+
+
+def test_a_plug_that_does_not_go_off_frees_nothing_and_the_other_comes_on_again() -> None:
+    """Half off is not off: power is as it was, and the pods stay."""
+    story = sick(a_plan(power_management=(FIRST, SECOND)), plugs=TWO_PLUGS, stepRetries=0, maxRestarts=0)
+    story.devices["fence_two"] = refuses
+    story.run(600)
+
+    assert ("error", {"fence_one": True, "fence_two": True}) == (story.state, story.plugs)
+    assert ([], 1) == (story.freed_early, len(story.api.list(POD)))
+
+
+def test_success_is_not_enough_if_the_device_says_on() -> None:
+    """Exit code 0 and the status still on: a failure."""
+
+    def lies(story: Story, order: Order) -> tuple[RunState, Power, str]:
+        return RunState.DONE, Power.ON, ""
+
+    story = sick(stepRetries=0, maxRestarts=0)
+    story.devices["fence_ipmilan"] = lies
+    story.run(300)
+
+    assert ("error", []) == (story.state, story.freed_early)
+
+
+def test_a_plug_that_comes_on_by_itself_is_switched_off_again() -> None:
+    """Off, then on by itself before it was asked: nothing is freed on what is over."""
+    asked: list[Deed] = []
+
+    def flickers(story: Story, order: Order) -> tuple[RunState, Power, str]:
+        asked.append(order.deed)
+        if asked.count(Deed.STATUS) == 1 and order.deed is Deed.STATUS:
+            story.plugs[order.agent] = True
+        return obeys(story, order)
+
+    story = sick()
+    story.devices["fence_ipmilan"] = flickers
+    story.run_until(lambda: story.state == "final", 600)
+
+    assert ([OFF, STATUS, OFF, STATUS, ON], []) == (story.orders, story.freed_early)
+
+
+def test_a_node_that_reports_while_its_plug_is_off_hangs_on_another_plug() -> None:
+    """The wrong host is switched on again, nothing is freed, and it is not done once more."""
+    story = Story()
+    story.is_wired_right = False
+    story.run(65)
+    story.ask(evenIfReady=True)
+    story.run(1_800)
+
+    assert ("error", [OFF, ON], []) == (story.state, story.orders, story.freed_early)
+    assert "PlugContradicted" in story.told
+
+
+def test_a_device_that_never_answers_has_failed() -> None:
+    """A run that nobody hears of again is over when all its time is."""
+    story = sick(stepRetries=0, maxRestarts=0)
+    story.takes = 100_000
+    story.run(600)
+
+    assert ("error", [OFF, ON]) == (story.state, story.orders)
+
+
+# --- managers die ------------------------------------------------------------------------------------------------
+
+
+def test_a_successor_waits_for_a_run_that_may_be_under_way_and_asks_first() -> None:
+    """The manager dies while the node is being switched off: the next one does not switch it off a second time."""
+    story = sick()
+    story.takes = 20
+    story.run_until(lambda: bool(story.orders), 60)
+    story.dies()
+    story.run(100)
+    assert ([OFF], []) == (story.orders, story.freed_early)
+    story.run_until(lambda: story.state == "final", 600)
+
+    assert ([OFF, STATUS, ON], []) == (story.orders[:2] + story.orders[-1:], story.freed_early)
+    assert 1 == story.orders.count(OFF)
+
+
+@pytest.mark.parametrize("second", range(0, 75, 5))
+def test_a_manager_may_die_at_any_moment(second: int) -> None:
+    """Whenever it dies, the node is fenced once, freed on proof, and comes back."""
+    story = sick()
+    story.run(second)
+    story.dies()
+    story.run_until(lambda: story.state == "final", 1_200)
+
+    assert ([], 1) == (story.freed_early, story.orders.count(OFF))
+    assert (False, []) == marks(story)
+
+
+# --- people ------------------------------------------------------------------------------------------------------
+
+
+def test_stopping_lets_the_run_end_and_brings_power_back() -> None:
+    """Nothing is freed, the isolation stays; started again, the flow begins anew."""
+    story = sick()
+    story.run_until(lambda: bool(story.orders), 60)
+    story.patch(FENCE_AT, {"spec": {"stopped": True}})
+    story.run(20)
+    assert ([OFF, ON], "error", True) == (story.orders, story.state, marks(story)[0])
+    assert (1, []) == (len(story.api.list(POD)), story.freed_early)
+    story.hang()
+    story.patch(FENCE_AT, {"spec": {"stopped": False}})
+    story.run_until(lambda: story.state == "final", 600)
+
+    assert (False, []) == marks(story)
+
+
+def test_releasing_brings_power_back_and_undoes_the_isolation() -> None:
+    """Deleted on the way: on, uncordoned, and the object goes."""
+    story = sick()
+    story.run_until(lambda: bool(story.orders), 60)
+    story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.run(30)
+
+    assert ([OFF, ON], True) == (story.orders, is_gone(story))
+    assert ((False, []), []) == (marks(story), story.freed_early)
+
+
+def test_releasing_before_anything_was_sent_sends_nothing() -> None:
+    """A fence that waits for its delay is simply undone."""
+    story = sick(powerManagementDelay="5m")
+    story.run(30)
+    story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.run(5)
+
+    assert ([], True, (False, [])) == (story.orders, is_gone(story), marks(story))
+
+
+def test_a_persons_word_frees_what_devices_could_not() -> None:
+    """Devices refuse, somebody pulls the plug and says so: the workload is freed by that word, and by nothing else."""
+    story = sick(stepRetries=0, maxRestarts=0)
+    story.devices["fence_ipmilan"] = refuses
+    story.run(120)
+    assert ("error", 1) == (story.state, len(story.api.list(POD)))
+    story.is_attested_truly = True
+    attest(story)
+    story.run(20)
+
+    assert [] == story.api.list(POD)
+    assert "Attested by anna" in story.status.evidence.proof
+
+
+@pytest.mark.parametrize("boot", ["boot-0", "boot-9"])
+def test_a_word_about_another_boot_frees_nothing(boot: str) -> None:
+    """What was off yesterday says nothing about today."""
+    story = sick(stepRetries=0, maxRestarts=0)
+    story.devices["fence_ipmilan"] = refuses
+    story.run(60)
+    attest(story, boot)
+    story.run(60)
+
+    assert 1 == len(story.api.list(POD))
+    assert "AttestationOfAnotherBoot" in story.told
+
+
+def test_a_pause_keeps_a_flow_from_beginning() -> None:
+    """Nothing new starts on a node that somebody paused."""
+    story = Story()
+    story.hang()
+    story.patch(NODE_AT, {"metadata": {"annotations": {"node-remedy.dev/paused": "true"}}})
+    story.run(65)
+    story.ask()
+    story.run(60)
+
+    assert ("new", [], "PausedByPerson") == (story.state, story.orders, story.told[-1])
+
+
+# --- ways to free ------------------------------------------------------------------------------------------------
+
+
+def test_pods_can_be_freed_one_by_one() -> None:
+    """freeBy: pods removes them by uid, and taints nothing."""
+    story = sick(freeBy="pods")
+    story.pods("db-1", "web-0")
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert ([], [], 3) == (story.freed_early, story.api.list(POD), story.acts.count("DeletePod"))
+    assert "TaintOutOfService" not in story.acts
+
+
+def test_the_whole_node_can_be_freed_and_gets_back_what_it_carried() -> None:
+    """freeBy: node deletes it with a backup in the NodeFence; labels come back, our cordon does not."""
+    story = Story()
+    story.patch(NODE_AT, {"metadata": {"labels": {"zone": "a"}}})
+    story.hang()
+    story.run(65)
+    story.ask(freeBy="node")
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert ([], 1) == (story.freed_early, story.acts.count("DeleteNode"))
+    assert ("a", (False, [])) == (story.node()["metadata"]["labels"].get("zone"), marks(story))
+    assert None is story.status.evidence.backup
+
+
+def test_a_terminated_instance_takes_its_node_along() -> None:
+    """Off, proven, deleted for good: nobody waits for it to come back."""
+    terminate = BuiltinMethod("terminate", Builtin.TERMINATE_INSTANCE)
+    story = sick(a_plan(power_management=(an_agent("ipmi", Deed.OFF), terminate)))
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert (None, [OFF, STATUS]) == (story.api.find(NODE, NODE_AT.name), story.orders)
+    assert [] == story.freed_early
+
+
+def test_a_plan_without_power_frees_nothing() -> None:
+    """A method that proves nothing is run, told, and nothing is freed on it."""
+    from noderemedy.model.fenceplan import Scope
+
+    story = sick(a_plan(power_management=(an_agent("switch", scope=Scope.NETWORK),)), maxRestarts=0)
+    story.run(600)
+
+    assert (1, []) == (len(story.api.list(POD)), story.freed_early)
+    assert "FenceProvesNothing" in story.told
+
+
+# --- a node that still answers -----------------------------------------------------------------------------------
+
+
+def test_a_node_that_answers_is_drained_before_it_is_powered_off() -> None:
+    """Pods are asked to go within their budgets; when they went, the node is switched off."""
+    story = Story()
+    story.pods("web-0")
+    story.run(65)
+    story.ask(evenIfReady=True)
+    story.run_until(lambda: story.state == "final", 600)
+
+    assert ([OFF, STATUS, ON], []) == (story.orders, story.freed_early)
+    assert 1 == story.acts.count("EvictPod")
+    assert 2 == story.boots
+
+
+# --- neighbours --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["ToBeDeletedByClusterAutoscaler", "karpenter.sh/disrupted"])
+def test_a_node_that_somebody_else_removes_is_left_to_them(key: str) -> None:
+    """Said, and nothing is done."""
+    story = Story()
+    story.hang()
+    story.patch(NODE_AT, {"spec": {"taints": [{"key": key, "effect": "NoSchedule"}]}})
+    story.run(65)
+    story.ask()
+    story.run(60)
+
+    assert ("new", [], "LeftToOther") == (story.state, story.orders, story.told[-1])
+
+
+def test_a_node_that_was_made_anew_is_not_switched_off() -> None:
+    """Another Node of that name is none of our business: nothing is sent or freed."""
+    story = sick(powerManagementDelay="1m")
+    story.run(20)
+    story.api.delete(NODE, NODE_AT.name)
+    story.after(5, lambda: story._register("Unknown", "boot-7"))
+    story.run(600)
+
+    assert ("error", [], []) == (story.state, story.orders, story.freed_early)
+    assert "FencedNodeReplaced" in story.told
+
+
+def test_a_plan_with_problems_fences_nothing() -> None:
+    """Neither does an empty list of methods."""
+    for plan in (a_plan(problems=("fence-config-worker-0: no plug",)), a_plan(power_management=())):
+        story = sick(plan)
+        story.run(60)
+
+        assert ("new", [], "FencePlanBroken") == (story.state, story.orders, story.told[-1])
+
+
+def test_builtins_that_clean_wait_for_a_proof() -> None:
+    """clean-pods and detach-volumes in a list free nothing by themselves."""
+    methods = (CORDON, BuiltinMethod("clean-pods", Builtin.CLEAN_PODS))
+    story = sick(a_plan(isolation=methods, recovery=(UNCORDON,)), powerManagementDelay="2m")
+    story.run(60)
+
+    assert ("running", 1) == (story.state, len(story.api.list(POD)))
