@@ -16,7 +16,7 @@ from noderemedy.core import freeing, machines, safety
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.actions import Confirm, Guard, UntaintOutOfService
 from noderemedy.model.decision import NOTHING, Decision
-from noderemedy.model.ids import CLUSTER, NODE, REMEDIATION, Kind, Ref
+from noderemedy.model.ids import CLUSTER, NODE, NODE_FENCE, REMEDIATION, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node, OutOfService
 from noderemedy.model.reasons import ClusterPaused, ConfirmFirst, TaintOrphaned, UntaintingNode
@@ -24,7 +24,11 @@ from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Room
 from noderemedy.model.time import Now
 
-OWNERS: dict[str, Kind] = {"metal3-remediation": REMEDIATION}  # by room: what it taints Nodes for
+# By room: what it taints Nodes for.
+OWNERS: dict[str, Kind] = {"metal3-remediation": REMEDIATION, "node-fence": NODE_FENCE}
+    "metal3-remediation": REMEDIATION,
+    "node-fence": NODE_FENCE,
+}  # by room: what it taints Nodes for
 BY_OWNER = "nodes out of service by request"
 
 
@@ -125,7 +129,7 @@ def _owner(ref: Ref, node: Node) -> tuple[str, ...]:
 
 ROOM = Room(
     name="out-of-service",
-    watches=(NODE, REMOTE, REMEDIATION, *MACHINE_KINDS, CLUSTER),
+    watches=(NODE, REMOTE, *OWNERS.values(), *MACHINE_KINDS, CLUSTER),
     indexes=(*machines.INDEXES, Index(BY_OWNER, NODE, _owner)),
     wakes=wakes,
     sees=sees,

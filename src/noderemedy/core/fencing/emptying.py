@@ -12,7 +12,7 @@ from noderemedy.core import freeing, safety
 from noderemedy.core.backup import back_up
 from noderemedy.core.fencing import attempts, devices, runs
 from noderemedy.core.fencing.moves import confirm, noted
-from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.fencing.view import NAME, FenceView
 from noderemedy.core.fencing.words import prove, word_of
 from noderemedy.model.actions import DeleteNode, Guard
 from noderemedy.model.decision import Decision
@@ -53,8 +53,9 @@ def emptying(view: FenceView, now: Now) -> Decision:
         return choose(view, work, found, now)
     if evidence.free_by is FreeBy.NODE:
         return delete_node(view, work, found, now)
-    by_taint = evidence.free_by is FreeBy.TAINT
-    return after(view, freeing.taint(work, found) if by_taint else freeing.by_pods(work, found, now), now)
+    if evidence.free_by is FreeBy.TAINT:
+        return after(view, freeing.taint(work, NAME, view.ref, view.fence.uid, found), now)
+    return after(view, freeing.by_pods(work, found, now), now)
 
 
 # --- the proof ---------------------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def without_cordon(annotations: tuple[tuple[str, str], ...]) -> tuple[tuple[str,
 
 def untaint(view: FenceView) -> Decision | None:
     node = view.node
-    if node is None or view.status.evidence.tainted_at is None or not freeing.is_tainted(node):
+    if node is None or freeing.mark_of(node, view.fence.uid) is None:
         return None
     action = UntaintOutOfService(view.node_at, view.node_guard, freeing.without_taint(node))
     return Decision((action,), (UntaintingNode(view.name),))

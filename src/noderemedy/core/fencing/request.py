@@ -146,12 +146,13 @@ def absent(view: RequestView, now: Now) -> Decision:
     if blocked := first(BEFORE_THE_FENCE, view, now):
         return blocked.decision(now)
     spec = structs.replace(view.request.spec, node=view.node_at.name, cluster=view.node_at.cluster, even_if_ready=True)
-    return Decision((CreateNodeFence(view.fence_at, spec, str(view.ref)),), (FenceAsked(view.node_at.name),))
+    return Decision((CreateNodeFence(view.fence_at, spec, view.signature),), (FenceAsked(view.node_at.name),))
 
 
 def taken(view: RequestView, fence: NodeFence) -> Decision:
     """Somebody else's fence of this node: one that is over makes room for a new episode, any other is awaited."""
-    if fence.is_final and not fence.deleting:
+    is_over = fence.is_final or (fence.is_given_up and view.is_of_a_predecessor)
+    if is_over and not fence.deleting:
         assert isinstance(view.fence_entry, Present)
         guard = Guard(fence.uid, view.fence_entry.resource_version)
         return Decision((DeleteNodeFence(view.fence_at, guard),), (FenceTaken(fence.spec.node, fence.requested_by),))

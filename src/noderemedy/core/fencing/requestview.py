@@ -60,7 +60,17 @@ class RequestView(Struct, frozen=True):
 
     @property
     def is_ours(self) -> bool:
-        return self.fence is not None and self.fence.requested_by == str(self.ref)
+        return self.fence is not None and self.fence.requested_by == self.signature
+
+    @property
+    def signature(self) -> str:
+        """As it stands on the NodeFence: the next request of this name is another one."""
+        return f"{self.ref} {self.request.uid}"
+
+    @property
+    def is_of_a_predecessor(self) -> bool:
+        """Whether a former request of this name asked for the fence."""
+        return self.fence is not None and self.fence.requested_by.startswith(f"{self.ref} ")
 
 
 def machine_refs(ref: Ref, request: FenceRemediation) -> tuple[Ref, ...]:

@@ -1,0 +1,136 @@
+"""The gates of a NodeFence: what keeps it from beginning, in order, and how a person is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import MACHINE_AT, NODE_AT, NOW, a_machine, a_node, ago, unreadable
+from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan
+from tests.core.fencing.test_rules import seen
+
+from noderemedy.core.fencing.fence import ROOM, decide
+from noderemedy.core.fencing.gates import BEFORE_THE_START, explain
+from noderemedy.core.gates import first
+from noderemedy.model.fenceplan import plan_ref
+from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.node import Taint
+from noderemedy.model.nodefence import State
+from noderemedy.model.time import Mono
+
+SICK = a_node(ready="Unknown")
+
+
+def a_view(**more: Any) -> Any:
+    """A NodeFence that may begin, unless a test says otherwise."""
+    fence = more.pop("fence", a_fence())
+    node, plan = more.pop("node", SICK), more.pop("plan", a_plan())
+    objects = {FENCE_AT: fence, NODE_AT: node, plan_ref(NODE_AT): plan}
+    return replace(seen({at: obj for at, obj in objects.items() if obj is not None}), **more)
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"),
+    [
+        ({"fence": a_fence(problems=("spec.node: missing",))}, "FenceInvalid"),
+        ({"is_in_sight": False}, "CannotSeeNode"),
+        ({"node_entry": unreadable()}, "NodeUnreadable"),
+        ({"fence": a_fence(stopped=True)}, "FenceStopped"),
+        ({"fence": a_fence(paused=Paused())}, "PausedByPerson"),
+        ({"fence": a_fence(paused=Malformed("?"))}, "PauseUnreadable"),
+        ({"node": replace(SICK, paused=Paused(ago(-60)))}, "PausedByPerson"),
+        ({"machine": a_machine(paused=Paused())}, "PausedByPerson"),
+        ({"node": None}, "FencedNodeMissing"),
+        ({"plan": None}, "FencePlanMissing"),
+        ({"plan": a_plan(problems=("a", "b"))}, "FencePlanBroken"),
+        ({"plan": a_plan(isolation=())}, "FencePlanBroken"),
+        ({"plan": a_plan(power_management=())}, "FencePlanBroken"),
+        ({"machine": a_machine(deleting=True)}, "MachineDeleting"),
+        ({"node": a_node(ready="Unknown", deleting=True)}, "LeftToOther"),
+        ({"node": replace(SICK, taints=(Taint("karpenter.sh/disruption", "NoSchedule"),))}, "LeftToOther"),
+        ({"contact_since": None}, "ObserverNew"),
+        ({"contact_since": Mono(NOW.mono.ms - 59_000)}, "ObserverNew"),
+        ({"answer": None}, "WaitingForBudget"),
+    ],
+)
+def test_what_keeps_a_fence_from_beginning(more: dict[str, Any], reason: str) -> None:
+    """Each gate blocks with its own reason, and nothing is done."""
+    view = a_view(**more)
+    blocked = first(BEFORE_THE_START, view, NOW)
+
+    assert blocked is not None
+    assert reason == type(blocked.reason).__name__
+    assert () == decide(view, NOW).actions
+
+
+def test_all_gates_open() -> None:
+    """Then it begins, and `explain` has no reason to give."""
+    view = a_view()
+
+    assert None is first(BEFORE_THE_START, view, NOW)
+    assert {None} == {passage.reason for passage in explain(view, NOW)}
+    assert ["PublishFenceStatus"] == [type(action).__name__ for action in decide(view, NOW).actions]
+
+
+def test_the_finalizer_comes_before_anything() -> None:
+    """Or a deletion in between would leave a node cordoned and off."""
+    view = a_view(fence=a_fence(finalizers=("others",)))
+
+    [action] = decide(view, NOW).actions
+
+    assert ("others", "node-remedy.dev/fence") == action.finalizers
+
+
+def test_a_delay_before_the_isolation() -> None:
+    """newDelay runs from the creation."""
+    view = a_view(fence=a_fence(new_delay=NOW.wall.since(ago(900))))
+
+    assert ["FenceDelayed"] == [type(reason).__name__ for reason in decide(view, NOW).because]
+
+
+@pytest.mark.parametrize(
+    ("fence", "needs"),
+    [
+        (a_fence(), [False]),
+        (a_fence(State.RUNNING), [True]),
+        (a_fence(State.ERROR), [True]),
+        (a_fence(State.ERROR, restarts=3), []),
+        (a_fence(State.FINAL), []),
+        (a_fence(stopped=True), []),
+        (a_fence(deleting=True), []),
+    ],
+)
+def test_what_it_asks_of_the_budget(fence: Any, needs: list[bool]) -> None:
+    """A repair that runs counts, one that would begin asks, one that is over or cannot begin does neither."""
+    facts = decide(a_view(fence=fence), NOW).facts
+
+    assert needs == [fact.value.is_running for fact in facts]
+    assert all(fact.value.target == NODE_AT for fact in facts)
+
+
+def test_nothing_is_explained_about_what_is_over() -> None:
+    """A fence that is final or leaves has no gates any more."""
+    assert () == explain(a_view(fence=a_fence(State.FINAL)), NOW)
+    assert () == explain(a_view(fence=a_fence(deleting=True)), NOW)
+
+
+def test_a_node_of_a_machine_is_repaired_as_that_machine() -> None:
+    """So that a health check and a fence share one reservation."""
+    from noderemedy.core.fencing.view import target_of
+
+    cache = a_cache_with_machine()
+
+    assert MACHINE_AT == target_of(NODE_AT, cache)[0]
+    assert (FENCE_AT,) == tuple(ROOM.wakes(MACHINE_AT, None, cache))
+
+
+def a_cache_with_machine() -> Any:
+    from noderemedy.core.fencing.view import INDEXES
+    from noderemedy.engine.cache import Cache
+    from noderemedy.model.outcome import Seen
+
+    cache = Cache(INDEXES)
+    machine = a_machine()
+    cache.put(Seen(MACHINE_AT, machine.uid, "1", machine), NOW.mono)
+    return cache
