@@ -133,7 +133,7 @@ views = st.integers(0, 2**32).map(lambda seed: a_random_view(Random(seed)))
 @settings(max_examples=100)
 @given(views)
 def test_every_state_is_decided_and_twice_the_same(view: FenceView) -> None:
-    """No state breaks the room; it asks for nothing that it may not, with a reason, and at most one act of no return."""
+    """No state breaks the room; it asks only for what it may, with a reason, and for one act of no return at most."""
     decision = decide(view, NOW)
 
     assert decision == decide(view, NOW)

@@ -1,4 +1,4 @@
-"""The automaton of seed 002 as data: which event leads from which state to which. Drawn in docs/guide/fencing.md.
+"""The automaton of seed 002 as data: which event leads from which state to which. Drawn in docs/guide/node-fence.md.
 
 Called by `moves.py`. Pure and bounded: a step is tried again `stepRetries` times, the flow begins anew `maxRestarts`
 times, and whatever is not in the table does not happen.
