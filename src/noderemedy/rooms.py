@@ -8,9 +8,8 @@ from noderemedy.core.budget import room as budget
 from noderemedy.core.budget import spec as budget_spec
 from noderemedy.core.budget import status as budget_status
 from noderemedy.core.fencing import configs as fence_configs
-from noderemedy.core.fencing import describing
+from noderemedy.core.fencing import describing, fence
 from noderemedy.core.fencing import plan as fence_plan
-from noderemedy.core.fencing import fence
 from noderemedy.core.fencing import request as fence_request
 from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
 from noderemedy.core.incident import diary, records, shelf

@@ -26,9 +26,6 @@ from noderemedy.model.time import Now
 
 # By room: what it taints Nodes for.
 OWNERS: dict[str, Kind] = {"metal3-remediation": REMEDIATION, "node-fence": NODE_FENCE}
-    "metal3-remediation": REMEDIATION,
-    "node-fence": NODE_FENCE,
-}  # by room: what it taints Nodes for
 BY_OWNER = "nodes out of service by request"
 
 

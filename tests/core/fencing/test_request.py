@@ -9,6 +9,7 @@ from tests.core.fencing.fences import FENCE_AT
 from tests.core.fencing.story import Story, refuses
 
 from noderemedy.model.ids import FENCE_REMEDIATION, MACHINE, NODE_FENCE, ref
+from noderemedy.model.outcome import Key
 from noderemedy.wire.objects import convert
 
 REQUEST_AT = ref(FENCE_REMEDIATION, "worker-0", "metal")
@@ -39,6 +40,11 @@ def told(story: Story) -> Any:
     return convert(FENCE_REMEDIATION, story.api.get(FENCE_REMEDIATION, "worker-0", "metal")).obj.status
 
 
+def reasons(story: Story) -> list[str]:
+    decision = story.engine.decisions[Key("fence-remediation", REQUEST_AT)]
+    return [type(reason).__name__ for reason in decision.because]
+
+
 def is_gone(story: Story) -> bool:
     return story.api.find(FENCE_REMEDIATION, "worker-0", "metal") is None
 
@@ -54,6 +60,7 @@ def test_a_request_has_the_node_fenced_at_once_and_tells_of_it() -> None:
     story.run_until(lambda: told(story).phase.value == "recovered", 300)
 
     assert ([], 2, "final") == (story.freed_early, story.boots, told(story).state)
+    assert "FenceAsked" in story.told
     assert ("FenceRemediation/metal/worker-0", 0) == (
         story.fence.requested_by.split()[0],
         story.fence.spec.power_management_delay.ms,
@@ -64,11 +71,13 @@ def test_a_request_that_is_withdrawn_before_anything_was_sent_is_called_off() ->
     """The machine is healthy again: the fence is released, then the request goes."""
     story = asked(powerManagementDelay="5m")
     story.run(20)
+    assert ["WaitingForFence"] == reasons(story)
     story.api.delete(FENCE_REMEDIATION, "worker-0", "metal")
     story.run(10)
 
     assert (True, None, []) == (is_gone(story), story.api.find(NODE_FENCE, FENCE_AT.name), story.orders)
     assert not story.node()["spec"].get("unschedulable", False)
+    assert "FenceCalledOff" in story.told
 
 
 def test_a_request_that_is_withdrawn_later_ends_in_a_stated_power_state() -> None:

@@ -354,7 +354,7 @@ def test_a_terminated_instance_takes_its_node_along() -> None:
     story.run_until(lambda: story.state == "final", 300)
 
     assert (None, [OFF, STATUS]) == (story.api.find(NODE, NODE_AT.name), story.orders)
-    assert [] == story.freed_early
+    assert ([], True) == (story.freed_early, "NodeTerminated" in story.told)
 
 
 def test_a_plan_without_power_frees_nothing() -> None:

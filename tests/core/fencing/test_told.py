@@ -1,0 +1,119 @@
+"""What people are told about a fence: each reason where it belongs, with words that name the node and the remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import NODE_AT, NOW, a_node, ago
+from tests.core.fencing.fences import FENCE_AT, IPMI, a_fence, a_job, a_plan, done
+from tests.core.fencing.test_gates import a_view
+from tests.core.fencing.test_rules import seen
+from tests.core.fencing.test_story import is_gone, sick
+
+from noderemedy.core.fencing.fence import decide
+from noderemedy.model.fenceplan import plan_ref
+from noderemedy.model.meta import Malformed
+from noderemedy.model.nodefence import FenceEvidence, State
+from noderemedy.model.run import Deed, Power, Run, RunState, run_ref
+from noderemedy.model.time import Mono
+from noderemedy.model.workload import POD
+
+SILENT = a_node(ready="Unknown", unschedulable=True)
+
+
+def reasons(view: Any) -> list[str]:
+    return [type(reason).__name__ for reason in decide(view, NOW).because]
+
+
+def words(view: Any) -> list[str]:
+    return [reason.note() for reason in decide(view, NOW).because]
+
+
+def running(*jobs: Any, node: Any = SILENT, runs: tuple[Run, ...] = (), **more: Any) -> Any:
+    """A fence in power management with these runs."""
+    objects = {FENCE_AT: a_fence(State.RUNNING, jobs=jobs, **more), NODE_AT: node, plan_ref(NODE_AT): a_plan()}
+    return seen({**objects, **{run_ref(run.id): run for run in runs}})
+
+
+OFF = done("ipmi", Deed.OFF)
+OPEN = a_job(state=RunState.RUNNING)
+CASES: list[tuple[Any, list[str]]] = [
+    (running(), ["RunOrdered"]),
+    (running(OPEN), ["RunUnderWay"]),
+    (running(OPEN, runs=(Run(OPEN.id, RunState.RUNNING),)), ["RunUnderWay"]),
+    (running(OPEN, runs=(Run(OPEN.id, RunState.FAILED, said="refused"),)), ["RunEnded"]),
+    (running(replace(OPEN, token=6)), ["RunLost"]),
+    (running(replace(OPEN, since=ago(900))), ["RunEnded"]),
+    (running(OFF, node=a_node()), ["NodeStillHeard"]),
+    (running(OFF, node=a_node(), evidence=FenceEvidence(heard_since=ago(60))), ["NodeStillHeard"]),
+    (running(OFF, node=a_node(), evidence=FenceEvidence(heard_since=ago(600))), ["PlugContradicted"]),
+    (running(OFF, evidence=FenceEvidence(freeing_since=ago(600))), ["FenceFreeingOverdue", "PowerComesBack"]),
+    (running(OFF, evidence=FenceEvidence(freed_at=ago(6))), ["PowerComesBack"]),
+    (running(attested=Malformed("no JSON")), ["RunOrdered", "AttestationUnreadable"]),
+    (a_view(fence=a_fence(State.NEW), node=a_node(ready="Unknown")), ["CordoningNode"]),
+    (a_view(fence=a_fence(State.NEW), node=SILENT), ["FenceMoves"]),
+    (a_view(fence=a_fence(State.FINAL, since=ago(4_000))), ["FenceExpires"]),
+    (a_view(fence=a_fence(State.DONE, boot_id="boot-0"), node=a_node()), ["FenceSucceeded", "FenceMoves"]),
+    (
+        a_view(
+            fence=a_fence(State.DONE, boot_id="boot-0"),
+            node=a_node(unschedulable=True, annotations={"node-remedy.dev/cordoned": "node-remedy"}),
+        ),
+        ["UncordoningNode"],
+    ),
+    (a_view(fence=a_fence(deleting=True)), ["FenceReleased"]),
+]
+
+
+@pytest.mark.parametrize(("view", "expected"), CASES, ids=lambda case: "-".join(case) if isinstance(case, list) else "")
+def test_what_is_told_where(view: Any, expected: list[str]) -> None:
+    """One reason, or two, for each thing that is done or waited for; each is one sentence."""
+    assert expected == reasons(view)
+    assert all(words(view))
+
+
+def test_the_proof_is_told_with_its_evidence() -> None:
+    """Which methods said off, in which runs."""
+    status = replace(done("ipmi", Deed.STATUS), id="fence-status")
+    answer = Run("fence-status", RunState.DONE, Power.OFF, begun=Mono(NOW.mono.ms - 5_000))
+    view = running(OFF, status, runs=(answer,))
+
+    assert ["ProvenFenced"] == reasons(view)
+    assert "FencedOff by ipmi at" in words(view)[0]
+    assert "runs fence-status" in words(view)[0]
+
+
+def test_what_stays_off_is_told() -> None:
+    """A fence that was given up while a plug does not come on calls a person for both."""
+    failed = [a_job(deed=Deed.ON, state=RunState.FAILED, attempt=number, id=f"fence-{number}") for number in range(3)]
+    fence = a_fence(State.ERROR, restarts=3, jobs=(OFF, *failed))
+    view = seen({FENCE_AT: fence, NODE_AT: SILENT, plan_ref(NODE_AT): a_plan()})
+
+    assert ["FenceGivenUp", "PowerLeftOff"] == reasons(view)
+    assert IPMI.name in words(view)[1]
+
+
+def test_a_storage_fence_behind_which_pods_were_freed_is_not_lifted() -> None:
+    """Released, but the same boot may still write: it stays until the node boots or is off."""
+    evidence = FenceEvidence(storage_freed_at=ago(100))
+    view = a_view(fence=a_fence(State.RUNNING, deleting=True, evidence=evidence), node=SILENT)
+    booted = a_view(fence=a_fence(State.RUNNING, deleting=True, evidence=evidence), node=replace(SILENT, boot_id="b"))
+    ended = replace(evidence, off_at=ago(50))
+    off = a_view(fence=a_fence(State.RUNNING, deleting=True, evidence=ended), node=SILENT)
+
+    assert (["StorageStaysFenced"], ()) == (reasons(view), decide(view, NOW).actions)
+    assert ["FenceReleased"] == reasons(booted) == reasons(off)
+
+
+def test_a_whole_story_is_told() -> None:
+    """The events of one story from the request to the end."""
+    story = sick()
+    story.run_until(lambda: story.state == "final", 300)
+    story.api.delete(FENCE_AT.kind, FENCE_AT.name)
+    story.run(3)
+
+    assert is_gone(story)
+    assert {"FenceMoves", "RunEnded", "ProvenFenced", "FenceSucceeded", "FenceReleased"} <= set(story.told)
+    assert [] == story.api.list(POD)
