@@ -131,6 +131,6 @@ def a_cache_with_machine() -> Any:
     from noderemedy.model.outcome import Seen
 
     cache = Cache(INDEXES)
-    machine = a_machine()
-    cache.put(Seen(MACHINE_AT, machine.uid, "1", machine), NOW.mono)
+    for at, obj in {MACHINE_AT: a_machine(), FENCE_AT: a_fence()}.items():
+        cache.put(Seen(at, obj.uid, "1", obj), NOW.mono)
     return cache

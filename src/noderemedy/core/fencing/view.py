@@ -174,7 +174,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == RUN:
         return reader.find(BY_RUN, ref.name)
     if ref.kind in (NODE, FENCE_PLAN):
-        return (fence_ref(Ref(ref.cluster, NODE, "", ref.name)),)
+        return of_node(ref, reader)
     if ref.kind == REMOTE:
         return reader.find(BY_CLUSTER, f"{ref.namespace}/{ref.name}")
     if ref.kind == LEASE:
@@ -185,10 +185,16 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     return of_target(ref, reader)
 
 
+def of_node(ref: Ref, reader: Reader) -> tuple[Ref, ...]:
+    """Nodes are many and report often; fences are few."""
+    at = fence_ref(Ref(ref.cluster, NODE, "", ref.name))
+    return (at,) if isinstance(reader.read(at), Present) else ()
+
+
 def of_target(target: Ref, reader: Reader) -> tuple[Ref, ...]:
     """The NodeFence of a Node, or of the node that a Machine names."""
     if target.kind == NODE:
-        return (fence_ref(target),)
+        return of_node(target, reader)
     entry = reader.read(target)
     node_at = machines.node_at(target, entry.obj, reader) if isinstance(entry, Present) else None
-    return (fence_ref(node_at),) if node_at else ()
+    return of_node(node_at, reader) if node_at else ()

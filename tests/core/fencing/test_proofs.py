@@ -1,0 +1,109 @@
+"""Proofs of fencing: what each needs, and that nothing less will do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import NODE_AT, NOW, a_node, ago, present
+
+from noderemedy.core import safety
+from noderemedy.core.freeing import OUT_OF_SERVICE
+from noderemedy.model.actions import DeleteNode, DeletePod, Guard, TaintOutOfService
+from noderemedy.model.errors import Bug
+from noderemedy.model.ids import ref
+from noderemedy.model.node import OutOfService
+from noderemedy.model.proof import Attested, FencedOff, StorageFenced, Subject
+from noderemedy.model.run import Power, Run, RunState
+from noderemedy.model.time import Mono
+from noderemedy.model.workload import POD
+
+SUBJECT = Subject("node-uid-1", "boot-1")
+SILENT = a_node(ready="Unknown")
+OFF = Run("fence-1", RunState.DONE, Power.OFF, begun=Mono(NOW.mono.ms - 10_000))
+ASKED = (("ipmi", OFF), ("pdu", replace(OFF, id="fence-2")))
+
+
+def fenced(node: Any = SILENT, subject: Subject = SUBJECT, asked: Any = ASKED, *, confirmed: bool = True) -> Any:
+    return safety.fenced_off(present(node, confirmed=confirmed), subject, asked, NOW)
+
+
+def test_everything_off_and_nobody_hears_it() -> None:
+    """The proof names the boot, the methods and the runs that asked."""
+    assert FencedOff(SUBJECT, ("ipmi", "pdu"), ("fence-1", "fence-2"), NOW.wall) == fenced()
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        (),
+        (("ipmi", None),),
+        (("ipmi", OFF), ("pdu", None)),
+        (("ipmi", replace(OFF, power=Power.ON)),),
+        (("ipmi", replace(OFF, power=Power.UNKNOWN)),),
+        (("ipmi", replace(OFF, state=RunState.FAILED)),),
+        (("ipmi", replace(OFF, state=RunState.RUNNING)),),
+        (("ipmi", replace(OFF, begun=Mono(NOW.mono.ms - 60_001))),),
+        (("ipmi", replace(OFF, begun=Mono(0))),),
+    ],
+)
+def test_less_than_all_off_just_now_proves_nothing(asked: Any) -> None:
+    """No method, one that was not asked, one that says on or nothing, or was asked too long ago or by somebody else."""
+    assert None is fenced(asked=asked)
+    assert None is safety.storage_fenced(present(SILENT), SUBJECT, asked, ("driver/fc",), NOW)
+
+
+@pytest.mark.parametrize(
+    ("node", "subject"),
+    [
+        (a_node(), SUBJECT),
+        (a_node(ready="Unknown", boot_id="boot-2"), SUBJECT),
+        (a_node("node-uid-2", ready="Unknown"), SUBJECT),
+        (a_node(ready="Unknown", boot_id=""), Subject("node-uid-1", "")),
+    ],
+)
+def test_another_boot_or_a_node_that_reports_is_not_proven_off(node: Any, subject: Subject) -> None:
+    """Neither by devices nor by a person's word."""
+    assert None is fenced(node, subject)
+    assert None is safety.attested(present(node), subject, "anna", ago(5), "off", NOW)
+
+
+def test_an_old_view_proves_nothing() -> None:
+    """The Node must have been read live."""
+    entry = present(SILENT, confirmed=False)
+
+    assert None is fenced(confirmed=False)
+    assert None is safety.storage_fenced(entry, SUBJECT, ASKED, ("driver/fc",), NOW)
+    assert None is safety.attested(entry, SUBJECT, "anna", ago(5), "off", NOW)
+
+
+def test_a_storage_fence_covers_what_it_names() -> None:
+    """The node may be heard: it lost its storage, not its power. Without anything covered there is no proof."""
+    entry = present(a_node())
+    proof = safety.storage_fenced(entry, SUBJECT, ASKED, ("driver/fc",), NOW)
+
+    assert StorageFenced(SUBJECT, ("ipmi", "pdu"), ("driver/fc",), NOW.wall) == proof
+    assert None is safety.storage_fenced(entry, SUBJECT, ASKED, (), NOW)
+
+
+def test_a_word_is_a_proof_for_that_boot() -> None:
+    """It says who and when; configuration may speak for a node that reports, a person may not; nobody is nobody."""
+    word = safety.attested(present(SILENT), SUBJECT, "anna", ago(5), "off", NOW)
+
+    assert Attested(SUBJECT, "anna", ago(5), "off") == word
+    assert None is safety.attested(present(SILENT), SUBJECT, "", ago(5), "off", NOW)
+    heard = present(a_node())
+    assert None is not safety.attested(heard, SUBJECT, "configuration x", ago(5), "off", NOW, may_be_heard=True)
+
+
+def test_a_storage_fence_never_frees_a_whole_node() -> None:
+    """It may free a pod; the taint and the deletion of a Node free all of them."""
+    proof = StorageFenced(SUBJECT, ("fc-off",), ("driver/fc",), NOW.wall)
+    guard, mark = Guard("node-uid-1", "7"), OutOfService("node-fence", "/x", "u")
+
+    with pytest.raises(Bug):
+        DeleteNode(NODE_AT, guard, "boot-1", proof)
+    with pytest.raises(Bug):
+        TaintOutOfService(NODE_AT, guard, "boot-1", (OUT_OF_SERVICE,), mark, proof)
+    assert DeletePod(ref(POD, "db-0", "default"), Guard("p"), SUBJECT, proof).proof == proof
