@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
+from noderemedy.core import slots
 from noderemedy.core.fencing import leaving, words
 from noderemedy.core.fencing.erring import error
 from noderemedy.core.fencing.gates import BEFORE_ANYTHING, BEFORE_THE_BUDGET, explain
@@ -54,7 +55,8 @@ from noderemedy.model.time import Now
 def decide(view: FenceView, now: Now) -> Decision:
     decision = told(view, now)
     because = (*decision.because, *words.complaint(view))
-    return structs.replace(decision, because=because, episode=view.status.episode, facts=needs(view, now))
+    whole = structs.replace(decision, because=because, episode=view.status.episode, facts=needs(view, now))
+    return slots.settled(whole, view.need, now)
 
 
 def told(view: FenceView, now: Now) -> Decision:
@@ -92,7 +94,7 @@ def needs(view: FenceView, now: Now) -> tuple[Fact, ...]:
     is_running = fence.is_begun and not fence.is_final and not fence.is_given_up
     if not is_running and (fence.is_begun or fence.deleting or first(BEFORE_THE_BUDGET, view, now)):
         return ()
-    since = view.asked_since or fence.status.started or fence.created or now.wall
+    since = view.need.since if view.need else fence.status.started or fence.created or now.wall
     return (need(view.target, NAME, since, is_running=is_running, node=view.node_at),)
 
 

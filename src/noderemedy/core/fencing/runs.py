@@ -17,7 +17,7 @@ from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.nodefence import FenceJob, FenceStatus, digest
 from noderemedy.model.reasons import RunEnded, RunLost, RunOrdered, RunUnderWay
 from noderemedy.model.run import Deed, Order, Power, RunState
-from noderemedy.model.time import MINUTE, Now, Span, Wall
+from noderemedy.model.time import MINUTE, Mono, Now, Span
 
 BEGIN_WITHIN = MINUTE  # what was ordered and has not begun by then does nothing
 MARGIN = Span.seconds(30)
@@ -25,9 +25,9 @@ SAID_MAX = 500
 WANTED = {Deed.OFF: Power.OFF, Deed.ON: Power.ON}
 
 
-def all_time(job: FenceJob) -> Wall:
-    """When a run is over, whatever became of it."""
-    return job.since + BEGIN_WITHIN + job.patience + MARGIN
+def all_time(view: FenceView, job: FenceJob) -> Mono:
+    """When a run is over, whatever became of it: by our own clock, from when we learned of it (race R5)."""
+    return view.entry.changed_at + BEGIN_WITHIN + job.patience + MARGIN
 
 
 def name_of(view: FenceView, step: Step, method: str, deed: Deed, attempt: int) -> str:
@@ -63,14 +63,18 @@ def open_run(view: FenceView, now: Now) -> Decision | None:
     run = view.run(job)
     if run is not None and run.state is not RunState.RUNNING:
         return record(view, told(job, run.state, run.power, run.said), now)
-    if now.wall >= all_time(job):
+    if now.mono >= all_time(view, job):
         return lost(view, job, now)
     if run is not None:
-        return Decision((), (RunUnderWay(job.method, job.deed.value),), now.until(all_time(job)))
+        return Decision((), (RunUnderWay(job.method, job.deed.value),), all_time(view, job))
     is_ours = view.term is not None and job.token == view.term.token
     if is_ours and now.wall < job.since + BEGIN_WITHIN:
         return begin(view, job, now)
-    return Decision((), (RunLost(job.method, job.deed.value, all_time(job)),), now.until(all_time(job)))
+    return Decision(
+        (),
+        (RunLost(job.method, job.deed.value, job.since + BEGIN_WITHIN + job.patience + MARGIN),),
+        all_time(view, job),
+    )
 
 
 def begin(view: FenceView, job: FenceJob, now: Now) -> Decision:
@@ -84,7 +88,7 @@ def begin(view: FenceView, job: FenceJob, now: Now) -> Decision:
     if asked := confirm(now, (view.ref, view.entry), *node):
         return asked
     start = StartRun(view.ref, view.guard, an_order(view, job, method))
-    return Decision((start,), (RunUnderWay(job.method, job.deed.value),), now.until(all_time(job)))
+    return Decision((start,), (RunUnderWay(job.method, job.deed.value),), all_time(view, job))
 
 
 def is_ending(job: FenceJob) -> bool:

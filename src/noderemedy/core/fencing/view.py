@@ -16,7 +16,7 @@ from noderemedy.core.claim import Claim
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model import observer
 from noderemedy.model.actions import Guard
-from noderemedy.model.budget import ANSWER, Granted, Refused, answer, asked_since
+from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method, Step, plan_ref
 from noderemedy.model.ids import LEASE, NODE, NODE_FENCE, Ref
 from noderemedy.model.machine import Machine
@@ -26,7 +26,7 @@ from noderemedy.model.remote import REMOTE, Sight, remote_ref
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 from noderemedy.model.run import RUN, Run, run_ref
 from noderemedy.model.term import Term, term
-from noderemedy.model.time import Mono, Wall
+from noderemedy.model.time import Mono
 
 NAME = "node-fence"
 BY_RUN = "fences by run"
@@ -50,7 +50,7 @@ class FenceView(Struct, frozen=True):
     work: freeing.Workload | None = None  # None: there is no Node
     term: Term | None = None  # None: nobody leads here
     contact_since: Mono | None = None
-    asked_since: Wall | None = None  # of the need that we stated at the last look
+    need: Need | None = None  # that we stated at the last look
     answer: Granted | Refused | None = None  # the budget's
     is_in_sight: bool = True  # the cluster that has the node can be seen
 
@@ -142,7 +142,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         work=freeing.sees(node_at, node, reader) if isinstance(node, Present) else None,
         term=term(reader),
         contact_since=observer.contact_since(reader),
-        asked_since=asked_since(target, NAME, reader),
+        need=stated(target, NAME, reader),
         answer=answer(target, reader),
         is_in_sight=is_in_sight(fence, reader),
     )
