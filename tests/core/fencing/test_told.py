@@ -37,6 +37,11 @@ def running(*jobs: Any, node: Any = SILENT, runs: tuple[Run, ...] = (), **more: 
     return seen({**objects, **{run_ref(run.id): run for run in runs}})
 
 
+def known_for(view: Any, seconds: int) -> Any:
+    entry = replace(view.entry, changed_at=Mono(NOW.mono.ms - seconds * 1_000))
+    return replace(view, entry=entry)
+
+
 OFF = done("ipmi", Deed.OFF)
 OPEN = a_job(state=RunState.RUNNING)
 CASES: list[tuple[Any, list[str]]] = [
@@ -45,7 +50,8 @@ CASES: list[tuple[Any, list[str]]] = [
     (running(OPEN, runs=(Run(OPEN.id, RunState.RUNNING),)), ["RunUnderWay"]),
     (running(OPEN, runs=(Run(OPEN.id, RunState.FAILED, said="refused"),)), ["RunEnded"]),
     (running(replace(OPEN, token=6)), ["RunLost"]),
-    (running(replace(OPEN, since=ago(900))), ["RunEnded"]),
+    (known_for(running(replace(OPEN, since=ago(900))), 900), ["RunEnded"]),
+    (known_for(running(replace(OPEN, since=ago(900))), 100), ["RunLost"]),
     (running(OFF, node=a_node()), ["NodeStillHeard"]),
     (running(OFF, node=a_node(), evidence=FenceEvidence(heard_since=ago(60))), ["NodeStillHeard"]),
     (running(OFF, node=a_node(), evidence=FenceEvidence(heard_since=ago(600))), ["PlugContradicted"]),
