@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.builders import MACHINE_AT, NOW, later
+from tests.builders import MACHINE_AT, NOW, a_machine, later
 from tests.core.incident.scene import Scene, a_check
 
 from noderemedy.core.approvals import Asked, asked, unapproved
@@ -64,7 +64,7 @@ def test_an_incident_that_somebody_waits_for_is_opened_at_once() -> None:
     scene.falls_sick()
 
     assert scene.incident().is_open
-    assert Asked(True, scene_name(scene)) == asked(MACHINE_AT, scene.engine.cache)
+    assert Asked(True, scene_name(scene)) == asked(MACHINE_AT, a_machine().uid, scene.engine.cache)
 
 
 def test_a_persons_answer_is_read_and_noted() -> None:
@@ -72,9 +72,9 @@ def test_a_persons_answer_is_read_and_noted() -> None:
     scene = Scene(check=a_check(needs_approval=True))
     scene.falls_sick()
     scene.answer(decision="approve", by="ann")
-    scene.wait(30)
+    scene.wait(130)
 
-    assert None is unapproved(asked(MACHINE_AT, scene.engine.cache), scene.now)
+    assert None is unapproved(asked(MACHINE_AT, a_machine().uid, scene.engine.cache), scene.now)
     [step] = scene.incident().record.steps
     assert ("approval", "approve", "by ann") == (step.what, step.value, step.evidence)
 
@@ -88,16 +88,26 @@ def test_an_answer_is_to_one_incident() -> None:
     scene.wait(120)
     scene.falls_sick()
 
-    blocked = unapproved(asked(MACHINE_AT, scene.engine.cache), scene.now)
+    blocked = unapproved(asked(MACHINE_AT, a_machine().uid, scene.engine.cache), scene.now)
     assert blocked is not None
     assert isinstance(blocked.reason, ApprovalAwaited)
+
+
+def test_an_answer_is_to_one_machine() -> None:
+    """A Machine that is made again under the same name inherits no approval, also before the old Incident is closed."""
+    scene = Scene(check=a_check(needs_approval=True))
+    scene.falls_sick()
+    scene.answer(decision="approve")
+
+    assert None is unapproved(asked(MACHINE_AT, a_machine().uid, scene.engine.cache), scene.now)
+    assert Asked(True) == asked(MACHINE_AT, "another-uid", scene.engine.cache)
 
 
 def test_without_the_kind_nobody_can_answer() -> None:
     """The gate knows that, and says what to do."""
     scene = Scene(is_served=False, check=a_check(needs_approval=True))
 
-    assert Asked(is_kept=False) == asked(MACHINE_AT, scene.engine.cache)
+    assert Asked(is_kept=False) == asked(MACHINE_AT, a_machine().uid, scene.engine.cache)
 
 
 def scene_name(scene: Scene) -> str:

@@ -18,7 +18,6 @@ import pytest
 from tests.conformance.simulated import Background
 from tests.guide import page as pages
 from tests.guide.stopped import NODE_OF, SETTLED_MS, Stopped, boundaries, variables
-from tests.sim.gaps import but_known_gaps
 
 PAGE = pages.read("upgrade.md")
 STEP_MS = 500
@@ -77,7 +76,8 @@ def test_bash_and_kubectl_finish_every_state(state: str, binaries: dict[str, str
     stopped.checkers.at_rest(None)
 
     assert 0 == done.returncode, done.stderr
-    assert () == but_known_gaps(stopped.checkers.violations)  # nobody is left to write records
+    found = [line for line in stopped.checkers.violations if ": S15: " not in line]  # nobody is left to write records
+    assert [] == found
 
 
 def test_the_columns_show_the_state(binaries: dict[str, str], tmp_path: Path) -> None:

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from msgspec.structs import replace
+from tests.builders import MACHINE_AT
 from tests.cli import test_explain_command as explain_tests
-from tests.core import test_approvals
+from tests.core import test_approvals, test_traces
 from tests.core.incident import test_bounds, test_diary, test_fixpoint
 from tests.core.metal3 import test_gates
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_incidents
 
-from noderemedy.core import approvals
+from noderemedy.core import approvals, traces
 from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
 from noderemedy.core.metal3 import gates
 from noderemedy.manager import explain as explaining
@@ -21,7 +22,7 @@ from noderemedy.model.incident import Answer, Approval, Ending
 from noderemedy.model.time import Span
 from noderemedy.wire import incidents
 
-NOTED, DETECTION, GATE = diary.noted, diary.detection, approvals.unapproved
+NOTED, DETECTION, GATE, OPEN = diary.noted, diary.detection, approvals.unapproved, approvals.open_incident
 
 BEGINNING = (
     Sabotage(
@@ -67,6 +68,11 @@ STEPS = (
         (test_diary.test_writes_of_one_record_are_apart, test_diary.test_a_whole_repair_takes_few_writes),
     ),
     Sabotage(
+        "everything is news",
+        set_to(records, "is_news", lambda step: True),
+        (test_diary.test_what_was_merely_seen_goes_along_with_the_next_write,),
+    ),
+    Sabotage(
         "every host is ours",
         set_to(view, "own_host", lambda at, machine, key, reader: reader.read(at)),
         (test_diary.test_the_hold_of_another_consumer_is_not_ours,),
@@ -99,6 +105,7 @@ STEPS = (
                 test_diary.test_the_phases_of_a_remediation_are_steps,
                 test_diary.test_a_remediation_that_gives_the_machine_to_its_owner_is_an_escalation,
             ),
+            aspects.intents: (test_traces.test_a_record_that_is_waited_for_is_written_at_once,),
             aspects.requests: (test_diary.test_a_request_of_any_kind_is_a_step,),
             aspects.conditions: (test_diary.test_each_aspect_is_a_step,),
             aspects.deletion: (test_diary.test_each_aspect_is_a_step,),
@@ -236,4 +243,50 @@ EXPLAINING = (
         (explain_tests.test_a_wrong_name_gets_near_ones,),
     ),
 )
-SABOTAGES = (*BEGINNING, *STEPS, *ENDING, *BOUNDS, *SERVING, *APPROVAL, *WIRE, *EXPLAINING)
+TRACES = (
+    Sabotage(
+        "nothing is waited for",
+        set_to(traces, "recorded", lambda *given: None),
+        (
+            test_traces.test_power_cycling_is_told_first,
+            test_traces.test_a_remediation_is_told_first,
+            test_traces.test_a_replaced_machine_goes_when_that_is_told,
+            test_traces.test_what_a_check_takes_back_is_told_first,
+        ),
+    ),
+    Sabotage(
+        "records are waited for as long as it takes",
+        set_to(traces, "PATIENCE", Span.seconds(10**6)),
+        (test_traces.test_nobody_waits_longer_than_needed,),
+    ),
+    Sabotage(
+        "every room is woken",
+        set_to(test_traces, "waiting", lambda room, incident, reader: (MACHINE_AT,)),
+        (test_traces.test_only_who_waits_is_woken_by_a_record,),
+    ),
+    Sabotage(
+        "all who bear a name are one",
+        set_to(
+            approvals,
+            "open_incident",
+            lambda target, reader, uid="": OPEN(target, reader),
+        ),
+        (test_approvals.test_an_answer_is_to_one_machine, test_traces.test_the_story_of_a_namesake_is_not_ours),
+    ),
+    Sabotage(
+        "who waits for a record waits like everybody",
+        set_to(traces, "BY_TARGET", "nobody"),
+        (test_traces.test_a_record_that_is_waited_for_is_written_at_once,),
+    ),
+    Sabotage(
+        "what is not in sight is gone",
+        set_to(view, "is_blind", lambda key, verdict, reader: False),
+        (test_diary.test_what_is_not_in_sight_yet_is_not_gone,),
+    ),
+    Sabotage(
+        "where nothing was noted something has just changed",
+        set_to(ending, "since", lambda how, found, record, now: record.steps[-1].at if record.steps else now.wall),
+        (test_diary.test_a_record_without_a_step_ends_all_the_same,),
+    ),
+)
+SABOTAGES = (*BEGINNING, *STEPS, *ENDING, *BOUNDS, *SERVING, *APPROVAL, *WIRE, *EXPLAINING, *TRACES)

@@ -181,7 +181,7 @@ OWNER: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "any machine of that name will do",
-        set_to(aftermath, "make_successor", lambda view, now: aftermath.let_go(view, Replaced("x"))),
+        set_to(aftermath, "make_successor", lambda view, now: aftermath.let_go(view, Replaced("x"), now)),
         (test_aftermath.test_a_stranger_of_that_name_is_told, ONE),
     ),
     Sabotage(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import msgspec
 import pytest
 
-from noderemedy.core import backup
+from noderemedy.core import backup, traces
 from noderemedy.core.incident import aspects, diary, ending, records
 from noderemedy.core.incident.aspects import ASPECTS
 from noderemedy.core.metal3 import annotation, cleanup, leaving, phases
@@ -23,7 +23,16 @@ from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Now
 from noderemedy.sim import lifecycle, workload
 from noderemedy.sim.checkers import Checkers
-from noderemedy.sim.crash import Story, given_up, hung_node, play, recalled, remediated_by_taint
+from noderemedy.sim.crash import (
+    Point,
+    Story,
+    given_up,
+    hung_node,
+    node_without_ref,
+    play,
+    recalled,
+    remediated_by_taint,
+)
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.remediationcheckers import RemediationCheckers
 from noderemedy.sim.run import simulate
@@ -117,8 +126,8 @@ def restored_again_and_again(patch: pytest.MonkeyPatch) -> None:
 
 
 # rule -> the sabotage under which a hung node's story, or a simulated day, breaks it
-def the_hold_is_not_noted(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(diary, "ASPECTS", tuple(aspect for aspect in ASPECTS if aspect is not aspects.hold))
+def the_deletion_is_not_noted(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(diary, "ASPECTS", tuple(aspect for aspect in ASPECTS if aspect is not aspects.deletion))
 
 
 def records_are_never_closed(patch: pytest.MonkeyPatch) -> None:
@@ -140,7 +149,7 @@ STORY_SABOTAGES: dict[str, Sabotage] = {
     "P1": pods_of_a_silent_node_are_forced_out,
     "S6": the_hold_is_never_released,
     "S13": nothing_is_restored,
-    "S15: no record says hold": the_hold_is_not_noted,
+    "S15: no record says deletion": the_deletion_is_not_noted,
     "S15: Incident": records_are_never_closed,
     "S15: steps": a_record_holds_its_last_step_only,
     "L1": no_pod_is_made_again,
@@ -196,6 +205,19 @@ def test_crash_plans_turn_red(monkeypatch: pytest.MonkeyPatch) -> None:
     ending = play(hung_node, die_at=held - 1)
 
     assert calm.state != ending.state
+
+
+def test_a_crash_costs_a_record_nothing_because_traces_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If holds were released before they are told, a manager that dies then would leave a gap in history."""
+    points = play(node_without_ref).points
+    released = points.index(Point("applied", "RemoveRebootAnnotation"))
+    whole = play(node_without_ref, die_at=released).violations
+    monkeypatch.setattr(traces, "recorded", lambda *_: None)
+    released = play(node_without_ref).points.index(Point("applied", "RemoveRebootAnnotation"))
+    torn = play(node_without_ref, die_at=released).violations
+
+    assert () == whole
+    assert any("S15: no record says hold" in line for line in torn)
 
 
 def test_no_checker_is_without_sabotage() -> None:

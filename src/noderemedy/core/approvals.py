@@ -49,18 +49,21 @@ def _values(ref: Ref, incident: Incident) -> tuple[str, ...]:
 INDEXES: tuple[Index, ...] = (Index(BY_TARGET, INCIDENT, _values),)
 
 
-def open_incident(target: Ref, reader: Reader) -> tuple[Ref, Present] | None:
-    """The open Incident of a target; the oldest name, should there ever be two."""
+def open_incident(target: Ref, reader: Reader, uid: str = "") -> tuple[Ref, Present] | None:
+    """The open Incident of a target; the oldest name, should there ever be two.
+
+    With a uid only that of this very object: another one of the same name has its own story, and its own answer.
+    """
     for ref in reader.find(BY_TARGET, opened(target)):
         entry = reader.read(ref)
-        if isinstance(entry, Present):
+        if isinstance(entry, Present) and uid in ("", entry.obj.found.target_uid):
             return ref, entry
     return None
 
 
-def asked(target: Ref, reader: Reader) -> Asked:
+def asked(target: Ref, uid: str, reader: Reader) -> Asked:
     """What to ask the gate with."""
-    found = open_incident(target, reader)
+    found = open_incident(target, reader, uid)
     if found is None:
         return Asked(is_kept=is_served(INCIDENT, reader))
     ref, entry = found

@@ -1262,6 +1262,17 @@ class RoomBroken(Reason, frozen=True):
         return f"a bug in node-remedy: {self.problem}; this object is left alone until it changes; please report it"
 
 
+class RecordFirst(Reason, frozen=True):
+    """A trace of what was done is about to go: the Incident tells of it first."""
+
+    what: str
+
+    quiet: ClassVar[bool] = True
+
+    def note(self) -> str:
+        return f"the Incident is brought up to date before the last trace of this goes: {self.what}"
+
+
 # --- the budget and the claim -----------------------------------------------------------------------------------
 
 

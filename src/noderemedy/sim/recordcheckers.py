@@ -21,7 +21,7 @@ from noderemedy.wire import names
 
 RULE = "S15"
 DELETION = "deletion of the Node"
-SETTLED_MS = 15_000  # a step is written within so much, where it can be written at all
+SETTLED_MS = 15_000  # a manager has seen what was done within so much; what it writes then must tell of it
 AROUND_MS = 60_000  # a Machine that goes while it is being acted on takes that with it
 
 
@@ -63,9 +63,11 @@ class RecordCheckers:
         if event.type == "DELETED":
             return
         standing: set[tuple[str, str, str]] = set()
-        for key, text in (event.tree["metadata"].get("annotations") or {}).items():
+        notes = event.tree["metadata"].get("annotations") or {}
+        for key, text in notes.items():
             what = "hold" if key == names.HOLD else "hold of the remediation" if key.startswith(names.HOLD_FOR) else ""
-            if what and '"machineUid"' in text:
+            is_off = any(one == names.REBOOT or one.startswith(names.REBOOT_FOR) for one in notes)  # else: a relic
+            if what and is_off and '"machineUid"' in text:
                 hold = json.loads(text)
                 standing.add((hold["machineUid"], what, f"held since {hold['since']}"))
         for one in standing:
@@ -141,7 +143,7 @@ class RecordCheckers:
         return went is not None and abs(went - effect.at_ms) < AROUND_MS
 
     def _is_implied(self, effect: Effect, told: set[tuple[str, str, str]]) -> bool:
-        """A hold that came and went while no Incident could be written, before the next leader looked.
+        """A hold that came and went before the next leader looked.
 
         Nothing on the objects tells of it any more. The record is whole all the same if it tells what the hold was
         for: a phase whose evidence names the hold, or the deletion of the Node that was decided while it stood. A hold
@@ -149,7 +151,9 @@ class RecordCheckers:
         """
         uid = effect.machine_uid
         until = self._released.get((uid, effect.what, effect.value), effect.at_ms)
-        was_written = any(effect.at_ms < at < until + SETTLED_MS for at in self._written.get(uid, ()))
+        was_written = any(effect.at_ms + SETTLED_MS < at < until for at in self._written.get(uid, ()))
+        if effect.what.startswith("hold") and (uid, effect.what, "held") in told:
+            return True  # told by an older version, which knows nothing of the hold but that it is there
         if not effect.what.startswith("hold") or was_written:
             return False
         steps = (

@@ -14,7 +14,8 @@ from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, RESOURCES, a_host,
 from noderemedy import crds
 from noderemedy.core.healthcheck import checks, specs, verdicts
 from noderemedy.core.incident import diary, records, shelf
-from noderemedy.core.incident.facts import Diary, diary_ref
+from noderemedy.core.incident.facts import Diary
+from noderemedy.core.traces import diary_ref
 from noderemedy.engine.loop import Engine
 from noderemedy.model.healthcheck import Criterion, Dialect, HealthCheck, Selector
 from noderemedy.model.host import Host
@@ -154,6 +155,11 @@ class Scene:
     def told(self, number: int = -1) -> list[str]:
         """The steps of a record in short."""
         return [f"{step.what} {step.value}".strip() for step in self.incidents()[number].record.steps]
+
+    def noted(self) -> list[str]:
+        """The steps of the diary: what the record will tell with its next write."""
+        diary = self.diary()
+        return [f"{step.what} {step.value}".strip() for step in diary.record.steps] if diary else []
 
     def diary(self) -> Diary | None:
         entry = self.engine.cache.read(diary_ref(MACHINE_AT))

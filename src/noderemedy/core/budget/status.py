@@ -1,8 +1,9 @@
 """The budget-status room: writes what the budget room counted into the status of the RemediationBudget.
 
 A room of its own, because a key with a write in flight is not looked at meanwhile, and no grant must wait for a status.
-Written only when something differs; figures alone wait until some seconds after the last write, so that those of many
-repairs are one write. What a condition says is told at once.
+Written only when something differs. What a condition says is told at once. How many repairs run waits until some
+seconds after the last write, so that those of many are one write. The other figures change with every sick node, and an
+hour after every repair: they go along with the next write, or are written for their own sake a few times an hour.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from noderemedy.model.ids import BUDGET, Ref
 from noderemedy.model.reasons import BudgetInvalid, BudgetStatusBehind
 from noderemedy.model.remediationbudget import BUDGET_AT, RemediationBudget
 from noderemedy.model.room import Present, Reader, Room
-from noderemedy.model.time import SECOND, Mono, Now
+from noderemedy.model.time import MINUTE, SECOND, Mono, Now
 
 APART = SECOND * 10  # two writes of figures
+LAZILY = MINUTE * 10  # what is no news in itself
 
 
 class StatusView(Struct, frozen=True):
@@ -41,12 +43,21 @@ def decide(view: StatusView, now: Now) -> Decision:
     wanted = wanted_status(view.budget, view.state, now)
     if wanted == view.budget.status:
         return NOTHING
-    if view.written is not None and is_figures_only(wanted, view.budget.status) and now.mono < view.written + APART:
-        return Decision(wake_at=view.written + APART)
+    due = due_at(view, wanted)
+    if due is not None and now.mono < due:
+        return Decision(wake_at=due)
     return Decision(
         actions=(PublishBudgetStatus(view.at, Guard(view.budget.uid, view.version), wanted),),
         because=(BudgetStatusBehind(wanted.in_flight),),
     )
+
+
+def due_at(view: StatusView, wanted: BudgetStatus) -> Mono | None:
+    """When this may be written; None: at once."""
+    known = view.budget.status
+    if view.written is None or not is_figures_only(wanted, known):
+        return None
+    return view.written + (APART if wanted.in_flight != known.in_flight else LAZILY)
 
 
 def is_figures_only(wanted: BudgetStatus, known: BudgetStatus) -> bool:

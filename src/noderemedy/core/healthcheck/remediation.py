@@ -16,11 +16,12 @@ from typing import Any
 
 from msgspec import structs
 
-from noderemedy.core import approvals, claim, machines
+from noderemedy.core import claim, machines, traces
 from noderemedy.core.conditions import write
 from noderemedy.core.external import lifecycle
 from noderemedy.core.gates import first, passages
 from noderemedy.core.healthcheck import facts, words
+from noderemedy.core.healthcheck.erasing import unrecorded
 from noderemedy.core.healthcheck.facts import BY_CHECK, VerdictFact, machine_of
 from noderemedy.core.healthcheck.modes import MODES, Way, told_by, way_of
 from noderemedy.core.healthcheck.remediationgates import AFTER_BUDGET, BEFORE_BUDGET, GATES, SILENT, check_may_act
@@ -56,8 +57,14 @@ BY_AUTHOR = "machines by the check that asked"
 
 
 def decide(view: RemediationView, now: Now) -> Decision:
-    """What is told and asked for; a repair that leads to nothing does not stand in the way of the others for ever."""
-    return settled(found(view, now), view.need, now)
+    """What is told and asked for; but nothing is taken away that the record does not tell of.
+
+    A repair that leads to nothing does not stand in the way of the others for ever.
+    """
+    decision = found(view, now)
+    waits = unrecorded(view, decision, now)
+    whole = structs.replace(waits, facts=(*decision.facts, *waits.facts)) if waits else decision
+    return settled(whole, view.need, now)
 
 
 def found(view: RemediationView, now: Now) -> Decision:
@@ -230,7 +237,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return machines.at_node(ref, reader)
     if ref.kind in (CLUSTER, REMOTE):
         return machines.of_cluster(ref, reader)
-    if ref.kind == INCIDENT:
+    if ref.kind == INCIDENT:  # an answer of a person, or a record that is waited for
         return (obj.found.target,) if obj is not None and obj.found.target.kind in facts.VERDICTS else ()
     if ref.kind in (OBSERVER, UNSERVED):
         return map(machine_of, reader.find(BY_CHECK, facts.SICK))
@@ -264,7 +271,7 @@ ROOM = Room(
         *machines.INDEXES,
         *facts.INDEXES,
         *lifecycle.INDEXES,
-        *approvals.INDEXES,
+        *traces.INDEXES,
         *claim.INDEXES,
         *(Index(BY_AUTHOR, kind, _authors) for kind in facts.VERDICTS),
     ),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import approvals, claim, machines
+from noderemedy.core import approvals, claim, machines, traces
 from noderemedy.core.approvals import Asked
 from noderemedy.core.claim import Claim
 from noderemedy.core.external import lifecycle
@@ -22,6 +22,7 @@ from noderemedy.core.healthcheck.facts import (
     verdict_ref,
 )
 from noderemedy.core.healthcheck.words import asked_by
+from noderemedy.core.traces import Told
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.healthcheck import HealthCheck, TemplateRef
@@ -61,6 +62,7 @@ class RemediationView(Struct, frozen=True):
     requests: RequestView | None = None  # None: nobody asked for any
     claim: Claim | None = None  # None: there is nothing to claim
     need: Need | None = None  # that we stated at the last look
+    record: Told = Told()  # what its Incident tells
 
 
 def sees(key: Ref, reader: Reader) -> RemediationView | None:
@@ -71,7 +73,13 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
     found = reader.read(verdict_ref(key))
     if not isinstance(found, Present):
         return (
-            RemediationView(key, entry, machine, host=host_of(key, machine, reader))
+            RemediationView(
+                key,
+                entry,
+                machine,
+                host=host_of(key, machine, reader),
+                record=traces.see(NAME, key, machine.uid, reader),
+            )
             if is_left(key, machine, reader)
             else None
         )
@@ -90,10 +98,11 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
         host=host_of(key, machine, reader),
         answer=answer(key, reader),
         contact_since=in_sight_since(key, machine, reader),
-        asked=approvals.asked(key, reader) if governing.check.needs_approval else Asked(),
+        asked=approvals.asked(key, machine.uid, reader) if governing.check.needs_approval else Asked(),
         requests=lifecycle.sees(key, machine, template_of(governing.check), NAME, reader),
         claim=claim.see(NAME, key, node_at, reader),
         need=stated(key, NAME, reader),
+        record=traces.see(NAME, key, machine.uid, reader),
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
+from noderemedy.core import traces
 from noderemedy.core.incident.view import TargetView
 from noderemedy.model import budget
 from noderemedy.model.healthcheck import Healthy, NeedsLook, Unhealthy, Unjudged, Waiting
@@ -23,15 +24,14 @@ from noderemedy.model.node import NodeBackup
 from noderemedy.model.remediation import Progress
 from noderemedy.model.replacement import Replacement
 from noderemedy.model.room import Entry, Present
-from noderemedy.model.time import Wall
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 GONE = "gone"
 # What was done, by us or for us; the rest is what was seen.
 EFFECTS = frozenset(
     {
-        *("request", "hold", "backup", "taint out-of-service", *OURS),
-        *("external request", "replacement", "remediation", "hold of the remediation"),
+        *(traces.REQUEST, traces.HOLD, "backup", "taint out-of-service", *OURS),
+        *(traces.EXTERNAL, traces.REPLACEMENT, traces.REMEDIATION, traces.HOLD_FOR, traces.INTENT),
     }
 )
 
@@ -73,9 +73,9 @@ def verdict(view: TargetView, known: Known, found: Detection) -> tuple[Observed,
 def request(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
     """Seed 001: somebody marked the Machine."""
     assert view.machine is not None
-    value = "marked" if view.machine.needs_remediation else ""
+    value = traces.MARKED if view.machine.needs_remediation else ""
     by = f"by check {view.machine.marked_by}" if value and view.machine.marked_by else ""
-    return (Observed("annotation", "request", value, by, version(view.at, view.entry)),)
+    return (Observed("annotation", traces.REQUEST, value, by, version(view.at, view.entry)),)
 
 
 def hold(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -85,11 +85,11 @@ def hold(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ..
     versions = version(view.host_at, view.host_entry)
     record = view.host_entry.obj.hold
     if not view.host_entry.obj.held:
-        return (Observed("annotation", "hold", versions=versions),)
+        return (Observed("annotation", traces.HOLD, versions=versions),)
     if not isinstance(record, Hold):
-        return (Observed("annotation", "hold", "held", versions=versions),)
+        return (Observed("annotation", traces.HOLD, traces.held(record), versions=versions),)
     evidence = f"for node {record.node_uid or 'none'} boot {record.boot_id or 'unknown'}, leadership {record.token}"
-    return (Observed("annotation", "hold", f"held since {record.since}", evidence, versions),)
+    return (Observed("annotation", traces.HOLD, traces.held(record), evidence, versions),)
 
 
 def hold_for(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -97,20 +97,19 @@ def hold_for(view: TargetView, known: Known, found: Detection) -> tuple[Observed
     if view.host is None:
         return ()
     held = [record for _, record in view.host.held_for]
-    since = [f"held since {one.since}" if isinstance(one, Hold) else "held" for one in held]
+    since = [traces.held(one) for one in held]
     evidence = ", ".join(f"for Metal3Remediation {uid}" for uid, _ in view.host.held_for)
     versions = version(view.host_at, view.host_entry)
-    return (Observed("metal3-remediation", "hold of the remediation", ", ".join(since), evidence, versions),)
+    return (Observed("metal3-remediation", traces.HOLD_FOR, ", ".join(since), evidence, versions),)
 
 
 def remediation(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
     """The phase of a Metal3Remediation, with the evidence that it gathered."""
     if view.remediation is None:
-        return (Observed("metal3-remediation", "remediation"),)
+        return (Observed("metal3-remediation", traces.REMEDIATION),)
     progress = view.remediation.progress
-    attempt = f", retry {progress.retry_count}" if progress.retry_count else ""
-    phase = f"{progress.phase.value}{attempt}" if progress.phase.value else "requested"
-    return (Observed("metal3-remediation", "remediation", phase, evidence_of(progress), view.remediation.uid),)
+    phase, evidence = traces.phase(progress), evidence_of(progress)
+    return (Observed("metal3-remediation", traces.REMEDIATION, phase, evidence, view.remediation.uid),)
 
 
 def evidence_of(progress: Progress) -> str:
@@ -131,8 +130,10 @@ def evidence_of(progress: Progress) -> str:
 
 def requests(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
     """Requests to controllers of others, made from templates."""
-    value = ", ".join(f"{one.at.kind.kind} {one.uid}" for one in view.requests)
-    return (Observed("remediation", "external request", value),)
+    if view.is_blind:
+        return ()
+    value = traces.requested((one.at, one.uid) for one in view.requests)
+    return (Observed("remediation", traces.EXTERNAL, value),)
 
 
 def replacement(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -140,9 +141,14 @@ def replacement(view: TargetView, known: Known, found: Detection) -> tuple[Obser
     assert view.machine is not None
     intent = view.machine.replacement
     if not isinstance(intent, Replacement):
-        return (Observed("owner", "replacement", "unreadable" if intent is not None else ""),)
+        return (Observed("owner", traces.REPLACEMENT, "unreadable" if intent is not None else ""),)
     evidence = f"by Machine {intent.name}, decided at {intent.since}"
-    return (Observed("owner", "replacement", intent.step.value, evidence, version(view.at, view.entry)),)
+    return (Observed("owner", traces.REPLACEMENT, intent.step.value, evidence, version(view.at, view.entry)),)
+
+
+def intents(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """What a room is about to do and could not be read off any object afterwards."""
+    return tuple(Observed(one.room, traces.INTENT, one.intent) for one in view.intents)
 
 
 def power(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -167,9 +173,8 @@ def backup(view: TargetView, known: Known, found: Detection) -> tuple[Observed, 
 def deletion(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
     """When the Node was deleted by us: recorded on the Machine first."""
     assert view.machine is not None
-    at = view.machine.node_deleted_at
-    value = "" if at is None else f"decided at {at}" if isinstance(at, Wall) else "unreadable"
-    return (Observed("annotation", "deletion of the Node", value, versions=version(view.at, view.entry)),)
+    value = traces.deleted(view.machine.node_deleted_at)
+    return (Observed("annotation", traces.DELETION, value, versions=version(view.at, view.entry)),)
 
 
 def node(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -223,7 +228,7 @@ def grant(view: TargetView, known: Known, found: Detection) -> tuple[Observed, .
         case budget.Refused(_, reason):
             return (Observed("budget", "budget", type(reason).__name__, reason.note()),)
         case None:
-            return (Observed("budget", "budget"),)
+            return ()  # not asked any more, or not answered yet by a leader who has just come
 
 
 def approval(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -244,6 +249,7 @@ ASPECTS: tuple[Aspect, ...] = (
     request,
     requests,
     replacement,
+    intents,
     remediation,
     hold,
     hold_for,

@@ -16,15 +16,16 @@ from typing import Any
 
 from msgspec import structs
 
-from noderemedy.core import approvals, machines
+from noderemedy.core import machines, traces
 from noderemedy.core.external import lifecycle
 from noderemedy.core.healthcheck import facts as health
 from noderemedy.core.incident import ending, facts
 from noderemedy.core.incident.aspects import ASPECTS, Observed
-from noderemedy.core.incident.facts import Diary, diary_ref, incident_ref
+from noderemedy.core.incident.facts import Diary, incident_ref
 from noderemedy.core.incident.view import TargetView, sees
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import links
+from noderemedy.core.traces import diary_ref
 from noderemedy.model.budget import ANSWER
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.healthcheck import Unhealthy, Waiting
@@ -32,7 +33,7 @@ from noderemedy.model.ids import HOST, INCIDENT, METAL3_MACHINE, NODE, REMEDIATI
 from noderemedy.model.incident import SIGNS_MAX, STEPS_MAX, TEXT_MAX, VALUE_MAX, Detection, Record, Step
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.remote import REMOTE
-from noderemedy.model.room import Absent, Present, Reader, Room
+from noderemedy.model.room import Absent, Present, Reader, Room, Stage
 from noderemedy.model.time import Now, Wall
 
 SEEN_BY_LINKS = (NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE)
@@ -51,9 +52,9 @@ def decide(view: TargetView, now: Now) -> Decision:
         return keep(diary(view, found, record))
     if not view.incident and not ending.was_something_done(record):
         return NOTHING  # well again before anybody wrote it down
-    due = ending.due(over, record, now)
+    due = ending.due(over, found, record, now)
     if now.wall >= due:
-        closed = structs.replace(record, ending=over, closed=ending.since(over, record, now))
+        closed = structs.replace(record, ending=over, closed=ending.since(over, found, record, now))
         return keep(diary(view, found, closed))
     return structs.replace(keep(diary(view, found, record)), wake_at=now.until(due))
 
@@ -176,7 +177,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (Ref(ref.cluster, MACHINE_OF[ref.kind], ref.namespace, ref.name),)
     if ref.kind == INCIDENT:
         return (obj.found.target,) if obj is not None else ()
-    if ref.kind == ANSWER:
+    if ref.kind in (ANSWER, traces.ERASING):
         return (obj.target,)
     if ref.kind not in SEEN_BY_LINKS:  # a request: it has the name of its machine
         return tuple(Ref(ref.cluster, kind, ref.namespace, ref.name) for kind in MACHINE_KINDS)
@@ -185,11 +186,12 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 ROOM = Room(
     name="diary",
-    watches=(*SEEN_BY_LINKS, REMEDIATION, INCIDENT, ANSWER, *MACHINE_OF),
-    indexes=(*links.INDEXES, *machines.INDEXES, *approvals.INDEXES, *facts.INDEXES, *lifecycle.INDEXES),
+    watches=(*SEEN_BY_LINKS, REMEDIATION, INCIDENT, ANSWER, traces.ERASING, *MACHINE_OF),
+    indexes=(*links.INDEXES, *machines.INDEXES, *traces.INDEXES, *facts.INDEXES, *lifecycle.INDEXES),
     wakes=wakes,
     sees=sees,
     decide=decide,
     may=frozenset(),
+    stage=Stage.GATE,  # it states facts; who is about to take a trace away must know whether there is a record
     takes_requests=True,
 )

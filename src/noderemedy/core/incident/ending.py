@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from noderemedy.core import traces
 from noderemedy.core.incident.aspects import EFFECTS
 from noderemedy.core.incident.view import TargetView
 from noderemedy.model.healthcheck import Healthy
@@ -35,9 +36,11 @@ def ending(view: TargetView, found: Detection, record: Record) -> Ending | None:
 def departed(record: Record) -> Ending:
     """The machine is gone: because its owner was asked to replace it, or for a reason of somebody else's."""
     told = {step.what for step in record.steps if step.value}
-    if any(step.what == "remediation" and step.value.startswith(Phase.DELETING_MACHINE.value) for step in record.steps):
+    if any(
+        step.what == traces.REMEDIATION and step.value.startswith(Phase.DELETING_MACHINE.value) for step in record.steps
+    ):
         return Ending.ESCALATED
-    return Ending.REPLACED if told & {OWNER_REMEDIATED, "replacement"} else Ending.GONE
+    return Ending.REPLACED if told & {OWNER_REMEDIATED, traces.REPLACEMENT, traces.INTENT} else Ending.GONE
 
 
 def was_something_done(record: Record) -> bool:
@@ -49,13 +52,13 @@ def is_ready(node: Node | None) -> bool:
     return any((one.type, one.status) == ("Ready", "True") for one in conditions)
 
 
-def since(how: Ending, record: Record, now: Now) -> Wall:
-    """When it ended: with the last thing that changed."""
-    last = record.steps[-1].at if record.steps and how not in AT_ONCE else now.wall
-    return Wall(last.ms // 1000 * 1000)
+def since(how: Ending, found: Detection, record: Record, now: Now) -> Wall:
+    """When it ended: with the last thing that changed; where nothing was noted, nothing has changed since the start."""
+    last = record.steps[-1].at if record.steps else found.detected
+    return Wall((now.wall if how in AT_ONCE else last).ms // 1000 * 1000)
 
 
-def due(how: Ending, record: Record, now: Now) -> Wall:
+def due(how: Ending, found: Detection, record: Record, now: Now) -> Wall:
     """When the record may be closed."""
     waits = Span(0) if how in AT_ONCE else PATIENCE if how is Ending.FAILED else QUIET
-    return since(how, record, now) + waits
+    return since(how, found, record, now) + waits

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from noderemedy.core.traces import DIARY
 from noderemedy.model.decision import FactValue
-from noderemedy.model.ids import FACTS, INCIDENT, SYSTEM, Kind, Ref
+from noderemedy.model.ids import INCIDENT, SYSTEM, Ref
 from noderemedy.model.incident import Detection, Record
 from noderemedy.model.room import Index
 
-DIARY = Kind(FACTS, "Diary")
 ALL_DIARIES = "diaries"
 NAME_MAX = 200  # of what stands before the episode: a name has 253 letters
 
@@ -20,10 +20,6 @@ class Diary(FactValue, frozen=True):
     record: Record
     node_at: Ref | None = None
     is_urgent: bool = False
-
-
-def diary_ref(target: Ref) -> Ref:
-    return Ref(target.cluster, DIARY, target.namespace, f"{target.kind} {target.name}")
 
 
 def incident_ref(found: Detection) -> Ref:

@@ -1,7 +1,8 @@
 """The incident room: one key per Machine. Brings the Incident in the API up to date with the diary, in few writes.
 
 A write waits a little, so that what happens together is written together; how long differs from target to target, so
-that a whole rack does not write at once. Somebody who waits for the Incident (approval) does not wait for that.
+that a whole rack does not write at once. Who waits for the Incident (a person who is to answer in it, a room that is
+about to take a trace away) does not wait for that.
 Without the definition of Incidents nothing is written, and nothing else is disturbed.
 """
 
@@ -12,23 +13,26 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from noderemedy.core import approvals
+from noderemedy.core import approvals, traces
 from noderemedy.core.incident import facts
+from noderemedy.core.incident.aspects import EFFECTS
 from noderemedy.core.incident.ending import was_something_done
-from noderemedy.core.incident.facts import ALL_DIARIES, DIARY, Diary, diary_ref
+from noderemedy.core.incident.facts import ALL_DIARIES, Diary
+from noderemedy.core.traces import DIARY, diary_ref
 from noderemedy.model.actions import DropIncident, Guard, ListPods, OpenIncident, WriteIncident
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import INCIDENT, Ref
-from noderemedy.model.incident import PODS_MAX, Incident, PodSeen, Record
+from noderemedy.model.incident import PODS_MAX, Incident, PodSeen, Record, Step
 from noderemedy.model.reasons import IncidentBegins, IncidentBehind, IncidentsOverflow
 from noderemedy.model.room import Absent, Entry, Present, Reader, Room
 from noderemedy.model.serving import UNSERVED, is_served
-from noderemedy.model.time import SECOND, Mono, Now
+from noderemedy.model.time import MINUTE, SECOND, Mono, Now
 from noderemedy.model.workload import PodsOfNode, pods_at
 
 PER_TARGET = 10
 SETTLES = SECOND * 2  # what follows a step within this time is written with it
-APART = SECOND * 10  # two writes of one record
+APART = MINUTE * 2  # two writes of one record, unless somebody waits for it
+LAZILY = MINUTE * 10  # where nothing but observations came
 SPREAD_DONE, SPREAD_SIGNS = 3_000, 30_000  # milliseconds over which the beginnings of many records are spread
 
 
@@ -41,6 +45,7 @@ class RecordView(Struct, frozen=True):
     pods: Entry
     closed: tuple[tuple[Ref, Present], ...] = ()  # of this target
     in_all: int = 0  # of this target
+    is_awaited: bool = False  # a room holds a trace back until it is written
 
 
 def decide(view: RecordView, now: Now) -> Decision:
@@ -88,7 +93,7 @@ def begin(view: RecordView, now: Now) -> Decision:
 def begin_at(view: RecordView) -> Mono:
     """At once where somebody waits; else after a while that differs from one target to the next."""
     record = view.diary.record
-    if view.diary.is_urgent or record.ending is not None:
+    if view.diary.is_urgent or view.is_awaited or record.ending is not None:
         return view.begun
     spread = SPREAD_DONE if record.decided or was_something_done(record) else SPREAD_SIGNS
     lot = int(view.diary.found.episode[:6], 16) % spread
@@ -98,11 +103,16 @@ def begin_at(view: RecordView) -> Mono:
 def write_at(view: RecordView, incident: Incident, now: Now) -> Mono:
     record = view.diary.record
     assert isinstance(view.stored, Present)
-    if record.ending is not None:
+    if record.ending is not None or view.is_awaited:
         return now.mono
     fresh = record.steps[len(incident.record.steps) :]
-    apart = view.stored.changed_at + APART
+    apart = view.stored.changed_at + (APART if not fresh or any(is_news(step) for step in fresh) else LAZILY)
     return max(apart, now.until(fresh[0].at) + SETTLES) if fresh else apart
+
+
+def is_news(step: Step) -> bool:
+    """Something was done, decided or answered; what is over, or was merely seen, goes along with the next write."""
+    return bool(step.value) and (step.what in EFFECTS or step.what in ("verdict", "approval"))
 
 
 # --- pods --------------------------------------------------------------------------------------------------------
@@ -153,6 +163,7 @@ def sees(key: Ref, reader: Reader) -> RecordView | None:
         pods=reader.read(pods_at(diary.node_at)) if diary.node_at else Absent(),
         closed=tuple((ref, one) for ref, one in entries if isinstance(one, Present) and not one.obj.is_open),
         in_all=len(others),
+        is_awaited=bool(reader.tally(traces.BY_TARGET, approvals.place(key))),
     )
 
 
@@ -160,13 +171,15 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == UNSERVED:
         found = [reader.read(one) for one in reader.find(ALL_DIARIES, "all")] if obj.kind == INCIDENT else []
         return [entry.obj.found.target for entry in found if isinstance(entry, Present)]
+    if ref.kind == traces.ERASING:
+        return (obj.target,)
     return (obj.found.target,) if obj is not None else ()
 
 
 ROOM = Room(
     name="incident",
-    watches=(INCIDENT, DIARY, UNSERVED),
-    indexes=(*approvals.INDEXES, *facts.INDEXES),
+    watches=(INCIDENT, DIARY, UNSERVED, traces.ERASING),
+    indexes=(*traces.INDEXES, *facts.INDEXES),
     wakes=wakes,
     sees=sees,
     decide=decide,

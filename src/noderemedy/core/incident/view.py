@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import approvals, machines
+from noderemedy.core import approvals, machines, traces
 from noderemedy.core.external import lifecycle
+from noderemedy.core.external.instantiate import request_at
+from noderemedy.core.external.kinds import request_kind
 from noderemedy.core.external.lifecycle import Standing
 from noderemedy.core.healthcheck.facts import VerdictFact, spec_ref, verdict_ref
-from noderemedy.core.incident.facts import Diary, diary_ref
+from noderemedy.core.incident.facts import Diary
 from noderemedy.core.metal3 import links
+from noderemedy.core.traces import Erasing, diary_ref
 from noderemedy.model import budget
-from noderemedy.model.healthcheck import Healthy, NeedsLook, Unhealthy, Unjudged, Waiting
+from noderemedy.model.healthcheck import HealthCheck, Healthy, NeedsLook, TemplateRef, Unhealthy, Unjudged, Waiting
 from noderemedy.model.host import Host
 from noderemedy.model.ids import REMEDIATION, Ref
 from noderemedy.model.incident import Incident
@@ -19,7 +22,7 @@ from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
 from noderemedy.model.reasons import NodeStarting, TargetLeaving
 from noderemedy.model.remediation import Metal3Remediation, Phase
-from noderemedy.model.room import Absent, Entry, Present, Reader
+from noderemedy.model.room import Absent, Entry, Present, Reader, Unseen
 
 NOT_SICK = (NodeStarting, TargetLeaving)  # a machine that starts or leaves is in order, as long as it has time
 
@@ -37,10 +40,12 @@ class TargetView(Struct, frozen=True):
     answer: budget.Granted | budget.Refused | None = None
     remediation: Metal3Remediation | None = None
     requests: tuple[Standing, ...] = ()  # of templates of other kinds
+    is_blind: bool = False  # requests of the governing check's kind cannot be seen (yet)
     incident: tuple[Ref, Present] | None = None
     diary: Diary | None = None
     needs_approval: bool = False  # the governing check waits for a person's answer
     taken: tuple[Ref, ...] = ()  # the names of all Incidents of this target
+    intents: tuple[Erasing, ...] = ()  # what rooms are about to do
 
     @property
     def machine(self) -> Machine | None:
@@ -109,12 +114,19 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
         answer=budget.answer(key, reader),
         remediation=remediation_of(key, machine, reader),
         requests=requests_of(key, machine, reader),
+        is_blind=is_blind(key, verdict, reader),
         needs_approval=needs_approval(verdict, reader),
         incident=incident,
         diary=None if diary and is_spent(diary, incident, taken) else diary,
         taken=taken,
+        intents=intents_of(key, reader),
     )
     return view if view.incident or view.diary or view.is_in_hand or view.is_sick else None
+
+
+def intents_of(key: Ref, reader: Reader) -> tuple[Erasing, ...]:
+    entries = [reader.read(ref) for ref in reader.find(traces.BY_TARGET, approvals.place(key))]
+    return tuple(one.obj for one in entries if isinstance(one, Present) and one.obj.intent)
 
 
 def is_spent(diary: Diary, incident: tuple[Ref, Present] | None, taken: tuple[Ref, ...]) -> bool:
@@ -141,9 +153,23 @@ def is_under_way(remediation: Metal3Remediation) -> bool:
     return remediation.progress.phase not in (Phase.NEW, Phase.FAILED) and not remediation.progress.is_recovered
 
 
-def needs_approval(verdict: Entry, reader: Reader) -> bool:
+def governing(verdict: Entry, reader: Reader) -> HealthCheck | None:
     spec = reader.read(spec_ref(verdict.obj.check)) if isinstance(verdict, Present) else Absent()
-    return isinstance(spec, Present) and bool(spec.obj.check.needs_approval)
+    return spec.obj.check if isinstance(spec, Present) else None
+
+
+def needs_approval(verdict: Entry, reader: Reader) -> bool:
+    check = governing(verdict, reader)
+    return check is not None and bool(check.needs_approval)
+
+
+def is_blind(key: Ref, verdict: Entry, reader: Reader) -> bool:
+    """Whether a request may be there and is not listed: a manager that has just come has not seen that kind yet."""
+    check = governing(verdict, reader)
+    template = check.template if check else None
+    if not isinstance(template, TemplateRef):
+        return False
+    return isinstance(reader.read(request_at(request_kind(template), key)), Unseen)
 
 
 def own_host(host_at: Ref | None, machine: Machine | None, key: Ref, reader: Reader) -> Entry:

@@ -15,10 +15,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from enum import Enum
+from typing import Any
 
 from msgspec import Struct, structs
 
-from noderemedy.core import safety
+from noderemedy.core import safety, traces
 from noderemedy.core.backup import back_up
 from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
@@ -40,10 +41,10 @@ from noderemedy.model.actions import (
     RemoveRemediationAnnotation,
     RestoreNode,
 )
-from noderemedy.model.budget import ANSWER
+from noderemedy.model.budget import ANSWER, NEED
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Hold, Power
-from noderemedy.model.ids import CLUSTER, HOST, LEASE, METAL3_MACHINE, NODE, Ref
+from noderemedy.model.ids import CLUSTER, HOST, INCIDENT, LEASE, METAL3_MACHINE, NODE, Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.reasons import (
@@ -56,8 +57,8 @@ from noderemedy.model.reasons import (
     TableRow,
 )
 from noderemedy.model.remote import REMOTE
-from noderemedy.model.room import Absent, Entry, Present, Room
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.room import Absent, Entry, Present, Reader, Room
+from noderemedy.model.time import Now, Span, Wall
 
 
 class Says(Enum):
@@ -119,8 +120,9 @@ def machine(view: MachineView, now: Now) -> Decision:
         or gates.blocked(gates.BEFORE_THE_TABLE, view, now)
         or table(view, now)
     )
-    needs = running_need(view, now) or decision.facts
-    whole = Decision(decision.actions, decision.because, decision.wake_at, episode=episode(view), facts=needs)
+    running = running_need(view, now)
+    facts = (*running, *(fact for fact in decision.facts if not running or fact.ref.kind != NEED))
+    whole = Decision(decision.actions, decision.because, decision.wake_at, episode=episode(view), facts=facts)
     return settled(whole, view.need, now)
 
 
@@ -192,13 +194,27 @@ def unmark(view: MachineView, reason: TableRow, now: Now) -> Decision:
     """The node is gone, and that was read live: the request on the Machine is fulfilled."""
     if view.node_at and (asked := confirm_first(now, (view.node_at, view.node_entry))):
         return asked
+    mark = traces.Trace(traces.REQUEST, traces.MARKED)
+    if view.machine.marked_by and (waits := untold(view, now, mark, traces.PATIENCE)):
+        return waits
     return Decision((RemoveRemediationAnnotation(view.ref, machine_guard(view)),), (reason,))
 
 
 def release(view: MachineView, reason: TableRow, now: Now) -> Decision:
-    """Let the baremetal operator power the host on."""
+    """Let the baremetal operator power the host on. A hold that led to no deletion has no other trace: it is told."""
     assert view.host_at is not None
+    assert view.host is not None
+    within = traces.SHORTLY if has_deleted(view) else traces.PATIENCE
+    if waits := untold(view, now, traces.trace(traces.HOLD, traces.held(view.host.hold)), within):
+        return waits
     return Decision((RemoveRebootAnnotation(view.host_at, host_guard(view)),), (reason,))
+
+
+def has_deleted(view: MachineView) -> bool:
+    """Whether this very hold led to a deletion, which is still recorded on the Machine."""
+    assert view.host is not None
+    at, hold = view.machine.node_deleted_at, view.host.hold
+    return isinstance(at, Wall) and isinstance(hold, Hold) and at >= hold.since
 
 
 def nothing(view: MachineView, reason: TableRow, now: Now) -> Decision:
@@ -218,6 +234,11 @@ ANSWERS: dict[Says, Callable[[MachineView, TableRow, Now], Decision]] = {
     Says.UNMARK: unmark,
     Says.RELEASE: release,
 }
+
+
+def untold(view: MachineView, now: Now, what: traces.Trace, within: Span) -> Decision | None:
+    """Wait until the record tells of a trace that is about to go; None: it does."""
+    return traces.recorded(view.record, traces.Erasing(view.ref, ROOM_NAME), now, (what,), within)
 
 
 def orphan(view: HostView, now: Now) -> Decision:
@@ -262,11 +283,15 @@ def episode(view: MachineView) -> str:
     return hashlib.sha256(f"{view.machine.uid} {node_uid}".encode()).hexdigest()[:10]
 
 
+def wakes(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
+    return traces.waiting(ROOM_NAME, obj, reader) if ref.kind == INCIDENT else links.concerned(ref, obj, reader)
+
+
 ROOM = Room(
     name=ROOM_NAME,
-    watches=(NODE, REMOTE, CLUSTER, *MACHINE_KINDS, HOST, METAL3_MACHINE, LEASE, ANSWER),
-    indexes=links.INDEXES,
-    wakes=links.concerned,
+    watches=(NODE, REMOTE, CLUSTER, *MACHINE_KINDS, HOST, METAL3_MACHINE, LEASE, ANSWER, INCIDENT),
+    indexes=(*links.INDEXES, *traces.INDEXES),
+    wakes=wakes,
     sees=sees,
     decide=decide,
     may=frozenset(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from noderemedy.core import safety
+from noderemedy.core import safety, traces
 from noderemedy.core.backup import restore
-from noderemedy.core.metal3.view import MachineView
+from noderemedy.core.metal3.view import ROOM_NAME, MachineView
 from noderemedy.model.actions import Confirm, DropBackup, Guard
 from noderemedy.model.decision import Decision
 from noderemedy.model.meta import Malformed
@@ -13,6 +13,7 @@ from noderemedy.model.reasons import (
     BackupUnreadable,
     ConfirmFirst,
     NodeWhole,
+    Reason,
     RestoringNode,
 )
 from noderemedy.model.room import Present
@@ -33,18 +34,25 @@ def returned_node(view: MachineView, now: Now) -> Decision | None:
     if isinstance(machine.backup, Malformed):
         return Decision(because=(BackupUnreadable(machine.backup.problem),))
     if machine.backup is None:
-        return Decision((drop,), (NodeWhole(name),))
+        return dropped(view, drop, NodeWhole(name), now)
     if machine.backup.node_uid == node.uid:
         return _never_deleted(view, drop, name, now)
     if write := restore(view.node_at, view.node_entry.resource_version, node, machine.backup):
         return Decision((write,), (RestoringNode(name),))
     is_unnamed = not machine.backup.node_uid  # written by hand: it may be of the Node that an old view still shows
-    return (is_unnamed and _read_live(view, now)) or Decision((drop,), (NodeWhole(name),))
+    return (is_unnamed and _read_live(view, now)) or dropped(view, drop, NodeWhole(name), now)
+
+
+def dropped(view: MachineView, drop: DropBackup, reason: Reason, now: Now) -> Decision:
+    """The last that tells of the deletion: it goes when the record tells of it, too."""
+    deletion = traces.trace(traces.DELETION, traces.deleted(view.machine.node_deleted_at))
+    waits = traces.recorded(view.record, traces.Erasing(view.ref, ROOM_NAME), now, (deletion,))
+    return waits or Decision((drop,), (reason,))
 
 
 def _never_deleted(view: MachineView, drop: DropBackup, name: str, now: Now) -> Decision:
     """The backup is of the Node that is there: it was called off, or our view is old."""
-    return _read_live(view, now) or Decision((drop,), (BackupUnneeded(name),))
+    return _read_live(view, now) or dropped(view, drop, BackupUnneeded(name), now)
 
 
 def _read_live(view: MachineView, now: Now) -> Decision | None:

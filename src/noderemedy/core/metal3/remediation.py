@@ -16,6 +16,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
+from noderemedy.core import traces
 from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import escalation, leaving, patience, phases, relics
@@ -51,6 +52,7 @@ from noderemedy.core.metal3.steps import (
 )
 from noderemedy.core.slots import settled
 from noderemedy.model.actions import (
+    Action,
     BackUpNode,
     ClaimRepair,
     Confirm,
@@ -73,7 +75,7 @@ from noderemedy.model.actions import (
 from noderemedy.model.budget import ANSWER, need
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.host import Hold, Power
-from noderemedy.model.ids import CLUSTER, HOST, LEASE, METAL3_MACHINE, NODE, REMEDIATION
+from noderemedy.model.ids import CLUSTER, HOST, INCIDENT, LEASE, METAL3_MACHINE, NODE, REMEDIATION
 from noderemedy.model.reasons import (
     HoldingHost,
     HostOffOnPurpose,
@@ -97,9 +99,29 @@ from noderemedy.model.time import Now, Wall
 def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
-    facts = (*needs(view, now), *patience.memory(view, now))
-    decision = structs.replace(told(view, now), episode=episode(view), facts=facts)
-    return settled(decision, view.need, now)
+    decision = told(view, now)
+    decision = unrecorded(view, decision, now) or decision
+    facts = (*needs(view, now), *patience.memory(view, now), *decision.facts)
+    return settled(structs.replace(decision, episode=episode(view), facts=facts), view.need, now)
+
+
+def unrecorded(view: RemediationView, decision: Decision, now: Now) -> Decision | None:
+    """Wait for the record before the last trace of something goes: a hold without a proof, or the request itself."""
+    if view.machine is None:
+        return None
+    going = tuple(trace for action in decision.actions for trace in traces_of(view, action))
+    return traces.recorded(view.machine.record, traces.Erasing(view.machine.ref, NAME), now, going)
+
+
+def traces_of(view: RemediationView, action: Action) -> tuple[traces.Trace, ...]:
+    progress = view.remediation.progress
+    if isinstance(action, ReleaseHost) and view.machine is not None and view.machine.host is not None:
+        held = ", ".join(traces.held(record) for _, record in view.machine.host.held_for)
+        return (traces.trace(traces.HOLD_FOR, held),) if held and not progress.evidence.proof else ()
+    is_leaving = isinstance(action, WriteFinalizers) and FINALIZER not in action.finalizers
+    if is_leaving and progress.phase is not Phase.NEW:
+        return (traces.trace(traces.REMEDIATION, traces.phase(progress)),)
+    return ()
 
 
 def told(view: RemediationView, now: Now) -> Decision:
@@ -277,7 +299,7 @@ def episode(view: RemediationView) -> str:
 
 ROOM = Room(
     name=NAME,
-    watches=(REMEDIATION, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, CLUSTER, ANSWER, LEASE),
+    watches=(REMEDIATION, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, CLUSTER, ANSWER, LEASE, INCIDENT),
     indexes=INDEXES,
     wakes=concerned,
     sees=sees,

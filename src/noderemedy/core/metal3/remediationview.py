@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, freeing, machines
+from noderemedy.core import claim, freeing, machines, traces
 from noderemedy.core.claim import Claim
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import links
@@ -21,7 +21,7 @@ from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.facts import FactValue
 from noderemedy.model.host import Hold, Host
-from noderemedy.model.ids import CLUSTER, FACTS, HOST, REMEDIATION, Kind, Ref
+from noderemedy.model.ids import CLUSTER, FACTS, HOST, INCIDENT, REMEDIATION, Kind, Ref
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
 from noderemedy.model.remediation import Metal3Remediation, Phase
@@ -132,6 +132,7 @@ def _held_for(ref: Ref, host: Host) -> tuple[str, ...]:
 
 INDEXES: tuple[Index, ...] = (
     *links.INDEXES,
+    *traces.INDEXES,
     Index(BY_MACHINE, REMEDIATION, _machines),
     Index(BY_UID, REMEDIATION, _uid),
     Index(BY_NAMESPACE, REMEDIATION, _namespace),
@@ -193,7 +194,7 @@ def its_machine(key: Ref, remediation: Metal3Remediation, reader: Reader) -> Mac
     for at in machine_refs(key, remediation):
         entry = reader.read(at)
         if isinstance(entry, Present) and uids <= {entry.obj.uid}:
-            return see_machine(at, entry, reader)
+            return see_machine(at, entry, reader, NAME)
     return None
 
 
@@ -256,6 +257,8 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == REMEDIATION:
         rivals = of_machines(machine_refs(ref, obj), reader) if obj is not None else ()
         return (ref, *rivals, *(reader.find(HELD_FOR, obj.uid) if obj is not None else ()))
+    if ref.kind == INCIDENT:
+        return of_machines(traces.waiting(NAME, obj, reader), reader)
     if ref.kind == CLUSTER:
         return reader.find(BY_NAMESPACE, ref.namespace)
     if ref.kind == HOST:

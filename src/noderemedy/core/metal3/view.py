@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import claim, machines
+from noderemedy.core import claim, machines, traces
 from noderemedy.core.claim import Claim
 from noderemedy.core.metal3 import links
+from noderemedy.core.traces import Told
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Host
@@ -36,6 +37,7 @@ class MachineView(Struct, frozen=True):
     told: Granted | Refused | None = None  # the budget's answer
     claim: Claim | None = None  # None: nothing is asked of this Machine
     cluster: Cluster | None = None  # the Cluster that it belongs to, where there is one
+    record: Told = Told()  # what its Incident tells
 
     @property
     def host(self) -> Host | None:
@@ -82,7 +84,8 @@ def sees(key: Ref, reader: Reader) -> MachineView | HostView | None:
     return see_host(key, entry, reader) if key.kind == HOST else see_machine(key, entry, reader)
 
 
-def see_machine(key: Ref, entry: Present, reader: Reader) -> MachineView:
+def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME) -> MachineView:
+    """`room` is who looks: its own waiting for the record is part of the view."""
     machine = entry.obj
     host_at = links.host_ref(key, machine.host) if isinstance(machine.host, HostName) else None
     node_at = machines.node_at(key, machine, reader)
@@ -103,6 +106,7 @@ def see_machine(key: Ref, entry: Present, reader: Reader) -> MachineView:
         told=answer(key, reader),
         claim=claim.see(ROOM_NAME, key, node_at, reader) if machine.needs_remediation else None,
         cluster=cluster_of(key, machine, reader),
+        record=traces.see(room, key, machine.uid, reader),
     )
 
 

@@ -6,11 +6,11 @@ successor depends on what the Machine says now.
 
 from __future__ import annotations
 
-from noderemedy.core import safety
+from noderemedy.core import safety, traces
 from noderemedy.core.owner.drain import node_guard
 from noderemedy.core.owner.overdue import told
 from noderemedy.core.owner.reading import confirm_first
-from noderemedy.core.owner.view import FINALIZER, View
+from noderemedy.core.owner.view import FINALIZER, NAME, View
 from noderemedy.model.actions import CreateMachine, DeleteNode, ForgetReplacement, Guard
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.reasons import (
@@ -84,10 +84,10 @@ def unproven(view: View, now: Now) -> Decision:
 def make_successor(view: View, now: Now) -> Decision:
     """Exactly one, by the name that was recorded; then the old Machine is let go."""
     if not view.is_ours:
-        return let_go(view, NotReplaced())
+        return let_go(view, NotReplaced(), now)
     entry = view.successor
     if isinstance(entry, Present) and entry.obj.replaces == view.machine.uid:
-        return let_go(view, Replaced(view.successor_at.name))
+        return let_go(view, Replaced(view.successor_at.name), now)
     if not isinstance(entry, Absent):
         return Decision(because=(SuccessorTaken(view.successor_at.name),))
     if asked := confirm_first(now, (view.ref, view.entry)):
@@ -96,6 +96,13 @@ def make_successor(view: View, now: Now) -> Decision:
     return Decision((create,), (Replacing(view.successor_at.name),))
 
 
-def let_go(view: View, reason: Reason) -> Decision:
+def let_go(view: View, reason: Reason, now: Now) -> Decision:
+    return forget(view, (), reason, now)
+
+
+def forget(view: View, keepers: tuple[str, ...], reason: Reason, now: Now) -> Decision:
+    """What we wrote on the Machine goes when the record tells of it; often the Machine goes with it."""
+    step = (traces.trace(traces.REPLACEMENT, view.record.step.value),) if view.record else ()
     guard = Guard(view.machine.uid, view.entry.resource_version)
-    return Decision((ForgetReplacement(view.ref, guard, ()),), (reason,))
+    waits = traces.recorded(view.told, traces.Erasing(view.ref, NAME), now, step)
+    return waits or Decision((ForgetReplacement(view.ref, guard, keepers),), (reason,))

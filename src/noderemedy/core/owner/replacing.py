@@ -144,12 +144,12 @@ def call_off(view: View, now: Now) -> Decision:
         return Decision((UncordonNode(view.node_at, node_guard(view)),), (reason,))
     if back := taken_back(view, now):
         return Decision((back,), (reason,))
-    return Decision((ForgetReplacement(view.ref, machine_guard(view), view.keepers),), (reason,))
+    return aftermath.forget(view, view.keepers, reason, now)
 
 
 def with_need(decision: Decision, view: View) -> Decision:
     """A repair that runs is known to the budget until it is over."""
-    return replace(decision, facts=(asking(view, is_running=True),))
+    return replace(decision, facts=(asking(view, is_running=True), *decision.facts))
 
 
 def machine_guard(view: View) -> Guard:

@@ -10,11 +10,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, machines
+from noderemedy.core import claim, machines, traces
 from noderemedy.core.claim import Claim
+from noderemedy.core.traces import Told
 from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.ids import CLUSTER, LEASE, MACHINE, NODE, Ref
+from noderemedy.model.ids import CLUSTER, INCIDENT, LEASE, MACHINE, NODE, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED
 from noderemedy.model.node import Node
@@ -27,7 +28,7 @@ from noderemedy.model.workload import PodsOfNode, pods_at
 NAME = "owner"
 OURS, FINALIZER = "node-remedy", "node-remedy.dev/owner"
 BY_SUCCESSOR = "machines by successor"
-WATCHES = (MACHINE, NODE, REMOTE, CLUSTER, LEASE, ANSWER)
+WATCHES = (MACHINE, NODE, REMOTE, CLUSTER, LEASE, ANSWER, INCIDENT)
 
 
 class View(Struct, frozen=True):
@@ -45,6 +46,7 @@ class View(Struct, frozen=True):
     cluster: Cluster | None = None
     answer: Granted | Refused | None = None
     need: Need | None = None  # that we stated at the last look
+    told: Told = Told()  # what its Incident tells
 
     @property
     def node(self) -> Node | None:
@@ -112,6 +114,7 @@ def sees(key: Ref, reader: Reader) -> View | None:
         cluster=cluster.obj if isinstance(cluster, Present) else None,
         answer=answer(key, reader),
         need=stated(key, NAME, reader),
+        told=traces.see(NAME, key, machine.uid, reader),
     )
 
 
@@ -136,6 +139,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
         return machines.of_cluster(ref, reader)
     if ref.kind == LEASE:
         return claimants(ref, reader)
+    if ref.kind == INCIDENT:
+        return traces.waiting(NAME, obj, reader)
     if ref.kind == ANSWER and obj is not None and obj.target.kind == MACHINE:
         return (obj.target,)
     return ()
@@ -156,5 +161,6 @@ def _successor(ref: Ref, machine: Machine) -> tuple[str, ...]:
 INDEXES: tuple[Index, ...] = (
     *machines.INDEXES,
     *claim.INDEXES,
+    *traces.INDEXES,
     Index(BY_SUCCESSOR, MACHINE, _successor),
 )
