@@ -37,6 +37,9 @@ COMMANDS: dict[str, Lazy] = {
     "history": Lazy("noderemedy.cli.history", "What happened to nodes, and what was done about it."),
     "agents": Lazy("noderemedy.cli.agents", "Which fence agents are installed, what they take, and forms to fill."),
     "manager": Lazy("noderemedy.cli.manager", "Run the manager: repair nodes until it is stopped."),
+    "stop": Lazy("noderemedy.cli.fencing", "Stop the fence of a node; power comes back."),
+    "release": Lazy("noderemedy.cli.fencing", "Release a node: undo its fence."),
+    "attest": Lazy("noderemedy.cli.fencing", "Attest that a node is off, so that its workload is freed."),
     "lab": Lazy("noderemedy.cli.lab", "A whole cluster on this machine, to watch a repair."),
     "import": Lazy(
         "noderemedy.cli.importing", "Show what will be different for existing health checks.", "import_checks"

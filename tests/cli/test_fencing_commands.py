@@ -1,0 +1,148 @@
+"""`stop`, `release` and `attest`: one write each, signed, and refused with a remedy where it makes no sense."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from tests.builders import NODE_AT, ago
+from tests.core.fencing.fences import FENCE_AT
+from tests.manager.bench import Bench, bench
+
+from noderemedy.cli.main import cli
+from noderemedy.manager.liveplan import Unreachable
+from noderemedy.manager.steering import Desk, Refusal, at_desk, attest, go_on, release, stop
+from noderemedy.model.ids import NODE, NODE_FENCE
+from noderemedy.wire.objects import convert
+
+NOW = ago(0)
+
+
+def a_fence(it: Bench, **status: Any) -> None:
+    """A NodeFence of worker-0 that has begun, unless a test says otherwise."""
+    meta = {"name": FENCE_AT.name, "finalizers": ["node-remedy.dev/fence"]}
+    tree = {"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", "metadata": meta, "spec": {"node": NODE_AT.name}}
+    it.api.create(tree)
+    body = {"status": {"nodeUID": "n", "bootID": "boot-1", "state": "error", **status}}
+    it.api.patch(NODE_FENCE, FENCE_AT.name, "", body, "merge", subresource="status")
+
+
+def a_node(it: Bench, ready: str) -> None:
+    it.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE_AT.name}})
+    body = {"status": {"conditions": [{"type": "Ready", "status": ready}]}}
+    it.api.patch(NODE, NODE_AT.name, "", body, "merge", subresource="status")
+
+
+async def done(it: Bench, act: Any) -> str:
+    return await at_desk(it.kubeconfig, "", NODE_AT, act)
+
+
+async def signed(desk: Desk) -> str:
+    return await attest(desk, NOW)
+
+
+def story(tmp_path: Path, act: Any, prepare: Any = a_fence, **more: Any) -> tuple[str, Any]:
+    """What the person is told, and the NodeFence afterwards; None: it is gone."""
+
+    async def run() -> tuple[str, Any]:
+        async with bench(tmp_path, **more) as it:
+            prepare(it)
+            said = await done(it, act)
+            tree = it.api.find(NODE_FENCE, FENCE_AT.name)
+            return said, convert(NODE_FENCE, tree).obj if tree else None
+
+    return asyncio.run(run())
+
+
+def test_stop_and_go_on(tmp_path: Path) -> None:
+    """spec.stopped, and back."""
+    assert story(tmp_path, stop)[1].spec.stopped
+
+    async def both(desk: Desk) -> str:
+        await stop(desk)
+        return await go_on(desk)
+
+    said, fence = story(tmp_path, both)
+    assert ("The fence of worker-0 goes on.", False) == (said, fence.spec.stopped)
+
+
+def test_release_deletes_the_fence(tmp_path: Path) -> None:
+    """Its finalizer keeps it until everything is undone."""
+    said, fence = story(tmp_path, release)
+
+    assert (True, True) == (fence.deleting, said.startswith("Node worker-0 is being released"))
+
+
+def test_a_word_is_signed_with_the_name_that_the_server_knows(tmp_path: Path) -> None:
+    """Who, when, and the boot that is being fenced."""
+
+    def prepare(it: Bench) -> None:
+        a_fence(it)
+        a_node(it, "Unknown")
+
+    said, fence = story(tmp_path, signed, prepare)
+
+    assert ("administrator", NOW, "n", "boot-1") == (
+        fence.attested.by,
+        fence.attested.at,
+        fence.attested.node_uid,
+        fence.attested.boot_id,
+    )
+    assert said.startswith("administrator attests")
+
+
+def test_nobody_attests_a_node_that_reports(tmp_path: Path) -> None:
+    """Nothing is written."""
+
+    def prepare(it: Bench) -> None:
+        a_fence(it)
+        a_node(it, "True")
+
+    with pytest.raises(Refusal, match="reports Ready"):
+        story(tmp_path, signed, prepare)
+
+
+def test_nobody_attests_what_is_not_being_fenced(tmp_path: Path) -> None:
+    """A fence that has not begun, or is over, is about no boot."""
+    for status in ({"bootID": None}, {"state": "final"}):
+        with pytest.raises(Refusal, match="nothing to attest"):
+            story(tmp_path, signed, lambda it, status=status: a_fence(it, **status))
+
+
+@pytest.mark.parametrize("act", [stop, release, signed])
+def test_a_node_without_a_fence(tmp_path: Path, act: Any) -> None:
+    """The message names the object and how to look for others."""
+    with pytest.raises(Refusal, match=r"no NodeFence \(node-fence-worker-0\)"):
+        story(tmp_path, act, lambda it: None)
+
+
+def test_a_cluster_that_is_away(tmp_path: Path) -> None:
+    """One line, no traceback."""
+    config = tmp_path / "config"
+    config.write_text(
+        "apiVersion: v1\nkind: Config\ncurrent-context: c\ncontexts: [{name: c, context: {cluster: c, user: u}}]\n"
+        "clusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\nusers: [{name: u, user: {token: t}}]\n"
+    )
+    with pytest.raises(Unreachable):
+        asyncio.run(at_desk(config, "", NODE_AT, stop))
+
+
+def typed(text: str) -> Result:
+    return CliRunner().invoke(cli, ["attest", "worker-0", "--kubeconfig", "/nowhere"], input=text)
+
+
+def test_the_name_has_to_be_typed() -> None:
+    """Another name attests nothing, and the cluster is not even asked."""
+    result = typed("worker-1\n")
+
+    assert 2 == result.exit_code
+    assert "nothing was attested" in result.output
+
+
+def test_all_three_are_in_the_help() -> None:
+    """Each says what it does to power and workload."""
+    for word, said in (("stop", "isolation stays"), ("release", "isolation is undone"), ("attest", "on your word")):
+        assert said in CliRunner().invoke(cli, [word, "--help"]).output

@@ -1,0 +1,95 @@
+"""Who may give their word that a node is off, on a real API server: the verb `attest`, and the own name only."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import pytest
+from tests.e2e.api import Api, Json, Reply, eventually
+from tests.e2e.controlplane import ControlPlane
+from tests.e2e.deploy import allow, bind, manager_api
+
+FENCES = "/apis/ha.k8s.io/v1/nodefences"
+ATTESTED = "node-remedy.dev/attested-off"
+NUMBERS = count(1)
+
+
+@pytest.fixture(scope="module")
+def identities(installed_plane: ControlPlane) -> dict[str, Api]:
+    """`editor` may change NodeFences as it likes, `remediator` holds the shipped ClusterRole, the manager is itself."""
+    admin = installed_plane.api()
+    verbs = ("get", "list", "create", "update", "patch", "delete")
+    allow(admin, "edit-fences", [("ha.k8s.io", "nodefences", verbs)], "editor")
+    bind(admin, "attester-attests", "node-remedy-attester", "remediator")
+    found = {"editor": installed_plane.api("editor"), "remediator": installed_plane.api("remediator")}
+    eventually(lambda: all(api.get(FENCES).status == 200 for api in found.values()), "the rights are in force")
+    eventually(lambda: attest(found["editor"], a_fence(admin), "editor").status == 403, "the policy is in force")
+    return {**found, "manager": manager_api(installed_plane), "admin": admin}
+
+
+def a_fence(admin: Api, **metadata: Json) -> str:
+    node = f"worker-{next(NUMBERS)}"
+    body = {
+        "apiVersion": "ha.k8s.io/v1",
+        "kind": "NodeFence",
+        "metadata": {"name": f"node-fence-{node}", **metadata},
+        "spec": {"node": node},
+    }
+    admin.create(FENCES, body).ok()
+    return f"{FENCES}/node-fence-{node}"
+
+
+def word(by: str) -> str:
+    return f'{{"by":"{by}","at":"2030-01-31T12:00:00Z","nodeUid":"n","bootID":"b"}}'
+
+
+def attest(api: Api, path: str, by: str) -> Reply:
+    return api.merge(path, {"metadata": {"annotations": {ATTESTED: word(by)}}})
+
+
+def test_only_who_holds_the_verb_may_attest(identities: dict[str, Api]) -> None:
+    """An editor of NodeFences may not, and is told which role to ask for; the attester and an administrator may."""
+    path = a_fence(identities["admin"])
+    refused = attest(identities["editor"], path, "editor")
+
+    assert 403 == refused.status
+    assert "node-remedy-attester" in refused.body["message"]
+    assert 200 == attest(identities["remediator"], path, "remediator").status
+
+
+def test_nobody_signs_with_another_name(identities: dict[str, Api]) -> None:
+    """The word begins with the name of the one who gives it."""
+    refused = attest(identities["remediator"], a_fence(identities["admin"]), "somebody-else")
+
+    assert 403 == refused.status
+    assert '{"by":"remediator"' in refused.body["message"]
+
+
+def test_not_even_the_manager_attests(identities: dict[str, Api]) -> None:
+    """A word is a person's."""
+    path = a_fence(identities["admin"])
+
+    assert (
+        403
+        == attest(identities["manager"], path, "system:serviceaccount:node-remedy-system:node-remedy-manager").status
+    )
+
+
+def test_everything_else_of_a_fence_is_nobodys_business_here(identities: dict[str, Api]) -> None:
+    """An editor stops a fence and annotates it, also one that carries a word; only the word itself is out of reach."""
+    path = a_fence(identities["admin"])
+    attest(identities["remediator"], path, "remediator").ok()
+    editor = identities["editor"]
+
+    assert 200 == editor.merge(path, {"spec": {"stopped": True}}).status
+    assert 200 == editor.merge(path, {"metadata": {"annotations": {"note": "x"}}}).status
+    assert 403 == editor.merge(path, {"metadata": {"annotations": {ATTESTED: None}}}).status
+
+
+def test_a_fence_has_the_name_of_its_node(identities: dict[str, Api]) -> None:
+    """The kind itself refuses a second fence of a node under another name, and another node for a fence."""
+    admin = identities["admin"]
+    wrong = {"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", "metadata": {"name": "mine"}, "spec": {"node": "w"}}
+
+    assert 422 == admin.create(FENCES, wrong).status
+    assert 422 == admin.merge(a_fence(admin), {"spec": {"node": "other"}}).status
