@@ -125,7 +125,7 @@ REFUSED: dict[str, tuple[Json, tuple[str, ...]]] = {
     "no end": ({"windows": [{"from": "22:00"}]}, ("spec.windows[0].to", "Required")),
     "a day": ({"windows": [{**NIGHT, "days": ["Someday"]}]}, ("spec.windows[0].days[0]", "Someday", '"Mon"')),
     "a time zone": ({"windows": [{**NIGHT, "timeZone": "Mars"}]}, ("spec.windows[0].timeZone", "Mars", '"UTC"')),
-    "freed pods": ({"podsPerMinute": 60}, ("spec.podsPerMinute", "remove the field", "maxInFlight")),
+    "freed pods": ({"podsPerMinute": 0}, ("spec.podsPerMinute", "0", "greater than or equal to 1")),
 }
 
 

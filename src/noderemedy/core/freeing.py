@@ -7,11 +7,13 @@ seconds old when anything is decided on it. What belongs to the node (DaemonSets
 
 from __future__ import annotations
 
+import hashlib
 import re
 
 from msgspec import Struct
 
-from noderemedy.core import safety
+from noderemedy.core import pacing, safety
+from noderemedy.core.pacing import Pace
 from noderemedy.model.actions import (
     Action,
     DeletePod,
@@ -21,6 +23,7 @@ from noderemedy.model.actions import (
     ListVolumes,
     TaintOutOfService,
 )
+from noderemedy.model.decision import Fact
 from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node, OutOfService, Taint
 from noderemedy.model.proof import Proof
@@ -52,6 +55,7 @@ class Workload(Struct, frozen=True):
     version: str
     pods: Entry
     volumes: Entry
+    pace: Pace = pacing.UNLIMITED
 
 
 class Step(Struct, frozen=True):
@@ -61,14 +65,16 @@ class Step(Struct, frozen=True):
     because: tuple[Reason, ...] = ()
     wake_at: Mono | None = None
     is_done: bool = False
+    facts: tuple[Fact, ...] = ()
 
 
 DONE = Step(is_done=True)
 
 
-def sees(node_at: Ref, entry: Present, reader: Reader) -> Workload:
+def sees(node_at: Ref, entry: Present, reader: Reader, pace: Pace = pacing.UNLIMITED) -> Workload:
+    """`pace` is that of the key which frees: `core/pacing.py`."""
     pods, volumes = reader.read(pods_at(node_at)), reader.read(volumes_at(node_at))
-    return Workload(node_at, entry.obj, entry.resource_version, pods, volumes)
+    return Workload(node_at, entry.obj, entry.resource_version, pods, volumes, pace)
 
 
 def default(node: Node) -> FreeBy:
@@ -96,8 +102,21 @@ def mark_of(node: Node, uid: str = "") -> OutOfService | None:
     return mark if isinstance(mark, OutOfService) and uid in ("", mark.uid) else None
 
 
+def held_back(work: Workload) -> Step | None:
+    """Before all pods of a node go at once, by a taint or with its Node: None if that fits into the minute."""
+    if work.pace.limit is None:
+        return None
+    if not isinstance(work.pods, Present):
+        return Step((ListPods(work.node_at),), (ListingWorkload(work.node_at.name),))
+    pods = sum(not pod.stays for _, pod in pods_of(work))
+    found = pacing.permit(work.pace, work.node_at, work.node.uid, pods, is_whole=True)
+    return Step((), found.because, facts=found.facts) if found.because else None
+
+
 def taint(work: Workload, room: str, owner: Ref, uid: str, proof: Proof) -> Step:
     """Tell Kubernetes that the node is out of service, and write beside it for whom: the request may be gone first."""
+    if waits := held_back(work):
+        return waits
     node = work.node
     taints = tuple(sorted((*node.taints, OUT_OF_SERVICE)))
     by = OutOfService(room, f"{owner.namespace}/{owner.name}", uid, node.boot_id)
@@ -121,8 +140,12 @@ def by_pods(work: Workload, proof: Proof, now: Now) -> Step:
     why = (FreeingWorkload(work.node_at.name, FreeBy.PODS.value),)
     pods = [(at, pod) for at, pod in pods_of(work) if not pod.stays]
     if going := [one for one in pods if not one[1].is_forced][:AT_ONCE]:
-        deletions = tuple(DeletePod(at, Guard(pod.uid), proof.subject, proof) for at, pod in going)
-        return Step((*deletions, ListPods(work.node_at)), why)
+        batch = hashlib.sha256(" ".join(pod.uid for _, pod in going).encode()).hexdigest()[:10]
+        found = pacing.permit(work.pace, work.node_at, batch, len(going), is_whole=False)
+        if found.because:
+            return Step((), found.because, facts=found.facts)
+        deletions = tuple(DeletePod(at, Guard(pod.uid), proof.subject, proof) for at, pod in going[: found.pods])
+        return Step((*deletions, ListPods(work.node_at)), why, facts=found.facts)
     if pods:
         return waits(work, now)
     volumes = volumes_of(work)

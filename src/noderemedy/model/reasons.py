@@ -671,6 +671,20 @@ class FreeingWorkload(Reason, frozen=True):
         return f"freeing the workload of node {self.node} by {self.by}"
 
 
+class FreeingPaced(Reason, frozen=True):
+    """The pods of this node are due to be freed, and `podsPerMinute` of the budget lets them wait."""
+
+    node: str
+    pods: int
+    limit: int
+
+    def note(self) -> str:
+        return (
+            f"{self.pods} pods of node {self.node} are to be freed next; podsPerMinute of the budget is {self.limit}, "
+            "and others were freed within the last minute"
+        )
+
+
 class WaitingForWorkload(Reason, frozen=True):
     """The workload of a node is told to go, and is not gone yet."""
 

@@ -45,6 +45,7 @@ class RemediationBudget(Struct, frozen=True):
     max_per_hour: Allowance = Allowance(10, 20)
     topology_key: str = ZONE
     domain_max_unhealthy: Count | Percent | None = None
+    pods_per_minute: int | None = None  # freed by all rooms together; None: as fast as they go
     openings: tuple[Opening, ...] = ()  # none: always
     cooldown: Span = MINUTE * 5
     paused: Paused | Malformed | None = None

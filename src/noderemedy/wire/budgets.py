@@ -25,6 +25,7 @@ PERCENT = re.compile(r"(100|[1-9]?[0-9])%", re.ASCII)
 CLOCK = re.compile(r"([01][0-9]|2[0-3]):([0-5][0-9])", re.ASCII)
 DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 DAY_MINUTES = 24 * 60
+PODS_REMEDY = "write a number from 1 on; to stop all repairs write maxInFlight: 0"
 REMEDY = 'write a number from 0 on, or a percentage from "0%" to "100%"'
 
 
@@ -41,7 +42,6 @@ def remediation_budget(shape: BudgetShape) -> RemediationBudget:
     notes = meta.annotations or {}
     if meta.name != BUDGET_AT.name:
         fields.note(f"metadata.name: {meta.name}; there is one budget, and its name is {BUDGET_AT.name}")
-    no_pods_per_minute(fields)
     return RemediationBudget(
         uid=meta.uid,
         max_unhealthy=limit(fields, "maxUnhealthy") or DEFAULT.max_unhealthy,
@@ -49,6 +49,7 @@ def remediation_budget(shape: BudgetShape) -> RemediationBudget:
         max_per_hour=allowance(fields, "maxPerHour", DEFAULT.max_per_hour),
         topology_key=topology_key(fields),
         domain_max_unhealthy=limit(fields, "perDomain.maxUnhealthy"),
+        pods_per_minute=pods_per_minute(fields),
         openings=tuple(found for path, item in windows(fields) if (found := opening(fields, path, item)) is not None),
         cooldown=cooldown(fields),
         paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
@@ -85,11 +86,15 @@ def topology_key(fields: Fields) -> str:
     return DEFAULT.topology_key if value is None else fields.word("perDomain.topologyKey", value) or ""
 
 
-def no_pods_per_minute(fields: Fields) -> None:
-    """A limit that is not enforced is refused: whoever wrote it relies on it."""
-    if (value := fields.get("podsPerMinute")) is not None:
-        remedy = "freed pods are not limited yet; remove the field, and limit repairs with maxInFlight or maxPerHour"
-        fields.wrong("podsPerMinute", value, remedy)
+def pods_per_minute(fields: Fields) -> int | None:
+    """A limit that cannot be read is the strictest one: it must not turn into no limit."""
+    value = fields.get("podsPerMinute")
+    if value is None:
+        return None
+    found = fields.whole("podsPerMinute", value, PODS_REMEDY)
+    if found == 0:
+        fields.wrong("podsPerMinute", value, PODS_REMEDY)
+    return found if isinstance(found, int) and found else 1
 
 
 def windows(fields: Fields) -> list[tuple[str, dict[Any, Any]]]:

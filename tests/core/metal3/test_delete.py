@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.builders import (
     HOST_AT,
     MACHINE_AT,
@@ -21,7 +22,10 @@ from tests.builders import (
     present,
 )
 
+from noderemedy.core.freeing import Workload
 from noderemedy.core.metal3.annotation import decide
+from noderemedy.core.metal3.view import ROOM_NAME
+from noderemedy.core.pacing import Pace
 from noderemedy.core.slots import GIVEN_UP_AFTER
 from noderemedy.model.actions import (
     AddRebootAnnotation,
@@ -29,22 +33,29 @@ from noderemedy.model.actions import (
     Confirm,
     DeleteNode,
     Guard,
+    ListPods,
     RemoveRemediationAnnotation,
 )
+from noderemedy.model.budget import Need
 from noderemedy.model.host import Hold, Power
+from noderemedy.model.ids import ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node
+from noderemedy.model.pace import Leave, Wish
 from noderemedy.model.proof import PoweredOff, Subject
 from noderemedy.model.reasons import (
     BackupFirst,
     BackupReplaced,
     ConfirmFirst,
+    FreeingPaced,
     NodeFinalizing,
     NodeFinalizingOverdue,
     ProvenOff,
     TableRow,
 )
+from noderemedy.model.room import Present
 from noderemedy.model.time import Wall
+from noderemedy.model.workload import POD, Pod, PodsOfNode
 
 DELETE_ROW = TableRow(1, 1, 0, 1, "Delete node")
 OFF = a_host(power=Power.OFF, held=True)
@@ -127,6 +138,25 @@ def test_an_unreadable_backup_is_replaced_loudly() -> None:
     assert [BackUpNode] == [type(action) for action in decision.actions]
     assert BackupReplaced("not JSON") in decision.because
     assert BackupReplaced.alert
+
+
+def test_a_node_waits_for_its_share_of_freed_pods() -> None:
+    """Under a limit its pods are counted first, then it waits for leave; with it the Node goes on the same proof."""
+    pods = present(PodsOfNode(((ref(POD, "db-0", "default"), Pod("pod-1")),)))
+    view = a_view(STORED, OFF)
+    assert isinstance(view.node_entry, Present)
+    pace = Pace(ROOM_NAME, MACHINE_AT, 5)
+    work = Workload(NODE_AT, view.node_entry.obj, "103", absent(), absent(), pace)
+    leave = Leave(ROOM_NAME, MACHINE_AT, "node-uid-1", 1)
+
+    unknown = decide(replace(view, work=work), NOW)
+    waits = decide(replace(view, work=replace(work, pods=pods)), NOW)
+    goes = decide(replace(view, work=replace(work, pods=pods, pace=replace(pace, leave=leave))), NOW)
+
+    assert (ListPods(NODE_AT),) == unknown.actions
+    assert ((), (DELETE_ROW, FreeingPaced("worker-0", 1, 5))) == (waits.actions, waits.because)
+    assert [Need, Wish] == [type(fact.value) for fact in waits.facts]
+    assert [DeleteNode] == [type(action) for action in goes.actions]
 
 
 def test_a_node_with_finalizers_is_waited_for() -> None:

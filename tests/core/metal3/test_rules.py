@@ -16,6 +16,7 @@ from noderemedy.model.actions import (
     AddRebootAnnotation,
     Confirm,
     DeleteNode,
+    ListPods,
     RemoveRebootAnnotation,
     RestoreNode,
 )
@@ -176,4 +177,4 @@ def test_every_action_is_reached_by_chance() -> None:
         met.update(type(action) for action in decide(view, NOW).actions)
 
     meet()
-    assert ROOM.may == met
+    assert ROOM.may - {ListPods} == met  # which only a limit of freed pods asks for: tests/core/metal3/test_delete.py

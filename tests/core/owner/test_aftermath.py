@@ -15,6 +15,7 @@ from tests.core.owner.scene import (
     SUCCESSOR_AT,
     TEMPLATE,
     WELL,
+    a_list,
     a_scene,
     a_sick_machine,
     deleted,
@@ -24,6 +25,7 @@ from tests.core.owner.scene import (
 
 from noderemedy.core.owner.replacing import decide
 from noderemedy.core.owner.view import FINALIZER, View
+from noderemedy.core.pacing import Pace
 from noderemedy.model.actions import (
     Confirm,
     CreateMachine,
@@ -35,10 +37,12 @@ from noderemedy.model.actions import (
 from noderemedy.model.budget import Need
 from noderemedy.model.machine import ControllerOwner, Machine
 from noderemedy.model.node import Condition, Node
+from noderemedy.model.pace import Leave, Wish
 from noderemedy.model.proof import InstanceGone, Subject
 from noderemedy.model.reasons import (
     CannotSeeNode,
     ClusterPaused,
+    FreeingPaced,
     InstanceOverdue,
     InstanceUnproven,
     NodeFinalizing,
@@ -85,6 +89,19 @@ def test_the_node_goes_on_proof() -> None:
     proof = InstanceGone(Subject("node-uid-1", "boot-1"), "machine-uid-1", "101", PROVIDER_ID, NOW.wall)
     assert (DeleteNode(NODE_AT, Guard("node-uid-1", "103"), "boot-1", proof),) == decision.actions
     assert (ProvenGone(PROVIDER_ID),) == decision.because
+
+
+def test_the_node_waits_for_its_share_of_freed_pods() -> None:
+    """The provider has ended the instance; its pods are freed with the Node, and count like all others."""
+    limited = Pace("owner", AT, 5)
+    view = replace(a_scene(deleted(), pods=a_list("db-0")), pace=limited)
+    allowed = replace(view, pace=replace(limited, leave=Leave("owner", AT, "node-uid-1", 1)))
+
+    waits = decide(view, NOW)
+
+    assert ([], [FreeingPaced]) == (kinds(waits), reasons(waits))
+    assert [Need, Wish] == [type(fact.value) for fact in waits.facts]
+    assert [DeleteNode] == kinds(decide(allowed, NOW))
 
 
 @pytest.mark.parametrize(

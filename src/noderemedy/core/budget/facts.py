@@ -59,6 +59,17 @@ class Sight(Struct, frozen=True):
     is_over: bool = False  # it has ended: the next need for its target is another repair, and asks anew
 
 
+class Freed(Struct, frozen=True):
+    """So many pods of one batch were let go then."""
+
+    room: str
+    asker: Ref
+    what: str
+    cluster: str
+    at: Mono
+    pods: int
+
+
 class Memory(FactValue, frozen=True):
     """What the budget knew at its last look. Its loss only delays, or costs one cooldown."""
 
@@ -66,6 +77,7 @@ class Memory(FactValue, frozen=True):
     storms: tuple[str, ...] = ()  # the scopes that were over their limit
     ended: tuple[Calm, ...] = ()  # what the ledger does not know yet
     has_looked: bool = False  # not the first look of this process
+    freed: tuple[Freed, ...] = ()  # pods of the last minute
 
 
 class State(FactValue, frozen=True):

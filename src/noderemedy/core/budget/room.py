@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from msgspec import structs
+
 from noderemedy.core.budget.facts import MEMORY_AT, NODE_HEALTH, SPEC, STATE_AT, State
 from noderemedy.core.budget.grants import Reckoning, reckon
+from noderemedy.core.budget.pods import pace
 from noderemedy.core.budget.view import INDEXES, BudgetView, sees
 from noderemedy.model.actions import Guard, WriteLedger
 from noderemedy.model.budget import NEED, answer_ref
@@ -18,6 +21,7 @@ from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.ids import CONFIG_MAP, Ref
 from noderemedy.model.ledger import LEDGER_AT
 from noderemedy.model.meta import Malformed
+from noderemedy.model.pace import WISH, leave_ref
 from noderemedy.model.reasons import LedgerUnreadable, Reason, Reserving
 from noderemedy.model.room import Absent, Present, Reader, Room, Stage
 from noderemedy.model.time import Now
@@ -25,13 +29,16 @@ from noderemedy.model.time import Now
 
 def decide(view: BudgetView, now: Now) -> Decision:
     found = reckon(view, now)
+    paced = pace(view.wishes, view.budget.pods_per_minute, view.memory.freed, now)
     answers = tuple(Fact(answer_ref(one.target), one) for one in found.answers)
-    own = (Fact(MEMORY_AT, found.memory), Fact(STATE_AT, state(view, found)))
+    leaves = tuple(Fact(leave_ref(one.room, one.asker), one) for one in paced.leaves)
+    own = (Fact(MEMORY_AT, structs.replace(found.memory, freed=paced.freed)), Fact(STATE_AT, state(view, found)))
+    moments = [now.until(found.until)] if found.until is not None else []
     return Decision(
         actions=write(view, found),
         because=reasons(view, found),
-        wake_at=now.until(found.until) if found.until is not None else None,
-        facts=(*answers, *own),
+        wake_at=min((*moments, *((paced.until,) if paced.until is not None else ())), default=None),
+        facts=(*answers, *leaves, *own),
     )
 
 
@@ -66,7 +73,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 ROOM = Room(
     name="budget",
-    watches=(CONFIG_MAP, NEED, NODE_HEALTH, SPEC),
+    watches=(CONFIG_MAP, NEED, NODE_HEALTH, SPEC, WISH),
     indexes=INDEXES,
     wakes=wakes,
     sees=sees,

@@ -16,6 +16,7 @@ from noderemedy.model.budgetstatus import BudgetStatus
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.ids import BUDGET, Ref
 from noderemedy.model.meta import Malformed
+from noderemedy.model.pace import PODS_LIMIT_AT, PodsLimit
 from noderemedy.model.reasons import BudgetInvalid, BudgetPauseUnreadable, Reason
 from noderemedy.model.remediationbudget import BUDGET_AT, RemediationBudget
 from noderemedy.model.room import Present, Reader, Room, Stage, Unreadable
@@ -38,7 +39,9 @@ def decide(view: SpecView, now: Now) -> Decision:
         return Decision(because=tuple(because))
     bare = structs.replace(budget, status=BudgetStatus())
     facts = (Fact(SPEC_AT, SpecFact(bare)), Fact(TOPOLOGY_AT, Topology(budget.topology_key)))
-    return Decision(because=tuple(because), facts=facts)
+    limit = budget.pods_per_minute
+    paced = (Fact(PODS_LIMIT_AT, PodsLimit(limit)),) if limit is not None else ()
+    return Decision(because=tuple(because), facts=(*facts, *paced))
 
 
 def sees(key: Ref, reader: Reader) -> SpecView | None:

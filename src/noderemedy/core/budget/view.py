@@ -15,11 +15,13 @@ from noderemedy.model.budget import NEED, Need, Refused, answer
 from noderemedy.model.ids import Ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger
 from noderemedy.model.meta import Malformed
+from noderemedy.model.pace import WISH, Wish
 from noderemedy.model.remediationbudget import DEFAULT, RemediationBudget
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable
 from noderemedy.model.time import Mono, Wall
 
 NEEDS = "needs"
+WISHES = "wishes"
 WELL = NodeHealth(is_sick=False)
 
 
@@ -74,6 +76,7 @@ class BudgetView(Struct, frozen=True):
     domains: tuple[Domain, ...] = ()
     reserved_control_plane: tuple[Ref, ...] = ()  # targets of reservations whose node is of the control plane
     memory: Memory = Memory()
+    wishes: tuple[Wish, ...] = ()  # what rooms would free next
 
     @property
     def ledger(self) -> BudgetLedger | Malformed:
@@ -107,7 +110,11 @@ def _all(ref: Ref, need: Need) -> tuple[str, ...]:
     return (NEEDS,)
 
 
-INDEXES: tuple[Index, ...] = (*facts.INDEXES, Index(NEEDS, NEED, _all))
+def _wished(ref: Ref, wish: Wish) -> tuple[str, ...]:
+    return (WISHES,)
+
+
+INDEXES: tuple[Index, ...] = (*facts.INDEXES, Index(NEEDS, NEED, _all), Index(WISHES, WISH, _wished))
 
 
 def sees(key: Ref, reader: Reader) -> BudgetView | None:
@@ -128,7 +135,13 @@ def sees(key: Ref, reader: Reader) -> BudgetView | None:
         domains=domains_of(asks, remembered, reader),
         reserved_control_plane=tuple(one.target for one in reserved if health_of(one.node, reader).is_control_plane),
         memory=remembered,
+        wishes=wishes_of(reader),
     )
+
+
+def wishes_of(reader: Reader) -> tuple[Wish, ...]:
+    entries = (reader.read(at) for at in reader.find(WISHES, WISHES))
+    return tuple(entry.obj for entry in entries if isinstance(entry, Present))
 
 
 def asks_of(reader: Reader) -> tuple[Ask, ...]:

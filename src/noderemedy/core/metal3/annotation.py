@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from noderemedy.core import safety, traces
+from noderemedy.core import freeing, safety, traces
 from noderemedy.core.backup import back_up
 from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
@@ -37,6 +37,7 @@ from noderemedy.model.actions import (
     DeleteNode,
     DropBackup,
     Guard,
+    ListPods,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
@@ -47,6 +48,7 @@ from noderemedy.model.host import Hold, Power
 from noderemedy.model.ids import CLUSTER, HOST, INCIDENT, LEASE, METAL3_MACHINE, NODE, Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import NodeBackup
+from noderemedy.model.pace import LEAVE
 from noderemedy.model.reasons import (
     BackupFirst,
     BackupReplaced,
@@ -177,6 +179,8 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
     assert isinstance(view.node_entry, Present)
     proof = safety.powered_off(node, view.host_entry, now)
     assert proof is not None, "the row says off and held, and the host was just confirmed"
+    if view.work is not None and (held := freeing.held_back(view.work)):
+        return Decision(held.actions, (reason, *held.because), facts=held.facts)
     guard = Guard(node.uid, view.node_entry.resource_version)
     return Decision(
         (DeleteNode(node_at, guard, node.boot_id, proof),),
@@ -289,7 +293,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
 
 ROOM = Room(
     name=ROOM_NAME,
-    watches=(NODE, REMOTE, CLUSTER, *MACHINE_KINDS, HOST, METAL3_MACHINE, LEASE, ANSWER, INCIDENT),
+    watches=(NODE, REMOTE, CLUSTER, *MACHINE_KINDS, HOST, METAL3_MACHINE, LEASE, ANSWER, INCIDENT, LEAVE),
     indexes=(*links.INDEXES, *traces.INDEXES),
     wakes=wakes,
     sees=sees,
@@ -302,6 +306,7 @@ ROOM = Room(
             RemoveRebootAnnotation,
             BackUpNode,
             DeleteNode,
+            ListPods,
             RemoveRemediationAnnotation,
             RestoreNode,
             DropBackup,

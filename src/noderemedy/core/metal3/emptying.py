@@ -96,7 +96,7 @@ def after(view: RemediationView, found: freeing.Step, now: Now) -> Decision:
         return publish(view, phases.enter(view.remediation, Phase.POWER_ON, now, evidence))
     waits = wait(view, now)
     wake_at = min((at for at in (found.wake_at, waits.wake_at) if at is not None), default=None)
-    return Decision(found.actions, found.because, wake_at)
+    return Decision(found.actions, found.because, wake_at, facts=found.facts)
 
 
 def delete_node(view: RemediationView, work: freeing.Workload, proof: PoweredOff, now: Now) -> Decision:
@@ -111,5 +111,7 @@ def delete_node(view: RemediationView, work: freeing.Workload, proof: PoweredOff
     if earlier != wanted or not isinstance(machine.node_deleted_at, Wall):
         store = BackUpNode(of.ref, Guard(machine.uid, of.entry.resource_version), wanted, now.wall)
         return Decision((store,), (BackupFirst(work.node_at.name),))
+    if waits := freeing.held_back(work):
+        return after(view, waits, now)
     deletion = DeleteNode(work.node_at, Guard(node.uid, work.version), node.boot_id, proof)
     return Decision((deletion,), (ProvenOff(view.host_name),))

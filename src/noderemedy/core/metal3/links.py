@@ -24,6 +24,7 @@ from noderemedy.model.ids import (
 )
 from noderemedy.model.machine import HostName, Machine, Metal3Machine
 from noderemedy.model.node import Node
+from noderemedy.model.pace import Leave
 from noderemedy.model.remote import Remote
 from noderemedy.model.room import Entry, Index, Present, Reader
 
@@ -111,6 +112,8 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
         return concerned_by_unreadable(ref, reader)
     if isinstance(obj, Granted | Refused):
         return (obj.target,) if obj.target.kind in MACHINE_KINDS else ()
+    if isinstance(obj, Leave):
+        return (obj.asker,) if obj.asker.kind in MACHINE_KINDS else ()
     if isinstance(obj, Machine):
         named = (host_ref(ref, obj.host),) if isinstance(obj.host, HostName) else ()
         return (ref, *named)

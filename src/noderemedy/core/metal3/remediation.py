@@ -76,6 +76,7 @@ from noderemedy.model.budget import ANSWER, need
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.ids import CLUSTER, HOST, INCIDENT, LEASE, METAL3_MACHINE, NODE, REMEDIATION
+from noderemedy.model.pace import LEAVE
 from noderemedy.model.reasons import (
     HoldingHost,
     HostOffOnPurpose,
@@ -299,7 +300,7 @@ def episode(view: RemediationView) -> str:
 
 ROOM = Room(
     name=NAME,
-    watches=(REMEDIATION, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, CLUSTER, ANSWER, LEASE, INCIDENT),
+    watches=(REMEDIATION, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, CLUSTER, ANSWER, LEASE, INCIDENT, LEAVE),
     indexes=INDEXES,
     wakes=concerned,
     sees=sees,

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, freeing, machines, traces
+from noderemedy.core import claim, freeing, machines, pacing, traces
 from noderemedy.core.claim import Claim
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import links
@@ -24,6 +24,7 @@ from noderemedy.model.host import Hold, Host
 from noderemedy.model.ids import CLUSTER, FACTS, HOST, INCIDENT, REMEDIATION, Kind, Ref
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
+from noderemedy.model.pace import LEAVE
 from noderemedy.model.remediation import Metal3Remediation, Phase
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 from noderemedy.model.time import Mono, Wall
@@ -166,7 +167,7 @@ def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView
         remediation=remediation,
         machine=machine,
         held=tuple((at, found) for at, found in hosts if isinstance(found, Present)),
-        work=freeing.sees(machine.node_at, node, reader)
+        work=freeing.sees(machine.node_at, node, reader, pacing.sees(NAME, key, reader))
         if machine and machine.node_at and isinstance(node, Present)
         else None,
         cluster=machine.cluster if machine else None,
@@ -261,6 +262,8 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return of_machines(traces.waiting(NAME, obj, reader), reader)
     if ref.kind == CLUSTER:
         return reader.find(BY_NAMESPACE, ref.namespace)
+    if ref.kind == LEAVE:
+        return (obj.asker,) if obj.room == NAME else ()
     if ref.kind == HOST:
         held = [one for uid, _ in obj.held_for for one in reader.find(BY_UID, uid)] if isinstance(obj, Host) else []
         return (ref, *held, *of_machines(links.concerned(ref, obj, reader), reader))

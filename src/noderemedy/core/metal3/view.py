@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import claim, machines, traces
+from noderemedy.core import claim, freeing, machines, pacing, traces
 from noderemedy.core.claim import Claim
 from noderemedy.core.metal3 import links
 from noderemedy.core.traces import Told
@@ -38,6 +38,7 @@ class MachineView(Struct, frozen=True):
     claim: Claim | None = None  # None: nothing is asked of this Machine
     cluster: Cluster | None = None  # the Cluster that it belongs to, where there is one
     record: Told = Told()  # what its Incident tells
+    work: freeing.Workload | None = None  # what goes with its Node; None: there is none
 
     @property
     def host(self) -> Host | None:
@@ -91,6 +92,7 @@ def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME)
     node_at = machines.node_at(key, machine, reader)
     host_entry = reader.read(host_at) if host_at else Absent()
     host = host_entry.obj if isinstance(host_entry, Present) else None
+    node_entry = reader.read(node_at) if node_at else Absent()
     return MachineView(
         ref=key,
         entry=entry,
@@ -100,13 +102,16 @@ def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME)
         is_consumer=bool(host and host_at and links.is_consumed_by(host, host_at, machine, key, reader)),
         between=links.between(host_at, host, reader) if host and host_at else (),
         node_at=node_at,
-        node_entry=reader.read(node_at) if node_at else Absent(),
+        node_entry=node_entry,
         remote=machines.remote_of(key, machine, reader),
         need=stated(key, ROOM_NAME, reader),
         told=answer(key, reader),
         claim=claim.see(ROOM_NAME, key, node_at, reader) if machine.needs_remediation else None,
         cluster=cluster_of(key, machine, reader),
         record=traces.see(room, key, machine.uid, reader),
+        work=freeing.sees(node_at, node_entry, reader, pacing.sees(room, key, reader))
+        if node_at and isinstance(node_entry, Present)
+        else None,
     )
 
 

@@ -6,7 +6,7 @@ successor depends on what the Machine says now.
 
 from __future__ import annotations
 
-from noderemedy.core import safety, traces
+from noderemedy.core import freeing, safety, traces
 from noderemedy.core.owner.drain import node_guard
 from noderemedy.core.owner.overdue import told
 from noderemedy.core.owner.reading import confirm_first
@@ -67,6 +67,9 @@ def free_node(view: View, now: Now) -> Decision | None:
     proof = safety.instance_gone(node, view.entry, FINALIZER, now)
     if proof is None:
         return unproven(view, now)
+    work = freeing.Workload(node_at, node, view.entry.resource_version, view.pods_entry, Absent(), view.pace)
+    if paced := freeing.held_back(work):
+        return Decision(paced.actions, paced.because, facts=paced.facts)
     return Decision((DeleteNode(node_at, node_guard(view), node.boot_id, proof),), (ProvenGone(proof.provider_id),))
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, machines, traces
+from noderemedy.core import claim, machines, pacing, traces
 from noderemedy.core.claim import Claim
+from noderemedy.core.pacing import UNLIMITED, Pace
 from noderemedy.core.traces import Told
 from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
@@ -19,6 +20,7 @@ from noderemedy.model.ids import CLUSTER, INCIDENT, LEASE, MACHINE, NODE, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED
 from noderemedy.model.node import Node
+from noderemedy.model.pace import LEAVE
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.replacement import Replacement, successor_name
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
@@ -28,7 +30,7 @@ from noderemedy.model.workload import PodsOfNode, pods_at
 NAME = "owner"
 OURS, FINALIZER = "node-remedy", "node-remedy.dev/owner"
 BY_SUCCESSOR = "machines by successor"
-WATCHES = (MACHINE, NODE, REMOTE, CLUSTER, LEASE, ANSWER, INCIDENT)
+WATCHES = (MACHINE, NODE, REMOTE, CLUSTER, LEASE, ANSWER, INCIDENT, LEAVE)
 
 
 class View(Struct, frozen=True):
@@ -47,6 +49,7 @@ class View(Struct, frozen=True):
     answer: Granted | Refused | None = None
     need: Need | None = None  # that we stated at the last look
     told: Told = Told()  # what its Incident tells
+    pace: Pace = UNLIMITED
 
     @property
     def node(self) -> Node | None:
@@ -115,6 +118,7 @@ def sees(key: Ref, reader: Reader) -> View | None:
         answer=answer(key, reader),
         need=stated(key, NAME, reader),
         told=traces.see(NAME, key, machine.uid, reader),
+        pace=pacing.sees(NAME, key, reader),
     )
 
 
@@ -141,6 +145,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
         return claimants(ref, reader)
     if ref.kind == INCIDENT:
         return traces.waiting(NAME, obj, reader)
+    if ref.kind == LEAVE and obj is not None and obj.room == NAME:
+        return (obj.asker,)
     if ref.kind == ANSWER and obj is not None and obj.target.kind == MACHINE:
         return (obj.target,)
     return ()

@@ -1,0 +1,58 @@
+"""The arithmetic of `podsPerMinute`: who may free how many pods now. Pure; called by the budget room at each look.
+
+What was let go within the last minute counts, by our own clock. It is kept in memory only: who takes over knows nothing
+of it, so that a takeover may spend one minute's worth once more, and not more.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.core.budget.facts import Freed
+from noderemedy.model.ids import Ref
+from noderemedy.model.pace import Leave, Wish
+from noderemedy.model.time import MINUTE, Mono, Now, Wall
+
+
+class Paced(Struct, frozen=True):
+    """What follows from one look at the wishes."""
+
+    leaves: tuple[Leave, ...] = ()
+    freed: tuple[Freed, ...] = ()
+    until: Mono | None = None  # when time alone lets somebody go on
+
+
+def pace(wishes: tuple[Wish, ...], limit: int | None, before: tuple[Freed, ...], now: Now) -> Paced:
+    """Answer every wish, in the order of their nodes. The same batch is counted once."""
+    freed = [one for one in before if now.mono.since(one.at) < MINUTE]
+    leaves = []
+    for wish in sorted(wishes, key=lambda one: (one.node, one.room, one.asker)):
+        known = next((one for one in freed if (one.room, one.asker, one.what) == identity(wish)), None)
+        pods = known.pods if known is not None else allowed(wish, limit, freed)
+        if pods and known is None:
+            freed.append(Freed(*identity(wish), wish.node.cluster, now.mono, pods))
+        leaves.append(Leave(*identity(wish), pods, None if pods else opens(wish, freed, now)))
+    waits = any(not one.pods for one in leaves)
+    until = min((one.at + MINUTE for one in freed), default=None) if waits else None
+    return Paced(tuple(leaves), tuple(freed), until)
+
+
+def identity(wish: Wish) -> tuple[str, Ref, str]:
+    return wish.room, wish.asker, wish.what
+
+
+def allowed(wish: Wish, limit: int | None, freed: list[Freed]) -> int:
+    """A node whose pods alone are more than the limit may go when nobody else did: or it would never."""
+    if limit is None:
+        return wish.pods
+    spent = sum(one.pods for one in freed if one.cluster == wish.node.cluster)
+    left = max(0, limit - spent)
+    if not wish.is_whole:
+        return min(wish.pods, left)
+    return wish.pods if wish.pods <= left or not spent else 0
+
+
+def opens(wish: Wish, freed: list[Freed], now: Now) -> Wall | None:
+    """When the first of what stands in its way is a minute old."""
+    ends = [one.at + MINUTE for one in freed if one.cluster == wish.node.cluster]
+    return Wall(now.wall.ms + min(ends).since(now.mono).ms) if ends else None
