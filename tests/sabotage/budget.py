@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT
-from tests.core import test_claim, test_slots
-from tests.core.budget import test_grants, test_health, test_openings, test_rooms, test_storms
+from tests.core import test_claim, test_pacing, test_slots
+from tests.core.budget import test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
 from tests.core.healthcheck import test_remediation
+from tests.core.metal3 import test_delete
 from tests.core.metal3 import test_remediation as test_power_cycles
+from tests.core.owner import test_aftermath
 from tests.sabotage.running import Sabotage, Test, set_to
 from tests.wire import test_budgets
 
-from noderemedy.core import claim, slots
-from noderemedy.core.budget import facts, grants, health, openings, room, spec, storms, view
+from noderemedy.core import claim, freeing, pacing, slots
+from noderemedy.core.budget import facts, grants, health, openings, pods, room, spec, storms, view
 from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
 from noderemedy.core.metal3 import remediation
@@ -25,6 +29,7 @@ from noderemedy.model.time import Mono, Span
 from noderemedy.wire import budgets
 
 IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = is_over, grants.judge, grants.open_books, claim.claimed, view.asks_of
+TURN, PERMIT = count(), pacing.Permit
 HOLDER, BUCKETS = claim.holder_name, facts.buckets
 
 
@@ -288,6 +293,51 @@ STUCK = (
         (test_power_cycles.test_between_attempts_its_place_is_given_back,),
     ),
 )
+PACE = (
+    Sabotage(
+        "everything may go",
+        set_to(pods, "allowed", lambda wish, limit, freed: wish.pods),
+        (
+            test_pods.test_pods_one_by_one_share_the_minute,
+            test_pods.test_nodes_wait_for_each_other,
+            test_pods.test_no_minute_has_more_than_the_limit,
+        ),
+    ),
+    Sabotage(
+        "a big node may never go",
+        set_to(pods, "allowed", lambda wish, limit, freed: wish.pods if wish.pods <= (limit or 0) else 0),
+        (test_pods.test_one_node_alone_always_may,),
+    ),
+    Sabotage(
+        "a batch is counted at every look",
+        set_to(pods, "identity", lambda wish: (wish.room, wish.asker, f"{wish.what} {next(TURN)}")),
+        (test_pods.test_the_same_batch_is_counted_once,),
+    ),
+    Sabotage(
+        "a minute is a second",
+        set_to(pods, "MINUTE", Span.seconds(1)),
+        (test_pods.test_one_node_alone_always_may, test_pods.test_no_minute_has_more_than_the_limit),
+    ),
+    Sabotage(
+        "nobody waits for leave",
+        set_to(pacing, "Permit", lambda pods, facts=(), because=(): PERMIT(9, facts)),
+        (test_pacing.test_who_has_no_leave_waits_and_says_what_would_go,),
+    ),
+    Sabotage(
+        "whole nodes are not counted",
+        set_to(freeing, "held_back", lambda work: None),
+        (
+            test_pacing.test_pods_are_counted_before_they_go_at_once,
+            test_delete.test_a_node_waits_for_its_share_of_freed_pods,
+            test_aftermath.test_the_node_waits_for_its_share_of_freed_pods,
+        ),
+    ),
+    Sabotage(
+        "a limit that cannot be read is none",
+        set_to(budgets, "pods_per_minute", lambda fields: None),
+        (test_budgets.test_freed_pods_per_minute,),
+    ),
+)
 CLAIM = (
     Sabotage(
         "a claim is taken from whoever has it",
@@ -315,4 +365,4 @@ CLAIM = (
         (test_claim.test_no_two_repairs_share_a_lease,),
     ),
 )
-SABOTAGES: tuple[Sabotage, ...] = (*LIMITS, *STORMS, *LEDGER, *HEALTH, *STUCK, *CLAIM)
+SABOTAGES: tuple[Sabotage, ...] = (*LIMITS, *STORMS, *LEDGER, *HEALTH, *STUCK, *PACE, *CLAIM)

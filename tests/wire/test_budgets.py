@@ -105,6 +105,12 @@ def test_each_mistake_is_named_with_its_remedy(spec: Any, words: tuple[str, ...]
         assert word in problem
 
 
+@pytest.mark.parametrize(("spec", "limit"), [({}, None), ({"podsPerMinute": 60}, 60), ({"podsPerMinute": "x"}, 1)])
+def test_freed_pods_per_minute(spec: Any, limit: int | None) -> None:
+    """A number; nothing is no limit, and garbage is the strictest one."""
+    assert limit == read(spec).pods_per_minute
+
+
 def test_another_name_is_a_mistake() -> None:
     """There is one budget."""
     assert ("metadata.name: mine; there is one budget, and its name is cluster",) == read(name="mine").problems
