@@ -82,6 +82,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "WriteIncident": (),
     "DropIncident": (),
     "ListVolumes": (Need("storage.k8s.io", "volumeattachments", ("list",)),),
+    "ListStorage": (Need("", "persistentvolumes", ("list",)),),
     "HoldHost": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
     "ReleaseHost": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
     "MarkHostUnhealthy": (Need("metal3.io", "baremetalhosts", ("patch",)),),

@@ -46,7 +46,15 @@ def listed(*pods: dict[str, Any]) -> Any:
         ),
         (
             {**a_pod(), "spec": {"volumes": [{"name": "a", "persistentVolumeClaim": {"claimName": "c"}}]}},
-            Pod("pod-uid-1", has_volumes=True),
+            Pod("pod-uid-1", has_volumes=True, claims=("c",)),
+        ),
+        (
+            {**a_pod(), "spec": {"volumes": [{"name": "scratch", "ephemeral": {"volumeClaimTemplate": {}}}]}},
+            Pod("pod-uid-1", has_volumes=True, claims=("database-0-scratch",)),
+        ),
+        (
+            {**a_pod(), "spec": {"volumes": [{"name": "a", "nfs": {"server": "s"}}, {"name": "b", "hostPath": {}}]}},
+            Pod("pod-uid-1", has_other_storage=True),
         ),
     ],
 )

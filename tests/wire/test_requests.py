@@ -48,6 +48,7 @@ from noderemedy.model.actions import (
     ForgetReplacement,
     Guard,
     ListPods,
+    ListStorage,
     MarkMachine,
     OpenIncident,
     PublishBudgetStatus,
@@ -474,7 +475,7 @@ def test_an_agent_is_not_asked_through_the_api() -> None:
 
 def test_every_action_is_rendered() -> None:
     """No action exists without golden bytes."""
-    elsewhere = {ListPods, OpenIncident, WriteIncident, DropIncident}  # test_pods.py, test_incidents.py
+    elsewhere = {ListPods, ListStorage, OpenIncident, WriteIncident, DropIncident}  # test_pods.py, test_incidents.py
     processes = {StartRun, DescribeAgent}  # no requests: manager/runs.py, drivers/fence
 
     golden = [*GOLDEN, *REMEDIATION_GOLDEN, *FENCE_GOLDEN]

@@ -65,6 +65,12 @@ class DescribeAgent(Struct, frozen=True):
     ref: Ref
 
 
+class ListStorage(Struct, frozen=True):
+    """Read live which persistent volumes there are, because of this Node: nobody watches them."""
+
+    ref: Ref
+
+
 class AddRebootAnnotation(Struct, frozen=True):
     """Hold the host off through the baremetal operator's reboot interface, and record for whom."""
 
@@ -405,6 +411,7 @@ Action = (
     | ListPods
     | EvictPod
     | ListVolumes
+    | ListStorage
     | DescribeAgent
     | AddRebootAnnotation
     | RemoveRebootAnnotation
@@ -449,9 +456,9 @@ Action = (
 # Of what is gone already there is nothing left to do.
 DELETIONS: tuple[type, ...] = (DeleteNode, DeleteMachine, DeleteRequest, DropIncident, DeleteNodeFence)
 # These change nothing, so they need no leader and no plan.
-READS: tuple[type, ...] = (Confirm, ListPods, ListVolumes, DescribeAgent)
+READS: tuple[type, ...] = (Confirm, ListPods, ListVolumes, ListStorage, DescribeAgent)
 # Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.
-REPEATABLE: tuple[type, ...] = (ListPods, ListVolumes, DescribeAgent, EvictPod, DeletePod, DetachVolume)
+REPEATABLE: tuple[type, ...] = (ListPods, ListVolumes, ListStorage, DescribeAgent, EvictPod, DeletePod, DetachVolume)
 # What takes a proof: of a decision that asked for many, those that come too late are dropped, and it proves anew.
 PROVEN: tuple[type, ...] = (DeleteNode, TaintOutOfService, DeletePod, DetachVolume)
 # Pods and volumes of one node go one after the other on one proof: they are one act in many requests.

@@ -17,6 +17,8 @@ POD = Kind("", "Pod")
 ATTACHMENT = Kind("storage.k8s.io", "VolumeAttachment")
 PODS_OF_NODE = Kind(FACTS, "PodsOfNode")
 VOLUMES_OF_NODE = Kind(FACTS, "VolumesOfNode")
+STORAGE_OF_NODE = Kind(FACTS, "StorageOfNode")
+PERSISTENT_VOLUME = Kind("", "PersistentVolume")
 
 
 class FreeBy(Enum):
@@ -37,6 +39,8 @@ class Pod(Struct, frozen=True):
     is_finished: bool = False  # it runs no more, and never again
     owner: str = ""  # its controller, as kind/name
     stays: bool = False  # of a DaemonSet or a mirror of a file on the node: it belongs to the node
+    claims: tuple[str, ...] = ()  # of persistent volumes, in its own namespace
+    has_other_storage: bool = False  # reaches shared storage without a claim: nobody knows what cuts it off
 
 
 class Attachment(Struct, frozen=True):
@@ -45,6 +49,22 @@ class Attachment(Struct, frozen=True):
     uid: str
     node: str = ""
     deleting: bool = False
+    volume: str = ""  # the PersistentVolume
+
+
+class Volume(Struct, frozen=True, order=True):
+    """A persistent volume that somebody has claimed."""
+
+    claim: str  # namespace/name
+    name: str
+    storage_class: str = ""
+    driver: str = ""
+
+    @property
+    def names(self) -> frozenset[str]:
+        """As a fence method's `covers` may name it."""
+        told = (("volume", self.name), ("storageClass", self.storage_class), ("driver", self.driver))
+        return frozenset(f"{kind}/{name}" for kind, name in told if name)
 
 
 class PodsOfNode(Struct, frozen=True):
@@ -61,6 +81,23 @@ class VolumesOfNode(Struct, frozen=True):
     volumes: tuple[tuple[Ref, Attachment], ...] = ()
 
 
+class StorageOfNode(Struct, frozen=True):
+    """The persistent volumes of a cluster, asked for because of one node."""
+
+    uid: ClassVar[str] = ""
+    volumes: tuple[Volume, ...] = ()
+
+    def names_of(self, claim: str) -> frozenset[str]:
+        """What the volume of a claim is called; nothing where it is not known."""
+        return next((one.names for one in self.volumes if one.claim == claim), frozenset())
+
+    def names_of_volume(self, name: str) -> frozenset[str]:
+        return next((one.names for one in self.volumes if one.name == name), frozenset())
+
+    def volume_of(self, claim: str) -> str:
+        return next((one.name for one in self.volumes if one.claim == claim), "")
+
+
 def pods_at(node: Ref) -> Ref:
     """Under which name the list of a node's pods is kept."""
     return Ref(node.cluster, PODS_OF_NODE, "", node.name)
@@ -68,3 +105,7 @@ def pods_at(node: Ref) -> Ref:
 
 def volumes_at(node: Ref) -> Ref:
     return Ref(node.cluster, VOLUMES_OF_NODE, "", node.name)
+
+
+def storage_at(node: Ref) -> Ref:
+    return Ref(node.cluster, STORAGE_OF_NODE, "", node.name)

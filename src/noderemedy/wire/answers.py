@@ -14,6 +14,7 @@ from noderemedy.model.actions import (
     EvictPod,
     ForgetReplacement,
     ListPods,
+    ListStorage,
     ListVolumes,
     WriteFinalizers,
 )
@@ -24,6 +25,7 @@ from noderemedy.wire.http import Answer
 from noderemedy.wire.objects import Undecodable, decode
 from noderemedy.wire.pods import pods_of_node
 from noderemedy.wire.scalars import UNREADABLE
+from noderemedy.wire.storage import storage_of_node
 
 CONFLICT, TOO_MANY, FORBIDDEN, UNAUTHORIZED, NOT_FOUND = 409, 429, 403, 401, 404
 BUDGET = "DisruptionBudget"
@@ -72,6 +74,8 @@ def _done(action: Action, answer: Answer, begun: Mono) -> Outcome:
             return Done(begun, pods_of_node(action.ref, answer.body), date=answer.date)
         if isinstance(action, ListVolumes):
             return Done(begun, volumes_of_node(action.ref, answer.body), date=answer.date)
+        if isinstance(action, ListStorage):
+            return Done(begun, storage_of_node(action.ref, answer.body), date=answer.date)
         seen = decode(action.ref.kind, answer.body, action.ref.cluster)
         if isinstance(action, ForgetReplacement | WriteFinalizers) and seen.obj.deleting and not seen.obj.finalizers:
             return Done(begun, gone=True, date=answer.date)  # the answer is the last that there is of it

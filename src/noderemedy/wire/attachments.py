@@ -16,10 +16,17 @@ from noderemedy.wire.pods import ListMetadata, PodMetadata
 from noderemedy.wire.scalars import UNREADABLE
 
 
+class SourceShape(Struct, rename="camel"):
+    """What is attached."""
+
+    persistent_volume_name: str = ""
+
+
 class AttachmentSpec(Struct, rename="camel"):
     """Where a volume is attached."""
 
     node_name: str = ""
+    source: SourceShape | None = None
 
 
 class AttachmentShape(Struct):
@@ -48,5 +55,6 @@ def volumes_of_node(node: Ref, raw: bytes) -> Seen:
 
 
 def attachment(shape: AttachmentShape) -> Attachment:
-    meta = shape.metadata
-    return Attachment(meta.uid, shape.spec.node_name if shape.spec else "", meta.deletion_timestamp is not None)
+    meta, spec = shape.metadata, shape.spec or AttachmentSpec()
+    volume = spec.source.persistent_volume_name if spec.source else ""
+    return Attachment(meta.uid, spec.node_name, meta.deletion_timestamp is not None, volume)

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from noderemedy.model.ids import Kind
 from noderemedy.model.time import Span, Wall
-from noderemedy.model.workload import ATTACHMENT, POD
+from noderemedy.model.workload import ATTACHMENT, PERSISTENT_VOLUME, POD
 
 
 class Resource(Struct, frozen=True):
@@ -36,6 +36,7 @@ class Resource(Struct, frozen=True):
 
 PODS = Resource(POD, "v1", "pods", namespaced=True)  # never watched, so discovery is not asked
 ATTACHMENTS = Resource(ATTACHMENT, "v1", "volumeattachments", namespaced=False)
+PERSISTENT_VOLUMES = Resource(PERSISTENT_VOLUME, "v1", "persistentvolumes", namespaced=False)
 
 
 class Request(Struct, frozen=True):

@@ -32,16 +32,15 @@ class PodMetadata(Struct, rename="camel"):
     deletion_grace_period_seconds: int | None = None
 
 
-class VolumeShape(Struct, rename="camel"):
-    """A volume of a pod: only claims matter."""
-
-    persistent_volume_claim: Any = None
+# Volumes that are the pod's own, or the node's: cutting a node off from its storage does not touch them.
+OF_THE_POD = ("name", "configMap", "secret", "emptyDir", "downwardAPI", "projected", "hostPath", "image")
+CLAIMED = ("persistentVolumeClaim", "ephemeral")
 
 
 class PodSpec(Struct):
     """What is wanted of a pod."""
 
-    volumes: list[VolumeShape] | None = None
+    volumes: list[dict[str, Any]] | None = None
 
 
 class PodStatus(Struct):
@@ -88,12 +87,28 @@ def pod_ref(node: Ref, shape: PodShape) -> Ref:
 def pod(shape: PodShape) -> Pod:
     meta, spec = shape.metadata, shape.spec or PodSpec()
     controllers = [owner for owner in meta.owner_references or () if owner.controller]
+    claims = tuple(sorted(name for volume in spec.volumes or () if (name := claim_of(meta.name, volume))))
     return Pod(
         uid=meta.uid,
         deleting=meta.deletion_timestamp is not None,
         is_forced=meta.deletion_timestamp is not None and meta.deletion_grace_period_seconds == 0,
-        has_volumes=any(volume.persistent_volume_claim is not None for volume in spec.volumes or ()),
+        has_volumes=bool(claims),
         is_finished=shape.status is not None and shape.status.phase in FINISHED,
         stays=MIRROR in (meta.annotations or {}) or any(owner.kind in OF_THE_NODE for owner in controllers),
         owner=f"{controllers[0].kind}/{controllers[0].name}" if controllers else "",
+        claims=claims,
+        has_other_storage=any(is_other(volume) for volume in spec.volumes or ()),
     )
+
+
+def claim_of(pod: str, volume: dict[str, Any]) -> str:
+    """The claim of a volume; an ephemeral one has the name of the pod and its own. "" where it has none."""
+    claim = volume.get("persistentVolumeClaim")
+    if isinstance(claim, dict):
+        return str(claim.get("claimName", ""))
+    return f"{pod}-{volume.get('name', '')}" if volume.get("ephemeral") is not None else ""
+
+
+def is_other(volume: dict[str, Any]) -> bool:
+    """Whether a volume is neither the pod's own nor claimed: NFS, iSCSI, Ceph by address, a driver inline."""
+    return any(value is not None and key not in (*OF_THE_POD, *CLAIMED) for key, value in volume.items())

@@ -35,6 +35,7 @@ from noderemedy.model.actions import (
     Guard,
     HoldHost,
     ListPods,
+    ListStorage,
     ListVolumes,
     MarkHostUnhealthy,
     MarkMachine,
@@ -67,7 +68,7 @@ from noderemedy.wire import budgets, incidents, names, nodefences, verbs
 from noderemedy.wire.backups import backup_text, taint_list
 from noderemedy.wire.bookkeeping import claim_repair, write_ledger
 from noderemedy.wire.checkstatus import status_body
-from noderemedy.wire.http import ATTACHMENTS, PODS, Request, Resource
+from noderemedy.wire.http import ATTACHMENTS, PERSISTENT_VOLUMES, PODS, Request, Resource
 from noderemedy.wire.machineconditions import conditions_body
 from noderemedy.wire.remediations import progress_body
 from noderemedy.wire.replacements import replacement_text, successor_body
@@ -111,6 +112,8 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return Request("GET", PODS.path(), (("fieldSelector", f"spec.nodeName={ref.name}"),))
         case ListVolumes():
             return Request("GET", ATTACHMENTS.path())
+        case ListStorage():
+            return Request("GET", PERSISTENT_VOLUMES.path())
         case DescribeAgent():
             raise Bug("a fence agent is asked where it is installed, not through the API")
         case WriteLedger():

@@ -23,6 +23,7 @@ from noderemedy.model.fenceplan import FencePlan, plan_ref
 from noderemedy.model.ids import MACHINE, NODE, NODE_FENCE, SYSTEM, Kind, Ref
 from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.outcome import Done, Outcome, Seen, Unknown
+from noderemedy.model.proof import StorageFenced
 from noderemedy.model.run import Deed, Order, Power, Run, RunState, run_ref
 from noderemedy.model.time import Now
 from noderemedy.model.workload import POD
@@ -36,6 +37,7 @@ from noderemedy.wire.requests import render
 ROOMS = (fence.ROOM, request.ROOM, health.ROOM, budget.ROOM)
 FREEING = (DeletePod, DetachVolume, TaintOutOfService, DeleteNode)
 SILENT_AFTER, BOOT_TAKES = 40, 30
+SWITCH = "fence_brocade"  # a switch of the storage network: the node runs on without it
 Behaviour = Callable[["Story", Order], tuple[RunState, Power, str]]
 
 
@@ -167,7 +169,7 @@ class Story:
 
     @property
     def is_on(self) -> bool:
-        return any(self.plugs.values()) or not self.is_wired_right
+        return any(on for plug, on in self.plugs.items() if plug != SWITCH) or not self.is_wired_right
 
     def _register(self, ready: str, boot: str) -> None:
         self._created(a_tree(NODE_AT.name, ready, boot))
@@ -232,12 +234,18 @@ class Story:
         action = effect.action
         if isinstance(action, StartRun):
             return self._start(replace(action.order, token=effect.token))
-        if isinstance(action, FREEING) and self.is_on and self._running and not self.is_attested_truly:
+        if isinstance(action, FREEING) and not self._is_safe(action):
             self.freed_early.append(type(action).__name__)
         sent = render(action, effect.token, RESOURCES)
         if sent.method != "GET":
             self.acts.append(type(action).__name__)
         return outcome(effect, self.api.handle(sent, ADMIN), self.now.mono)
+
+    def _is_safe(self, action: Any) -> bool:
+        """Whether this may go: the node is off, or the switch keeps it from what the proof covers (S1)."""
+        if isinstance(action.proof, StorageFenced):
+            return not self.plugs[SWITCH]
+        return self.is_attested_truly or not (self.is_on and self._running)
 
     def _start(self, order: Order) -> Outcome:
         self.orders.append((order.method, order.deed.value))

@@ -16,7 +16,7 @@ from noderemedy.core.fencing.view import NAME, FenceView
 from noderemedy.core.fencing.words import prove, word_of
 from noderemedy.model.actions import DeleteNode, Guard
 from noderemedy.model.decision import Decision
-from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Step
+from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
 from noderemedy.model.proof import Attested, FencedOff, Subject
 from noderemedy.model.reasons import (
     BackupFirst,
@@ -28,7 +28,7 @@ from noderemedy.model.reasons import (
     Reason,
 )
 from noderemedy.model.room import Present
-from noderemedy.model.run import Deed, Run, RunState
+from noderemedy.model.run import Deed
 from noderemedy.model.time import MINUTE, Now
 from noderemedy.model.workload import FreeBy
 
@@ -71,19 +71,13 @@ def proof_for(view: FenceView, now: Now) -> FencedOff | Attested | Decision:
     if not methods:
         return go_on(view, now, FenceProvesNothing(view.name))
     for method in methods:
-        if not safety.is_off_just_now(last_answer(view, method), now):
+        if not safety.is_off_just_now(runs.last_answer(view, STEP, method), now):
             return attempts.attempt(view, STEP, method, Deed.STATUS, now)
     if asked := confirm(now, node):
         return asked
     subject = Subject(view.status.node_uid, view.status.boot_id)
-    answers = tuple((one.name, last_answer(view, one)) for one in methods)
+    answers = tuple((one.name, runs.last_answer(view, STEP, one)) for one in methods)
     return safety.fenced_off(view.node_entry, subject, answers, now) or go_on(view, now, FenceProvesNothing(view.name))
-
-
-def last_answer(view: FenceView, method: AgentMethod) -> Run | None:
-    """What the device said when it was asked last, if this manager was the one who asked."""
-    asked = [job for job in runs.tries(view.status, STEP, method.name, Deed.STATUS) if job.state is RunState.DONE]
-    return view.run(asked[-1]) if asked else None
 
 
 # --- freeing -----------------------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from noderemedy.core.fencing import attempts
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, BEFORE_THE_START, USABLE
 from noderemedy.core.fencing.moves import move, pause, publish
+from noderemedy.core.fencing.storage import free_covered
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well
 from noderemedy.core.gates import first
@@ -38,7 +39,7 @@ def new(view: FenceView, now: Now) -> Decision:
         return blocked.decision(now)
     if not view.is_same_boot:
         return move(view, Event.STEP_FAILED, now, FencedNodeReplaced(view.name), why="the node is another one by now")
-    return isolate(view, now) or move(view, Event.STEP_DONE, now)
+    return isolate(view, now) or free_covered(view, now) or move(view, Event.STEP_DONE, now)
 
 
 def start(view: FenceView, now: Now) -> Decision:

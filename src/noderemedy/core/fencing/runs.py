@@ -16,7 +16,7 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.nodefence import FenceJob, FenceStatus, digest
 from noderemedy.model.reasons import RunEnded, RunLost, RunOrdered, RunUnderWay
-from noderemedy.model.run import Deed, Order, Power, RunState
+from noderemedy.model.run import Deed, Order, Power, Run, RunState
 from noderemedy.model.time import MINUTE, Mono, Now, Span
 
 BEGIN_WITHIN = MINUTE  # what was ordered and has not begun by then does nothing
@@ -40,6 +40,12 @@ def tries(status: FenceStatus, step: Step, method: str, deed: Deed) -> list[Fenc
     """The runs of this method in this flow, in order."""
     mine = (status.restarts, step, method, deed)
     return [job for job in status.jobs if (job.restart, job.step, job.method, job.deed) == mine]
+
+
+def last_answer(view: FenceView, step: Step, method: AgentMethod) -> Run | None:
+    """What the device said when it was asked last, if this manager was the one who asked."""
+    asked = [job for job in tries(view.status, step, method.name, Deed.STATUS) if job.state is RunState.DONE]
+    return view.run(asked[-1]) if asked else None
 
 
 def order(view: FenceView, step: Step, method: AgentMethod, deed: Deed, now: Now) -> Decision:
@@ -126,7 +132,7 @@ def an_order(view: FenceView, job: FenceJob, method: AgentMethod) -> Order:
 
 def told(job: FenceJob, state: RunState, power: Power, said: str) -> FenceJob:
     """A run with its result. That an agent succeeded is not enough: the device must say what it should."""
-    is_check = job.deed is Deed.STATUS and job.step is Step.POWER_MANAGEMENT  # whether it is off, and stays so
+    is_check = job.deed is Deed.STATUS and job.step is not Step.RECOVERY  # whether it is off, and stays so
     wanted = Power.OFF if is_check else WANTED.get(job.deed)
     is_contradicted = state is RunState.DONE and wanted is not None and power is not wanted
     state = RunState.FAILED if is_contradicted else state

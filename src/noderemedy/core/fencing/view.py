@@ -27,6 +27,7 @@ from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 from noderemedy.model.run import RUN, Run, run_ref
 from noderemedy.model.term import Term, term
 from noderemedy.model.time import Mono
+from noderemedy.model.workload import storage_at
 
 NAME = "node-fence"
 BY_RUN = "fences by run"
@@ -48,6 +49,7 @@ class FenceView(Struct, frozen=True):
     plan: FencePlan | None = None
     runs: tuple[Run, ...] = ()  # of the runs that its status lists
     work: freeing.Workload | None = None  # None: there is no Node
+    storage: Entry = Absent()  # the volumes of the cluster, if somebody asked
     term: Term | None = None  # None: nobody leads here
     contact_since: Mono | None = None
     need: Need | None = None  # that we stated at the last look
@@ -140,6 +142,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         plan=plan.obj if isinstance(plan, Present) else None,
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
         work=freeing.sees(node_at, node, reader) if isinstance(node, Present) else None,
+        storage=reader.read(storage_at(node_at)),
         term=term(reader),
         contact_since=observer.contact_since(reader),
         need=stated(target, NAME, reader),

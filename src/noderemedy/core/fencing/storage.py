@@ -1,0 +1,124 @@
+"""Behind a storage fence: pods all of whose volumes were cut off are freed, and no others (seed 002, race R37).
+
+Part of isolation, after its methods. The node may still run, and may be heard: what it cannot reach it cannot write.
+That pods are freed is recorded before the first one goes: from then on the fence is lifted for another boot only.
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from noderemedy.core import freeing, safety
+from noderemedy.core.fencing import attempts, devices, runs
+from noderemedy.core.fencing.moves import confirm, noted
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.model.actions import Action, DeletePod, DetachVolume, Guard, ListPods, ListStorage, ListVolumes
+from noderemedy.model.decision import Decision
+from noderemedy.model.fenceplan import AgentMethod, Scope, Step
+from noderemedy.model.ids import Ref
+from noderemedy.model.proof import StorageFenced, Subject
+from noderemedy.model.reasons import (
+    FenceFreeingOverdue,
+    FreeingWorkload,
+    ListingWorkload,
+    ProvenFenced,
+    WaitingForWorkload,
+)
+from noderemedy.model.room import Absent, Present
+from noderemedy.model.run import Deed
+from noderemedy.model.time import MINUTE, Now, Span
+from noderemedy.model.workload import Attachment, Pod, StorageOfNode
+
+STEP = Step.ISOLATION
+FREE_WITHIN = MINUTE * 5
+
+
+def cutting_off(view: FenceView) -> tuple[AgentMethod, ...]:
+    """The methods of isolation that keep the node from volumes which they name."""
+    return tuple(one for one in devices.with_deed(view, STEP, Deed.OFF) if one.scope is Scope.STORAGE and one.covers)
+
+
+def free_covered(view: FenceView, now: Now) -> Decision | None:
+    """The next thing that frees what was cut off; None if that is over, or nothing was."""
+    evidence, work = view.status.evidence, view.work
+    is_over = evidence.storage_freed_at is not None and evidence.freeing_since is None
+    if is_over or work is None or not cutting_off(view):
+        return None
+    since = evidence.freeing_since
+    if since is not None and now.wall >= since + FREE_WITHIN:
+        return noted(view, structs.replace(evidence, freeing_since=None), FenceFreeingOverdue(view.name, since))
+    found = proof_for(view, now)
+    if not isinstance(found, StorageFenced):
+        return found
+    if evidence.storage_freed_at is None:
+        words = f"StorageFenced by {', '.join(found.methods)} at {found.seen_at}: {', '.join(found.covers)}"
+        begun = structs.replace(evidence, storage_freed_at=now.wall, freeing_since=now.wall, proof=words)
+        return noted(view, begun, ProvenFenced(view.name, words))
+    return listed(view, work, now) or free(view, work, found, now)
+
+
+def listed(view: FenceView, work: freeing.Workload, now: Now) -> Decision | None:
+    """Pods, attachments and volumes are read live; each list is a few seconds old at most."""
+    wanted: list[Action] = []
+    for entry, action in (
+        (work.pods, ListPods(view.node_at)),
+        (work.volumes, ListVolumes(view.node_at)),
+        (view.storage, ListStorage(view.node_at)),
+    ):
+        if not isinstance(entry, Present | Absent) or not safety.is_confirmed(entry, now):
+            wanted.append(action)
+    return Decision(tuple(wanted), (ListingWorkload(view.name),)) if wanted else None
+
+
+def proof_for(view: FenceView, now: Now) -> StorageFenced | Decision | None:
+    methods = cutting_off(view)
+    for method in methods:
+        if not safety.is_off_just_now(runs.last_answer(view, STEP, method), now):
+            return attempts.attempt(view, STEP, method, Deed.STATUS, now)
+    if asked := confirm(now, (view.node_at, view.node_entry)):
+        return asked
+    assert isinstance(view.node_entry, Present)
+    subject = Subject(view.status.node_uid, view.status.boot_id)
+    answers = tuple((one.name, runs.last_answer(view, STEP, one)) for one in methods)
+    covers = tuple(sorted({name for one in methods for name in one.covers}))
+    return safety.storage_fenced(view.node_entry, subject, answers, covers, now)
+
+
+def free(view: FenceView, work: freeing.Workload, proof: StorageFenced, now: Now) -> Decision:
+    storage = view.storage.obj if isinstance(view.storage, Present) else StorageOfNode()
+    pods = [(at, pod) for at, pod in freeing.pods_of(work) if is_covered(at, pod, storage, proof.covers)]
+    why = (FreeingWorkload(view.name, "pods"),)
+    if going := [one for one in pods if not one[1].is_forced][: freeing.AT_ONCE]:
+        deletions = tuple(DeletePod(at, Guard(pod.uid), proof.subject, proof) for at, pod in going)
+        return Decision((*deletions, ListPods(view.node_at)), why)
+    volumes = [one for one in freeing.volumes_of(work) if is_free(one[1], work, pods, storage, proof.covers)]
+    if leaving := [one for one in volumes if not one[1].deleting][: freeing.AT_ONCE]:
+        detached = tuple(DetachVolume(at, Guard(one.uid), proof.subject, proof) for at, one in leaving)
+        return Decision((*detached, ListVolumes(view.node_at)), why)
+    if pods or volumes:
+        reason = WaitingForWorkload(view.name, len(pods), len(volumes))
+        return Decision((), (reason,), now.mono + freeing.PACE + Span(1))
+    return noted(view, structs.replace(view.status.evidence, freeing_since=None), *why)
+
+
+def is_covered(at: Ref, pod: Pod, storage: StorageOfNode, covers: tuple[str, ...]) -> bool:
+    """Whether a pod has persistent volumes, all of them cut off, and no other way to shared storage."""
+    if pod.stays or pod.has_other_storage or not pod.claims:
+        return False
+    names = [storage.names_of(f"{at.namespace}/{claim}") for claim in pod.claims]
+    return all(bool(found & set(covers)) for found in names)
+
+
+def is_free(
+    one: Attachment,
+    work: freeing.Workload,
+    covered: list[tuple[Ref, Pod]],
+    storage: StorageOfNode,
+    covers: tuple[str, ...],
+) -> bool:
+    """Whether an attachment is of a volume that was cut off and that no pod which stays here uses."""
+    if not storage.names_of_volume(one.volume) & set(covers):
+        return False
+    left = [(at, pod) for at, pod in freeing.pods_of(work) if (at, pod) not in covered]
+    used = {storage.volume_of(f"{at.namespace}/{claim}") for at, pod in left for claim in pod.claims}
+    return one.volume not in used

@@ -1,0 +1,171 @@
+"""Storage fencing: only pods all of whose volumes were cut off are freed; the fence is lifted for another boot only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.builders import NODE_AT, ref
+from tests.core.fencing.fences import CORDON, FENCE_AT, IPMI, UNCORDON, a_plan, an_agent
+from tests.core.fencing.story import SWITCH, Story, refuses
+
+from noderemedy.core.fencing.storage import is_covered
+from noderemedy.model.fenceplan import FencePlan, Scope
+from noderemedy.model.ids import NODE_FENCE
+from noderemedy.model.run import Deed
+from noderemedy.model.workload import ATTACHMENT, POD, Pod, StorageOfNode, Volume
+
+FC_OFF = an_agent("fc-off", Deed.OFF, agent=SWITCH, scope=Scope.STORAGE, covers=("storageClass/fc",))
+FC_ON = an_agent("fc-on", Deed.ON, agent=SWITCH, scope=Scope.STORAGE, covers=("storageClass/fc",))
+PLAN = a_plan(isolation=(CORDON, FC_OFF), recovery=(FC_ON, UNCORDON))
+PLUGS = ("fence_ipmilan", SWITCH)
+
+
+def cut_off(plan: FencePlan = PLAN, **spec: Any) -> Story:
+    """A silent node with a pod on fibre channel, one on another storage, one on both, and one on none."""
+    story = Story(plan, plugs=PLUGS)
+    for name, kind in (("fast", "fc"), ("slow", "nfs")):
+        story.api.create(a_volume(name, kind))
+    story.pods("db", volumes=[claimed("fast")])
+    story.pods("files", volumes=[claimed("slow")])
+    story.pods("both", volumes=[claimed("fast"), claimed("slow")])
+    story.pods("web")
+    story.hang()
+    story.run(65)
+    story.ask(**spec)
+    return story
+
+
+def a_volume(name: str, kind: str) -> dict[str, Any]:
+    claim = {"namespace": "default", "name": name, "kind": "PersistentVolumeClaim"}
+    spec = {"claimRef": claim, "storageClassName": kind, "csi": {"driver": f"{kind}.example.com", "volumeHandle": name}}
+    more = {"capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"]}
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"pv-{name}"},
+        "spec": {**spec, **more},
+    }
+
+
+def claimed(name: str) -> dict[str, Any]:
+    return {"name": name, "persistentVolumeClaim": {"claimName": name}}
+
+
+def attached(story: Story, name: str) -> None:
+    spec = {"attacher": "x", "nodeName": NODE_AT.name, "source": {"persistentVolumeName": f"pv-{name}"}}
+    meta = {"name": f"csi-{name}"}
+    story.api.create({"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": meta, "spec": spec})
+
+
+def pods(story: Story) -> list[str]:
+    return [pod["metadata"]["name"] for pod in story.api.list(POD)]
+
+
+def test_only_what_was_cut_off_is_freed_before_power_management() -> None:
+    """The switch is off and says so: the pod on fibre channel goes, those with other volumes or none stay."""
+    story = cut_off(powerManagementDelay="5m")
+    story.run(40)
+
+    assert ("running", ["both", "files", "web"], []) == (story.state, pods(story), story.freed_early)
+    assert [("fc-off", "off"), ("fc-off", "status")] == story.orders
+    assert "StorageFenced by fc-off" in story.status.evidence.proof
+
+
+def test_attachments_of_what_was_cut_off_go_too_unless_somebody_uses_them() -> None:
+    """A volume that a pod which stays still mounts is not detached."""
+    story = cut_off(powerManagementDelay="5m")
+    story.api.create(a_volume("alone", "fc"))
+    story.pods("solo", volumes=[claimed("alone")])
+    for name in ("fast", "slow", "alone"):
+        attached(story, name)
+    story.run(40)
+
+    assert ["csi-fast", "csi-slow"] == [one["metadata"]["name"] for one in story.api.list(ATTACHMENT)]
+
+
+def test_the_storage_comes_back_after_another_boot() -> None:
+    """Power management frees the rest; the switch is opened again at recovery."""
+    story = cut_off()
+    story.run_until(lambda: story.state == "final", 400)
+
+    assert ("fc-on", "on") == story.orders[-1]
+    assert ([], {"fence_ipmilan": True, SWITCH: True}, []) == (pods(story), story.plugs, story.freed_early)
+
+
+def test_the_fence_is_not_lifted_while_the_same_boot_may_write() -> None:
+    """The node reports again before it was powered off: it is power cycled first, since its pods run elsewhere."""
+    story = cut_off(powerManagementDelay="2m")
+    story.run(40)
+    story._ready("True")
+    story.run(60)
+    assert not story.plugs[SWITCH]
+    story.run_until(lambda: story.state == "final", 600)
+
+    assert ([("ipmi", "off")], 2) == ([one for one in story.orders if one[1] == "off"][1:], story.boots)
+
+
+def test_releasing_keeps_the_fence_until_the_node_boots() -> None:
+    """Who releases a node whose pods were freed gets its storage back with the next boot, not before."""
+    story = cut_off(powerManagementDelay="30m")
+    story.run(40)
+    story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.run(60)
+    assert (False, "StorageStaysFenced") == (story.plugs[SWITCH], story.told[-1])
+    story._ready("True", "boot-9")
+    story.run(60)
+
+    assert (True, None) == (story.plugs[SWITCH], story.api.find(NODE_FENCE, FENCE_AT.name))
+
+
+def test_a_switch_that_refuses_frees_nothing() -> None:
+    """Isolation fails, and so does the flow."""
+    story = cut_off(stepRetries=0, maxRestarts=0)
+    story.devices[SWITCH] = refuses
+    story.run(300)
+
+    assert ("error", 4, []) == (story.state, len(pods(story)), story.freed_early)
+
+
+def test_without_covers_a_storage_fence_frees_nothing() -> None:
+    """Nobody said which volumes it keeps the node from."""
+    bare = an_agent("fc-off", Deed.OFF, agent=SWITCH, scope=Scope.STORAGE)
+    story = cut_off(a_plan(isolation=(bare,), power_management=(IPMI,)), powerManagementDelay="5m")
+    story.run(40)
+
+    assert ("running", 4) == (story.state, len(pods(story)))
+
+
+def test_a_manager_may_die_behind_the_fence() -> None:
+    """Whoever takes over asks the switch anew before it frees anything more."""
+    for second in (6, 9, 12, 15):
+        story = cut_off(powerManagementDelay="1m")
+        story.run(second)
+        story.dies()
+        story.run_until(lambda story=story: story.state == "final", 1_200)
+
+        assert ([], True) == (story.freed_early, story.plugs[SWITCH])
+
+
+STORAGE = StorageOfNode((Volume("default/a", "pv-a", "fc", "d1"), Volume("default/b", "pv-b", "", "d2")))
+
+
+@pytest.mark.parametrize(
+    ("pod", "covers", "expected"),
+    [
+        (Pod("p", claims=("a",)), ("storageClass/fc",), True),
+        (Pod("p", claims=("a",)), ("driver/d1",), True),
+        (Pod("p", claims=("a",)), ("volume/pv-a",), True),
+        (Pod("p", claims=("a",)), ("volume/pv-b",), False),
+        (Pod("p", claims=("a", "b")), ("driver/d1",), False),
+        (Pod("p", claims=("a", "b")), ("driver/d1", "driver/d2"), True),
+        (Pod("p", claims=("b",)), ("storageClass/",), False),
+        (Pod("p", claims=("unknown",)), ("driver/d1",), False),
+        (Pod("p"), ("driver/d1",), False),
+        (Pod("p", claims=("a",), has_other_storage=True), ("driver/d1",), False),
+        (Pod("p", claims=("a",), stays=True), ("driver/d1",), False),
+    ],
+)
+def test_which_pods_are_covered(pod: Pod, covers: tuple[str, ...], expected: bool) -> None:
+    """All volumes, by class, driver or name; what is unknown, or reached otherwise, is not covered."""
+    assert expected == is_covered(ref(POD, "p", "default"), pod, STORAGE, covers)
