@@ -25,7 +25,6 @@ import yaml
 from noderemedy.crds import FENCE_GROUP, OUR_GROUP, OUR_GROUPS
 from noderemedy.manager.kinds import wanted
 from noderemedy.manager.settings import LEASE_NAME, NAMESPACE
-from noderemedy.model.ledger import LEDGER_AT
 from noderemedy.model.reasons import Reason
 from noderemedy.rooms import ROOMS
 
@@ -78,6 +77,9 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "DeleteMachine": on_machines("delete"),
     "WriteLedger": (),  # in our own namespace: see BOOKKEEPING
     "ClaimRepair": (),
+    "KeepDocument": (),
+    "CreateJob": (),
+    "WriteRemedyRecord": (Need("", "nodes", ("patch",)),),
     "OpenIncident": (),
     "WriteIncident": (),
     "DropIncident": (),
@@ -120,7 +122,9 @@ LEADERSHIP = (
 # Names of claims are those of nodes, so that `patch` of Leases cannot be narrowed to them.
 BOOKKEEPING = (
     Need("", "configmaps", ("create",)),
-    Need("", "configmaps", ("patch",), (LEDGER_AT.name,)),
+    # Names of documents are their authors', and so are those of the last good ones: `patch` cannot be narrowed to them.
+    Need("", "configmaps", ("patch",)),
+    Need("batch", "jobs", ("create",)),
     Need("coordination.k8s.io", "leases", ("create", "patch")),
     Need(OUR_GROUP, "incidents", ("create", "delete")),
     Need(OUR_GROUP, "incidents/status", ("patch",)),

@@ -23,6 +23,7 @@ from noderemedy.model.ids import (
     HEALTH_CHECK,
     HOST,
     INCIDENT,
+    JOB,
     LEASE,
     MACHINE,
     METAL3_MACHINE,
@@ -75,6 +76,7 @@ RESOURCES: dict[Kind, Resource] = {
     FENCE_REMEDIATION: Resource(FENCE_REMEDIATION, "v1alpha1", "fenceremediations", namespaced=True),
     DOCTOR: Resource(DOCTOR, "v1alpha1", "doctors", namespaced=True),
     LEASE: Resource(LEASE, "v1", "leases", namespaced=True),
+    JOB: Resource(JOB, "v1", "jobs", namespaced=True),
     CONFIG_MAP: Resource(CONFIG_MAP, "v1", "configmaps", namespaced=True),
     BUDGET: Resource(BUDGET, "v1alpha1", "remediationbudgets", namespaced=False),
 }

@@ -16,7 +16,8 @@ from noderemedy.core.incident import diary, records, shelf
 from noderemedy.core.metal3 import annotation
 from noderemedy.core.metal3 import remediation as metal3_remediation
 from noderemedy.core.owner import replacing
-from noderemedy.model.ids import CONFIG_MAP, FACTS, INCIDENT, LEASE, SYSTEM, Kind
+from noderemedy.core.remedy import documents, policies, remedy, thresholds
+from noderemedy.model.ids import CONFIG_MAP, FACTS, INCIDENT, JOB, LEASE, SYSTEM, Kind
 from noderemedy.model.room import Room
 
 ROOMS: tuple[Room, ...] = (
@@ -36,6 +37,10 @@ ROOMS: tuple[Room, ...] = (
     fence_configs.ROOM,
     fence.ROOM,
     fence_request.ROOM,
+    documents.ROOM,
+    thresholds.ROOM,
+    policies.ROOM,
+    remedy.ROOM,
     health.ROOM,
     budget.ROOM,
     diary.ROOM,
@@ -47,7 +52,7 @@ ROOMS: tuple[Room, ...] = (
 
 
 # Kinds that are watched in one namespace only: the rest of them is none of our business.
-NARROWED: dict[Kind, str] = {LEASE: SYSTEM, CONFIG_MAP: SYSTEM, INCIDENT: SYSTEM}
+NARROWED: dict[Kind, str] = {LEASE: SYSTEM, CONFIG_MAP: SYSTEM, INCIDENT: SYSTEM, JOB: SYSTEM}
 
 
 def watched(rooms: tuple[Room, ...] = ROOMS) -> tuple[Kind, ...]:

@@ -17,23 +17,14 @@ from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import Action, PublishCheckStatus
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.healthcheck import (
-    Criterion,
-    Dialect,
-    HealthCheck,
-    Healthy,
-    Selector,
-    Unhealthy,
-    Unjudged,
-    Verdict,
-    Waiting,
-)
+from noderemedy.model.healthcheck import Criterion, Dialect, HealthCheck, Healthy, Unhealthy, Unjudged, Verdict, Waiting
 from noderemedy.model.ids import CLUSTER, HEALTH_CHECK, MACHINE, NODE, Ref, ref
 from noderemedy.model.node import Condition
 from noderemedy.model.outcome import Done, Effect, Key, Seen
 from noderemedy.model.reasons import CannotSeeCluster, ClusterOutOfSight, NodeMissing, NodeStartupTimedOut, Reason
 from noderemedy.model.remote import Remote, Sight, remote_ref
 from noderemedy.model.room import Absent, Present, Unseen
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Now, Span
 from noderemedy.rooms import watched
 

@@ -14,6 +14,7 @@ from noderemedy.model.actions import (
     IRREVERSIBLE,
     Action,
     AddRebootAnnotation,
+    CreateJob,
     DeleteMachine,
     DeleteNode,
     DeletePod,
@@ -110,8 +111,9 @@ def test_a_copy_with_another_proof_is_checked_as_well() -> None:
 
 
 def test_what_cannot_be_undone_is_named() -> None:
-    """Powering a host off, freeing a node, deleting a machine; every action says which object it is about."""
-    assert (AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine, StartRun) == IRREVERSIBLE
+    """Powering off, freeing, deleting a machine, running agents and remedies; every action says what it is about."""
+    freeing = (AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine)
+    assert (*freeing, StartRun, CreateJob) == IRREVERSIBLE
     assert all("ref" in kind.__struct_fields__ for kind in Action.__args__)
 
 

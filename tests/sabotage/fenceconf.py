@@ -26,8 +26,8 @@ from noderemedy.core.fencing.facts import NODES
 from noderemedy.core.fencing.placeholders import Filled
 from noderemedy.model.agent import AgentDescription
 from noderemedy.model.fenceplan import Scope, Step
-from noderemedy.model.healthcheck import Selector
 from noderemedy.model.run import Deed
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span
 from noderemedy.wire import fenceagent, fenceconfig, properties, selectortext
 

@@ -19,11 +19,12 @@ from tests.wire import test_healthchecks, test_machines, test_scalars, test_sele
 from noderemedy.core.external import lifecycle
 from noderemedy.core.healthcheck import criteria, gate, inhand, selector, signs
 from noderemedy.model.dialect import RULES, StartupClock
-from noderemedy.model.healthcheck import Dialect, HealthCheck, Percent, Selector, Target, Unjudged, Window
+from noderemedy.model.healthcheck import Dialect, HealthCheck, Percent, Target, Unjudged, Window
 from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import RepairNow
 from noderemedy.model.room import Absent, Present, Unseen
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import MINUTE, Now, Span
 from noderemedy.wire import fields, healthchecks, objects, scalars, selectors
 

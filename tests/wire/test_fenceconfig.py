@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.fenceconfig import FenceConfig, FenceTemplate, MethodRecipe, Recipe
 from noderemedy.model.fenceplan import Step
-from noderemedy.model.healthcheck import Selector
 from noderemedy.model.ids import CONFIG_MAP, SYSTEM
 from noderemedy.model.run import Deed, SecretParameter
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import MINUTE, Span
 from noderemedy.wire.fenceconfig import fence_document
 from noderemedy.wire.objects import convert

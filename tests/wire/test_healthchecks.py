@@ -10,18 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.wire.checks import OPENSHIFT, SEED, V1BETA1, V1BETA2, WORKERS, a_check_tree, read
 
-from noderemedy.model.healthcheck import (
-    Count,
-    Criterion,
-    Dialect,
-    HealthCheck,
-    Percent,
-    Selector,
-    TemplateRef,
-    Window,
-)
+from noderemedy.model.healthcheck import Count, Criterion, Dialect, HealthCheck, Percent, TemplateRef, Window
 from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK
 from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire.healthchecks import dialect_of, health_check
 from noderemedy.wire.objects import convert, decode

@@ -36,6 +36,7 @@ from noderemedy.model.actions import (
     ClaimRepair,
     Confirm,
     CordonNode,
+    CreateJob,
     CreateMachine,
     CreateRequest,
     DeleteMachine,
@@ -47,6 +48,7 @@ from noderemedy.model.actions import (
     EvictPod,
     ForgetReplacement,
     Guard,
+    KeepDocument,
     ListPods,
     ListStorage,
     MarkMachine,
@@ -62,6 +64,7 @@ from noderemedy.model.actions import (
     WriteIncident,
     WriteLedger,
     WriteMachineConditions,
+    WriteRemedyRecord,
 )
 from noderemedy.model.agent import agent_ref
 from noderemedy.model.budgetstatus import BudgetStatus
@@ -476,6 +479,7 @@ def test_an_agent_is_not_asked_through_the_api() -> None:
 def test_every_action_is_rendered() -> None:
     """No action exists without golden bytes."""
     elsewhere = {ListPods, ListStorage, OpenIncident, WriteIncident, DropIncident}  # test_pods.py, test_incidents.py
+    elsewhere |= {KeepDocument, WriteRemedyRecord, CreateJob}  # test_remedies.py
     processes = {StartRun, DescribeAgent}  # no requests: manager/runs.py, drivers/fence
 
     golden = [*GOLDEN, *REMEDIATION_GOLDEN, *FENCE_GOLDEN]

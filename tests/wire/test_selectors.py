@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from noderemedy.model.healthcheck import Expression, Operator, Selector
 from noderemedy.model.meta import Malformed
+from noderemedy.model.selector import Expression, Operator, Selector
 from noderemedy.wire.fields import Fields
 from noderemedy.wire.selectors import read_selector
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from noderemedy.model.healthcheck import Expression, Operator, Selector
 from noderemedy.model.meta import Malformed
+from noderemedy.model.selector import Expression, Operator, Selector
 from noderemedy.wire.selectortext import read_selector_text
 
 

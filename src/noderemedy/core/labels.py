@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from noderemedy.model.healthcheck import Expression, Operator, Selector
+from noderemedy.model.selector import Expression, Operator, Selector
 
 
 def matches(selector: Selector, labels: Mapping[str, str]) -> bool:

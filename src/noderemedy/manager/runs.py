@@ -28,7 +28,8 @@ from noderemedy.model.time import Span
 from noderemedy.wire import fenceanswer
 from noderemedy.wire.answers import status_of
 from noderemedy.wire.http import Request, Resource
-from noderemedy.wire.objects import Undecodable, fence_of, node_of
+from noderemedy.wire.live import fence_of, node_of
+from noderemedy.wire.undecodable import Undecodable
 
 T = TypeVar("T")
 READ_PATIENCE = Span(10_000)

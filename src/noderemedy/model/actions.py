@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from noderemedy.model.budgetstatus import BudgetStatus
 from noderemedy.model.checkstatus import CheckStatus
+from noderemedy.model.configuration import Document
 from noderemedy.model.errors import Bug
 from noderemedy.model.fenceremediation import RequestStatus
 from noderemedy.model.host import Hold
@@ -22,6 +23,7 @@ from noderemedy.model.node import NodeBackup, OutOfService, Taint
 from noderemedy.model.nodefence import FenceSpec, FenceStatus
 from noderemedy.model.proof import Proof, StorageFenced, Subject
 from noderemedy.model.remediation import Progress
+from noderemedy.model.remedy import RemedyOrder, RemedyRecord
 from noderemedy.model.replacement import Replacement
 from noderemedy.model.run import Order
 from noderemedy.model.time import Wall
@@ -245,6 +247,31 @@ class ClaimRepair(Struct, frozen=True):
     at: Wall
 
 
+class KeepDocument(Struct, frozen=True):
+    """Keep the text of a good Configuration beside its ConfigMap; without a guard it is created."""
+
+    ref: Ref
+    guard: Guard | None
+    owner: str  # the ConfigMap that it was read from
+    owner_uid: str
+    document: Document
+
+
+class WriteRemedyRecord(Struct, frozen=True):
+    """Say on a Node how far its remedies are; without a record nothing is left of them."""
+
+    ref: Ref
+    guard: Guard
+    record: RemedyRecord | None
+
+
+class CreateJob(Struct, frozen=True):
+    """Run the pod of a remedy. The Job's name is that of its order: a second one cannot come of it."""
+
+    ref: Ref
+    order: RemedyOrder
+
+
 class PublishBudgetStatus(Struct, frozen=True):
     """Write the status of the RemediationBudget: counts, and all conditions."""
 
@@ -439,6 +466,9 @@ Action = (
     | DeleteMachine
     | WriteLedger
     | ClaimRepair
+    | KeepDocument
+    | WriteRemedyRecord
+    | CreateJob
     | PublishBudgetStatus
     | PublishCheckStatus
     | RecordReplacement
@@ -462,8 +492,12 @@ REPEATABLE: tuple[type, ...] = (ListPods, ListVolumes, ListStorage, DescribeAgen
 # What takes a proof: of a decision that asked for many, those that come too late are dropped, and it proves anew.
 PROVEN: tuple[type, ...] = (DeleteNode, TaintOutOfService, DeletePod, DetachVolume)
 # Pods and volumes of one node go one after the other on one proof: they are one act in many requests.
-IRREVERSIBLE: tuple[type, ...] = (AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine, StartRun)
-BOOKKEEPING: tuple[type, ...] = (WriteLedger, ClaimRepair)  # who may repair what: a plan takes it for done
+IRREVERSIBLE: tuple[type, ...] = (
+    *(AddRebootAnnotation, HoldHost, DeleteNode, TaintOutOfService, DeleteMachine),
+    *(StartRun, CreateJob),
+)
+# What is no repair by itself: a plan takes it for done.
+BOOKKEEPING: tuple[type, ...] = (WriteLedger, ClaimRepair, KeepDocument)
 
 
 def demand_proof(proof: object, subject: Subject) -> None:

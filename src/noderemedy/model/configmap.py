@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from noderemedy.model.configuration import Document
 from noderemedy.model.fenceconfig import FenceDocument
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.meta import Malformed
@@ -15,3 +16,4 @@ class ConfigMap(Struct, frozen=True):
     uid: str
     ledger: BudgetLedger | Malformed | None = None
     fence: FenceDocument | None = None
+    document: Document | None = None  # a Configuration of seed 002

@@ -9,8 +9,8 @@ from __future__ import annotations
 from msgspec import Struct
 
 from noderemedy.model.fenceplan import Step
-from noderemedy.model.healthcheck import Selector
 from noderemedy.model.run import Deed, SecretParameter
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span
 
 CONFIG_NAME, TEMPLATE_NAME = "fence-config-", "fence-method-template-"  # the seed's patterns

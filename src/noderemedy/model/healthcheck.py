@@ -19,6 +19,7 @@ from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import Reason
 from noderemedy.model.remote import Remote
 from noderemedy.model.room import Absent, Entry
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Mono, Span, Wall
 
 PROBLEMS_TOLD = 3
@@ -75,34 +76,6 @@ class TemplateRef(Struct, frozen=True):
     kind: str
     name: str
     namespace: str
-
-
-class Operator(Enum):
-    """How a label is compared with the values of an expression."""
-
-    IN = "In"
-    NOT_IN = "NotIn"
-    EXISTS = "Exists"
-    DOES_NOT_EXIST = "DoesNotExist"
-
-
-class Expression(Struct, frozen=True):
-    """One of `matchExpressions`."""
-
-    key: str
-    operator: Operator
-    values: tuple[str, ...] = ()
-
-
-class Selector(Struct, frozen=True):
-    """Labels that a machine must carry, all of them."""
-
-    match_labels: tuple[tuple[str, str], ...] = ()
-    match_expressions: tuple[Expression, ...] = ()
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.match_labels and not self.match_expressions
 
 
 class HealthCheck(Struct, frozen=True):

@@ -43,6 +43,7 @@ FENCE_REMEDIATION = Kind("node-remedy.dev", "FenceRemediation")
 LEASE = Kind("coordination.k8s.io", "Lease")
 EVENT = Kind("events.k8s.io", "Event")
 CONFIG_MAP = Kind("", "ConfigMap")
+JOB = Kind("batch", "Job")
 BUDGET = Kind("node-remedy.dev", "RemediationBudget")
 SYSTEM = "node-remedy-system"  # the namespace of our own bookkeeping
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.remedy import RemedyRecord
 from noderemedy.model.time import Wall
 
 
@@ -50,6 +51,8 @@ class Node(Struct, frozen=True):
     paused: Paused | Malformed | None = None
     kubelet: str = ""  # its version; the server is never older
     out_of_service: OutOfService | Malformed | None = None  # node-remedy.dev/out-of-service-by
+    addresses: tuple[str, ...] = ()
+    remedy: RemedyRecord | Malformed | None = None  # how far its remedies are: our record on it
 
 
 class NodeBackup(Struct, frozen=True):

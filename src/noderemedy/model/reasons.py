@@ -2195,6 +2195,284 @@ class ApprovalUnavailable(Reason, frozen=True):
         )
 
 
+class DocumentBroken(Reason, frozen=True):
+    """A Configuration that cannot be understood."""
+
+    alert: ClassVar[bool] = True
+    problem: str
+    has_good: bool
+
+    def note(self) -> str:
+        rest = "the last good version goes on" if self.has_good else "there is no good version: it does nothing"
+        return f"the configuration cannot be used, {rest}: {self.problem}"
+
+
+class DocumentHint(Reason, frozen=True):
+    """A Configuration that is understood, and probably not meant like this."""
+
+    hint: str
+
+    def note(self) -> str:
+        return f"probably not meant like this: {self.hint}"
+
+
+class DocumentElsewhere(Reason, frozen=True):
+    """A Configuration in a namespace that nobody reads."""
+
+    namespace: str
+    wanted: str
+
+    def note(self) -> str:
+        return f"a configuration in namespace {self.namespace or 'none'} is not read; put it into {self.wanted}"
+
+
+class KeepingDocument(Reason, frozen=True):
+    """A good Configuration is kept, for the day on which it is broken."""
+
+    quiet: ClassVar[bool] = True
+    name: str
+
+    def note(self) -> str:
+        return f"keeping this version as ConfigMap {self.name}, in case that the next one is broken"
+
+
+class DocumentOverlaps(Reason, frozen=True):
+    """Two Configurations select one node."""
+
+    others: str
+
+    def note(self) -> str:
+        return (
+            f"selects nodes that {self.others} selects, too: the oldest governs each of them; narrow the nodeSelector"
+        )
+
+
+class DocumentWithoutNodes(Reason, frozen=True):
+    """A Configuration that speaks for nobody."""
+
+    def note(self) -> str:
+        return "selects no node: nothing will ever be done by it; compare its nodeSelector with kubectl get nodes -L"
+
+
+class DocumentGone(Reason, frozen=True):
+    """What a node was repaired by is not there any more."""
+
+    document: str
+
+    def note(self) -> str:
+        what = f"configuration {self.document}" if self.document else "the configuration"
+        return f"{what}, or the threshold in it, is gone: no further remedy is run"
+
+
+class SkippedUnresponsive(Reason, frozen=True):
+    """Too many nodes of a document are silent: that is no matter of nodes."""
+
+    document: str
+    percent: int
+
+    def note(self) -> str:
+        return f"{self.percent}% or more of the nodes of {self.document} are unresponsive: nothing new begins"
+
+
+class SkippedByNodeCondition(Reason, frozen=True):
+    """The node shows a condition at which its document wants it to be left alone."""
+
+    condition: str
+    status: str
+
+    def note(self) -> str:
+        return f"the node shows {self.condition}={self.status}, at which skipWhenNodeCondition begins no repair"
+
+
+class OneAtATime(Reason, frozen=True):
+    """Another node of the same document is being repaired."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"one node at a time: it is the turn of {self.node or 'another one'}"
+
+
+class NodeBeingRemoved(Reason, frozen=True):
+    """Somebody else is removing the node."""
+
+    node: str
+    by: str
+
+    def note(self) -> str:
+        return f"node {self.node} is being removed by {self.by}: it is left to them"
+
+
+class ThresholdNotReached(Reason, frozen=True):
+    """What is tracked has not lasted long enough, or is over."""
+
+    quiet: ClassVar[bool] = True
+
+    def note(self) -> str:
+        return "no threshold is reached"
+
+
+class RemedyOrdered(Reason, frozen=True):
+    """A remedy begins."""
+
+    node: str
+    number: int
+    remedy: str
+    threshold: str
+    job: str
+
+    def note(self) -> str:
+        what = f"remedy {self.number} ({self.remedy})" if self.number else f"the recovery ({self.remedy})"
+        how = f"as Job {self.job}" if self.job else "as a fence flow"
+        return f"{what} of node {self.node} for {self.threshold} is ordered {how}"
+
+
+class RemedyRuns(Reason, frozen=True):
+    """A remedy is under way."""
+
+    quiet: ClassVar[bool] = True
+    job: str
+
+    def note(self) -> str:
+        return f"waiting for the end of {self.job or 'the fence flow'}"
+
+
+class RemedyEnded(Reason, frozen=True):
+    """A remedy has ended."""
+
+    node: str
+    remedy: str
+    outcome: str
+    why: str
+
+    def note(self) -> str:
+        return f"remedy {self.remedy} of node {self.node} {self.outcome}" + (f": {self.why}" if self.why else "")
+
+
+class RemedyUndefined(Reason, frozen=True):
+    """A remedy that is named and defined nowhere."""
+
+    remedy: str
+
+    def note(self) -> str:
+        return f"remedy {self.remedy} is skipped: it is not defined in remedyConfigs"
+
+
+class RemedyWaits(Reason, frozen=True):
+    """A remedy has ended; whether it helped is not known yet."""
+
+    quiet: ClassVar[bool] = True
+    remedy: str
+    until: Wall
+
+    def note(self) -> str:
+        return f"remedy {self.remedy} has until {self.until} to help"
+
+
+class RemedyOverdue(Reason, frozen=True):
+    """The Job of a remedy is past its deadline, and nobody says how it ended."""
+
+    alert: ClassVar[bool] = True
+    job: str
+    since: Wall
+
+    def note(self) -> str:
+        return f"Job {self.job} should have ended by {self.since}; look at it, and at the Job controller of the cluster"
+
+
+class RemediesExhausted(Reason, frozen=True):
+    """Everything was tried, and the node is still in trouble."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    threshold: str
+
+    def note(self) -> str:
+        return f"no remedy is left for {self.threshold} of node {self.node}: a person has to look"
+
+
+class RemedyCalledOff(Reason, frozen=True):
+    """A chain of remedies that nobody wants any more."""
+
+    document: str
+    threshold: str
+
+    def note(self) -> str:
+        return f"{self.document} does not track {self.threshold} any more: its remedies end here"
+
+
+class RemedyRecordUnreadable(Reason, frozen=True):
+    """The record on a Node was edited, and cannot be read."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    problem: str
+
+    def note(self) -> str:
+        remedy = f"kubectl annotate node {self.node} node-remedy.dev/remedy- begins anew"
+        return f"how far the remedies of node {self.node} are cannot be read, none is run: {self.problem}; {remedy}"
+
+
+class NodeRecovered(Reason, frozen=True):
+    """The trouble is over."""
+
+    node: str
+    threshold: str
+
+    def note(self) -> str:
+        return f"node {self.node} has recovered from {self.threshold}"
+
+
+class VouchedFor(Reason, frozen=True):
+    """The administrator's word makes a node safe."""
+
+    node: str
+    by: str
+
+    def note(self) -> str:
+        return f"the workload of node {self.node} is freed on the word of {self.by}: clean-resource"
+
+
+class NothingToClean(Reason, frozen=True):
+    """A remedy succeeded, and there is nothing to free."""
+
+    node: str
+    why: str
+
+    def note(self) -> str:
+        return f"nothing of node {self.node} is freed: {self.why}"
+
+
+class WorkloadCleaned(Reason, frozen=True):
+    """The workload of a node was freed."""
+
+    node: str
+    by: str
+
+    def note(self) -> str:
+        return f"the workload of node {self.node} was freed by {self.by}"
+
+
+class TaintTakenBack(Reason, frozen=True):
+    """The out-of-service taint that we set goes when the node is heard again."""
+
+    logged: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return f"the out-of-service taint of node {self.node} is ours and goes when the node is back"
+
+
+class PodsPaced(Reason, frozen=True):
+    """Freed pods are limited."""
+
+    quiet: ClassVar[bool] = True
+    limit: int
+
+    def note(self) -> str:
+        return f"no more than {self.limit} pods are freed per minute"
+
+
 def _from(since: Wall | None) -> str:
     return f"since {since}" if since else "since an unknown time"
 

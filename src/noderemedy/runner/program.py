@@ -24,7 +24,8 @@ from noderemedy.model.time import Wall
 from noderemedy.runner.api import MOUNT, Api, Unsure
 from noderemedy.wire import fenceanswer
 from noderemedy.wire.fencejobs import ORDER_VARIABLE, SECRETS_VARIABLE
-from noderemedy.wire.objects import Undecodable, fence_of, node_of
+from noderemedy.wire.live import fence_of, node_of
+from noderemedy.wire.undecodable import Undecodable
 
 LEASE_NAME = "node-remedy-manager"
 MESSAGE_AT = Path("/dev/termination-log")

@@ -19,6 +19,7 @@ from noderemedy.model.lease import Lease
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, Reservation, Start
 from noderemedy.model.meta import Malformed
 from noderemedy.wire import names, shapes, verbs
+from noderemedy.wire.documents import read_document
 from noderemedy.wire.fenceconfig import fence_document
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.scalars import read_json, wall
@@ -73,7 +74,7 @@ class LedgerShape(Struct):
 class ConfigMapShape(Struct):
     """A ConfigMap."""
 
-    metadata: shapes.Metadata
+    metadata: shapes.DatedMetadata
     data: dict[str, str] | None = None
 
 
@@ -101,6 +102,7 @@ def config_map(shape: ConfigMapShape) -> ConfigMap:
         uid=meta.uid,
         ledger=read_ledger(text) if text is not None else None,
         fence=fence_document(meta.name, is_configuration(meta), shape.data or {}) if is_at_home(meta) else None,
+        document=read_document(meta, shape.data or {}),
     )
 
 

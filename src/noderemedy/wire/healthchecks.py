@@ -11,16 +11,7 @@ import re
 from typing import Any
 
 from noderemedy.model.dialect import RULES, Rules
-from noderemedy.model.healthcheck import (
-    Count,
-    Criterion,
-    Dialect,
-    HealthCheck,
-    Percent,
-    Selector,
-    TemplateRef,
-    Window,
-)
+from noderemedy.model.healthcheck import Count, Criterion, Dialect, HealthCheck, Percent, TemplateRef, Window
 from noderemedy.model.ids import (
     CLUSTER,
     HEALTH_CHECK,
@@ -32,6 +23,7 @@ from noderemedy.model.ids import (
     Kind,
 )
 from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span
 from noderemedy.wire import names, shapes
 from noderemedy.wire.checkstatus import other_writers, read_status

@@ -9,14 +9,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from datetime import datetime
-from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
 
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.errors import Permanent
 from noderemedy.model.host import Consumer, Hold, Host, Power
 from noderemedy.model.ids import (
     BUDGET,
@@ -26,6 +23,7 @@ from noderemedy.model.ids import (
     HEALTH_CHECK,
     HOST,
     INCIDENT,
+    JOB,
     LEASE,
     MACHINE,
     METAL3_MACHINE,
@@ -40,8 +38,7 @@ from noderemedy.model.ids import (
 from noderemedy.model.machine import ControllerOwner, Machine, Metal3Machine
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
-from noderemedy.model.node import Condition, Node, OutOfService, Taint
-from noderemedy.model.nodefence import NodeFence
+from noderemedy.model.node import Condition
 from noderemedy.model.outcome import Seen
 from noderemedy.wire import (
     bookkeeping,
@@ -52,68 +49,20 @@ from noderemedy.wire import (
     names,
     nodefences,
     remediations,
+    remedies,
     shapes,
 )
 from noderemedy.wire.backups import backup
 from noderemedy.wire.machineconditions import read_conditions
+from noderemedy.wire.nodes import condition as condition
+from noderemedy.wire.nodes import interned, node
 from noderemedy.wire.replacements import own_parts, read_replacement, template_text
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
+from noderemedy.wire.undecodable import Undecodable as Undecodable
+from noderemedy.wire.undecodable import undecodable
 
 NAME_MAX = 253  # of the Kubernetes API
 CONDITIONS_KNOWN = 32_768  # each node has four or five, and most of them tell of the same hour
-
-
-class Undecodable(Permanent):
-    """An object that cannot be read: quarantined, counted, reported on itself."""
-
-    def __init__(self, ref: Ref, uid: str, resource_version: str, problem: str) -> None:
-        super().__init__(f"{ref}: {problem}")
-        self.ref = ref
-        self.uid = uid
-        self.resource_version = resource_version
-        self.problem = problem
-
-
-def node(shape: shapes.NodeShape) -> Node:
-    meta, spec = shape.metadata, shape.spec or shapes.NodeSpec()
-    notes = meta.annotations or {}
-    status = shape.status or shapes.NodeStatus()
-    return Node(
-        uid=meta.uid,
-        boot_id=status.node_info.boot_id if status.node_info else "",
-        provider_id=spec.provider_id,
-        unschedulable=spec.unschedulable,
-        deleting=meta.deletion_timestamp is not None,
-        labels=interned(meta.labels),
-        annotations=tuple(one for one in pairs(meta.annotations) if one[0] != names.OUT_OF_SERVICE_BY)
-        if names.OUT_OF_SERVICE_BY in notes
-        else pairs(meta.annotations),
-        taints=tuple(sorted(Taint(taint.key, taint.effect, taint.value) for taint in spec.taints or ())),
-        conditions=tuple(condition(item) for item in status.conditions or ()),
-        repair_now=names.REPAIR in notes,
-        paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
-        kubelet=sys.intern(status.node_info.kubelet_version) if status.node_info else "",
-        out_of_service=read_mark(notes[names.OUT_OF_SERVICE_BY]) if names.OUT_OF_SERVICE_BY in notes else None,
-    )
-
-
-def read_mark(text: str) -> OutOfService | Malformed:
-    """Room, request, uid and boot id in one line; without a boot id three words."""
-    words = text.split(" ")
-    if len(words) not in (3, 4) or not all(words):
-        return Malformed(f"{names.OUT_OF_SERVICE_BY}: {text[:60]!r}")
-    return OutOfService(*words)
-
-
-def condition(shape: shapes.ConditionShape) -> Condition:
-    return known_condition(shape.type, shape.status, shape.last_transition_time, shape.reason)
-
-
-@lru_cache(maxsize=CONDITIONS_KNOWN)
-def known_condition(kind: str, status: str, since: datetime | None, reason: str) -> Condition:
-    """A condition says the same in a thousand heartbeats: it is made once, and kept once."""
-    moment = wall(since) if since else None
-    return Condition(sys.intern(kind), sys.intern(status), moment, sys.intern(reason))
 
 
 def machine(shape: shapes.MachineShape) -> Machine:
@@ -261,17 +210,6 @@ def hold(text: str) -> Hold | Malformed:
     return Hold(shape.machine_uid, since, *rest)
 
 
-def pairs(mapping: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(mapping.items())) if mapping else ()
-
-
-def interned(labels: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
-    """Most labels are the same on thousands of nodes: each word is kept once."""
-    if not labels:
-        return ()
-    return tuple(sorted(zip(map(sys.intern, labels), map(sys.intern, labels.values()), strict=True)))
-
-
 # kind -> (shape on the wire, how to build the object from it)
 READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
     NODE: (shapes.NodeShape, node),
@@ -283,6 +221,7 @@ READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
     BUDGET: (budgets.BudgetShape, budgets.remediation_budget),
     LEASE: (bookkeeping.LeaseShape, bookkeeping.lease),
     CONFIG_MAP: (bookkeeping.ConfigMapShape, bookkeeping.config_map),
+    JOB: (remedies.JobShape, remedies.job),
     HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.health_check),
     OPENSHIFT_HEALTH_CHECK: (shapes.HealthCheckShape, healthchecks.openshift_health_check),
     INCIDENT: (incidents.IncidentShape, incidents.incident),
@@ -318,18 +257,6 @@ def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
         raise undecodable(kind, cluster, tree, error) from None
 
 
-def fence_of(raw: bytes) -> NodeFence:
-    """A NodeFence that was read live. Raises Undecodable."""
-    found: NodeFence = decode(NODE_FENCE, raw).obj
-    return found
-
-
-def node_of(raw: bytes) -> Node:
-    """The same for a Node."""
-    found: Node = decode(NODE, raw).obj
-    return found
-
-
 def decode_event(kind: Kind, line: bytes, cluster: str = "") -> tuple[str, Seen] | None:
     """What happened and to which object: an ordinary line of a watch, envelope and object in one pass.
 
@@ -354,17 +281,3 @@ def seen(kind: Kind, shape: Any, cluster: str) -> Seen:
     meta = shape.metadata
     ref = Ref(cluster, kind, meta.namespace, meta.name)
     return Seen(ref, meta.uid, meta.resource_version, reader(kind)[1](shape))
-
-
-def undecodable(kind: Kind, cluster: str, tree: Any, error: Exception) -> Undecodable:
-    """Say which object it is, as far as its metadata can be read at all."""
-    found = tree.get("metadata") if isinstance(tree, dict) else None
-    meta: dict[str, Any] = found if isinstance(found, dict) else {}
-    words = {key: word(meta.get(key)) for key in ("namespace", "name", "uid", "resourceVersion")}
-    ref = Ref(cluster, kind, words["namespace"], words["name"])
-    return Undecodable(ref, words["uid"], words["resourceVersion"], str(error))
-
-
-def word(value: Any) -> str:
-    """A name out of an object that cannot be trusted."""
-    return value[:NAME_MAX] if isinstance(value, str) else ""

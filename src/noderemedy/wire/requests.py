@@ -18,6 +18,7 @@ from noderemedy.model.actions import (
     ClaimRepair,
     Confirm,
     CordonNode,
+    CreateJob,
     CreateMachine,
     CreateNodeFence,
     CreateRequest,
@@ -34,6 +35,7 @@ from noderemedy.model.actions import (
     ForgetReplacement,
     Guard,
     HoldHost,
+    KeepDocument,
     ListPods,
     ListStorage,
     ListVolumes,
@@ -59,6 +61,7 @@ from noderemedy.model.actions import (
     WriteIncident,
     WriteLedger,
     WriteMachineConditions,
+    WriteRemedyRecord,
 )
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
@@ -68,9 +71,11 @@ from noderemedy.wire import budgets, incidents, names, nodefences, verbs
 from noderemedy.wire.backups import backup_text, taint_list
 from noderemedy.wire.bookkeeping import claim_repair, write_ledger
 from noderemedy.wire.checkstatus import status_body
+from noderemedy.wire.documents import keep_document
 from noderemedy.wire.http import ATTACHMENTS, PERSISTENT_VOLUMES, PODS, Request, Resource
 from noderemedy.wire.machineconditions import conditions_body
 from noderemedy.wire.remediations import progress_body
+from noderemedy.wire.remedies import create_job, record_notes
 from noderemedy.wire.replacements import replacement_text, successor_body
 
 Resources = Mapping[Kind, Resource]
@@ -118,6 +123,12 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             raise Bug("a fence agent is asked where it is installed, not through the API")
         case WriteLedger():
             return write_ledger(action, token, resources[action.ref.kind])
+        case KeepDocument():
+            return keep_document(action, resources[action.ref.kind])
+        case WriteRemedyRecord(ref, guard):
+            return annotate(ref, guard, record_notes(action), resources)
+        case CreateJob():
+            return create_job(action, token, resources[action.ref.kind])
         case ClaimRepair():
             return claim_repair(action, token, resources[action.ref.kind])
         case OpenIncident() | WriteIncident() | DropIncident():

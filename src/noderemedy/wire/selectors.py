@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from noderemedy.model.healthcheck import Expression, Operator, Selector
 from noderemedy.model.meta import Malformed
+from noderemedy.model.selector import Expression, Operator, Selector
 from noderemedy.wire.fields import Fields, is_object, is_plain
 
 WORD = r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from noderemedy.model.healthcheck import Expression, Operator, Selector
 from noderemedy.model.meta import Malformed
+from noderemedy.model.selector import Expression, Operator, Selector
 from noderemedy.wire.selectors import KEY, VALUE
 
 LETTERS_MAX = 2_000

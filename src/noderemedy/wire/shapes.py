@@ -91,10 +91,17 @@ class NodeInfo(Struct, rename="camel"):
     kubelet_version: str = ""
 
 
+class AddressShape(Struct):
+    """One way to reach a Node."""
+
+    address: str = ""
+
+
 class NodeStatus(Struct, rename="camel"):
     """What kubelet and the node lifecycle controller say."""
 
     conditions: list[ConditionShape] | None = None
+    addresses: list[AddressShape] | None = None
     node_info: NodeInfo | None = None
 
 

@@ -9,9 +9,10 @@ from tests.builders import MACHINE_AT, NODE_AT, NOW, a_machine, a_node, ago, an_
 
 from noderemedy.core.healthcheck.criteria import judge, sightings
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.healthcheck import Criterion, Dialect, HealthCheck, Selector, Target, Verdict
+from noderemedy.model.healthcheck import Criterion, Dialect, HealthCheck, Target, Verdict
 from noderemedy.model.node import Condition, Node
 from noderemedy.model.room import Entry
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Now, Span, Wall
 
 FIVE_MINUTES = Span.seconds(300)

@@ -11,11 +11,12 @@ from tests.builders import NOW, a_machine, a_node, later
 from noderemedy.core.healthcheck import checks, specs, verdicts
 from noderemedy.core.healthcheck.facts import GateFact, VerdictFact, gate_ref, verdict_ref
 from noderemedy.engine.loop import Engine
-from noderemedy.model.healthcheck import Count, Criterion, Dialect, HealthCheck, Healthy, Selector, Unhealthy, Waiting
+from noderemedy.model.healthcheck import Count, Criterion, Dialect, HealthCheck, Healthy, Unhealthy, Waiting
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, Ref, ref
 from noderemedy.model.node import Condition
 from noderemedy.model.outcome import Done, Key, Seen
 from noderemedy.model.room import Present
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Now, Span, Wall
 from noderemedy.rooms import watched
 

@@ -11,9 +11,9 @@ from tests.core.healthcheck.targets import a_check
 
 from noderemedy.core.healthcheck.selector import is_target, selects
 from noderemedy.core.labels import matches
-from noderemedy.model.healthcheck import Expression, Operator, Selector
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed
+from noderemedy.model.selector import Expression, Operator, Selector
 
 LABELS = {"role": "worker", "zone": "a", "empty": ""}
 

@@ -15,12 +15,13 @@ from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import Guard, PublishCheckStatus
 from noderemedy.model.checkstatus import CheckStatus, Foreign, Told, Writer
 from noderemedy.model.decision import NOTHING, Decision
-from noderemedy.model.healthcheck import Count, Criterion, Dialect, HealthCheck, Selector, Tally
+from noderemedy.model.healthcheck import Count, Criterion, Dialect, HealthCheck, Tally
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, OPENSHIFT_HEALTH_CHECK, Ref, ref
 from noderemedy.model.node import Condition
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Seen
 from noderemedy.model.reasons import CheckPaused, OtherControllerGoverns
 from noderemedy.model.room import Present
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.rooms import watched
 

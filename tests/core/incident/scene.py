@@ -17,7 +17,7 @@ from noderemedy.core.incident import diary, records, shelf
 from noderemedy.core.incident.facts import Diary
 from noderemedy.core.traces import diary_ref
 from noderemedy.engine.loop import Engine
-from noderemedy.model.healthcheck import Criterion, Dialect, HealthCheck, Selector
+from noderemedy.model.healthcheck import Criterion, Dialect, HealthCheck
 from noderemedy.model.host import Host
 from noderemedy.model.ids import HEALTH_CHECK, INCIDENT, SYSTEM, Ref, ref
 from noderemedy.model.incident import Incident
@@ -25,6 +25,7 @@ from noderemedy.model.machine import Machine
 from noderemedy.model.node import Condition, Node
 from noderemedy.model.outcome import Seen
 from noderemedy.model.room import Present
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Now, Span, Wall
 from noderemedy.rooms import watched
 from noderemedy.sim.apiserver import ADMIN, ApiServer

@@ -17,6 +17,7 @@ from noderemedy.model.actions import (
     BackUpNode,
     ClaimRepair,
     Confirm,
+    CreateJob,
     CreateMachine,
     CreateNodeFence,
     CreateRequest,
@@ -92,7 +93,7 @@ class World:
             self._confirmed[action.ref] = self.now.mono
             return
         assert not isinstance(action, CreateRequest | CreateMachine | OpenIncident), "not done in this world"
-        assert not isinstance(action, CreateNodeFence | DescribeAgent), "not done in this world"
+        assert not isinstance(action, CreateNodeFence | DescribeAgent | CreateJob), "not done in this world"
         if action.guard is not None:
             self._demand(action.ref, action.guard)
         match action:

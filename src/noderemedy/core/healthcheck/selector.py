@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from noderemedy.core.labels import matches
-from noderemedy.model.healthcheck import HealthCheck, Selector
+from noderemedy.model.healthcheck import HealthCheck
 from noderemedy.model.machine import Machine
+from noderemedy.model.selector import Selector
 
 CLUSTER_NAME_LABEL = "cluster.x-k8s.io/cluster-name"
 

@@ -10,13 +10,13 @@ Rule 3: it ends when the target was well, and nothing was in hand, for a minute.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable
 from typing import Any
 
 from msgspec import structs
 
 from noderemedy.core import machines, traces
+from noderemedy.core.episodes import episode
 from noderemedy.core.external import lifecycle
 from noderemedy.core.healthcheck import facts as health
 from noderemedy.core.incident import ending, facts
@@ -96,10 +96,6 @@ def found_at(view: TargetView, at: Wall) -> Detection:
         check=str(view.verdict.check) if view.verdict else "",
         signs=signs(view),
     )
-
-
-def episode(uid: str, boot_id: str, first: Wall) -> str:
-    return hashlib.sha256(f"{uid} {boot_id} {first.ms // 1000}".encode()).hexdigest()[:10]
 
 
 def uid_of(view: TargetView) -> str:

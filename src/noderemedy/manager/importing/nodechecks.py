@@ -15,8 +15,8 @@ from msgspec import Struct
 from noderemedy.core.labels import matches
 from noderemedy.manager.importing.report import Difference, Examined, blocks, differs, named, note
 from noderemedy.manager.importing.world import World, metadata
-from noderemedy.model.healthcheck import Selector
 from noderemedy.model.ids import NODE
+from noderemedy.model.selector import Selector
 from noderemedy.wire import names
 from noderemedy.wire.fields import Fields
 from noderemedy.wire.selectors import read_selector

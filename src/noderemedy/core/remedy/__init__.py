@@ -1,0 +1,1 @@
+"""Node remedy (seed 002): Configuration documents, their thresholds, and the chain of remedies that follows."""

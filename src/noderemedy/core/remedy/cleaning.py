@@ -1,0 +1,106 @@
+"""clean-resource: what the success of a remedy frees, and how that is taken back when the node has recovered.
+
+The proof is the administrator's word, for the boot that the remedy was ordered for. A node that has booted since then,
+or that is well again, keeps what it has: nothing of it waits to be freed.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from noderemedy.core import freeing, safety
+from noderemedy.core.freeing import Step, Workload
+from noderemedy.core.remedy import recovery
+from noderemedy.core.remedy.recording import write
+from noderemedy.core.remedy.view import NAME, RemedyView
+from noderemedy.model.actions import Confirm, DeletePod, Guard, UntaintOutOfService
+from noderemedy.model.decision import Decision
+from noderemedy.model.ids import CONFIG_MAP, SYSTEM, Ref
+from noderemedy.model.proof import Attested, Subject
+from noderemedy.model.reasons import (
+    ConfirmFirst,
+    NothingToClean,
+    PodsPaced,
+    Reason,
+    TaintTakenBack,
+    VouchedFor,
+    WorkloadCleaned,
+)
+from noderemedy.model.remedy import RemedyRecord
+from noderemedy.model.time import MINUTE, Now, Span
+from noderemedy.model.workload import FreeBy
+
+BATCHES = 6  # a minute's pods go in so many, at most
+
+
+class Cleaned(Struct, frozen=True):
+    """There is nothing more to free."""
+
+    because: tuple[Reason, ...]
+
+
+def cleaning(view: RemedyView, record: RemedyRecord, now: Now) -> Decision | Cleaned:
+    """The next step of freeing; or that it is over."""
+    threshold = view.threshold
+    if threshold is None or recovery.is_well(view.node, threshold):
+        return Cleaned((NothingToClean(view.at.name, "its trouble is over"),))
+    if not record.boot_id or view.node.boot_id != record.boot_id:
+        return Cleaned((NothingToClean(view.at.name, "it has booted since the remedy was ordered"),))
+    by = f"ConfigMap {record.document}, threshold {record.threshold}"
+    word = f"clean-resource of remedy {record.remedy}, whose {record.job or 'fence flow'} succeeded"
+    subject = Subject(view.node.uid, record.boot_id)
+    proof = safety.attested(view.entry, subject, by, record.at, word, now, may_be_heard=True)
+    if proof is None:
+        return Decision((Confirm(view.at),), (ConfirmFirst(str(view.at)),))
+    assert view.work is not None
+    how = way(view)
+    if record.freed_by != how.value and not freeing.is_tainted(view.node):
+        return write(view, replace(record, freed_by=how.value), VouchedFor(view.at.name, proof.by))
+    step = paced(view, next_step(view, record, view.work, how, proof, now), now)
+    if step.is_done:
+        return Cleaned((WorkloadCleaned(view.at.name, how.value),))
+    return Decision(step.actions, (*step.because, VouchedFor(view.at.name, proof.by)), step.wake_at)
+
+
+def way(view: RemedyView) -> FreeBy:
+    """As the document says, else as the node's version allows. Where pods are counted they go one by one."""
+    read = view.document.document.configuration if view.document else None
+    if read is not None and read.policy.pods_per_minute is not None:
+        return FreeBy.PODS
+    return (read.free_by if read else None) or freeing.default(view.node)
+
+
+def next_step(view: RemedyView, record: RemedyRecord, work: Workload, how: FreeBy, proof: Attested, now: Now) -> Step:
+    if how is FreeBy.PODS:
+        return freeing.by_pods(work, proof, now)
+    if freeing.is_tainted(work.node):
+        return freeing.after_taint(work, now)
+    owner = Ref("", CONFIG_MAP, SYSTEM, record.document)
+    return freeing.taint(work, NAME, owner, record.episode, proof)
+
+
+def paced(view: RemedyView, step: Step, now: Now) -> Step:
+    """`podsPerMinute`: not all at once, whatever the number of nodes that are freed at the same time."""
+    limit = view.document.document.configuration.policy.pods_per_minute if view.document else None
+    deletions = tuple(action for action in step.actions if isinstance(action, DeletePod))
+    if limit is None or not deletions:
+        return step
+    batch = max(1, min(len(deletions), limit // BATCHES))
+    again = view.freed_last + Span(batch * MINUTE.ms // limit) if view.freed_last is not None else now.mono
+    if now.mono < again:
+        return Step((), (PodsPaced(limit),), again)
+    rest = tuple(action for action in step.actions if not isinstance(action, DeletePod))
+    return Step((*deletions[:batch], *rest), step.because, step.wake_at)
+
+
+def untaint(view: RemedyView) -> Decision | None:
+    """A taint of ours goes when the node is heard again; None: there is none. The mark says whose it is."""
+    mark = freeing.mark_of(view.node)
+    if mark is None or mark.room != NAME:
+        return None
+    if not safety.is_heard(view.node):
+        return Decision(because=(TaintTakenBack(view.at.name),))
+    guard = Guard(view.node.uid, view.entry.resource_version)
+    action = UntaintOutOfService(view.at, guard, freeing.without_taint(view.node))
+    return Decision((action,), (TaintTakenBack(view.at.name),))

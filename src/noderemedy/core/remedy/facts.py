@@ -1,0 +1,163 @@
+"""What Configuration documents derive: what each says, whom it speaks for, who is in trouble, and who may begin.
+
+Kept, indexed and counted by the engine, never written. A document speaks for the nodes of the cluster that it is in.
+"""
+
+from __future__ import annotations
+
+from noderemedy.model.configuration import Document
+from noderemedy.model.decision import FactValue
+from noderemedy.model.healthcheck import Sighting
+from noderemedy.model.ids import CONFIG_MAP, FACTS, NODE, Kind, Ref
+from noderemedy.model.node import Node
+from noderemedy.model.reasons import Reason
+from noderemedy.model.remedy import RemedyRecord
+from noderemedy.model.room import Index
+from noderemedy.model.time import Mono, Wall
+
+DOCUMENT = Kind(FACTS, "RemedyDocument")
+MEMBER = Kind(FACTS, "RemedyMember")
+TROUBLE = Kind(FACTS, "Trouble")
+PERMIT = Kind(FACTS, "RemedyPermit")
+REPAIR = Kind(FACTS, "RemedyRepair")
+ALL = "all"
+BY_DOCUMENT = "remedy by document"
+ALL_DOCUMENTS = "remedy documents"
+ALL_NODES = "nodes of the home cluster"
+
+
+class DocumentFact(FactValue, frozen=True):
+    """What a document says; `is_last_good`: what stands in its ConfigMap now is broken, this was there before."""
+
+    at: Ref
+    owner_uid: str
+    document: Document
+    is_last_good: bool = False
+
+
+class MemberFact(FactValue, frozen=True):
+    """A node that a document speaks for, and the younger ones that select it, too. Changes rarely."""
+
+    document: Ref
+    others: tuple[Ref, ...] = ()
+    is_unresponsive: bool = False  # not Ready
+
+
+class Trouble(FactValue, frozen=True):
+    """A threshold of the governing document is met: for long enough, or not yet."""
+
+    document: Ref
+    threshold: str
+    since: Wall
+    is_over: bool
+    because: tuple[Reason, ...] = ()
+    sightings: tuple[Sighting, ...] = ()
+
+
+class PermitFact(FactValue, frozen=True):
+    """Whether a document may begin repairs; and whose turn it is where it wants one at a time."""
+
+    at: Ref
+    closed: Reason | None = None
+    is_one_at_a_time: bool = False
+    turn: Ref | None = None
+
+
+class RepairFact(FactValue, frozen=True):
+    """A node that waits for its turn, or is being repaired."""
+
+    document: Ref
+    since: Wall
+    is_running: bool
+    job_seen: str = ""  # the Job that this process has seen: when it is gone, it is gone
+    freed_at: Mono | None = None  # when we last removed pods of it
+
+
+def document_ref(config_map: Ref) -> Ref:
+    return Ref("", DOCUMENT, config_map.namespace, config_map.name)
+
+
+def config_map_of(fact: Ref) -> Ref:
+    """The ConfigMap that a document or a permit is about."""
+    return Ref("", CONFIG_MAP, fact.namespace, fact.name)
+
+
+def member_ref(node: Ref) -> Ref:
+    return Ref("", MEMBER, "", node.name)
+
+
+def trouble_ref(node: Ref) -> Ref:
+    return Ref("", TROUBLE, "", node.name)
+
+
+def repair_ref(node: Ref) -> Ref:
+    return Ref("", REPAIR, "", node.name)
+
+
+def permit_ref(config_map: Ref) -> Ref:
+    return Ref("", PERMIT, config_map.namespace, config_map.name)
+
+
+def node_of(fact: Ref) -> Ref:
+    """The node that a fact is about."""
+    return Ref("", NODE, "", fact.name)
+
+
+# --- how they are counted ----------------------------------------------------------------------------------------
+
+
+def members(document: Ref) -> str:
+    return f"members {document}"
+
+
+def unresponsive(document: Ref) -> str:
+    return f"unresponsive {document}"
+
+
+def contested(document: Ref) -> str:
+    return f"contested {document}"
+
+
+def troubled(document: Ref) -> str:
+    return f"troubled {document}"
+
+
+def repairs(document: Ref) -> str:
+    return f"repairs {document}"
+
+
+def _documents(ref: Ref, fact: DocumentFact) -> tuple[str, ...]:
+    return (ALL,)
+
+
+def _members(ref: Ref, fact: MemberFact) -> tuple[str, ...]:
+    found = [members(fact.document)]
+    if fact.is_unresponsive:
+        found.append(unresponsive(fact.document))
+    if fact.others:
+        found += [contested(one) for one in (fact.document, *fact.others)]
+    return tuple(found)
+
+
+def _troubles(ref: Ref, fact: Trouble) -> tuple[str, ...]:
+    return (troubled(fact.document), ALL)
+
+
+def _repairs(ref: Ref, fact: RepairFact) -> tuple[str, ...]:
+    return (repairs(fact.document), ALL)
+
+
+def _nodes(ref: Ref, node: Node) -> tuple[str, ...]:
+    """All nodes at home; and those with a record, by the document that it names."""
+    if ref.cluster:
+        return ()
+    return (ALL, node.remedy.document) if isinstance(node.remedy, RemedyRecord) else (ALL,)
+
+
+INDEXES: tuple[Index, ...] = (
+    Index(ALL_DOCUMENTS, DOCUMENT, _documents),
+    Index(BY_DOCUMENT, MEMBER, _members),
+    Index(BY_DOCUMENT, TROUBLE, _troubles),
+    Index(BY_DOCUMENT, REPAIR, _repairs),
+    Index(ALL_NODES, NODE, _nodes),
+)

@@ -1,0 +1,136 @@
+"""What must be so before a remedy runs: an ordered list of small questions. Seed 002, with the storm policies.
+
+Used by the remedy room to decide and by `explain` to list. All are asked before the first remedy of an episode,
+`GOING_ON` before every further one: a chain that runs needs no new grant, but nobody may pause it in vain.
+"""
+
+from __future__ import annotations
+
+from noderemedy.core.approvals import unapproved
+from noderemedy.core.claim import claimed
+from noderemedy.core.gates import Blocked, budgeted, unpaused
+from noderemedy.core.remedy.view import RemedyView
+from noderemedy.core.safety import is_confirmed
+from noderemedy.model.actions import Confirm
+from noderemedy.model.configuration import Configuration
+from noderemedy.model.reasons import (
+    ClusterPaused,
+    ConfirmFirst,
+    DocumentGone,
+    NodeBeingRemoved,
+    ObserveOnly,
+    ObserverNew,
+    OneAtATime,
+    SkippedByNodeCondition,
+    ThresholdNotReached,
+    WaitingForBudget,
+)
+from noderemedy.model.time import Now, Span
+
+# Who is removing a node says so by a taint: its autoscaler ends the instance, and a remedy would get in the way.
+REMOVERS: dict[str, str] = {
+    "ToBeDeletedByClusterAutoscaler": "the cluster autoscaler",
+    "karpenter.sh/disrupted": "Karpenter",
+    "karpenter.sh/disruption": "Karpenter",
+}
+
+
+def document_is_there(view: RemedyView, now: Now) -> Blocked | None:
+    is_there = view.document is not None and view.threshold is not None
+    return None if is_there else Blocked(DocumentGone(view.record.document if view.record else ""))
+
+
+def nobody_paused_it(view: RemedyView, now: Now) -> Blocked | None:
+    """`node-remedy.dev/paused` on the document, the Node or its Machine."""
+    machine, document = view.machine, view.document
+    if machine is not None and machine.cluster_paused:
+        return Blocked(ClusterPaused())
+    pauses = (document.document.paused if document else None, view.node.paused, machine.paused if machine else None)
+    return unpaused(now, *pauses)
+
+
+def document_may_act(view: RemedyView, now: Now) -> Blocked | None:
+    document = view.document
+    is_observing = document is not None and document.document.observes_only
+    return Blocked(ObserveOnly(document.at.name)) if document and is_observing else None
+
+
+def nobody_removes_it(view: RemedyView, now: Now) -> Blocked | None:
+    """A node that somebody is removing already is left to them."""
+    if view.node.deleting:
+        return Blocked(NodeBeingRemoved(view.at.name, "somebody who deleted the Node"))
+    if view.machine is not None and view.machine.deleting:
+        return Blocked(NodeBeingRemoved(view.at.name, "the owner of its Machine"))
+    found = next((REMOVERS[one.key] for one in view.node.taints if one.key in REMOVERS), None)
+    return Blocked(NodeBeingRemoved(view.at.name, found)) if found else None
+
+
+def threshold_is_reached(view: RemedyView, now: Now) -> Blocked | None:
+    is_over = view.trouble is not None and view.trouble.is_over
+    return None if is_over else Blocked(ThresholdNotReached())
+
+
+def no_condition_forbids_it(view: RemedyView, now: Now) -> Blocked | None:
+    """`skipWhenNodeCondition`: what the node lost is elsewhere, and no remedy of the node brings it back."""
+    wanted = view.document.document.configuration.policy.skip_conditions if view.document else ()
+    shown = {(one.type, one.status) for one in view.node.conditions}
+    found = next((one for one in wanted if (one.type, one.status) in shown), None)
+    return Blocked(SkippedByNodeCondition(found.type, found.status)) if found else None
+
+
+def no_storm(view: RemedyView, now: Now) -> Blocked | None:
+    """The document's own policy; without its answer it counts as closed."""
+    if view.permit is None:
+        return Blocked(WaitingForBudget())
+    return Blocked(view.permit.closed) if view.permit.closed else None
+
+
+def watched_long_enough(view: RemedyView, now: Now) -> Blocked | None:
+    """Longer than the shortest period, without a gap: who has just come cannot tell who is sick."""
+    needed = shortest_period(view.document.document.configuration) if view.document else Span(0)
+    if view.contact_since is None:
+        return Blocked(ObserverNew(needed))
+    left = needed - now.mono.since(view.contact_since)
+    return Blocked(ObserverNew(needed), until=now.wall + left) if left > Span(0) else None
+
+
+def shortest_period(read: Configuration) -> Span:
+    return min((one.period for one in read.thresholds if one.condition), default=Span(0))
+
+
+def person_approved(view: RemedyView, now: Now) -> Blocked | None:
+    is_needed = view.document is not None and view.document.document.needs_approval
+    return unapproved(view.asked, now) if is_needed else None
+
+
+def its_turn(view: RemedyView, now: Now) -> Blocked | None:
+    permit = view.permit
+    if permit is None or not permit.is_one_at_a_time or permit.turn == view.at:
+        return None
+    return Blocked(OneAtATime(permit.turn.name if permit.turn else ""))
+
+
+def budget_allows(view: RemedyView, now: Now) -> Blocked | None:
+    return budgeted(view.answer)
+
+
+def nobody_else_repairs_it(view: RemedyView, now: Now) -> Blocked | None:
+    return claimed(view.claim, now) if view.claim is not None else None
+
+
+def node_is_read_live(view: RemedyView, now: Now) -> Blocked | None:
+    """A watch that lags shows a node as sick that has long been well: what is judged is read once more."""
+    if is_confirmed(view.entry, now):
+        return None
+    return Blocked(ConfirmFirst(str(view.at)), actions=(Confirm(view.at),))
+
+
+GOING_ON = (
+    document_is_there,
+    nobody_paused_it,
+    document_may_act,
+    nobody_removes_it,
+    no_condition_forbids_it,
+)
+BEFORE_TURN = (*GOING_ON, threshold_is_reached, no_storm, watched_long_enough, person_approved)
+GATES = (*BEFORE_TURN, its_turn, budget_allows, nobody_else_repairs_it, node_is_read_live)

@@ -1,0 +1,78 @@
+"""One remedy on its way: its Job is made once, waited for, and its end is read.
+
+A Job that is not there is made only while its order is young and this process has never seen it: one that somebody
+deleted, or that was cleared away, has failed. What has run once is not run again because nobody remembers it.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.core.gates import first
+from noderemedy.core.remedy import gates, jobs
+from noderemedy.core.remedy.view import RemedyView, run_by
+from noderemedy.core.safety import is_confirmed
+from noderemedy.model.actions import Confirm, CreateJob
+from noderemedy.model.decision import Decision
+from noderemedy.model.reasons import ConfirmFirst, RemedyOverdue, RemedyRuns
+from noderemedy.model.remedy import Job, JobState, Outcome, Phase, PodRemedy, RemedyRecord
+from noderemedy.model.room import Absent, Present
+from noderemedy.model.time import MINUTE, Now, Span
+
+ORDERED_FOR: Span = MINUTE * 10  # an order that nobody carried out by then is not carried out any more
+MARGIN: Span = MINUTE * 2  # what a Job may take beyond its deadline to be called failed
+OUTCOMES = {JobState.SUCCEEDED: Outcome.SUCCEEDED, JobState.FAILED: Outcome.FAILED}
+
+
+class Running(Struct, frozen=True):
+    """It has not ended: what to do meanwhile."""
+
+    decision: Decision
+
+
+class Ended(Struct, frozen=True):
+    """It has ended."""
+
+    outcome: Outcome
+    why: str = ""
+
+
+def running_job(view: RemedyView, record: RemedyRecord, now: Now) -> Running | Ended:
+    """How the Job of the record stands."""
+    entry = view.job
+    if isinstance(entry, Present):
+        job: Job = entry.obj
+        if job.state in OUTCOMES:
+            return Ended(OUTCOMES[job.state], job.why)
+        return Running(wait(view, record, job, now))
+    if not isinstance(entry, Absent):
+        return Running(Decision(because=(RemedyRuns(record.job),)))
+    return missing(view, record, entry, now)
+
+
+def wait(view: RemedyView, record: RemedyRecord, job: Job, now: Now) -> Decision:
+    """Until the Job controller says how it ended; if it says nothing for too long, a person has to look."""
+    definition = jobs.definition_of(view, record)
+    pod = definition.how if definition and isinstance(definition.how, PodRemedy) else PodRemedy("{}")
+    due = (job.created or record.at) + pod.deadline + MARGIN
+    if now.wall < due:
+        return Decision(because=(RemedyRuns(record.job),), wake_at=now.until(due))
+    return Decision(because=(RemedyOverdue(record.job, due),))
+
+
+def missing(view: RemedyView, record: RemedyRecord, entry: Absent, now: Now) -> Running | Ended:
+    """There is no Job: it was not made yet, or it is gone."""
+    definition = jobs.definition_of(view, record)
+    if view.known is not None and view.known.job_seen == record.job:
+        return Ended(Outcome.FAILED, "its Job is gone")
+    if definition is None or not isinstance(definition.how, PodRemedy):
+        return Ended(Outcome.SKIPPED, "it is not defined any more")
+    if now.wall >= record.at + ORDERED_FOR:
+        return Ended(Outcome.FAILED, "it was ordered, and its Job was never seen")
+    if blocked := first(gates.GOING_ON if record.phase is Phase.RUNNING else (gates.nobody_paused_it,), view, now):
+        return Running(blocked.decision(now))
+    at = run_by(record)
+    if not is_confirmed(entry, now):
+        return Running(Decision((Confirm(at),), (ConfirmFirst(str(at)),)))
+    made = CreateJob(at, jobs.order(view, record, definition.how))
+    return Running(Decision((made,), (RemedyRuns(record.job),)))

@@ -1,0 +1,151 @@
+"""The threshold room: one key per Node. Says which threshold of its document a node has reached, and since when.
+
+Durations are measured as health checks measure them: by the condition's own time, never less than we have seen of it
+(race R54), and a condition has lasted too long when it has lasted longer than its period. Of several documents that
+select a node the oldest governs (by creation, then by name), and all of them are told so. It writes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core.healthcheck.signs import Age, age, of_node
+from noderemedy.core.labels import matches
+from noderemedy.core.remedy import facts
+from noderemedy.core.remedy.facts import (
+    ALL,
+    ALL_DOCUMENTS,
+    ALL_NODES,
+    DOCUMENT,
+    DocumentFact,
+    MemberFact,
+    Trouble,
+    member_ref,
+    trouble_ref,
+)
+from noderemedy.core.safety import is_heard
+from noderemedy.model.configuration import Threshold
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.healthcheck import Criterion, Sighting
+from noderemedy.model.ids import NODE, Ref
+from noderemedy.model.node import Node
+from noderemedy.model.reasons import RepairNow
+from noderemedy.model.remedy import RemedyRecord
+from noderemedy.model.room import Present, Reader, Room, Stage
+from noderemedy.model.time import Now
+
+
+class NodeView(Struct, frozen=True):
+    """A Node, and the documents that select it, the governing one first."""
+
+    at: Ref
+    node: Node
+    documents: tuple[DocumentFact, ...]
+    sightings: tuple[Sighting, ...] = ()  # as they were stated at the last look
+
+
+class Found(Struct, frozen=True):
+    """A threshold whose condition is there, and for how long."""
+
+    threshold: Threshold
+    age: Age
+    seen: Sighting
+
+
+def decide(view: NodeView, now: Now) -> Decision:
+    governing, *others = view.documents
+    found = tuple(findings(view, governing, now))
+    member = MemberFact(governing.at, tuple(one.at for one in others), not is_heard(view.node))
+    stated = [Fact(member_ref(view.at), member)]
+    chosen = choose(view, found)
+    if chosen is None:
+        return Decision(facts=tuple(stated))
+    is_hurried = view.node.repair_now and not chosen.age.is_over
+    told = tuple(reason for one in found for reason in one.age.reasons)
+    because = (*told, RepairNow()) if is_hurried else told
+    stated.append(Fact(trouble_ref(view.at), trouble(governing, chosen, found, is_hurried)))
+    pending = [one.age.next_look for one in found if not one.age.is_over]
+    looks = [now.until(one) for one in pending if one is not None]
+    return Decision(because=because, wake_at=min(looks, default=None), facts=tuple(stated))
+
+
+def findings(view: NodeView, governing: DocumentFact, now: Now) -> Iterator[Found]:
+    """The thresholds of the governing document whose condition the node shows, in the document's order."""
+    seen = {one.what: one for one in view.sightings}
+    for threshold in governing.document.configuration.thresholds:
+        criteria = tuple(Criterion(threshold.condition, status, threshold.period) for status in threshold.statuses)
+        for sign in of_node(view.node, view.at.name, criteria):
+            known = seen.get(sign.what) or Sighting(sign.what, now.mono, now.wall)
+            yield Found(threshold, age(sign, known, now), known)
+
+
+def choose(view: NodeView, found: tuple[Found, ...]) -> Found | None:
+    """The one whose remedies run already; else the first that is over; else the one whose time is up first."""
+    over = [one for one in found if one.age.is_over]
+    recorded = view.node.remedy.threshold if isinstance(view.node.remedy, RemedyRecord) else ""
+    running = [one for one in found if one.threshold.name == recorded]
+    return next(iter([*running, *over, *sorted(found, key=left)]), None)
+
+
+def left(one: Found) -> int:
+    timeout = one.age.sign.timeout
+    return (timeout.ms if timeout else 0) - one.age.lasted.ms
+
+
+def trouble(governing: DocumentFact, chosen: Found, found: tuple[Found, ...], is_hurried: bool) -> Trouble:
+    return Trouble(
+        document=governing.at,
+        threshold=chosen.threshold.name,
+        since=chosen.age.began,
+        is_over=chosen.age.is_over or is_hurried,
+        because=chosen.age.reasons,
+        sightings=tuple(dict.fromkeys(one.seen for one in found)),
+    )
+
+
+# --- what it sees, and what wakes it -----------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> NodeView | None:
+    entry = reader.read(key)
+    if key.cluster or not isinstance(entry, Present):
+        return None
+    documents = governing(entry.obj, reader)
+    if not documents:
+        return None
+    known = reader.read(trouble_ref(key))
+    return NodeView(key, entry.obj, documents, known.obj.sightings if isinstance(known, Present) else ())
+
+
+def governing(node: Node, reader: Reader) -> tuple[DocumentFact, ...]:
+    """The documents that select this node, oldest first."""
+    entries = [reader.read(ref) for ref in reader.find(ALL_DOCUMENTS, ALL)]
+    labels = dict(node.labels)
+    found = [
+        one.obj
+        for one in entries
+        if isinstance(one, Present) and matches(one.obj.document.configuration.selector, labels)
+    ]
+    return tuple(sorted(found, key=lambda one: (one.document.created.ms if one.document.created else 0, one.at.name)))
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    """A node concerns itself; a document concerns all nodes, which is rare."""
+    if ref.kind == NODE:
+        return () if ref.cluster else (ref,)
+    return reader.find(ALL_NODES, ALL)
+
+
+ROOM = Room(
+    name="threshold",
+    watches=(NODE, DOCUMENT),
+    indexes=facts.INDEXES,
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset(),
+    stage=Stage.VERDICT,
+)

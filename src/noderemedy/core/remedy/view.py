@@ -1,0 +1,147 @@
+"""What the remedy room sees of one Node: its record, its trouble, the document behind it, and its remedy's Job.
+
+The document is the one that the record names, and before there is a record the one that governs. A node without a
+Machine is a target by itself; where there is a Machine, its repair is the Machine's, as for all other rooms.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.core import approvals, claim, freeing, machines
+from noderemedy.core.approvals import Asked
+from noderemedy.core.claim import Claim
+from noderemedy.core.freeing import Workload
+from noderemedy.core.remedy.facts import (
+    BY_DOCUMENT,
+    DocumentFact,
+    PermitFact,
+    RepairFact,
+    Trouble,
+    document_ref,
+    permit_ref,
+    repair_ref,
+    repairs,
+    trouble_ref,
+)
+from noderemedy.model.budget import Granted, Refused, answer
+from noderemedy.model.configuration import Threshold
+from noderemedy.model.ids import CONFIG_MAP, JOB, NODE_FENCE, SYSTEM, Ref
+from noderemedy.model.machine import Machine
+from noderemedy.model.node import Node
+from noderemedy.model.nodefence import PREFIX
+from noderemedy.model.observer import contact_since
+from noderemedy.model.remedy import RemedyRecord
+from noderemedy.model.room import Absent, Entry, Present, Reader
+from noderemedy.model.serving import is_served
+from noderemedy.model.time import Mono
+
+NAME = "remedy"  # of the room that sees this
+
+
+class RemedyView(Struct, frozen=True):
+    """One Node that is in trouble, or whose remedies have begun."""
+
+    at: Ref
+    entry: Present
+    target: Ref  # its Machine; itself where there is none
+    machine: Machine | None = None
+    trouble: Trouble | None = None
+    document: DocumentFact | None = None  # None: it is gone
+    permit: PermitFact | None = None
+    job: Entry = Absent()  # of the record; the NodeFence where the remedy is a fence flow
+    can_fence: bool = True
+    work: Workload | None = None
+    known: RepairFact | None = None  # what was stated at the last look
+    answer: Granted | Refused | None = None
+    claim: Claim | None = None
+    contact_since: Mono | None = None
+    asked: Asked = Asked()  # means nothing where the document asks nobody
+    freed_last: Mono | None = None  # when a pod of this document's nodes was freed last; only where that is limited
+
+    @property
+    def node(self) -> Node:
+        node: Node = self.entry.obj
+        return node
+
+    @property
+    def record(self) -> RemedyRecord | None:
+        return self.node.remedy if isinstance(self.node.remedy, RemedyRecord) else None
+
+    @property
+    def threshold(self) -> Threshold | None:
+        """The one that the record is about; before there is a record the one that is reached."""
+        name = self.record.threshold if self.record else self.trouble.threshold if self.trouble else ""
+        return self.document.document.configuration.threshold(name) if self.document else None
+
+
+def sees(key: Ref, reader: Reader) -> RemedyView | None:
+    entry = reader.read(key)
+    if key.cluster or not isinstance(entry, Present):
+        return None
+    found, known = reader.read(trouble_ref(key)), reader.read(repair_ref(key))
+    trouble: Trouble | None = found.obj if isinstance(found, Present) else None
+    record = entry.obj.remedy
+    if record is None and trouble is None and not is_marked(entry.obj):
+        return None
+    document = document_of(record, trouble, reader)
+    machine_at, machine = machine_of(key, reader)
+    target = machine_at or key
+    needs_approval = document is not None and document.document.needs_approval
+    return RemedyView(
+        at=key,
+        entry=entry,
+        target=target,
+        machine=machine,
+        trouble=trouble,
+        document=document,
+        permit=permit_of(document, reader),
+        job=reader.read(run_by(record)) if isinstance(record, RemedyRecord) and record.job else Absent(),
+        can_fence=is_served(NODE_FENCE, reader),
+        work=freeing.sees(key, entry, reader),
+        known=known.obj if isinstance(known, Present) else None,
+        answer=answer(target, reader),
+        claim=claim.see(NAME, target, key, reader),
+        contact_since=contact_since(reader),
+        asked=approvals.asked(target, machine.uid if machine else entry.obj.uid, reader) if needs_approval else Asked(),
+        freed_last=freed_last(document, reader),
+    )
+
+
+def is_marked(node: Node) -> bool:
+    """Whether it is out of service by us, although somebody took our record off it."""
+    mark = freeing.mark_of(node)
+    return mark is not None and mark.room == NAME
+
+
+def document_of(record: object, trouble: Trouble | None, reader: Reader) -> DocumentFact | None:
+    at = trouble.document if trouble else None
+    if isinstance(record, RemedyRecord):
+        at = Ref("", CONFIG_MAP, SYSTEM, record.document)
+    entry = reader.read(document_ref(at)) if at else Absent()
+    return entry.obj if isinstance(entry, Present) else None
+
+
+def freed_last(document: DocumentFact | None, reader: Reader) -> Mono | None:
+    if document is None or document.document.configuration.policy.pods_per_minute is None:
+        return None
+    entries = [reader.read(ref) for ref in reader.find(BY_DOCUMENT, repairs(document.at))]
+    moments = [one.obj.freed_at for one in entries if isinstance(one, Present) and one.obj.freed_at is not None]
+    return max(moments, default=None)
+
+
+def permit_of(document: DocumentFact | None, reader: Reader) -> PermitFact | None:
+    entry = reader.read(permit_ref(document.at)) if document else Absent()
+    return entry.obj if isinstance(entry, Present) else None
+
+
+def machine_of(node: Ref, reader: Reader) -> tuple[Ref | None, Machine | None]:
+    named_by = machines.at_node(node, reader)
+    entry = reader.read(named_by[0]) if named_by else Absent()
+    return (named_by[0], entry.obj) if isinstance(entry, Present) else (None, None)
+
+
+def run_by(record: RemedyRecord) -> Ref:
+    """The Job of a record, or its NodeFence."""
+    is_fence = record.job.startswith(PREFIX)
+    return Ref("", NODE_FENCE, "", record.job) if is_fence else Ref("", JOB, SYSTEM, record.job)

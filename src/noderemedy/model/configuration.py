@@ -1,0 +1,136 @@
+"""A Configuration of seed 002: which node conditions are tracked, and which remedies follow when they last too long.
+
+Read by `wire/configuration.py` from the key `config.yaml` of a ConfigMap, judged by `core/remedy/`. What could not be
+read is one line of `problems`: such a document does nothing, and the last good one goes on. What can be read and is
+probably not meant is one line of `hints`.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.remedy import PodRemedy
+from noderemedy.model.selector import Selector
+from noderemedy.model.time import MINUTE, Span, Wall
+from noderemedy.model.workload import FreeBy
+
+PERIOD: Span = MINUTE * 5  # how long a remedy without a period of its own has to help
+PROBLEMS_TOLD = 3
+
+
+class EventSign(Struct, frozen=True):
+    """So many events of this reason about a node, within this time."""
+
+    reason: str
+    count: int
+    within: Span
+
+
+class Remedy(Struct, frozen=True):
+    """One step of the chain: a remedy by its name, and how long to wait for recovery after it has ended."""
+
+    name: str
+    period: Span = PERIOD
+    cleans: bool = False  # clean-resource: its success is the administrator's word that the node is safe
+
+
+class Threshold(Struct, frozen=True):
+    """What is tracked, and what follows. Either a condition with statuses and a period, or events."""
+
+    condition: str = ""
+    statuses: tuple[str, ...] = ()
+    period: Span = Span(0)
+    event: EventSign | None = None
+    remedies: tuple[Remedy, ...] = ()
+    recovery: str = ""  # the remedy that runs when the trouble is over; "": none
+
+    @property
+    def name(self) -> str:
+        """By which a record and people know it: it stays the same when periods and remedies change."""
+        return f"event {self.event.reason}" if self.event else f"{self.condition}={'|'.join(self.statuses)}"
+
+
+class FenceRemedy(Struct, frozen=True):
+    """`nodeFence: {}`: the remedy is the fence flow of seed 002."""
+
+
+class Definition(Struct, frozen=True):
+    """One of `remedyConfigs`."""
+
+    name: str
+    how: PodRemedy | FenceRemedy
+
+
+class SkipCondition(Struct, frozen=True):
+    """While a node shows this, no repair of it begins: what is broken is elsewhere."""
+
+    type: str
+    status: str = "True"
+
+
+class Policy(Struct, frozen=True):
+    """When this document starts nothing, whatever its thresholds say."""
+
+    unresponsive_percent: int | None = None  # at this share of its nodes, and from two nodes on
+    skip_conditions: tuple[SkipCondition, ...] = ()
+    one_at_a_time: bool = False
+    pods_per_minute: int | None = None
+
+
+class Alarm(Struct, frozen=True):
+    """So many problems of this condition on one node within this time call a person."""
+
+    condition: str
+    count: int
+    within: Span
+
+
+class ParkAfter(Struct, frozen=True):
+    """A node that was repaired so often within this time is left to a person."""
+
+    count: int
+    within: Span
+
+
+class Configuration(Struct, frozen=True):
+    """One document."""
+
+    selector: Selector = Selector()
+    thresholds: tuple[Threshold, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    policy: Policy = Policy()
+    alarms: tuple[Alarm, ...] = ()
+    park_after: ParkAfter | None = None
+    free_by: FreeBy | None = None  # None: as the node's version of Kubernetes allows
+    problems: tuple[str, ...] = ()  # each names file, line, field and remedy
+    hints: tuple[str, ...] = ()
+
+    @property
+    def is_valid(self) -> bool:
+        return not self.problems
+
+    @property
+    def trouble(self) -> str:
+        """What is wrong, as long as an event may be: the first of the problems, and how many more there are."""
+        more = len(self.problems) - PROBLEMS_TOLD
+        return "; ".join(self.problems[:PROBLEMS_TOLD]) + (f"; and {more} more" if more > 0 else "")
+
+    def threshold(self, name: str) -> Threshold | None:
+        return next((one for one in self.thresholds if one.name == name), None)
+
+    def definition(self, name: str) -> Definition | None:
+        return next((one for one in self.definitions if one.name == name), None)
+
+
+class Document(Struct, frozen=True):
+    """A Configuration, and what its ConfigMap says about it."""
+
+    configuration: Configuration
+    text: str  # as it was written, to be kept when it is good
+    paused: Paused | Malformed | None = None
+    observes_only: bool = False
+    needs_approval: bool = False
+    created: Wall | None = None
+    deleting: bool = False
+    kept_for: str = ""  # of a last good one: the uid of the ConfigMap that it was read from

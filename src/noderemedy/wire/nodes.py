@@ -1,0 +1,78 @@
+"""A Node from what the API sends: the fields that rooms judge by. Called for every event of every node.
+
+What says the same on thousands of nodes is kept once. Our own records are fields of their own, and no annotations: a
+backup must not bring them back.
+"""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from functools import lru_cache
+
+from noderemedy.model.meta import Malformed
+from noderemedy.model.node import Condition, Node, OutOfService, Taint
+from noderemedy.wire import names, shapes
+from noderemedy.wire.remedies import read_record
+from noderemedy.wire.scalars import read_pause, wall
+
+CONDITIONS_KNOWN = 32_768  # each node has four or five, and most of them tell of the same hour
+RECORDS = frozenset({names.OUT_OF_SERVICE_BY, names.REMEDY, names.REMEDIATION_TIMESTAMP, names.REMEDIATION_PODNAME})
+
+
+def node(shape: shapes.NodeShape) -> Node:
+    meta, spec = shape.metadata, shape.spec or shapes.NodeSpec()
+    notes = meta.annotations or {}
+    status = shape.status or shapes.NodeStatus()
+    return Node(
+        uid=meta.uid,
+        boot_id=status.node_info.boot_id if status.node_info else "",
+        provider_id=spec.provider_id,
+        unschedulable=spec.unschedulable,
+        deleting=meta.deletion_timestamp is not None,
+        labels=interned(meta.labels),
+        annotations=pairs(meta.annotations) if RECORDS.isdisjoint(notes) else others(notes),
+        taints=tuple(sorted(Taint(taint.key, taint.effect, taint.value) for taint in spec.taints or ())),
+        conditions=tuple(condition(item) for item in status.conditions or ()),
+        repair_now=names.REPAIR in notes,
+        paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
+        addresses=tuple(one.address for one in status.addresses or ()),
+        remedy=read_record(notes[names.REMEDY]) if names.REMEDY in notes else None,
+        kubelet=sys.intern(status.node_info.kubelet_version) if status.node_info else "",
+        out_of_service=read_mark(notes[names.OUT_OF_SERVICE_BY]) if names.OUT_OF_SERVICE_BY in notes else None,
+    )
+
+
+def read_mark(text: str) -> OutOfService | Malformed:
+    """Room, request, uid and boot id in one line; without a boot id three words."""
+    words = text.split(" ")
+    if len(words) not in (3, 4) or not all(words):
+        return Malformed(f"{names.OUT_OF_SERVICE_BY}: {text[:60]!r}")
+    return OutOfService(*words)
+
+
+def condition(shape: shapes.ConditionShape) -> Condition:
+    return known_condition(shape.type, shape.status, shape.last_transition_time, shape.reason)
+
+
+@lru_cache(maxsize=CONDITIONS_KNOWN)
+def known_condition(kind: str, status: str, since: datetime | None, reason: str) -> Condition:
+    """A condition says the same in a thousand heartbeats: it is made once, and kept once."""
+    moment = wall(since) if since else None
+    return Condition(sys.intern(kind), sys.intern(status), moment, sys.intern(reason))
+
+
+def others(notes: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """The annotations that are not our records."""
+    return pairs({key: value for key, value in notes.items() if key not in RECORDS})
+
+
+def pairs(mapping: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted(mapping.items())) if mapping else ()
+
+
+def interned(labels: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
+    """Most labels are the same on thousands of nodes: each word is kept once."""
+    if not labels:
+        return ()
+    return tuple(sorted(zip(map(sys.intern, labels), map(sys.intern, labels.values()), strict=True)))

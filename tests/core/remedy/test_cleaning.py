@@ -1,0 +1,158 @@
+"""clean-resource: only a remedy that succeeded frees anything, only for the boot that it was ordered for."""
+
+from __future__ import annotations
+
+import pytest
+from tests.core.remedy.scene import Scene, text
+
+from noderemedy.model.ids import CONFIG_MAP, NODE
+from noderemedy.model.remedy import Phase
+
+CLEANS = text(("remedy1: {name: repair, period: 3m}", "remedy1: {name: repair, period: 3m, clean-resource: true}"))
+BY_PODS = CLEANS + "freeBy: pods\n"
+OUT = "node.kubernetes.io/out-of-service"
+
+
+def sick(document: str, pods: int = 3) -> Scene:
+    scene = Scene(document)
+    for number in range(pods):
+        scene.add_pod(f"pod-{number}")
+    scene.falls_sick()
+    scene.wait(61)
+    return scene
+
+
+def taints(scene: Scene) -> list[str]:
+    """Those that say out of service; the API itself taints a node that is not ready."""
+    found = scene.api.get(NODE, "n0", "").get("spec", {}).get("taints", [])
+    return [one["key"] for one in found if one["key"] == OUT]
+
+
+def test_success_frees_by_a_taint() -> None:
+    """The record says so first; then the node is out of service, until it is back."""
+    scene = sick(CLEANS)
+    scene.end_job()
+    tainted = taints(scene)
+    scene.recovers()
+    scene.wait(25)
+
+    assert [OUT] == tainted
+    order = [one for one in scene.done if one in ("CreateJob", "TaintOutOfService", "UntaintOutOfService")]
+    assert ["CreateJob", "TaintOutOfService", "UntaintOutOfService", "CreateJob"] == order
+    assert [] == taints(scene)
+
+
+def test_success_frees_by_pods() -> None:
+    """Where the document says so each pod is removed."""
+    scene = sick(BY_PODS)
+    scene.end_job()
+    scene.wait(20)
+
+    assert [] == scene.pods()
+    record = scene.record()
+    assert record is not None
+    assert (Phase.WAITING, "pods") == (record.phase, record.freed_by)
+
+
+@pytest.mark.parametrize("document", [CLEANS, BY_PODS])
+def test_a_failed_remedy_frees_nothing(document: str) -> None:
+    """Failure is nobody's word."""
+    scene = sick(document)
+    scene.end_job(False)
+    scene.wait(60)
+
+    assert (["pod-0", "pod-1", "pod-2"], []) == (scene.pods(), taints(scene))
+
+
+def test_without_clean_resource_nothing_is_freed() -> None:
+    """A remedy that succeeds is no proof by itself."""
+    scene = sick(text())
+    scene.end_job()
+    scene.wait(60)
+
+    assert (["pod-0", "pod-1", "pod-2"], []) == (scene.pods(), taints(scene))
+
+
+@pytest.mark.parametrize("document", [CLEANS, BY_PODS])
+def test_another_boot_keeps_what_it_has(document: str) -> None:
+    """A node that has booted since the remedy was ordered runs its pods anew: they are not taken from it."""
+    scene = sick(document)
+    scene.set_status(boot="boot-2")
+    scene.end_job()
+    scene.wait(60)
+
+    assert (["pod-0", "pod-1", "pod-2"], []) == (scene.pods(), taints(scene))
+    assert ["RemedyWaits"] == scene.reasons()
+
+
+def test_a_node_that_is_well_again_keeps_what_it_has() -> None:
+    """The trouble was over before the remedy had ended: nothing waits to be freed."""
+    scene = sick(BY_PODS)
+    scene.recovers()
+    scene.end_job()
+    scene.wait(60)
+
+    assert ["pod-0", "pod-1", "pod-2"] == scene.pods()
+
+
+def test_pods_are_freed_at_the_documents_pace() -> None:
+    """podsPerMinute: 12 are freed in a minute, not at once, and all of them in the end."""
+    scene = sick(CLEANS + "policy: {podsPerMinute: 12}\n", pods=18)
+    scene.end_job()
+    counts = []
+    for _ in range(12):
+        scene.wait(10)
+        counts.append(18 - len(scene.pods()))
+
+    assert all(freed <= 2 + 12 * (number + 1) * 10 / 60 for number, freed in enumerate(counts)), counts
+    assert 18 == counts[-1]
+
+
+def test_a_taint_of_somebody_else_stays() -> None:
+    """Who tainted the node before us takes the taint away."""
+    scene = sick(CLEANS)
+    spec = {"taints": [{"key": OUT, "effect": "NoExecute", "value": "somebody"}]}
+    scene.patch(NODE, "n0", {"spec": spec})
+    scene.end_job()
+    scene.wait(20)
+    scene.recovers()
+    scene.wait(20)
+
+    assert [OUT] == taints(scene)
+
+
+def test_people_are_told_on_whose_word() -> None:
+    """The word, what was freed, and that the taint goes: told; the pace is nobody's news."""
+    scene = sick(BY_PODS + "policy: {podsPerMinute: 60}\n", pods=18)
+    scene.end_job()
+    paced = scene.reasons()
+    scene.wait(60)
+
+    assert {"VouchedFor", "WorkloadCleaned"} <= set(scene.told)
+    assert "PodsPaced" not in scene.told
+    assert ["RemedyWaits"] == scene.reasons()
+    assert ["PodsPaced", "VouchedFor"] == paced
+
+
+def test_what_is_kept_is_told() -> None:
+    """Why nothing was freed, too; and a taint of ours waits for the node."""
+    scene = sick(CLEANS)
+    scene.set_status(boot="boot-2")
+    scene.end_job()
+
+    assert "NothingToClean" in scene.told
+
+
+def test_a_taint_outlives_its_document() -> None:
+    """The document goes while the node is out of service: the taint is ours, and goes when the node is heard."""
+    scene = sick(CLEANS)
+    scene.end_job()
+    scene.wait(20)
+    scene.delete(CONFIG_MAP, "workers")
+    scene.wait(600)
+    still = (taints(scene), scene.reasons())
+    scene.recovers()
+    scene.wait(25)
+
+    assert ([OUT], ["TaintTakenBack"]) == still
+    assert ([], {}) == (taints(scene), scene.notes())

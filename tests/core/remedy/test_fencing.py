@@ -1,0 +1,85 @@
+"""`nodeFence: {}`: the remedy asks for a fence flow, waits for it, and leaves the claim to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.core.remedy.scene import POD_OF_REMEDY, Scene, text
+
+from noderemedy.model.ids import LEASE, NODE_FENCE
+from noderemedy.model.remedy import Outcome, Phase
+
+FENCES = text(
+    (f"{{name: repair, podTemplate: {POD_OF_REMEDY}}}", "{name: repair, nodeFence: {}}"),
+)
+NAME = "node-fence-n0"
+
+
+def sick(document: str = FENCES) -> Scene:
+    scene = Scene(document)
+    scene.falls_sick()
+    scene.wait(61)
+    return scene
+
+
+def fences(scene: Scene) -> list[dict[str, Any]]:
+    return list(scene.api.list(NODE_FENCE))
+
+
+def state(scene: Scene, state: str, **more: Any) -> None:
+    scene.patch(NODE_FENCE, NAME, {"status": {"state": state, "step": "power-management", **more}}, "status")
+
+
+def test_a_fence_flow_is_asked_for() -> None:
+    """One NodeFence, that names the node and who asked; no Job, and no claim of ours."""
+    scene = sick()
+    [fence] = fences(scene)
+
+    assert (NAME, "n0") == (fence["metadata"]["name"], fence["spec"]["node"])
+    assert "ConfigMap/node-remedy-system/workers" in fence["metadata"]["annotations"].values()
+    assert ([], []) == (scene.jobs(), scene.api.list(LEASE))
+
+
+def test_a_final_fence_is_a_success() -> None:
+    """Then the period runs, as after any remedy."""
+    scene = sick()
+    state(scene, "final")
+
+    record = scene.record()
+    assert record is not None
+    assert (Phase.WAITING, Outcome.SUCCEEDED) == (record.phase, record.outcome)
+
+
+def test_a_fence_that_gave_up_has_failed() -> None:
+    """The next remedy follows after the period."""
+    scene = sick()
+    state(scene, "error", restarts=3)
+    scene.wait(181)
+
+    assert ["reset"] == scene.ordered()
+
+
+def test_a_fence_of_an_earlier_episode_goes_first() -> None:
+    """One that is final and older than the order is replaced."""
+    scene = Scene(FENCES)
+    meta = {"name": NAME}
+    scene.api.create({"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", "metadata": meta, "spec": {"node": "n0"}})
+    state(scene, "final")
+    old = fences(scene)[0]["metadata"]["uid"]
+    scene.falls_sick()
+    scene.wait(61)
+
+    [fence] = fences(scene)
+    assert old != fence["metadata"]["uid"]
+
+
+def test_without_the_kind_the_remedy_fails() -> None:
+    """A cluster without NodeFence goes on with the next remedy, and says what to install."""
+    scene = Scene(FENCES)
+    scene.engine.unserved(NODE_FENCE, scene.now)
+    scene.falls_sick()
+    scene.wait(61)
+
+    record = scene.record()
+    assert record is not None
+    assert (Phase.WAITING, Outcome.FAILED) == (record.phase, record.outcome)

@@ -1,0 +1,305 @@
+"""Sabotages of documents, thresholds, storm policies and remedies. `tests/test_sabotage_remedy.py` runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.core.remedy import test_chain, test_cleaning, test_documents, test_fencing, test_gates
+from tests.sabotage.running import Sabotage, Test, item_to, set_to
+from tests.wire import test_configuration, test_remedies
+
+from noderemedy.core import freeing
+from noderemedy.core.remedy import (
+    chain,
+    cleaning,
+    documents,
+    fencing,
+    gates,
+    jobs,
+    policies,
+    recovery,
+    remedy,
+    running,
+    thresholds,
+    view,
+)
+from noderemedy.model.decision import Decision
+from noderemedy.model.remedy import JobState, Phase
+from noderemedy.model.time import Span
+from noderemedy.wire import configuration, placedfields, podtemplates, remedies
+from noderemedy.wire import documents as wire_documents
+
+DESCRIBED = remedies.described
+NUMBERS: Iterator[int] = iter(range(10**6))
+ENDED, CLEAN, RUN_BY = chain.ended, cleaning.cleaning, view.run_by
+
+
+def without(gate: Callable[..., Any], *tests: Test) -> Sabotage:
+    """A room that lacks one of its gates."""
+    rest = {name: tuple(one for one in getattr(gates, name) if one is not gate) for name in ("GOING_ON", "BEFORE_TURN")}
+
+    def harm(monkeypatch: pytest.MonkeyPatch) -> None:
+        for name, kept in rest.items():
+            monkeypatch.setattr(gates, name, kept)
+
+    return Sabotage(f"no gate {gate.__name__}", harm, tests)
+
+
+HELD = test_gates.test_what_holds_a_remedy_back
+GATES = (
+    without(gates.nobody_paused_it, HELD, test_gates.test_a_pause_holds_the_next_remedy),
+    without(gates.document_may_act, HELD),
+    without(gates.nobody_removes_it, HELD),
+    without(gates.no_condition_forbids_it, HELD),
+    without(gates.no_storm, test_gates.test_a_share_of_silent_nodes_is_a_storm),
+    without(gates.watched_long_enough, test_gates.test_an_observer_that_has_just_come_waits),
+    without(gates.person_approved, HELD),
+    Sabotage(
+        "everybody has the turn",
+        set_to(gates, "its_turn", lambda view, now: None),
+        (test_gates.test_one_node_at_a_time,),
+    ),
+    Sabotage(
+        "no budget",
+        set_to(gates, "budget_allows", lambda view, now: None),
+        (test_gates.test_the_budget_is_the_stricter_one,),
+    ),
+    Sabotage(
+        "no claim",
+        set_to(gates, "nobody_else_repairs_it", lambda view, now: None),
+        (test_gates.test_the_first_sign_is_the_conditions_own_time,),
+    ),
+    Sabotage(
+        "one silent node is a storm",
+        set_to(policies, "LEAST", 1),
+        (test_gates.test_one_silent_node_is_never_a_storm,),
+    ),
+    Sabotage(
+        "rivals are not looked for",
+        set_to(policies, "rivals_of", lambda at, reader: ()),
+        (test_gates.test_the_oldest_document_governs,),
+    ),
+    Sabotage(
+        "the youngest document governs",
+        set_to(thresholds, "governing", lambda node, reader, old=thresholds.governing: old(node, reader)[::-1]),
+        (test_gates.test_the_oldest_document_governs,),
+    ),
+)
+
+CHAIN = (
+    Sabotage(
+        "the period runs from the order",
+        set_to(chain, "ended", lambda *given: _with_record(ENDED(*given), at=given[1].at)),
+        (test_chain.test_the_period_runs_from_the_end_of_a_remedy,),
+    ),
+    Sabotage(
+        "a Job that is gone is made again",
+        set_to(remedy, "is_seen", lambda view, record: False),
+        (test_chain.test_a_job_that_somebody_deleted_has_failed,),
+    ),
+    Sabotage(
+        "an order never gets old",
+        set_to(running, "ORDERED_FOR", Span.seconds(10**9)),
+        (test_chain.test_an_order_that_nobody_carried_out_is_not_carried_out_late,),
+    ),
+    Sabotage(
+        "nobody asks when a Job should have ended",
+        set_to(running, "MARGIN", Span.seconds(10**9)),
+        (test_chain.test_a_job_without_an_end_calls_a_person,),
+    ),
+    Sabotage(
+        "silence is recovery",
+        set_to(recovery, "UNKNOWN", "nothing"),
+        (test_chain.test_silence_is_no_recovery,),
+    ),
+    Sabotage(
+        "a glimpse is recovery",
+        set_to(recovery, "HEALTHY_DELAY", Span(0)),
+        (test_chain.test_a_remedy_that_helps_is_the_last_one,),
+    ),
+    Sabotage(
+        "exhausted begins anew",
+        item_to(chain.PHASES, Phase.EXHAUSTED, lambda view, record, now: chain.order(view, record, 1, now)),
+        (test_chain.test_when_nothing_helps_a_person_is_called,),
+    ),
+    Sabotage(
+        "undefined remedies end the chain",
+        set_to(
+            jobs,
+            "choose",
+            lambda read, threshold, number, old=jobs.choose: (
+                old(read, threshold, number)
+                if read.definition(threshold.remedies[number - 1].name)
+                else jobs.Choice(number, None, None)
+            ),
+        ),
+        (test_chain.test_a_remedy_that_is_not_defined_is_skipped,),
+    ),
+    Sabotage(
+        "every look makes another Job",
+        set_to(running, "run_by", lambda record: replace(RUN_BY(record), name=f"remedy-{next(NUMBERS)}")),
+        (test_chain.test_a_new_manager_goes_on_where_the_record_is,),
+    ),
+    Sabotage(
+        "the document is not asked for again",
+        set_to(chain, "call_off", lambda view, record: Decision()),
+        (test_chain.test_a_document_that_goes_ends_the_chain,),
+    ),
+)
+
+CLEANING = (
+    Sabotage(
+        "every end cleans",
+        set_to(chain, "ended", lambda *given: _with_record(ENDED(*given), phase=Phase.FREEING)),
+        (test_cleaning.test_without_clean_resource_nothing_is_freed, test_cleaning.test_a_failed_remedy_frees_nothing),
+    ),
+    Sabotage(
+        "the word is for any boot",
+        set_to(
+            chain,
+            "cleaning",
+            lambda view, record, now: CLEAN(view, replace(record, boot_id=view.node.boot_id), now),
+        ),
+        (test_cleaning.test_another_boot_keeps_what_it_has,),
+    ),
+    Sabotage(
+        "the pace is forgotten",
+        set_to(cleaning, "paced", lambda view, step, now: step),
+        (test_cleaning.test_pods_are_freed_at_the_documents_pace,),
+    ),
+    Sabotage(
+        "every taint is ours",
+        set_to(freeing, "mark_of", lambda node, uid="": _Mark() if freeing.is_tainted(node) else None),
+        (test_cleaning.test_a_taint_of_somebody_else_stays,),
+    ),
+    Sabotage(
+        "a taint of ours stays",
+        set_to(chain, "untaint", lambda view: None),
+        (test_cleaning.test_success_frees_by_a_taint,),
+    ),
+    Sabotage(
+        "whoever is well is freed",
+        set_to(recovery, "is_well", lambda node, threshold: False),
+        (test_cleaning.test_a_node_that_is_well_again_keeps_what_it_has,),
+    ),
+)
+
+
+class _Mark:
+    """A mark that says of every taint that it is ours."""
+
+    room = view.NAME
+
+
+def _with_record(decision: Any, **changes: Any) -> Any:
+    [write] = decision.actions
+    return replace(decision, actions=(replace(write, record=replace(write.record, **changes)),))
+
+
+FENCING = (
+    Sabotage(
+        "a former fence is ours",
+        set_to(fencing, "is_former", lambda fence, record: False),
+        (test_fencing.test_a_fence_of_an_earlier_episode_goes_first,),
+    ),
+    Sabotage(
+        "a fence flow is never over",
+        set_to(fencing, "Ended", lambda *given: running.Running(Decision())),
+        (test_fencing.test_a_final_fence_is_a_success, test_fencing.test_without_the_kind_the_remedy_fails),
+    ),
+    Sabotage(
+        "the claim is ours while it runs",
+        set_to(jobs, "is_fence", lambda record: False),
+        (test_fencing.test_a_fence_flow_is_asked_for,),
+    ),
+)
+
+DOCUMENTS = (
+    Sabotage(
+        "the last good one is nobody's",
+        set_to(documents, "kept_at", lambda at: replace(at, name="another")),
+        (
+            test_documents.test_a_good_document_is_stated_and_kept,
+            test_documents.test_the_last_good_one_survives_a_restart,
+        ),
+    ),
+    Sabotage(
+        "broken ones do nothing",
+        set_to(documents, "broken", lambda view: Decision()),
+        (test_documents.test_a_broken_document_keeps_the_last_good_one,),
+    ),
+    Sabotage(
+        "everybody's text is ours to overwrite",
+        set_to(documents, "is_others", lambda kept: False),
+        (test_documents.test_what_is_not_ours_is_not_overwritten,),
+    ),
+    Sabotage(
+        "it is kept at every look",
+        set_to(
+            documents,
+            "keeping",
+            lambda view, old=documents.keeping: old(replace(view, document=replace(view.document, text="another"))),
+        ),
+        (test_documents.test_a_change_counts_at_once_and_is_kept,),
+    ),
+    Sabotage(
+        "every config.yaml is ours",
+        set_to(wire_documents, "is_meant", lambda text: True),
+        (test_documents.test_other_peoples_config_maps_are_not_read,),
+    ),
+)
+
+WIRE = (
+    Sabotage(
+        "any node will do",
+        set_to(remedies, "elsewhere", lambda affinity, node: affinity or {}),
+        (test_chain.test_the_pod_never_runs_on_the_node_that_it_repairs,),
+    ),
+    Sabotage(
+        "the token is not told",
+        set_to(remedies, "described", lambda order, token: {**DESCRIBED(order, token), "TOKEN": ""}),
+        (test_chain.test_the_pod_is_told_about_the_node, test_remedies.test_a_pod_is_told_twice),
+    ),
+    Sabotage(
+        "lines are not known",
+        set_to(placedfields.PlacedFields, "_line", lambda self, path: 1),
+        (
+            test_configuration.test_mistakes_are_told_with_their_place,
+            test_documents.test_a_broken_document_keeps_the_last_good_one,
+        ),
+    ),
+    Sabotage(
+        "unknown fields are skipped",
+        set_to(placedfields.PlacedFields, "known", lambda self, path, item, names: None),
+        (test_configuration.test_mistakes_are_told_with_their_place,),
+    ),
+    Sabotage(
+        "playbooks are fetched",
+        set_to(podtemplates, "no_urls", lambda fields, path, tree: None),
+        (test_configuration.test_mistakes_are_told_with_their_place,),
+    ),
+    Sabotage(
+        "clean-resource as it should be spelt",
+        set_to(configuration, "CLEANS", ("clean-resource",)),
+        (test_configuration.test_the_seeds_example_is_read_as_printed,),
+    ),
+    Sabotage(
+        "keys for everybody",
+        set_to(podtemplates, "of_volume", lambda volume, kind, name: {"name": volume, "secret": {"secretName": name}}),
+        (test_remedies.test_keys_are_mounted_for_their_owner_only,),
+    ),
+    Sabotage(
+        "bombs are unfolded",
+        set_to(configuration, "VALUES_MAX", 10**7),
+        (test_configuration.test_long_and_deep_texts_are_refused,),
+    ),
+    Sabotage(
+        "what is about to complete is complete",
+        set_to(remedies, "ENDS", {"SuccessCriteriaMet": JobState.SUCCEEDED}),
+        (test_remedies.test_how_a_job_stands,),
+    ),
+)
+SABOTAGES = (*GATES, *CHAIN, *CLEANING, *FENCING, *DOCUMENTS, *WIRE)

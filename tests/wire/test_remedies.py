@@ -1,0 +1,221 @@
+"""Remedies on the wire: the record both ways, the Job that is made, how a Job's end is read, and what is kept."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.builders import NODE_AT, RESOURCES, a_node_tree, ago
+
+from noderemedy.model.actions import CreateJob, Guard, KeepDocument, WriteRemedyRecord
+from noderemedy.model.configuration import Configuration, Document
+from noderemedy.model.ids import CONFIG_MAP, JOB, NODE, SYSTEM, ref
+from noderemedy.model.meta import Malformed
+from noderemedy.model.remedy import Job, JobState, Outcome, Phase, PodRemedy, RemedyOrder, RemedyRecord
+from noderemedy.model.time import MINUTE, Span
+from noderemedy.wire.http import Request
+from noderemedy.wire.objects import convert
+from noderemedy.wire.placedfields import PlacedFields
+from noderemedy.wire.podtemplates import read_pod
+from noderemedy.wire.remedies import read_record, record_text
+from noderemedy.wire.requests import render
+
+RECORD = RemedyRecord(
+    "0123456789", "workers", "Ready=False", ago(600), 2, "reset", Phase.RUNNING, ago(60), "boot-1", "j"
+)
+POD: dict[str, Any] = {"spec": {"containers": [{"name": "c", "image": "i", "env": ["keys"], "configmaps": ["m", "n"]}]}}
+
+
+def a_pod(template: dict[str, Any]) -> PodRemedy:
+    """A remedy's pod as it is read from a document."""
+    fields = PlacedFields({}, "config.yaml", {})
+    found = read_pod(fields, "remedyConfigs[0]", {"podTemplate": template})
+    assert found is not None, fields.problems
+    return found
+
+
+def an_order(pod: PodRemedy) -> RemedyOrder:
+    told = ("192.0.2.7", "node.example"), "aws:///zone/i-1", "0123456789", "workers", "Ready=False", "reset", 2
+    return RemedyOrder("worker-0", "node-uid-1", "boot-1", *told, pod, ago(0))
+
+
+def rendered(action: Any) -> Any:
+    request: Request = render(action, 7, RESOURCES)
+    return request.method, request.path, json.loads(request.body)
+
+
+def the_job(template: dict[str, Any] = POD, **limits: Any) -> dict[str, Any]:
+    pod = a_pod(template)
+    made = PodRemedy(pod.template, **limits)
+    method, path, body = rendered(CreateJob(ref(JOB, "remedy-1", SYSTEM), an_order(made)))
+    assert ("POST", f"/apis/batch/v1/namespaces/{SYSTEM}/jobs") == (method, path)
+    return dict(body)
+
+
+def test_a_job_is_bounded() -> None:
+    """In time, in tries, and in how long it is kept; its pod is never restarted in place."""
+    spec = the_job(deadline=MINUTE, retries=3, kept=MINUTE * 60)["spec"]
+
+    assert (60, 3, 3_600) == (spec["activeDeadlineSeconds"], spec["backoffLimit"], spec["ttlSecondsAfterFinished"])
+    assert "Never" == spec["template"]["spec"]["restartPolicy"]
+
+
+def test_the_seeds_short_words_are_written_out() -> None:
+    """env names Secrets, configmaps are mounted; what Kubernetes knows is passed on."""
+    spec = the_job()["spec"]["template"]["spec"]
+    [container] = spec["containers"]
+    mounts = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
+
+    assert [{"secretRef": {"name": "keys"}}] == container["envFrom"]
+    assert [{"name": "m"}, {"name": "n"}] == [one["configMap"] for one in spec["volumes"] if "configMap" in one]
+    assert {"/etc/node-remedy/configmaps/m", "/etc/node-remedy/configmaps/n"} < set(mounts.values())
+    assert set(mounts) == {one["name"] for one in spec["volumes"]}
+
+
+def test_keys_are_mounted_for_their_owner_only() -> None:
+    """SSH refuses keys that others may read."""
+    spec = the_job({"spec": {"containers": [{"name": "c", "image": "i", "secrets": ["ssh"]}]}})["spec"]["template"][
+        "spec"
+    ]
+
+    assert [{"secretName": "ssh", "defaultMode": 0o400}] == [
+        one["secret"] for one in spec["volumes"] if "secret" in one
+    ]
+
+
+def test_a_pod_is_told_twice() -> None:
+    """In its environment, and in annotations that it can read as a file."""
+    template = the_job()["spec"]["template"]
+    told = {one["name"]: one["value"] for one in template["spec"]["containers"][0]["env"]}
+    notes = template["metadata"]["annotations"]
+
+    assert told == {
+        key.removeprefix("node-remedy.dev/").replace("-", "_").upper(): value for key, value in notes.items()
+    }
+    assert ("worker-0", "boot-1", "7", "192.0.2.7,node.example") == (
+        *(told[name] for name in ("NODE_NAME", "NODE_BOOT_ID", "TOKEN")),
+        told["NODE_ADDRESSES"],
+    )
+    assert ["metadata.annotations"] == [
+        item["fieldRef"]["fieldPath"]
+        for one in template["spec"]["volumes"]
+        if "downwardAPI" in one
+        for item in one["downwardAPI"]["items"]
+    ]
+
+
+def test_a_service_account_may_be_named_in_the_old_way() -> None:
+    """`serviceAccount` is `serviceAccountName`."""
+    pod = {"spec": {**POD["spec"], "serviceAccount": "repairer"}}
+
+    assert "repairer" == the_job(pod)["spec"]["template"]["spec"]["serviceAccountName"]
+
+
+def test_the_record_is_one_patch_with_the_seeds_annotations() -> None:
+    """Guarded by uid and version; the Job's name and the time are what the seed wants to see."""
+    method, path, body = rendered(WriteRemedyRecord(NODE_AT, Guard("node-uid-1", "103"), RECORD))
+    notes = body["metadata"]["annotations"]
+
+    assert ("PATCH", "/api/v1/nodes/worker-0") == (method, path)
+    assert {"uid": "node-uid-1", "resourceVersion": "103"} == {
+        key: body["metadata"][key] for key in ("uid", "resourceVersion")
+    }
+    assert ("j", str(RECORD.at)) == (
+        notes["node-remedy.dev/remediation-podname"],
+        notes["node-remedy.dev/remediation-timestamp"],
+    )
+    assert RECORD == read_record(notes["node-remedy.dev/remedy"])
+
+
+def test_without_a_record_nothing_is_left() -> None:
+    """All three annotations go."""
+    _, _, body = rendered(WriteRemedyRecord(NODE_AT, Guard("node-uid-1", "103"), None))
+
+    assert {None} == set(body["metadata"]["annotations"].values())
+    assert 3 == len(body["metadata"]["annotations"])
+
+
+def test_a_node_carries_its_record() -> None:
+    """As it was written; garbage is garbage, not absent."""
+    good, bad = record_text(RECORD), '{"episode": 1}'
+    nodes = [convert(NODE, a_node_tree(annotations={"node-remedy.dev/remedy": text})).obj for text in (good, bad)]
+
+    assert RECORD == nodes[0].remedy
+    assert isinstance(nodes[1].remedy, Malformed)
+    assert convert(NODE, a_node_tree()).obj.remedy is None
+
+
+@settings(max_examples=50)
+@given(
+    st.builds(
+        RemedyRecord,
+        st.text(max_size=8),
+        st.text(max_size=8),
+        st.text(max_size=8),
+        st.just(ago(100)),
+        st.integers(0, 9),
+        st.text(max_size=8),
+        st.sampled_from(Phase),
+        st.just(ago(50)),
+        st.text(max_size=8),
+        st.text(max_size=8),
+        st.none() | st.sampled_from(Outcome),
+        st.sampled_from(["", "taint", "pods"]),
+    )
+)
+def test_every_record_comes_back(record: RemedyRecord) -> None:
+    """What is written is what is read."""
+    assert record == read_record(record_text(record))
+
+
+CONDITIONS = [
+    ([], Job("job-uid")),
+    ([{"type": "Complete", "status": "True"}], Job("job-uid", JobState.SUCCEEDED)),
+    ([{"type": "Complete", "status": "False"}], Job("job-uid")),
+    ([{"type": "SuccessCriteriaMet", "status": "True"}], Job("job-uid")),
+    (
+        [{"type": "Failed", "status": "True", "reason": "DeadlineExceeded", "message": "too long"}],
+        Job("job-uid", JobState.FAILED, "DeadlineExceeded: too long"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("conditions", "job"), CONDITIONS)
+def test_how_a_job_stands(conditions: list[dict[str, str]], job: Job) -> None:
+    """Only Complete and Failed are ends; whatever comes before them is not."""
+    meta = {"name": "j", "namespace": SYSTEM, "uid": "job-uid"}
+
+    assert job == convert(JOB, {"metadata": meta, "status": {"conditions": conditions}}).obj
+
+
+@pytest.mark.parametrize("guard", [None, Guard("uid-9", "3")])
+def test_a_good_document_is_kept_beside_its_owner(guard: Guard | None) -> None:
+    """Created, or patched with its guard; owned by the ConfigMap that it was read from."""
+    document = Document(Configuration(), "the text")
+    at = ref(CONFIG_MAP, "last-good-workers", SYSTEM)
+    method, path, body = rendered(KeepDocument(at, guard, "workers", "uid-1", document))
+
+    assert ("POST" if guard is None else "PATCH") == method
+    assert path.endswith("/configmaps" if guard is None else "/configmaps/last-good-workers")
+    assert ({"config.yaml": "the text"}, ["uid-1"]) == (
+        body["data"],
+        [one["uid"] for one in body["metadata"]["ownerReferences"]],
+    )
+    assert (guard is not None) == (body["metadata"].get("resourceVersion") == "3")
+
+
+def test_limits_have_defaults() -> None:
+    """Ten minutes, one more try, a day of logs."""
+    found = a_pod(POD)
+
+    assert (MINUTE * 10, 1, Span.seconds(86_400)) == (found.deadline, found.retries, found.kept)
+
+
+def test_our_records_are_no_annotations_of_the_node() -> None:
+    """A backup of the node, or somebody who restores one, must not bring them back."""
+    notes = {"node-remedy.dev/remedy": record_text(RECORD), "node-remedy.dev/remediation-podname": "j", "mine": "1"}
+
+    assert (("mine", "1"),) == convert(NODE, a_node_tree(annotations=notes)).obj.annotations
