@@ -26,8 +26,6 @@ from noderemedy.sim.weather import Fate, Stream
 
 CORE = Path(inspect.getfile(safety)).parent
 FIRST, MOST = 101, 24  # how many seeds it may take
-# Actions that need what the simulated worlds do not have: an overflow of hundreds of Incidents.
-NOT_IN_DAYS = {"DropIncident"}
 CHECKERS = {
     *("P1", "S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S13", "S14", "S15", "S17", "S18"),
     *("L1", "L2", "L4", "L6", "L7", "L8", "L9", "E1", "E2"),
@@ -56,8 +54,8 @@ GATES_ELSEWHERE = {
 
 
 def may_do() -> set[str]:
-    """What some room may do, but for what these worlds cannot ask for."""
-    return {kind.__name__ for room in ROOMS for kind in room.may} - NOT_IN_DAYS
+    """What some room may do."""
+    return {kind.__name__ for room in ROOMS for kind in room.may}
 
 
 def planned() -> set[str]:

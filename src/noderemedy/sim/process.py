@@ -62,6 +62,7 @@ class Process:
         self.is_alive = False
         self.is_paused = False
         self.always_leads = False  # fault 22: a process that believes it leads, whatever the lease says
+        self.rooms = ROOMS
         self.resources = served(cluster)
         self._inbox: list[Callable[[], None]] = []  # what came during a pause
         self._wake: Appointment | None = None
@@ -75,7 +76,7 @@ class Process:
         self.is_alive = True
         self.is_paused = False
         self._inbox = []
-        self.engine = Engine(ROOMS, trace=self.trace)
+        self.engine = Engine(self.rooms, trace=self.trace)
         self.remotes = Remotes(self)
         identity = f"{self.name}-{self.lives}"
         self.candidate = Candidate(Leadership(identity, ELECTION), self)

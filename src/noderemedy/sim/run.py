@@ -19,6 +19,7 @@ from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
 from noderemedy.sim.resuming import Resuming
+from noderemedy.sim.shelves import rooms_of
 from noderemedy.sim.switches import Switches
 from noderemedy.sim.troubles import MINUTE_MS, Troubles
 from noderemedy.sim.weather import CALM, ROUGH, Weather
@@ -77,6 +78,7 @@ def simulate(
     conduct = Conduct(checkers, processes)
     Resuming(budgeting, processes)
     for process in processes:
+        process.rooms = rooms_of(seed)
         process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)
     troubles = Troubles(cluster, processes, chance.getrandbits(64))

@@ -34,7 +34,7 @@ from noderemedy.wire.http import Request
 from noderemedy.wire.objects import convert
 from noderemedy.wire.requests import render
 
-ROOMS = (specs.ROOM, verdicts.ROOM, checks.ROOM, diary.ROOM, records.ROOM, shelf.ROOM)
+ROOMS = (specs.ROOM, verdicts.ROOM, checks.ROOM, diary.ROOM, records.ROOM)
 CHECK_AT = ref(HEALTH_CHECK, "workers", MACHINE_AT.namespace)
 CRITERIA = tuple(Criterion("Ready", status, Span.seconds(300)) for status in ("Unknown", "False"))
 WORKERS = Selector(match_labels=(("role", "worker"),))
@@ -52,8 +52,9 @@ def sick(node: Node, since: Wall, status: str = "Unknown") -> Node:
 class Scene:
     """One machine with host and node, judged by one check, and whatever a test makes of them."""
 
-    def __init__(self, *, is_served: bool = True, check: HealthCheck | None = None) -> None:
+    def __init__(self, *, is_served: bool = True, check: HealthCheck | None = None, kept: int = shelf.IN_ALL) -> None:
         self.now: Now = NOW
+        self.rooms = (*ROOMS, shelf.keeping(kept))
         self.api = ApiServer(wall=lambda: self.now.wall, chance=random.Random(1))
         self.writes: list[Request] = []
         for tree in crds.ours():
@@ -69,8 +70,8 @@ class Scene:
 
     def start(self) -> None:
         """A manager starts: it knows what the API says, and nothing else."""
-        self.engine = Engine(ROOMS)
-        for kind in watched(ROOMS):
+        self.engine = Engine(self.rooms)
+        for kind in watched(self.rooms):
             if kind == INCIDENT and not self.is_served:
                 self.engine.unserved(kind, self.now)
                 continue

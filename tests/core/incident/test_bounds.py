@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from tests.builders import MACHINE_AT, NODE_AT, NOW
 from tests.core.incident.scene import Scene
 
@@ -52,10 +51,9 @@ def test_a_target_keeps_its_last_ten() -> None:
     assert records.PER_TARGET == len(scene.incidents())
 
 
-def test_a_thousand_are_kept_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beyond that the oldest of those that are over go, whoever they are about; open ones stay."""
-    monkeypatch.setattr(shelf, "IN_ALL", 30)
-    scene = Scene()
+def test_a_full_shelf_lets_the_oldest_go() -> None:
+    """Of those that are over, whoever they are about; open ones stay."""
+    scene = Scene(kept=30)
     scene.falls_sick()
     for number in range(1, 61):
         stored(scene, number, MACHINE_AT if number == 2 else others(number), is_open=number == 2)
@@ -84,8 +82,8 @@ def test_too_few_to_drop_are_left_alone() -> None:
         (ref(INCIDENT, f"i-{number}", SYSTEM), Present(an_incident(number), "1", NOW.mono)) for number in range(3)
     ]
 
-    assert 2 == len(shelf.decide(shelf.ShelfView(tuple(held[:2]), 5), NOW).actions)
-    assert () == shelf.decide(shelf.ShelfView((), 5), NOW).actions
+    assert 2 == len(shelf.decide(shelf.ShelfView(tuple(held[:2]), 5, 3), NOW).actions)
+    assert () == shelf.decide(shelf.ShelfView((), 5, 3), NOW).actions
 
 
 def an_incident(number: int) -> Incident:

@@ -6,6 +6,7 @@ Open ones are never dropped: there is at most one per target. How many one targe
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -29,21 +30,22 @@ class ShelfView(Struct, frozen=True):
 
     closed: tuple[tuple[Ref, Present], ...]
     surplus: int
+    limit: int
 
 
 def decide(view: ShelfView, now: Now) -> Decision:
     oldest = sorted(view.closed, key=lambda one: (one[1].obj.found.detected, one[0].name))
     going = oldest[: min(view.surplus, AT_ONCE)]
     drops = tuple(DropIncident(ref, Guard(entry.obj.uid)) for ref, entry in going)
-    return Decision(drops, (IncidentsOverflow(IN_ALL),))
+    return Decision(drops, (IncidentsOverflow(view.limit),))
 
 
-def sees(key: Ref, reader: Reader) -> ShelfView | None:
-    surplus = reader.tally(KEPT, "all") - IN_ALL
+def sees(key: Ref, reader: Reader, limit: int) -> ShelfView | None:
+    surplus = reader.tally(KEPT, "all") - limit
     if surplus <= 0:
         return None
     entries = [(ref, reader.read(ref)) for ref in reader.find(KEPT, "closed")]
-    return ShelfView(tuple((ref, one) for ref, one in entries if isinstance(one, Present)), surplus)
+    return ShelfView(tuple((ref, one) for ref, one in entries if isinstance(one, Present)), surplus, limit)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
@@ -54,12 +56,17 @@ def _kept(ref: Ref, incident: Incident) -> tuple[str, ...]:
     return ("all",) if incident.is_open else ("all", "closed")
 
 
-ROOM = Room(
-    name="incident-shelf",
-    watches=(INCIDENT,),
-    indexes=(Index(KEPT, INCIDENT, _kept),),
-    wakes=wakes,
-    sees=sees,
-    decide=decide,
-    may=frozenset({DropIncident}),
-)
+def keeping(limit: int) -> Room:
+    """The room for so many. Simulated histories are short, and have to meet a full shelf, too."""
+    return Room(
+        name="incident-shelf",
+        watches=(INCIDENT,),
+        indexes=(Index(KEPT, INCIDENT, _kept),),
+        wakes=wakes,
+        sees=partial(sees, limit=limit),
+        decide=decide,
+        may=frozenset({DropIncident}),
+    )
+
+
+ROOM = keeping(IN_ALL)
