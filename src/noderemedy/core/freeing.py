@@ -126,16 +126,18 @@ def taint(work: Workload, room: str, owner: Ref, uid: str, proof: Proof) -> Step
 
 def after_taint(work: Workload, now: Now) -> Step:
     """Wait until Kubernetes has removed what holds a volume: no proof is needed to look on."""
-    if asked := ask(work, now):
+    if asked := ask(work.pods, ListPods(work.node_at), now):
         return asked
-    pods = [pod for _, pod in pods_of(work) if pod.has_volumes and not pod.stays]
-    volumes = volumes_of(work)
-    return waits(work, now) if pods or volumes else DONE
+    if any(pod.has_volumes and not pod.stays for _, pod in pods_of(work)):
+        return waits(work, now)
+    if asked := ask(work.volumes, ListVolumes(work.node_at), now):
+        return asked
+    return waits(work, now) if volumes_of(work) else DONE
 
 
 def by_pods(work: Workload, proof: Proof, now: Now) -> Step:
     """Remove every pod, then every attachment, each by its uid. Those with a finalizer are waited for."""
-    if asked := ask(work, now):
+    if asked := ask(work.pods, ListPods(work.node_at), now):
         return asked
     why = (FreeingWorkload(work.node_at.name, FreeBy.PODS.value),)
     pods = [(at, pod) for at, pod in pods_of(work) if not pod.stays]
@@ -148,6 +150,8 @@ def by_pods(work: Workload, proof: Proof, now: Now) -> Step:
         return Step((*deletions, ListPods(work.node_at)), why, facts=found.facts)
     if pods:
         return waits(work, now)
+    if asked := ask(work.volumes, ListVolumes(work.node_at), now):
+        return asked
     volumes = volumes_of(work)
     if leaving := [one for one in volumes if not one[1].deleting][:AT_ONCE]:
         detached = tuple(DetachVolume(at, Guard(one.uid), proof.subject, proof) for at, one in leaving)
@@ -155,14 +159,9 @@ def by_pods(work: Workload, proof: Proof, now: Now) -> Step:
     return waits(work, now) if volumes else DONE
 
 
-def ask(work: Workload, now: Now) -> Step | None:
-    """Read live what was not read just now."""
-    wanted: list[Action] = []
-    if not _is_fresh(work.pods, now):
-        wanted.append(ListPods(work.node_at))
-    if not _is_fresh(work.volumes, now):
-        wanted.append(ListVolumes(work.node_at))
-    return Step(tuple(wanted), (ListingWorkload(work.node_at.name),)) if wanted else None
+def ask(listed: Entry, reading: ListPods | ListVolumes, now: Now) -> Step | None:
+    """Read live what was not read just now. Volumes are of interest only when the pods are gone."""
+    return None if _is_fresh(listed, now) else Step((reading,), (ListingWorkload(reading.ref.name),))
 
 
 def waits(work: Workload, now: Now) -> Step:

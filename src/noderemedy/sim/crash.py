@@ -223,7 +223,7 @@ def recalled(cluster: Cluster) -> None:
 def given_up(cluster: Cluster) -> None:
     """A server that never boots again: after the retries its owner is asked, and nobody answers."""
     cluster.servers["worker-2"].is_broken = True
-    cluster.remediate("worker-2", deleteAfterRetries=1, powerOnTimeoutSeconds=120)
+    cluster.remediate("worker-2", deleteAfterRetries=1, powerOnTimeoutSeconds=60)
     cluster.agenda.after(STORY_MS - 8 * MINUTE_MS, lambda: repaired(cluster, "worker-2"))
 
 

@@ -409,7 +409,7 @@ def test_a_target_that_flaps_goes_on_with_its_record() -> None:
     scene.falls_sick()
     scene.wait(120)
 
-    assert ["verdict healthy", "verdict waiting"] == scene.told()
+    assert ["verdict healthy", "verdict waiting"] == scene.noted()
     assert scene.incident().is_open
 
 

@@ -181,12 +181,12 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
     ),
     "freeing by taint: then the lists": (
         {"remediation": chosen(FreeBy.TAINT), "host": a_held_host(), "node": TAINTED},
-        ["ListPods", "ListVolumes"],
+        ["ListPods"],
         ["ListingWorkload"],
     ),
     "freeing by pods: the lists first": (
         {"remediation": chosen(FreeBy.PODS), "host": a_held_host()},
-        ["ListPods", "ListVolumes"],
+        ["ListPods"],
         ["ListingWorkload"],
     ),
     "freeing by node: the backup first": (

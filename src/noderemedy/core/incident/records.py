@@ -106,13 +106,14 @@ def write_at(view: RecordView, incident: Incident, now: Now) -> Mono:
     if record.ending is not None or view.is_awaited:
         return now.mono
     fresh = record.steps[len(incident.record.steps) :]
-    apart = view.stored.changed_at + (APART if not fresh or any(is_news(step) for step in fresh) else LAZILY)
+    apart = view.stored.changed_at + (APART if any(is_news(step) for step in fresh) else LAZILY)
     return max(apart, now.until(fresh[0].at) + SETTLES) if fresh else apart
 
 
 def is_news(step: Step) -> bool:
     """Something was done, decided or answered; what is over, or was merely seen, goes along with the next write."""
-    return bool(step.value) and (step.what in EFFECTS or step.what in ("verdict", "approval"))
+    is_done = step.what in EFFECTS or step.what == "approval"
+    return (is_done and bool(step.value)) or (step.what, step.value) == ("verdict", "unhealthy")
 
 
 # --- pods --------------------------------------------------------------------------------------------------------
