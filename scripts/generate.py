@@ -71,6 +71,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "ForgetReplacement": (Need(CLUSTER_API, "machines", ("patch", "remediate")),),
     "CordonNode": (Need("", "nodes", ("patch",)),),
     "UncordonNode": (Need("", "nodes", ("patch",)),),
+    "PublishNodeCondition": (Need("", "nodes/status", ("patch",)),),
     "CreateMachine": (Need(CLUSTER_API, "machines", ("create", "remediate")),),
     "WriteMachineConditions": (Need(CLUSTER_API, "machines/status", ("patch",)),),
     "MarkMachine": on_machines("patch", "remediate"),

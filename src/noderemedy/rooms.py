@@ -8,7 +8,7 @@ from noderemedy.core.budget import room as budget
 from noderemedy.core.budget import spec as budget_spec
 from noderemedy.core.budget import status as budget_status
 from noderemedy.core.fencing import configs as fence_configs
-from noderemedy.core.fencing import describing, fence
+from noderemedy.core.fencing import describing, drilling, fence
 from noderemedy.core.fencing import plan as fence_plan
 from noderemedy.core.fencing import request as fence_request
 from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
@@ -41,6 +41,7 @@ ROOMS: tuple[Room, ...] = (
     thresholds.ROOM,
     policies.ROOM,
     remedy.ROOM,
+    drilling.ROOM,
     health.ROOM,
     budget.ROOM,
     diary.ROOM,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
-from tests.core.fencing import test_forms, test_plan, test_refusals
+from tests.core.fencing import test_drilling, test_drills, test_forms, test_plan, test_refusals
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_fenceagent, test_fenceconfig, test_properties, test_selectortext
 
@@ -16,6 +16,8 @@ from noderemedy.core.fencing import (
     describing,
     documents,
     drafting,
+    drilling,
+    drills,
     forms,
     merging,
     placeholders,
@@ -28,7 +30,7 @@ from noderemedy.model.agent import AgentDescription
 from noderemedy.model.fenceplan import Scope, Step
 from noderemedy.model.run import Deed
 from noderemedy.model.selector import Selector
-from noderemedy.model.time import Span
+from noderemedy.model.time import Span, Wall
 from noderemedy.wire import fenceagent, fenceconfig, properties, selectortext
 
 MERGE, FILL = merging.merge, placeholders.fill
@@ -264,4 +266,46 @@ FORMS = (
         (test_forms.test_what_is_required_comes_first_and_secrets_are_references,),
     ),
 )
-SABOTAGES = (*READING, *PLANNING, *FORMS)
+DRILLS = (
+    Sabotage(
+        "every device is this node's",
+        set_to(drills, "another_device", lambda *_: ""),
+        (test_drills.test_an_answer_is_judged,),
+    ),
+    Sabotage(
+        "power says nothing",
+        set_to(drills, "is_ready", lambda node: False),
+        (test_drills.test_an_answer_is_judged, test_drilling.test_the_time_of_a_change_is_that_of_its_status),
+    ),
+    Sabotage(
+        "one byte order",
+        set_to(drills, "forms_of", lambda identity: frozenset({identity.lower()})),
+        (test_drills.test_an_answer_is_judged, test_drills.test_a_uuid_is_the_same_however_it_is_written),
+    ),
+    Sabotage(
+        "a drill has one name for ever",
+        set_to(drills, "run_name", lambda method, node, due: f"drill-{method.name}"),
+        (test_drills.test_a_drill_only_asks, test_drilling.test_every_device_is_asked_and_the_node_says_so),
+    ),
+    Sabotage(
+        "all drills at once",
+        set_to(drilling, "is_in_time", lambda view, due, now: True),
+        (test_drilling.test_what_was_due_before_we_looked_is_left_to_the_next_drill,),
+    ),
+    Sabotage(
+        "no spread",
+        set_to(drilling, "last_due", lambda uid, period, now: Wall(now.ms - now.ms % period.ms)),
+        (test_drilling.test_what_was_due_before_we_looked_is_left_to_the_next_drill,),
+    ),
+    Sabotage(
+        "a fenced node is drilled",
+        set_to(documents, "fence_of", lambda key, reader: None),
+        (test_drilling.test_nobody_drills_who_was_not_told_to,),
+    ),
+    Sabotage(
+        "a run concerns nobody",
+        set_to(drilling, "BY_RUN", "nothing"),
+        (test_drilling.test_a_device_that_is_still_being_asked_is_waited_for,),
+    ),
+)
+SABOTAGES = (*READING, *PLANNING, *FORMS, *DRILLS)

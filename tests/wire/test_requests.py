@@ -55,6 +55,7 @@ from noderemedy.model.actions import (
     OpenIncident,
     PublishBudgetStatus,
     PublishCheckStatus,
+    PublishNodeCondition,
     RecordReplacement,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
@@ -479,7 +480,7 @@ def test_an_agent_is_not_asked_through_the_api() -> None:
 def test_every_action_is_rendered() -> None:
     """No action exists without golden bytes."""
     elsewhere = {ListPods, ListStorage, OpenIncident, WriteIncident, DropIncident}  # test_pods.py, test_incidents.py
-    elsewhere |= {KeepDocument, WriteRemedyRecord, CreateJob}  # test_remedies.py
+    elsewhere |= {PublishNodeCondition, KeepDocument, WriteRemedyRecord, CreateJob}  # test_remedies.py
     processes = {StartRun, DescribeAgent}  # no requests: manager/runs.py, drivers/fence
 
     golden = [*GOLDEN, *REMEDIATION_GOLDEN, *FENCE_GOLDEN]

@@ -36,6 +36,7 @@ COMMANDS: dict[str, Lazy] = {
     "explain": Lazy("noderemedy.cli.explain", "Why is nothing done for a node, what comes next, and when."),
     "history": Lazy("noderemedy.cli.history", "What happened to nodes, and what was done about it."),
     "agents": Lazy("noderemedy.cli.agents", "Which fence agents are installed, what they take, and forms to fill."),
+    "drill": Lazy("noderemedy.cli.drill", "Ask every fence device for its status; switch nothing."),
     "manager": Lazy("noderemedy.cli.manager", "Run the manager: repair nodes until it is stopped."),
     "stop": Lazy("noderemedy.cli.fencing", "Stop the fence of a node; power comes back."),
     "release": Lazy("noderemedy.cli.fencing", "Release a node: undo its fence."),

@@ -17,6 +17,9 @@ from noderemedy.drivers.kube.config import load
 from noderemedy.manager.program import LOG, run
 from noderemedy.manager.settings import NAMESPACE, REMEDY_IMAGE, Agents, Settings
 from noderemedy.model.errors import Theirs
+from noderemedy.model.meta import Malformed
+from noderemedy.model.time import MINUTE, Span
+from noderemedy.wire.scalars import read_duration
 
 NAMESPACE_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 LEVELS = ("debug", "info", "warning", "error")
@@ -27,6 +30,18 @@ def namespace_name(ctx: click.Context, param: click.Parameter, value: str) -> st
     if not NAMESPACE_NAME.fullmatch(value):
         raise click.BadParameter(f"{value!r} is no name of a namespace; use letters a-z, digits and -", ctx, param)
     return value
+
+
+def period(ctx: click.Context, param: click.Parameter, value: str | None) -> Span | None:
+    """A duration like 24h, and not less than a minute: devices have other things to do."""
+    if value is None:
+        return None
+    found = read_duration(value)
+    if isinstance(found, Malformed):
+        raise click.BadParameter(found.problem, ctx, param)
+    if found < MINUTE:
+        raise click.BadParameter(f"{value!r} is shorter than a minute; write a time like 24h", ctx, param)
+    return found
 
 
 @click.command()
@@ -51,6 +66,9 @@ def namespace_name(ctx: click.Context, param: click.Parameter, value: str) -> st
 )
 @click.option("--agents-path", default="", help="Folders with fence agents, separated by colons, before those of PATH.")
 @click.option("--remedy-image", default=REMEDY_IMAGE, show_default=True, help="The image of Jobs: deploy/remedy-image.")
+@click.option(
+    "--drill-every", callback=period, help="Ask the fence devices of every node so often, like 24h; not: never."
+)
 @click.option("--identity", default="", help="The name in the lease; made up if not given, new for every process.")
 @click.option("--log-level", type=click.Choice(LEVELS), default="info", show_default=True)
 def manager(
@@ -63,6 +81,7 @@ def manager(
     agents: str,
     agents_path: str,
     remedy_image: str,
+    drill_every: Span | None,
     identity: str,
     log_level: str,
 ) -> int:
@@ -81,6 +100,7 @@ def manager(
         agents=Agents(agents),
         agents_path=agents_path,
         remedy_image=remedy_image,
+        drill_every=drill_every,
     )
     logs.set_up(log_level)
     return asyncio.run(until_signalled(settings))

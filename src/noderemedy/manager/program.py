@@ -38,9 +38,10 @@ from noderemedy.manager.runbook import RunBook
 from noderemedy.manager.runs import Runs
 from noderemedy.manager.settings import LEASE_NAME, Agents, Ended, Led, Listening, Observer, Settings, nobody
 from noderemedy.manager.sink import EngineSink
+from noderemedy.model.drill import SCHEDULE_AT, DrillSchedule
 from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import CLUSTER
-from noderemedy.model.outcome import Effect, Outcome, Unknown
+from noderemedy.model.outcome import Effect, Outcome, Seen, Unknown
 from noderemedy.rooms import ROOMS, watched
 
 LOG = Log("noderemedy.manager")
@@ -70,6 +71,9 @@ class Manager:
         self._wake = asyncio.Event()
         self._metrics = Metrics()
         self._engine = Engine(ROOMS, is_dry=settings.is_dry)
+        if settings.drill_every is not None:
+            schedule = DrillSchedule(settings.drill_every)
+            self._engine.seen(Seen(SCHEDULE_AT, "", "", schedule), self._clock.now())
         self._sink = EngineSink(self._engine, watched(), self._clock, LOG, self._wake.set)
         self._leadership = None if settings.is_dry else Leadership(settings.identity, settings.rules)
         self._licence = Licence(self._leadership)

@@ -13,18 +13,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from noderemedy.core.fencing import results, staleness
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.fence import verify
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent
-from noderemedy.manager.runbook import RunBook
 from noderemedy.model.ids import NODE, NODE_FENCE, SYSTEM, Kind
 from noderemedy.model.outcome import Done, Outcome
 from noderemedy.model.run import Deed, Order, Result
-from noderemedy.model.time import Span
+from noderemedy.model.time import Mono, Span
 from noderemedy.wire import fenceanswer
 from noderemedy.wire.answers import status_of
 from noderemedy.wire.http import Request, Resource
@@ -43,11 +42,21 @@ class Unsure(Exception):
     """What has to be known before anything is sent cannot be read."""
 
 
+class Book(Protocol):
+    """Who is told of runs: the manager's RunBook, or somebody who waits for one answer."""
+
+    def knows(self, id: str) -> bool: ...
+
+    def began(self, order: Order, begun: Mono | None) -> object: ...
+
+    def ended(self, order: Order, result: Result) -> None: ...
+
+
 class Runs:
     """The orders that this manager carries out itself."""
 
     def __init__(
-        self, client: KubeClient, book: RunBook, clock: Clock, hand: verify.Hand, refusal: Callable[[int], str]
+        self, client: KubeClient, book: Book, clock: Clock, hand: verify.Hand, refusal: Callable[[int], str]
     ) -> None:
         self._client = client
         self._book = book

@@ -19,7 +19,7 @@ from noderemedy.model.ids import Ref
 from noderemedy.model.incident import Detection, Record
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.machineconditions import Conditions
-from noderemedy.model.node import NodeBackup, OutOfService, Taint
+from noderemedy.model.node import Condition, NodeBackup, OutOfService, Taint
 from noderemedy.model.nodefence import FenceSpec, FenceStatus
 from noderemedy.model.proof import Proof, StorageFenced, Subject
 from noderemedy.model.remediation import Progress
@@ -319,6 +319,15 @@ class UncordonNode(Struct, frozen=True):
     guard: Guard
 
 
+class PublishNodeCondition(Struct, frozen=True):
+    """Tell one condition of ours on a Node; those of others are not touched."""
+
+    ref: Ref
+    guard: Guard
+    condition: Condition
+    message: str
+
+
 class CreateMachine(Struct, frozen=True):
     """Make the successor of a Machine. Its name is the record's: a second one cannot come of it."""
 
@@ -475,6 +484,7 @@ Action = (
     | ForgetReplacement
     | CordonNode
     | UncordonNode
+    | PublishNodeCondition
     | CreateMachine
     | WriteMachineConditions
     | CreateRequest

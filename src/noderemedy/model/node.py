@@ -50,6 +50,7 @@ class Node(Struct, frozen=True):
     repair_now: bool = False  # node-remedy.dev/repair
     paused: Paused | Malformed | None = None
     kubelet: str = ""  # its version; the server is never older
+    system_uuid: str = ""  # of the machine, as its firmware tells it
     out_of_service: OutOfService | Malformed | None = None  # node-remedy.dev/out-of-service-by
     addresses: tuple[str, ...] = ()
     remedy: RemedyRecord | Malformed | None = None  # how far its remedies are: our record on it

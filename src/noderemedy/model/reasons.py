@@ -1558,6 +1558,37 @@ class AgentDescribed(Reason, frozen=True):
         return f"{self.agent}: {self.problem}" if self.problem else f"{self.agent} has described itself"
 
 
+class Drilling(Reason, frozen=True):
+    """A device of a node is asked for its status, to see that fencing would work."""
+
+    quiet: ClassVar[bool] = True
+    method: str
+
+    def note(self) -> str:
+        return f"drill: asking the device of method {self.method}"
+
+
+class FencingWasReady(Reason, frozen=True):
+    """Every device of a node answered in its last drill."""
+
+    quiet: ClassVar[bool] = True
+    devices: int
+
+    def note(self) -> str:
+        return f"all {self.devices} devices answered in the last drill"
+
+
+class FencingNotReady(Reason, frozen=True):
+    """A drill found that a node could not be fenced, or that the wrong one would be."""
+
+    alert: ClassVar[bool] = True
+    word: str
+    problem: str
+
+    def note(self) -> str:
+        return f"fencing would not work ({self.word}): {self.problem}"
+
+
 class BudgetInvalid(Reason, frozen=True):
     """The RemediationBudget cannot be understood: a limit that somebody wanted must not turn into none."""
 

@@ -39,6 +39,7 @@ def node(shape: shapes.NodeShape) -> Node:
         addresses=tuple(one.address for one in status.addresses or ()),
         remedy=read_record(notes[names.REMEDY]) if names.REMEDY in notes else None,
         kubelet=sys.intern(status.node_info.kubelet_version) if status.node_info else "",
+        system_uuid=status.node_info.system_uuid if status.node_info else "",
         out_of_service=read_mark(notes[names.OUT_OF_SERVICE_BY]) if names.OUT_OF_SERVICE_BY in notes else None,
     )
 

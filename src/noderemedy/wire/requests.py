@@ -45,6 +45,7 @@ from noderemedy.model.actions import (
     PublishBudgetStatus,
     PublishCheckStatus,
     PublishFenceStatus,
+    PublishNodeCondition,
     PublishRemediationStatus,
     PublishRequestStatus,
     RecordReplacement,
@@ -89,7 +90,7 @@ RemediationAction = (
     | WriteFinalizers
     | PublishRemediationStatus
 )
-FenceAction = CreateNodeFence | PublishFenceStatus | PublishRequestStatus | StartRun
+FenceAction = CreateNodeFence | PublishFenceStatus | PublishRequestStatus | StartRun | PublishNodeCondition
 RepairAction = (
     RemediationAction
     | FenceAction
@@ -178,7 +179,7 @@ def render_repair(action: RepairAction, token: int, resources: Resources) -> Req
             return cordon(ref, guard, None, resources)
         case CreateMachine():
             return create_machine(action, resources[action.ref.kind])
-        case CreateNodeFence() | PublishFenceStatus() | PublishRequestStatus() | StartRun():
+        case CreateNodeFence() | PublishFenceStatus() | PublishRequestStatus() | StartRun() | PublishNodeCondition():
             return render_fence(action, token, resources)
         case _:
             return render_remediation(action, token, resources)
@@ -194,6 +195,8 @@ def render_fence(action: FenceAction, token: int, resources: Resources) -> Reque
             return verbs.create(resources[ref.kind], body, ref.namespace)
         case PublishFenceStatus(ref, guard, status):
             return patch_status(ref, guard, nodefences.status_body(status, token), resources[ref.kind])
+        case PublishNodeCondition():
+            return node_condition(action, resources[action.ref.kind])
         case PublishRequestStatus(ref, guard, told):
             return patch_status(ref, guard, nodefences.request_status_body(told), resources[ref.kind])
         case StartRun():
@@ -278,6 +281,28 @@ def patch(ref: Ref, body: dict[str, Any], resources: Resources) -> Request:
 def preconditions(guard: Guard) -> dict[str, str]:
     version = {"resourceVersion": guard.resource_version} if guard.resource_version else {}
     return {"uid": guard.uid, **version}
+
+
+def node_condition(action: PublishNodeCondition, resource: Resource) -> Request:
+    """By server-side apply: a merge patch would replace the conditions of kubelet, too."""
+    told = action.condition
+    body = {
+        "apiVersion": resource.api_version,
+        "kind": action.ref.kind.kind,
+        "metadata": {"name": action.ref.name, "uid": action.guard.uid},
+        "status": {
+            "conditions": [
+                {
+                    "type": told.type,
+                    "status": told.status,
+                    "reason": told.reason,
+                    "message": action.message,
+                    "lastTransitionTime": str(told.since),
+                }
+            ]
+        },
+    }
+    return verbs.apply(resource, action.ref.name, body, subresource="status", force=True)
 
 
 def publish(action: PublishCheckStatus, resource: Resource) -> Request:

@@ -89,6 +89,7 @@ class NodeInfo(Struct, rename="camel"):
 
     boot_id: str = field(default="", name="bootID")
     kubelet_version: str = ""
+    system_uuid: str = field(default="", name="systemUUID")
 
 
 class AddressShape(Struct):

@@ -11,12 +11,14 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from noderemedy.core.fencing import results
+from noderemedy.core.fencing import results, staleness
 from noderemedy.drivers.fence import agents
+from noderemedy.drivers.fence.identity import identify
 from noderemedy.drivers.fence.process import run_agent
 from noderemedy.model.errors import Permanent
-from noderemedy.model.run import Deed, Order, Result
+from noderemedy.model.run import Deed, Order, Result, RunState
 from noderemedy.model.time import Span
 
 LEAST_LOOK_S = 5.0  # an agent that used up all the time still gets asked what came of it
@@ -70,7 +72,9 @@ class _Run:
 
     async def result(self) -> Result:
         if self._order.deed is Deed.STATUS:
-            return results.of_status(self._order, await self._ask(Deed.STATUS), self._hidden)
+            found = results.of_status(self._order, await self._ask(Deed.STATUS), self._hidden)
+            is_drill = not staleness.belongs_to_a_fence(self._order) and found.state is RunState.DONE
+            return replace(found, identity=await identify(self._order.agent, dict(self._given))) if is_drill else found
         deed = await self._ask(self._order.deed)
         if deed.exit_code != 0:
             return results.of_deed(self._order, deed, (), self._hidden)

@@ -1,0 +1,178 @@
+"""The drill room: one key per Node with a fence plan. Asks its devices now and then, and tells on the Node about it.
+
+Every node has a moment of its own within the period, so that drills are spread and need no memory beyond a restart:
+what was due while nobody looked is left to the next one. What was found wrong is looked at again soon. The condition
+`FencingReady` is written when it changes, and a node that is being fenced is left alone.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core.fencing import documents, drills
+from noderemedy.core.fencing.drills import Finding
+from noderemedy.core.fencing.facts import INDEXES
+from noderemedy.model.actions import Action, Guard, PublishNodeCondition, StartRun
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.drill import (
+    DRILL,
+    FENCING_READY,
+    SCHEDULE,
+    SCHEDULE_AT,
+    Drill,
+    drill_ref,
+)
+from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan, plan_ref
+from noderemedy.model.ids import NODE, NODE_FENCE, Ref
+from noderemedy.model.node import Condition, Node
+from noderemedy.model.nodefence import NodeFence
+from noderemedy.model.observer import contact_since
+from noderemedy.model.reasons import Drilling, FencingNotReady, FencingWasReady, Reason
+from noderemedy.model.room import Index, Present, Reader, Room, Stage
+from noderemedy.model.run import RUN, Run, RunState, run_ref
+from noderemedy.model.time import MINUTE, Mono, Now, Span, Wall
+
+AGAIN = MINUTE * 15  # what is wrong, or was never asked
+BY_RUN = "drills by run"
+PLANS = "all fence plans"
+ALL = "all"
+
+
+class DrillView(Struct, frozen=True):
+    """A node, how it would be fenced, and what is known of its drill."""
+
+    at: Ref
+    node: Node
+    plan: FencePlan
+    every: Span
+    contact: Mono | None = None
+    drill: Drill | None = None
+    runs: tuple[tuple[str, Run], ...] = ()
+
+    @property
+    def told(self) -> Condition | None:
+        return next((one for one in self.node.conditions if one.type == FENCING_READY), None)
+
+
+def decide(view: DrillView, now: Now) -> Decision:
+    if view.plan.problems:
+        return found(view, (Finding("", "PlanInvalid", view.plan.problems[0]),), now, ())
+    period = min(view.every, AGAIN) if view.told is None or view.told.status != "True" else view.every
+    due = last_due(view.node.uid, period, now.wall)
+    drill = view.drill
+    if (drill is None or drill.since < due) and is_in_time(view, due, now):
+        drill = Drill(due)
+    again = now.until(due + period)
+    if drill is None:
+        return Decision(wake_at=again)
+    return drilled(view, drill, now, again)
+
+
+def last_due(uid: str, period: Span, now: Wall) -> Wall:
+    """The last moment of this node: the same for everybody who asks."""
+    phase = int.from_bytes(hashlib.sha256(uid.encode()).digest()[:8]) % period.ms
+    return Wall(now.ms - (now.ms - phase) % period.ms)
+
+
+def is_in_time(view: DrillView, due: Wall, now: Now) -> bool:
+    """Whether it fell due while we looked: after a restart not all nodes are asked at once."""
+    return view.contact is not None and now.until(due) >= view.contact
+
+
+def drilled(view: DrillView, drill: Drill, now: Now, again: Mono) -> Decision:
+    """One device after the other; when all have answered, what they said."""
+    methods = drills.methods_of(view.plan)
+    orders = [drills.order_for(one, view.at, view.node, drill.since, now.wall) for one in methods]
+    facts = (Fact(drill_ref(view.at), Drill(drill.since, tuple(order.id for order in orders))),)
+    known, recorded = dict(view.runs), view.drill.runs if view.drill else ()
+    for method, order in zip(methods, orders, strict=True):
+        run = known.get(order.id)
+        because = (Drilling(method.name),)
+        if run is None:
+            start = StartRun(view.at, Guard(view.node.uid), order)
+            return Decision((start,) if order.id in recorded else (), because, again, facts=facts)
+        if run.state is RunState.RUNNING:
+            return Decision(because=because, wake_at=again, facts=facts)
+    findings = tuple(drills.judge(*one) for one in zipped(view, methods, orders, known))
+    decision = found(view, findings, now, facts)
+    return Decision(decision.actions, decision.because, again, facts=facts)
+
+
+def zipped(view: DrillView, methods: Any, orders: Any, known: dict[str, Run]) -> list[tuple[Any, Ref, Node, Run]]:
+    return [(one, view.at, view.node, known[order.id]) for one, order in zip(methods, orders, strict=True)]
+
+
+def found(view: DrillView, findings: tuple[Finding, ...], now: Now, facts: tuple[Fact, ...]) -> Decision:
+    """The condition as it should be, and a write if it is not."""
+    wrong = [one for one in findings if one.word]
+    status = "False" if wrong else "True"
+    word, message = (
+        (wrong[0].word, wrong[0].problem) if wrong else ("DevicesAnswered", "every device was asked and answered")
+    )
+    because: Reason = FencingNotReady(word, message) if wrong else FencingWasReady(len(findings))
+    told = view.told
+    if told is not None and (told.status, told.reason) == (status, word):
+        return Decision(because=(because,), facts=facts)
+    since = told.since if told is not None and told.status == status else now.wall
+    condition = Condition(FENCING_READY, status, since, word)
+    write: tuple[Action, ...] = (PublishNodeCondition(view.at, Guard(view.node.uid), condition, message),)
+    return Decision(write, (because,), facts=facts)
+
+
+# --- what it sees, and what wakes it ---------------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> DrillView | None:
+    schedule, node, plan = reader.read(SCHEDULE_AT), reader.read(key), reader.read(plan_ref(key))
+    if not (isinstance(schedule, Present) and isinstance(node, Present) and isinstance(plan, Present)):
+        return None
+    if documents.fence_of(key, reader) is not None:
+        return None
+    entry = reader.read(drill_ref(key))
+    drill: Drill | None = entry.obj if isinstance(entry, Present) else None
+    runs = [(id, reader.read(run_ref(id))) for id in (drill.runs if drill else ())]
+    return DrillView(
+        at=key,
+        node=node.obj,
+        plan=plan.obj,
+        every=schedule.obj.every,
+        contact=contact_since(reader),
+        drill=drill,
+        runs=tuple((id, run.obj) for id, run in runs if isinstance(run, Present)),
+    )
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    if ref.kind == NODE:
+        return (ref,)
+    if ref.kind in (FENCE_PLAN, DRILL):
+        return (node_of(ref),)
+    if ref.kind == RUN:
+        return [node_of(one) for one in reader.find(BY_RUN, ref.name)]
+    if isinstance(obj, NodeFence):
+        return (obj.spec.node_at,)
+    return [node_of(one) for one in reader.find(PLANS, ALL)] if ref.kind == SCHEDULE else ()
+
+
+def node_of(fact: Ref) -> Ref:
+    return Ref(fact.cluster, NODE, "", fact.name)
+
+
+ROOM = Room(
+    name="drill",
+    watches=(NODE, NODE_FENCE, FENCE_PLAN, DRILL, RUN, SCHEDULE),
+    indexes=(
+        *INDEXES,
+        Index(BY_RUN, DRILL, lambda ref, drill: drill.runs),
+        Index(PLANS, FENCE_PLAN, lambda ref, plan: (ALL,)),
+    ),
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset({StartRun, PublishNodeCondition}),
+    stage=Stage.ACT,
+)

@@ -1,0 +1,120 @@
+"""What a drill found: is every device of a node there, does it answer, and is it this node's? Pure.
+
+Called by the drill room and by `node-remedy drill`. A device that answers can still be the wrong one: whoever pulls the
+wrong plug frees the workload of a node that runs (races R32). So its power must fit what the node itself says, and
+where a device tells who it is, that must be the node.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+from msgspec import Struct
+
+from noderemedy.core.fencing.clouds import instance_of
+from noderemedy.model.fenceplan import AgentMethod, FencePlan, Scope, Step
+from noderemedy.model.ids import Ref
+from noderemedy.model.node import Node
+from noderemedy.model.run import Deed, Order, Power, Run, RunState
+from noderemedy.model.time import Span, Wall
+
+BEGIN_WITHIN = Span(300_000)  # a drill that has not begun by then waits for the next one
+PATIENCE_MAX = Span(60_000)  # to be asked for a status takes no device longer
+HEX = re.compile(r"[^0-9a-f]")
+
+
+class Finding(Struct, frozen=True):
+    """What is wrong with one method, by a word for the condition and a sentence; nothing is wrong without a word."""
+
+    method: str = ""
+    word: str = ""
+    problem: str = ""
+
+
+def methods_of(plan: FencePlan) -> tuple[AgentMethod, ...]:
+    """What can be asked from here, each device once: an "off" and an "on" of one plug are one device.
+
+    What runs on the node itself cannot be asked by anybody else.
+    """
+    found: dict[tuple[object, ...], AgentMethod] = {}
+    for step in Step:
+        for one in plan.methods(step):
+            if isinstance(one, AgentMethod) and not one.on_target:
+                found.setdefault((one.agent, one.parameters, one.secrets), one)
+    return tuple(found.values())
+
+
+def order_for(method: AgentMethod, at: Ref, node: Node, due: Wall, now: Wall) -> Order:
+    """The order that asks for the status. Its name is that of this one drill."""
+    return Order(
+        id=run_name(method, node, due),
+        fence=at,
+        fence_uid=node.uid,
+        node=at.name,
+        node_uid=node.uid,
+        boot_id=node.boot_id,
+        token=0,
+        method=method.name,
+        agent=method.agent,
+        deed=Deed.STATUS,
+        parameters=method.parameters,
+        secrets=method.secrets,
+        patience=min(method.patience, PATIENCE_MAX),
+        not_after=now + BEGIN_WITHIN,
+    )
+
+
+def run_name(method: AgentMethod, node: Node, due: Wall) -> str:
+    words = repr((node.uid, method.name, method.agent, method.parameters, method.secrets, due.ms))
+    return f"drill-{hashlib.sha256(words.encode()).hexdigest()[:10]}"
+
+
+def judge(method: AgentMethod, at: Ref, node: Node, run: Run) -> Finding:
+    """What one answer says about one method."""
+    name = method.name
+    if run.state is not RunState.DONE or run.power is Power.UNKNOWN:
+        said = run.said or "it does not say whether it is on"
+        return Finding(name, "DeviceFailed", f"node {at.name}, method {name}: {said}")
+    if why := another_device(method, at, node, run.identity):
+        return Finding(name, "WrongDevice", f"node {at.name}, method {name}: {why}")
+    if run.power is Power.OFF and is_ready(node):
+        return Finding(name, *contradiction(method, at))
+    return Finding(name)
+
+
+def is_ready(node: Node) -> bool:
+    return any(one.type == "Ready" and one.status == "True" for one in node.conditions)
+
+
+def contradiction(method: AgentMethod, at: Ref) -> tuple[str, str]:
+    where = f"node {at.name}, method {method.name}"
+    if method.scope is Scope.POWER:
+        why = "the device says off, and the node is Ready: this is not its plug; correct the mapping"
+        return "WrongDevice", f"{where}: {why}"
+    return "StillIsolated", f"{where}: the node is Ready, and is still cut off; switch it on, or correct the mapping"
+
+
+def another_device(method: AgentMethod, at: Ref, node: Node, identity: str) -> str:
+    """Why the device cannot be this node's, as far as anybody tells; "" if nothing speaks against it."""
+    if identity and node.system_uuid and not is_same_machine(identity, node.system_uuid):
+        return f"the device is machine {identity[:60]}, and the node runs on {node.system_uuid}; correct the mapping"
+    instance = instance_of(node.provider_id, at.name)
+    if instance is None or instance.problem or instance.agent != method.agent or instance.needs_template:
+        return ""
+    plug, own = dict(method.parameters).get("plug"), dict(instance.parameters)["plug"]
+    return f"its plug is {plug}, and the node's providerID names {own}; correct plug=" if plug != own else ""
+
+
+def is_same_machine(one: str, other: str) -> bool:
+    """Whether two identifiers mean one machine. Firmware writes the first parts of a UUID in either byte order."""
+    return bool(forms_of(one) & forms_of(other))
+
+
+def forms_of(identity: str) -> frozenset[str]:
+    word = HEX.sub("", identity.lower())
+    if len(word) != 32:
+        return frozenset({identity.strip().lower()})
+    pairs = [word[at : at + 2] for at in range(0, 32, 2)]
+    mixed = [*pairs[3::-1], *pairs[5:3:-1], *pairs[7:5:-1], *pairs[8:]]
+    return frozenset({word, "".join(mixed), "".join(reversed(pairs))})

@@ -1,0 +1,233 @@
+"""The drill room in a real engine and virtual time: spread, quiet, one device at a time, told when it changes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec.structs import replace
+from tests.builders import NOW, RESOURCES, a_node
+from tests.core.fencing.fences import a_fence, a_plan, an_agent
+
+from noderemedy.core.fencing import drilling
+from noderemedy.engine.loop import Engine
+from noderemedy.model.actions import PublishNodeCondition, StartRun
+from noderemedy.model.configmap import ConfigMap
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.drill import FENCING_READY, SCHEDULE_AT, DrillSchedule
+from noderemedy.model.fenceplan import FencePlan, plan_ref
+from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Ref, ref
+from noderemedy.model.node import Condition
+from noderemedy.model.outcome import Done, Effect, Key, Seen
+from noderemedy.model.reasons import Drilling, FencingNotReady, FencingWasReady, Reason
+from noderemedy.model.room import Present, Reader, Room, Stage
+from noderemedy.model.run import Power, Run, RunState, run_ref
+from noderemedy.model.time import MINUTE, Now, Span
+
+AT = ref(NODE, "worker-0")
+DAY = MINUTE * 60 * 24
+OFF, PORT = an_agent("ipmi"), an_agent("fc", parameters=(("ip", "192.0.2.9"),))
+PLANS: dict[str, FencePlan] = {}
+
+
+def _sees(key: Ref, reader: Reader) -> FencePlan | None:
+    entry = reader.read(ref(NODE, key.name))
+    return PLANS.get(key.name) if isinstance(entry, Present) else None
+
+
+def _states(plan: FencePlan, now: Now) -> Decision:
+    return Decision(facts=(Fact(plan_ref(plan.node), plan),))
+
+
+PLANNING = Room("plans", (NODE, CONFIG_MAP), (), lambda at, obj, reader: (ref(NODE, at.name),), _sees, _states,
+                frozenset(), Stage.SPEC)  # fmt: skip
+
+
+class Bench:
+    """A manager that drills; devices answer what `says` holds, and the condition lands on the Node."""
+
+    def __init__(self, *plans: FencePlan, every: Span | None = DAY) -> None:
+        PLANS.clear()
+        PLANS.update({plan.node.name: plan for plan in plans})
+        self.engine = Engine((drilling.ROOM, PLANNING))
+        self.now = NOW
+        self.says: dict[str, Run] = {}  # by method
+        self.asked: list[str] = []
+        self.writes: list[PublishNodeCondition] = []
+        self.silent = False
+        self.last = ""  # the run that was asked for last
+        self._version = 1
+        for kind in RESOURCES:
+            self.engine.listed(kind, NOW)
+        if every is not None:
+            self.engine.seen(Seen(SCHEDULE_AT, "", "", DrillSchedule(every)), NOW)
+        for plan in plans:
+            self.see(plan.node, a_node(f"uid-{plan.node.name}"))
+
+    def see(self, at: Ref, obj: Any) -> None:
+        self._version += 1
+        self.engine.seen(Seen(at, obj.uid, str(self._version), obj), self.now)
+
+    def run(self, span: Span) -> None:
+        """Until so much time has passed, from wake to wake."""
+        end = self.now.mono + span
+        while True:
+            self._step()
+            wake = self.engine.next_wake()
+            if wake is None or wake > end:
+                break
+            self._go_to(Span(max(1, wake.since(self.now.mono).ms)))
+        self._go_to(end.since(self.now.mono))
+
+    def _go_to(self, span: Span) -> None:
+        self.now = Now(self.now.wall + span, self.now.mono + span)
+
+    def _step(self) -> None:
+        for _ in range(20):
+            effects = self.engine.step(self.now, token=7).effects
+            if not effects:
+                return
+            for effect in effects:
+                self._carry_out(effect)
+        raise AssertionError("the room does not come to rest")
+
+    def _carry_out(self, effect: Effect) -> None:
+        action = effect.action
+        if isinstance(action, StartRun):
+            self.asked.append(action.order.method)
+            self.last = action.order.id
+            usual = Run(action.order.id, RunState.DONE, Power.ON)
+            run = replace(self.says.get(action.order.method, usual), id=action.order.id)
+            run = replace(run, state=RunState.RUNNING) if self.silent else run
+            self.engine.seen(Seen(run_ref(run.id), "", "", run), self.now)
+            self.engine.ended(effect, Done(self.now.mono), self.now)
+            return
+        assert isinstance(action, PublishNodeCondition)
+        self.writes.append(action)
+        self.engine.ended(effect, Done(self.now.mono), self.now)
+        entry = self.engine.cache.read(action.ref)
+        assert isinstance(entry, Present)
+        others = tuple(one for one in entry.obj.conditions if one.type != FENCING_READY)
+        self.see(action.ref, replace(entry.obj, conditions=(*others, action.condition)))
+
+    def answer(self) -> None:
+        """What was asked last is answered now."""
+        self.engine.seen(Seen(run_ref(self.last), "", "", Run(self.last, RunState.DONE, Power.ON)), self.now)
+
+    def because(self) -> tuple[Reason, ...]:
+        return self.engine.decisions[Key(drilling.ROOM.name, AT)].because
+
+    def told(self) -> list[tuple[str, str]]:
+        return [(one.condition.status, one.condition.reason) for one in self.writes]
+
+
+def plan(name: str = "worker-0", **more: object) -> FencePlan:
+    return a_plan(node=ref(NODE, name), isolation=(PORT,), power_management=(OFF,), **more)
+
+
+def test_every_device_is_asked_and_the_node_says_so() -> None:
+    """Within a quarter of an hour for the first time, one after the other, and once a day from then on."""
+    bench = Bench(plan())
+
+    bench.run(drilling.AGAIN)
+    assert (["fc", "ipmi"], [("True", "DevicesAnswered")]) == (bench.asked, bench.told())
+    assert (FencingWasReady(2),) == bench.because()
+
+    bench.run(DAY)
+    assert ["fc", "ipmi"] * 2 == bench.asked
+    bench.run(DAY)
+    assert ["fc", "ipmi"] * 3 == bench.asked
+    assert 1 == len(bench.writes)
+
+
+def test_a_failure_is_told_and_looked_at_again_soon() -> None:
+    """When the device is back, the node says so within a quarter of an hour."""
+    bench = Bench(plan())
+    bench.says["ipmi"] = Run("", RunState.FAILED, said="no route")
+    bench.run(drilling.AGAIN)
+
+    assert [("False", "DeviceFailed")] == bench.told()
+    assert (FencingNotReady("DeviceFailed", "node worker-0, method ipmi: no route"),) == bench.because()
+    bench.run(drilling.AGAIN)
+    assert 1 == len(bench.writes)
+
+    del bench.says["ipmi"]
+    bench.run(drilling.AGAIN)
+    assert [("False", "DeviceFailed"), ("True", "DevicesAnswered")] == bench.told()
+
+
+def test_the_time_of_a_change_is_that_of_its_status() -> None:
+    """Another reason for the same status is no transition."""
+    bench = Bench(plan())
+    bench.says["ipmi"] = Run("", RunState.FAILED, said="no route")
+    bench.run(drilling.AGAIN)
+    bench.says["ipmi"] = Run("", RunState.DONE, Power.OFF)
+    bench.run(drilling.AGAIN)
+
+    first, second = bench.writes
+    assert ("DeviceFailed", "WrongDevice") == (first.condition.reason, second.condition.reason)
+    assert first.condition.since == second.condition.since
+
+
+def test_a_plan_with_a_problem_needs_no_device_to_be_wrong() -> None:
+    """Nobody is asked, and the node says why."""
+    bench = Bench(plan(problems=("ConfigMap x, node worker-0: no",)))
+    bench.run(DAY)
+
+    assert ([], [("False", "PlanInvalid")]) == (bench.asked, bench.told())
+    assert "ConfigMap x, node worker-0: no" == bench.writes[0].message
+
+
+def test_a_device_that_is_still_being_asked_is_waited_for() -> None:
+    """Nothing else is asked meanwhile, and nothing is told."""
+    bench = Bench(plan())
+    bench.silent = True
+    bench.run(drilling.AGAIN)
+
+    assert (["fc"], []) == (bench.asked, bench.told())
+    assert (Drilling("fc"),) == bench.because()
+
+    bench.silent = False
+    bench.answer()
+    bench.run(Span(1))
+    assert (["fc", "ipmi"], [("True", "DevicesAnswered")]) == (bench.asked, bench.told())
+
+
+def test_nobody_drills_who_was_not_told_to() -> None:
+    """Nor a node without a plan, nor one that is being fenced."""
+    unscheduled = Bench(plan(), every=None)
+    unscheduled.run(DAY)
+    assert [] == unscheduled.asked
+
+    fenced = Bench(plan())
+    fenced.see(ref(NODE_FENCE, "node-fence-worker-0"), a_fence())
+    fenced.run(DAY)
+    assert [] == fenced.asked
+
+
+def test_what_was_due_before_we_looked_is_left_to_the_next_drill() -> None:
+    """A restart does not make everybody ask at once: of a thousand nodes few are due in a minute."""
+    names = [f"n{number}" for number in range(200)]
+    bench = Bench(*(plan(name) for name in names))
+    for name in names:
+        condition = Condition(FENCING_READY, "True", NOW.wall, "DevicesAnswered")
+        bench.see(ref(NODE, name), replace(a_node(f"uid-{name}"), conditions=(condition,)))
+
+    bench.run(MINUTE)
+    assert [] == bench.asked
+
+    bench.run(MINUTE * 60)
+    hourly = len(bench.asked)
+    bench.run(DAY)
+    assert 0 < hourly < 60
+    assert 2 * 200 <= len(bench.asked) <= 2 * 220
+
+
+def test_a_changed_plan_is_drilled_by_its_new_devices() -> None:
+    """What the old ones said is nothing to it."""
+    bench = Bench(plan())
+    bench.run(drilling.AGAIN)
+    PLANS["worker-0"] = plan(recovery=(an_agent("new", parameters=(("ip", "192.0.2.77"),)),))
+    bench.see(ref(CONFIG_MAP, "worker-0"), ConfigMap("uid"))
+    bench.run(Span(1))
+
+    assert ["fc", "ipmi", "new"] == bench.asked

@@ -1,0 +1,82 @@
+"""What a drill concludes from an answer: a device that answers can still be the wrong one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from tests.builders import NODE_AT, NOW, a_node
+from tests.core.fencing.fences import a_plan, an_agent
+
+from noderemedy.core.fencing.drills import is_same_machine, judge, methods_of, order_for
+from noderemedy.model.fenceplan import AgentMethod, Scope
+from noderemedy.model.node import Node
+from noderemedy.model.run import Deed, Power, Run, RunState
+from noderemedy.model.time import Span
+
+UUID = "4c4c4544-0042-3510-8053-b4c04f4e3132"
+SWAPPED = "44454c4c-4200-1035-8053-b4c04f4e3132"
+OTHER = "11111111-2222-3333-4444-555555555555"
+NODE = replace(a_node(provider_id="aws:///eu-west-1a/i-01"), system_uuid=UUID)
+SICK = replace(a_node(ready="Unknown"), system_uuid=UUID)
+PORT = an_agent("fc", scope=Scope.STORAGE)
+CLOUD = an_agent("aws", agent="fence_aws", parameters=(("plug", "i-01"),))
+ON = Run("drill-1", RunState.DONE, Power.ON)
+FAILED = Run("drill-1", RunState.FAILED, said="no route to 192.0.2.7")
+
+CASES: list[tuple[str, AgentMethod, Node, Run, str]] = [
+    ("it answers", an_agent(), NODE, ON, ""),
+    ("it tells who it is", an_agent(), NODE, replace(ON, identity=UUID.upper()), ""),
+    ("in the other byte order", an_agent(), NODE, replace(ON, identity=SWAPPED), ""),
+    ("the node does not tell", an_agent(), replace(NODE, system_uuid=""), replace(ON, identity=OTHER), ""),
+    ("it is another machine", an_agent(), NODE, replace(ON, identity=OTHER), "WrongDevice"),
+    ("it does not answer", an_agent(), NODE, FAILED, "DeviceFailed"),
+    ("it does not know", an_agent(), NODE, replace(ON, power=Power.UNKNOWN), "DeviceFailed"),
+    ("off, and the node is Ready", an_agent(), NODE, replace(ON, power=Power.OFF), "WrongDevice"),
+    ("off, and so is the node", an_agent(), SICK, replace(ON, power=Power.OFF), ""),
+    ("a closed port of a node that is Ready", PORT, NODE, replace(ON, power=Power.OFF), "StillIsolated"),
+    ("the node's instance", CLOUD, NODE, ON, ""),
+    ("another instance", replace(CLOUD, parameters=(("plug", "i-02"),)), NODE, ON, "WrongDevice"),
+]
+
+
+@pytest.mark.parametrize(
+    ("method", "node", "run", "word"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
+)
+def test_an_answer_is_judged(method: AgentMethod, node: Node, run: Run, word: str) -> None:
+    """By whether it came, by its power, by the identity it tells, and by the providerID."""
+    found = judge(method, NODE_AT, node, run)
+
+    assert word == found.word
+    assert bool(word) == found.problem.startswith(f"node worker-0, method {method.name}: ")
+
+
+def test_each_device_is_asked_once() -> None:
+    """Off and on of one plug are one device; what runs on the node itself cannot be asked from here."""
+    off, on = an_agent("off", Deed.OFF), an_agent("on", Deed.ON)
+    disk = an_agent("disk", scope=Scope.STORAGE, on_target=True)
+
+    assert (off,) == methods_of(a_plan(isolation=(disk,), power_management=(off, on)))
+
+
+def test_a_drill_only_asks() -> None:
+    """Its order belongs to no NodeFence, is for the status, and has a name of its own for every drill."""
+    first = order_for(an_agent(), NODE_AT, NODE, NOW.wall, NOW.wall)
+    second = order_for(an_agent(), NODE_AT, NODE, NOW.wall + Span(1), NOW.wall)
+
+    assert (Deed.STATUS, NODE_AT, "drill-") == (first.deed, first.fence, first.id[:6])
+    assert first.id != second.id
+    assert first == order_for(an_agent(), NODE_AT, NODE, NOW.wall, NOW.wall)
+
+
+@settings(max_examples=100)
+@given(st.uuids())
+def test_a_uuid_is_the_same_however_it_is_written(value: object) -> None:
+    """With or without dashes, in capitals, and not the same as another one."""
+    text = str(value)
+
+    assert is_same_machine(text, text.replace("-", "").upper())
+    assert is_same_machine(text, f" {text}\n")
+    assert is_same_machine("SN-0815", "sn-0815 ")
+    assert not is_same_machine(text, "SN-0815")

@@ -1,0 +1,149 @@
+"""A drill by hand: plans, real processes as agents, and what is said about each device."""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from click.testing import CliRunner
+from msgspec.structs import replace
+from tests.builders import NOW as BOTH
+from tests.builders import a_node
+from tests.core.fencing.configuring import Bench, one_method
+from tests.drivers.fence.scripted import asked, hand, install
+from tests.drivers.kube import scripted
+from tests.drivers.kube.scripted import Api
+from tests.wire.agents import AGENTS
+
+from noderemedy.cli import drill as command
+from noderemedy.core.fencing.drills import Finding
+from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.manager import drill as drilling
+from noderemedy.manager.drill import Row, drill_all
+from noderemedy.manager.plan import Look
+from noderemedy.model.ids import NODE, ref
+from noderemedy.model.outcome import Seen
+from noderemedy.model.run import Power
+from noderemedy.model.time import Wall
+
+NOW = Wall(1_900_000_000_000)
+SECRET = "/api/v1/namespaces/node-remedy-system/secrets/pdu"
+
+
+def a_look(*plugs: str, ready: str = "True") -> Look:
+    """Nodes `n1`, … on these outlets of a PDU, as a look at a cluster would find them."""
+    bench = Bench(agents={"fence_scripted": replace(AGENTS["fence_pdu"], name="fence_scripted")})
+    bench.write("fence-method-template-pdu", {"template.properties": "agent=fence_scripted\nip=10.0.0.9\nsecret=pdu"})
+    for number, plug in enumerate(plugs, 1):
+        name = f"n{number}"
+        bench.node(name, a_node(f"uid-{name}", provider_id="", ready=ready))
+        bench.write(f"fence-config-{name}", one_method(f"template=fence-method-template-pdu\nplug={plug}", node=name))
+    bench.look()
+    look = Look(NOW)
+    look.engine = bench.engine
+    return look
+
+
+def drilled(folder: Path, look: Look, fault: str = "well", name: str | None = None, secret: bool = True) -> list[Row]:
+    install(folder, fault)
+
+    async def handler(request: web.Request) -> web.StreamResponse:
+        if request.path == SECRET and secret:
+            data = {"username": base64.b64encode(b"admin").decode(), "password": base64.b64encode(b"hunter2").decode()}
+            return web.json_response({"data": data})
+        return web.json_response({"kind": "Status", "details": {"name": request.path.rsplit("/", 1)[1]}}, status=404)
+
+    async def story() -> list[Row]:
+        async with Api(handler).running() as api, KubeClient(api.access()) as client:
+            return await drill_all(look, client, name, hand(folder), NOW)
+
+    found: list[Row] = []
+
+    async def keep() -> None:
+        found.extend(await story())
+
+    scripted.run(keep())
+    return found
+
+
+def test_every_device_of_every_node_is_asked(tmp_path: Path) -> None:
+    """For its status only, with the credentials of its Secret."""
+    rows = drilled(tmp_path, a_look("1", "2"))
+
+    assert [("n1", "m", Power.ON, True), ("n2", "m", Power.ON, True)] == [
+        (row.node, row.method, row.power, row.is_well) for row in rows
+    ]
+    assert ["status", "status"] == asked(tmp_path)
+    assert ["hunter2", "hunter2"] == (tmp_path / "passwords").read_text().split()
+
+
+def test_one_node_can_be_asked_alone(tmp_path: Path) -> None:
+    """And one without a plan, or that does not exist, is told as such."""
+    look = a_look("1", "2")
+
+    assert ["n2"] == [row.node for row in drilled(tmp_path, look, name="n2")]
+    assert ["NoNode"] == [row.finding.word for row in drilled(tmp_path, look, name="n9")]
+    bare = a_look()
+    node = a_node("u", provider_id="")
+    bare.engine.seen(Seen(ref(NODE, "n3"), "u", "1", node), BOTH)
+    assert ["NoPlan"] == [row.finding.word for row in drilled(tmp_path, bare, name="n3")]
+
+
+@pytest.mark.parametrize(
+    ("fault", "word", "words"),
+    [("away", "DeviceFailed", "timed out"), ("garbage", "DeviceFailed", "")],
+)
+def test_a_device_that_fails_is_named(fault: str, word: str, words: str, tmp_path: Path) -> None:
+    """By node and method, and never with a password."""
+    look = a_look("1")
+    (row,) = drilled(tmp_path, look, fault)
+
+    assert word == row.finding.word
+    assert row.finding.problem.startswith("node n1, method m: ")
+    assert words in row.finding.problem
+    assert "hunter2" not in str(row.plain())
+
+
+def test_a_missing_secret_is_named(tmp_path: Path) -> None:
+    """Before anything is sent."""
+    (row,) = drilled(tmp_path, a_look("1"), secret=False)
+
+    assert "there is no secret pdu in node-remedy-system" in row.finding.problem
+    assert [] == asked(tmp_path)
+
+
+def test_the_wrong_plug_is_found(tmp_path: Path) -> None:
+    """It says off, and the node is Ready."""
+    (tmp_path / "state").write_text("off")
+
+    (row,) = drilled(tmp_path, a_look("1"))
+    assert "WrongDevice" == row.finding.word
+    (row,) = drilled(tmp_path, a_look("1", ready="Unknown"))
+    assert row.is_well
+
+
+def test_a_plan_with_problems_is_said_without_asking(tmp_path: Path) -> None:
+    """All that is wrong with it, one line each."""
+    rows = drilled(tmp_path, a_look("1", "1"))
+
+    assert ["PlanInvalid", "PlanInvalid"] == [row.finding.word for row in rows]
+    assert [] == asked(tmp_path)
+
+
+@pytest.mark.parametrize(("rows", "code"), [([Row("n1", "m")], 0), ([Row("n1", finding=Finding("", "W", "p"))], 1)])
+def test_the_exit_code_tells_whether_all_is_well(rows: list[Row], code: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In words, as a table; or as JSON for whoever counts."""
+
+    async def found(*_: object) -> list[Row]:
+        return rows
+
+    monkeypatch.setattr(drilling, "drill", found)
+    text = CliRunner().invoke(command.drill, [], standalone_mode=False)
+    plain = CliRunner().invoke(command.drill, ["--json"], standalone_mode=False)
+
+    assert (code, code) == (text.return_value, plain.return_value)
+    assert "n1" in text.stdout
+    assert ["n1"] == [one["node"] for one in json.loads(plain.stdout)]
