@@ -81,6 +81,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "KeepDocument": (),
     "CreateJob": (),
     "WriteRemedyRecord": (Need("", "nodes", ("patch",)),),
+    "DropClaim": (),
     "OpenIncident": (),
     "WriteIncident": (),
     "DropIncident": (),
@@ -126,7 +127,7 @@ BOOKKEEPING = (
     # Names of documents are their authors', and so are those of the last good ones: `patch` cannot be narrowed to them.
     Need("", "configmaps", ("patch",)),
     Need("batch", "jobs", ("create",)),
-    Need("coordination.k8s.io", "leases", ("create", "patch")),
+    Need("coordination.k8s.io", "leases", ("create", "patch", "delete")),
     Need(OUR_GROUP, "incidents", ("create", "delete")),
     Need(OUR_GROUP, "incidents/status", ("patch",)),
 )

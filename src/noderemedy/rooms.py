@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noderemedy.core import clusters, outofservice
+from noderemedy.core import claimshelf, clusters, outofservice
 from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
 from noderemedy.core.budget import spec as budget_spec
@@ -47,6 +47,7 @@ ROOMS: tuple[Room, ...] = (
     diary.ROOM,
     records.ROOM,
     shelf.ROOM,
+    claimshelf.ROOM,
     budget_spec.ROOM,
     budget_status.ROOM,
 )

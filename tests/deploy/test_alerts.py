@@ -11,6 +11,7 @@ import pytest
 import yaml
 from prometheus_client import Counter
 from prometheus_client.metrics import MetricWrapperBase
+from tests.deploy.promql import Wrong, parse
 
 from noderemedy.drivers.metrics import Metrics
 from noderemedy.manager.settings import Settings
@@ -107,7 +108,29 @@ def test_a_watch_is_stale_when_the_manager_thinks_so() -> None:
     assert f"> {default.ms // 1000}" in rules(TEXT)["NodeRemedyWatchStale"]["expr"]
 
 
-def test_brackets_are_balanced() -> None:
-    """The expressions are at least well-formed: there is no Prometheus here to ask."""
+def test_expressions_are_promql() -> None:
+    """Each is an instant vector by a grammar of its own, and all its figures are the manager's."""
     for name, rule in rules(TEXT).items():
-        assert all(rule["expr"].count(left) == rule["expr"].count(right) for left, right in ("()", "{}", "[]")), name
+        kind, figures = parse(rule["expr"])
+        assert ("instant", []) == (kind, [one for one in figures if one not in published()]), name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "max(node_remedy_leader) == ",
+        "max(node_remedy_leader == 1",
+        "increase(node_remedy_leader) > 0",
+        "node_remedy_leader[5m] > 0",
+        "max(node_remedy_leader{reason=x})",
+        'max(node_remedy_leader{reason=~"("})',
+        "max by reason (node_remedy_leader)",
+        "maximum(node_remedy_leader)",
+        "node_remedy_leader > 1 for 5m",
+        "node_remedy_leader & 1",
+    ],
+)
+def test_what_is_no_promql_is_refused(text: str) -> None:
+    """The parser has been seen red: brackets, ranges, matchers, functions, leftovers."""
+    with pytest.raises((Wrong, re.error)):
+        parse(text)

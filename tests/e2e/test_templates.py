@@ -9,19 +9,27 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.e2e.api import Api, Json, eventually
+from tests.e2e.api import eventually
 from tests.e2e.controlplane import ControlPlane
+from tests.e2e.doctors import (
+    DEFINITIONS,
+    DOCTORS,
+    GROUP,
+    ROLES,
+    TEMPLATES,
+    admit,
+    definition,
+    deny,
+    install,
+    request,
+    template,
+    vendors_role,
+)
 from tests.e2e.fleet import Fleet
 from tests.e2e.managers import Manager
 from tests.e2e.repairs import notes, wait_for_note
 
-GROUP = "example.com"
 CHECKS = "/apis/cluster.x-k8s.io/v1alpha3/namespaces/default/machinehealthchecks"
-DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-DOCTORS = f"/apis/{GROUP}/v1alpha1/namespaces/default/doctors"
-TEMPLATES = f"/apis/{GROUP}/v1alpha1/namespaces/default/doctortemplates"
-ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles"
-POLICIES = "/apis/admissionregistration.k8s.io/v1"
 LABELS = {"role": "ward"}
 FINALIZER = "example.com/doctor"
 CHECK = {
@@ -38,66 +46,6 @@ CHECK = {
         },
     },
 }
-
-
-def definition(kind: str, scope: str = "Namespaced") -> Json:
-    plural = f"{kind.lower()}s"
-    spec = {"type": "object", "properties": {"dose": {"type": "integer", "maximum": 10}}}
-    template = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    schema = {"type": "object", "properties": {"spec": template if kind.endswith("Template") else spec}}
-    version = {"name": "v1alpha1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{GROUP}"},
-        "spec": {
-            "group": GROUP,
-            "names": {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"},
-            "scope": scope,
-            "versions": [version],
-        },
-    }
-
-
-def template(dose: int) -> Json:
-    body = {"metadata": {"labels": {"shift": "night"}, "finalizers": ["no"]}, "spec": {"dose": dose}}
-    return {
-        "apiVersion": f"{GROUP}/v1alpha1",
-        "kind": "DoctorTemplate",
-        "metadata": {"name": "house-call"},
-        "spec": {"template": body},
-    }
-
-
-def vendors_role() -> Json:
-    """What the guide tells a vendor to ship."""
-    requests = {"apiGroups": [GROUP], "resources": ["doctors"], "verbs": ["get", "list", "watch", "create", "delete"]}
-    templates = {"apiGroups": [GROUP], "resources": ["doctortemplates"], "verbs": ["get"]}
-    return {
-        "apiVersion": "rbac.authorization.k8s.io/v1",
-        "kind": "ClusterRole",
-        "metadata": {"name": "doctor-for-node-remedy", "labels": {"node-remedy.dev/aggregate-to-manager": "true"}},
-        "rules": [requests, templates],
-    }
-
-
-def policy(name: str) -> tuple[Json, Json]:
-    """Nobody makes a Doctor of this name."""
-    rule = {"apiGroups": [GROUP], "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["doctors"]}
-    group = "admissionregistration.k8s.io/v1"
-    made = {
-        "apiVersion": group,
-        "kind": "ValidatingAdmissionPolicy",
-        "metadata": {"name": "no-doctor"},
-        "spec": {
-            "failurePolicy": "Fail",
-            "matchConstraints": {"resourceRules": [rule]},
-            "validations": [{"expression": f"object.metadata.name != '{name}'", "message": "no doctor for this one"}],
-        },
-    }
-    spec = {"policyName": "no-doctor", "validationActions": ["Deny"]}
-    bound = {"apiVersion": group, "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "no-doctor"}}
-    return made, {**bound, "spec": spec}
 
 
 @pytest.fixture(scope="module")
@@ -119,27 +67,11 @@ def manager(installed_plane: ControlPlane, fleet: Fleet) -> Iterator[Manager]:
         yield manager
 
 
-def request(api: Api, name: str) -> Json | None:
-    found = api.get(f"{DOCTORS}/{name}")
-    return found.ok() if found.status == 200 else None
-
-
 def recover(fleet: Fleet, name: str) -> None:
     """Somebody resets the computer, as a doctor would."""
     fleet.power(name, on=False)
     fleet.power(name, on=True)
     eventually(lambda: fleet.is_ready(name), f"{name} is Ready", 60)
-
-
-def install(api: Api) -> None:
-    """What a vendor installs, as far as it is not there yet."""
-    for kind in ("Doctor", "DoctorTemplate"):
-        if api.get(f"{DEFINITIONS}/{kind.lower()}s.{GROUP}").status == 404:
-            api.create(DEFINITIONS, definition(kind)).ok()
-    api.apply(f"{ROLES}/doctor-for-node-remedy", vendors_role()).ok()
-    eventually(lambda: api.get(TEMPLATES).status == 200, "the kinds are served")
-    if api.get(f"{TEMPLATES}/house-call").status == 404:
-        api.create(TEMPLATES, template(3)).ok()
 
 
 @pytest.mark.timeout(300)
@@ -196,17 +128,13 @@ def test_what_the_api_refuses_disturbs_nobody_else(fleet: Fleet, manager: Manage
     """An admission policy denies one machine's request: told there, made when the policy goes; others have theirs."""
     api = fleet.api
     install(api)
-    made, bound = policy("three")
-    api.create(f"{POLICIES}/validatingadmissionpolicies", made).ok()
-    api.create(f"{POLICIES}/validatingadmissionpolicybindings", bound).ok()
-    probe = {"apiVersion": f"{GROUP}/v1alpha1", "kind": "Doctor", "metadata": {"name": "three"}}
-    eventually(lambda: "no doctor" in api.create(f"{DOCTORS}?dryRun=All", probe).message, "the policy is in force")
+    deny(api, "three")
     fleet.crash("three")
     wait_for_note(api, "three", "ActionRefused", "no doctor for this one", 60)
     fleet.crash("four")
     eventually(lambda: request(api, "four"), "the other one has its request", 60)
     assert request(api, "three") is None
-    api.delete(f"{POLICIES}/validatingadmissionpolicybindings/no-doctor").ok()
+    admit(api)
     eventually(lambda: request(api, "three"), "the request is made", 60)
 
 

@@ -38,6 +38,9 @@ CHECK: Json = {
     },
 }
 RIGHTS = [("", "nodes", ("get", "list", "watch", "patch", "delete"))]
+FREEING = [("", "pods", ("get", "list", "delete")), ("storage.k8s.io", "volumeattachments", ("get", "list", "delete"))]
+REMEDIATIONS = "/apis/remediation.metal3.io/v1alpha1/namespaces/default/metal3remediations"
+PODS, ATTACHMENTS = "/api/v1/namespaces/default/pods", "/apis/storage.k8s.io/v1/volumeattachments"
 WORKER = "viewer"  # the identity that the kubeconfig in the secret shows; its requests are recorded
 
 
@@ -138,3 +141,48 @@ def test_a_workload_cluster(installed_plane: ControlPlane, workload: ControlPlan
         eventually(lambda: healthy(api) == (2, 2), "both are healthy")
         assert [] == api.items(NODES), "nothing was made here"
         assert not [word for word in workload.tokens.values() if word in manager.program.log.read_text()]
+
+
+def a_pod(node: str) -> Json:
+    """A pod that nobody makes again."""
+    spec = {"nodeName": node, "containers": [{"name": "main", "image": "registry.example/database:1"}]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "database"}, "spec": spec}
+
+
+def an_attachment(node: str) -> Json:
+    spec = {"attacher": "example.com", "nodeName": node, "source": {"persistentVolumeName": "data"}}
+    meta = {"name": "data-of-database"}
+    return {"apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": meta, "spec": spec}
+
+
+@pytest.mark.timeout(300)
+def test_a_workload_is_freed_in_its_own_cluster(
+    installed_plane: ControlPlane, workload: ControlPlane, fleet: Fleet
+) -> None:
+    """Pods and attachments go there, with a proof from here; their namesakes in the management cluster stay."""
+    api, there = fleet.api, workload.api()
+    allow(there, "freeing-of-e2e", FREEING, WORKER)
+    for plane in (api, there):
+        plane.create(PODS, a_pod("one")).ok()
+        plane.create(ATTACHMENTS, an_attachment("one")).ok()
+    fleet.crash("one")
+    with Manager(installed_plane, "manager-1", how="hurried") as manager:
+        manager.wait_until_ready()
+        eventually(lambda: up(manager) == 1, "its cluster is in sight", 60)
+        request = {"apiVersion": "remediation.metal3.io/v1alpha1", "kind": "Metal3Remediation"}
+        body = {**request, "metadata": {"name": "one"}, "spec": {"strategy": "reboot", "freeBy": "pods"}}
+        api.create(REMEDIATIONS, body).ok()
+        eventually(lambda: there.get(f"{ATTACHMENTS}/data-of-database").status == 404, "volumes are detached", 120)
+        eventually(lambda: succeeded(api) == "True", "the request has succeeded", 120)
+
+    assert "delete pods" in audit.done(workload.audit_log, "database", WORKER)
+    assert "delete volumeattachments" in audit.done(workload.audit_log, "data-of-database", WORKER)
+    assert 404 == there.get(f"{PODS}/database").status
+    assert (200, 200) == (api.get(f"{PODS}/database").status, api.get(f"{ATTACHMENTS}/data-of-database").status)
+    assert fleet.world.when("powered off", "one"), "freed without a proof"
+    assert [] == fleet.world.overlaps
+
+
+def succeeded(api: Api) -> str:
+    found = api.get(f"{REMEDIATIONS}/one").ok().get("status", {}).get("conditions", [])
+    return next((one["status"] for one in found if one["type"] == "Succeeded"), "")

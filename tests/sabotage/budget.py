@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT
-from tests.core import test_claim, test_pacing, test_slots
+from tests.core import test_claim, test_claimshelf, test_pacing, test_slots
 from tests.core.budget import test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
 from tests.core.healthcheck import test_remediation
 from tests.core.metal3 import test_delete
@@ -16,7 +16,7 @@ from tests.core.owner import test_aftermath
 from tests.sabotage.running import Sabotage, Test, set_to
 from tests.wire import test_budgets
 
-from noderemedy.core import claim, freeing, pacing, slots
+from noderemedy.core import claim, claimshelf, freeing, pacing, slots
 from noderemedy.core.budget import facts, grants, health, openings, pods, room, spec, storms, view
 from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
@@ -339,6 +339,16 @@ PACE = (
     ),
 )
 CLAIM = (
+    Sabotage(
+        "a claim goes while its machine is there",
+        set_to(claimshelf, "Absent", object),
+        (test_claimshelf.test_it_goes_when_its_machine_is_gone,),
+    ),
+    Sabotage(
+        "a claim goes while somebody needs it",
+        set_to(claim, "BY_LEASE", claim.BY_HOLDER),
+        (test_claimshelf.test_it_stays_while_somebody_needs_it,),
+    ),
     Sabotage(
         "a claim is taken from whoever has it",
         set_to(test_claim, "claimed", lambda seen, now: CLAIMED(replace(seen, is_other_about_it=False), now)),

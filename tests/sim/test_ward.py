@@ -271,6 +271,27 @@ def test_a_request_of_an_earlier_template_is_taken_back() -> None:
     assert [] == it.checkers.violations
 
 
+def test_a_restart_forgets_a_kind_that_no_check_names() -> None:
+    """As the guide says: the next manager knows nothing of the former kind, so its request stays for a person."""
+    nurse, nurses = Kind("example.com", "Nurse"), Kind("example.com", "NurseTemplate")
+    it = Story()
+    it.fall_ill()
+    for kind in (nurse, nurses):
+        it.cluster.api.create(definition(kind))
+    reference = {"apiVersion": "example.com/v1alpha1", "kind": "NurseTemplate", "name": TEMPLATE_NAME}
+    body = {"spec": {"externalRemediationTemplate": reference}}
+    it.process.kill()
+    it.cluster.api.patch(HEALTH_CHECK, CHECK_NAME, NAMESPACE, body, "merge")
+    it.process.start()
+    it.run(40)
+
+    assert it.server.is_heard, "the doctor had been asked, and came"
+    assert it.request() is not None
+    it.cluster.api.delete(DOCTOR, it.machine, NAMESPACE)
+    it.run(5)
+    assert (None, []) == (it.request(), it.cluster.api.list(nurse))
+
+
 def test_a_stranger_of_that_name_is_left_alone() -> None:
     """What somebody made by hand is neither used nor deleted."""
     it = Story()

@@ -44,6 +44,7 @@ from noderemedy.model.actions import (
     DeleteRequest,
     DescribeAgent,
     DropBackup,
+    DropClaim,
     DropIncident,
     EvictPod,
     ForgetReplacement,
@@ -368,6 +369,12 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         "PATCH",
         "/apis/coordination.k8s.io/v1/namespaces/node-remedy-system/leases/repair-worker-0",
         {"metadata": {**META, "annotations": {"node-remedy.dev/leadership": "7"}}, "spec": CLAIMED},
+    ),
+    (
+        DropClaim(lease_of(NODE_AT), Guard("uid-1", "42")),
+        "DELETE",
+        "/apis/coordination.k8s.io/v1/namespaces/node-remedy-system/leases/repair-worker-0",
+        {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": META},
     ),
     (
         PublishBudgetStatus(

@@ -8,19 +8,21 @@ compare-and-swap. The claim is between rooms; against a second leader stand the 
 from __future__ import annotations
 
 import hashlib
+import re
 
 from msgspec import Struct
 
 from noderemedy.core.gates import Blocked
 from noderemedy.model.actions import ClaimRepair, Guard
 from noderemedy.model.budget import NEED, Need
-from noderemedy.model.ids import LEASE, NODE, SYSTEM, Ref
+from noderemedy.model.ids import LEASE, NODE, SYSTEM, Kind, Ref
 from noderemedy.model.reasons import ClaimedByOther, Claiming, ClaimUnreadable, WaitingForBudget
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable
 from noderemedy.model.time import Now
 
 PREFIX = "repair-"
 NAME_MAX = 253  # of the Kubernetes API
+HOLDER = re.compile(r"\S+ (?P<kind>\S+) (?P<namespace>[^\s/]*)/(?P<name>[^\s/]+)(?: in (?P<cluster>\S+))?")
 BY_HOLDER = "needs by holder"
 BY_LEASE = "needs by lease"
 
@@ -51,6 +53,15 @@ def holder_name(room: str, target: Ref) -> str:
     """Who holds a claim, in words that name the room and its target without a doubt."""
     cluster = f" in {target.cluster}" if target.cluster else ""
     return f"{room} {target.kind} {target.namespace}/{target.name}{cluster}"
+
+
+def target_of(holder: str) -> Ref | None:
+    """The target that such a name says; None for what is not a name of ours."""
+    found = HOLDER.fullmatch(holder)
+    if found is None:
+        return None
+    kind, _, group = found["kind"].partition(".")
+    return Ref(found["cluster"] or "", Kind(group, kind), found["namespace"], found["name"])
 
 
 def _holder(ref: Ref, need: Need) -> tuple[str, ...]:

@@ -272,6 +272,13 @@ class CreateJob(Struct, frozen=True):
     order: RemedyOrder
 
 
+class DropClaim(Struct, frozen=True):
+    """Delete the claim of a repair whose target is gone: nobody will take it over."""
+
+    ref: Ref
+    guard: Guard
+
+
 class PublishBudgetStatus(Struct, frozen=True):
     """Write the status of the RemediationBudget: counts, and all conditions."""
 
@@ -478,6 +485,7 @@ Action = (
     | KeepDocument
     | WriteRemedyRecord
     | CreateJob
+    | DropClaim
     | PublishBudgetStatus
     | PublishCheckStatus
     | RecordReplacement
@@ -494,7 +502,7 @@ Action = (
     | DropIncident
 )
 # Of what is gone already there is nothing left to do.
-DELETIONS: tuple[type, ...] = (DeleteNode, DeleteMachine, DeleteRequest, DropIncident, DeleteNodeFence)
+DELETIONS: tuple[type, ...] = (DeleteNode, DeleteMachine, DeleteRequest, DropClaim, DropIncident, DeleteNodeFence)
 # These change nothing, so they need no leader and no plan.
 READS: tuple[type, ...] = (Confirm, ListPods, ListVolumes, ListStorage, DescribeAgent)
 # Whose uid is a precondition, and whose next list shows what became of it: after no answer nothing is looked at first.

@@ -1630,6 +1630,16 @@ class Claiming(Reason, frozen=True):
         return f"claiming the repair of {self.node}"
 
 
+class ClaimNeedless(Reason, frozen=True):
+    """The Machine that a repair was claimed for is gone: its claim goes, too."""
+
+    quiet: ClassVar[bool] = True
+    target: str
+
+    def note(self) -> str:
+        return f"{self.target} is gone, and the claim of its repair goes with it"
+
+
 # --- health checks (seeds 003, 004): verdicts ------------------------------------------------------------------
 
 

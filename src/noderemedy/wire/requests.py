@@ -30,6 +30,7 @@ from noderemedy.model.actions import (
     DescribeAgent,
     DetachVolume,
     DropBackup,
+    DropClaim,
     DropIncident,
     EvictPod,
     ForgetReplacement,
@@ -132,6 +133,8 @@ def render(action: Action, token: int, resources: Resources) -> Request:
             return create_job(action, token, resources[action.ref.kind])
         case ClaimRepair():
             return claim_repair(action, token, resources[action.ref.kind])
+        case DropClaim(ref, guard):
+            return verbs.delete(resources[ref.kind], ref.name, preconditions(guard), ref.namespace)
         case OpenIncident() | WriteIncident() | DropIncident():
             return keep_record(action, resources[action.ref.kind])
         case PublishBudgetStatus(ref, guard, counted):
