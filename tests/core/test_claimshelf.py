@@ -15,6 +15,7 @@ from noderemedy.model.budget import need
 from noderemedy.model.ids import LEASE, MACHINE, NODE, OPENSHIFT_MACHINE, SYSTEM, Kind, Ref, ref
 from noderemedy.model.lease import Lease
 from noderemedy.model.outcome import Seen
+from noderemedy.model.reasons import ClaimNeedless
 
 AT = lease_of(NODE_AT)
 HOLDER = holder_name("owner", MACHINE_AT)
@@ -48,6 +49,7 @@ def test_it_goes_when_its_machine_is_gone() -> None:
     engine.gone(machine, NOW)
 
     assert [DropClaim(AT, Guard("lease-uid", "9"))] == drops(engine)
+    assert [(ClaimNeedless(str(MACHINE_AT)),)] == [one.because for one in engine.decisions.values()]
 
 
 @pytest.mark.parametrize("room", ["owner", "annotation"])

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 
 TOKEN = re.compile(
-    r"\s*(?:(?P<range>\[\d+[smhd]\])|(?P<span>\d+[smhd]\b)|(?P<number>\d+(?:\.\d+)?)|(?P<word>[a-zA-Z_:][\w:]*)|(?P<text>\"(?:[^\"\\]|\\.)*\")"
-    r"|(?P<sign>==|!=|>=|<=|=~|!~|[-+*/%^<>=(){},]))"
+    r"\s*(?:(?P<range>\[\d+[smhd]\])|(?P<span>\d+[smhd]\b)|(?P<number>\d+(?:\.\d+)?)|(?P<word>[a-zA-Z_:][\w:]*)"
+    r"|(?P<text>\"(?:[^\"\\]|\\.)*\")|(?P<sign>==|!=|>=|<=|=~|!~|[-+*/%^<>=(){},]))"
 )
 AGGREGATIONS = ("sum", "min", "max", "avg", "count")
 # What each takes; all of them give an instant vector.

@@ -44,7 +44,7 @@ class Cloud:
             (self.cloud_exhausted, 2),
             (self.person_wants_replaced, 6),
             (self.person_spares, 5),
-            (self.disruption_forbidden, 2),
+            (self.disruption_forbidden, 5),
         ]
 
     def instance_hangs(self) -> None:
@@ -86,10 +86,13 @@ class Cloud:
                 self._annotate(machine["metadata"]["name"], None)
 
     def disruption_forbidden(self) -> None:
-        """Fault 64, for a while: a disruption budget lets no pod of the workload go."""
-        if self.cluster.api.find(DISRUPTION_BUDGET, WORKLOAD_NAME, objects.WORKLOAD) is None:
+        """Fault 64, for a while: somebody wants a Machine replaced whose pods no disruption budget lets go."""
+        busy = [server for server in self.provider.instances.values() if server.is_heard and server.running]
+        if not busy:
+            self.cluster.move(f"{WORKLOAD_NAME}-0")  # to the emptiest node: for the next time
+        elif self.cluster.api.find(DISRUPTION_BUDGET, WORKLOAD_NAME, objects.WORKLOAD) is None:
             self.cluster.api.create(objects.disruption_budget(WORKLOAD_NAME))
-            self.person_wants_replaced()
+            self._annotate(self.chance.choice(busy).name, "")
             self._later(self.person_spares)
             self._later(self._allow_disruption)
 
