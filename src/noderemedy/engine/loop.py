@@ -296,13 +296,16 @@ class Engine:
 
     def _demand(self, key: Key, room: Room, decision: Decision) -> None:
         """What every decision must keep to."""
-        if any(self._stated.get(fact.ref, key) != key for fact in decision.facts):
-            raise Bug("a fact that another key states")
+        for fact in decision.facts:
+            if self._stated.get(fact.ref, key) != key:
+                raise Bug("a fact that another key states")
+        if not decision.actions:
+            return
         asked = {type(action) for action in decision.actions}
         if not asked <= room.may:
             names = sorted(kind.__name__ for kind in asked - room.may)
             raise Bug(f"room {room.name} may not ask for {', '.join(names)}")
-        if decision.actions and not decision.because:
+        if not decision.because:
             raise Bug("an action without a reason")
         if sum(isinstance(action, IRREVERSIBLE) for action in decision.actions) > 1:
             raise Bug("more than one irreversible action in one decision")

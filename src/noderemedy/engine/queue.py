@@ -30,9 +30,12 @@ class Queue:
             self._lines[self._stages.get(key.room, Stage.ACT)].append(key)
 
     def pop(self) -> Key:
-        key = next(line for line in self._lines if line).popleft()
-        self._waiting.remove(key)
-        return key
+        for line in self._lines:
+            if line:
+                key = line.popleft()
+                self._waiting.remove(key)
+                return key
+        raise IndexError("nothing is queued")
 
     def __len__(self) -> int:
         return len(self._waiting)

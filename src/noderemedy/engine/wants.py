@@ -15,12 +15,15 @@ class Wants:
 
     def __init__(self) -> None:
         self._by_kind: dict[Kind, dict[Ref, Wanted]] = {}
+        self._all: tuple[Wanted, ...] | None = ()  # as it was told last; asked for at every step, changed rarely
 
     def stated(self, ref: Ref, wanted: Wanted) -> None:
         self._by_kind.setdefault(wanted.kind, {})[ref] = wanted
+        self._all = None
 
     def withdrawn(self, ref: Ref, wanted: Wanted) -> None:
         found = self._by_kind[wanted.kind]
+        self._all = None
         del found[ref]
         if not found:
             del self._by_kind[wanted.kind]
@@ -30,7 +33,9 @@ class Wants:
 
     def all(self) -> tuple[Wanted, ...]:
         """One per kind, in order. Where they differ in the version, the first by name that has one counts."""
-        return tuple(
-            min(found.items(), key=lambda one: (not one[1].version, one[0]))[1]
-            for _, found in sorted(self._by_kind.items())
-        )
+        if self._all is None:
+            self._all = tuple(
+                min(found.items(), key=lambda one: (not one[1].version, one[0]))[1]
+                for _, found in sorted(self._by_kind.items())
+            )
+        return self._all

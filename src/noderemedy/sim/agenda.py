@@ -43,7 +43,8 @@ class Agenda:
     def at(self, when_ms: int, do: Callable[[], None]) -> Appointment:
         self._count += 1
         appointment = Appointment(do)
-        heapq.heappush(self._heap, (max(when_ms, self.now_ms), self._count, appointment))
+        now_ms = self.now_ms
+        heapq.heappush(self._heap, (when_ms if when_ms > now_ms else now_ms, self._count, appointment))
         return appointment
 
     def after(self, delay_ms: int, do: Callable[[], None]) -> Appointment:

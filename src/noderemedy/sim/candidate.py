@@ -20,7 +20,7 @@ from noderemedy.model.time import Span
 from noderemedy.sim.apiserver import ApiError
 from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.objects import SYSTEM
-from noderemedy.sim.weather import Fate
+from noderemedy.sim.weather import Fate, within
 from noderemedy.wire.scalars import read_wall
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Candidate:
         same = process.alive_since()
         if step.operation is not None:
             operation = step.operation
-            delay = process.chance.randint(*process.weather.latency)
+            delay = within(process.weather.latency, process.chance)
             process.agenda.after(delay, lambda: self._arrive(operation, same))
         else:
             process.agenda.at(step.wake_at.ms, lambda: self.poll() if same() else None)
@@ -63,7 +63,7 @@ class Candidate:
         reply: Reply = Unsure() if fate is not Fate.FINE else self.carry_out(operation)
         if fate in (Fate.ANSWER_LOST, Fate.BROKEN_APPLIED):
             self.carry_out(operation)
-        delay = process.weather.time_out if lost else process.chance.randint(*process.weather.latency)
+        delay = process.weather.time_out if lost else within(process.weather.latency, process.chance)
         process.agenda.after(delay, lambda: process.when_running(lambda: self._answered(operation, reply, same)))
 
     def _answered(self, operation: Operation, reply: Reply, same: Any) -> None:

@@ -27,7 +27,7 @@ from noderemedy.sim.candidate import Candidate
 from noderemedy.sim.remotes import Remotes
 from noderemedy.sim.requests import Requests
 from noderemedy.sim.watching import Watch
-from noderemedy.sim.weather import CALM, Fate, Weather
+from noderemedy.sim.weather import CALM, Fate, Weather, within
 from noderemedy.sim.world import World
 from noderemedy.wire.answers import outcome
 from noderemedy.wire.http import Answer, Request, Resource
@@ -260,7 +260,7 @@ class Process:
             return
         self._note(effect.action)
         request = render(effect.action, effect.token, self.resources)
-        delay = self.chance.randint(*self.weather.latency)
+        delay = within(self.weather.latency, self.chance)
         self.agenda.after(delay, lambda: self._arrive(effect, request, now.mono, same))
 
     def _note(self, action: Action) -> None:
@@ -285,7 +285,7 @@ class Process:
             self.agenda.after(self.weather.time_out, lambda: self._unanswered(effect, same))
             return
         found = answer
-        delay = self.chance.randint(*self.weather.latency)
+        delay = within(self.weather.latency, self.chance)
         self.agenda.after(delay, lambda: self._answered(effect, found, begun, same))
 
     def apply(self, request: Request, fate: Fate, api: ApiServer) -> Answer | None:

@@ -45,7 +45,10 @@ class Requests:
 
     def adjust(self) -> None:
         """Begin to follow what is wanted now, and forget what is not any more."""
-        wanted = {one.kind: one for one in self._process.engine.wanted}
+        found = self._process.engine.wanted
+        if not found and not self._wanted:
+            return  # as mostly: this is asked after every step
+        wanted = {one.kind: one for one in found}
         if wanted.keys() == self._wanted.keys():
             return
         for kind in [known for known in self._wanted if known not in wanted]:

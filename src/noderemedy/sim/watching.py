@@ -15,7 +15,7 @@ from noderemedy.model.ids import Kind
 from noderemedy.rooms import NARROWED
 from noderemedy.sim.agenda import Agenda, Appointment
 from noderemedy.sim.apiserver import ApiServer, Subscription, Tree, WatchEvent
-from noderemedy.sim.weather import Stream, Weather
+from noderemedy.sim.weather import Stream, Weather, within
 
 AGAIN_MS = 5_000  # a list that is not answered is asked for again
 LOOK_AGAIN_MS = 30_000  # a kind that is not served is looked for
@@ -71,11 +71,11 @@ class Watch:
         self._is_missed = False
         self._version = self.api.store.revision
         behind = self.weather.stream(self.chance) is Stream.LAGGING
-        self._lag_ms = self.chance.randint(*self.weather.lag) if behind else 0
+        self._lag_ms = within(self.weather.lag, self.chance) if behind else 0
         trees = self._trees_of_the_past() if behind else self.api.list(self.kind, self.namespace)
         listed = [WatchEvent("ADDED", tree) for tree in trees]
         self._subscription = self.api.subscribe(self.kind, self._happened, on_end=self.relist)
-        delay = self.chance.randint(*self.weather.latency)
+        delay = within(self.weather.latency, self.chance)
         self._planned = self.agenda.after(delay, lambda: self._deliver_list(listed))
 
     def _look_for_kind(self) -> None:
@@ -133,7 +133,7 @@ class Watch:
             self._break_off()
             return
         if fate is Stream.LAGGING:
-            self._lag_ms = self.chance.randint(*self.weather.lag)
+            self._lag_ms = within(self.weather.lag, self.chance)
         if fate is Stream.COALESCED and event.type == "MODIFIED":
             self._forget_earlier(event)
         self._queue.append(event)
@@ -173,7 +173,7 @@ class Watch:
 
     def _plan(self) -> None:
         if self._planned is None and self._queue:
-            delay = self.chance.randint(*self.weather.watch_delay) + self._lag_ms
+            delay = within(self.weather.watch_delay, self.chance) + self._lag_ms
             self._lag_ms = 0
             self._planned = self.agenda.after(delay, self._deliver)
 
