@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from noderemedy.model.actions import Action
 from noderemedy.model.budget import Granted, Refused
@@ -63,3 +63,12 @@ def budgeted(told: Granted | Refused | None) -> Blocked | None:
     if isinstance(told, Granted):
         return None
     return Blocked(told.reason, told.until) if told is not None else Blocked(WaitingForBudget())
+
+
+def meanwhile(blocked: Blocked, reads: Sequence[Action]) -> Blocked:
+    """While the budget makes up its mind, what has to be read live before the act is read: the act follows the grant.
+
+    A refusal reads nothing: it may last for hours.
+    """
+    is_waiting = isinstance(blocked.reason, WaitingForBudget) and not blocked.actions
+    return structs.replace(blocked, actions=tuple(reads)) if is_waiting else blocked

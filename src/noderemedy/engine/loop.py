@@ -25,7 +25,7 @@ from noderemedy.engine.telling import Notice, Telling
 from noderemedy.engine.trace import Trace
 from noderemedy.engine.wants import Wants
 from noderemedy.model import proof
-from noderemedy.model.actions import IRREVERSIBLE, PROVEN, READS, Action
+from noderemedy.model.actions import IRREVERSIBLE, PROVEN, READS, Action, Confirm
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.errors import Bug
 from noderemedy.model.ids import FACTS, Kind, Ref
@@ -34,7 +34,7 @@ from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen, U
 from noderemedy.model.reasons import ObjectUnreadable, RoomBroken
 from noderemedy.model.refusal import Refusal, refusal_ref
 from noderemedy.model.request import Followed, Wanted, followed_ref
-from noderemedy.model.room import Present, Room, Stage, Unreadable
+from noderemedy.model.room import Absent, Present, Room, Stage, Unreadable
 from noderemedy.model.serving import Unserved, unserved_ref
 from noderemedy.model.term import TERM_AT, Term
 from noderemedy.model.time import Mono, Now, Span
@@ -160,6 +160,7 @@ class Engine:
                 self._no_refusal(effect.key, now)
             if not isinstance(effect.action, READS):
                 self._telling.no_complaint(effect.key)
+            rest = self._unread(rest, outcome.begun)
             if rest and not (isinstance(rest[0], PROVEN) and self._is_long_ago(effect.key, now)):
                 return self._begin(effect.key, rest, now, effect.token)
         else:
@@ -269,6 +270,16 @@ class Engine:
         for action in actions:
             if (seen := assumed(action)) is not None:
                 self._enter(seen, now, now.mono)
+
+    def _unread(self, rest: tuple[Action, ...], since: Mono) -> tuple[Action, ...]:
+        """The rest of a decision without the live reads that somebody else has made meanwhile."""
+        while rest and isinstance(rest[0], Confirm):
+            entry = self.cache.read(rest[0].ref)
+            read_at = entry.confirmed_at if isinstance(entry, Present | Absent) else None
+            if read_at is None or read_at < since:
+                break
+            rest = rest[1:]
+        return rest
 
     def _begin(self, key: Key, actions: tuple[Action, ...], now: Now, token: int) -> Effect:
         effect = self.ledger.begin(key, actions, token)
@@ -392,6 +403,8 @@ class Engine:
         if isinstance(entry, Present) and isinstance(entry.obj, Wanted):
             self._wants.withdrawn(ref, entry.obj)
         self.cache.drop(ref, confirmed_at=confirmed_at)
+        if isinstance(entry, Present) and ref.kind.group == FACTS:
+            self._wake(ref, entry.obj)  # and now, for who judges by what is stated
 
     def _wake(self, ref: Ref, obj: Any) -> None:
         watchers = self._watchers.get(ref.kind, ())

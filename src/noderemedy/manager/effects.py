@@ -8,6 +8,8 @@ Called by the program for every effect of the engine. Rules:
 4. "Not found" means that the object is gone only if the API server speaks of that object. A path that is not
    served answers 404 too, and says nothing about the object.
 5. Who wants to read what is being read already has that answer, as of the moment when the first one asked.
+6. What people read afterwards (records, figures) goes by narrow lanes of its own: in a storm repairs come first. The
+   budget's ledger, for which all repairs wait, waits in no queue.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from noderemedy.drivers.kube.errors import NoAnswer, NotSent
 from noderemedy.engine.leadership import Leadership
 from noderemedy.manager.describing import Describe, described
 from noderemedy.manager.sink import EngineSink
-from noderemedy.model.actions import DELETIONS, READS, Confirm, DescribeAgent, StartRun
+from noderemedy.model.actions import DELETIONS, READS, Confirm, DescribeAgent, StartRun, WriteLedger
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.run import Order
 from noderemedy.model.time import Mono, Now, Span
@@ -55,6 +57,9 @@ class Licence:
         end = self._leadership.valid_until if self._leadership else None
         return min(PATIENCE, end.since(now.mono)) if end else PATIENCE
 
+
+BEHIND = frozenset({"incident", "incident-shelf", "status", "budget-status"})  # rooms that repair nothing
+LANES_BEHIND = 6
 
 RemoteClient = Callable[[str], KubeClient | None]
 
@@ -88,8 +93,15 @@ class Carrier:
         self._runs = runs
         self._describe = describe
         self._reads: dict[tuple[KubeClient, Request], tuple[Mono, asyncio.Future[Answer]]] = {}  # in flight
+        self._behind = asyncio.Semaphore(LANES_BEHIND)
 
     async def carry_out(self, effect: Effect) -> Outcome:
+        if effect.key.room not in BEHIND:
+            return await self._carried_out(effect)
+        async with self._behind:
+            return await self._carried_out(effect)
+
+    async def _carried_out(self, effect: Effect) -> Outcome:
         now = self._clock.now()
         is_read = isinstance(effect.action, READS)
         patience = PATIENCE
@@ -113,7 +125,7 @@ class Carrier:
             if is_read:
                 begun, answer = await self._read(client, request, begun)
             else:
-                answer = await client.send(request, timeout=patience)
+                answer = await client.send(request, timeout=patience, urgent=isinstance(effect.action, WriteLedger))
         except NotSent as problem:
             return Failed(str(problem))
         except NoAnswer as problem:

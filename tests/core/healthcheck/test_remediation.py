@@ -35,7 +35,7 @@ from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.model.meta import Paused
 from noderemedy.model.node import Condition
 from noderemedy.model.observer import OBSERVER_AT, Observer
-from noderemedy.model.outcome import Done, Key, Seen
+from noderemedy.model.outcome import Done, Effect, Key, Seen
 from noderemedy.model.reasons import CannotSeeNode, WaitingForBudget
 from noderemedy.model.refusal import Refusal
 from noderemedy.model.room import Absent, Present
@@ -114,10 +114,16 @@ class Stage:
             if not effects:
                 return
             for effect in effects:
-                book = self.read if isinstance(effect.action, Confirm) else self.did
-                book.append(f"{type(effect.action).__name__} {effect.action.ref.name}")
-                self.engine.ended(effect, self.outcome(effect.action), self.now)
+                self.carry_out(effect)
         raise AssertionError("the engine does not come to rest")
+
+    def carry_out(self, effect: Effect) -> None:
+        """An effect, and what follows it in the same decision."""
+        more: Effect | None = effect
+        while more is not None:
+            book = self.read if isinstance(more.action, Confirm) else self.did
+            book.append(f"{type(more.action).__name__} {more.action.ref.name}")
+            more = self.engine.ended(more, self.outcome(more.action), self.now)
 
     def outcome(self, action: Action) -> Done:
         entry = self.engine.cache.read(action.ref)
@@ -178,6 +184,8 @@ def test_a_sick_machine_is_marked_once_the_budget_allows_it() -> None:
 def test_a_lagging_watch_costs_no_healthy_node_its_life() -> None:
     """What the watch shows as sick has been well for a while: the live read before the act says so."""
     stage = a_sick_stage()
+    stage.step(10)  # what was read while the budget made up its mind is old by now
+    stage.read.clear()
     entry = stage.engine.cache.read(ref(NODE, "node-0"))
     assert isinstance(entry, Present)
     stage.unseen = {ref(NODE, "node-0"): replace(entry.obj, conditions=(Condition("Ready", "True", stage.now.wall),))}

@@ -16,7 +16,7 @@ from noderemedy.core.budget.grants import Reckoning, reckon
 from noderemedy.core.budget.pods import pace
 from noderemedy.core.budget.view import INDEXES, BudgetView, sees
 from noderemedy.model.actions import Guard, WriteLedger
-from noderemedy.model.budget import NEED, answer_ref
+from noderemedy.model.budget import NEED, Granted, answer, answer_ref
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.ids import CONFIG_MAP, Ref
 from noderemedy.model.ledger import LEDGER_AT
@@ -68,7 +68,20 @@ def state(view: BudgetView, found: Reckoning) -> State:
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
-    return (LEDGER_AT,) if ref.kind != CONFIG_MAP or ref == LEDGER_AT else ()
+    """The ledger, by all that changes what may be granted."""
+    if ref.kind == CONFIG_MAP:
+        return (LEDGER_AT,) if ref == LEDGER_AT else ()
+    return () if ref.kind == NEED and has_begun(ref, reader) else (LEDGER_AT,)
+
+
+def has_begun(need: Ref, reader: Reader) -> bool:
+    """Whether a need is that of a granted repair that runs: it counted before, and counts the same now.
+
+    Hundreds begin in a storm one after the other; to reckon anew with all of them each time would take seconds.
+    """
+    entry = reader.read(need)
+    is_running = isinstance(entry, Present) and entry.obj.is_running
+    return is_running and isinstance(answer(entry.obj.target, reader), Granted)
 
 
 ROOM = Room(

@@ -19,15 +19,23 @@ from msgspec import structs
 from noderemedy.core import claim, machines, traces
 from noderemedy.core.conditions import write
 from noderemedy.core.external import lifecycle
-from noderemedy.core.gates import first, passages
+from noderemedy.core.gates import first, meanwhile, passages
 from noderemedy.core.healthcheck import facts, words
 from noderemedy.core.healthcheck.erasing import unrecorded
 from noderemedy.core.healthcheck.facts import BY_CHECK, VerdictFact, machine_of
 from noderemedy.core.healthcheck.modes import MODES, Way, told_by, way_of
-from noderemedy.core.healthcheck.remediationgates import AFTER_BUDGET, BEFORE_BUDGET, GATES, SILENT, check_may_act
+from noderemedy.core.healthcheck.remediationgates import (
+    AFTER_BUDGET,
+    BEFORE_BUDGET,
+    GATES,
+    SILENT,
+    check_may_act,
+    node_is_read_live,
+)
 from noderemedy.core.healthcheck.remediationview import CHECKS_OF, NAME, RemediationView, authors_of, sees
 from noderemedy.core.slots import begun_at, settled
 from noderemedy.model.actions import (
+    Action,
     ClaimRepair,
     Confirm,
     CreateRequest,
@@ -90,11 +98,19 @@ def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
         return with_telling(goes_on(view, running, now), view, now, running)
     blocked = first(BEFORE_BUDGET, view, now)
     wants = () if blocked else (need(view.at, NAME, verdict.since, is_running=False, node=view.node_at),)
-    if blocked := blocked or first(AFTER_BUDGET, view, now):
-        return with_telling(blocked.decision(now, wants), view, now, None)
     way = way_of(view.governing.check, view.machine)
+    if blocked := blocked or first(AFTER_BUDGET, view, now):
+        reads = live_reads(view, way, now) if wants else ()
+        return with_telling(meanwhile(blocked, reads).decision(now, wants), view, now, None)
     decision = structs.replace(MODES[way].ask(view, now), facts=wants)
     return with_telling(decision, view, now, way)
+
+
+def live_reads(view: RemediationView, way: Way, now: Now) -> tuple[Action, ...]:
+    """What is read before a repair is asked for: the node, and the template of a request."""
+    node = node_is_read_live(view, now)
+    template = first(lifecycle.GATES, view.requests, now) if way is Way.EXTERNAL and view.requests is not None else None
+    return (*(node.actions if node else ()), *(template.actions if template else ()))
 
 
 def goes_on(view: RemediationView, running: Way, now: Now) -> Decision:

@@ -21,7 +21,7 @@ from msgspec import Struct, structs
 
 from noderemedy.core import freeing, safety, traces
 from noderemedy.core.backup import back_up
-from noderemedy.core.gates import first
+from noderemedy.core.gates import first, meanwhile
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import gates, links
 from noderemedy.core.metal3.cleanup import returned_node
@@ -144,9 +144,10 @@ def add(view: MachineView, reason: TableRow, now: Now) -> Decision:
     if blocked := gates.blocked(gates.BEFORE_POWER_OFF, view, now):
         return blocked
     needs = wanted_need(view, now)
+    asked = confirm_first(now, (view.ref, view.entry))
     if closed := first(gates.SHARED, view, now):
-        return closed.decision(now, needs)
-    if asked := confirm_first(now, (view.ref, view.entry)):
+        return meanwhile(closed, asked.actions if asked else ()).decision(now, needs)
+    if asked:
         return structs.replace(asked, facts=needs)
     assert view.host is not None
     assert view.host_at is not None

@@ -39,6 +39,7 @@ from noderemedy.wire.http import Answer, Request
 PATIENCE = Span(30_000)
 SILENCE = Span(70_000)
 CONNECT_S = 10.0
+KEPT_S = 60.0  # idle connections: a new one costs a handshake when it matters; API servers close theirs after 90 s
 READ_BUFFER = 256 * 1024  # watch lines pass 64 KiB; a larger buffer also means fewer wake-ups
 LINE_LIMIT = 64 * 1024 * 1024  # etcd stores no object anywhere near this size
 DEPTH = 10_000 + 2_000  # API servers refuse JSON that is nested deeper than 10,000; the rest is for our own calls
@@ -67,7 +68,7 @@ class KubeClient:
         self._tls: tuple[Identity, ssl.SSLContext] | None = None
         self._proxy = URL(access.proxy.reveal()) if access.proxy else None
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0),
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_S),
             trace_configs=[_tracing()],
             middlewares=(_never_twice,),
             read_bufsize=READ_BUFFER,
