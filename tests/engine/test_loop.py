@@ -72,6 +72,34 @@ def test_whether_all_is_listed_is_asked_once_per_step(monkeypatch: pytest.Monkey
     assert [{("", NODE)}] == asked
 
 
+def test_what_somebody_else_read_meanwhile_is_not_read_again() -> None:
+    """Of two keys that want to see the same object live, each after another one, the second has its answer already."""
+    reads = {A: (Confirm(A), Confirm(C)), B: (Confirm(B), Confirm(C))}
+    engine = an_engine(a_room(lambda view, now: want(*reads.get(view[0], ()), because=(WHY,))))
+    engine.seen(a_seen(A), NOW)
+    engine.seen(a_seen(B), NOW)
+    first, second = step(engine).effects
+    following = done(engine, first, later(1), a_seen(A, "2"))
+    assert following is not None
+    assert Confirm(C) == following.action
+    engine.ended(following, Done(later(1).mono, gone=True), later(2))
+
+    assert None is engine.ended(second, Done(NOW.mono, a_seen(B, "2")), later(2))
+
+
+def test_what_was_read_before_is_read_again() -> None:
+    """A live read that is older than the decision does not do: the room has asked for a new one."""
+    engine = an_engine(a_room(lambda view, now: want(Confirm(A), Confirm(C)) if view[0] == A else NOTHING))
+    engine.seen(a_seen(C), NOW)
+    engine._enter(a_seen(C, "2"), NOW, NOW.mono)
+    engine.seen(a_seen(A), later(9))
+    (first,) = step(engine, later(9)).effects
+
+    following = engine.ended(first, Done(later(9).mono, a_seen(A, "2")), later(9))
+    assert following is not None
+    assert Confirm(C) == following.action
+
+
 def test_nothing_is_decided_before_all_kinds_are_listed() -> None:
     """An engine that has not seen everything does nothing, and forgets nothing."""
     engine = Engine((a_room(always),))

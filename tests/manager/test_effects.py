@@ -12,9 +12,10 @@ from tests.builders import NODE_AT, NOW, RESOURCES, later
 
 from noderemedy.drivers.clock import Clock
 from noderemedy.engine.leadership import Do, Found, Leadership, Lease, Missing
-from noderemedy.manager.effects import Carrier, Licence, judge
-from noderemedy.model.actions import Confirm
-from noderemedy.model.ids import NODE, Ref
+from noderemedy.manager.effects import LANES_BEHIND, Carrier, Licence, judge
+from noderemedy.model.actions import Confirm, WriteLedger
+from noderemedy.model.ids import NODE, Ref, ref
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome
 from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.wire.http import Answer, Request
@@ -102,10 +103,22 @@ class Slow:
 
     def __init__(self) -> None:
         self.asked: list[Request] = []
+        self.urgent: list[bool] = []
+        self.answered = self.at_once = 0
 
-    async def send(self, request: Request, *, timeout: Span, retry: bool = False) -> Answer:  # noqa: ASYNC109
+    async def send(
+        self,
+        request: Request,
+        *,
+        timeout: Span,  # noqa: ASYNC109
+        retry: bool = False,
+        urgent: bool = False,
+    ) -> Answer:
         self.asked.append(request)
+        self.urgent.append(urgent)
+        self.at_once = max(self.at_once, len(self.asked) - self.answered)
         await asyncio.sleep(0.001)
+        self.answered += 1
         return answer(NODE_AT.name)
 
 
@@ -125,6 +138,35 @@ def test_what_is_being_read_is_not_read_again() -> None:
     assert 2 == len(client.asked)
     assert 1 == len({one.begun for one in found if isinstance(one, Done)})
     assert all(isinstance(one, Done) and one.gone for one in found)
+
+
+@pytest.mark.parametrize(("room", "at_once"), [("incident", LANES_BEHIND), ("remediation", 20)])
+def test_records_leave_the_road_to_repairs(room: str, at_once: int) -> None:
+    """In a storm what people read afterwards goes by few lanes; what repairs nodes is held up by none of them."""
+    client, clock = Slow(), Clock(random.Random(1))
+    sink = SimpleNamespace(resources=RESOURCES, unserved=set())
+    carrier = Carrier(client, sink, clock, Licence(None), lambda cluster: None)  # type: ignore[arg-type]
+    nodes = [ref(NODE, f"worker-{number}") for number in range(20)]
+
+    async def story() -> None:
+        effects = [Effect(number, Key(room, at), Confirm(at), 1) for number, at in enumerate(nodes)]
+        await asyncio.gather(*(carrier.carry_out(effect) for effect in effects))
+
+    asyncio.run(story())
+    assert (20, at_once) == (len(client.asked), client.at_once)
+
+
+def test_the_ledger_waits_in_no_queue() -> None:
+    """All repairs of a storm wait for it."""
+    client, clock = Slow(), Clock(random.Random(1))
+    sink = SimpleNamespace(resources=RESOURCES, unserved=set())
+    licence = Licence(leader(clock.now()))
+    carrier = Carrier(client, sink, clock, licence, lambda cluster: None)  # type: ignore[arg-type]
+    write = WriteLedger(LEDGER_AT, None, BudgetLedger())
+
+    asyncio.run(carrier.carry_out(Effect(1, Key("budget", LEDGER_AT), write, 1)))
+
+    assert [True] == client.urgent
 
 
 def test_without_a_connection_nothing_is_sent() -> None:

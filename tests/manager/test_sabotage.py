@@ -65,6 +65,13 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
         effects, "speaks_of", always(True),
         test_effects.test_not_found_is_absence_only_if_it_speaks_of_the_object, {},
     ),
+    "records take the road of repairs": (
+        effects, "BEHIND", frozenset(),
+        test_effects.test_records_leave_the_road_to_repairs, {"room": "incident", "at_once": effects.LANES_BEHIND},
+    ),
+    "the ledger stands in line": (
+        effects, "WriteLedger", type(None), test_effects.test_the_ledger_waits_in_no_queue, {},
+    ),
     "write without leading": (
         Licence, "refusal", always(""),
         test_effects.test_write_leaves_only_while_we_lead,

@@ -55,6 +55,16 @@ LIMITS = (
     without(grants.ledger_readable, test_rooms.test_an_unreadable_ledger_is_never_overwritten),
     without(grants.ledger_has_room),
     without(grants.budget_valid, test_rooms.test_an_invalid_budget_starts_nothing),
+    Sabotage(
+        "the budget reckons anew whenever a granted repair begins",
+        set_to(room, "has_begun", lambda need, reader: False),
+        (test_rooms.test_a_granted_repair_that_begins_is_not_reckoned_anew,),
+    ),
+    Sabotage(
+        "the end of a repair is no news for the budget",
+        set_to(room, "has_begun", lambda need, reader: True),
+        (test_rooms.test_a_granted_repair_that_begins_is_not_reckoned_anew,),
+    ),
     without(grants.not_paused),
     without(grants.window_open),
     without(grants.share_bearable, test_rooms.test_a_storm_holds_and_ends),

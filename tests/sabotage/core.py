@@ -585,6 +585,21 @@ ENGINE = (
         (test_decoding.test_what_is_more_than_a_heartbeat_is_decoded_anew,),
     ),
     Sabotage(
+        "nothing is read while the budget makes up its mind",
+        set_to(annotation, "meanwhile", lambda blocked, reads: blocked),
+        (test_gates.test_the_machine_is_read_while_the_budget_makes_up_its_mind,),
+    ),
+    Sabotage(
+        "every live read of a decision is made, whoever has made it meanwhile",
+        set_to(loop.Engine, "_unread", lambda self, rest, since: rest),
+        (test_loop.test_what_somebody_else_read_meanwhile_is_not_read_again,),
+    ),
+    Sabotage(
+        "a live read of long ago will do",
+        set_to(loop.Engine, "_unread", lambda self, rest, since: ()),
+        (test_loop.test_what_was_read_before_is_read_again,),
+    ),
+    Sabotage(
         "any version mends or spoils",
         set_to(cache.Cache, "_is_older", lambda self, ref, version: False),
         (test_cache.test_what_is_older_does_not_mend, test_cache.test_what_is_older_does_not_spoil),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec.structs import replace
@@ -20,7 +20,7 @@ from noderemedy.model.ids import MACHINE, NODE, Kind, Ref, ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Reservation
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed
-from noderemedy.model.outcome import Done, Effect, Failed, Seen
+from noderemedy.model.outcome import Done, Effect, Failed, Key, Seen
 from noderemedy.model.reasons import (
     BudgetInvalid,
     BudgetStatusBehind,
@@ -106,6 +106,16 @@ class Bench:
             seen = Seen(BUDGET_AT, "b", "", replace(entry.obj, status=effect.action.status))
         assert seen is not None
         return Done(self.now.mono, replace(seen, resource_version=str(self.version)))
+
+    def looked(self, act: Callable[[], None]) -> list[Key]:
+        """The keys that are looked at because of this."""
+        seen: list[Key] = []
+        look = self.engine._look
+        self.engine._look = lambda key, now, token: seen.append(key) or look(key, now, token)  # type: ignore[method-assign, func-returns-value]
+        act()
+        self.run()
+        self.engine._look = look  # type: ignore[method-assign]
+        return seen
 
     def answer(self, number: int) -> Granted | Refused | None:
         return answer(machine_at(number), self.engine.cache)
@@ -281,3 +291,17 @@ def test_idle_writes_nothing() -> None:
         bench.run(5)
 
     assert [] == bench.writes
+
+
+def test_a_granted_repair_that_begins_is_not_reckoned_anew() -> None:
+    """It counted before and counts the same: only its end, and whoever asks next, concern the budget again."""
+    bench = Bench()
+    bench.machine(0, needs_remediation=True)
+    bench.run()
+    assert isinstance(bench.answer(0), Granted)
+
+    ledger = Key(room.ROOM.name, LEDGER_AT)
+    begins = ledger in bench.looked(lambda: bench.machine(0, node_deleted_at=bench.now.wall))
+    ends = ledger in bench.looked(lambda: bench.machine(0))
+
+    assert (False, True) == (begins, ends)

@@ -36,7 +36,7 @@ from noderemedy.model.meta import Paused
 from noderemedy.model.node import Condition
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Done, Effect, Key, Seen
-from noderemedy.model.reasons import CannotSeeNode, WaitingForBudget
+from noderemedy.model.reasons import CannotSeeNode, TooManyInFlight, WaitingForBudget
 from noderemedy.model.refusal import Refusal
 from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import Mono, Now, Span, Wall
@@ -179,6 +179,16 @@ def test_a_sick_machine_is_marked_once_the_budget_allows_it() -> None:
     stage.step(600)
 
     assert (["MarkMachine worker-0"], ["RemediationGoesOn"]) == (stage.did, stage.why(0))
+
+
+def test_the_node_is_read_while_the_budget_makes_up_its_mind() -> None:
+    """The live read before the act is made while nobody could act anyway; whoever is refused reads nothing again."""
+    stage = a_sick_stage()
+    assert (["Confirm node-0"], []) == (stage.read, stage.did)
+    stage.fact(answer_ref(at(0)), Refused(at(0), TooManyInFlight(1, 1)))
+    stage.step(60)
+
+    assert (["Confirm node-0"], []) == (stage.read, stage.did)
 
 
 def test_a_lagging_watch_costs_no_healthy_node_its_life() -> None:

@@ -26,6 +26,7 @@ from noderemedy.core.metal3 import gates
 from noderemedy.core.metal3.annotation import decide
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.model.actions import AddRebootAnnotation, Confirm, RemoveRebootAnnotation
+from noderemedy.model.budget import Refused
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Consumer, Power
 from noderemedy.model.meta import Malformed, Paused
@@ -47,6 +48,8 @@ from noderemedy.model.reasons import (
     PowerOffDisabled,
     PowerUnknown,
     Reason,
+    TooManyInFlight,
+    WaitingForBudget,
 )
 from noderemedy.model.remote import Remote, Sight
 from noderemedy.model.room import Unseen
@@ -266,3 +269,13 @@ def test_all_gates_are_explained() -> None:
     assert "host is there" == gates.explain(BLOCKED["host missing"][0], NOW)[-2].gate
     assert "host is named" == gates.explain(BLOCKED["host not named"][0], NOW)[-1].gate
     assert () == gates.explain(a_view(a_machine()), NOW)
+
+
+def test_the_machine_is_read_while_the_budget_makes_up_its_mind() -> None:
+    """The live read before the hold is made while the ledger is written; a refusal reads nothing."""
+    view = a_view(a_machine(needs=True))
+    waiting = decide(replace(view, told=None), NOW)
+    refused = decide(replace(view, told=Refused(MACHINE_AT, TooManyInFlight(1, 1))), NOW)
+
+    assert ((Confirm(MACHINE_AT),), ()) == (waiting.actions, refused.actions)
+    assert ((WaitingForBudget(),), (TooManyInFlight(1, 1),)) == (waiting.because, refused.because)
