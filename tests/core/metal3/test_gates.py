@@ -273,7 +273,8 @@ def test_all_gates_are_explained() -> None:
 
 def test_the_machine_is_read_while_the_budget_makes_up_its_mind() -> None:
     """The live read before the hold is made while the ledger is written; a refusal reads nothing."""
-    view = a_view(a_machine(needs=True))
+    found = a_view(a_machine(needs=True))
+    view = replace(found, entry=replace(found.entry, confirmed_at=None))
     waiting = decide(replace(view, told=None), NOW)
     refused = decide(replace(view, told=Refused(MACHINE_AT, TooManyInFlight(1, 1))), NOW)
 
