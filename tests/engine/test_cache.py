@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.builders import (
     CONSUMER,
     HOST_AT,
@@ -28,6 +29,7 @@ from noderemedy.model.machine import HostName
 from noderemedy.model.node import Node
 from noderemedy.model.outcome import Seen
 from noderemedy.model.room import Absent, Entry, Present, Unreadable, Unseen
+from noderemedy.model.time import Mono
 
 EARLY, LATE = NOW.mono, later(10).mono
 
@@ -363,3 +365,23 @@ def test_objects_are_counted_by_kind() -> None:
     cache.put(Seen(HOST_AT, "h", "1", a_host()), EARLY)
 
     assert (1, 1, 0) == (cache.count(NODE), cache.count(HOST), cache.count(MACHINE))
+
+
+def test_a_version_that_says_the_same_is_noted_without_a_look() -> None:
+    """The very object at a newer version keeps everything but its version; an older version changes nothing."""
+    cache = Cache(())
+    seen = a_seen("5")
+    cache.put(seen, Mono(1), confirmed_at=Mono(2))
+    assert [True, True] == [cache.renew(replace(seen, resource_version=version)) for version in ("7", "6")]
+    assert Present(seen.obj, "7", Mono(1), Mono(2), Mono(1)) == cache.read(NODE_AT)
+
+
+def test_only_what_is_known_can_be_renewed() -> None:
+    """Another object, one that nobody knows, and one that a running list names take the long way."""
+    cache = Cache(())
+    assert not cache.renew(a_seen("1"))
+    cache.put(a_seen("1"), Mono(1))
+    assert not cache.renew(a_seen("2"))
+    known = present(cache.read(NODE_AT)).obj
+    cache.begin_list("", NODE)
+    assert not cache.renew(Seen(NODE_AT, known.uid, "2", known))

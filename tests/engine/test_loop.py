@@ -100,6 +100,24 @@ def test_what_was_read_before_is_read_again() -> None:
     assert Confirm(C) == following.action
 
 
+def test_a_long_look_is_taken_in_pieces() -> None:
+    """After so many looks a step ends and says that there is more; the next one goes on where it ended."""
+    looked: list[Ref] = []
+    engine = an_engine(a_room(lambda view, now: looked.append(view[0]) or NOTHING))  # type: ignore[func-returns-value]
+    for number in range(5):
+        engine.seen(a_seen(ref(NODE, f"n{number}")), NOW)
+
+    assert [True, True, False] == [engine.step(NOW, TOKEN, 2).has_more for _ in range(3)]
+    assert [f"n{number}" for number in range(5)] == [at.name for at in looked]
+
+
+def test_a_standby_has_nothing_more_to_do() -> None:
+    """What is queued waits for leadership: to step again at once would be to spin."""
+    engine = an_engine(a_room(always))
+    engine.seen(a_seen(), NOW)
+    assert not engine.step(NOW, None, 2).has_more
+
+
 def test_nothing_is_decided_before_all_kinds_are_listed() -> None:
     """An engine that has not seen everything does nothing, and forgets nothing."""
     engine = Engine((a_room(always),))

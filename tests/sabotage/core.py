@@ -590,6 +590,16 @@ ENGINE = (
         (test_gates.test_the_machine_is_read_while_the_budget_makes_up_its_mind,),
     ),
     Sabotage(
+        "a step ends when all was looked at, however long that takes",
+        set_to(loop.Engine, "step", lambda self, now, token, looks=None: STEP(self, now, token)),
+        (test_loop.test_a_long_look_is_taken_in_pieces,),
+    ),
+    Sabotage(
+        "a node that says something else is taken for a heartbeat",
+        set_to(objects, "says_the_same", lambda shape, known: True),
+        (test_objects.test_a_node_that_says_something_else_is_made_anew,),
+    ),
+    Sabotage(
         "every live read of a decision is made, whoever has made it meanwhile",
         set_to(loop.Engine, "_unread", lambda self, rest, since: rest),
         (test_loop.test_what_somebody_else_read_meanwhile_is_not_read_again,),

@@ -27,7 +27,7 @@ from noderemedy.model.host import Consumer, Hold, Power
 from noderemedy.model.ids import HOST, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind
 from noderemedy.model.machine import HostName, Metal3Machine
 from noderemedy.model.meta import Malformed, Paused
-from noderemedy.model.node import Condition, Taint
+from noderemedy.model.node import Condition, Node, Taint
 from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Wall
 from noderemedy.wire.objects import READERS, Undecodable, convert, decode, decode_event
@@ -555,3 +555,58 @@ def test_the_same_condition_is_kept_once() -> None:
 
     assert one.conditions
     assert all(first is second for first, second in zip(one.conditions, other.conditions, strict=True))
+
+
+def a_line(tree: dict[str, Any]) -> bytes:
+    """The line of a watch, with its maps in the order in which API servers send them."""
+    return msgspec.json.encode({"type": "MODIFIED", "object": tree}, order="sorted")
+
+
+def test_a_heartbeat_is_the_very_object_that_is_known() -> None:
+    """A Node that says the same again is not made again, at its new version."""
+    known = convert(NODE, a_node_tree(version="1", annotations={"a": "1", "b": "2"}))
+    tree = a_node_tree(version="2", heartbeat="2030-03-17T17:46:40Z", annotations={"a": "1", "b": "2"})
+    found = decode_event(NODE, a_line(tree), known=lambda at: known.obj if at == known.ref else None)
+    assert found is not None
+    assert (convert(NODE, tree), True) == (found[1], found[1].obj is known.obj)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"uid": "node-uid-2"},
+        {"labels": {"rack": "r1"}},
+        {"annotations": {"node-remedy.dev/paused": "true"}},
+        {"spec": {"unschedulable": True}},
+        {"spec": {"providerID": "metal3://other"}},
+        {"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}},
+        {"status": {"nodeInfo": {"bootID": "boot-2"}}},
+        {"status": {"nodeInfo": {"kubeletVersion": "v1.30.0", "bootID": "boot-1"}}},
+        {"status": {"conditions": []}},
+        {"status": {"addresses": [{"type": "InternalIP", "address": "192.0.2.7"}]}},
+        {"annotations": {"node-remedy.dev/out-of-service-by": "room request uid boot"}},
+        {"status": None},
+        {"deletionTimestamp": "2030-03-17T17:46:40Z"},
+    ],
+    ids=str,
+)
+def test_a_node_that_says_something_else_is_made_anew(changes: dict[str, Any]) -> None:
+    """Whatever is judged by and differs from what is known is seen, also in a line that looks like a heartbeat."""
+    known = convert(NODE, a_node_tree(version="1"))
+    arguments = {key: value for key, value in changes.items() if key not in ("status", "deletionTimestamp")}
+    tree = a_node_tree(version="2", **arguments)
+    if "status" in changes:
+        tree["status"] = {**tree["status"], **changes["status"]} if changes["status"] is not None else {}
+    if "deletionTimestamp" in changes:
+        tree["metadata"]["deletionTimestamp"] = changes["deletionTimestamp"]
+    found = decode_event(NODE, a_line(tree), known=lambda at: known.obj)
+    assert found is not None
+    assert (convert(NODE, tree), False) == (found[1], found[1].obj == known.obj)
+
+
+def test_every_field_of_a_node_is_compared() -> None:
+    """A new field has to be thought of in `says_the_same`, or its changes would pass for heartbeats."""
+    from_annotations = {"annotations", "repair_now", "paused", "remedy", "out_of_service"}
+    from_status = {"boot_id", "kubelet", "conditions", "addresses"}
+    from_the_rest = {"uid", "deleting", "labels", "provider_id", "unschedulable", "taints"}
+    assert from_annotations | from_status | from_the_rest == set(Node.__struct_fields__)

@@ -66,6 +66,10 @@ class Cache:
         """Whether this object is there and cannot be read."""
         return isinstance(self._entries.get(ref), Unreadable)
 
+    def __len__(self) -> int:
+        """How many objects can be read, facts included."""
+        return sum(isinstance(entry, Present) for entry in self._entries.values())
+
     def count(self, kind: Kind) -> int:
         """How many objects of a kind can be read. For metrics; walks the cache."""
         return sum(1 for ref, entry in self._entries.items() if ref.kind == kind and isinstance(entry, Present))
@@ -111,6 +115,16 @@ class Cache:
             return old.obj, False
         self._reindex(ref, old.obj if old else None, obj)
         return (old.obj if old else None), True
+
+    def renew(self, seen: Seen) -> bool:
+        """Remember the new version of what is known already, the very object; False: it takes a `put`."""
+        entry = self._entries.get(seen.ref)
+        if not isinstance(entry, Present) or entry.obj is not seen.obj or self._listing:
+            return False
+        if not precedes(seen.resource_version, entry.resource_version):
+            at = (entry.first_seen, entry.confirmed_at, entry.changed_at)
+            self._entries[seen.ref] = Present(entry.obj, seen.resource_version, *at)
+        return True
 
     def set_aside(self, ref: Ref, unreadable: Unreadable) -> bool:
         """Remember that an object is there and cannot be read; returns whether that is news.

@@ -48,6 +48,7 @@ class Output(Struct, frozen=True):
 
     effects: tuple[Effect, ...]
     notices: tuple[Notice, ...]
+    has_more: bool = False  # keys are left to look at: step again, soon
 
 
 class Engine:
@@ -184,8 +185,11 @@ class Engine:
     def quarantined(self) -> int:
         return self.cache.count_unreadable()
 
-    def step(self, now: Now, token: int | None) -> Output:
-        """Look at every key that is due. `token` is the leader's; None: stand by, and keep what is queued."""
+    def step(self, now: Now, token: int | None, looks: int | None = None) -> Output:
+        """Look at every key that is due. `token` is the leader's; None: stand by, and keep what is queued.
+
+        After so many `looks` the rest is left for the next step: whoever steps has other things to do in between.
+        """
         effects: list[Effect] = []
         self._mind_the_clock(now)
         if token is not None and token != self._term:
@@ -193,11 +197,13 @@ class Engine:
         for key in self.timers.due(now.mono):
             self.queue.add(key)
         may_decide = token is not None and self.is_synced  # once: only what programs tell us changes it, not a look
-        while self.queue and may_decide and token is not None:
+        while self.queue and may_decide and token is not None and looks != 0:
             effect = self._look(self.queue.pop(), now, token)
             if effect is not None:
                 effects.append(effect)
-        return Output(tuple(effects), self._told() if token is not None else ())
+            looks = looks - 1 if looks is not None else None
+        has_more = bool(self.queue) and may_decide
+        return Output(tuple(effects), self._told() if token is not None else (), has_more)
 
     def _told(self) -> tuple[Notice, ...]:
         """All that is new. A standby keeps it: two who speak would say everything twice."""

@@ -7,6 +7,7 @@ cluster is unknown before its Cluster is, so that no machine of it is ever judge
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import Obstacle
@@ -136,6 +137,9 @@ class ClusterSink:
 
     def lost(self, kind: Kind, obstacle: Obstacle) -> None:
         self._sink.lost(kind, obstacle)
+
+    def known(self, ref: Ref) -> Any:
+        return self._sink.known(ref)
 
     def located(self, kind: Kind, resource: Resource) -> None:
         self._sink.located(kind, resource)

@@ -7,13 +7,15 @@ cluster, `requestsink.py` for kinds of templates, `remotesink.py` for the Nodes 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from msgspec.structs import replace
 
 from noderemedy.drivers.clock import Clock
 from noderemedy.engine.loop import Engine
-from noderemedy.model.ids import Kind
+from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.outcome import Seen
+from noderemedy.model.room import Present
 from noderemedy.wire.objects import Undecodable
 
 
@@ -28,9 +30,16 @@ class Feeding:
 
     def seen(self, item: Seen) -> None:
         """A heartbeat concerns nobody: it queues no key, and the engine sleeps on. Most events are heartbeats."""
+        if self._engine.cache.renew(item):
+            return
         self._engine.seen(item, self._clock.now())
         if self._engine.queue:
             self._poke()
+
+    def known(self, ref: Ref) -> Any:
+        """What is remembered of an object, or None: what says the same again need not be made again."""
+        entry = self._engine.cache.read(ref)
+        return entry.obj if isinstance(entry, Present) else None
 
     def gone(self, item: Seen) -> None:
         self._engine.gone(item, self._clock.now())

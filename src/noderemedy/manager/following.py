@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.client import KubeClient
@@ -14,7 +14,7 @@ from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.kube.sink import Settings as WatchSettings
 from noderemedy.drivers.kube.sink import Sink
 from noderemedy.drivers.kube.watch import watch
-from noderemedy.model.ids import Kind
+from noderemedy.model.ids import Kind, Ref
 from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import decode, decode_event
 
@@ -25,6 +25,8 @@ class HomeSink(Sink, Protocol):
     def located(self, kind: Kind, resource: Resource) -> None: ...
 
     def not_served(self, kind: Kind) -> None: ...
+
+    def known(self, ref: Ref) -> Any: ...
 
 
 async def follow(
@@ -53,5 +55,5 @@ async def follow(
         chance=chance,
         settings=settings,
         locate=ask,
-        decode_event=partial(decode_event, wanted.kind),
+        decode_event=partial(decode_event, wanted.kind, known=sink.known),
     )

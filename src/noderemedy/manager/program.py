@@ -46,6 +46,7 @@ from noderemedy.rooms import ROOMS, watched
 
 LOG = Log("noderemedy.manager")
 SECRETS_AT_ONCE = 4  # reads of kubeconfigs: effects come first
+LOOKS_AT_ONCE = 500  # some 20 ms: a lease has to be renewed, and what was found first can be told
 
 
 class PortTaken(Permanent):
@@ -114,6 +115,8 @@ class Manager:
             dry_run=settings.is_dry,
             server=settings.access.server,
         )
+        if settings.freezes_garbage:
+            gc.freeze()  # modules live as long: no list is interrupted to walk them
         health = await self._serve_health()
         election = self._stand_for_election()
         with_clusters = ClusterSink(self._sink, self._clusters)
@@ -180,13 +183,14 @@ class Manager:
         """Step the engine whenever something happened or is due."""
         while True:
             self._wake.clear()
-            self._step()
-            await self._sleep()
+            has_more = self._step()
+            await (asyncio.sleep(0) if has_more else self._sleep())
 
-    def _step(self) -> None:
+    def _step(self) -> bool:
+        """One step; whether another one is due at once. A first look at a large cluster takes many: others live."""
         now = self._clock.now()
         self._sink.mind_staleness(now, self._settings.stale_after)
-        output = self._engine.step(now, self._token())
+        output = self._engine.step(now, self._token(), LOOKS_AT_ONCE)
         for notice in output.notices:
             self._reporter.notice(notice, self._sink.resources, now.wall)
             self._observe(notice)
@@ -198,6 +202,7 @@ class Manager:
             task.add_done_callback(self._effect_is_over)
         self._requests.adjust(self._requests_broke)
         self._freeze_once()
+        return output.has_more
 
     def _requests_broke(self, bug: BaseException) -> None:
         if not self._broken.done():
@@ -307,9 +312,8 @@ class Manager:
         if self._is_frozen or not self._engine.is_synced:
             return
         self._is_frozen = True
-        LOG.info("caches are in step with the API", objects=len(self._engine.cache.refs()))
+        LOG.info("caches are in step with the API", objects=len(self._engine.cache))
         if self._settings.freezes_garbage:
-            gc.collect()
             gc.freeze()
 
 

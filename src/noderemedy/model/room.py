@@ -56,14 +56,16 @@ class Index(Struct, frozen=True):
 class Stage(IntEnum):
     """When a room's keys are looked at: all specs before the first verdict, then all gates, then the first act.
 
-    Grants come last: one write of the budget's ledger answers all who asked meanwhile.
+    What was found is told before it is acted on: a first look at thousands of machines takes a while. Grants come last:
+    one write of the budget's ledger answers all who asked meanwhile.
     """
 
     SPEC = 0
     VERDICT = 1
     GATE = 2
-    ACT = 3
-    GRANT = 4
+    TELL = 3
+    ACT = 4
+    GRANT = 5
 
 
 class Reader(Protocol):

@@ -52,6 +52,29 @@ def read_mark(text: str) -> OutOfService | Malformed:
     return OutOfService(*words)
 
 
+def says_the_same(shape: shapes.NodeShape, known: Node) -> bool:
+    """Whether `node(shape)` would surely equal what is known, which is what most heartbeats do.
+
+    API servers sort maps: labels in another order are made anew. So is what carries taints, or records of ours.
+    """
+    meta, spec, status = shape.metadata, shape.spec, shape.status
+    if spec is None or status is None or status.node_info is None or spec.taints or known.taints:
+        return False
+    if known.remedy is not None or known.out_of_service is not None:
+        return False
+    return (
+        meta.uid == known.uid
+        and status.node_info.boot_id == known.boot_id
+        and status.node_info.kubelet_version == known.kubelet
+        and tuple(map(condition, status.conditions or ())) == known.conditions
+        and (meta.deletion_timestamp is not None) == known.deleting
+        and (spec.provider_id, spec.unschedulable) == (known.provider_id, known.unschedulable)
+        and tuple((meta.labels or {}).items()) == known.labels
+        and tuple((meta.annotations or {}).items()) == known.annotations  # what is read from them follows
+        and tuple(one.address for one in status.addresses or ()) == known.addresses
+    )
+
+
 def condition(shape: shapes.ConditionShape) -> Condition:
     return known_condition(shape.type, shape.status, shape.last_transition_time, shape.reason)
 

@@ -38,7 +38,7 @@ from noderemedy.model.ids import (
 from noderemedy.model.machine import ControllerOwner, Machine, Metal3Machine
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
-from noderemedy.model.node import Condition
+from noderemedy.model.node import Condition, Node
 from noderemedy.model.outcome import Seen
 from noderemedy.wire import (
     bookkeeping,
@@ -55,14 +55,14 @@ from noderemedy.wire import (
 from noderemedy.wire.backups import backup
 from noderemedy.wire.machineconditions import read_conditions
 from noderemedy.wire.nodes import condition as condition
-from noderemedy.wire.nodes import interned, node
+from noderemedy.wire.nodes import interned, node, says_the_same
 from noderemedy.wire.replacements import own_parts, read_replacement, template_text
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
 from noderemedy.wire.undecodable import Undecodable as Undecodable
 from noderemedy.wire.undecodable import undecodable
 
 NAME_MAX = 253  # of the Kubernetes API
-CONDITIONS_KNOWN = 32_768  # each node has four or five, and most of them tell of the same hour
+Known = Callable[[Ref], Any]  # what is remembered of an object, or None
 
 
 def machine(shape: shapes.MachineShape) -> Machine:
@@ -257,13 +257,24 @@ def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
         raise undecodable(kind, cluster, tree, error) from None
 
 
-def decode_event(kind: Kind, line: bytes, cluster: str = "") -> tuple[str, Seen] | None:
+def nothing_known(ref: Ref) -> None:
+    return None
+
+
+def decode_event(kind: Kind, line: bytes, cluster: str = "", known: Known = nothing_known) -> tuple[str, Seen] | None:
     """What happened and to which object: an ordinary line of a watch, envelope and object in one pass.
 
-    None for every other line (bookmarks, errors, what cannot be read): whoever asked has to look closer.
+    None for every other line (bookmarks, errors, what cannot be read): whoever asked has to look closer. `known` is
+    what is remembered of an object: a Node that says the same again, as heartbeats do, is not made again.
     """
     try:
         event = EVENTS[reader(kind)[0]].decode(line)
+        if kind == NODE:
+            meta = event.object.metadata
+            ref = Ref(cluster, kind, "", meta.name)
+            old = known(ref)
+            if isinstance(old, Node) and says_the_same(event.object, old):
+                return event.type, Seen(ref, meta.uid, meta.resource_version, old)
         return event.type, seen(kind, event.object, cluster)
     except UNREADABLE:
         return None

@@ -80,8 +80,9 @@ def has_begun(need: Ref, reader: Reader) -> bool:
     Hundreds begin in a storm one after the other; to reckon anew with all of them each time would take seconds.
     """
     entry = reader.read(need)
-    is_running = isinstance(entry, Present) and entry.obj.is_running
-    return is_running and isinstance(answer(entry.obj.target, reader), Granted)
+    if not isinstance(entry, Present) or not entry.obj.is_running:
+        return False
+    return isinstance(answer(entry.obj.target, reader), Granted)
 
 
 ROOM = Room(

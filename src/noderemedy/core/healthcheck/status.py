@@ -39,7 +39,7 @@ from noderemedy.model.reasons import (
     OtherControllerGoverns,
     StatusBehind,
 )
-from noderemedy.model.room import Present, Reader, Room
+from noderemedy.model.room import Present, Reader, Room, Stage
 from noderemedy.model.time import SECOND, Mono, Now
 
 APART = SECOND * 2  # two writes of figures
@@ -166,4 +166,5 @@ ROOM = Room(
     sees=sees,
     decide=decide,
     may=frozenset({PublishCheckStatus}),
+    stage=Stage.TELL,
 )
