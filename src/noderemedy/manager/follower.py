@@ -189,7 +189,7 @@ class Follower:
             self._sink,
             chance=around.chance,
             settings=around.watch,
-            decode_event=partial(decode_event, NODE, cluster=self.name),
+            decode_event=partial(decode_event, NODE, cluster=self.name, known=self._sink.known),
         )
         self._watch = asyncio.create_task(part, name=f"nodes of {self.name}")
         self._watch.add_done_callback(self._ended)
