@@ -27,6 +27,7 @@ def test_every_story_ends_well(name: str) -> None:
     assert len(ending.points) >= 6
 
 
+@pytest.mark.timeout(300)  # the longest story has a hundred points, each played to its end
 @pytest.mark.parametrize("name", STORIES)
 def test_a_crash_anywhere_changes_nothing(name: str) -> None:
     """A manager killed at any boundary and started again, soon or late in turns, ends in the undisturbed state."""
