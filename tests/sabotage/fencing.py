@@ -1,0 +1,256 @@
+"""Sabotages of fencing: one line of harm each, with the tests that see it. Run by `tests/test_sabotage_fencing.py`."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+from tests.core.fencing import (
+    test_automaton,
+    test_gates,
+    test_proofs,
+    test_request,
+    test_storage,
+    test_story,
+    test_told,
+)
+from tests.sabotage.running import Sabotage, item_to, set_to
+from tests.wire import test_nodefences
+from tests.wire import test_storage as test_wire_storage
+
+from noderemedy.core import safety
+from noderemedy.core.fencing import (
+    attempts,
+    automaton,
+    devices,
+    draining,
+    emptying,
+    erring,
+    gates,
+    leaving,
+    power,
+    recovery,
+    request,
+    runs,
+    storage,
+    wellness,
+)
+from noderemedy.core.fencing.automaton import Event, Move
+from noderemedy.core.fencing.view import FenceView
+from noderemedy.model import actions
+from noderemedy.model.nodefence import State
+from noderemedy.model.time import Span
+from noderemedy.model.workload import StorageOfNode
+from noderemedy.wire import nodefences
+
+PROOFS: tuple[Sabotage, ...] = (
+    Sabotage(
+        "a node that reports is off",
+        set_to(safety, "is_heard", lambda node: False),
+        (test_proofs.test_another_boot_or_a_node_that_reports_is_not_proven_off,),
+    ),
+    Sabotage(
+        "any boot will do",
+        set_to(safety, "is_subject", lambda entry, subject, now: safety.is_confirmed(entry, now)),
+        (test_proofs.test_another_boot_or_a_node_that_reports_is_not_proven_off,),
+    ),
+    Sabotage(
+        "an old view will do",
+        set_to(safety, "is_confirmed", lambda entry, now: True),
+        (test_proofs.test_an_old_view_proves_nothing,),
+    ),
+    Sabotage(
+        "an old answer of a device will do",
+        set_to(safety, "FRESH_RUN", Span.seconds(3_600)),
+        (test_proofs.test_less_than_all_off_just_now_proves_nothing,),
+    ),
+    Sabotage(
+        "no plug powers the node",
+        set_to(devices, "powering", lambda view: ()),
+        (
+            test_story.test_a_silent_node_is_isolated_powered_off_freed_and_comes_back,
+            test_told.test_the_proof_is_told_with_its_evidence,
+        ),
+    ),
+    Sabotage(
+        "a storage fence frees a whole node",
+        set_to(actions, "demand_whole", lambda proof: None),
+        (test_proofs.test_a_storage_fence_never_frees_a_whole_node,),
+    ),
+)
+FLOW: tuple[Sabotage, ...] = (
+    Sabotage(
+        "an error ends everything",
+        item_to(automaton.TABLE, (State.ERROR, Event.RESTART), Move(State.FINAL)),
+        (test_automaton.test_every_state_with_every_event,),
+    ),
+    Sabotage(
+        "retries never end",
+        set_to(
+            automaton,
+            "has_failed",
+            lambda status, spec, now: replace(status, retries=status.retries + 1, since=now.wall),
+        ),
+        (
+            test_automaton.test_a_step_is_tried_again_before_it_is_an_error,
+            test_automaton.test_whatever_happens_the_counters_stay_within_their_limits,
+        ),
+    ),
+    Sabotage(
+        "restarts never end",
+        set_to(automaton, "next_restart", lambda status, spec: status.since),
+        (test_story.test_a_device_that_refuses_ends_in_an_alert_and_frees_nothing,),
+    ),
+    Sabotage(
+        "success is enough",
+        set_to(runs, "WANTED", {}),
+        (test_story.test_success_is_not_enough_if_the_device_says_on,),
+    ),
+    Sabotage(
+        "a lost run is forgotten at once",
+        set_to(runs, "all_time", lambda view, job: view.entry.changed_at),
+        (test_story.test_a_successor_waits_for_a_run_that_may_be_under_way_and_asks_first,),
+    ),
+    Sabotage(
+        "a successor does not ask first",
+        set_to(devices, "is_lost", lambda view, method: False),
+        (test_story.test_a_successor_waits_for_a_run_that_may_be_under_way_and_asks_first,),
+    ),
+    Sabotage(
+        "what others ordered is ours",
+        set_to(runs, "begin", lambda view, job, now: runs.lost(view, job, now)),
+        (test_story.test_a_silent_node_is_isolated_powered_off_freed_and_comes_back,),
+    ),
+    Sabotage(
+        "a node that still reports is freed",
+        set_to(power, "still_heard", lambda view, now: None),
+        (test_story.test_a_node_that_reports_while_its_plug_is_off_hangs_on_another_plug,),
+    ),
+    Sabotage(
+        "nothing is drained",
+        set_to(draining, "answers", lambda node: False),
+        (test_story.test_a_node_that_answers_is_drained_before_it_is_powered_off,),
+    ),
+    Sabotage(
+        "Ready is enough",
+        set_to(wellness, "is_left_over", lambda view, now: False),
+        (
+            test_story.test_a_node_that_answers_is_drained_before_it_is_powered_off,
+            test_storage.test_the_fence_is_not_lifted_while_the_same_boot_may_write,
+        ),
+    ),
+    Sabotage(
+        "every cordon is ours",
+        set_to(recovery, "is_cordoned_by_us", lambda node: node.unschedulable),
+        (test_story.test_a_persons_cordon_survives,),
+    ),
+    Sabotage(
+        "an error leaves the node dark",
+        set_to(erring, "power_comes_back", lambda view, now: None),
+        (
+            test_story.test_a_plug_that_does_not_go_off_frees_nothing_and_the_other_comes_on_again,
+            test_story.test_releasing_brings_power_back_and_undoes_the_isolation,
+            test_story.test_stopping_lets_the_run_end_and_brings_power_back,
+        ),
+    ),
+    Sabotage(
+        "the wrong plug is tried again",
+        set_to(power, "contradicted", lambda view, now: power.move(view, Event.STEP_FAILED, now)),
+        (test_story.test_a_node_that_reports_while_its_plug_is_off_hangs_on_another_plug,),
+    ),
+    Sabotage(
+        "another node is as good",
+        set_to(FenceView, "is_same_boot", True),
+        (test_story.test_a_node_that_was_made_anew_is_not_switched_off,),
+    ),
+    Sabotage(
+        "freeing lasts for ever",
+        set_to(emptying, "FREE_WITHIN", Span.seconds(86_400)),
+        (test_told.test_what_is_told_where,),
+    ),
+    Sabotage(
+        "failures are not counted",
+        set_to(attempts, "is_failed", lambda job: False),
+        (test_story.test_a_device_that_refuses_ends_in_an_alert_and_frees_nothing,),
+    ),
+)
+GATES: tuple[Sabotage, ...] = (
+    Sabotage(
+        "nobody else removes nodes",
+        set_to(gates, "REMOVERS", {}),
+        (
+            test_gates.test_what_keeps_a_fence_from_beginning,
+            test_story.test_a_node_that_somebody_else_removes_is_left_to_them,
+        ),
+    ),
+    Sabotage(
+        "who has just come may begin",
+        set_to(gates, "CONTACT", Span(0)),
+        (test_gates.test_what_keeps_a_fence_from_beginning,),
+    ),
+)
+STORAGE: tuple[Sabotage, ...] = (
+    Sabotage(
+        "one covered volume is enough",
+        set_to(storage, "is_covered", lambda at, pod, found, covers: bool(pod.claims)),
+        (test_storage.test_only_what_was_cut_off_is_freed_before_power_management,),
+    ),
+    Sabotage(
+        "every attachment goes",
+        set_to(storage, "is_free", lambda *rest: True),
+        (test_storage.test_attachments_of_what_was_cut_off_go_too_unless_somebody_uses_them,),
+    ),
+    Sabotage(
+        "a release lifts every fence",
+        set_to(leaving, "is_over", lambda view: True),
+        (
+            test_storage.test_releasing_keeps_the_fence_until_the_node_boots,
+            test_told.test_a_storage_fence_behind_which_pods_were_freed_is_not_lifted,
+        ),
+    ),
+    Sabotage(
+        "a volume has every name",
+        set_to(StorageOfNode, "names_of", lambda self, claim: frozenset({"driver/d1"})),
+        (test_storage.test_which_pods_are_covered, test_wire_storage.test_the_names_of_a_volume),
+    ),
+)
+REQUESTS: tuple[Sabotage, ...] = (
+    Sabotage(
+        "the next request takes over the old fence",
+        set_to(request.RequestView, "is_ours", True),
+        (
+            test_request.test_a_new_episode_replaces_a_fence_that_is_over,
+            test_request.test_somebody_elses_fence_is_awaited,
+        ),
+    ),
+    Sabotage(
+        "nobody asks the owner",
+        set_to(request, "ASKED", replace(request.ASKED, status="True")),
+        (test_request.test_when_fencing_does_not_help_the_owner_is_asked,),
+    ),
+    Sabotage(
+        "a request goes before its fence",
+        set_to(request, "leave", lambda view: request.Decision()),
+        (test_request.test_a_request_that_is_withdrawn_before_anything_was_sent_is_called_off,),
+    ),
+)
+WIRE: tuple[Sabotage, ...] = (
+    Sabotage(
+        "runs are written without their token",
+        set_to(nodefences, "job_body", lambda job, token: {"name": job.id, "since": str(job.since)}),
+        (test_nodefences.test_a_status_is_read_back_as_it_was_written,),
+    ),
+    Sabotage(
+        "half a word is a word",
+        set_to(nodefences, "read_attestation", lambda note: None),
+        (
+            test_nodefences.test_half_an_attestation_is_none,
+            test_nodefences.test_an_attestation_is_read_back_as_it_was_written,
+        ),
+    ),
+    Sabotage(
+        "an unknown state is a new one",
+        set_to(nodefences, "known", lambda kind, found, field, otherwise, fields: otherwise),
+        (test_nodefences.test_a_status_that_is_not_ours_is_a_problem,),
+    ),
+)
+
+SABOTAGES = (*PROOFS, *FLOW, *GATES, *STORAGE, *REQUESTS, *WIRE)
