@@ -16,6 +16,7 @@ from tests.core.fencing.fences import FENCE_AT, a_plan
 from noderemedy import crds
 from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
+from noderemedy.core.budget import spec as budget_spec
 from noderemedy.core.fencing import fence, request
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import DeleteNode, DeletePod, DetachVolume, StartRun, TaintOutOfService
@@ -34,7 +35,7 @@ from noderemedy.wire.answers import outcome
 from noderemedy.wire.objects import convert
 from noderemedy.wire.requests import render
 
-ROOMS = (fence.ROOM, request.ROOM, health.ROOM, budget.ROOM)
+ROOMS = (fence.ROOM, request.ROOM, health.ROOM, budget.ROOM, budget_spec.ROOM)
 FREEING = (DeletePod, DetachVolume, TaintOutOfService, DeleteNode)
 SILENT_AFTER, BOOT_TAKES = 40, 30
 SWITCH = "fence_brocade"  # a switch of the storage network: the node runs on without it

@@ -428,3 +428,25 @@ def test_builtins_that_clean_wait_for_a_proof() -> None:
     story.run(60)
 
     assert ("running", 1) == (story.state, len(story.api.list(POD)))
+
+
+def test_freed_pods_are_limited_by_the_budget() -> None:
+    """podsPerMinute holds for fencing too: pods go in portions, and the node comes on when they are gone."""
+    story = Story()
+    story.api.create(
+        {
+            "apiVersion": "node-remedy.dev/v1alpha1",
+            "kind": "RemediationBudget",
+            "metadata": {"name": "cluster"},
+            "spec": {"podsPerMinute": 2},
+        }
+    )
+    story.pods("a", "b", "c", "d", "e")
+    story.hang()
+    story.run(65)
+    story.ask(freeBy="pods")
+    story.run_until(lambda: len(story.api.list(POD)) < 5, 60)
+    assert 3 == len(story.api.list(POD))
+    story.run_until(lambda: story.state == "final", 600)
+
+    assert ([], 5) == (story.freed_early, story.acts.count("DeletePod"))

@@ -116,7 +116,7 @@ def after(view: FenceView, found: freeing.Step, now: Now) -> Decision:
     evidence = view.status.evidence
     due = now.until(evidence.freeing_since + FREE_WITHIN) if evidence.freeing_since else None
     wake_at = min((at for at in (found.wake_at, due) if at is not None), default=None)
-    return Decision(found.actions, found.because, wake_at)
+    return Decision(found.actions, found.because, wake_at, facts=found.facts)
 
 
 def delete_node(view: FenceView, work: freeing.Workload, proof: FencedOff | Attested, now: Now) -> Decision:
@@ -128,6 +128,8 @@ def delete_node(view: FenceView, work: freeing.Workload, proof: FencedOff | Atte
     wanted = back_up(node, evidence.backup)
     if evidence.backup != wanted:
         return noted(view, structs.replace(evidence, backup=wanted), BackupFirst(view.name))
+    if waits := freeing.held_back(work):
+        return after(view, waits, now)
     deletion = DeleteNode(work.node_at, Guard(node.uid, work.version), node.boot_id, proof)
     return Decision((deletion,), (ProvenFenced(view.name, evidence.proof),))
 

@@ -56,7 +56,8 @@ from noderemedy.model.time import Now
 def decide(view: FenceView, now: Now) -> Decision:
     decision = told(view, now)
     because = (*decision.because, *words.complaint(view))
-    whole = structs.replace(decision, because=because, episode=view.status.episode, facts=needs(view, now))
+    facts = (*needs(view, now), *decision.facts)
+    whole = structs.replace(decision, because=because, episode=view.status.episode, facts=facts)
     return slots.settled(whole, view.need, now)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from noderemedy.core import freeing, safety
+from noderemedy.core import freeing, pacing, safety
 from noderemedy.core.fencing import attempts, devices, runs
 from noderemedy.core.fencing.moves import confirm, noted
 from noderemedy.core.fencing.view import FenceView
@@ -16,6 +16,7 @@ from noderemedy.model.actions import Action, DeletePod, DetachVolume, Guard, Lis
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Scope, Step
 from noderemedy.model.ids import Ref
+from noderemedy.model.nodefence import digest
 from noderemedy.model.proof import StorageFenced, Subject
 from noderemedy.model.reasons import (
     FenceFreeingOverdue,
@@ -89,8 +90,11 @@ def free(view: FenceView, work: freeing.Workload, proof: StorageFenced, now: Now
     pods = [(at, pod) for at, pod in freeing.pods_of(work) if is_covered(at, pod, storage, proof.covers)]
     why = (FreeingWorkload(view.name, "pods"),)
     if going := [one for one in pods if not one[1].is_forced][: freeing.AT_ONCE]:
-        deletions = tuple(DeletePod(at, Guard(pod.uid), proof.subject, proof) for at, pod in going)
-        return Decision((*deletions, ListPods(view.node_at)), why)
+        found = pacing.permit(work.pace, view.node_at, batch(going), len(going), is_whole=False)
+        if found.because:
+            return Decision((), found.because, facts=found.facts)
+        deletions = tuple(DeletePod(at, Guard(pod.uid), proof.subject, proof) for at, pod in going[: found.pods])
+        return Decision((*deletions, ListPods(view.node_at)), why, facts=found.facts)
     volumes = [one for one in freeing.volumes_of(work) if is_free(one[1], work, pods, storage, proof.covers)]
     if leaving := [one for one in volumes if not one[1].deleting][: freeing.AT_ONCE]:
         detached = tuple(DetachVolume(at, Guard(one.uid), proof.subject, proof) for at, one in leaving)
@@ -99,6 +103,11 @@ def free(view: FenceView, work: freeing.Workload, proof: StorageFenced, now: Now
         reason = WaitingForWorkload(view.name, len(pods), len(volumes))
         return Decision((), (reason,), now.mono + freeing.PACE + Span(1))
     return noted(view, structs.replace(view.status.evidence, freeing_since=None), *why)
+
+
+def batch(going: list[tuple[Ref, Pod]]) -> str:
+    """Names these pods: the same ones are not counted twice."""
+    return digest(" ".join(pod.uid for _, pod in going))
 
 
 def is_covered(at: Ref, pod: Pod, storage: StorageOfNode, covers: tuple[str, ...]) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, freeing, machines
+from noderemedy.core import claim, freeing, machines, pacing
 from noderemedy.core.claim import Claim
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model import observer
@@ -22,6 +22,7 @@ from noderemedy.model.ids import LEASE, NODE, NODE_FENCE, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, FenceStatus, NodeFence, fence_ref
+from noderemedy.model.pace import LEAVE
 from noderemedy.model.remote import REMOTE, Sight, remote_ref
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 from noderemedy.model.run import RUN, Run, run_ref
@@ -32,7 +33,7 @@ from noderemedy.model.workload import storage_at
 NAME = "node-fence"
 BY_RUN = "fences by run"
 BY_CLUSTER = "fences by cluster"
-WATCHES = (NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, FENCE_PLAN, RUN, ANSWER, LEASE)
+WATCHES = (NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, FENCE_PLAN, RUN, ANSWER, LEASE, LEAVE)
 
 
 class FenceView(Struct, frozen=True):
@@ -141,7 +142,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         machine=machine,
         plan=plan.obj if isinstance(plan, Present) else None,
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
-        work=freeing.sees(node_at, node, reader) if isinstance(node, Present) else None,
+        work=freeing.sees(node_at, node, reader, pacing.sees(NAME, key, reader)) if isinstance(node, Present) else None,
         storage=reader.read(storage_at(node_at)),
         term=term(reader),
         contact_since=observer.contact_since(reader),
@@ -185,6 +186,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return [one for need in needs if isinstance(need, Present) for one in of_target(need.obj.target, reader)]
     if ref.kind == ANSWER:
         return of_target(obj.target, reader) if obj is not None else ()
+    if ref.kind == LEAVE:
+        return (obj.asker,) if obj is not None and obj.room == NAME else ()
     return of_target(ref, reader)
 
 
