@@ -148,7 +148,7 @@ def sees(key: Ref, reader: Reader) -> DrillView | None:
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == NODE:
-        return (ref,)
+        return (ref,) if isinstance(reader.read(SCHEDULE_AT), Present) else ()
     if ref.kind in (FENCE_PLAN, DRILL):
         return (node_of(ref),)
     if ref.kind == RUN:
