@@ -25,7 +25,9 @@ ENTRY = Path(__file__).with_name("entry.py")
 class Manager:
     """One running manager."""
 
-    def __init__(self, plane: ControlPlane, identity: str = "manager-0", how: str = "") -> None:
+    def __init__(
+        self, plane: ControlPlane, identity: str = "manager-0", how: str = "", more: tuple[str, ...] = ()
+    ) -> None:
         start: list[str | Path] = [sys.executable, "-P", ENTRY, how] if how else [COMMAND]
         options: list[str | Path] = [
             "--identity",
@@ -36,7 +38,7 @@ class Manager:
             manager_kubeconfig(plane),
         ]
         self.identity = identity
-        self.program = Program([*start, "manager", *options], plane.folder / f"{identity}.log")
+        self.program = Program([*start, "manager", *options, *more], plane.folder / f"{identity}.log")
         self._port = 0
 
     def __enter__(self) -> Manager:
