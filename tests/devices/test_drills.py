@@ -1,0 +1,70 @@
+"""Plans and drills with every device of the bench: what works with the device is a plan, and it tells who it is."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.core.fencing.configuring import Bench, one_method
+from tests.devices.device import PASSWORD, WRONG, Device
+from tests.devices.ipmi import Bmc
+from tests.devices.redfish import UUID, Redfish
+from tests.devices.test_devices import DEVICES
+
+from noderemedy.core.fencing.drills import is_same_machine
+from noderemedy.drivers.fence.agents import folders
+from noderemedy.drivers.fence.identity import identify
+from noderemedy.manager.describing import describe
+from noderemedy.model.fenceplan import AgentMethod, Scope, Step
+
+GUID = "a123456789abcdefa123456789abcdef"
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Device]:
+    """One device, switched on."""
+    made = DEVICES[request.param](tmp_path)
+    made.start()
+    yield made
+    made.stop()
+
+
+def test_what_works_with_a_device_is_a_plan(device: Device) -> None:
+    """The parameters of the bench, held against the metadata of the real agent."""
+    found = asyncio.run(describe(device.agent, folders("", os.environ)))
+    assert found is not None
+    bench = Bench(agents={device.agent: found})
+    lines = [f"agent={device.agent}", f"{device.secret}=secret:bmc/{device.secret}"]
+    text = "\n".join([*lines, *(f"{key}={value}" for key, value in device.parameters.items())])
+    is_power = "brocade" not in device.agent
+    words = "power_management=m" if is_power else "isolation=m\npower_management=host-power"
+    bench.write("fence-config-n1", one_method(text, f"node_name=n1\n{words}"))
+
+    plan = bench.plan()
+
+    assert plan is not None
+    assert () == plan.problems
+    (method,) = plan.methods(Step.POWER_MANAGEMENT if is_power else Step.ISOLATION)
+    assert isinstance(method, AgentMethod)
+    assert (Scope.POWER if is_power else Scope.STORAGE) is method.scope
+    newest = {one.name: value for key, value in device.parameters.items() if (one := found.find(key))}
+    assert newest == dict(method.parameters)
+
+
+@pytest.mark.parametrize(("kind", "identity"), [(Bmc, GUID), (Redfish, UUID)])
+def test_a_bmc_tells_which_machine_it_is(kind: type[Device], identity: str, tmp_path: Path) -> None:
+    """By IPMI and by Redfish; to a wrong password it tells nothing, and away it does not keep anybody."""
+    device = kind(tmp_path)
+    device.start()
+    try:
+        told = asyncio.run(identify(device.agent, {**device.parameters, "password": PASSWORD}))
+        refused = asyncio.run(identify(device.agent, {**device.parameters, "password": WRONG}))
+    finally:
+        device.stop()
+
+    assert is_same_machine(identity, told), told
+    assert "" == refused
+    assert "" == asyncio.run(identify(device.agent, {**device.parameters, "password": PASSWORD}))
