@@ -57,9 +57,11 @@ def leave_for(reader: Cache, pods: int) -> Leave:
 def test_who_has_no_leave_waits_and_says_what_would_go(by: FreeBy, is_whole: bool) -> None:
     """Two of three pods would go: the third belongs to the node. Nothing is freed meanwhile."""
     reader = a_limited_reader(by)
-    decision = decided(REMEDIATION_AT, reader)
+    unasked = decided(REMEDIATION_AT, reader)
+    refused = decided(REMEDIATION_AT, a_limited_reader(by, leave=leave_for(reader, 0)))
 
-    assert ([], ["FreeingPaced"]) == (actions(decision), reasons(decision))
+    assert ([], ["WaitingForBudget"]) == (actions(unasked), reasons(unasked))
+    assert ([], ["FreeingPaced"]) == (actions(refused), reasons(refused))
     assert [(2, is_whole, NODE_AT)] == [(wish.pods, wish.is_whole, wish.node) for wish in wished(reader)]
 
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 from noderemedy.model.decision import Fact
 from noderemedy.model.ids import Ref
 from noderemedy.model.pace import PODS_LIMIT_AT, Leave, Wish, leave_ref, wish_ref
-from noderemedy.model.reasons import FreeingPaced, Reason
+from noderemedy.model.reasons import FreeingPaced, Reason, WaitingForBudget
 from noderemedy.model.room import Present, Reader
 
 
@@ -52,4 +52,5 @@ def permit(pace: Pace, node: Ref, what: str, pods: int, *, is_whole: bool) -> Pe
     told = pace.leave if pace.leave is not None and pace.leave.what == what else None
     if told is not None and told.pods:
         return Permit(pods if is_whole else min(pods, told.pods), (wish,))
-    return Permit(0, (wish,), (FreeingPaced(node.name, pods, pace.limit),))
+    waits = FreeingPaced(node.name, pods, pace.limit) if told is not None else WaitingForBudget()
+    return Permit(0, (wish,), (waits,))

@@ -150,7 +150,8 @@ def test_a_node_waits_for_its_share_of_freed_pods() -> None:
     leave = Leave(ROOM_NAME, MACHINE_AT, "node-uid-1", 1)
 
     unknown = decide(replace(view, work=work), NOW)
-    waits = decide(replace(view, work=replace(work, pods=pods)), NOW)
+    none = replace(leave, pods=0)
+    waits = decide(replace(view, work=replace(work, pods=pods, pace=replace(pace, leave=none))), NOW)
     goes = decide(replace(view, work=replace(work, pods=pods, pace=replace(pace, leave=leave))), NOW)
 
     assert (ListPods(NODE_AT),) == unknown.actions

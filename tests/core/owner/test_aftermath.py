@@ -95,9 +95,11 @@ def test_the_node_waits_for_its_share_of_freed_pods() -> None:
     """The provider has ended the instance; its pods are freed with the Node, and count like all others."""
     limited = Pace("owner", AT, 5)
     view = replace(a_scene(deleted(), pods=a_list("db-0")), pace=limited)
-    allowed = replace(view, pace=replace(limited, leave=Leave("owner", AT, "node-uid-1", 1)))
+    refused, allowed = (
+        replace(view, pace=replace(limited, leave=Leave("owner", AT, "node-uid-1", pods))) for pods in (0, 1)
+    )
 
-    waits = decide(view, NOW)
+    waits = decide(refused, NOW)
 
     assert ([], [FreeingPaced]) == (kinds(waits), reasons(waits))
     assert [Need, Wish] == [type(fact.value) for fact in waits.facts]
