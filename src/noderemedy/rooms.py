@@ -12,11 +12,11 @@ from noderemedy.core.fencing import describing, drilling, fence
 from noderemedy.core.fencing import plan as fence_plan
 from noderemedy.core.fencing import request as fence_request
 from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
-from noderemedy.core.incident import diary, records, shelf
+from noderemedy.core.incident import diary, nodediary, records, shelf
 from noderemedy.core.metal3 import annotation
 from noderemedy.core.metal3 import remediation as metal3_remediation
 from noderemedy.core.owner import replacing
-from noderemedy.core.remedy import documents, policies, remedy, thresholds
+from noderemedy.core.remedy import documents, policies, remedy, repeats, thresholds
 from noderemedy.model.ids import CONFIG_MAP, FACTS, INCIDENT, JOB, LEASE, SYSTEM, Kind
 from noderemedy.model.room import Room
 
@@ -40,11 +40,13 @@ ROOMS: tuple[Room, ...] = (
     documents.ROOM,
     thresholds.ROOM,
     policies.ROOM,
+    repeats.ROOM,
     remedy.ROOM,
     drilling.ROOM,
     health.ROOM,
     budget.ROOM,
     diary.ROOM,
+    nodediary.ROOM,
     records.ROOM,
     shelf.ROOM,
     claimshelf.ROOM,

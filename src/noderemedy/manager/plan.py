@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core.incident import diary, records, shelf
+from noderemedy.core.incident import diary, nodediary, records, shelf
 from noderemedy.engine.loop import Engine
 from noderemedy.manager import plain
 from noderemedy.manager.describing import described
@@ -33,7 +33,7 @@ from noderemedy.wire.objects import Undecodable, convert
 LONG_AGO = Now(Wall(0), Mono(0))
 QUARANTINE = "quarantine"
 RECORDS = (INCIDENT,)
-KEEPING_RECORDS = frozenset(room.name for room in (diary.ROOM, records.ROOM, shelf.ROOM))
+KEEPING_RECORDS = frozenset(room.name for room in (diary.ROOM, nodediary.ROOM, records.ROOM, shelf.ROOM))
 COMPLAINTS = (ActionFailed, ActionRefused)  # of the live reads: the reasons of a decision do not say these
 
 

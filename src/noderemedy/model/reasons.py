@@ -2353,6 +2353,33 @@ class ThresholdNotReached(Reason, frozen=True):
         return "no threshold is reached"
 
 
+class NodeParked(Reason, frozen=True):
+    """A node that was repaired again and again."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    count: int
+    within: Span
+    until: Wall
+
+    def note(self) -> str:
+        often = f"{self.count} times within {self.within}"
+        return f"node {self.node} was repaired {often}: it is left to a person until {self.until} (parkAfter)"
+
+
+class RepeatedProblem(Reason, frozen=True):
+    """The same problem of the same node, again and again."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    condition: str
+    count: int
+    within: Span
+
+    def note(self) -> str:
+        return f"node {self.node} had {self.count} or more problems with {self.condition} within {self.within}"
+
+
 class RemedyOrdered(Reason, frozen=True):
     """A remedy begins."""
 

@@ -64,6 +64,7 @@ class SpecShape(Lenient):
     node: NodeShape | None = None
     check: str = ""
     signs: list[str] = []
+    conditions: list[str] = []
     approval: Any = None
 
 
@@ -127,6 +128,7 @@ def detection(spec: SpecShape) -> Detection:
         boot_id=node.boot_id,
         check=spec.check,
         signs=tuple(spec.signs),
+        conditions=tuple(spec.conditions),
     )
 
 
@@ -188,6 +190,7 @@ def spec_body(found: Detection) -> dict[str, Any]:
         detected=str(found.detected),
         check=found.check,
         signs=list(found.signs),
+        conditions=list(found.conditions),
     )
 
 

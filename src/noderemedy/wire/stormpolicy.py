@@ -11,6 +11,7 @@ from noderemedy.wire.placedfields import PlacedFields
 
 PERCENT = re.compile(r"([0-9]{1,3})%?", re.ASCII)
 STATUSES = {"true": "True", "false": "False", "unknown": "Unknown"}
+COUNT_MAX = 9  # of ten Incidents that are kept of each target one may be open
 OF_POLICY = ("skipWhenUnresponsive", "skipWhenNodeCondition", "oneAtATime", "podsPerMinute")
 
 
@@ -67,11 +68,19 @@ def read_alarms(fields: PlacedFields) -> tuple[Alarm, ...]:
     for path, item in fields.objects("alarms", fields.get("alarms")):
         fields.known(path, item, ("conditionType", "count", "within"))
         kind = fields.word(f"{path}.conditionType", item.get("conditionType"))
-        count = fields.positive(f"{path}.count", item.get("count"))
+        count = kept_count(fields, f"{path}.count", item.get("count"))
         within = fields.duration(f"{path}.within", item.get("within"))
         if kind and count and within:
             found.append(Alarm(kind, count, within))
     return tuple(found)
+
+
+def kept_count(fields: PlacedFields, path: str, value: Any) -> int | None:
+    """No more than there are records of one node: a count that is never reached would be a limit in vain."""
+    count = fields.positive(path, value)
+    if count is not None and count > COUNT_MAX:
+        fields.wrong(path, value, f"write a number from 1 to {COUNT_MAX}: so many Incidents of a node are kept")
+    return count
 
 
 def read_park_after(fields: PlacedFields) -> ParkAfter | None:
@@ -82,6 +91,6 @@ def read_park_after(fields: PlacedFields) -> ParkAfter | None:
         fields.wrong("parkAfter", tree, "write an object with count and within")
         return None
     fields.known("parkAfter", tree, ("count", "within"))
-    count = fields.positive("parkAfter.count", tree.get("count"))
+    count = kept_count(fields, "parkAfter.count", tree.get("count"))
     within = fields.duration("parkAfter.within", tree.get("within"))
     return ParkAfter(count, within) if count and within else None

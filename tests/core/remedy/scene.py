@@ -14,13 +14,14 @@ from tests.builders import NOW, RESOURCES, later
 from noderemedy import crds
 from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
-from noderemedy.core.remedy import documents, policies, remedy, thresholds
+from noderemedy.core.incident import nodediary, records
+from noderemedy.core.remedy import documents, policies, remedy, repeats, thresholds
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import READS
 from noderemedy.model.ids import CONFIG_MAP, JOB, NODE, NODE_FENCE, SYSTEM, Kind, Ref, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remedy import RemedyRecord
-from noderemedy.model.room import Present
+from noderemedy.model.room import Present, Room
 from noderemedy.model.time import Now, Wall
 from noderemedy.model.workload import POD
 from noderemedy.rooms import watched
@@ -30,6 +31,7 @@ from noderemedy.wire.objects import convert
 from noderemedy.wire.requests import render
 
 ROOMS = (documents.ROOM, thresholds.ROOM, policies.ROOM, remedy.ROOM, health.ROOM, budget.ROOM)
+RECORDING = (*ROOMS, repeats.ROOM, nodediary.ROOM, records.ROOM)  # those that keep records, too
 ROUNDS_MAX = 200
 DOCUMENT_AT = ref(CONFIG_MAP, "workers", SYSTEM)
 POD_OF_REMEDY = "{spec: {containers: [{name: c, image: registry.example/remedy:1, command: [fix]}]}}"
@@ -67,7 +69,15 @@ def and_more(*lines: str) -> str:
 class Scene:
     """Some nodes, one document, and whatever a test makes of them."""
 
-    def __init__(self, document: str | None = TEXT, *, nodes: int = 1, notes: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        document: str | None = TEXT,
+        *,
+        nodes: int = 1,
+        notes: dict[str, str] | None = None,
+        rooms: tuple[Room, ...] = ROOMS,
+    ) -> None:
+        self.rooms = rooms
         self.now: Now = NOW
         self.api = ApiServer(wall=lambda: self.now.wall, chance=random.Random(1))
         self.done: list[str] = []  # what was written, action by action
@@ -85,8 +95,8 @@ class Scene:
 
     def start(self) -> None:
         """A manager starts: it knows what the API says, and nothing else."""
-        self.engine = Engine(ROOMS)
-        for kind in watched(ROOMS):
+        self.engine = Engine(self.rooms)
+        for kind in watched(self.rooms):
             self.engine.listing(kind, self.now)
             for tree in self.api.list(kind) if self.is_served(kind) else ():
                 self.engine.seen(convert(kind, tree), self.now)
@@ -152,7 +162,7 @@ class Scene:
         """The watches show what is there; then everybody looks."""
         if not hasattr(self, "engine"):
             return
-        for kind in watched(ROOMS):
+        for kind in watched(self.rooms):
             for tree in self.api.list(kind) if self.is_served(kind) else ():
                 self.engine.seen(convert(kind, tree), self.now)
         self.step()

@@ -1,6 +1,7 @@
 """The node-health room: one key per Node. States whether the budget counts it as sick, since when, and where it is.
 
-A node is sick if it is not Ready, if its machine's health check says so, or if its machine names it and it is gone.
+A node is sick if it is not Ready, if its machine's health check or a threshold of its document says so, or if its
+machine names it and it is gone.
 Labels that a backup holds count as the node's own: a node that has just come back lacks them, and is still in its rack.
 """
 
@@ -15,6 +16,7 @@ from noderemedy.core import machines
 from noderemedy.core.budget.facts import ALL, BY_HEALTH, INDEXES, TOPOLOGY, TOPOLOGY_AT, NodeHealth, health_ref
 from noderemedy.core.healthcheck.facts import VERDICTS, verdict_ref
 from noderemedy.core.machines import MACHINE_KINDS
+from noderemedy.core.remedy.facts import TROUBLE, node_of, trouble_ref
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.healthcheck import Unhealthy
 from noderemedy.model.ids import NODE, Kind, Ref
@@ -90,15 +92,20 @@ def sees(key: Ref, reader: Reader) -> NodeView | None:
         at=key,
         entry=entry,
         machine=found.obj if isinstance(found, Present) else None,
-        verdict_since=unhealthy_since(named_by, reader),
+        verdict_since=unhealthy_since(key, named_by, reader),
         topology=topology.obj.label if isinstance(topology, Present) else ZONE,
     )
 
 
-def unhealthy_since(named_by: tuple[Ref, ...], reader: Reader) -> Wall | None:
+def unhealthy_since(key: Ref, named_by: tuple[Ref, ...], reader: Reader) -> Wall | None:
+    """By the check of its machine, or by a threshold of its document, whichever said so first."""
     entries = [reader.read(verdict_ref(machine)) for machine in named_by]
     verdicts = [entry.obj.verdict for entry in entries if isinstance(entry, Present)]
-    return min((one.since for one in verdicts if isinstance(one, Unhealthy)), default=None)
+    told = [one.since for one in verdicts if isinstance(one, Unhealthy)]
+    trouble = reader.read(trouble_ref(key)) if not key.cluster else Absent()
+    if isinstance(trouble, Present) and trouble.obj.is_over:
+        told.append(trouble.obj.since)
+    return min(told, default=None)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
@@ -109,6 +116,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (at,) if at else ()
     if ref.kind in MACHINE_OF:
         return nodes_of((Ref(ref.cluster, MACHINE_OF[ref.kind], ref.namespace, ref.name),), reader)
+    if ref.kind == TROUBLE:
+        return (node_of(ref),)
     if ref.kind == REMOTE:
         return nodes_of(machines.of_cluster(ref, reader), reader)
     if ref.kind == TOPOLOGY:  # somebody changed the label: rare, and it concerns all
@@ -124,7 +133,7 @@ def nodes_of(named: Iterable[Ref], reader: Reader) -> list[Ref]:
 
 ROOM = Room(
     name="node-health",
-    watches=(NODE, REMOTE, *MACHINE_KINDS, *VERDICTS.values(), TOPOLOGY),
+    watches=(NODE, REMOTE, *MACHINE_KINDS, *VERDICTS.values(), TOPOLOGY, TROUBLE),
     indexes=(*machines.INDEXES, *INDEXES),
     wakes=wakes,
     sees=sees,

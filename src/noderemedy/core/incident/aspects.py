@@ -10,20 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from msgspec import Struct
-
 from noderemedy.core import traces
+from noderemedy.core.incident import remedies
+from noderemedy.core.incident.observed import Observed, version
 from noderemedy.core.incident.view import TargetView
 from noderemedy.model import budget
 from noderemedy.model.healthcheck import Healthy, NeedsLook, Unhealthy, Unjudged, Waiting
 from noderemedy.model.host import Hold, Power
-from noderemedy.model.ids import Ref
 from noderemedy.model.incident import TEXT_MAX, Approval, Detection
 from noderemedy.model.machineconditions import OURS
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.remediation import Progress
 from noderemedy.model.replacement import Replacement
-from noderemedy.model.room import Entry, Present
+from noderemedy.model.room import Present
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 GONE = "gone"
@@ -32,30 +31,19 @@ EFFECTS = frozenset(
     {
         *(traces.REQUEST, traces.HOLD, "backup", "taint out-of-service", *OURS),
         *(traces.EXTERNAL, traces.REPLACEMENT, traces.REMEDIATION, traces.HOLD_FOR, traces.INTENT),
+        *remedies.EFFECTS,
     }
 )
-
-
-class Observed(Struct, frozen=True):
-    """An aspect as it is now. Without a value: nothing of the kind."""
-
-    room: str
-    what: str
-    value: str = ""
-    evidence: str = ""
-    versions: str = ""
 
 
 Known = Mapping[str, str]  # the value of each aspect that was noted last
 Aspect = Callable[[TargetView, Known, Detection], tuple[Observed, ...]]
 
 
-def version(at: Ref | None, entry: Entry) -> str:
-    return f"{at}@{entry.resource_version}" if at is not None and isinstance(entry, Present) else ""
-
-
 def verdict(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
     """Unhealthy or healthy; a target that waits is as it was found. What cannot be judged changes nothing."""
+    if view.verdict is None and (view.care.is_sick or remedies.is_by_document(found)):
+        return remedies.judged(view.care, known)
     if view.verdict is None:
         return (Observed("verdict", "verdict", "none", "no check selects this target any more"),) if found.check else ()
     match view.verdict.verdict:
@@ -231,6 +219,11 @@ def grant(view: TargetView, known: Known, found: Detection) -> tuple[Observed, .
             return ()  # not asked any more, or not answered yet by a leader who has just come
 
 
+def cared_for(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """Remedies and fence flows of its node."""
+    return remedies.observed(view.care)
+
+
 def approval(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
     answer = view.stored.approval if view.stored else None
     if not isinstance(answer, Approval):
@@ -250,6 +243,7 @@ ASPECTS: tuple[Aspect, ...] = (
     requests,
     replacement,
     intents,
+    cared_for,
     remediation,
     hold,
     hold_for,

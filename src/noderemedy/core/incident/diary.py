@@ -19,19 +19,23 @@ from noderemedy.core import machines, traces
 from noderemedy.core.episodes import episode
 from noderemedy.core.external import lifecycle
 from noderemedy.core.healthcheck import facts as health
-from noderemedy.core.incident import ending, facts
-from noderemedy.core.incident.aspects import ASPECTS, Observed
+from noderemedy.core.incident import ending, facts, remedies
+from noderemedy.core.incident.aspects import ASPECTS
 from noderemedy.core.incident.facts import Diary, incident_ref
+from noderemedy.core.incident.observed import Observed
 from noderemedy.core.incident.view import TargetView, sees
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import links
+from noderemedy.core.remedy import facts as remedy_facts
+from noderemedy.core.remedy.facts import TROUBLE
 from noderemedy.core.traces import diary_ref
 from noderemedy.model.budget import ANSWER
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.healthcheck import Unhealthy, Waiting
-from noderemedy.model.ids import HOST, INCIDENT, METAL3_MACHINE, NODE, REMEDIATION, Kind, Ref
+from noderemedy.model.ids import HOST, INCIDENT, METAL3_MACHINE, NODE, NODE_FENCE, REMEDIATION, Kind, Ref
 from noderemedy.model.incident import SIGNS_MAX, STEPS_MAX, TEXT_MAX, VALUE_MAX, Detection, Record, Step
 from noderemedy.model.node import NodeBackup
+from noderemedy.model.reasons import Reason
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Present, Reader, Room, Stage
 from noderemedy.model.time import Now, Wall
@@ -93,8 +97,9 @@ def found_at(view: TargetView, at: Wall) -> Detection:
         node=view.node_at.name if view.node_at else "",
         node_uid=node_uid,
         boot_id=boot_id,
-        check=str(view.verdict.check) if view.verdict else "",
+        check=str(view.verdict.check) if view.verdict else str(view.care.trouble.document) if view.care.trouble else "",
         signs=signs(view),
+        conditions=remedies.conditions_of(because(view)),
     )
 
 
@@ -111,7 +116,9 @@ def node_of(view: TargetView) -> tuple[str, str]:
 
 
 def first_sign(view: TargetView, now: Now) -> Wall:
-    """The oldest moment that the verdict tells; of a repair that somebody asked for, now."""
+    """The oldest moment that verdict or threshold tell; of a repair that somebody asked for, now."""
+    if view.care.trouble is not None and not isinstance(view.verdict and view.verdict.verdict, Unhealthy | Waiting):
+        return min(view.care.trouble.since, now.wall)
     match view.verdict.verdict if view.verdict else None:
         case Unhealthy(since):
             return min(since, now.wall)
@@ -123,9 +130,14 @@ def first_sign(view: TargetView, now: Now) -> Wall:
 
 
 def signs(view: TargetView) -> tuple[str, ...]:
+    return tuple(reason.note()[:TEXT_MAX] for reason in because(view)[:SIGNS_MAX])
+
+
+def because(view: TargetView) -> tuple[Reason, ...]:
+    """What is wrong: by the health check, else by the document."""
     verdict = view.verdict.verdict if view.verdict else None
-    because = verdict.because if isinstance(verdict, Unhealthy | Waiting) and view.is_sick else ()
-    return tuple(reason.note()[:TEXT_MAX] for reason in because[:SIGNS_MAX])
+    told = verdict.because if isinstance(verdict, Unhealthy | Waiting) and view.is_sick else ()
+    return told or (view.care.trouble.because if view.care.trouble else ())
 
 
 # --- what happened -----------------------------------------------------------------------------------------------
@@ -175,6 +187,10 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (obj.found.target,) if obj is not None else ()
     if ref.kind in (ANSWER, traces.ERASING):
         return (obj.target,)
+    if ref.kind == TROUBLE:
+        return machines.at_node(remedy_facts.node_of(ref), reader)
+    if ref.kind == NODE_FENCE:
+        return machines.at_node(obj.spec.node_at, reader) if obj is not None else ()
     if ref.kind not in SEEN_BY_LINKS:  # a request: it has the name of its machine
         return tuple(Ref(ref.cluster, kind, ref.namespace, ref.name) for kind in MACHINE_KINDS)
     return tuple(key for key in links.concerned(ref, obj, reader) if key.kind in MACHINE_KINDS)
@@ -182,7 +198,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 ROOM = Room(
     name="diary",
-    watches=(*SEEN_BY_LINKS, REMEDIATION, INCIDENT, ANSWER, traces.ERASING, *MACHINE_OF),
+    watches=(*SEEN_BY_LINKS, REMEDIATION, INCIDENT, NODE_FENCE, TROUBLE, ANSWER, traces.ERASING, *MACHINE_OF),
     indexes=(*links.INDEXES, *machines.INDEXES, *traces.INDEXES, *facts.INDEXES, *lifecycle.INDEXES),
     wakes=wakes,
     sees=sees,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from noderemedy.core import traces
+from noderemedy.core.incident import remedies
 from noderemedy.core.incident.aspects import EFFECTS
 from noderemedy.core.incident.view import TargetView
 from noderemedy.model.healthcheck import Healthy
@@ -29,7 +30,7 @@ def ending(view: TargetView, found: Detection, record: Record) -> Ending | None:
         is_well = isinstance(view.verdict.verdict, Healthy)
         return (Ending.RECOVERED if was_something_done(record) else Ending.SELF_RECOVERED) if is_well else None
     if not was_something_done(record):
-        return Ending.UNWATCHED
+        return Ending.SELF_RECOVERED if remedies.is_by_document(found) else Ending.UNWATCHED
     return Ending.RECOVERED if is_ready(view.node) else Ending.FAILED
 
 

@@ -10,7 +10,9 @@ from noderemedy.core.external.instantiate import request_at
 from noderemedy.core.external.kinds import request_kind
 from noderemedy.core.external.lifecycle import Standing
 from noderemedy.core.healthcheck.facts import VerdictFact, spec_ref, verdict_ref
+from noderemedy.core.incident import remedies
 from noderemedy.core.incident.facts import Diary
+from noderemedy.core.incident.remedies import NONE, Care, care_of
 from noderemedy.core.metal3 import links
 from noderemedy.core.traces import Erasing, diary_ref
 from noderemedy.model import budget
@@ -46,6 +48,7 @@ class TargetView(Struct, frozen=True):
     needs_approval: bool = False  # the governing check waits for a person's answer
     taken: tuple[Ref, ...] = ()  # the names of all Incidents of this target
     intents: tuple[Erasing, ...] = ()  # what rooms are about to do
+    care: Care = NONE  # what is done for its node itself
 
     @property
     def machine(self) -> Machine | None:
@@ -80,11 +83,14 @@ class TargetView(Struct, frozen=True):
             or self.is_held
             or bool(self.requests)
             or (self.remediation is not None and is_under_way(self.remediation))
+            or self.care.is_in_hand
         )
 
     @property
     def is_sick(self) -> bool:
         """Whether the target has left Healthy: judged so, or with a sign that still has time."""
+        if self.care.is_sick:
+            return True
         match self.verdict.verdict if self.verdict else None:
             case Unhealthy():
                 return True
@@ -115,11 +121,12 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
         remediation=remediation_of(key, machine, reader),
         requests=requests_of(key, machine, reader),
         is_blind=is_blind(key, verdict, reader),
-        needs_approval=needs_approval(verdict, reader),
+        needs_approval=needs_approval(verdict, reader) or remedies.needs_approval(node_at, reader),
         incident=incident,
         diary=None if diary and is_spent(diary, incident, taken) else diary,
         taken=taken,
         intents=intents_of(key, reader),
+        care=care_of(node_at, reader),
     )
     return view if view.incident or view.diary or view.is_in_hand or view.is_sick else None
 

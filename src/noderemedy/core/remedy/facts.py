@@ -20,6 +20,7 @@ MEMBER = Kind(FACTS, "RemedyMember")
 TROUBLE = Kind(FACTS, "Trouble")
 PERMIT = Kind(FACTS, "RemedyPermit")
 REPAIR = Kind(FACTS, "RemedyRepair")
+REPEATS = Kind(FACTS, "Repeats")
 ALL = "all"
 BY_DOCUMENT = "remedy by document"
 ALL_DOCUMENTS = "remedy documents"
@@ -73,6 +74,13 @@ class RepairFact(FactValue, frozen=True):
     freed_at: Mono | None = None  # when we last removed pods of it
 
 
+class RepeatsFact(FactValue, frozen=True):
+    """A node that was repaired too often is left to a person until then."""
+
+    parked: Reason
+    until: Wall
+
+
 def document_ref(config_map: Ref) -> Ref:
     return Ref("", DOCUMENT, config_map.namespace, config_map.name)
 
@@ -92,6 +100,10 @@ def trouble_ref(node: Ref) -> Ref:
 
 def repair_ref(node: Ref) -> Ref:
     return Ref("", REPAIR, "", node.name)
+
+
+def repeats_ref(node: Ref) -> Ref:
+    return Ref("", REPEATS, "", node.name)
 
 
 def permit_ref(config_map: Ref) -> Ref:

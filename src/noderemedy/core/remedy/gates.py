@@ -78,6 +78,11 @@ def no_condition_forbids_it(view: RemedyView, now: Now) -> Blocked | None:
     return Blocked(SkippedByNodeCondition(found.type, found.status)) if found else None
 
 
+def not_parked(view: RemedyView, now: Now) -> Blocked | None:
+    """A node that was repaired again and again is a person's business."""
+    return Blocked(view.parked.parked, view.parked.until) if view.parked is not None else None
+
+
 def no_storm(view: RemedyView, now: Now) -> Blocked | None:
     """The document's own policy; without its answer it counts as closed."""
     if view.permit is None:
@@ -132,5 +137,5 @@ GOING_ON = (
     nobody_removes_it,
     no_condition_forbids_it,
 )
-BEFORE_TURN = (*GOING_ON, threshold_is_reached, no_storm, watched_long_enough, person_approved)
+BEFORE_TURN = (*GOING_ON, threshold_is_reached, not_parked, no_storm, watched_long_enough, person_approved)
 GATES = (*BEFORE_TURN, its_turn, budget_allows, nobody_else_repairs_it, node_is_read_live)

@@ -23,6 +23,7 @@ from noderemedy.core.remedy.facts import (
     BY_DOCUMENT,
     DOCUMENT,
     PERMIT,
+    REPEATS,
     TROUBLE,
     RepairFact,
     config_map_of,
@@ -128,7 +129,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     """What a node has concerns itself; a document concerns all that are in trouble or in its hands."""
     if ref.kind == NODE:
         return () if ref.cluster else (ref,)
-    if ref.kind == TROUBLE:
+    if ref.kind in (TROUBLE, REPEATS):
         return (node_of(ref),)
     if ref.kind in (DOCUMENT, PERMIT):
         return in_hands_of(config_map_of(ref), reader)
@@ -174,7 +175,20 @@ MAY: tuple[type[Action], ...] = (
 INDEXES: tuple[Index, ...] = (*facts.INDEXES, *machines.INDEXES, *approvals.INDEXES, *claim.INDEXES)
 ROOM = Room(
     name=NAME,
-    watches=(NODE, JOB, NODE_FENCE, LEASE, INCIDENT, *MACHINE_KINDS, DOCUMENT, PERMIT, TROUBLE, ANSWER, OBSERVER),
+    watches=(
+        NODE,
+        JOB,
+        NODE_FENCE,
+        LEASE,
+        INCIDENT,
+        *MACHINE_KINDS,
+        DOCUMENT,
+        PERMIT,
+        REPEATS,
+        TROUBLE,
+        ANSWER,
+        OBSERVER,
+    ),
     indexes=INDEXES,
     wakes=wakes,
     sees=sees,

@@ -17,11 +17,13 @@ from noderemedy.core.remedy.facts import (
     DocumentFact,
     PermitFact,
     RepairFact,
+    RepeatsFact,
     Trouble,
     document_ref,
     permit_ref,
     repair_ref,
     repairs,
+    repeats_ref,
     trouble_ref,
 )
 from noderemedy.model.budget import Granted, Refused, answer
@@ -57,6 +59,7 @@ class RemedyView(Struct, frozen=True):
     claim: Claim | None = None
     contact_since: Mono | None = None
     asked: Asked = Asked()  # means nothing where the document asks nobody
+    parked: RepeatsFact | None = None
     freed_last: Mono | None = None  # when a pod of this document's nodes was freed last; only where that is limited
 
     @property
@@ -104,6 +107,7 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         claim=claim.see(NAME, target, key, reader),
         contact_since=contact_since(reader),
         asked=approvals.asked(target, machine.uid if machine else entry.obj.uid, reader) if needs_approval else Asked(),
+        parked=parked_of(key, reader),
         freed_last=freed_last(document, reader),
     )
 
@@ -119,6 +123,11 @@ def document_of(record: object, trouble: Trouble | None, reader: Reader) -> Docu
     if isinstance(record, RemedyRecord):
         at = Ref("", CONFIG_MAP, SYSTEM, record.document)
     entry = reader.read(document_ref(at)) if at else Absent()
+    return entry.obj if isinstance(entry, Present) else None
+
+
+def parked_of(node: Ref, reader: Reader) -> RepeatsFact | None:
+    entry = reader.read(repeats_ref(node))
     return entry.obj if isinstance(entry, Present) else None
 
 

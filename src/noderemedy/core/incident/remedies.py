@@ -1,0 +1,133 @@
+"""What a record tells of remedies and fence flows: the trouble of a node, its remedy, and its NodeFence.
+
+Used by both diaries: that of a Machine, and that of a Node without one. Evidence is made of typed fields only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from noderemedy.core.incident.observed import Observed
+from noderemedy.core.remedy.facts import Trouble, document_ref, trouble_ref
+from noderemedy.model.ids import CONFIG_MAP, Ref
+from noderemedy.model.incident import SIGNS_MAX, Detection
+from noderemedy.model.nodefence import NodeFence, fence_ref
+from noderemedy.model.reasons import (
+    ConditionPending,
+    ConditionTimedOut,
+    MachineConditionPending,
+    MachineConditionTimedOut,
+    Reason,
+)
+from noderemedy.model.remedy import RECOVERY, RemedyRecord
+from noderemedy.model.room import Present, Reader
+
+REMEDY, FENCE = "remedy", "fence"  # the names of these aspects
+EFFECTS = frozenset({REMEDY, FENCE})
+OF_CONDITIONS = (ConditionPending, ConditionTimedOut, MachineConditionPending, MachineConditionTimedOut)
+
+
+class Care(Struct, frozen=True):
+    """What rooms do for a node itself."""
+
+    trouble: Trouble | None = None
+    record: RemedyRecord | None = None
+    fence: NodeFence | None = None
+
+    @property
+    def is_in_hand(self) -> bool:
+        """A remedy is on its way, or a fence flow has begun and is not over."""
+        return self.record is not None or (self.fence is not None and self.fence.is_begun and not self.fence.is_final)
+
+    @property
+    def is_sick(self) -> bool:
+        return self.trouble is not None
+
+
+NONE = Care()
+
+
+def care_of(node_at: Ref | None, reader: Reader) -> Care:
+    """What is known of this node; nothing of nodes of other clusters but their fences."""
+    if node_at is None:
+        return NONE
+    node, fence = reader.read(node_at), reader.read(fence_ref(node_at))
+    trouble = trouble_of(node_at, reader)
+    record = node.obj.remedy if isinstance(node, Present) else None
+    return Care(
+        trouble=trouble,
+        record=record if isinstance(record, RemedyRecord) else None,
+        fence=fence.obj if isinstance(fence, Present) else None,
+    )
+
+
+def trouble_of(node_at: Ref, reader: Reader) -> Trouble | None:
+    entry = reader.read(trouble_ref(node_at)) if not node_at.cluster else None
+    return entry.obj if isinstance(entry, Present) else None
+
+
+def needs_approval(node_at: Ref | None, reader: Reader) -> bool:
+    """Whether the document by which the node is in trouble waits for a person's answer."""
+    trouble = trouble_of(node_at, reader) if node_at else None
+    entry = reader.read(document_ref(trouble.document)) if trouble else None
+    return isinstance(entry, Present) and bool(entry.obj.document.needs_approval)
+
+
+def remedy(care: Care) -> Observed:
+    """Which remedy, by which document, and how it ended."""
+    record = care.record
+    if record is None:
+        return Observed("remedy", REMEDY)
+    number = f"remedy {record.number}" if record.number != RECOVERY else "recovery"
+    ended = f" {record.outcome.value}" if record.outcome else ""
+    parts = {"document": record.document, "threshold": record.threshold, "run by": record.job, "boot": record.boot_id}
+    evidence = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
+    freed = f", freed by {record.freed_by}" if record.freed_by else ""
+    return Observed("remedy", REMEDY, f"{number} {record.remedy} {record.phase.value}{ended}", evidence + freed)
+
+
+def fence(care: Care) -> Observed:
+    """How far the fence flow is, with its evidence."""
+    flow = care.fence
+    if flow is None or not flow.is_begun:
+        return Observed("node-fence", FENCE)
+    status, found = flow.status, flow.status.evidence
+    parts = {
+        "node": status.node_uid,
+        "boot": status.boot_id,
+        "off at": found.off_at,
+        "proof": found.proof,
+        "freed by": found.free_by.value if found.free_by else "",
+        "freed at": found.freed_at,
+    }
+    evidence = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
+    again = f", restart {status.restarts}" if status.restarts else ""
+    return Observed("node-fence", FENCE, f"{status.step.value} {status.state.value}{again}", evidence, flow.uid)
+
+
+def observed(care: Care) -> tuple[Observed, ...]:
+    return (remedy(care), fence(care))
+
+
+def judged(care: Care, known: Mapping[str, str]) -> tuple[Observed, ...]:
+    """What the thresholds of the document say: reached, not yet, or over."""
+    trouble = care.trouble
+    if trouble is None:
+        return (Observed("threshold", "verdict", "healthy"),) if "verdict" in known else ()
+    if not trouble.is_over:
+        return (Observed("threshold", "verdict", "waiting"),) if "verdict" in known else ()
+    told = "; ".join(reason.note() for reason in trouble.because)
+    return (Observed("threshold", "verdict", "unhealthy", f"since {trouble.since}: {told}", str(trouble.document)),)
+
+
+def is_by_document(found: Detection) -> bool:
+    """Whether the episode was found by a Configuration document, and not by a health check."""
+    return found.check.startswith(f"{CONFIG_MAP.kind}/")
+
+
+def conditions_of(because: tuple[Reason, ...]) -> tuple[str, ...]:
+    """The types of the conditions among these reasons, once each."""
+    found = [one.type for one in because if isinstance(one, OF_CONDITIONS)]
+    return tuple(dict.fromkeys(found))[:SIGNS_MAX]

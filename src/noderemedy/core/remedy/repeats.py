@@ -1,0 +1,113 @@
+"""The repeats room: one key per Node. Counts the problems of a node from its Incidents: alarms, and who is parked.
+
+Seed 002's "alarms on repeats": so many problems of one condition within a time call a person. A node that was repaired
+so often within a time is left to a person: what does not last is no repair. Counted are Incidents, of which ten per
+target are kept: so counters are bounded, survive restarts, and everybody can read them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from msgspec import Struct
+
+from noderemedy.core import approvals, machines
+from noderemedy.core.remedy import facts
+from noderemedy.core.remedy.facts import DOCUMENT, MEMBER, RepeatsFact, document_ref, node_of, repeats_ref
+from noderemedy.model.configuration import Configuration
+from noderemedy.model.decision import NOTHING, Decision, Fact
+from noderemedy.model.ids import INCIDENT, NODE, Ref
+from noderemedy.model.incident import Incident
+from noderemedy.model.reasons import NodeParked, Reason, RepeatedProblem
+from noderemedy.model.room import Present, Reader, Room, Stage
+from noderemedy.model.time import Now, Span, Wall
+
+REMEDY = "remedy"  # the aspect by which a record tells that something was done
+
+
+class RepeatsView(Struct, frozen=True):
+    """A node with the Incidents that are kept of it, and the document that governs it."""
+
+    at: Ref
+    document: Ref
+    read: Configuration
+    incidents: tuple[Incident, ...]
+
+
+def decide(view: RepeatsView, now: Now) -> Decision:
+    because: list[Reason] = []
+    ends: list[Wall] = []
+    for alarm in view.read.alarms:
+        found = within([one for one in view.incidents if alarm.condition in one.found.conditions], alarm.within, now)
+        if len(found) >= alarm.count:
+            because.append(RepeatedProblem(view.at.name, alarm.condition, alarm.count, alarm.within))
+        ends += [one + alarm.within for one in found]
+    parked = parking(view, now)
+    if parked is not None:
+        because.append(parked.parked)
+        ends.append(parked.until)
+    if not because:
+        return NOTHING
+    wake = min((one for one in ends if one > now.wall), default=None)
+    stated = (Fact(repeats_ref(view.at), parked),) if parked else ()
+    return Decision(because=tuple(because), wake_at=now.until(wake) if wake else None, facts=stated)
+
+
+def parking(view: RepeatsView, now: Now) -> RepeatsFact | None:
+    """Whether the node was repaired too often, and until when that counts. What is on its way is not counted."""
+    limit = view.read.park_after
+    if limit is None:
+        return None
+    repaired = [one for one in view.incidents if not one.is_open and is_repaired(one)]
+    found = within(repaired, limit.within, now)
+    if len(found) < limit.count:
+        return None
+    until = sorted(found)[-limit.count] + limit.within
+    return RepeatsFact(NodeParked(view.at.name, limit.count, limit.within, until), until)
+
+
+def within(incidents: Iterable[Incident], span: Span, now: Now) -> list[Wall]:
+    """When those of this time were detected."""
+    return [one.found.detected for one in incidents if now.wall < one.found.detected + span]
+
+
+def is_repaired(incident: Incident) -> bool:
+    return any(step.what == REMEDY and step.value for step in incident.record.steps)
+
+
+# --- what it sees, and what wakes it -----------------------------------------------------------------------------
+
+
+def sees(key: Ref, reader: Reader) -> RepeatsView | None:
+    member = reader.read(facts.member_ref(key))
+    entry = reader.read(document_ref(member.obj.document)) if isinstance(member, Present) else None
+    if key.cluster or not isinstance(entry, Present):
+        return None
+    read: Configuration = entry.obj.document.configuration
+    if not read.alarms and read.park_after is None:
+        return None
+    targets = [key, *machines.at_node(key, reader)]
+    names = [ref for target in targets for ref in reader.find(approvals.BY_TARGET, approvals.place(target))]
+    kept = [reader.read(ref) for ref in names]
+    return RepeatsView(key, entry.obj.at, read, tuple(one.obj for one in kept if isinstance(one, Present)))
+
+
+def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    if ref.kind == MEMBER:
+        return (node_of(ref),)
+    if ref.kind == INCIDENT:
+        return (Ref("", NODE, "", obj.found.node),) if obj is not None and obj.found.node else ()
+    return map(node_of, reader.find(facts.BY_DOCUMENT, facts.members(facts.config_map_of(ref))))
+
+
+ROOM = Room(
+    name="repeats",
+    watches=(INCIDENT, MEMBER, DOCUMENT),
+    indexes=(*facts.INDEXES, *machines.INDEXES, *approvals.INDEXES),
+    wakes=wakes,
+    sees=sees,
+    decide=decide,
+    may=frozenset(),
+    stage=Stage.GATE,
+)

@@ -1,0 +1,133 @@
+"""Nodes without Machines have records, too; from them repeats are counted: alarms, and nodes that are parked."""
+
+from __future__ import annotations
+
+import pytest
+from tests.core.remedy.scene import RECORDING, TEXT, Scene, and_more
+
+from noderemedy.model.ids import INCIDENT, NODE, SYSTEM, ref
+from noderemedy.model.incident import Ending, Incident
+from noderemedy.wire.objects import convert
+
+PARKS = and_more("parkAfter: {count: 2, within: 24h}")
+RINGS = and_more("alarms: [{conditionType: Ready, count: 2, within: 24h}]")
+
+
+def incidents(scene: Scene) -> list[Incident]:
+    found = [convert(INCIDENT, tree).obj for tree in scene.api.list(INCIDENT)]
+    return sorted(found, key=lambda one: one.found.detected)
+
+
+def told(incident: Incident) -> list[str]:
+    return [f"{step.what} {step.value}".strip() for step in incident.record.steps]
+
+
+def an_episode(scene: Scene) -> None:
+    """The node falls sick, is repaired and recovers; its record is closed."""
+    scene.falls_sick()
+    scene.wait(70)
+    if scene.running_jobs():
+        scene.end_job()
+    scene.recovers()
+    scene.wait(30)
+    if scene.running_jobs():
+        scene.end_job()
+    scene.wait(900)
+
+
+def test_a_node_without_a_machine_has_a_record() -> None:
+    """What was found, each remedy with its end, and how it ended."""
+    scene = Scene(rooms=RECORDING)
+    an_episode(scene)
+    [only] = incidents(scene)
+
+    assert (ref(NODE, "n0"), ("Ready",), Ending.RECOVERED) == (
+        only.found.target,
+        only.found.conditions,
+        only.record.ending,
+    )
+    steps = [one for one in told(only) if one.startswith(("verdict", "remedy"))]
+    assert [
+        *("verdict unhealthy", "remedy remedy 1 repair running", "remedy remedy 1 repair waiting succeeded"),
+        *("verdict healthy", "remedy recovery welcome recovering", "remedy"),
+    ] == steps
+
+
+def test_what_passes_by_itself_is_recorded_as_such() -> None:
+    """A sign that lasted for a while and nothing was done about."""
+    scene = Scene(rooms=RECORDING)
+    scene.falls_sick()
+    scene.wait(50)
+    scene.recovers()
+    scene.wait(900)
+
+    assert [Ending.SELF_RECOVERED] == [one.record.ending for one in incidents(scene)]
+
+
+@pytest.mark.parametrize("answer", ["approve", "deny"])
+def test_a_person_answers_in_the_record(answer: str) -> None:
+    """A document that asks for approval repairs what was approved, and nothing else."""
+    scene = Scene(TEXT, notes={"approval": "required"}, rooms=RECORDING)
+    scene.falls_sick()
+    scene.wait(90)
+    before = scene.jobs()
+    [name] = [one["metadata"]["name"] for one in scene.api.list(INCIDENT)]
+    scene.api.patch(INCIDENT, name, SYSTEM, {"spec": {"approval": {"decision": answer, "by": "ann"}}})
+    scene.look()
+    scene.wait(10)
+
+    assert [] == before
+    assert (["repair"] if answer == "approve" else []) == scene.ordered()
+
+
+def test_repeat_offenders_are_parked() -> None:
+    """After so many repairs the next one is left to a person, until the oldest of them is old enough."""
+    scene = Scene(PARKS, rooms=RECORDING)
+    an_episode(scene)
+    an_episode(scene)
+    jobs = len(scene.jobs())
+    scene.falls_sick()
+    scene.wait(600)
+    held = scene.reasons()
+    scene.wait(24 * 3600)
+
+    assert ["NodeParked"] == held
+    assert jobs < len(scene.jobs())
+
+
+def test_alarms_count_every_problem() -> None:
+    """The second problem with the same condition calls a person, once; what passed by itself counts, too."""
+    scene = Scene(RINGS, rooms=RECORDING)
+    an_episode(scene)
+    before = list(scene.told)
+    scene.falls_sick()
+    scene.wait(50)
+    scene.recovers()
+    scene.wait(900)
+
+    assert "RepeatedProblem" not in before
+    assert 1 == scene.told.count("RepeatedProblem")
+
+
+def test_an_alarm_ends_with_its_time() -> None:
+    """A day later nothing is told any more."""
+    scene = Scene(RINGS, rooms=RECORDING)
+    an_episode(scene)
+    an_episode(scene)
+    rings = scene.reasons("repeats")
+    scene.wait(25 * 3600)
+
+    assert (["RepeatedProblem"], []) == (rings, scene.reasons("repeats"))
+
+
+def test_repeats_survive_a_restart() -> None:
+    """They are counted from records, not from memory."""
+    scene = Scene(PARKS, rooms=RECORDING)
+    an_episode(scene)
+    an_episode(scene)
+    scene.start()
+    scene.wait(300)
+    scene.falls_sick()
+    scene.wait(600)
+
+    assert ["NodeParked"] == scene.reasons()
