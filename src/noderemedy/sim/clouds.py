@@ -93,7 +93,7 @@ class Cloud:
         elif self.cluster.api.find(DISRUPTION_BUDGET, WORKLOAD_NAME, objects.WORKLOAD) is None:
             self.cluster.api.create(objects.disruption_budget(WORKLOAD_NAME))
             self._annotate(self.chance.choice(busy).name, "")
-            self._later(self.person_spares)
+            self.cluster.agenda.after(self.chance.randint(2, 10) * MINUTE_MS, self.person_spares)
             self._later(self._allow_disruption)
 
     def _allow_disruption(self) -> None:
