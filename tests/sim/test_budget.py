@@ -85,7 +85,7 @@ def a_storm_that_ends() -> Budgeting:
     budgeting = a_storm()
     for name in ("worker-2", "worker-3", "worker-4"):
         budgeting.cluster.servers[name].booted()
-    run(budgeting.cluster, 15)
+    run(budgeting.cluster, 20)
     return budgeting
 
 

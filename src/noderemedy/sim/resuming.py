@@ -11,7 +11,7 @@ from noderemedy.model.remediationbudget import DEFAULT
 from noderemedy.sim.budgeting import MINUTE_MS, NEWS_MS, Budgeting
 from noderemedy.sim.process import Process
 
-VERDICT_MS = 6 * MINUTE_MS  # how long a verdict may outlive the sickness: a node that came back has to be ready a while
+VERDICT_MS = 11 * MINUTE_MS  # how long a verdict may outlive the sickness, or be there without one: marked by a person
 BEARABLE_WITHIN_MS = NEWS_MS + VERDICT_MS
 SKEW_MS = 10 * MINUTE_MS  # one leader wrote down the end, another one reads it: two clocks, five minutes off each
 
@@ -24,28 +24,35 @@ class Resuming:
         self.checkers = budgeting.checkers
         self.processes = processes
         self.agenda = budgeting.cluster.agenda
+        self._waiting: dict[str, int] = {}  # who waits for a storm that is over, and since when
         self.agenda.after(MINUTE_MS, self._look)
 
     def _look(self) -> None:
+        seen = set[str]()
         for process in self.processes:
             if process.is_alive and not process.is_paused and process.may_act():
-                self._judge(process)
+                self._judge(process, seen)
+        self._waiting = {who: since for who, since in self._waiting.items() if who in seen}
         self.agenda.after(MINUTE_MS, self._look)
 
-    def _judge(self, process: Process) -> None:
+    def _judge(self, process: Process, seen: set[str]) -> None:
         for key, decision in process.engine.decisions.items():
             for reason in decision.because:
-                if isinstance(reason, TooManyNodesUnhealthy):
-                    self._bearable(str(key.ref))
+                if isinstance(reason, TooManyNodesUnhealthy) and self._waits(str(key.ref)):
+                    seen.add(str(key.ref))
                 elif isinstance(reason, CooldownAfterStorm):
                     self._cooled(str(key.ref), reason.until.since(process.now().wall).ms)
 
-    def _bearable(self, who: str) -> None:
+    def _waits(self, who: str) -> bool:
+        """Whether somebody waits for a storm that is over. A while that is nobody's fault, for news has to arrive."""
         self.checkers.ran["L4 a storm that is over is over"] += 1
-        since = self.budgeting.bearable_since
-        if since is not None and self.agenda.now_ms - since > BEARABLE_WITHIN_MS:
+        if self.budgeting.bearable_since is None:
+            return False
+        since = self._waiting.setdefault(who, self.agenda.now_ms)
+        if self.agenda.now_ms - since > BEARABLE_WITHIN_MS:
             minutes = (self.agenda.now_ms - since) // MINUTE_MS
             self.checkers.complain("L4", f"{who} still waits for a storm that ended {minutes} minutes ago")
+        return True
 
     def _cooled(self, who: str, left_ms: int) -> None:
         self.checkers.ran["L4 cooldown is bounded"] += 1
