@@ -11,6 +11,7 @@ from tests.core.metal3 import test_patience as waits
 from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
 from tests.sabotage.running import Sabotage, set_to
+from tests.sim import test_bad_input as bad_input
 from tests.wire import test_remediations as wire_tests
 
 from noderemedy.core import conditions, freeing, machines, outofservice, safety
@@ -247,6 +248,11 @@ SABOTAGES = (
         "a request that is not in the cache is gone",
         set_to(safety, "is_confirmed", lambda entry, now: True),
         (orphans.test_that_a_request_is_gone_is_read_live,),
+    ),
+    Sabotage(
+        "a request of a former machine keeps its taint",
+        set_to(outofservice, "is_abandoned", lambda owner, node, reader: False),
+        (bad_input.test_a_taint_of_a_former_machine_goes,),
     ),
     Sabotage(
         "the end of a request wakes nobody",

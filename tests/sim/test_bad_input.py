@@ -17,6 +17,7 @@ from noderemedy.sim import objects
 from noderemedy.sim.apiserver import ApiError, User
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, machine_of
+from noderemedy.sim.lifecycle import is_out_of_service
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import MANAGER, Process
 from noderemedy.sim.run import calm
@@ -164,6 +165,22 @@ def test_a_new_node_of_the_old_name_is_not_repaired_for_the_old_one() -> None:
     assert before != story.api.get(NODE, BAD)["metadata"]["uid"]
     assert 1 == story.boots(BAD)
     assert [] == story.checkers.violations
+
+
+def test_a_taint_of_a_former_machine_goes() -> None:
+    """The Machine is made anew while its node is out of service: back and ready, the node takes pods again (S13)."""
+    story = Story()
+    story.api.delete(HEALTH_CHECK, "all", NAMESPACE)
+    story.cluster.servers[BAD].hang()
+    story.cluster.remediate(BAD, freeBy="taint")
+    while not is_out_of_service(story.api.get(NODE, BAD)):
+        story.run(0.05)
+    story.cluster.delete_machine(BAD)
+    story.cluster.create_machine(BAD)
+    story.run(40)
+
+    assert 2 == story.boots(BAD)
+    assert not is_out_of_service(story.api.get(NODE, BAD))
 
 
 def test_somebody_who_is_disturbed_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:

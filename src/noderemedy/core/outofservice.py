@@ -20,6 +20,7 @@ from noderemedy.model.ids import CLUSTER, NODE, NODE_FENCE, REMEDIATION, Kind, R
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node, OutOfService
 from noderemedy.model.reasons import ClusterPaused, ConfirmFirst, TaintOrphaned, UntaintingNode
+from noderemedy.model.remediation import Metal3Remediation
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Room
 from noderemedy.model.time import Now
@@ -39,6 +40,7 @@ class TaintView(Struct, frozen=True):
     owner_at: Ref
     owner: Entry
     is_paused: bool = False  # its machine or Cluster: not a single write
+    is_abandoned: bool = False  # its request was begun for a Machine that is gone, and does nothing any more
 
 
 def decide(view: TaintView, now: Now) -> Decision:
@@ -56,9 +58,9 @@ def decide(view: TaintView, now: Now) -> Decision:
 
 
 def is_orphan(view: TaintView) -> bool:
-    """Whether its request is gone, or another one has its name. One that cannot be read may still be there."""
+    """Whether its request is gone or abandoned, or another one has its name. What cannot be read may still be there."""
     if isinstance(view.owner, Present):
-        return bool(view.owner.obj.uid != view.mark.uid)
+        return bool(view.owner.obj.uid != view.mark.uid) or view.is_abandoned
     return isinstance(view.owner, Absent)
 
 
@@ -80,7 +82,17 @@ def sees(key: Ref, reader: Reader) -> TaintView | None:
     if mark is None or mark.room not in OWNERS:
         return None
     owner_at = owner_ref(mark)
-    return TaintView(key, entry, node, mark, owner_at, reader.read(owner_at), is_paused(key, reader))
+    owner = reader.read(owner_at)
+    return TaintView(key, entry, node, mark, owner_at, owner, is_paused(key, reader), is_abandoned(owner, key, reader))
+
+
+def is_abandoned(owner: Entry, node: Ref, reader: Reader) -> bool:
+    """Whether a Metal3Remediation was begun for a Machine that this Node has no more."""
+    if not isinstance(owner, Present) or not isinstance(owner.obj, Metal3Remediation):
+        return False
+    begun_for = owner.obj.progress.evidence.machine_uid
+    entries = [reader.read(at) for at in machines.at_node(node, reader)]
+    return bool(begun_for) and begun_for not in [one.obj.uid for one in entries if isinstance(one, Present)]
 
 
 def owner_ref(mark: OutOfService) -> Ref:
