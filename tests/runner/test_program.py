@@ -21,11 +21,12 @@ from tests.drivers.fence.scripted import asked, install
 from tests.drivers.kube import scripted
 
 from noderemedy import crds
+from noderemedy.drivers.fence.verify import SecretMissing
 from noderemedy.lab.http import serve
 from noderemedy.model.ids import LEASE, NODE, NODE_FENCE, SYSTEM, ref
-from noderemedy.model.run import Deed, Order, Power, Result, RunState
+from noderemedy.model.run import Deed, Order, Power, Result, RunState, SecretParameter
 from noderemedy.model.time import Span, Wall
-from noderemedy.runner.program import Surroundings, run
+from noderemedy.runner.program import Surroundings, read_secrets, run
 from noderemedy.sim.apiserver.server import ApiServer
 from noderemedy.sim.apiserver.types import ADMIN
 from noderemedy.wire import fenceanswer, nodefences
@@ -246,3 +247,14 @@ def test_no_order_at_all(tmp_path: Path) -> None:
         assert "NODE_REMEDY_ORDER holds no order" in (tmp_path / "message").read_text()
 
     scripted.run(story())
+
+
+def test_a_key_that_may_be_missing_is_left_out(tmp_path: Path) -> None:
+    """Of a whole Secret the agent gets what is there; one that was asked for by name must be."""
+    (tmp_path / "bmc").mkdir()
+    (tmp_path / "bmc" / "username").write_text("admin\n")
+    some = (SecretParameter("username", "bmc", "username"), SecretParameter("password", "bmc", "password", True))
+
+    assert {"username": "admin"} == read_secrets(replace(ORDER, secrets=some), tmp_path)
+    with pytest.raises(SecretMissing):
+        read_secrets(replace(ORDER, secrets=(replace(some[1], is_optional=False),)), tmp_path)

@@ -168,6 +168,14 @@ PLANNING = (
         (test_refusals.test_a_wrong_method_is_refused,),
     ),
     Sabotage(
+        "everything may be a secret",
+        set_to(agents, "is_open", lambda parameter: False),
+        (
+            test_refusals.test_a_wrong_method_is_refused,
+            test_plan.test_a_whole_secret_gives_texts_and_nothing_that_must_be_seen,
+        ),
+    ),
+    Sabotage(
         "old names are unknown",
         set_to(AgentDescription, "find", lambda self, name: next((x for x in self.parameters if x.name == name), None)),
         (test_plan.test_own_words_override_the_template, test_plan.test_one_device_is_recognised_under_other_names),

@@ -58,6 +58,18 @@ def test_the_seeds_configuration_becomes_a_plan() -> None:
     assert ["fence_pdu", "fence_switch"] == bench.asked
 
 
+def test_a_whole_secret_gives_texts_and_nothing_that_must_be_seen() -> None:
+    """Behind a Secret nobody could tell two plugs apart, or a power switch from a network switch."""
+    bench = Bench()
+    bench.write("fence-config-n1", printed("n1"))
+
+    found = bench.plan()
+    assert found is not None
+    off = found.power_management[0]
+    assert isinstance(off, AgentMethod)
+    assert ["password", "username"] == [one.parameter for one in off.secrets]
+
+
 def test_a_node_that_nobody_speaks_of_has_no_plan() -> None:
     """Nor is any agent asked: whoever does not fence is not bothered."""
     bench = Bench()

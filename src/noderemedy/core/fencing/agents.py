@@ -122,12 +122,12 @@ class Merging:
         return f"; did you mean {near[0]}?" if near else f"; node-remedy agents {self._agent.name} lists what it knows"
 
     def _all_of(self, secret: str, given: set[str]) -> dict[str, SecretParameter]:
-        """Every key of a Secret that the agent knows, except what says which plug is meant."""
-        taken = [one for one in self._agent.parameters if not one.is_deprecated and one.name not in (*given, *PLACES)]
+        """Every key of a Secret that the agent knows, except what has to be seen."""
+        taken = [one for one in self._agent.parameters if not one.is_deprecated and one.name not in given]
         return {
             one.name: SecretParameter(one.name, secret, one.name, is_optional=True)
             for one in taken
-            if not refused(one, "")
+            if not is_open(one) and not refused(one, "")
         }
 
 
@@ -138,11 +138,16 @@ def refused(parameter: Parameter, value: str | SecretParameter) -> str:
         return REFUSED[name]
     if PROGRAMS.fullmatch(name) and name not in NO_PROGRAMS:
         return PROGRAM
-    if isinstance(value, SecretParameter) and name in PLACES:
-        return "which plug is meant is no secret, and must be seen to be checked; write it down here"
+    if isinstance(value, SecretParameter) and is_open(parameter):
+        return "it says which device is meant, or how, and must be seen to be checked; write it down here"
     if name == "method" and value == "cycle":
         return "whether a cycle happened cannot be verified; write onoff, or leave it out"
     return ""
+
+
+def is_open(parameter: Parameter) -> bool:
+    """Whether its value decides what a method does. Behind a Secret a power switch could become a network switch."""
+    return parameter.name in PLACES or parameter.sort is not Sort.STRING
 
 
 def mistyped(parameter: Parameter, value: str) -> str:

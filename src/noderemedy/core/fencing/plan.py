@@ -67,9 +67,8 @@ def clash(plan: FencePlan, plug: str, others: tuple[str, ...]) -> str:
 # --- from documents to a plan ----------------------------------------------------------------------------------------
 
 
-def planned(at: Ref, sources: Sources, known: Known) -> FencePlan:
+def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePlan:
     """The plan without a look at other nodes. What has a problem is left out of its step, and named."""
-    draft = drafted(sources)
     steps: dict[Step, tuple[Method, ...]] = {}
     problems, plugs = list(draft.problems), []
     for step, items in draft.steps:
@@ -141,7 +140,8 @@ def sees(key: Ref, reader: Reader) -> PlanView | None:
     if not configs and not documents.has_default(key, node, templates, reader):
         return None
     sources = Sources(key.name, node, configs, templates)
-    plan = planned(key, sources, known_agents(agents_of(drafted(sources)), reader))
+    draft = drafted(sources)
+    plan = planned(key, sources, draft, known_agents(agents_of(draft), reader))
     if not isinstance(reader.read(key), Present):
         return PlanView(key, structs.replace(plan, plugs=()))  # who is gone takes nobody's plug
     shared = [(plug, others(key, plug, reader)) for plug in plan.plugs]
@@ -166,7 +166,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == KNOWN_AGENT:
         return nodes_of(reader.find(PLANS_BY_AGENT, ref.name))
     if isinstance(obj, FencePlan):
-        return [one for plug in obj.plugs for one in nodes_of(reader.find(PLANS_BY_PLUG, plug))]
+        return nodes_of(one for plug in obj.plugs for one in reader.find(PLANS_BY_PLUG, plug) if one != ref)
     if isinstance(obj, ConfigMap) and obj.fence is not None:
         return concerned(ref, obj, reader)
     return ()
