@@ -39,8 +39,9 @@ from noderemedy.core.traces import Erasing, Told, Trace, diary_ref, erasing_ref,
 from noderemedy.engine.cache import Cache
 from noderemedy.model.healthcheck import Dialect
 from noderemedy.model.host import Power
-from noderemedy.model.ids import INCIDENT, SYSTEM, ref
+from noderemedy.model.ids import INCIDENT, REMEDIATION, SYSTEM, ref
 from noderemedy.model.incident import Detection, Ending, Incident, Record, Step
+from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, MachineConditions
 from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import RecordFirst
@@ -179,6 +180,19 @@ def test_a_remediation_is_told_first(name: str) -> None:
 
     assert expected == actions(decision)
     assert bool(expected) != any(isinstance(reason, RecordFirst) for reason in decision.because)
+
+
+def test_two_remediations_of_one_machine_wait_each_for_itself() -> None:
+    """A fact has one author: two that leave at once do not break each other."""
+    other = replace(a_remediation(Phase.WAITING, deleting=True), uid="another-uid")
+    other_at = ref(REMEDIATION, "another", MACHINE_AT.namespace)
+    leaving = replace(a_remediation(Phase.WAITING, deleting=True), owner=ControllerOwner("", "Machine", "worker-0", ""))
+    reader = a_reader(a_world(leaving, node=BACK, more={other_at: replace(other, owner=leaving.owner)}))
+    views = [metal3.ROOM.sees(at, reader) for at in (REMEDIATION_AT, other_at)]
+    waits = [metal3.decide(replace(one, machine=replace(one.machine, record=SILENT)), NOW) for one in views]
+    facts = [fact.ref for one in waits for fact in one.facts if fact.ref.kind == traces.ERASING]
+
+    assert 2 == len(set(facts)) == len(facts)
 
 
 def test_a_replaced_machine_goes_when_that_is_told() -> None:

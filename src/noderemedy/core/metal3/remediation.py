@@ -39,6 +39,7 @@ from noderemedy.core.metal3.remediationview import (
     RemediationView,
     concerned,
     sees,
+    waits_as,
 )
 from noderemedy.core.metal3.steps import (
     confirm_first,
@@ -111,7 +112,7 @@ def unrecorded(view: RemediationView, decision: Decision, now: Now) -> Decision 
     if view.machine is None:
         return None
     going = tuple(trace for action in decision.actions for trace in traces_of(view, action))
-    return traces.recorded(view.machine.record, traces.Erasing(view.machine.ref, NAME), now, going)
+    return traces.recorded(view.machine.record, traces.Erasing(view.machine.ref, waits_as(view.ref)), now, going)
 
 
 def traces_of(view: RemediationView, action: Action) -> tuple[traces.Trace, ...]:

@@ -189,13 +189,18 @@ def what_is_waited_for(remediation: Metal3Remediation) -> str:
     return f"{remediation.uid} {progress.phase.value} {progress.retry_count} {progress.since}"
 
 
+def waits_as(key: Ref) -> str:
+    """Who waits for the record of a machine: of two remediations of one machine each for itself."""
+    return f"{NAME} {key.namespace}/{key.name}"
+
+
 def its_machine(key: Ref, remediation: Metal3Remediation, reader: Reader) -> MachineView | None:
     """The Machine as it is now; None if it is gone, or another one has its name by now."""
     uids = {uid for uid in (remediation.owner_uid, remediation.progress.evidence.machine_uid) if uid}
     for at in machine_refs(key, remediation):
         entry = reader.read(at)
         if isinstance(entry, Present) and uids <= {entry.obj.uid}:
-            return see_machine(at, entry, reader, NAME)
+            return see_machine(at, entry, reader, waits_as(key))
     return None
 
 
@@ -259,7 +264,7 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         rivals = of_machines(machine_refs(ref, obj), reader) if obj is not None else ()
         return (ref, *rivals, *(reader.find(HELD_FOR, obj.uid) if obj is not None else ()))
     if ref.kind == INCIDENT:
-        return of_machines(traces.waiting(NAME, obj, reader), reader)
+        return of_machines((obj.found.target,), reader) if obj is not None else ()
     if ref.kind == CLUSTER:
         return reader.find(BY_NAMESPACE, ref.namespace)
     if ref.kind == LEAVE:
