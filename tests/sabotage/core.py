@@ -10,10 +10,9 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
-from tests.core import test_safety
+from tests.core import test_backup, test_safety
 from tests.core.budget import test_grants
 from tests.core.metal3 import (
-    test_backup,
     test_cleanup,
     test_delete,
     test_fixpoint,
