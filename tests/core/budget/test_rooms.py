@@ -111,7 +111,12 @@ class Bench:
         """The keys that are looked at because of this."""
         seen: list[Key] = []
         look = self.engine._look
-        self.engine._look = lambda key, now, token: seen.append(key) or look(key, now, token)  # type: ignore[method-assign, func-returns-value]
+
+        def noted(key: Key, now: Now, token: int) -> Effect | None:
+            seen.append(key)
+            return look(key, now, token)
+
+        self.engine._look = noted  # type: ignore[method-assign]
         act()
         self.run()
         self.engine._look = look  # type: ignore[method-assign]
