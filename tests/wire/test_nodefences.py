@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.builders import RESOURCES, ago
+from tests.builders import HOST_AT, RESOURCES, a_host_tree, ago
 from tests.core.fencing.fences import FENCE_AT, a_job, a_status
 
 from noderemedy.model.actions import (
@@ -17,15 +17,18 @@ from noderemedy.model.actions import (
     CreateNodeFence,
     DeleteNodeFence,
     Guard,
+    HoldHost,
     PublishFenceStatus,
     PublishRequestStatus,
+    ReleaseHost,
     StartRun,
 )
 from noderemedy.model.checkstatus import Foreign, Told
 from noderemedy.model.errors import Bug
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.fenceremediation import FencePhase, FenceStrategy, RequestStatus
-from noderemedy.model.ids import FENCE_REMEDIATION, NODE, NODE_FENCE, Ref, ref
+from noderemedy.model.host import Hold
+from noderemedy.model.ids import FENCE_REMEDIATION, HOST, NODE, NODE_FENCE, Ref, ref
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.nodefence import Attestation, FenceEvidence, FenceSpec, FenceStatus, State, fence_ref
@@ -103,6 +106,21 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         {"metadata": META, "status": request_status_body(TOLD)},
     ),
 ]
+
+
+HOLD = Hold("m", ago(0), "n", "b", owner="/node-fence-worker-0")
+KEYS = ("reboot.metal3.io/node-fence-f", "remediation.metal3.io/fence-hold-f")
+
+
+def test_a_fence_holds_a_host_under_keys_of_its_own() -> None:
+    """Hold and record come and go in one patch, and neither is a Metal3Remediation's."""
+    held = json.loads(render(HoldHost(HOST_AT, GUARD, "f", HOLD, is_fence=True), 7, RESOURCES).body)["metadata"]
+    freed = json.loads(render(ReleaseHost(HOST_AT, GUARD, "f", is_fence=True), 7, RESOURCES).body)["metadata"]
+    host = convert(HOST, a_host_tree(annotations=held["annotations"])).obj
+
+    assert (set(KEYS), dict.fromkeys(KEYS)) == (set(held["annotations"]), freed["annotations"])
+    assert ((), (("f", replace(HOLD, token=7)),)) == (host.held_for, host.fenced_for)
+    assert (replace(HOLD, token=7),) == host.holds_of("f")
 
 
 def a_tree(spec: Any, status: Any = None, **metadata: Any) -> dict[str, Any]:

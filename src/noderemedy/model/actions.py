@@ -89,12 +89,13 @@ class RemoveRebootAnnotation(Struct, frozen=True):
 
 
 class HoldHost(Struct, frozen=True):
-    """The same for one Metal3Remediation, under a key of its own: others' holds neither help nor hinder it."""
+    """The same for one Metal3Remediation or NodeFence, under a key of its own: others' holds do not matter to it."""
 
     ref: Ref
     guard: Guard
     owner_uid: str
     hold: Hold
+    is_fence: bool = False  # of a NodeFence
 
 
 class ReleaseHost(Struct, frozen=True):
@@ -103,6 +104,7 @@ class ReleaseHost(Struct, frozen=True):
     ref: Ref
     guard: Guard
     owner_uid: str
+    is_fence: bool = False
 
 
 class MarkHostUnhealthy(Struct, frozen=True):

@@ -48,6 +48,7 @@ class Host(Struct, frozen=True):
     held: bool = False
     hold: Hold | Malformed | None = None
     held_for: tuple[tuple[str, Hold | Malformed | None], ...] = ()  # holds for Metal3Remediations, by their uid
+    fenced_for: tuple[tuple[str, Hold | Malformed | None], ...] = ()  # the same for NodeFences
     consumer: Consumer | None = None
     paused: bool = False
     detached: bool = False
@@ -57,5 +58,5 @@ class Host(Struct, frozen=True):
     unhealthy: str | None = None  # a mark that keeps the host from being chosen, and who set it
 
     def holds_of(self, uid: str) -> tuple[Hold | Malformed | None, ...]:
-        """The hold for this Metal3Remediation: its record, or nothing at all."""
-        return tuple(record for owner, record in self.held_for if owner == uid)
+        """The hold for this Metal3Remediation or NodeFence: its record, or nothing at all."""
+        return tuple(record for owner, record in (*self.held_for, *self.fenced_for) if owner == uid)

@@ -178,15 +178,16 @@ def host(shape: shapes.HostShape) -> Host:
         power_off_disabled=spec.disable_power_off,
         error=": ".join(part for part in (status.error_type, status.error_message) if part),
         deleting=meta.deletion_timestamp is not None,
-        held_for=holds_for(notes),
+        held_for=holds_for(notes, names.REBOOT_FOR, names.HOLD_FOR),
+        fenced_for=holds_for(notes, names.FENCE_REBOOT_FOR, names.FENCE_HOLD_FOR),
         unhealthy=notes.get(names.UNHEALTHY),
     )
 
 
-def holds_for(notes: dict[str, str]) -> tuple[tuple[str, Hold | Malformed | None], ...]:
-    """The holds for Metal3Remediations. Most hosts have none, and every event of a host comes through here."""
-    uids = sorted(key.removeprefix(names.REBOOT_FOR) for key in notes if key.startswith(names.REBOOT_FOR))
-    records = [notes.get(f"{names.HOLD_FOR}{uid}") for uid in uids]
+def holds_for(notes: dict[str, str], hold_key: str, record_key: str) -> tuple[tuple[str, Hold | Malformed | None], ...]:
+    """The holds for requests of one kind. Most hosts have none, and every event of a host comes through here."""
+    uids = sorted(key.removeprefix(hold_key) for key in notes if key.startswith(hold_key))
+    records = [notes.get(f"{record_key}{uid}") for uid in uids]
     return tuple((uid, hold(text) if text else None) for uid, text in zip(uids, records, strict=True))
 
 

@@ -267,14 +267,20 @@ def host_notes(action: HostAction, token: int) -> dict[str, str | None]:
     match action:
         case HoldHost():
             more = {"remediation": action.hold.owner, "poweredOn": action.hold.was_on}
-            record = hold_text(action.hold, token, more)
-            return {names.REBOOT_FOR + action.owner_uid: names.REBOOT_VALUE, names.HOLD_FOR + action.owner_uid: record}
+            reboot, record = keys_of(action)
+            return {reboot: names.REBOOT_VALUE, record: hold_text(action.hold, token, more)}
         case ReleaseHost():
-            return {names.REBOOT_FOR + action.owner_uid: None, names.HOLD_FOR + action.owner_uid: None}
+            return dict.fromkeys(keys_of(action))
         case MarkHostUnhealthy():
             return {names.UNHEALTHY: action.mark}
         case UnmarkHost():
             return {names.UNHEALTHY: None}
+
+
+def keys_of(action: HoldHost | ReleaseHost) -> tuple[str, str]:
+    """Of the hold, and of the record beside it."""
+    prefixes = (names.FENCE_REBOOT_FOR, names.FENCE_HOLD_FOR) if action.is_fence else (names.REBOOT_FOR, names.HOLD_FOR)
+    return prefixes[0] + action.owner_uid, prefixes[1] + action.owner_uid
 
 
 def patch(ref: Ref, body: dict[str, Any], resources: Resources) -> Request:

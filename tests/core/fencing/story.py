@@ -21,9 +21,9 @@ from noderemedy.core.fencing import fence, request
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import DeleteNode, DeletePod, DetachVolume, StartRun, TaintOutOfService
 from noderemedy.model.fenceplan import FencePlan, plan_ref
-from noderemedy.model.ids import MACHINE, NODE, NODE_FENCE, SYSTEM, Kind, Ref
+from noderemedy.model.ids import HOST, MACHINE, NODE, NODE_FENCE, SYSTEM, Kind, Ref
 from noderemedy.model.nodefence import NodeFence
-from noderemedy.model.outcome import Done, Outcome, Seen, Unknown
+from noderemedy.model.outcome import Done, Outcome, Seen
 from noderemedy.model.proof import StorageFenced
 from noderemedy.model.run import Deed, Order, Power, Run, RunState, run_ref
 from noderemedy.model.time import Now
@@ -32,6 +32,7 @@ from noderemedy.rooms import watched
 from noderemedy.sim.apiserver import ADMIN, ApiServer
 from noderemedy.sim.apiserver.errors import ApiError
 from noderemedy.wire.answers import outcome
+from noderemedy.wire.names import MACHINE_HOST
 from noderemedy.wire.objects import convert
 from noderemedy.wire.requests import render
 
@@ -87,6 +88,7 @@ class Story:
         self.told: list[str] = []
         self.freed_early: list[str] = []
         self.is_attested_truly = False
+        self.has_host = False
         self._pending: list[tuple[int, Order, int]] = []
         self._changes: list[tuple[int, Callable[[], None]]] = []
         self._running = True
@@ -211,6 +213,8 @@ class Story:
             for _, change in due:
                 change()
             self._gone_pods()
+            if self.has_host:
+                self._operate()
             self._step()
 
     def run_until(self, is_so: Callable[[], bool], seconds: int = 3_600) -> None:
@@ -305,6 +309,36 @@ class Story:
         body = {"status": {"nodeRef": {"name": NODE_AT.name}}}
         self.api.patch(MACHINE, name, "metal", body, "merge", subresource="status")
 
-    @staticmethod
-    def lost(why: str = "no answer") -> Unknown:
-        return Unknown(why)
+    def bare_metal(self, **host: Any) -> None:
+        """The Machine has a BareMetalHost, and an operator that powers it by its holds."""
+        self.machine()
+        self.has_host = True
+        consumer = {
+            "apiVersion": "cluster.x-k8s.io/v1beta1",
+            "kind": "Machine",
+            "name": "worker-0",
+            "namespace": "metal",
+        }
+        self.api.create(
+            {
+                "apiVersion": "metal3.io/v1alpha1",
+                "kind": "BareMetalHost",
+                "metadata": {"name": "rack-1", "namespace": "metal"},
+                "spec": {"online": True, "consumerRef": consumer, **host},
+            }
+        )
+        self._powered(True)
+        self.patch(Ref("", MACHINE, "metal", "worker-0"), {"metadata": {"annotations": {MACHINE_HOST: "metal/rack-1"}}})
+
+    def _powered(self, is_on: bool) -> None:
+        self.api.patch(HOST, "rack-1", "metal", {"status": {"poweredOn": is_on}}, "merge", subresource="status")
+
+    def _operate(self) -> None:
+        """The baremetal operator: held is off, else on; it takes a while to notice."""
+        host = self.api.get(HOST, "rack-1", "metal")
+        notes = host["metadata"].get("annotations", {})
+        is_held = any(key.startswith("reboot.metal3.io/") for key in notes)
+        if host["status"]["poweredOn"] == is_held and self.now.mono.ms % 20_000 == 0:
+            self.plugs["host"] = not is_held
+            self._powered(not is_held)
+            self._power_follows()

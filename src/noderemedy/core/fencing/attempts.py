@@ -24,15 +24,20 @@ def is_failed(job: FenceJob) -> bool:
 
 def attempt(view: FenceView, step: Step, method: AgentMethod, deed: Deed, now: Now) -> Decision:
     """Run this method now, after a pause, or not any more."""
+    if decided := failed_too_often(view, step, now):
+        return decided
+    looks_first = deed is Deed.OFF and devices.is_lost(view, method)  # race R33: it may be off already
+    return runs.order(view, step, method, Deed.STATUS if looks_first else deed, now)
+
+
+def failed_too_often(view: FenceView, step: Step, now: Now) -> Decision | None:
+    """A try that failed is counted, and the next one waits; None if it may begin."""
     failed = failures(view, step)
     if len(failed) > view.status.retries:
         last = failed[-1]
         return fail(view, f"{last.method}: {last.deed.value}: {last.said or 'failed'}", now)
     until = automaton.next_try(view.status)
-    if until is not None and (waits := pause(until, f"the next try of {step.value}", now)):
-        return waits
-    looks_first = deed is Deed.OFF and devices.is_lost(view, method)  # race R33: it may be off already
-    return runs.order(view, step, method, Deed.STATUS if looks_first else deed, now)
+    return pause(until, f"the next try of {step.value}", now) if until is not None else None
 
 
 def is_done(view: FenceView, step: Step, method: AgentMethod, deed: Deed) -> bool:

@@ -10,14 +10,14 @@ from msgspec import structs
 
 from noderemedy.core import freeing, safety
 from noderemedy.core.backup import back_up
-from noderemedy.core.fencing import attempts, devices, runs
+from noderemedy.core.fencing import attempts, devices, hostpower, runs
 from noderemedy.core.fencing.moves import confirm, noted
 from noderemedy.core.fencing.view import NAME, FenceView
 from noderemedy.core.fencing.words import prove, word_of
 from noderemedy.model.actions import DeleteNode, Guard
 from noderemedy.model.decision import Decision
-from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
-from noderemedy.model.proof import Attested, FencedOff, Subject
+from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Step
+from noderemedy.model.proof import Attested, FencedOff, PoweredOff, Subject
 from noderemedy.model.reasons import (
     BackupFirst,
     FenceFreeingOverdue,
@@ -34,6 +34,7 @@ from noderemedy.model.workload import FreeBy
 
 FREE_WITHIN = MINUTE * 5
 STEP = Step.POWER_MANAGEMENT
+Whole = FencedOff | PoweredOff | Attested  # what may free all of a node
 
 
 def emptying(view: FenceView, now: Now) -> Decision:
@@ -47,7 +48,7 @@ def emptying(view: FenceView, now: Now) -> Decision:
     if evidence.free_by is FreeBy.TAINT and freeing.is_tainted(work.node):
         return after(view, freeing.after_taint(work, now), now)
     found = proof_for(view, now)
-    if not isinstance(found, FencedOff | Attested):
+    if not isinstance(found, Whole):
         return found
     if evidence.free_by is None:
         return choose(view, work, found, now)
@@ -61,29 +62,47 @@ def emptying(view: FenceView, now: Now) -> Decision:
 # --- the proof ---------------------------------------------------------------------------------------------------
 
 
-def proof_for(view: FenceView, now: Now) -> FencedOff | Attested | Decision:
+def proof_for(view: FenceView, now: Now) -> Whole | Decision:
     """The proof; or what has to be asked first; or that there can be none, and power comes back."""
     node = (view.node_at, view.node_entry)
     assert isinstance(view.node_entry, Present)
     if word := word_of(view):
         return confirm(now, node) or prove(view, word, now) or go_on(view, now, FenceProvesNothing(view.name))
-    methods = devices.powering(view)
-    if not methods:
+    methods, host = devices.powering(view), hostpower.method(view)
+    if not methods and host is None:
         return go_on(view, now, FenceProvesNothing(view.name))
     for method in methods:
         if not safety.is_off_just_now(runs.last_answer(view, STEP, method), now):
             return attempts.attempt(view, STEP, method, Deed.STATUS, now)
-    if asked := confirm(now, node):
+    if asked := confirm(now, node, *([(view.host.at, view.host.entry)] if host and view.host.at else [])):
         return asked
+    proofs = [*([by_devices(view, methods, now)] if methods else []), *([by_host(view, now)] if host else [])]
+    if None in proofs:
+        return go_on(view, now, FenceProvesNothing(view.name))
+    return next(proof for proof in proofs if proof is not None)
+
+
+def by_devices(view: FenceView, methods: tuple[AgentMethod, ...], now: Now) -> FencedOff | None:
+    assert isinstance(view.node_entry, Present)
     subject = Subject(view.status.node_uid, view.status.boot_id)
     answers = tuple((one.name, runs.last_answer(view, STEP, one)) for one in methods)
-    return safety.fenced_off(view.node_entry, subject, answers, now) or go_on(view, now, FenceProvesNothing(view.name))
+    return safety.fenced_off(view.node_entry, subject, answers, now)
+
+
+def by_host(view: FenceView, now: Now) -> PoweredOff | None:
+    """The host must be the node's, held by us and off; and the Node the boot that it is about, and silent."""
+    assert isinstance(view.node_entry, Present)
+    subject = Subject(view.status.node_uid, view.status.boot_id)
+    is_silent = safety.is_subject(view.node_entry, subject, now) and not safety.is_heard(view.node_entry.obj)
+    if not is_silent or not view.host.is_own or not isinstance(view.host.entry, Present):
+        return None
+    return safety.powered_off(view.node_entry.obj, view.host.entry, now, view.fence.uid)
 
 
 # --- freeing -----------------------------------------------------------------------------------------------------
 
 
-def choose(view: FenceView, work: freeing.Workload, proof: FencedOff | Attested, now: Now) -> Decision:
+def choose(view: FenceView, work: freeing.Workload, proof: Whole, now: Now) -> Decision:
     """How to free and on which proof. A taint is ours only if it was not there before."""
     old = view.status.evidence
     by = FreeBy.NODE if is_terminated(view) else view.fence.spec.free_by or freeing.default(work.node)
@@ -98,9 +117,11 @@ def choose(view: FenceView, work: freeing.Workload, proof: FencedOff | Attested,
     return noted(view, evidence, ProvenFenced(view.name, evidence.proof))
 
 
-def words(proof: FencedOff | Attested) -> str:
+def words(proof: Whole) -> str:
     if isinstance(proof, Attested):
         return f"Attested by {proof.by} at {proof.at}"
+    if isinstance(proof, PoweredOff):
+        return f"PoweredOff host {proof.host_uid} at {proof.seen_at}, held since {proof.held_since}"
     return f"FencedOff by {', '.join(proof.methods)} at {proof.seen_at}: runs {', '.join(proof.runs)}"
 
 
@@ -119,7 +140,7 @@ def after(view: FenceView, found: freeing.Step, now: Now) -> Decision:
     return Decision(found.actions, found.because, wake_at, facts=found.facts)
 
 
-def delete_node(view: FenceView, work: freeing.Workload, proof: FencedOff | Attested, now: Now) -> Decision:
+def delete_node(view: FenceView, work: freeing.Workload, proof: Whole, now: Now) -> Decision:
     """With a backup that lives in the NodeFence, unless the instance goes for good."""
     evidence, node = view.status.evidence, work.node
     assert evidence.freeing_since is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from noderemedy.core.fencing import automaton, devices, isolation, runs
+from noderemedy.core.fencing import automaton, devices, hostpower, isolation, runs
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, USABLE, node_is_there
 from noderemedy.core.fencing.moves import move, moved, pause, publish, saying
@@ -74,6 +74,8 @@ def has_recovery_failed(view: FenceView) -> bool:
 
 def power_comes_back(view: FenceView, now: Now) -> Decision | None:
     """Order what switches on what we switched off; None if all is on, or does not come on."""
+    if released := hostpower.release(view):
+        return released
     for method in devices.left_off(view):
         if len(failures(view, method)) <= view.fence.spec.step_retries:
             return runs.order(view, Step.POWER_MANAGEMENT, method, Deed.ON, now)

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from msgspec import structs
 
 from noderemedy.core import slots
-from noderemedy.core.fencing import leaving, words
+from noderemedy.core.fencing import hostpower, leaving, words
 from noderemedy.core.fencing.erring import error
 from noderemedy.core.fencing.gates import BEFORE_ANYTHING, BEFORE_THE_BUDGET, explain
 from noderemedy.core.fencing.isolation import new
@@ -34,10 +34,12 @@ from noderemedy.model.actions import (
     DeletePod,
     DetachVolume,
     EvictPod,
+    HoldHost,
     ListPods,
     ListStorage,
     ListVolumes,
     PublishFenceStatus,
+    ReleaseHost,
     RestoreNode,
     StartRun,
     TaintOutOfService,
@@ -65,13 +67,19 @@ def told(view: FenceView, now: Now) -> Decision:
     """What is to be done: the run that was ordered, then whoever wants it to end, then what the state says."""
     if not view.fence.deleting and (blocked := first(BEFORE_ANYTHING, view, now)):
         return blocked.decision(now)
-    if under_way := open_run(view, now):
+    if under_way := ordered(view, now):
         return under_way
     if view.fence.deleting:
         return leaving.released(view, now)
     if view.fence.spec.stopped and view.fence.is_begun and not view.fence.is_final:
         return leaving.stopped(view, now)
     return STATES[view.status.state](view, now)
+
+
+def ordered(view: FenceView, now: Now) -> Decision | None:
+    """The run that was ordered last: of an agent, or of the node's host; None if none is open."""
+    job = next((one for one in view.status.jobs if one.is_open), None)
+    return hostpower.go_on(view, job, now) if job is not None and hostpower.is_its(view, job) else open_run(view, now)
 
 
 def final(view: FenceView, now: Now) -> Decision:
@@ -117,6 +125,8 @@ ROOM = Room(
             DeletePod,
             DetachVolume,
             EvictPod,
+            HoldHost,
+            ReleaseHost,
             ListPods,
             ListStorage,
             ListVolumes,

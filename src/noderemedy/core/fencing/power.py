@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from noderemedy.core.fencing import attempts, devices
+from noderemedy.core.fencing import attempts, devices, hostpower
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.draining import drain
 from noderemedy.core.fencing.emptying import emptying
@@ -63,12 +63,13 @@ def switch_off(view: FenceView, now: Now) -> Decision | None:
     for method in devices.with_deed(view, STEP, Deed.OFF):
         if devices.power_of(view, method) is not Power.OFF:
             return attempts.attempt(view, STEP, method, Deed.OFF, now)
-    return None
+    return hostpower.switch_off(view, now)
 
 
 def still_heard(view: FenceView, now: Now) -> Decision | None:
     """Everything is off, so nobody may hear the node: Kubernetes needs a moment to notice."""
-    if view.node is None or not is_heard(view.node) or not devices.powering(view):
+    is_powered = bool(devices.powering(view)) or hostpower.method(view) is not None
+    if view.node is None or not is_heard(view.node) or not is_powered:
         return None
     evidence = view.status.evidence
     if evidence.heard_since is None:
@@ -81,7 +82,8 @@ def still_heard(view: FenceView, now: Now) -> Decision | None:
 
 def contradicted(view: FenceView, now: Now) -> Decision:
     """Not once more: the next restart would switch the same wrong host off."""
-    methods = ", ".join(one.name for one in devices.powering(view))
+    host = hostpower.method(view)
+    methods = ", ".join([*(one.name for one in devices.powering(view)), *([host.name] if host else [])])
     why = f"{methods} said off, and node {view.name} still reports"
     status = structs.replace(view.status, state=State.ERROR, since=now.wall, restarts=view.fence.spec.max_restarts)
     return publish(view, saying(status, Event.STEP_FAILED, why, now), PlugContradicted(view.name, methods))
@@ -89,6 +91,8 @@ def contradicted(view: FenceView, now: Now) -> Decision:
 
 def power_on(view: FenceView, now: Now) -> Decision:
     """Whatever the configuration switches on; then it is the node's turn to come back."""
+    if released := hostpower.release(view):
+        return released
     for method in devices.with_deed(view, STEP, Deed.ON):
         if devices.power_of(view, method) is not Power.ON:
             return attempts.attempt(view, STEP, method, Deed.ON, now)

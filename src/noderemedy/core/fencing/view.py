@@ -13,12 +13,14 @@ from msgspec import Struct
 
 from noderemedy.core import claim, freeing, machines, pacing
 from noderemedy.core.claim import Claim
+from noderemedy.core.fencing import hosts
+from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model import observer
 from noderemedy.model.actions import Guard
 from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method, Step, plan_ref
-from noderemedy.model.ids import LEASE, NODE, NODE_FENCE, Ref
+from noderemedy.model.ids import HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, FenceStatus, NodeFence, fence_ref
@@ -33,7 +35,7 @@ from noderemedy.model.workload import storage_at
 NAME = "node-fence"
 BY_RUN = "fences by run"
 BY_CLUSTER = "fences by cluster"
-WATCHES = (NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, FENCE_PLAN, RUN, ANSWER, LEASE, LEAVE)
+WATCHES = (NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, RUN, ANSWER, LEASE, LEAVE)
 
 
 class FenceView(Struct, frozen=True):
@@ -50,6 +52,7 @@ class FenceView(Struct, frozen=True):
     plan: FencePlan | None = None
     runs: tuple[Run, ...] = ()  # of the runs that its status lists
     work: freeing.Workload | None = None  # None: there is no Node
+    host: HostSeen = NO_HOST  # its BareMetalHost, where its Machine names one
     storage: Entry = Absent()  # the volumes of the cluster, if somebody asked
     term: Term | None = None  # None: nobody leads here
     contact_since: Mono | None = None
@@ -113,6 +116,7 @@ def _cluster(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
 INDEXES: tuple[Index, ...] = (
     *machines.INDEXES,
     *claim.INDEXES,
+    *hosts.INDEXES,
     Index(BY_RUN, NODE_FENCE, _runs),
     Index(BY_CLUSTER, NODE_FENCE, _cluster),
 )
@@ -143,6 +147,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         plan=plan.obj if isinstance(plan, Present) else None,
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
         work=freeing.sees(node_at, node, reader, pacing.sees(NAME, key, reader)) if isinstance(node, Present) else None,
+        host=hosts.see(target, machine, reader),
         storage=reader.read(storage_at(node_at)),
         term=term(reader),
         contact_since=observer.contact_since(reader),
@@ -186,6 +191,11 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return [one for need in needs if isinstance(need, Present) for one in of_target(need.obj.target, reader)]
     if ref.kind == ANSWER:
         return of_target(obj.target, reader) if obj is not None else ()
+    if ref.kind == HOST:
+        found = reader.find(hosts.BY_HOST, f"{ref.namespace}/{ref.name}")
+        return [one for machine in found for one in of_target(machine, reader)]
+    if ref.kind == METAL3_MACHINE:
+        return ()  # the link of a host changes with the host, too
     if ref.kind == LEAVE:
         return (obj.asker,) if obj is not None and obj.room == NAME else ()
     return of_target(ref, reader)

@@ -1,0 +1,97 @@
+"""host-power: the node's BareMetalHost as a device, held off with a hold of our own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.core.fencing.fences import FENCE_AT, a_plan, an_agent
+from tests.core.fencing.story import Story, refuses
+
+from noderemedy.model.fenceplan import Builtin, BuiltinMethod
+from noderemedy.model.ids import HOST, NODE_FENCE, Ref
+from noderemedy.model.workload import POD
+
+HOST_POWER = BuiltinMethod("host-power", Builtin.HOST_POWER)
+HOST_AT = Ref("", HOST, "metal", "rack-1")
+
+
+def held(story: Story) -> list[str]:
+    notes = story.api.get(HOST, "rack-1", "metal")["metadata"].get("annotations", {})
+    return [key for key in notes if "fence" in key]
+
+
+def sick(*more: Any, plugs: tuple[str, ...] = (), host: dict[str, Any] | None = None, **spec: Any) -> Story:
+    story = Story(a_plan(power_management=(HOST_POWER, *more)), plugs=("host", *plugs))
+    story.bare_metal(**(host or {}))
+    story.pods("db-0")
+    story.hang()
+    story.run(65)
+    story.ask(**spec)
+    return story
+
+
+def test_a_host_is_held_off_freed_and_released() -> None:
+    """The proof is that of a hold; the node comes back, and no trace of ours is left on the host."""
+    story = sick()
+    story.run_until(lambda: story.state == "final", 400)
+
+    assert ([], [], [], 2) == (story.freed_early, story.api.list(POD), held(story), story.boots)
+    assert "PoweredOff host" in story.status.evidence.proof
+    assert {"HoldHost", "ReleaseHost", "TaintOutOfService"} <= set(story.acts)
+
+
+def test_host_and_plug_must_both_be_off() -> None:
+    """What else powers the node is switched off, too, before anything is freed."""
+    story = sick(an_agent(), plugs=("fence_ipmilan",))
+    story.run_until(lambda: story.state == "final", 400)
+
+    assert ([], [("ipmi", "off"), ("ipmi", "status"), ("ipmi", "on")]) == (story.freed_early, story.orders)
+
+
+def test_a_plug_that_refuses_releases_the_host() -> None:
+    """An error ends lit: the host comes on again, and nothing is freed."""
+    story = sick(an_agent(), plugs=("fence_ipmilan",), stepRetries=0, maxRestarts=0)
+    story.devices["fence_ipmilan"] = refuses
+    story.run(600)
+
+    assert ("error", [], 1) == (story.state, held(story), len(story.api.list(POD)))
+
+
+def test_releasing_the_node_releases_its_host() -> None:
+    """Deleted on the way: the hold goes first."""
+    story = sick()
+    story.run_until(lambda: bool(held(story)), 60)
+    story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.run(300)
+
+    assert ([], None, []) == (held(story), story.api.find(NODE_FENCE, FENCE_AT.name), story.freed_early)
+
+
+@pytest.mark.parametrize(
+    ("host", "notes"),
+    [
+        ({"consumerRef": {"kind": "Machine", "name": "other", "namespace": "metal"}}, {}),
+        ({"online": False}, {}),
+        ({"disablePowerOff": True}, {}),
+        ({}, {"baremetalhost.metal3.io/paused": ""}),
+    ],
+)
+def test_a_host_that_is_not_ours_to_switch_is_not_held(host: dict[str, Any], notes: dict[str, str]) -> None:
+    """Another machine's host, one that is off on purpose or may not go off, one that is paused."""
+    story = sick(host=host, stepRetries=0, maxRestarts=0, newDelay="10s")
+    story.patch(HOST_AT, {"metadata": {"annotations": notes}})
+    story.run(120)
+
+    assert ("error", [], 1) == (story.state, held(story), len(story.api.list(POD)))
+
+
+def test_a_manager_may_die_while_the_host_is_held() -> None:
+    """The hold is on the host, and the order in the NodeFence: the next one goes on."""
+    for second in (4, 8, 20, 30):
+        story = sick()
+        story.run(second)
+        story.dies()
+        story.run_until(lambda story=story: story.state == "final", 1_200)
+
+        assert ([], []) == (story.freed_early, held(story))
