@@ -11,6 +11,7 @@ import yaml
 from click.testing import CliRunner
 from tests.wire.agents import ACTIONS, COMMON, metadata, parameter
 
+from noderemedy.cli import explain as explaining
 from noderemedy.cli import plan as command
 from noderemedy.core.fencing import configs, describing, plan
 from noderemedy.manager.plan import Look, look_at
@@ -129,3 +130,19 @@ def test_agents_that_are_not_installed_are_said_plainly(tmp_path: Path, monkeypa
     result = CliRunner().invoke(command.plan, files)
 
     assert "agent fence_aws is not installed where node-remedy runs" in " ".join(result.stdout.split())
+
+
+def test_explain_says_how_a_node_would_be_fenced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Step by step, or what is wrong with it; also where no Machine names the node."""
+    monkeypatch.setattr(explaining, "describe_here", installed)
+    nodes = tmp_path / "nodes.yaml"
+    nodes.write_text(yaml.safe_dump_all([NODES[0], {**NODES[1], "metadata": {"name": "bare"}}]), encoding="utf-8")
+    files = ["-f", str(EXAMPLES / "fencing-redfish"), "-f", str(nodes)]
+
+    shown = CliRunner().invoke(explaining.explain, ["worker-1", *files]).stdout
+    assert "power-management: redfish (fence_redfish off and on)" in shown
+    assert "fencing" not in CliRunner().invoke(explaining.explain, ["bare", *files]).stdout
+
+    monkeypatch.setattr(explaining, "describe_here", lambda agent: None)
+    shown = CliRunner().invoke(explaining.explain, ["worker-1", *files]).stdout
+    assert "it cannot be fenced: ConfigMap fence-config-worker-1, node worker-1, method redfish" in shown

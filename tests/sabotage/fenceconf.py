@@ -219,6 +219,11 @@ PLANNING = (
         (test_plan.test_the_document_of_a_node_wins_over_that_of_a_set,),
     ),
     Sabotage(
+        "all clusters are one",
+        set_to(documents, "node_key", lambda cluster, name: f" {name}"),
+        (test_plan.test_a_node_of_another_cluster_has_a_document_of_its_own,),
+    ),
+    Sabotage(
         "a template concerns nobody",
         set_to(plan, "PLANS_BY_MAP", "nothing"),
         (test_plan.test_only_the_users_of_a_template_are_planned_anew,),

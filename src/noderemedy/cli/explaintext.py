@@ -14,7 +14,7 @@ from noderemedy.model.room import Passage
 from noderemedy.model.time import Wall
 
 NOBODY = "no check selects it: nobody judges it, and it is repaired only if somebody asks for that"
-NO_MACHINE = "no Machine names this node: node-remedy does nothing about it"
+NO_MACHINE = "no Machine names this node: no health check judges it"
 
 
 def show(found: tuple[Explanation, ...], now: Wall) -> None:
@@ -28,11 +28,8 @@ def show(found: tuple[Explanation, ...], now: Wall) -> None:
 def lines(one: Explanation, now: Wall) -> list[Text]:
     """The block of one target."""
     shown = [title(one)]
-    if one.machine is None:
-        return [*shown, row("machine", NO_MACHINE, "yellow"), *doing(one, now)]
-    shown.append(row("check", str(one.check) if one.check else NOBODY, "" if one.check else "yellow"))
-    shown += [row("", f"selected by {other}, too", "yellow") for other in one.others]
-    shown += verdict(one, now)
+    shown += judged(one, now) if one.machine else [row("machine", NO_MACHINE, "yellow")]
+    shown += [row("fencing" if not number else "", words, "") for number, words in enumerate(one.fencing)]
     for room in one.gates:
         shown += gates(room, now)
     shown += [row("running", words, "green") for words in one.running]
@@ -41,6 +38,13 @@ def lines(one: Explanation, now: Wall) -> list[Text]:
         last = f", last step: {one.last_step}" if one.last_step else ""
         shown.append(row("incident", f"{one.incident}{last}", ""))
     return [*shown, answer(one, now)]
+
+
+def judged(one: Explanation, now: Wall) -> list[Text]:
+    """What health checks say."""
+    shown = [row("check", str(one.check) if one.check else NOBODY, "" if one.check else "yellow")]
+    shown += [row("", f"selected by {other}, too", "yellow") for other in one.others]
+    return shown + verdict(one, now)
 
 
 def title(one: Explanation) -> Text:

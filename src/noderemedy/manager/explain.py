@@ -20,9 +20,11 @@ from noderemedy.manager import plain
 from noderemedy.manager.plan import KEEPING_RECORDS, Entry, Look
 from noderemedy.model.budget import NEED, Need
 from noderemedy.model.errors import Permanent
+from noderemedy.model.fenceplan import BuiltinMethod, FencePlan, Method, Step, plan_ref
 from noderemedy.model.healthcheck import NeedsLook, Unhealthy, Unjudged, Waiting
 from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.outcome import Key
 from noderemedy.model.reasons import Reason
 from noderemedy.model.room import Passage, Present
@@ -44,7 +46,7 @@ class Gates(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """Everything about one target. Without a machine nobody repairs the node."""
+    """Everything about one target. Without a machine no health check speaks of the node."""
 
     machine: Ref | None
     node: Ref | None
@@ -59,6 +61,7 @@ class Explanation(Struct, frozen=True):
     running: tuple[str, ...] = ()
     incident: str = ""
     last_step: str = ""
+    fencing: tuple[str, ...] = ()  # how its node would be fenced, or why it could not be; none: nobody configured that
 
     @property
     def blocked(self) -> Passage | None:
@@ -79,6 +82,7 @@ class Explanation(Struct, frozen=True):
             "next": [entry.plain() for entry in self.next],
             "running": list(self.running),
             "incident": self.incident or None,
+            "fencing": list(self.fencing),
         }
 
 
@@ -101,7 +105,7 @@ def explain(look: Look, name: str) -> tuple[Explanation, ...]:
         return tuple(of_machine(look, ref, machine) for ref, machine in found)
     nodes = [ref for ref in look.engine.cache.refs() if ref.kind == NODE and name in names_of(ref)]
     if nodes:
-        return tuple(Explanation(None, ref, next=entries(look, (ref,))) for ref in nodes)
+        return tuple(of_node(look, ref) for ref in nodes)
     raise NoSuchTarget(unknown(look, name))
 
 
@@ -142,7 +146,7 @@ def of_machine(look: Look, ref: Ref, machine: Machine) -> Explanation:
     fact: VerdictFact | None = found.obj if isinstance(found, Present) else None
     host = host_ref(ref, machine.host) if isinstance(machine.host, HostName) else None
     node = node_at(ref, machine, cache)
-    related = tuple(one for one in (ref, host, node) if one is not None)
+    related = tuple(one for one in (ref, host, node, fence_ref(node) if node else None) if one is not None)
     keys = [key for key in look.engine.decisions if key.ref in related or is_named_after(key.ref, ref)]
     incident = approvals.open_incident(ref, cache)
     steps = incident[1].obj.record.steps if incident else ()
@@ -161,7 +165,39 @@ def of_machine(look: Look, ref: Ref, machine: Machine) -> Explanation:
         running=running(look, ref),
         incident=incident[0].name if incident else "",
         last_step=f"{steps[-1].what} {steps[-1].value}".strip() if steps else "",
+        fencing=fencing(look, node) if node else (),
     )
+
+
+def of_node(look: Look, node: Ref) -> Explanation:
+    """A node that no Machine names: fences and remedies speak of it all the same."""
+    related = (node, fence_ref(node))
+    keys = [key for key in look.engine.decisions if key.ref in related]
+    return Explanation(
+        machine=None,
+        node=node,
+        gates=gates(look, node, keys),
+        next=entries(look, related),
+        running=running(look, node),
+        fencing=fencing(look, node),
+    )
+
+
+def fencing(look: Look, node: Ref) -> tuple[str, ...]:
+    """Step by step; or what is wrong with it."""
+    entry = look.engine.cache.read(plan_ref(node))
+    if not isinstance(entry, Present):
+        return ()
+    plan: FencePlan = entry.obj
+    if plan.problems:
+        return tuple(f"it cannot be fenced: {problem}" for problem in plan.problems)
+    return tuple(f"{step.value}: {', '.join(map(method_words, plan.methods(step)))}" for step in Step)
+
+
+def method_words(method: Method) -> str:
+    if isinstance(method, BuiltinMethod):
+        return method.name
+    return f"{method.name} ({method.agent} {' and '.join(deed.value for deed in method.deeds)})"
 
 
 def is_named_after(ref: Ref, machine: Ref) -> bool:
@@ -175,7 +211,11 @@ def gates(look: Look, machine: Ref, keys: list[Key]) -> tuple[Gates, ...]:
     for room in look.engine.rooms.values():
         if room.explains is None:
             continue
-        own = [machine] if room.name in OF_MACHINES else [key.ref for key in keys if key.room == room.name]
+        own = (
+            [machine]
+            if room.name in OF_MACHINES and machine.kind in MACHINE_KINDS
+            else [key.ref for key in keys if key.room == room.name]
+        )
         for ref in own:
             view = room.sees(ref, look.engine.cache)
             passages = room.explains(view, look.now) if view is not None else ()

@@ -12,7 +12,7 @@ from tests.wire.agents import AGENTS
 from noderemedy.core.fencing import configs, describing, plan
 from noderemedy.model.agent import AgentDescription, agent_ref
 from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Scope, Step
-from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, SYSTEM, ref
+from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, SYSTEM, Ref, ref
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.nodefence import FenceEvidence
 from noderemedy.model.outcome import Key
@@ -135,6 +135,21 @@ def test_one_document_speaks_of_a_set_of_nodes() -> None:
 
     assert (("ip", "10.9.9.9"), ("plug", "7-n1-z"), ("username", "u")) == bench.only_method().parameters
     assert bench.plan("n2") is None
+
+
+def test_a_node_of_another_cluster_has_a_document_of_its_own() -> None:
+    """A node of the same name here is none of its business, and the other way round."""
+    bench = Bench()
+    bench.engine.listed(NODE, bench.now, "metal/c1")
+    bench.see(Ref("metal/c1", NODE, "", "n1"), a_node("uid-there", provider_id=""))
+    text = "template=fence-method-template-pdu\nplug=4"
+    bench.write("fence-config-there", one_method(text, "node_name=n1\ncluster=metal/c1\npower_management=m"))
+
+    assert bench.plan("n1") is None
+    found = bench.plan("n1", "metal/c1")
+    assert found is not None
+    assert () == found.problems
+    assert () == bench.said("fence-config-there")
 
 
 def test_the_document_of_a_node_wins_over_that_of_a_set() -> None:

@@ -32,7 +32,7 @@ def fill(value: str, name: str, node: Node) -> Filled:
     known = {one: meaning(one, name, node) for one in wanted}
     for one, found in known.items():
         if not found:
-            return Filled("", True, f"{{{one}}} is empty, for the node has no {wording(one)}; {remedy(one)}")
+            return Filled("", True, f"{{{one}}} is empty, for the node has no {wording(one)}; {remedy(one, name)}")
         if not found.isprintable():
             return Filled("", True, f"{{{one}}} holds a line break or a control character; correct the node's {one}")
     return Filled(PLACEHOLDER.sub(lambda match: known[match[1]] or "", value), True)
@@ -58,7 +58,7 @@ def wording(word: str) -> str:
     return f"{sort} {key}" if key else "providerID"
 
 
-def remedy(word: str) -> str:
+def remedy(word: str, name: str) -> str:
     sort, _, key = word.partition(":")
     verbs = {"label": "label", "annotation": "annotate"}
-    return f"kubectl {verbs[sort]} node NODE {key}=…" if key else "write the value itself"
+    return f"kubectl {verbs[sort]} node {name} {key}=…" if key else "write the value itself"
