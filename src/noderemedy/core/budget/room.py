@@ -75,12 +75,12 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 
 def has_begun(need: Ref, reader: Reader) -> bool:
-    """Whether a need is that of a granted repair that runs: it counted before, and counts the same now.
+    """Whether a need is that of a granted repair that runs and is not stuck: it counted before, and counts the same now.
 
     Hundreds begin in a storm one after the other; to reckon anew with all of them each time would take seconds.
     """
     entry = reader.read(need)
-    if not isinstance(entry, Present) or not entry.obj.is_running:
+    if not isinstance(entry, Present) or not entry.obj.is_running or entry.obj.is_stuck:
         return False
     return isinstance(answer(entry.obj.target, reader), Granted)
 
