@@ -75,7 +75,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 
 def has_begun(need: Ref, reader: Reader) -> bool:
-    """Whether a need is that of a granted repair that runs and is not stuck: it counted before, and counts the same now.
+    """Whether a need is that of a granted repair that runs, not stuck: it counted before, and counts the same now.
 
     Hundreds begin in a storm one after the other; to reckon anew with all of them each time would take seconds.
     """
