@@ -27,7 +27,7 @@ from noderemedy.core.fencing import (
 from noderemedy.core.fencing.facts import NODES
 from noderemedy.core.fencing.placeholders import Filled
 from noderemedy.model.agent import AgentDescription
-from noderemedy.model.fenceplan import Scope, Step
+from noderemedy.model.fenceplan import FencePlan, Scope, Step
 from noderemedy.model.run import Deed
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span, Wall
@@ -249,8 +249,16 @@ PLANNING = (
         (test_plan.test_what_is_wrong_is_told_once_on_the_document,),
     ),
     Sabotage(
+        "what is not known yet is wrong",
+        set_to(FencePlan, "is_pending", False),
+        (
+            test_plan.test_nobody_is_told_before_the_agents_have_answered,
+            test_drilling.test_a_plan_that_is_not_checked_yet_says_nothing,
+        ),
+    ),
+    Sabotage(
         "a document for nobody is fine",
-        set_to(configs, "lacking", lambda document, reader: ""),
+        set_to(configs, "lacking", lambda key, document, reader: None),
         (test_plan.test_a_document_for_nobody_says_so,),
     ),
 )

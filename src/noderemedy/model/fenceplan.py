@@ -78,6 +78,7 @@ class FencePlan(FactValue, frozen=True):
     source: str = ""  # the ConfigMap or the cloud's default, for people
     problems: tuple[str, ...] = ()  # each names node, method, parameter and remedy
     uses: tuple[str, ...] = ()  # the ConfigMaps that it was made from, also those that are missing
+    is_pending: bool = False  # an agent has not said yet what it is: what is wrong is not known yet
     agents: tuple[str, ...] = ()  # whose descriptions it was checked against
     plugs: tuple[str, ...] = ()  # what it switches: no other node may have one of them
 

@@ -901,6 +901,16 @@ class FencePlanBroken(Reason, frozen=True):
         )
 
 
+class FencePlanPending(Reason, frozen=True):
+    """The agents that this node's fencing needs have just been asked what they are."""
+
+    quiet: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return f"how node {self.node} can be fenced is being checked against what its agents say of themselves"
+
+
 class FencedNodeMissing(Reason, frozen=True):
     """There is no Node of the name that a NodeFence gives."""
 
@@ -1531,9 +1541,11 @@ class FenceConfigInvalid(Reason, frozen=True):
 class FenceConfigWithoutNode(Reason, frozen=True):
     """A document names a node that does not exist: a mistyped name leaves a node without fencing."""
 
-    node: str
+    node: str  # "": of a set
 
     def note(self) -> str:
+        if not self.node:
+            return "no node has the labels of its node_selector; correct it, or delete this ConfigMap"
         return f"there is no node {self.node}; correct node_name, or delete this ConfigMap"
 
 

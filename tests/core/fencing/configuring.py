@@ -84,14 +84,14 @@ class Bench:
             if not effects:
                 return
             for effect in effects:
-                self._answer(effect)
+                self.answer(effect)
         raise AssertionError("the rooms do not come to rest")
 
     def pass_time(self, span: Span) -> None:
         self.now = type(self.now)(self.now.wall + span, self.now.mono + span)
         self.look()
 
-    def _answer(self, effect: Effect) -> None:
+    def answer(self, effect: Effect) -> None:
         assert isinstance(effect.action, DescribeAgent)
         at = effect.action.ref
         self.asked.append(at.name)

@@ -177,6 +177,14 @@ def test_a_plan_with_a_problem_needs_no_device_to_be_wrong() -> None:
     assert "ConfigMap x, node worker-0: no" == bench.writes[0].message
 
 
+def test_a_plan_that_is_not_checked_yet_says_nothing() -> None:
+    """A manager that has just begun does not call every node unready."""
+    bench = Bench(plan(problems=("has not been asked yet",), is_pending=True))
+    bench.run(DAY)
+
+    assert ([], []) == (bench.asked, bench.told())
+
+
 def test_a_device_that_is_still_being_asked_is_waited_for() -> None:
     """Nothing else is asked meanwhile, and nothing is told."""
     bench = Bench(plan())

@@ -44,6 +44,7 @@ def a_view(**more: Any) -> Any:
         ({"node": None}, "FencedNodeMissing"),
         ({"plan": None}, "FencePlanMissing"),
         ({"plan": a_plan(problems=("a", "b"))}, "FencePlanBroken"),
+        ({"plan": a_plan(problems=("a",), is_pending=True)}, "FencePlanPending"),
         ({"plan": a_plan(isolation=())}, "FencePlanBroken"),
         ({"plan": a_plan(power_management=())}, "FencePlanBroken"),
         ({"machine": a_machine(deleting=True)}, "MachineDeleting"),

@@ -11,7 +11,7 @@ from tests.wire.agents import AGENTS
 
 from noderemedy.core.fencing import configs, describing, plan
 from noderemedy.model.agent import AgentDescription, agent_ref
-from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Scope, Step
+from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Scope, Step, plan_ref
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, SYSTEM, Ref, ref
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.nodefence import FenceEvidence
@@ -322,6 +322,11 @@ def test_a_document_for_nobody_says_so() -> None:
     bench.node("n9")
     assert () == bench.said("fence-config-n9")
 
+    bench.write("fence-config-set", one_method("agent=fence_pdu\nip=a\nplug={node}\nusername=u", COMPUTE))
+    assert (FenceConfigWithoutNode(""),) == bench.said("fence-config-set")
+    bench.node("n8", a_node("uid-n8", provider_id="", labels={"type": "compute"}))
+    assert () == bench.said("fence-config-set")
+
 
 def test_a_broken_template_says_so_on_itself() -> None:
     """Also while nobody uses it."""
@@ -385,6 +390,25 @@ def test_until_an_agent_has_answered_nothing_is_planned() -> None:
 
     told = bench.engine.decisions[Key(plan.ROOM.name, ref(NODE, "n1"))].because
     assert [True] == ["has not been asked yet" in one.note() for one in told]
+    entry = bench.engine.cache.read(plan_ref(ref(NODE, "n1")))
+    assert isinstance(entry, Present)
+    assert entry.obj.is_pending
+
+
+def test_nobody_is_told_before_the_agents_have_answered() -> None:
+    """A manager that has just begun does not cry over every document."""
+    bench = Bench()
+    bench.write("fence-config-n1", one_method("template=fence-method-template-pdu\nplug=1"))
+
+    output = bench.engine.step(bench.now, token=7)
+
+    assert [] == [one.reason for one in output.notices if isinstance(one.reason, FenceConfigInvalid)]
+    for effect in output.effects:
+        bench.answer(effect)
+    assert () == bench.said("fence-config-n1")
+    found = bench.plan()
+    assert found is not None
+    assert not found.is_pending
 
 
 def test_what_nobody_needs_is_forgotten() -> None:

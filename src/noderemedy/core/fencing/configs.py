@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from noderemedy.core.fencing.documents import fence_of
-from noderemedy.core.fencing.facts import BROKEN_PLANS, BY_NAME, BY_NODE, INDEXES, node_key
+from noderemedy.core.fencing.facts import BROKEN_PLANS, BY_NAME, BY_NODE, INDEXES, PLANS_BY_MAP, node_key
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.fenceconfig import FenceConfig, FenceDocument
@@ -29,14 +29,14 @@ class ConfigView(Struct, frozen=True):
     document: FenceDocument
     broken: int = 0
     problem: str = ""  # the first one of such a node
-    lacks_node: str = ""
+    lacks_node: str | None = None  # the name that it gives; "": it means nobody at all
 
 
 def decide(view: ConfigView, now: Now) -> Decision:
     problem = view.problem or next(iter(view.document.problems), "")
     if problem:
         return Decision(because=(FenceConfigInvalid(problem, view.broken),))
-    if view.lacks_node:
+    if view.lacks_node is not None:
         return Decision(because=(FenceConfigWithoutNode(view.lacks_node),))
     return NOTHING
 
@@ -49,16 +49,18 @@ def sees(key: Ref, reader: Reader) -> ConfigView | None:
     broken = reader.find(BROKEN_PLANS, key.name)
     first = reader.read(broken[0]) if broken else Absent()
     problem = first.obj.problems[0] if isinstance(first, Present) else ""
-    return ConfigView(found.fence, len(broken), problem, lacking(found.fence, reader))
+    return ConfigView(found.fence, len(broken), problem, lacking(key, found.fence, reader))
 
 
-def lacking(document: FenceDocument, reader: Reader) -> str:
+def lacking(key: Ref, document: FenceDocument, reader: Reader) -> str | None:
     """The node that a document names and that is not there, unless it is being fenced."""
-    if not isinstance(document, FenceConfig) or not document.node:
-        return ""
+    if not isinstance(document, FenceConfig):
+        return None
+    if not document.node:
+        return "" if document.selector is not None and not reader.tally(PLANS_BY_MAP, key.name) else None
     at = Ref(document.cluster, NODE, "", document.node)
     is_gone = isinstance(reader.read(at), Absent) and fence_of(at, reader) is None
-    return document.node if is_gone else ""
+    return document.node if is_gone else None
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:

@@ -17,7 +17,7 @@ from noderemedy.core.fencing import documents, drills
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.facts import INDEXES
 from noderemedy.model.actions import Action, Guard, PublishNodeCondition, StartRun
-from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.drill import (
     DRILL,
     FENCING_READY,
@@ -59,6 +59,8 @@ class DrillView(Struct, frozen=True):
 
 
 def decide(view: DrillView, now: Now) -> Decision:
+    if view.plan.is_pending:
+        return NOTHING
     if view.plan.problems:
         return found(view, (Finding("", "PlanInvalid", view.plan.problems[0]),), now, ())
     period = min(view.every, AGAIN) if view.told is None or view.told.status != "True" else view.every

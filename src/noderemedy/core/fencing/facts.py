@@ -61,7 +61,7 @@ def _fenced(ref: Ref, obj: NodeFence) -> tuple[str, ...]:
 
 
 def _broken(ref: Ref, obj: FencePlan) -> tuple[str, ...]:
-    return (obj.source,) if obj.problems else ()
+    return (obj.source,) if obj.problems and not obj.is_pending else ()
 
 
 INDEXES: tuple[Index, ...] = (

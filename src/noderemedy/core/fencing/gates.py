@@ -13,6 +13,7 @@ from noderemedy.model.reasons import (
     FenceInvalid,
     FencePlanBroken,
     FencePlanMissing,
+    FencePlanPending,
     FenceStopped,
     LeftToOther,
     MachineDeleting,
@@ -67,6 +68,8 @@ def plan_is_sound(view: FenceView, now: Now) -> Blocked | None:
     """A plan with problems fences nothing: neither does an empty one (race R51)."""
     if view.plan is None:
         return None
+    if view.plan.is_pending:
+        return Blocked(FencePlanPending(view.name))
     if view.plan.problems:
         return Blocked(FencePlanBroken(view.name, view.plan.problems[0], len(view.plan.problems)))
     if not view.plan.isolation or not view.plan.power_management:

@@ -96,6 +96,7 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
         problems=tuple(dict.fromkeys(problems)),
         uses=tuple(sorted({*(one.name for one in sources.configs), *(name for name, _ in sources.templates)})),
         agents=agents_of(draft),
+        is_pending=any(agent not in known for agent in agents_of(draft)),
         plugs=tuple(sorted({plug for plug in plugs if plug})),
     )
 
