@@ -1099,6 +1099,15 @@ class RunEnded(Reason, frozen=True):
         return f"node {self.node}: {self.deed} by {self.method}: {self.state}" + (f": {self.said}" if self.said else "")
 
 
+class KdumpUnderWay(Reason, frozen=True):
+    """The node says that it dumps its memory: power management waits, within its limit."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} dumps its memory: power management waits for that, as its configuration says"
+
+
 class NodeStillHeard(Reason, frozen=True):
     """Everything that powers the node is off, and Kubernetes has not noticed yet."""
 

@@ -22,11 +22,12 @@ from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import DeleteNode, DeletePod, DetachVolume, StartRun, TaintOutOfService
 from noderemedy.model.fenceplan import FencePlan, plan_ref
 from noderemedy.model.ids import HOST, MACHINE, NODE, NODE_FENCE, SYSTEM, Kind, Ref
+from noderemedy.model.kdump import KdumpSeen, kdump_ref
 from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.outcome import Done, Outcome, Seen
 from noderemedy.model.proof import StorageFenced
 from noderemedy.model.run import Deed, Order, Power, Run, RunState, run_ref
-from noderemedy.model.time import Now
+from noderemedy.model.time import Mono, Now
 from noderemedy.model.workload import POD
 from noderemedy.rooms import watched
 from noderemedy.sim.apiserver import ADMIN, ApiServer
@@ -156,6 +157,11 @@ class Story:
     def hang(self) -> None:
         """The node runs and is not heard any more."""
         self._ready("Unknown")
+
+    def dumps(self, first: Mono) -> None:
+        """A kdump message of the node comes in."""
+        seen = KdumpSeen(NODE_AT, first, self.now.mono)
+        self.engine.seen(Seen(kdump_ref(NODE_AT), "", "", seen), self.now)
 
     def pods(self, *names: str, **spec: Any) -> None:
         for name in names:

@@ -13,6 +13,7 @@ from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan
 from noderemedy.model.ids import NODE, NODE_FENCE
 from noderemedy.model.nodefence import Attestation
 from noderemedy.model.run import Deed, Order, Power, RunState
+from noderemedy.model.time import Span
 from noderemedy.model.workload import POD
 from noderemedy.wire.nodefences import attestation_text
 
@@ -450,3 +451,26 @@ def test_freed_pods_are_limited_by_the_budget() -> None:
     story.run_until(lambda: story.state == "final", 600)
 
     assert ([], 5) == (story.freed_early, story.acts.count("DeletePod"))
+
+
+def test_a_node_that_dumps_its_memory_is_given_time() -> None:
+    """Power management waits while messages come, within the limit; nothing is freed on such a message."""
+    for lasts, within in ((100, 400), (1_000, 150)):
+        story = sick(a_plan(kdump_within=Span.seconds(within)))
+        first = story.now.mono
+        for second in range(0, lasts, 10):
+            story.after(second, lambda story=story, first=first: story.dumps(first))
+        story.run(min(lasts, within) - 20)
+        assert ([], 1) == (story.orders, len(story.api.list(POD)))
+        story.run_until(lambda story=story: story.state == "final", 600)
+
+        assert ([OFF, STATUS, ON], []) == (story.orders, story.freed_early)
+
+
+def test_a_dump_that_nobody_asked_to_wait_for_delays_nothing() -> None:
+    """Without kdump in the node's configuration the message is nothing."""
+    story = sick()
+    story.dumps(story.now.mono)
+    story.run(10)
+
+    assert [OFF] == story.orders[:1]

@@ -23,11 +23,18 @@ from noderemedy.core.safety import is_heard
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.nodefence import State
-from noderemedy.model.reasons import FencedNodeReplaced, NodeStillHeard, PlugContradicted, WaitingForReady
+from noderemedy.model.reasons import (
+    FencedNodeReplaced,
+    KdumpUnderWay,
+    NodeStillHeard,
+    PlugContradicted,
+    WaitingForReady,
+)
 from noderemedy.model.run import Deed, Power
 from noderemedy.model.time import MINUTE, Now
 
 HEARD_WITHIN = MINUTE * 3  # the node lifecycle takes less to notice that a kubelet is silent
+KDUMP_SILENCE = MINUTE  # messages come every few seconds: who is silent for so long dumps no more
 STEP = Step.POWER_MANAGEMENT
 
 
@@ -55,7 +62,17 @@ def before_power_off(view: FenceView, now: Now) -> Decision | None:
     if may_be_well(view, now):
         return Decision((), (WaitingForReady(view.name),), well_at(view))
     assert view.status.started is not None
-    return pause(view.status.started + view.fence.spec.power_management_delay, STEP.value, now)
+    delay = pause(view.status.started + view.fence.spec.power_management_delay, STEP.value, now)
+    return delay or dumping(view, now)
+
+
+def dumping(view: FenceView, now: Now) -> Decision | None:
+    """A node that dumps its memory is given the time that its configuration grants, as long as it goes on saying so."""
+    within = view.plan.kdump_within if view.plan is not None else None
+    if within is None or view.kdump is None:
+        return None
+    due = min(view.kdump.first + within, view.kdump.last + KDUMP_SILENCE)
+    return Decision((), (KdumpUnderWay(view.name),), due) if now.mono < due else None
 
 
 def switch_off(view: FenceView, now: Now) -> Decision | None:

@@ -21,6 +21,7 @@ from noderemedy.model.actions import Guard
 from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method, Step, plan_ref
 from noderemedy.model.ids import HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Ref
+from noderemedy.model.kdump import KDUMP, KdumpSeen, kdump_ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, FenceStatus, NodeFence, fence_ref
@@ -35,7 +36,7 @@ from noderemedy.model.workload import storage_at
 NAME = "node-fence"
 BY_RUN = "fences by run"
 BY_CLUSTER = "fences by cluster"
-WATCHES = (NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, RUN, ANSWER, LEASE, LEAVE)
+WATCHES = (NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN, ANSWER, LEASE, LEAVE)
 
 
 class FenceView(Struct, frozen=True):
@@ -54,6 +55,7 @@ class FenceView(Struct, frozen=True):
     work: freeing.Workload | None = None  # None: there is no Node
     host: HostSeen = NO_HOST  # its BareMetalHost, where its Machine names one
     storage: Entry = Absent()  # the volumes of the cluster, if somebody asked
+    kdump: KdumpSeen | None = None  # it says that it dumps its memory
     term: Term | None = None  # None: nobody leads here
     contact_since: Mono | None = None
     need: Need | None = None  # that we stated at the last look
@@ -133,7 +135,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
     node_at = fence.spec.node_at
     node = reader.read(node_at)
     target, machine = target_of(node_at, reader)
-    plan = reader.read(plan_ref(node_at))
+    plan, kdump = reader.read(plan_ref(node_at)), reader.read(kdump_ref(node_at))
     runs = [reader.read(run_ref(job.id)) for job in fence.status.jobs]
     return FenceView(
         ref=key,
@@ -149,6 +151,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         work=freeing.sees(node_at, node, reader, pacing.sees(NAME, key, reader)) if isinstance(node, Present) else None,
         host=hosts.see(target, machine, reader),
         storage=reader.read(storage_at(node_at)),
+        kdump=kdump.obj if isinstance(kdump, Present) else None,
         term=term(reader),
         contact_since=observer.contact_since(reader),
         need=stated(target, NAME, reader),
@@ -182,7 +185,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (ref,)
     if ref.kind == RUN:
         return reader.find(BY_RUN, ref.name)
-    if ref.kind in (NODE, FENCE_PLAN):
+    if ref.kind in (NODE, FENCE_PLAN, KDUMP):
         return of_node(ref, reader)
     if ref.kind == REMOTE:
         return reader.find(BY_CLUSTER, f"{ref.namespace}/{ref.name}")

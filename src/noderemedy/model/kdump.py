@@ -1,0 +1,25 @@
+"""A node that dumps its memory: it says so to whoever listens. The message can be forged (race R39): it proves nothing.
+
+Entered by the program that listens, beside the Node whose address the messages came from; read before power management.
+"""
+
+from __future__ import annotations
+
+from noderemedy.model.facts import FactValue
+from noderemedy.model.ids import FACTS, Kind, Ref
+from noderemedy.model.time import Mono
+
+KDUMP = Kind(FACTS, "KdumpSeen")
+
+
+class KdumpSeen(FactValue, frozen=True):
+    """Messages of one dump: when the first and the last one came."""
+
+    node: Ref
+    first: Mono
+    last: Mono
+
+
+def kdump_ref(node: Ref) -> Ref:
+    """Beside the Node of that name."""
+    return Ref(node.cluster, KDUMP, "", node.name)
