@@ -90,6 +90,7 @@ class Story:
         self.freed_early: list[str] = []
         self.is_attested_truly = False
         self.has_host = False
+        self.dies_after: int | None = None  # so many writes and orders
         self._pending: list[tuple[int, Order, int]] = []
         self._changes: list[tuple[int, Callable[[], None]]] = []
         self._running = True
@@ -239,7 +240,12 @@ class Story:
             for effect in output.effects:
                 more: Any = effect
                 while more is not None:
-                    more = self.engine.ended(more, self._carry_out(more), self.now)
+                    told = self._carry_out(more)
+                    if self.dies_after is not None and len(self.acts) + len(self.orders) > self.dies_after:
+                        self.dies_after = None
+                        self.dies()  # it was done, and nobody learns of it
+                        return
+                    more = self.engine.ended(more, told, self.now)
 
     def _carry_out(self, effect: Any) -> Outcome:
         action = effect.action

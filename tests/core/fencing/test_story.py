@@ -231,6 +231,18 @@ def test_a_successor_waits_for_a_run_that_may_be_under_way_and_asks_first() -> N
     assert 1 == story.orders.count(OFF)
 
 
+@pytest.mark.parametrize("free_by", ["taint", "pods", "node"])
+@pytest.mark.parametrize("act", range(1, 30, 4))
+def test_a_manager_may_die_after_any_write(act: int, free_by: str) -> None:
+    """What it did last is done, nobody tells it so, and its successor fences the node once and brings it back."""
+    story = sick(freeBy=free_by)
+    story.dies_after = len(story.acts) + act
+    story.run_until(lambda: story.state == "final", 1_200)
+
+    assert ([], True) == (story.freed_early, story.orders.count(OFF) <= 1 + story.orders.count(STATUS))
+    assert ((False, []), []) == (marks(story), story.api.list(POD))
+
+
 @pytest.mark.parametrize("second", range(0, 75, 5))
 def test_a_manager_may_die_at_any_moment(second: int) -> None:
     """Whenever it dies, the node is fenced once, freed on proof, and comes back."""
