@@ -240,7 +240,8 @@ def test_a_manager_may_die_after_any_write(act: int, free_by: str) -> None:
     story.run_until(lambda: story.state == "final", 1_200)
 
     assert ([], True) == (story.freed_early, story.orders.count(OFF) <= 1 + story.orders.count(STATUS))
-    assert ((False, []), []) == (marks(story), story.api.list(POD))
+    left = story.api.list(POD) if free_by != "node" else []  # nobody collects the garbage of a Node here
+    assert ((False, []), []) == (marks(story), left)
 
 
 @pytest.mark.parametrize("second", range(0, 75, 5))
