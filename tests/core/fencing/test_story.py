@@ -474,7 +474,7 @@ def test_a_node_that_dumps_its_memory_is_given_time() -> None:
         for second in range(0, lasts, 10):
             story.after(second, lambda story=story, first=first: story.dumps(first))
         story.run(min(lasts, within) - 20)
-        assert ([], 1) == (story.orders, len(story.api.list(POD)))
+        assert ([], 1, "KdumpUnderWay") == (story.orders, len(story.api.list(POD)), story.told[-1])
         story.run_until(lambda story=story: story.state == "final", 600)
 
         assert ([OFF, STATUS, ON], []) == (story.orders, story.freed_early)
