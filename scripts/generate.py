@@ -115,7 +115,8 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "CreateRequest": (),
     "DeleteRequest": (),
 }
-REPORTING = (Need("events.k8s.io", "events", ("create", "patch")),)
+# Events about nodes are read only while a document asks for them (manager/nodeevents.py).
+REPORTING = (Need("events.k8s.io", "events", ("create", "patch")), Need("", "events", ("list", "watch")))
 # `create` cannot be narrowed to a name: the API server does not know it yet when it authorises.
 LEADERSHIP = (
     Need("coordination.k8s.io", "leases", ("create",)),

@@ -7,11 +7,21 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.core.remedy import test_chain, test_cleaning, test_documents, test_fencing, test_gates
+from tests.core.remedy import (
+    test_chain,
+    test_cleaning,
+    test_documents,
+    test_events,
+    test_fencing,
+    test_gates,
+    test_repeats,
+)
+from tests.manager import test_nodeevents
 from tests.sabotage.running import Sabotage, Test, item_to, set_to
 from tests.wire import test_configuration, test_remedies
 
 from noderemedy.core import freeing
+from noderemedy.core.incident import remedies as incident_remedies
 from noderemedy.core.remedy import (
     chain,
     cleaning,
@@ -22,17 +32,21 @@ from noderemedy.core.remedy import (
     policies,
     recovery,
     remedy,
+    repeats,
     running,
     thresholds,
     view,
 )
+from noderemedy.manager import nodeevents
 from noderemedy.model.decision import Decision
+from noderemedy.model.nodeevents import EventsWanted
 from noderemedy.model.remedy import JobState, Phase
 from noderemedy.model.time import Span
 from noderemedy.wire import configuration, placedfields, podtemplates, remedies
 from noderemedy.wire import documents as wire_documents
 
 DESCRIBED = remedies.described
+OF_EVENTS = thresholds.of_events
 NUMBERS: Iterator[int] = iter(range(10**6))
 ENDED, CLEAN, RUN_BY = chain.ended, cleaning.cleaning, view.run_by
 
@@ -302,4 +316,61 @@ WIRE = (
         (test_remedies.test_how_a_job_stands,),
     ),
 )
-SABOTAGES = (*GATES, *CHAIN, *CLEANING, *FENCING, *DOCUMENTS, *WIRE)
+REPEATS = (
+    without(
+        gates.not_parked, test_repeats.test_repeat_offenders_are_parked, test_repeats.test_repeats_survive_a_restart
+    ),
+    Sabotage(
+        "every problem counts for ever",
+        set_to(repeats, "within", lambda incidents, span, now: [one.found.detected for one in incidents]),
+        (test_repeats.test_an_alarm_ends_with_its_time, test_repeats.test_repeat_offenders_are_parked),
+    ),
+    Sabotage(
+        "nothing was ever repaired",
+        set_to(repeats, "is_repaired", lambda incident: False),
+        (test_repeats.test_repeat_offenders_are_parked,),
+    ),
+    Sabotage(
+        "conditions are not in records",
+        set_to(incident_remedies, "conditions_of", lambda because: ()),
+        (test_repeats.test_alarms_count_every_problem, test_repeats.test_a_node_without_a_machine_has_a_record),
+    ),
+    Sabotage(
+        "remedies are not in records",
+        set_to(incident_remedies, "observed", lambda care: ()),
+        (test_repeats.test_a_node_without_a_machine_has_a_record,),
+    ),
+)
+EVENTS = (
+    Sabotage(
+        "events count for ever",
+        set_to(
+            thresholds,
+            "of_events",
+            lambda view, threshold, event, now: OF_EVENTS(
+                view, threshold, replace(event, within=Span.seconds(10**9)), now
+            ),
+        ),
+        (test_events.test_events_that_are_too_old_do_not_count, test_events.test_the_trouble_ends_with_the_time),
+    ),
+    Sabotage(
+        "one event is enough",
+        set_to(
+            thresholds,
+            "of_events",
+            lambda view, threshold, event, now: OF_EVENTS(view, threshold, replace(event, count=1), now),
+        ),
+        (test_events.test_enough_events_reach_the_threshold,),
+    ),
+    Sabotage(
+        "nobody asks for events",
+        set_to(documents, "EventsWanted", lambda reasons: EventsWanted(())),
+        (test_events.test_events_are_asked_for_only_by_documents_that_name_them,),
+    ),
+    Sabotage(
+        "counters grow",
+        set_to(nodeevents, "KEPT", 10**9),
+        (test_nodeevents.test_counters_are_bounded,),
+    ),
+)
+SABOTAGES = (*REPEATS, *EVENTS, *GATES, *CHAIN, *CLEANING, *FENCING, *DOCUMENTS, *WIRE)

@@ -32,6 +32,7 @@ from noderemedy.manager.follower import Surroundings
 from noderemedy.manager.following import follow
 from noderemedy.manager.jobruns import JobRuns
 from noderemedy.manager.kinds import wanted
+from noderemedy.manager.nodeevents import EventFollower
 from noderemedy.manager.notices import Reporter, Wishes
 from noderemedy.manager.requests import Followers
 from noderemedy.manager.runbook import RunBook
@@ -102,6 +103,9 @@ class Manager:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._effects: set[asyncio.Task[None]] = set()
         self._requests = Followers(client, self._engine, self._sink, self._clock, self._chance, settings.watch)
+        self._node_events = EventFollower(
+            client, self._engine, self._clock, self._chance, settings.watch, LOG, self._wake.set
+        )
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_frozen = False
 
@@ -159,6 +163,7 @@ class Manager:
         tasks = self._tasks
         await _cancel(task for name, task in tasks.items() if name not in ("lease", "events"))
         await self._requests.stop()
+        await self._node_events.stop()
         await self._clusters.stop()
         left = await self._finish_effects()
         await self._runs.finish()  # what was sent to a device is not called back
@@ -201,6 +206,7 @@ class Manager:
             self._effects.add(task)
             task.add_done_callback(self._effect_is_over)
         self._requests.adjust(self._requests_broke)
+        self._node_events.adjust(self._requests_broke)
         self._freeze_once()
         return output.has_more
 

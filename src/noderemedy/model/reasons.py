@@ -2374,6 +2374,18 @@ class ThresholdNotReached(Reason, frozen=True):
         return "no threshold is reached"
 
 
+class EventsRepeated(Reason, frozen=True):
+    """So many events of one reason about a node."""
+
+    node: str
+    reason: str
+    count: int
+    within: Span
+
+    def note(self) -> str:
+        return f"{self.count} or more events {self.reason} about node {self.node} within {self.within}"
+
+
 class NodeParked(Reason, frozen=True):
     """A node that was repaired again and again."""
 

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from noderemedy.model.configuration import PERIOD, Configuration, Definition, EventSign, FenceRemedy, Remedy, Threshold
 from noderemedy.model.meta import Malformed
+from noderemedy.model.nodeevents import KEPT
 from noderemedy.model.remedy import PodRemedy
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span
@@ -181,6 +182,8 @@ def read_event(fields: PlacedFields, path: str, item: dict[Any, Any]) -> EventSi
     """Events that node-problem-detector, kubelet or anybody else writes about a node."""
     reason = fields.word(f"{path}.nodeEventReason", item.get("nodeEventReason"))
     count = fields.positive(f"{path}.count", item.get("count", 1))
+    if count is not None and count > KEPT:
+        fields.wrong(f"{path}.count", count, f"write a number from 1 to {KEPT}")
     within = fields.duration(f"{path}.within", item.get("within", "10m"))
     for name in OF_CONDITION:
         if name in item:

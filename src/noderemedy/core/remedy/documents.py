@@ -19,6 +19,8 @@ from noderemedy.model.actions import Guard, KeepDocument
 from noderemedy.model.configuration import Document
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.ids import CONFIG_MAP, SYSTEM, Ref
+from noderemedy.model.nodeevents import INDEXES as EVENT_INDEXES
+from noderemedy.model.nodeevents import EventsWanted, events_wanted_ref
 from noderemedy.model.reasons import DocumentBroken, DocumentElsewhere, DocumentHint, KeepingDocument, Reason
 from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage, Unseen
 from noderemedy.model.time import Now
@@ -55,7 +57,7 @@ def decide(view: DocumentView, now: Now) -> Decision:
     hints: tuple[Reason, ...] = tuple(DocumentHint(hint) for hint in read.hints)
     keep = keeping(view)
     because = (KeepingDocument(kept_at(view.at).name), *hints) if keep else hints
-    return Decision(keep, because, facts=(stated(view, view.document, is_last_good=False),))
+    return Decision(keep, because, facts=facts_of(view, view.document, is_last_good=False))
 
 
 def broken(view: DocumentView) -> Decision:
@@ -65,11 +67,14 @@ def broken(view: DocumentView) -> Decision:
     if good is None:
         return Decision(because=(reason,))
     document = replace(view.document, configuration=good.configuration, text=good.text)
-    return Decision(because=(reason,), facts=(stated(view, document, is_last_good=True),))
+    return Decision(because=(reason,), facts=facts_of(view, document, is_last_good=True))
 
 
-def stated(view: DocumentView, document: Document, *, is_last_good: bool) -> Fact:
-    return Fact(document_ref(view.at), DocumentFact(view.at, view.uid, document, is_last_good))
+def facts_of(view: DocumentView, document: Document, *, is_last_good: bool) -> tuple[Fact, ...]:
+    """What the document says, and which events have to be watched for it."""
+    stated = Fact(document_ref(view.at), DocumentFact(view.at, view.uid, document, is_last_good))
+    reasons = tuple(one.event.reason for one in document.configuration.thresholds if one.event is not None)
+    return (stated, Fact(events_wanted_ref(view.at), EventsWanted(reasons))) if reasons else (stated,)
 
 
 def keeping(view: DocumentView) -> tuple[KeepDocument, ...]:
@@ -113,7 +118,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 ROOM = Room(
     name="configuration",
     watches=(CONFIG_MAP,),
-    indexes=facts.INDEXES,
+    indexes=(*facts.INDEXES, *EVENT_INDEXES),
     wakes=wakes,
     sees=sees,
     decide=decide,

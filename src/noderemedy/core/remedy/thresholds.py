@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core.healthcheck.signs import Age, age, of_node
+from noderemedy.core.healthcheck.signs import Age, Sign, age, of_node
 from noderemedy.core.labels import matches
 from noderemedy.core.remedy import facts
 from noderemedy.core.remedy.facts import (
@@ -27,15 +27,16 @@ from noderemedy.core.remedy.facts import (
     trouble_ref,
 )
 from noderemedy.core.safety import is_heard
-from noderemedy.model.configuration import Threshold
+from noderemedy.model.configuration import EventSign, Threshold
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.healthcheck import Criterion, Sighting
 from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.node import Node
-from noderemedy.model.reasons import RepairNow
+from noderemedy.model.nodeevents import NODE_EVENTS, NodeEvents, node_events_ref
+from noderemedy.model.reasons import EventsRepeated, RepairNow
 from noderemedy.model.remedy import RemedyRecord
 from noderemedy.model.room import Present, Reader, Room, Stage
-from noderemedy.model.time import Now
+from noderemedy.model.time import Now, Span, Wall
 
 
 class NodeView(Struct, frozen=True):
@@ -45,6 +46,7 @@ class NodeView(Struct, frozen=True):
     node: Node
     documents: tuple[DocumentFact, ...]
     sightings: tuple[Sighting, ...] = ()  # as they were stated at the last look
+    events: NodeEvents | None = None  # None: nobody counted any
 
 
 class Found(Struct, frozen=True):
@@ -53,6 +55,7 @@ class Found(Struct, frozen=True):
     threshold: Threshold
     age: Age
     seen: Sighting
+    until: Wall | None = None  # when it is over by itself
 
 
 def decide(view: NodeView, now: Now) -> Decision:
@@ -67,7 +70,7 @@ def decide(view: NodeView, now: Now) -> Decision:
     told = tuple(reason for one in found for reason in one.age.reasons)
     because = (*told, RepairNow()) if is_hurried else told
     stated.append(Fact(trouble_ref(view.at), trouble(governing, chosen, found, is_hurried)))
-    pending = [one.age.next_look for one in found if not one.age.is_over]
+    pending = [one.until if one.age.is_over else one.age.next_look for one in found]
     looks = [now.until(one) for one in pending if one is not None]
     return Decision(because=because, wake_at=min(looks, default=None), facts=tuple(stated))
 
@@ -76,10 +79,27 @@ def findings(view: NodeView, governing: DocumentFact, now: Now) -> Iterator[Foun
     """The thresholds of the governing document whose condition the node shows, in the document's order."""
     seen = {one.what: one for one in view.sightings}
     for threshold in governing.document.configuration.thresholds:
+        if threshold.event is not None:
+            yield from of_events(view, threshold, threshold.event, now)
+            continue
         criteria = tuple(Criterion(threshold.condition, status, threshold.period) for status in threshold.statuses)
         for sign in of_node(view.node, view.at.name, criteria):
             known = seen.get(sign.what) or Sighting(sign.what, now.mono, now.wall)
             yield Found(threshold, age(sign, known, now), known)
+
+
+def of_events(view: NodeView, threshold: Threshold, event: EventSign, now: Now) -> Iterator[Found]:
+    """So many of them within the time: a sign that is over at once, and lasts until the first of them is too old."""
+    moments = view.events.of(event.reason) if view.events else ()
+    recent = [one for one in moments if now.wall < one + event.within]
+    if len(recent) < event.count:
+        return
+    since = min(recent[-event.count], Wall(now.wall.ms - 1))
+    told = EventsRepeated(view.at.name, event.reason, event.count, event.within)
+    what = f"event {event.reason}"
+    sign = Sign(what, what, since, Span(0), told, told)
+    sighting = Sighting(what, now.mono, now.wall)
+    yield Found(threshold, age(sign, sighting, now), sighting, until=recent[-event.count] + event.within)
 
 
 def choose(view: NodeView, found: tuple[Found, ...]) -> Found | None:
@@ -117,7 +137,14 @@ def sees(key: Ref, reader: Reader) -> NodeView | None:
     if not documents:
         return None
     known = reader.read(trouble_ref(key))
-    return NodeView(key, entry.obj, documents, known.obj.sightings if isinstance(known, Present) else ())
+    events = reader.read(node_events_ref(key.name))
+    return NodeView(
+        at=key,
+        node=entry.obj,
+        documents=documents,
+        sightings=known.obj.sightings if isinstance(known, Present) else (),
+        events=events.obj if isinstance(events, Present) else None,
+    )
 
 
 def governing(node: Node, reader: Reader) -> tuple[DocumentFact, ...]:
@@ -136,12 +163,14 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     """A node concerns itself; a document concerns all nodes, which is rare."""
     if ref.kind == NODE:
         return () if ref.cluster else (ref,)
+    if ref.kind == NODE_EVENTS:
+        return (facts.node_of(ref),)
     return reader.find(ALL_NODES, ALL)
 
 
 ROOM = Room(
     name="threshold",
-    watches=(NODE, DOCUMENT),
+    watches=(NODE, DOCUMENT, NODE_EVENTS),
     indexes=facts.INDEXES,
     wakes=wakes,
     sees=sees,

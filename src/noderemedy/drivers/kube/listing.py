@@ -70,6 +70,7 @@ class Lister:
     async def _fetch(self, resource: Resource, limit: int, token: str) -> _Page:
         query = [("limit", str(limit))] if limit else []
         query += [("continue", token)] if token else []
+        query += [("fieldSelector", self._settings.fields)] if self._settings.fields else []
         request = Request("GET", resource.path(self._namespace), tuple(query))
         answer = await self._client.send(request, timeout=self._settings.list_patience, urgent=True)
         if answer.status == 410 and token:

@@ -58,6 +58,7 @@ class Settings(Struct, frozen=True):
     refused_pause: Span = Span(30_000)  # after 401, 403, 404: a person has to do something first
     settled: Span = Span(10_000)  # a stream that lived this long was a success
     breath: int = 100  # events between two turns of the event loop
+    fields: str = ""  # only objects whose fields are like this (fieldSelector)
     lists_again: int = 3  # how often a list older than what we saw is doubted before it is believed
 
 

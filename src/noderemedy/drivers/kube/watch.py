@@ -200,12 +200,14 @@ class _Watcher:
 
     def _request(self) -> Request:
         seconds = self._chance.randint(self._settings.shortest.ms, self._settings.longest.ms) // 1000
-        query = (
+        query: tuple[tuple[str, str], ...] = (
             ("watch", "true"),
             ("allowWatchBookmarks", "true"),
             ("resourceVersion", self._version),
             ("timeoutSeconds", str(max(1, seconds))),
         )
+        if self._settings.fields:
+            query = (*query, ("fieldSelector", self._settings.fields))
         return Request("GET", self._resource.path(self._namespace), query)
 
     def _take(self, line: bytes) -> None:
