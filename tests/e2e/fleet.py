@@ -21,6 +21,7 @@ from tests.e2e.api import Api, Json, eventually
 from tests.e2e.background import AsyncApi, Background
 from tests.e2e.baremetal import BaremetalOperator, Switches
 from tests.e2e.cloud import Cloud
+from tests.e2e.containers import Containers
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.kubelets import Kubelets
 from tests.e2e.world import World
@@ -65,7 +66,10 @@ class Fleet:
         self._background = Background()
         self._remote: AsyncApi = self._background.call(AsyncApi, self.api)
         self._of_nodes: AsyncApi = self._background.call(AsyncApi, self.nodes_api)
-        self.kubelets = Kubelets(self._of_nodes, self.world)
+        self.containers: Containers = self._background.call(
+            Containers, self._of_nodes, self.nodes_api.server, plane.folder / "containers"
+        )
+        self.kubelets = Kubelets(self._of_nodes, self.world, containers=self.containers)
         self.operator = BaremetalOperator(self._remote, self.world, self.kubelets)
         self.cloud = Cloud(self._remote, self.world, self.kubelets)
 

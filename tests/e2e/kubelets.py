@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 
 from tests.e2e.api import Json
 from tests.e2e.background import AsyncApi, Gone
+from tests.e2e.containers import Containers, is_of_a_job
 from tests.e2e.world import Computer, World
 
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -24,10 +25,13 @@ BOOT_S = 0.5
 class Kubelets:
     """The kubelets of all computers. Call its methods in the bench's loop."""
 
-    def __init__(self, api: AsyncApi, world: World, boot_s: float = BOOT_S) -> None:
+    def __init__(
+        self, api: AsyncApi, world: World, boot_s: float = BOOT_S, containers: Containers | None = None
+    ) -> None:
         self._api = api
         self._world = world
         self._boot_s = boot_s
+        self._containers = containers  # who really runs the pods of Jobs; None: they are only said to run
         self._lives: dict[str, asyncio.Task[None]] = {}
         self._labels: dict[str, Mapping[str, str]] = {}
         self._watching: asyncio.Task[None] | None = None
@@ -54,6 +58,8 @@ class Kubelets:
             self._lives[name] = asyncio.create_task(self._live(self._world.computers[name]))
         if not on:
             self._world.power_off(name)
+            if self._containers:
+                self._containers.power_off(name)
             self._end_life(name)
 
     def never_boots(self, name: str) -> None:
@@ -114,6 +120,9 @@ class Kubelets:
         if computer is None or not computer.alive or computer.name not in self._lives:
             return
         if pod["status"].get("phase") in ("Succeeded", "Failed"):
+            return
+        if self._containers and is_of_a_job(pod):
+            self._containers.tend(computer.name, pod)
             return
         task = asyncio.create_task(self._tend(computer, pod))
         self._pod_tasks.add(task)
