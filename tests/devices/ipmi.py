@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 from tests.devices.device import PASSWORD, Device, needs
@@ -35,6 +37,7 @@ case "$2 $3" in
 "set power")
   [ -f $folder/lies ] && cp $folder/lies $folder/left
   [ -f $folder/ignores ] && exit 0
+  if [ -f $folder/world ]; then echo $4 > $folder/asked.new; mv $folder/asked.new $folder/asked; exit 0; fi
   if [ -f $folder/acts-after ]; then
     (sleep $(cat $folder/acts-after); echo $4 > $folder/state) &
   else echo $4 > $folder/state; fi;;
@@ -90,6 +93,18 @@ class Bmc(Device):
 
     def switch(self, on: bool) -> None:
         (self.folder / "state").write_text(f"{int(on)}\n")
+
+    async def follow(self, switch: Callable[[bool], None]) -> None:
+        """Whatever is asked of this BMC happens to a computer, and only then it says so."""
+        (self.folder / "world").touch()
+        asked = self.folder / "asked"
+        while True:
+            if asked.exists():
+                wanted = asked.read_text().strip() == "1"
+                asked.unlink()
+                switch(wanted)
+                self.switch(wanted)
+            await asyncio.sleep(0.02)
 
     def fault(self, name: str, value: str = "") -> None:
         (self.folder / name).write_text(value)

@@ -13,10 +13,12 @@ tests and may be called from any thread.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from enum import Enum
 from types import TracebackType
 
+from tests.devices.ipmi import Bmc
 from tests.e2e.api import Api, Json, eventually
 from tests.e2e.background import AsyncApi, Background
 from tests.e2e.baremetal import BaremetalOperator, Switches
@@ -24,6 +26,7 @@ from tests.e2e.cloud import Cloud
 from tests.e2e.containers import Containers
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.kubelets import Kubelets
+from tests.e2e.volumes import Disks, install_driver
 from tests.e2e.world import World
 
 NODES = "/api/v1/nodes"
@@ -63,6 +66,7 @@ class Fleet:
         self.nodes_api: Api = (workload or plane).api()  # where the Nodes are, if that is another cluster
         self.world = World()
         self._providers: dict[str, Provider] = {}
+        self._bmcs: list[asyncio.Future[None]] = []
         self._background = Background()
         self._remote: AsyncApi = self._background.call(AsyncApi, self.api)
         self._of_nodes: AsyncApi = self._background.call(AsyncApi, self.nodes_api)
@@ -106,6 +110,26 @@ class Fleet:
             status = {"phase": "Running", "nodeRef": node_ref}
             self.api.merge(f"{self.machine_path(name)}/status", {"status": status}).ok()
             eventually(lambda name=name: self.powered_on(name), f"{name} is known to be on")  # type: ignore[misc]
+
+    def add_computers(self, *names: str, labels: Mapping[str, str] | None = None) -> None:
+        """Computers that run, with a Node and nothing else; returns when all are Ready."""
+        for name in names:
+            self._background.call(self.kubelets.add, name, labels)
+        for name in names:
+            eventually(lambda name=name: self.is_ready(name), f"{name} is Ready")  # type: ignore[misc]
+
+    def add_storage(self, volumes: int) -> None:
+        """A storage driver and so many volumes; from now on pods wait for theirs."""
+        install_driver(self.nodes_api, volumes)
+        self.kubelets.disks = self._background.call(Disks, self._of_nodes, self.world)
+        self._background.call(self.kubelets.disks.start)
+
+    def connect(self, bmc: Bmc, name: str) -> None:
+        """From now on this BMC switches that computer."""
+        self._background.call(self._follow, bmc, name)
+
+    def _follow(self, bmc: Bmc, name: str) -> None:
+        self._bmcs.append(asyncio.ensure_future(bmc.follow(lambda on: self.kubelets.power(name, on))))
 
     def crash(self, name: str) -> None:
         """The computer hangs: silent, still powered, its containers still running."""

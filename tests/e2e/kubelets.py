@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 from tests.e2e.api import Json
 from tests.e2e.background import AsyncApi, Gone
 from tests.e2e.containers import Containers, is_of_a_job
+from tests.e2e.volumes import Disks, has_claims, in_use
 from tests.e2e.world import Computer, World
 
 STRATEGIC = "application/strategic-merge-patch+json"
@@ -31,6 +32,9 @@ class Kubelets:
         self._api = api
         self._world = world
         self._boot_s = boot_s
+        self.disks: Disks | None = None  # where there is storage: a pod waits for its volumes
+        self._in_use: dict[str, set[str]] = {}
+        self._ready_since: dict[str, str] = {}  # a heartbeat is no transition
         self._containers = containers  # who really runs the pods of Jobs; None: they are only said to run
         self._lives: dict[str, asyncio.Task[None]] = {}
         self._labels: dict[str, Mapping[str, str]] = {}
@@ -55,6 +59,7 @@ class Kubelets:
         """Switches the computer; off ends everything on it at once, on boots it anew."""
         if on and not self._world.computers[name].powered:
             self._world.power_on(name)
+            self._in_use.pop(name, None)
             self._lives[name] = asyncio.create_task(self._live(self._world.computers[name]))
         if not on:
             self._world.power_off(name)
@@ -73,6 +78,7 @@ class Kubelets:
     async def _live(self, computer: Computer) -> None:
         """From power-on to power-off: boot, register, heartbeats."""
         await asyncio.sleep(self._boot_s)
+        self._ready_since[computer.name] = now()
         if computer.name not in self._labels:
             return
         await self._register(computer)
@@ -82,15 +88,22 @@ class Kubelets:
         while True:
             await self._renew_lease(computer)
             with contextlib.suppress(Gone):  # deleted under a running kubelet: it does not come back by itself
-                await self._api.merge(f"/api/v1/nodes/{computer.name}/status", {"status": node_status(computer)})
+                await self._api.merge(f"/api/v1/nodes/{computer.name}/status", {"status": self._status(computer)})
             await asyncio.sleep(HEARTBEAT_S)
 
     async def _register(self, computer: Computer) -> None:
         labels = {"kubernetes.io/hostname": computer.name, "kubernetes.io/os": "linux", **self._labels[computer.name]}
-        node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": computer.name, "labels": labels}}
+        notes = {"volumes.kubernetes.io/controller-managed-attach-detach": "true"}  # as every kubelet says today
+        metadata = {"name": computer.name, "labels": labels, "annotations": notes}
+        node = {"apiVersion": "v1", "kind": "Node", "metadata": metadata}
         with contextlib.suppress(Gone):  # it exists: nothing to register
-            await self._api.send("POST", "/api/v1/nodes", {**node, "status": node_status(computer)})
+            await self._api.send("POST", "/api/v1/nodes", {**node, "status": self._status(computer)})
             self._world.note(computer.name, "registered", computer.boot_id)
+
+    def _status(self, computer: Computer) -> Json:
+        """With the volumes that are mounted: they are not detached while the node says so."""
+        mounted = [in_use(volume) for volume in sorted(self._in_use.get(computer.name, ()))]
+        return {**node_status(computer, self._ready_since[computer.name]), "volumesInUse": mounted}
 
     async def _renew_lease(self, computer: Computer) -> None:
         path = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
@@ -133,6 +146,11 @@ class Kubelets:
         meta = pod["metadata"]
         path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
         with contextlib.suppress(Gone):
+            if self.disks and has_claims(pod) and not meta.get("deletionTimestamp"):
+                volumes = await self.disks.until_attached(pod, computer.name)
+                if not computer.alive or computer.name not in self._lives:
+                    return
+                self._in_use.setdefault(computer.name, set()).update(volumes)
             if meta.get("deletionTimestamp"):
                 self._world.stop_container(computer.name, meta["uid"])
                 options = {"gracePeriodSeconds": 0, "preconditions": {"uid": meta["uid"]}}
@@ -159,14 +177,14 @@ def pod_status(pod: Json) -> Json:
     return {"phase": "Running", "conditions": conditions, "containerStatuses": containers, "startTime": now()}
 
 
-def node_status(computer: Computer) -> Json:
+def node_status(computer: Computer, ready_since: str) -> Json:
     """What a healthy kubelet posts."""
     ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "simulated"}
     room = {"cpu": "16", "memory": "32Gi", "pods": "110", "ephemeral-storage": "100Gi"}
     return {
         "capacity": room,
         "allocatable": room,
-        "conditions": [{**ready, "lastHeartbeatTime": now(), "lastTransitionTime": now()}],
+        "conditions": [{**ready, "lastHeartbeatTime": now(), "lastTransitionTime": ready_since}],
         "addresses": [{"type": "Hostname", "address": computer.name}, {"type": "InternalIP", "address": "127.0.0.1"}],
         "nodeInfo": {
             "bootID": computer.boot_id,

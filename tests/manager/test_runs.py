@@ -173,7 +173,7 @@ def test_nothing_is_sent(how: str, tmp_path: Path) -> None:
             over = await it.until_over()
 
         assert RunState.FAILED is over.state
-        assert over.said.startswith("node worker-0, method bmc (fence_scripted): nothing was sent: ")
+        assert over.said.startswith("not begun: node worker-0, method bmc (fence_scripted): ")
         assert why in over.said
 
     scripted.run(story())

@@ -94,15 +94,15 @@ class Runs:
 
     async def _result(self, order: Order) -> Result:
         if order.on_node:
-            return results.failed(order, "has to run on the node itself; run the manager with --agents job")
+            return results.not_begun(order, "has to run on the node itself; run the manager with --agents job")
         async with self._lanes[staleness.belongs_to_a_fence(order)]:
             try:
                 secrets = await self._secrets(order)
                 why = await self._stale(order)
             except (Unsure, verify.SecretMissing) as problem:
-                return results.failed(order, f"nothing was sent: {problem}")
+                return results.not_begun(order, str(problem))
             if why := why or self._refusal(order.token):
-                return results.failed(order, f"nothing was sent: {why}")
+                return results.not_begun(order, why)
             self._sent.add(order.id)
             return await verify.carry_out(order, secrets, self._hand)
 

@@ -75,9 +75,9 @@ async def run(order: Order, around: Surroundings) -> Result:
         secrets = read_secrets(order, around.secrets)
         why = wanted(order, Api(around.environ, around.mount))
     except (Unsure, Undecodable, fenceanswer.Unreadable, verify.SecretMissing) as problem:
-        return results.failed(order, f"nothing was sent: {problem}")
+        return results.not_begun(order, str(problem))
     if why := why or staleness.too_late(order, Wall(time.time_ns() // 1_000_000)):
-        return results.failed(order, f"nothing was sent: {why}")
+        return results.not_begun(order, why)
     finish_what_was_sent()
     return await verify.carry_out(order, secrets, verify.Hand(around.folders))
 

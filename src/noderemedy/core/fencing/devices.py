@@ -5,13 +5,12 @@ A device is an agent with its parameters: `eaton-off` and `eaton-on` of the seed
 
 from __future__ import annotations
 
+from noderemedy.core.fencing.results import NOT_BEGUN
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.fenceplan import AgentMethod, Scope, Step
 from noderemedy.model.nodefence import FenceJob
 from noderemedy.model.run import Deed, Power, RunState
 from noderemedy.model.time import Now, Span
-
-NOTHING_SENT = ("not begun", "stale")  # how the story of a run begins that sent nothing to its device
 
 
 def key(method: AgentMethod) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -36,7 +35,7 @@ def power_of(view: FenceView, method: AgentMethod) -> Power | None:
 
 def is_sent(job: FenceJob) -> bool:
     """Whether a device may have been told something."""
-    return job.is_open or not job.said.startswith(NOTHING_SENT)
+    return job.is_open or not job.said.startswith(NOT_BEGUN)
 
 
 def is_lost(view: FenceView, method: AgentMethod) -> bool:

@@ -19,6 +19,7 @@ from noderemedy.model.time import Span
 
 EXPECTED = {Deed.OFF: Power.OFF, Deed.ON: Power.ON}
 STATUS_SAYS = {0: Power.ON, 2: Power.OFF}  # exit codes of `status`; all others: nobody knows
+NOT_BEGUN = "not begun"
 SAID_MAX = 400
 LOOKS = 2  # how often the device is asked after a deed
 BETWEEN_LOOKS = Span.seconds(2)
@@ -123,6 +124,11 @@ def failed(order: Order, what: str, power: Power = Power.UNKNOWN) -> Result:
     return Result(RunState.FAILED, power, f"{subject(order)}: {what}")
 
 
+def not_begun(order: Order, why: str) -> Result:
+    """Nothing was sent to the device: whoever judges by the power of a node may go by these first words."""
+    return Result(RunState.FAILED, said=f"{NOT_BEGUN}: {subject(order)}: {why}")
+
+
 def complaint(order: Order, deed: Deed, ended: Ended, secrets: tuple[str, ...]) -> str:
     """What went wrong with one process, in one sentence."""
     words = gist(redact(ended.output, secrets))
@@ -147,6 +153,8 @@ def of_status(order: Order, ended: Ended, secrets: tuple[str, ...]) -> Result:
 
 def of_deed(order: Order, deed: Ended, looks: tuple[Ended, ...], secrets: tuple[str, ...]) -> Result:
     """The result of a run that switched something, by the deed and by what the device said afterwards."""
+    if deed.trouble is Trouble.NOT_STARTED:
+        return not_begun(order, complaint(order, order.deed, deed, secrets))
     if deed.exit_code != 0:
         return failed(order, complaint(order, order.deed, deed, secrets))
     wanted = EXPECTED[order.deed]

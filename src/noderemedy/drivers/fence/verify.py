@@ -53,9 +53,9 @@ async def carry_out(order: Order, secrets: Mapping[str, str], hand: Hand) -> Res
     """Do what is ordered, and verify it. `secrets` are values by parameter."""
     path = agents.find(order.agent, hand.folders)
     if path is None:
-        return results.failed(order, f"there is no agent {order.agent} here; install it, or set agentsPath")
+        return results.not_begun(order, f"there is no agent {order.agent} here; install it, or set agentsPath")
     if broken := [name for name, value in order.parameters if "\n" in value or "\r" in value]:
-        return results.failed(order, f"parameter {broken[0]} has more than one line; correct the fence method")
+        return results.not_begun(order, f"parameter {broken[0]} has more than one line; correct the fence method")
     return await _Run(order, secrets, hand, path).result()
 
 

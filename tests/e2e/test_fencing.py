@@ -1,0 +1,164 @@
+"""Fencing through a real BMC protocol on a real control plane, with the manager under its shipped identity (seed 002).
+
+A node hangs with a StatefulSet's pods and their volumes on it. What the BMC is asked happens to the computer; what
+really runs where, and which volume is attached where, is judged by `World`.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.devices.device import PASSWORD
+from tests.devices.ipmi import Bmc
+from tests.e2e.api import Json, eventually
+from tests.e2e.controlplane import ControlPlane
+from tests.e2e.fleet import Fleet
+from tests.e2e.managers import Manager
+from tests.e2e.volumes import CLASS
+
+SYSTEM = "node-remedy-system"
+FENCES = "/apis/ha.k8s.io/v1/nodefences"
+SETS = "/apis/apps/v1/namespaces/default/statefulsets"
+JOBS = f"/apis/batch/v1/namespaces/{SYSTEM}/jobs"
+DATABASE = {"tier": "db"}
+
+
+@dataclass
+class Night:
+    """The cluster in which nodes hang."""
+
+    plane: ControlPlane
+    fleet: Fleet
+    bmcs: dict[str, Bmc]
+
+    def fence(self, name: str) -> Json:
+        reply = self.fleet.api.get(f"{FENCES}/node-fence-{name}")
+        return {} if reply.status == 404 else reply.ok()
+
+    def state(self, name: str) -> str:
+        return str(self.fence(name).get("status", {}).get("state", ""))
+
+    def begin(self, name: str) -> None:
+        """As `kubectl create` would."""
+        body = {"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", "metadata": {"name": f"node-fence-{name}"}}
+        self.fleet.api.create(FENCES, {**body, "spec": {"node": name, "powerManagementDelay": "0s"}}).ok()
+
+    def scale(self, replicas: int) -> None:
+        self.fleet.api.merge(f"{SETS}/db", {"spec": {"replicas": replicas}}).ok()
+
+    def places(self, *pods: str) -> list[str]:
+        """The computers on which these pods really run."""
+        return [name for pod in pods for name in self.fleet.world.where(f"default/{pod}")]
+
+    def story(self, name: str) -> str:
+        return str(self.fence(name).get("status", {}))
+
+
+def a_database(replicas: int) -> Json:
+    """Pods `db-…`, each with a volume of its own."""
+    claim = {"accessModes": ["ReadWriteOnce"], "storageClassName": CLASS, "resources": {"requests": {"storage": "1Gi"}}}
+    mounts = [{"name": "data", "mountPath": "/data"}]
+    pod = {"nodeSelector": DATABASE, "containers": [{"name": "db", "image": "db:1", "volumeMounts": mounts}]}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": "db"},
+        "spec": {
+            "replicas": replicas,
+            "serviceName": "db",
+            "selector": {"matchLabels": {"app": "db"}},
+            "template": {"metadata": {"labels": {"app": "db"}}, "spec": pod},
+            "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim}],
+        },
+    }
+
+
+def configure(fleet: Fleet, name: str, bmc: Bmc) -> None:
+    """The node's fence configuration, as an administrator writes it."""
+    parameters = "\n".join(f"{key}={value}" for key, value in bmc.parameters.items())
+    method = f"agent=fence_ipmilan\n{parameters}\npassword=secret:bmc/password\n"
+    steps = "isolation=mark-unschedulable\npower_management=ipmi\nrecovery=mark-schedulable\n"
+    data = {"config.properties": f"node_name={name}\n{steps}", "fence-method-ipmi": method}
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"fence-config-{name}"}, "data": data}
+    fleet.api.create(f"/api/v1/namespaces/{SYSTEM}/configmaps", body).ok()
+
+
+@pytest.fixture(scope="module")
+def night(installed_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Night]:
+    secret = {"password": base64.b64encode(PASSWORD.encode()).decode()}
+    bmcs = {name: Bmc(tmp_path_factory.mktemp(name)) for name in ("lost", "late")}
+    with Fleet(installed_plane) as fleet:
+        made = Night(installed_plane, fleet, bmcs)
+        for name, bmc in bmcs.items():
+            bmc.start()
+            fleet.connect(bmc, name)
+        fleet.add_storage(4)
+        fleet.add_computers("lost", labels=DATABASE)
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "bmc"}, "data": secret}
+        fleet.api.create(f"/api/v1/namespaces/{SYSTEM}/secrets", body).ok()
+        fleet.api.create(SETS, a_database(2)).ok()
+        eventually(lambda: made.places("db-0", "db-1") == ["lost", "lost"], "the database runs", 60)
+        fleet.add_computers("spare", labels=DATABASE)
+        fleet.add_computers("late", *(f"well-{number}" for number in range(4)))
+        configure(fleet, "lost", bmcs["lost"])
+        configure(fleet, "late", bmcs["late"])
+        yield made
+    for bmc in bmcs.values():
+        bmc.stop()
+
+
+@pytest.mark.timeout(420)
+def test_a_volume_moves_after_the_power_is_off_and_not_one_moment_before(night: Night) -> None:
+    """The set is scaled down and up while its node is lost; all comes right by itself, and nothing ran twice."""
+    fleet, world = night.fleet, night.fleet.world
+    fleet.crash("lost")
+    eventually(lambda: fleet.ready_status("lost") == "Unknown", "the silence is noticed", 60)
+    night.scale(1)
+    with Manager(night.plane) as manager:
+        eventually(manager.leads, "the manager leads", 60)
+        night.scale(3)
+        night.begin("lost")
+        names = ("db-0", "db-1", "db-2")
+        eventually(lambda: night.places(*names) == ["spare"] * 3, f"the pods have moved: {night.story('lost')}", 180)
+        eventually(lambda: night.state("lost") == "final", "the fence is final", 120)
+        night.scale(1)
+        eventually(lambda: night.places(*names) == ["spare"], "the set is smaller", 60)
+
+    off = world.when("powered off", "lost")
+    assert [off[0]] == off
+    assert 2 == len(world.when("volume detached", "lost"))
+    assert off[0] < min(world.when("volume detached", "lost")), "detached from a node that was on"
+    assert off[0] < min(world.when("volume attached", "spare"))
+    assert off[0] < min(world.when("container started", "spare"))
+    assert [] == world.overlaps
+    node = fleet.node("lost")
+    assert (True, False) == (fleet.is_ready("lost"), bool(node["spec"].get("unschedulable")))
+    assert [] == [taint["key"] for taint in node["spec"].get("taints", [])]
+    assert 2 == world.computers["lost"].boots
+
+
+@pytest.mark.timeout(420)
+def test_agents_as_jobs(night: Night) -> None:
+    """The same with each run as a Job on another node: its pod tells the result, the node is back and uncordoned."""
+    fleet, world = night.fleet, night.fleet.world
+    fleet.crash("late")
+    eventually(lambda: fleet.ready_status("late") == "Unknown", "the silence is noticed", 60)
+    with Manager(night.plane, "manager-1", more=("--agents", "job")) as manager:
+        eventually(manager.leads, "the manager leads", 60)
+        night.begin("late")
+        eventually(lambda: night.state("late") == "final", f"the fence is final: {night.story('late')}", 240)
+
+    jobs = fleet.api.get(JOBS).ok()["items"]
+    pods = fleet.api.get(f"/api/v1/namespaces/{SYSTEM}/pods").ok()["items"]
+    ran = [pod for pod in pods if pod["metadata"]["labels"].get("node-remedy.dev/run") == "fence"]
+    assert 1 == len(world.when("powered off", "late"))
+    assert fleet.is_ready("late")
+    assert len(jobs) >= 3
+    assert [] == [pod["metadata"]["name"] for pod in ran if pod["spec"]["nodeName"] == "late"]
+    assert PASSWORD not in str(jobs) + str(ran) + night.story("late")
+    assert [] == [path for path in night.plane.folder.glob("*.log") if PASSWORD in path.read_text(errors="replace")]
+    assert [] == [one for one in Path(night.plane.folder / "containers").glob("*.log") if PASSWORD in one.read_text()]
