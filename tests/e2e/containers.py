@@ -27,9 +27,10 @@ ROOT = Path(__file__).resolve().parents[2]
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 REFERENCE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 MESSAGE_MAX = 4096
+PLACES = {"/.bench/python": Path(sys.prefix), "/.bench/source": ROOT}
 IMAGE = {  # what an image of ours would bring
-    "PATH": f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    "PYTHONPATH": str(ROOT / "src"),
+    "PATH": "/.bench/python/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "PYTHONPATH": "/.bench/source/src",
     "LANG": "C.UTF-8",
 }
 
@@ -142,13 +143,15 @@ class Containers:
             (scratch / name).mkdir(parents=True)
         (scratch / "termination-log").touch()
         volumes = {one["name"]: one for one in pod["spec"].get("volumes", [])}
-        lines: list[str] = []  # of the inside, where links lead to the container's own places
+        (scratch / "volumes").mkdir()
+        # From the inside, where links lead to the container's own places; a volume may cover where the others come from.
+        lines = [line for at, source in PLACES.items() for line in bind(source, at)]
+        lines += bind(scratch / "volumes", "/.bench/volumes")
         for mount in container.get("volumeMounts", []):
             source = scratch / "volumes" / mount["name"]
             if not source.exists():
                 await self._fill(source, volumes[mount["name"]], pod)
-            target = shlex.quote(mount["mountPath"])
-            lines += [f"mkdir -p {target}", f"mount --bind {shlex.quote(str(source))} {target}"]
+            lines += bind(Path("/.bench/volumes") / mount["name"], mount["mountPath"])
         environ = await self._environment(pod, container)
         words = [*container.get("command", []), *container.get("args", [])]
         expanded = " ".join(shlex.quote(expand(word, environ)) for word in words)
@@ -233,6 +236,11 @@ def write_files(at: Path, sources: list[dict[str, bytes]]) -> None:
     for name, content in [item for files in sources for item in files.items()]:
         (at / name).parent.mkdir(parents=True, exist_ok=True)
         (at / name).write_bytes(content)
+
+
+def bind(source: Path, at: str) -> list[str]:
+    target = shlex.quote(at)
+    return [f"mkdir -p {target}", f"mount --bind {shlex.quote(str(source))} {target}"]
 
 
 def chosen(data: dict[str, bytes], source: Json) -> dict[str, bytes]:
