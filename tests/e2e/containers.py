@@ -144,7 +144,7 @@ class Containers:
         (scratch / "termination-log").touch()
         volumes = {one["name"]: one for one in pod["spec"].get("volumes", [])}
         (scratch / "volumes").mkdir()
-        # From the inside, where links lead to the container's own places; a volume may cover where the others come from.
+        # From the inside, where links lead to its own places; a volume may cover where the others come from.
         lines = [line for at, source in PLACES.items() for line in bind(source, at)]
         lines += bind(scratch / "volumes", "/.bench/volumes")
         for mount in container.get("volumeMounts", []):

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from tests.core.fencing import test_redaction, test_results, test_staleness
+from tests.drivers import test_kdump as drivers_kdump
 from tests.sabotage.running import Sabotage, item_to, set_to
-from tests.wire import test_fenceanswer, test_fencejobs
+from tests.wire import test_fenceanswer, test_fencejobs, test_kdump
 
 from noderemedy.core.fencing import redaction, results, staleness
+from noderemedy.drivers import kdump
 from noderemedy.model.run import Power, RunState
 from noderemedy.wire import fenceanswer, fencejobs
 
 SABOTAGES: tuple[Sabotage, ...] = (
+    Sabotage(
+        "any eight bytes are a dump",
+        set_to(test_kdump, "is_dump", lambda datagram: len(datagram) == 8),
+        (test_kdump.test_what_is_a_dump,),
+    ),
+    Sabotage(
+        "every message wakes somebody",
+        set_to(kdump, "EACH_S", 0.0),
+        (drivers_kdump.test_a_sender_passes_once_a_second,),
+    ),
+    Sabotage(
+        "a flood wakes everybody",
+        set_to(kdump.Listener, "_is_due", lambda self, sender: True),
+        (drivers_kdump.test_a_flood_wakes_nobody_more_than_a_hundred_times,),
+    ),
     Sabotage(
         "exit code 1 of status means off",
         item_to(results.STATUS_SAYS, 1, Power.OFF),

@@ -22,6 +22,7 @@ from noderemedy.model.time import MINUTE, Span
 from noderemedy.wire.scalars import read_duration
 
 NAMESPACE_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
+ADDRESS = re.compile(r"([0-9.]+|\[[0-9a-fA-F:]+\]):[0-9]{1,5}")
 LEVELS = ("debug", "info", "warning", "error")
 
 
@@ -42,6 +43,13 @@ def period(ctx: click.Context, param: click.Parameter, value: str | None) -> Spa
     if found < MINUTE:
         raise click.BadParameter(f"{value!r} is shorter than a minute; write a time like 24h", ctx, param)
     return found
+
+
+def address_and_port(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """As in 0.0.0.0:7410 or [::]:7410."""
+    if value and not ADDRESS.fullmatch(value):
+        raise click.BadParameter(f"{value!r} is no address and port; write them like 0.0.0.0:7410", ctx, param)
+    return value
 
 
 @click.command()
@@ -69,6 +77,12 @@ def period(ctx: click.Context, param: click.Parameter, value: str | None) -> Spa
 @click.option(
     "--drill-every", callback=period, help="Ask the fence devices of every node so often, like 24h; not: never."
 )
+@click.option(
+    "--kdump-listen",
+    default="",
+    callback=address_and_port,
+    help="ADDRESS:PORT where crash kernels say that they write a dump (7410 by custom); not given: nobody listens.",
+)
 @click.option("--identity", default="", help="The name in the lease; made up if not given, new for every process.")
 @click.option("--log-level", type=click.Choice(LEVELS), default="info", show_default=True)
 def manager(
@@ -81,6 +95,7 @@ def manager(
     agents: str,
     agents_path: str,
     remedy_image: str,
+    kdump_listen: str,
     drill_every: Span | None,
     identity: str,
     log_level: str,
@@ -100,6 +115,7 @@ def manager(
         agents=Agents(agents),
         agents_path=agents_path,
         remedy_image=remedy_image,
+        kdump_listen=kdump_listen,
         drill_every=drill_every,
     )
     logs.set_up(log_level)

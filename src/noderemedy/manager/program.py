@@ -13,6 +13,7 @@ import random
 from collections.abc import Coroutine
 from typing import Any
 
+from noderemedy.drivers import kdump
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.fence.agents import folders
 from noderemedy.drivers.fence.verify import Hand
@@ -31,6 +32,7 @@ from noderemedy.manager.effects import Carrier, Licence, Starter
 from noderemedy.manager.follower import Surroundings
 from noderemedy.manager.following import follow
 from noderemedy.manager.jobruns import JobRuns
+from noderemedy.manager.kdumps import Kdumps
 from noderemedy.manager.kinds import wanted
 from noderemedy.manager.nodeevents import EventFollower
 from noderemedy.manager.notices import Reporter, Wishes
@@ -127,6 +129,7 @@ class Manager:
         for one in wanted():
             sink = with_clusters if one.kind == CLUSTER else self._sink
             self._start(f"watch of {one.kind}", follow(self._client, one, sink, self._chance, settings.watch))
+        dumps = await self._listen_for_dumps()
         if self._publisher:
             self._start("events", self._publisher.run())
         self._start("loop lag", measure_lag(self._metrics))
@@ -134,6 +137,8 @@ class Manager:
         try:
             await self._until_stopped()
         finally:
+            if dumps:
+                dumps.close()
             await self._leave(election)
             await health.stop()
             LOG.info("manager stopped", identity=settings.identity)
@@ -293,6 +298,19 @@ class Manager:
             LOG.info("serving figures and health", host=self._settings.metrics_host, port=health.port)
             self._observe(Listening(health.port))
         return health
+
+    async def _listen_for_dumps(self) -> asyncio.DatagramTransport | None:
+        if not self._settings.kdump_listen:
+            return None
+        host, _, port = self._settings.kdump_listen.rpartition(":")
+        heard = Kdumps(self._engine, self._clock, LOG, self._wake.set).heard
+        try:
+            transport = await kdump.listen(host.strip("[]"), int(port), heard)
+        except OSError as problem:
+            where = self._settings.kdump_listen
+            raise PortTaken(f"{where}: {problem.strerror or 'cannot listen'}; choose another --kdump-listen") from None
+        LOG.info("listening for kernel dumps", at=self._settings.kdump_listen)
+        return transport
 
     async def _listen(self, health: Health, host: str, port: int) -> None:
         try:

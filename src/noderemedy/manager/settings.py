@@ -48,6 +48,7 @@ class Settings(Struct, frozen=True):
     agents: Agents = Agents.PROCESS
     agents_path: str = ""  # folders with fence agents, before those of PATH
     remedy_image: str = REMEDY_IMAGE  # of Jobs: deploy/remedy-image
+    kdump_listen: str = ""  # address:port for messages of crash kernels; "": nobody listens
     between_looks: Span = BETWEEN_LOOKS  # at a device, after it was told to switch
     drill_every: Span | None = None  # how often the devices of each node are asked for their status; None: never
 
