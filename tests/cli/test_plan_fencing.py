@@ -54,12 +54,8 @@ def installed(agent: str) -> AgentDescription | None:
 
 
 def a_node(name: str, **more: Any) -> dict[str, Any]:
-    meta = {
-        "name": name,
-        "labels": {"type": "bare-metal"},
-        "annotations": {"example.com/bmc": f"{name}.bmc.example.com"},
-    }
-    return {"apiVersion": "v1", "kind": "Node", "metadata": meta, "spec": more}
+    labels = {"type": "bare-metal", "node-restriction.kubernetes.io/bmc": f"{name}.bmc.example.com"}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": more}
 
 
 NODES = [

@@ -257,6 +257,11 @@ PLANNING = (
         ),
     ),
     Sabotage(
+        "nodes are trusted silently",
+        set_to(configs, "trusting", lambda document: set()),
+        (test_plan.test_a_document_that_takes_a_nodes_word_says_so,),
+    ),
+    Sabotage(
         "a document for nobody is fine",
         set_to(configs, "lacking", lambda key, document, reader: None),
         (test_plan.test_a_document_for_nobody_says_so,),

@@ -1558,6 +1558,18 @@ class FenceConfigWithoutNode(Reason, frozen=True):
         return f"there is no node {self.node}; correct node_name, or delete this ConfigMap"
 
 
+class FenceConfigTrustsNodes(Reason, frozen=True):
+    """A document fills in what a node itself can write: it could have the password of a device sent elsewhere."""
+
+    placeholder: str
+
+    def note(self) -> str:
+        return (
+            f"{{{self.placeholder}}} can be written by the node itself, which could so point at another device; "
+            "use a label below node-restriction.kubernetes.io/"
+        )
+
+
 class AskingAgent(Reason, frozen=True):
     """A fence agent is asked for its metadata."""
 

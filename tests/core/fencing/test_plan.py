@@ -20,6 +20,7 @@ from noderemedy.model.reasons import (
     AgentDescribed,
     AskingAgent,
     FenceConfigInvalid,
+    FenceConfigTrustsNodes,
     FenceConfigWithoutNode,
     FencePlanInvalid,
 )
@@ -326,6 +327,29 @@ def test_a_document_for_nobody_says_so() -> None:
     assert (FenceConfigWithoutNode(""),) == bench.said("fence-config-set")
     bench.node("n8", a_node("uid-n8", provider_id="", labels={"type": "compute"}))
     assert () == bench.said("fence-config-set")
+
+
+@pytest.mark.parametrize(
+    ("word", "is_trusting"),
+    [
+        ("{annotation:bmc}", True),
+        ("{label:outlet}", True),
+        ("{label:node-restriction.kubernetes.io/outlet}", False),
+        ("{node}", False),
+    ],
+)
+def test_a_document_that_takes_a_nodes_word_says_so(word: str, is_trusting: bool) -> None:
+    """It works all the same; in a template, too."""
+    bench = Bench()
+    labels = {"type": "compute", "outlet": "7", "node-restriction.kubernetes.io/outlet": "7"}
+    bench.node("n1", a_node("uid-n1", provider_id="", labels=labels, annotations={"bmc": "b"}))
+    bench.write("fence-method-template-t", {"template.properties": f"agent=fence_pdu\nip={word}\nusername=u"})
+    text = f"template=fence-method-template-t\nplug={word}"
+    bench.write("fence-config-c", one_method(text, COMPUTE))
+
+    assert () == bench.problems()
+    expected = (FenceConfigTrustsNodes(word.strip("{}")),) if is_trusting else ()
+    assert (expected, expected) == (bench.said("fence-config-c"), bench.said("fence-method-template-t"))
 
 
 def test_a_broken_template_says_so_on_itself() -> None:

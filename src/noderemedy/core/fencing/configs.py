@@ -13,12 +13,13 @@ from msgspec import Struct
 
 from noderemedy.core.fencing.documents import fence_of
 from noderemedy.core.fencing.facts import BROKEN_PLANS, BY_NAME, BY_NODE, INDEXES, PLANS_BY_MAP, node_key
+from noderemedy.core.fencing.placeholders import written_by_nodes
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.fenceconfig import FenceConfig, FenceDocument
 from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan
 from noderemedy.model.ids import CONFIG_MAP, NODE, Ref
-from noderemedy.model.reasons import FenceConfigInvalid, FenceConfigWithoutNode
+from noderemedy.model.reasons import FenceConfigInvalid, FenceConfigTrustsNodes, FenceConfigWithoutNode
 from noderemedy.model.room import Absent, Present, Reader, Room, Stage
 from noderemedy.model.time import Now
 
@@ -38,7 +39,15 @@ def decide(view: ConfigView, now: Now) -> Decision:
         return Decision(because=(FenceConfigInvalid(problem, view.broken),))
     if view.lacks_node is not None:
         return Decision(because=(FenceConfigWithoutNode(view.lacks_node),))
+    if trusted := sorted(trusting(view.document)):
+        return Decision(because=(FenceConfigTrustsNodes(trusted[0]),))
     return NOTHING
+
+
+def trusting(document: FenceDocument) -> set[str]:
+    """What the document takes a node's own word for."""
+    recipes = [one.recipe for one in document.methods] if isinstance(document, FenceConfig) else [document.recipe]
+    return {word for one in recipes for _, value in one.parameters for word in written_by_nodes(value)}
 
 
 def sees(key: Ref, reader: Reader) -> ConfigView | None:

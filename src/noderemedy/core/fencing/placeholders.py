@@ -16,6 +16,9 @@ from noderemedy.model.node import Node
 PLACEHOLDER = re.compile(r"\{(node|providerID|instance|label:[^{}\s]+|annotation:[^{}\s]+)\}")
 
 
+RESTRICTED = "label:node-restriction.kubernetes.io/"  # the API server keeps these from nodes
+
+
 class Filled(Struct, frozen=True):
     """A value with nothing left to fill in; or why there is none."""
 
@@ -62,3 +65,8 @@ def remedy(word: str, name: str) -> str:
     sort, _, key = word.partition(":")
     verbs = {"label": "label", "annotation": "annotate"}
     return f"kubectl {verbs[sort]} node {name} {key}=…" if key else "write the value itself"
+
+
+def written_by_nodes(value: str) -> tuple[str, ...]:
+    """The placeholders whose meaning a node can change by itself: it could have a password sent to another address."""
+    return tuple(word for word in PLACEHOLDER.findall(value) if ":" in word and not word.startswith(RESTRICTED))
