@@ -6,6 +6,7 @@ from msgspec.structs import replace
 from tests.core.fencing import (
     test_automaton,
     test_gates,
+    test_hostpower,
     test_proofs,
     test_request,
     test_storage,
@@ -25,7 +26,10 @@ from noderemedy.core.fencing import (
     emptying,
     erring,
     gates,
+    hostpower,
+    hosts,
     leaving,
+    patience,
     power,
     recovery,
     request,
@@ -119,6 +123,29 @@ FLOW: tuple[Sabotage, ...] = (
         "a node that still reports is freed",
         set_to(power, "still_heard", lambda view, now: None),
         (test_story.test_a_node_that_reports_while_its_plug_is_off_hangs_on_another_plug,),
+    ),
+    Sabotage(
+        "waits are measured by the wall",
+        set_to(patience, "known", lambda view, recorded, now: now.until(recorded)),
+        (test_story.test_a_clock_that_runs_ahead_cuts_no_wait_short,),
+    ),
+    Sabotage(
+        "a dump is not waited for",
+        set_to(power, "dumping", lambda view, now: None),
+        (test_story.test_a_node_that_dumps_its_memory_is_given_time,),
+    ),
+    Sabotage(
+        "any host is the node's",
+        set_to(hosts, "is_consumer", lambda *rest: True),
+        (test_hostpower.test_a_host_that_is_not_ours_to_switch_is_not_held,),
+    ),
+    Sabotage(
+        "the host stays held",
+        set_to(hostpower, "release", lambda view: None),
+        (
+            test_hostpower.test_a_plug_that_refuses_releases_the_host,
+            test_hostpower.test_releasing_the_node_releases_its_host,
+        ),
     ),
     Sabotage(
         "nothing is drained",

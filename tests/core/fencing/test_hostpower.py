@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from tests.core.fencing.fences import FENCE_AT, a_plan, an_agent
-from tests.core.fencing.story import Story, refuses
+from tests.core.fencing.story import Story, obeys, refuses
 
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod
 from noderemedy.model.ids import HOST, NODE_FENCE, Ref
+from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.workload import POD
 
 HOST_POWER = BuiltinMethod("host-power", Builtin.HOST_POWER)
@@ -50,12 +51,17 @@ def test_host_and_plug_must_both_be_off() -> None:
 
 
 def test_a_plug_that_refuses_releases_the_host() -> None:
-    """An error ends lit: the host comes on again, and nothing is freed."""
+    """An error ends lit: the plug went off and does not answer any more; the host comes on, and nothing is freed."""
+
+    def mute(story: Story, order: Order) -> tuple[RunState, Power, str]:
+        return obeys(story, order) if order.deed is not Deed.STATUS else refuses(story, order)
+
     story = sick(an_agent(), plugs=("fence_ipmilan",), stepRetries=0, maxRestarts=0)
-    story.devices["fence_ipmilan"] = refuses
+    story.devices["fence_ipmilan"] = mute
     story.run(600)
 
     assert ("error", [], 1) == (story.state, held(story), len(story.api.list(POD)))
+    assert "HoldHost" in story.acts
 
 
 def test_releasing_the_node_releases_its_host() -> None:

@@ -13,7 +13,7 @@ from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan
 from noderemedy.model.ids import NODE, NODE_FENCE
 from noderemedy.model.nodefence import Attestation
 from noderemedy.model.run import Deed, Order, Power, RunState
-from noderemedy.model.time import Span
+from noderemedy.model.time import Now, Span
 from noderemedy.model.workload import POD
 from noderemedy.wire.nodefences import attestation_text
 
@@ -254,6 +254,19 @@ def test_a_manager_may_die_at_any_moment(second: int) -> None:
 
     assert ([], 1) == (story.freed_early, story.orders.count(OFF))
     assert (False, []) == marks(story)
+
+
+def test_a_clock_that_runs_ahead_cuts_no_wait_short() -> None:
+    """The successor's clock is ten minutes ahead: it waits the whole delay of power management, by its own clock."""
+    story = sick(powerManagementDelay="5m")
+    story.run(30)
+    story.now = Now(story.now.wall + Span.seconds(600), story.now.mono)
+    story.dies()
+    story.run(290)
+    assert [] == story.orders
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert [OFF, STATUS, ON] == story.orders
 
 
 # --- people ------------------------------------------------------------------------------------------------------

@@ -54,13 +54,17 @@ CASES: list[tuple[Any, list[str]]] = [
     (known_for(running(replace(OPEN, since=ago(900))), 100), ["RunLost"]),
     (running(OFF, node=a_node()), ["NodeStillHeard"]),
     (running(OFF, node=a_node(), evidence=FenceEvidence(heard_since=ago(60))), ["NodeStillHeard"]),
-    (running(OFF, node=a_node(), evidence=FenceEvidence(heard_since=ago(600))), ["PlugContradicted"]),
-    (running(OFF, evidence=FenceEvidence(freeing_since=ago(600))), ["FenceFreeingOverdue", "PowerComesBack"]),
+    (known_for(running(OFF, node=a_node(), evidence=FenceEvidence(heard_since=ago(600))), 600), ["PlugContradicted"]),
+    (
+        known_for(running(OFF, evidence=FenceEvidence(freeing_since=ago(600))), 600),
+        ["FenceFreeingOverdue", "PowerComesBack"],
+    ),
     (running(OFF, evidence=FenceEvidence(freed_at=ago(6))), ["PowerComesBack"]),
     (running(attested=Malformed("no JSON")), ["RunOrdered", "AttestationUnreadable"]),
     (a_view(fence=a_fence(State.NEW), node=a_node(ready="Unknown")), ["CordoningNode"]),
     (a_view(fence=a_fence(State.NEW), node=SILENT), ["FenceMoves"]),
-    (a_view(fence=a_fence(State.FINAL, since=ago(4_000))), ["FenceExpires"]),
+    (known_for(a_view(fence=a_fence(State.FINAL, since=ago(4_000))), 4_000), ["FenceExpires"]),
+    (known_for(a_view(fence=a_fence(State.FINAL, since=ago(4_000))), 60), ["FenceDelayed"]),
     (a_view(fence=a_fence(State.DONE, boot_id="boot-0"), node=a_node()), ["FenceSucceeded", "FenceMoves"]),
     (
         a_view(

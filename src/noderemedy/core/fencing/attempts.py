@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from noderemedy.core.fencing import automaton, devices, runs
-from noderemedy.core.fencing.moves import fail, pause
+from noderemedy.core.fencing.moves import fail
+from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Step
@@ -36,8 +37,10 @@ def failed_too_often(view: FenceView, step: Step, now: Now) -> Decision | None:
     if len(failed) > view.status.retries:
         last = failed[-1]
         return fail(view, f"{last.method}: {last.deed.value}: {last.said or 'failed'}", now)
-    until = automaton.next_try(view.status)
-    return pause(until, f"the next try of {step.value}", now) if until is not None else None
+    span = automaton.next_try(view.status)
+    if span is None or view.status.since is None:
+        return None
+    return pause(view, view.status.since, span, f"the next try of {step.value}", now)
 
 
 def is_done(view: FenceView, step: Step, method: AgentMethod, deed: Deed) -> bool:

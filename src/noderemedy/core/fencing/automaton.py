@@ -17,7 +17,7 @@ from msgspec import Struct, structs
 
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.nodefence import FenceSpec, FenceStatus, State
-from noderemedy.model.time import MINUTE, Now, Span, Wall
+from noderemedy.model.time import MINUTE, Now, Span
 
 RETRY_PAUSE, RESTART_PAUSE, PAUSE_MAX = Span.seconds(10), MINUTE, MINUTE * 10
 
@@ -86,17 +86,16 @@ def has_failed(status: FenceStatus, spec: FenceSpec, now: Now) -> FenceStatus:
     return after(status, Event.STEP_FAILED, now)
 
 
-def next_try(status: FenceStatus) -> Wall | None:
-    """When the step may be tried again; None where nothing failed."""
-    return _paused(status, RETRY_PAUSE, status.retries) if status.retries else None
+def next_try(status: FenceStatus) -> Span | None:
+    """How long after the last failure the step is tried again; None where nothing failed."""
+    return _doubled(RETRY_PAUSE, status.retries) if status.retries else None
 
 
-def next_restart(status: FenceStatus, spec: FenceSpec) -> Wall | None:
-    """When the flow may begin anew; None where no restart is left."""
-    return _paused(status, RESTART_PAUSE, status.restarts + 1) if status.restarts < spec.max_restarts else None
+def next_restart(status: FenceStatus, spec: FenceSpec) -> Span | None:
+    """How long after the error the flow begins anew; None where no restart is left."""
+    return _doubled(RESTART_PAUSE, status.restarts + 1) if status.restarts < spec.max_restarts else None
 
 
-def _paused(status: FenceStatus, first: Span, times: int) -> Wall:
+def _doubled(first: Span, times: int) -> Span:
     """Pauses double with every time, so that a device that is slow or down is not hammered."""
-    assert status.since is not None
-    return status.since + Span(min(PAUSE_MAX.ms, first.ms << min(times - 1, 10)))
+    return Span(min(PAUSE_MAX.ms, first.ms << min(times - 1, 10)))

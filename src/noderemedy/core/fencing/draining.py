@@ -8,7 +8,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from noderemedy.core import freeing, safety
-from noderemedy.core.fencing import devices
+from noderemedy.core.fencing import devices, patience
 from noderemedy.core.fencing.moves import noted
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import Action, CordonNode, EvictPod, Guard, ListPods
@@ -35,7 +35,7 @@ def drain(view: FenceView, now: Now) -> Decision | None:
     reason = DrainingNode(view.name)
     if evidence.drained_since is None:
         return noted(view, structs.replace(evidence, drained_since=now.wall), reason)
-    if now.wall >= evidence.drained_since + DRAIN_WITHIN:
+    if patience.is_over(view, evidence.drained_since, DRAIN_WITHIN, now):
         return None
     if not node.unschedulable:
         return Decision((CordonNode(view.node_at, view.node_guard),), (reason,))

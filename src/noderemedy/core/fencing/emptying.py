@@ -10,7 +10,7 @@ from msgspec import structs
 
 from noderemedy.core import freeing, safety
 from noderemedy.core.backup import back_up
-from noderemedy.core.fencing import attempts, devices, hostpower, runs
+from noderemedy.core.fencing import attempts, devices, hostpower, patience, runs
 from noderemedy.core.fencing.moves import confirm, noted
 from noderemedy.core.fencing.view import NAME, FenceView
 from noderemedy.core.fencing.words import prove, word_of
@@ -41,7 +41,7 @@ def emptying(view: FenceView, now: Now) -> Decision:
     evidence, work = view.status.evidence, view.work
     if evidence.freed_at is not None:
         return go_on(view, now)
-    if evidence.freeing_since is not None and now.wall >= evidence.freeing_since + FREE_WITHIN:
+    if evidence.freeing_since is not None and patience.is_over(view, evidence.freeing_since, FREE_WITHIN, now):
         return go_on(view, now, FenceFreeingOverdue(view.name, evidence.freeing_since))
     if work is None:
         return confirm(now, (view.node_at, view.node_entry)) or freed(view, now)
@@ -135,7 +135,8 @@ def after(view: FenceView, found: freeing.Step, now: Now) -> Decision:
     if found.is_done:
         return freed(view, now)
     evidence = view.status.evidence
-    due = now.until(evidence.freeing_since + FREE_WITHIN) if evidence.freeing_since else None
+    since = evidence.freeing_since
+    due = patience.due(view, since, FREE_WITHIN, now) if since else None
     wake_at = min((at for at in (found.wake_at, due) if at is not None), default=None)
     return Decision(found.actions, found.because, wake_at, facts=found.facts)
 
@@ -145,7 +146,8 @@ def delete_node(view: FenceView, work: freeing.Workload, proof: Whole, now: Now)
     evidence, node = view.status.evidence, work.node
     assert evidence.freeing_since is not None
     if node.deleting:
-        return Decision((), (NodeFinalizing(view.name),), now.until(evidence.freeing_since + FREE_WITHIN))
+        due = patience.due(view, evidence.freeing_since, FREE_WITHIN, now)
+        return Decision((), (NodeFinalizing(view.name),), due)
     wanted = back_up(node, evidence.backup)
     if evidence.backup != wanted:
         return noted(view, structs.replace(evidence, backup=wanted), BackupFirst(view.name))

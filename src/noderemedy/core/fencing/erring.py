@@ -11,7 +11,8 @@ from msgspec import structs
 from noderemedy.core.fencing import automaton, devices, hostpower, isolation, runs
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, USABLE, node_is_there
-from noderemedy.core.fencing.moves import move, moved, pause, publish, saying
+from noderemedy.core.fencing.moves import move, moved, publish, saying
+from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
 from noderemedy.core.fencing.words import word_of
@@ -46,9 +47,10 @@ def attested(view: FenceView, now: Now) -> Decision:
 
 
 def restart(view: FenceView, now: Now) -> Decision:
-    due = automaton.next_restart(view.status, view.fence.spec)
-    assert due is not None
-    if waits := pause(due, "the next start of the flow", now):
+    span = automaton.next_restart(view.status, view.fence.spec)
+    assert span is not None
+    since = view.status.since or now.wall
+    if waits := pause(view, since, span, "the next start of the flow", now):
         return structs.replace(waits, because=(*waits.because, *dark(view)))
     if blocked := first((*BEFORE_POWER_OFF, node_is_there, *USABLE), view, now):
         return blocked.decision(now)

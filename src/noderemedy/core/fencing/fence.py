@@ -19,7 +19,7 @@ from noderemedy.core.fencing import hostpower, leaving, words
 from noderemedy.core.fencing.erring import error
 from noderemedy.core.fencing.gates import BEFORE_ANYTHING, BEFORE_THE_BUDGET, explain
 from noderemedy.core.fencing.isolation import new
-from noderemedy.core.fencing.moves import pause
+from noderemedy.core.fencing.patience import memory, pause
 from noderemedy.core.fencing.power import power_management
 from noderemedy.core.fencing.recovery import done
 from noderemedy.core.fencing.runs import open_run
@@ -58,7 +58,7 @@ from noderemedy.model.time import Now
 def decide(view: FenceView, now: Now) -> Decision:
     decision = told(view, now)
     because = (*decision.because, *words.complaint(view))
-    facts = (*needs(view, now), *decision.facts)
+    facts = (*needs(view, now), *memory(view, now), *decision.facts)
     whole = structs.replace(decision, because=because, episode=view.status.episode, facts=facts)
     return slots.settled(whole, view.need, now)
 
@@ -85,7 +85,7 @@ def ordered(view: FenceView, now: Now) -> Decision | None:
 def final(view: FenceView, now: Now) -> Decision:
     """It stays for a while, for whoever wants to read it; the Incident keeps the record."""
     assert view.status.since is not None
-    waits = pause(view.status.since + view.fence.spec.ttl_after_final, "the end of its life", now)
+    waits = pause(view, view.status.since, view.fence.spec.ttl_after_final, "the end of its life", now)
     return waits or Decision((DeleteNodeFence(view.ref, view.guard),), (FenceExpires(view.name),))
 
 

@@ -13,7 +13,8 @@ from msgspec import structs
 from noderemedy.core.fencing import attempts
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, BEFORE_THE_START, USABLE
-from noderemedy.core.fencing.moves import move, pause, publish
+from noderemedy.core.fencing.moves import move, publish
+from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.storage import free_covered
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well
@@ -45,7 +46,7 @@ def new(view: FenceView, now: Now) -> Decision:
 def start(view: FenceView, now: Now) -> Decision:
     """Nothing has begun: all gates must pass, then the finalizer comes first."""
     created = view.fence.created or now.wall
-    if waits := pause(created + view.fence.spec.new_delay, STEP.value, now):
+    if waits := pause(view, created, view.fence.spec.new_delay, STEP.value, now):
         return waits
     if blocked := first(BEFORE_THE_START, view, now):
         return blocked.decision(now)

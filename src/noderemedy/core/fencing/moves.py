@@ -1,4 +1,4 @@
-"""Small steps that all parts of a fence share: record what comes next, wait, confirm; and what is told about it."""
+"""Small steps that all parts of a fence share: record what comes next, confirm; and what is told about it."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from noderemedy.model.checkstatus import Told
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import Ref
 from noderemedy.model.nodefence import SUCCEEDED, FenceEvidence, FenceStatus, State
-from noderemedy.model.reasons import ConfirmFirst, FenceDelayed, FenceMoves, FenceStepFailed, Reason
+from noderemedy.model.reasons import ConfirmFirst, FenceMoves, FenceStepFailed, Reason
 from noderemedy.model.room import Absent, Entry, Present
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.time import Now
 
 
 def publish(view: FenceView, status: FenceStatus, *reasons: Reason) -> Decision:
@@ -55,11 +55,6 @@ def fail(view: FenceView, why: str, now: Now, *reasons: Reason) -> Decision:
     if status.state is State.ERROR:
         status = saying(status, Event.STEP_FAILED, why, now)
     return publish(view, status, *reasons, FenceStepFailed(view.name, view.status.step.value, why))
-
-
-def pause(until: Wall, what: str, now: Now) -> Decision | None:
-    """Nothing to do before that moment; None when it has come."""
-    return Decision((), (FenceDelayed(what, until),), now.until(until)) if now.wall < until else None
 
 
 def confirm(now: Now, *entries: tuple[Ref, Entry]) -> Decision | None:

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from noderemedy.core.fencing import attempts, devices, hostpower
+from noderemedy.core.fencing import attempts, devices, hostpower, patience
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.draining import drain
 from noderemedy.core.fencing.emptying import emptying
 from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, USABLE
-from noderemedy.core.fencing.moves import move, noted, pause, publish, saying
+from noderemedy.core.fencing.moves import move, noted, publish, saying
+from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
 from noderemedy.core.fencing.words import word_of
@@ -62,7 +63,7 @@ def before_power_off(view: FenceView, now: Now) -> Decision | None:
     if may_be_well(view, now):
         return Decision((), (WaitingForReady(view.name),), well_at(view))
     assert view.status.started is not None
-    delay = pause(view.status.started + view.fence.spec.power_management_delay, STEP.value, now)
+    delay = pause(view, view.status.started, view.fence.spec.power_management_delay, STEP.value, now)
     return delay or dumping(view, now)
 
 
@@ -91,9 +92,9 @@ def still_heard(view: FenceView, now: Now) -> Decision | None:
     evidence = view.status.evidence
     if evidence.heard_since is None:
         return noted(view, structs.replace(evidence, heard_since=now.wall), NodeStillHeard(view.name))
-    due = evidence.heard_since + HEARD_WITHIN
-    if now.wall < due:
-        return Decision((), (NodeStillHeard(view.name),), now.until(due))
+    due = patience.due(view, evidence.heard_since, HEARD_WITHIN, now)
+    if now.mono < due:
+        return Decision((), (NodeStillHeard(view.name),), due)
     return contradicted(view, now)
 
 

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from noderemedy.core import freeing
 from noderemedy.core.backup import restore
-from noderemedy.core.fencing import attempts
+from noderemedy.core.fencing import attempts, patience
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.emptying import is_terminated
 from noderemedy.core.fencing.gates import USABLE
@@ -48,10 +48,10 @@ def done(view: FenceView, now: Now) -> Decision:
 
 def wait(view: FenceView, now: Now) -> Decision:
     assert view.status.since is not None
-    due = view.status.since + view.fence.spec.node_ready_timeout
-    if now.wall >= due:
+    due = patience.due(view, view.status.since, view.fence.spec.node_ready_timeout, now)
+    if now.mono >= due:
         return move(view, Event.NOT_READY_IN_TIME, now)
-    moments = [now.until(due), *([well_at(view)] if may_be_well(view, now) else [])]
+    moments = [due, *([well_at(view)] if may_be_well(view, now) else [])]
     return Decision((), (WaitingForReady(view.name),), min(moments))
 
 

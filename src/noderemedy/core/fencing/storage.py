@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from noderemedy.core import freeing, pacing, safety
-from noderemedy.core.fencing import attempts, devices, runs
+from noderemedy.core.fencing import attempts, devices, patience, runs
 from noderemedy.core.fencing.moves import confirm, noted
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import Action, DeletePod, DetachVolume, Guard, ListPods, ListStorage, ListVolumes
@@ -46,7 +46,7 @@ def free_covered(view: FenceView, now: Now) -> Decision | None:
     if is_over or work is None or not cutting_off(view):
         return None
     since = evidence.freeing_since
-    if since is not None and now.wall >= since + FREE_WITHIN:
+    if since is not None and patience.is_over(view, since, FREE_WITHIN, now):
         return noted(view, structs.replace(evidence, freeing_since=None), FenceFreeingOverdue(view.name, since))
     found = proof_for(view, now)
     if not isinstance(found, StorageFenced):

@@ -19,8 +19,9 @@ from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model import observer
 from noderemedy.model.actions import Guard
 from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
+from noderemedy.model.facts import FactValue
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method, Step, plan_ref
-from noderemedy.model.ids import HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Ref
+from noderemedy.model.ids import FACTS, HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Kind, Ref
 from noderemedy.model.kdump import KDUMP, KdumpSeen, kdump_ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
@@ -30,13 +31,26 @@ from noderemedy.model.remote import REMOTE, Sight, remote_ref
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 from noderemedy.model.run import RUN, Run, run_ref
 from noderemedy.model.term import Term, term
-from noderemedy.model.time import Mono
+from noderemedy.model.time import Mono, Wall
 from noderemedy.model.workload import storage_at
 
 NAME = "node-fence"
 BY_RUN = "fences by run"
 BY_CLUSTER = "fences by cluster"
 WATCHES = (NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN, ANSWER, LEASE, LEAVE)
+
+
+class FenceSight(FactValue, frozen=True):
+    """Recorded moments, and when they were on our own clock: `patience.py`."""
+
+    moments: tuple[tuple[Wall, Mono], ...]
+
+
+SIGHT = Kind(FACTS, "FenceSight")
+
+
+def sight_ref(fence: Ref) -> Ref:
+    return Ref(fence.cluster, SIGHT, fence.namespace, fence.name)
 
 
 class FenceView(Struct, frozen=True):
@@ -55,6 +69,7 @@ class FenceView(Struct, frozen=True):
     work: freeing.Workload | None = None  # None: there is no Node
     host: HostSeen = NO_HOST  # its BareMetalHost, where its Machine names one
     storage: Entry = Absent()  # the volumes of the cluster, if somebody asked
+    sight: FenceSight | None = None
     kdump: KdumpSeen | None = None  # it says that it dumps its memory
     term: Term | None = None  # None: nobody leads here
     contact_since: Mono | None = None
@@ -137,6 +152,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
     target, machine = target_of(node_at, reader)
     plan, kdump = reader.read(plan_ref(node_at)), reader.read(kdump_ref(node_at))
     runs = [reader.read(run_ref(job.id)) for job in fence.status.jobs]
+    sight = reader.read(sight_ref(key))
     return FenceView(
         ref=key,
         entry=entry,
@@ -151,6 +167,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         work=freeing.sees(node_at, node, reader, pacing.sees(NAME, key, reader)) if isinstance(node, Present) else None,
         host=hosts.see(target, machine, reader),
         storage=reader.read(storage_at(node_at)),
+        sight=sight.obj if isinstance(sight, Present) else None,
         kdump=kdump.obj if isinstance(kdump, Present) else None,
         term=term(reader),
         contact_since=observer.contact_since(reader),
