@@ -24,7 +24,17 @@ def test_lines_are_read_with_their_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"), [('"a b"', "a b"), ("'a'", "a"), ("\"a'", "\"a'"), ('"', '"'), ('""', ""), ('a"b"', 'a"b"')]
+    ("value", "expected"),
+    [
+        ('"a b"', "a b"),
+        ("'a'", "a"),
+        ("\"a'", "\"a'"),
+        ('"a # b"', "a # b"),
+        ("a#b", "a#b"),
+        ('"', '"'),
+        ('""', ""),
+        ('a"b"', 'a"b"'),
+    ],
 )
 def test_a_pair_of_quotes_is_taken_off(value: str, expected: str) -> None:
     """As agents do it: around the whole value only."""
@@ -37,6 +47,7 @@ WRONG = [
     ("two words=hunter2", "line 1: the name before the equals sign"),
     ("k=hunter2\x00", "line 1: the value of k holds a control character"),
     (f"k={'hunter2' * VALUE_MAX}", "line 1: the value of k has"),
+    ("k=1 # hunter2", "line 1: a comment needs a line of its own"),
     ("k=1\nk=hunter2", "line 2: k is there twice, first in line 1"),
 ]
 

@@ -71,7 +71,10 @@ def read_line(name: str, number: int, line: str) -> Property | str:
         return f"{where}: the value of {key} has {len(value)} letters; at most {VALUE_MAX} are read"
     if not value.isprintable():
         return f"{where}: the value of {key} holds a control character; remove it"
-    return Property(key, unquoted(value), number)
+    found = unquoted(value)
+    if found == value and " #" in value:
+        return f"{where}: a comment needs a line of its own; if # belongs to the value of {key}, put it in quotes"
+    return Property(key, found, number)
 
 
 def unquoted(value: str) -> str:

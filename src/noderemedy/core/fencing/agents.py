@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from difflib import get_close_matches
+from functools import lru_cache
 
 from msgspec import Struct
 
@@ -63,12 +64,18 @@ def check(draft: Draft, step: Step, agent: AgentDescription) -> Checked:
         deeds=deeds,
         scope=scope,
         parameters=tuple(sorted(values.items())),
-        secrets=tuple(sorted(secrets.values(), key=lambda one: one.parameter)),
+        secrets=kept_once(tuple(sorted(secrets.values(), key=lambda one: one.parameter))),
         covers=draft.covers,
         patience=draft.patience,
         on_target=any(one.name == "on" and one.on_target for one in agent.actions),
     )
     return Checked(method, plug_of(agent, values))
+
+
+@lru_cache(maxsize=1_000)
+def kept_once(secrets: tuple[SecretParameter, ...]) -> tuple[SecretParameter, ...]:
+    """The same few Secrets are named by the plans of thousands of nodes."""
+    return secrets
 
 
 class Merging:
