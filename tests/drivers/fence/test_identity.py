@@ -111,6 +111,22 @@ def test_a_bmc_tells_its_guid(
     assert ("lanplus" in arguments) == (agent == "fence_ilo4")
 
 
+def test_an_ipmitool_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With all that it started."""
+    program = tmp_path / "ipmitool"
+    program.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {tmp_path}/child\nwait\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr(identity, "PATIENCE_S", 0.5)
+
+    async def story() -> None:
+        assert "" == await identify("fence_ipmilan", {"ip": "192.0.2.7"})
+        child = Path("/proc") / (tmp_path / "child").read_text().strip()
+        await scripted.until(lambda: not child.exists() or ") Z" in (child / "stat").read_text())
+
+    scripted.run(story())
+
+
 def test_most_devices_do_not_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     """A PDU knows its outlets, not what is behind them; and ipmitool may not be there."""
     monkeypatch.setenv("PATH", "/nowhere")

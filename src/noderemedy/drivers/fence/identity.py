@@ -70,7 +70,9 @@ async def by_ipmi(agent: str, values: Mapping[str, str]) -> str:
         printed, _ = await process.communicate()
     finally:
         if process.returncode is None:
-            os.killpg(process.pid, signal.SIGKILL)
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            await process.wait()
     found = GUID.search(printed.decode("utf-8", "replace"))
     return found[1] if found else ""
 
