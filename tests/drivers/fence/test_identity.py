@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from aiohttp import web
 from tests.drivers.kube import scripted
-from tests.e2e.certificates import make_certificates
 
 from noderemedy.drivers.fence import identity
 from noderemedy.drivers.fence.identity import identify
+from noderemedy.lab.http_tls import Authority, server_context
 
 UUID = "4c4c4544-0042-3510-8053-b4c04f4e3132"
 SYSTEMS: dict[str, Any] = {
@@ -26,7 +26,13 @@ SYSTEMS: dict[str, Any] = {
 }
 
 
-def redfish(folder: Path, **values: str) -> str:
+@pytest.fixture(scope="module")
+def serving() -> ssl.SSLContext:
+    """A certificate of an authority that nobody knows."""
+    return server_context(Authority("devices").server(), None)
+
+
+def redfish(context: ssl.SSLContext, **values: str) -> str:
     """What a service of a few lines, over TLS, makes of these parameters."""
 
     async def answer(request: web.Request) -> web.StreamResponse:
@@ -42,9 +48,6 @@ def redfish(folder: Path, **values: str) -> str:
         app.router.add_get("/{path:.*}", answer)
         runner = web.AppRunner(app)
         await runner.setup()
-        pair = make_certificates(folder)
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(pair.serving, pair.serving_key)
         site = web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context)
         await site.start()
         port = runner.addresses[0][1]
@@ -79,9 +82,9 @@ def redfish(folder: Path, **values: str) -> str:
     ],
     ids=["named", "the first one", "no UUID", "garbage", "missing", "a redirect", "credentials", "TLS", "port", "away"],
 )
-def test_a_redfish_service_tells_the_uuid(values: Mapping[str, str], expected: str, tmp_path: Path) -> None:
+def test_a_redfish_service_tells_the_uuid(values: Mapping[str, str], expected: str, serving: ssl.SSLContext) -> None:
     """Of the system that the method names, or of the first one; nothing else is worth a failure."""
-    assert expected == redfish(tmp_path, **values)
+    assert expected == redfish(serving, **values)
 
 
 IPMITOOL = """#!/bin/sh
