@@ -1,0 +1,85 @@
+"""deploy/remedy-image, which no test builds: what it copies exists, its packages have the names of the tests' own."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+FOLDER = ROOT / "deploy" / "remedy-image"
+DOCKERFILE = (FOLDER / "Dockerfile").read_text()
+IGNORED = (FOLDER / "Dockerfile.dockerignore").read_text()
+OF_AGENTS = ("fence-agents", "ipmitool", "python3-boto3", "python3-novaclient", "sg3-utils", "snmp", "telnet")
+PLAYBOOKS = ("drain-cordon-reboot.yaml", "storage-detach.yaml")
+
+
+def lines() -> list[str]:
+    without_comments = [line for line in DOCKERFILE.splitlines() if not line.startswith("#")]
+    return "\n".join(without_comments).replace("\\\n", " ").splitlines()
+
+
+def packages() -> list[str]:
+    """What the last stage installs."""
+    runs = [line for line in lines() if "apt-get install" in line]
+    words = runs[-1].split("--no-install-recommends")[1].split("&&")[0]
+    return words.split()
+
+
+def copied() -> list[str]:
+    own = [line.split()[1:] for line in lines() if line.startswith("COPY ") and "--from" not in line]
+    return [source for parts in own for source in parts[:-1]]
+
+
+def test_what_is_copied_exists_and_is_let_through() -> None:
+    """Everything but kubectl, which the administrator brings."""
+    let_through = {line.removeprefix("!") for line in IGNORED.splitlines() if line.startswith("!")}
+
+    assert set(copied()) == let_through
+    assert [] == [name for name in copied() if "*" not in name and not (ROOT / name).exists()]
+
+
+def test_the_agents_have_what_the_tests_install_for_them() -> None:
+    """Packages that make agents work on the bench are in the image, too."""
+    bench = re.findall(r"^  ([a-z0-9-]+) ", (ROOT / "scripts" / "e2e-packages").read_text(), re.MULTILINE)
+
+    assert [] == [name for name in OF_AGENTS if name not in packages()]
+    assert [] == [name for name in OF_AGENTS if name not in bench]
+
+
+def test_the_runner_is_found_by_its_jobs() -> None:
+    """`python3 -m noderemedy.runner` finds the package: the environment of node-remedy comes first."""
+    [path] = re.findall(r"PATH=(\S+)", DOCKERFILE)
+
+    assert "/opt/node-remedy/bin" == path.split(":")[0]
+    assert "/usr/sbin" in path.split(":")
+    assert re.search(r"pip install --no-cache-dir \. ansible-core ansible-runner$", DOCKERFILE, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", PLAYBOOKS)
+def test_playbooks_need_no_collection(name: str) -> None:
+    """Only what ansible-core brings, run here, and every command says whether it changes anything."""
+    [play] = yaml.safe_load((FOLDER / "runner" / "project" / name).read_text())
+    modules = [key for task in play["tasks"] for key in task if "." in key]
+
+    assert ("localhost", "local") == (play["hosts"], play["connection"])
+    assert {"ansible.builtin"} == {module.rpartition(".")[0] for module in modules}
+    acting = [task for task in play["tasks"] if {"ansible.builtin.command", "ansible.builtin.shell"} & task.keys()]
+    assert [] == [task["name"] for task in acting if "changed_when" not in task]
+
+
+@pytest.mark.e2e
+def test_the_packages_exist() -> None:
+    """Debian knows each of them by that name."""
+    if not shutil.which("apt-cache"):
+        pytest.skip("missing: apt-cache")
+    shown = subprocess.run(
+        ["apt-cache", "show", "--no-all-versions", *packages()], capture_output=True, text=True, check=False
+    )
+    known = set(re.findall(r"^Package: (\S+)$", shown.stdout, re.MULTILINE))
+
+    assert [] == [name for name in packages() if name not in known]
