@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
 import pytest
-from tests.sabotage.fenceconf import SABOTAGES
-from tests.sabotage.running import Sabotage, fails
+from tests.sabotage.fenceconf import PLACED, SABOTAGES
+from tests.sabotage.running import Sabotage, Test, fails
 
 
 @pytest.mark.parametrize("sabotage", SABOTAGES, ids=lambda sabotage: sabotage.name.replace(" ", "-"))
@@ -14,3 +19,28 @@ def test_each_sabotage_is_seen(sabotage: Sabotage, monkeypatch: pytest.MonkeyPat
 
     assert sabotage.tests
     assert [] == [test.__name__ for test in sabotage.tests if not fails(test, monkeypatch)]
+
+
+@pytest.mark.parametrize("sabotage", PLACED, ids=lambda sabotage: sabotage.name.replace(" ", "-"))
+def test_each_sabotage_of_a_driver_is_seen(sabotage: Sabotage, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The same for tests that need a folder; without the harm each of them passes."""
+    tests = [placed(test, tmp_path, monkeypatch) for test in sabotage.tests]
+    assert [] == [test.__name__ for test in tests if fails(test, monkeypatch)]
+
+    sabotage.harm(monkeypatch)
+
+    assert tests
+    assert [] == [test.__name__ for test in tests if not fails(test, monkeypatch)]
+
+
+def placed(test: Test, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Test:
+    """The test with what pytest would give it: a new folder for every case."""
+    wanted = inspect.signature(test).parameters
+
+    def run(**arguments: Any) -> None:
+        given: dict[str, Any] = {"tmp_path": Path(mkdtemp(dir=folder)), "monkeypatch": monkeypatch}
+        test(**arguments, **{name: value for name, value in given.items() if name in wanted})
+
+    run.__name__ = test.__name__
+    run.pytestmark = getattr(test, "pytestmark", [])  # type: ignore[attr-defined]
+    return run

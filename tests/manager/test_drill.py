@@ -24,18 +24,21 @@ from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.manager import drill as drilling
 from noderemedy.manager.drill import Row, drill_all
 from noderemedy.manager.plan import Look
+from noderemedy.model.agent import Parameter
 from noderemedy.model.ids import NODE, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.run import Power
 from noderemedy.model.time import Wall
 
 NOW = Wall(1_900_000_000_000)
+PDU = AGENTS["fence_pdu"]
+AGENT = replace(PDU, name="fence_scripted", parameters=(*PDU.parameters, Parameter("passphrase")))  # not in the Secret
 SECRET = "/api/v1/namespaces/node-remedy-system/secrets/pdu"
 
 
 def a_look(*plugs: str, ready: str = "True") -> Look:
     """Nodes `n1`, … on these outlets of a PDU, as a look at a cluster would find them."""
-    bench = Bench(agents={"fence_scripted": replace(AGENTS["fence_pdu"], name="fence_scripted")})
+    bench = Bench(agents={"fence_scripted": AGENT})
     bench.write("fence-method-template-pdu", {"template.properties": "agent=fence_scripted\nip=10.0.0.9\nsecret=pdu"})
     for number, plug in enumerate(plugs, 1):
         name = f"n{number}"

@@ -6,6 +6,9 @@ import re
 
 from msgspec.structs import replace
 from tests.core.fencing import test_drilling, test_drills, test_forms, test_plan, test_refusals
+from tests.drivers.fence import test_identity
+from tests.manager import test_drill
+from tests.runner import test_program
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_fenceagent, test_fenceconfig, test_properties, test_selectortext
 
@@ -24,11 +27,14 @@ from noderemedy.core.fencing import (
     plan,
     scopes,
 )
+from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.facts import NODES
 from noderemedy.core.fencing.placeholders import Filled
+from noderemedy.drivers.fence import identity
+from noderemedy.manager import drill as by_hand
 from noderemedy.model.agent import AgentDescription
 from noderemedy.model.fenceplan import FencePlan, Scope, Step
-from noderemedy.model.run import Deed
+from noderemedy.model.run import Deed, SecretParameter
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire import fenceagent, fenceconfig, properties, selectortext
@@ -335,3 +341,29 @@ DRILLS = (
     ),
 )
 SABOTAGES = (*READING, *PLANNING, *FORMS, *DRILLS)
+PLACED = (
+    Sabotage("no device tells who it is", set_to(identity, "ASKED", {}), (test_identity.test_a_bmc_tells_its_guid,)),
+    Sabotage(
+        "every BMC speaks lanplus",
+        set_to(identity, "LANPLUS", identity.IPMI_AGENTS),
+        (test_identity.test_a_bmc_tells_its_guid,),
+    ),
+    Sabotage(
+        "whatever a device says is fine",
+        set_to(drills, "judge", lambda *_: Finding()),
+        (test_drill.test_a_device_that_fails_is_named, test_drill.test_the_wrong_plug_is_found),
+    ),
+    Sabotage(
+        "every key of a Secret must be there",
+        set_to(SecretParameter, "is_optional", False),
+        (
+            test_drill.test_every_device_of_every_node_is_asked,
+            test_program.test_a_key_that_may_be_missing_is_left_out,
+        ),
+    ),
+    Sabotage(
+        "a node without a plan is no news",
+        set_to(by_hand, "unplanned", lambda look, name: Finding()),
+        (test_drill.test_one_node_can_be_asked_alone,),
+    ),
+)
