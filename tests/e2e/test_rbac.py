@@ -15,7 +15,7 @@ ALL_VERBS = ("get", "list", "watch", "create", "update", "patch", "delete", "del
 # group, resource, namespace, name → exactly these verbs
 RIGHTS: dict[tuple[str, str, str, str], set[str]] = {
     ("", "nodes", "", ""): {"get", "list", "watch", "patch", "delete"},
-    ("", "nodes/status", "", ""): set(),
+    ("", "nodes/status", "", ""): {"patch"},
     ("cluster.x-k8s.io", "machines", "default", ""): {"get", "list", "watch", "create", "patch", "delete", "remediate"},
     ("cluster.x-k8s.io", "machines/status", "default", ""): {"patch"},
     ("machine.openshift.io", "machines", "default", ""): {"get", "list", "watch", "patch", "delete", "remediate"},
@@ -38,7 +38,7 @@ RIGHTS: dict[tuple[str, str, str, str], set[str]] = {
     ("coordination.k8s.io", "leases", NAMESPACE, "repair-worker-0"): {"get", "list", "watch", "create", "patch"},
     ("coordination.k8s.io", "leases", "kube-node-lease", MANAGER): set(),
     ("", "secrets", "default", ""): set(),
-    ("", "secrets", NAMESPACE, ""): set(),
+    ("", "secrets", NAMESPACE, ""): {"get"},
     ("", "configmaps", NAMESPACE, ""): {"get", "list", "watch", "create"},
     ("", "configmaps", NAMESPACE, "budget-ledger"): {"get", "list", "watch", "create", "patch"},
     ("", "configmaps", "default", ""): set(),
