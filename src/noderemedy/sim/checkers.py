@@ -10,13 +10,13 @@ from collections import Counter
 from typing import Any
 
 from noderemedy.engine.loop import Engine
-from noderemedy.model.ids import HOST, NODE
+from noderemedy.model.ids import HOST, MACHINE, NODE
 from noderemedy.model.room import Present
 from noderemedy.rooms import NARROWED, ROOMS, watched
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.cluster import RACK_LABEL, RESERVED, TEAM_NOTE, Cluster, host_of
 from noderemedy.sim.kinds import ATTACHMENT, POD, STATEFUL_SET
-from noderemedy.sim.lifecycle import OUT_OF_SERVICE, is_out_of_service
+from noderemedy.sim.lifecycle import is_out_of_service
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
 from noderemedy.sim.recordcheckers import RecordCheckers
@@ -40,8 +40,10 @@ class Checkers:
         self.freed_at: dict[str, int] = {}
         self._copies: dict[str, dict[str, Server]] = {}
         self._out_of_service: set[str] = set()
+        self._bare: set[str] = set()  # nodes whose backup went with their Machine, which somebody deleted
         self.remediations = RemediationCheckers(cluster, self.ran, self.complain)
         cluster.api.subscribe(NODE, self._node)
+        cluster.api.subscribe(MACHINE, self._machine)
         cluster.api.subscribe(POD, self._pod)
         cluster.api.subscribe(ATTACHMENT, self._attachment)
         self.successors = Successors(cluster, self.complain, self.ran)
@@ -73,6 +75,11 @@ class Checkers:
         if is_unsafe(server, boot):
             self.freed_before_safe += 1
             self.complain("S1", f"Node {name} was deleted while boot {boot} can write")
+
+    def _machine(self, event: WatchEvent) -> None:
+        """Whoever deletes a Machine while its node is gone has no more use for what that node carried."""
+        if event.type == "DELETED" and names.NODE_BACKUP in (event.tree["metadata"].get("annotations") or {}):
+            self._bare.add(event.tree.get("status", {}).get("nodeRef", {}).get("name", ""))
 
     def _tainted(self, name: str, node: dict[str, Any]) -> None:
         """A node that is called out of service loses its pods and volumes: that frees them like a deletion."""
@@ -165,6 +172,17 @@ class Checkers:
         if node is None:
             self.complain("L3", f"Node {name} did not come back")
             return
+        notes = node["metadata"].get("annotations", {})
+        if name not in self._bare:
+            self._has_its_own(name, node)
+        if is_out_of_service(node):
+            self.complain("S13", f"Node {name} is still out of service")
+        if names.OUT_OF_SERVICE_BY in notes:
+            self.complain("S13", f"Node {name} is still marked as taken out of service by us")
+        if bool(node["spec"].get("unschedulable")) != (name in self.cluster.cordoned):
+            self.complain("S13", f"the cordon of Node {name} is not a person's")
+
+    def _has_its_own(self, name: str, node: dict[str, Any]) -> None:
         index = list(self.cluster.servers).index(name)
         labels, notes = node["metadata"].get("labels", {}), node["metadata"].get("annotations", {})
         if labels.get(RACK_LABEL) != self.cluster.servers[name].rack:
@@ -172,12 +190,8 @@ class Checkers:
         if notes.get(TEAM_NOTE) != f"team-{index % 4}":
             self.complain("S13", f"Node {name} lost its team annotation")
         keys = [taint["key"] for taint in node["spec"].get("taints", ())]
-        if (index % 5 == 4) != (RESERVED["key"] in keys) or OUT_OF_SERVICE in keys:
+        if (index % 5 == 4) != (RESERVED["key"] in keys):
             self.complain("S13", f"Node {name} has the wrong taints: {keys}")
-        if names.OUT_OF_SERVICE_BY in notes:
-            self.complain("S13", f"Node {name} is still marked as taken out of service by us")
-        if bool(node["spec"].get("unschedulable")) != (name in self.cluster.cordoned):
-            self.complain("S13", f"the cordon of Node {name} is not a person's")
 
     def _nothing_left_behind(self, name: str) -> None:
         self.ran["L2 every repair ends"] += 1
