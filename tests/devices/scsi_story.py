@@ -55,11 +55,8 @@ def build() -> dict[str, str]:
 
 def run(by: str, device: str, whose: str, deed: Deed) -> str:
     """An order as node `by` carries it out: about the key of node `whose`."""
-    STORE.mkdir(parents=True, exist_ok=True)
-    subprocess.run(["umount", "-q", str(STORE)], check=False)
-    place = Path(f"/run/store-{by}")
-    place.mkdir(exist_ok=True)
-    subprocess.run(["mount", "--bind", str(place), str(STORE)], check=True)
+    own = Path(f"/run/store-{by}")
+    move(own, STORE)
     order = Order(
         id="fence-0", fence=Ref("", Kind("ha.k8s.io", "NodeFence"), "", "x"), fence_uid="u", node=f"node-{whose}",
         node_uid="n", boot_id="b", token=1, method="scsi", agent="fence_scsi", deed=deed,
@@ -67,7 +64,15 @@ def run(by: str, device: str, whose: str, deed: Deed) -> str:
         not_after=Wall(1 << 45),
     )  # fmt: skip
     result = asyncio.run(carry_out(order, {}, Hand(agents.folders("", os.environ), between_looks=Span(500))))
+    move(STORE, own)
     return f"{result.state.value} {result.power.value}: {result.said}"
+
+
+def move(source: Path, target: Path) -> None:
+    """What the agent remembers of a node: its key, and its devices."""
+    for ending in (".key", ".dev"):
+        if Path(f"{source}{ending}").exists():
+            Path(f"{source}{ending}").rename(f"{target}{ending}")
 
 
 def write(device: str) -> str:

@@ -117,6 +117,7 @@ def test_secrets_are_not_in_messages() -> None:
         ("Error: one\nDelay 5 second(s)\n", "Error: one"),
         ("\x1b[31mfailed\x1b[0m \x00\x07", "failed"),
         ("just words\nmore words", "more words"),
+        ("ERROR: Failed: key cannot be 0\nERROR: Please use '-h' for usage", "ERROR: Failed: key cannot be 0"),
         ("x" * 1000, "x" * 399 + "…"),
     ],
 )  # fmt: skip

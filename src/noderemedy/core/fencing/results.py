@@ -29,6 +29,7 @@ _TELLING = re.compile(
     r"|not found|no such|required|wrong|incorrect|unreachable",
     re.IGNORECASE,
 )
+_ADVICE = re.compile(r"please use '?-h", re.IGNORECASE)  # of agents to whoever types their options
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffd]")
 _PREFIX = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ")
 
@@ -96,7 +97,7 @@ WORDLESS = re.compile(r"correct plug status|plug is not available|powerstate", r
 def gist(output: str) -> str:
     """The one line that tells most, short and printable; "" if there is none."""
     lines = [_PREFIX.sub("", _CONTROL.sub(" ", line)).strip() for line in output.splitlines()]
-    lines = [line for line in lines if line]
+    lines = [line for line in lines if line and not _ADVICE.search(line)]
     telling = [line for line in lines if _TELLING.search(line)]
     chosen = (telling or lines or [""])[-1]
     return chosen if len(chosen) <= SAID_MAX else f"{chosen[: SAID_MAX - 1]}…"
