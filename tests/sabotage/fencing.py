@@ -32,6 +32,7 @@ from noderemedy.core.fencing import (
     patience,
     power,
     recovery,
+    relics,
     request,
     runs,
     storage,
@@ -142,9 +143,14 @@ FLOW: tuple[Sabotage, ...] = (
     Sabotage(
         "the host stays held",
         set_to(hostpower, "release", lambda view: None),
+        (test_hostpower.test_a_plug_that_refuses_releases_the_host,),
+    ),
+    Sabotage(
+        "a hold without a fence stays",
+        set_to(relics, "decide", lambda view, now: relics.NOTHING),
         (
-            test_hostpower.test_a_plug_that_refuses_releases_the_host,
-            test_hostpower.test_releasing_the_node_releases_its_host,
+            test_hostpower.test_a_hold_whose_fence_was_torn_off_goes,
+            test_hostpower.test_a_new_fence_of_that_name_does_not_keep_the_old_hold,
         ),
     ),
     Sabotage(

@@ -71,6 +71,7 @@ def test_releasing_the_node_releases_its_host() -> None:
     story.api.delete(NODE_FENCE, FENCE_AT.name)
     story.run(300)
 
+    assert "HoldOrphaned" not in story.told
     assert ([], None, []) == (held(story), story.api.find(NODE_FENCE, FENCE_AT.name), story.freed_early)
 
 
@@ -101,3 +102,28 @@ def test_a_manager_may_die_while_the_host_is_held() -> None:
         story.run_until(lambda story=story: story.state == "final", 1_200)
 
         assert ([], []) == (story.freed_early, held(story))
+
+
+def test_a_hold_whose_fence_was_torn_off_goes() -> None:
+    """Somebody removed the finalizer by hand: the host comes on again, and nothing is freed."""
+    story = sick()
+    story.run_until(lambda: bool(held(story)), 60)
+    story.patch(FENCE_AT, {"metadata": {"finalizers": []}})
+    story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.run(60)
+
+    assert ([], []) == (held(story), story.freed_early)
+    assert "HoldOrphaned" in story.told
+
+
+def test_a_new_fence_of_that_name_does_not_keep_the_old_hold() -> None:
+    """A hold is known by the uid of its NodeFence."""
+    story = sick()
+    story.run_until(lambda: bool(held(story)), 60)
+    [before] = [key for key in held(story) if "reboot" in key]
+    story.patch(FENCE_AT, {"metadata": {"finalizers": []}})
+    story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.ask(powerManagementDelay="30m")
+    story.run(60)
+
+    assert before not in held(story)

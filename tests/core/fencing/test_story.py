@@ -411,6 +411,28 @@ def test_a_node_that_answers_is_drained_before_it_is_powered_off() -> None:
     assert 2 == story.boots
 
 
+def test_a_disruption_budget_is_respected_for_a_while() -> None:
+    """A pod that may not go stays as long as the drain lasts; then the node is powered off, and it goes on proof."""
+    story = Story()
+    story.api.create(
+        {
+            "apiVersion": "policy/v1",
+            "kind": "PodDisruptionBudget",
+            "metadata": {"name": "web", "namespace": "default"},
+            "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}},
+        }
+    )
+    story.pods("web-0")
+    story.api.patch(POD, "web-0", "default", {"metadata": {"labels": {"app": "web"}}}, "merge")
+    story.run(65)
+    story.ask(evenIfReady=True)
+    story.run(100)
+    assert ([], 1) == (story.orders, len(story.api.list(POD)))
+    story.run_until(lambda: story.state == "final", 600)
+
+    assert ([OFF, STATUS, ON], [], []) == (story.orders, story.freed_early, story.api.list(POD))
+
+
 # --- neighbours --------------------------------------------------------------------------------------------------
 
 

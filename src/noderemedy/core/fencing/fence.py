@@ -15,13 +15,14 @@ from collections.abc import Callable
 from msgspec import structs
 
 from noderemedy.core import slots
-from noderemedy.core.fencing import hostpower, leaving, words
+from noderemedy.core.fencing import hostpower, leaving, relics, words
 from noderemedy.core.fencing.erring import error
 from noderemedy.core.fencing.gates import BEFORE_ANYTHING, BEFORE_THE_BUDGET, explain
 from noderemedy.core.fencing.isolation import new
 from noderemedy.core.fencing.patience import memory, pause
 from noderemedy.core.fencing.power import power_management
 from noderemedy.core.fencing.recovery import done
+from noderemedy.core.fencing.relics import RelicView
 from noderemedy.core.fencing.runs import open_run
 from noderemedy.core.fencing.view import INDEXES, NAME, WATCHES, FenceView, sees, wakes
 from noderemedy.core.gates import first
@@ -49,13 +50,24 @@ from noderemedy.model.actions import (
 )
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.ids import HOST, Ref
 from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import FenceExpires
-from noderemedy.model.room import Room
+from noderemedy.model.room import Present, Reader, Room
 from noderemedy.model.time import Now
 
 
-def decide(view: FenceView, now: Now) -> Decision:
+def look(key: Ref, reader: Reader) -> FenceView | RelicView | None:
+    """A NodeFence, or a host that is still held for one."""
+    if key.kind != HOST:
+        return sees(key, reader)
+    entry = reader.read(key)
+    return relics.see(key, entry, reader) if isinstance(entry, Present) else None
+
+
+def decide(view: FenceView | RelicView, now: Now) -> Decision:
+    if isinstance(view, RelicView):
+        return relics.decide(view, now)
     decision = told(view, now)
     because = (*decision.because, *words.complaint(view))
     facts = (*needs(view, now), *memory(view, now), *decision.facts)
@@ -113,7 +125,7 @@ ROOM = Room(
     watches=WATCHES,
     indexes=INDEXES,
     wakes=wakes,
-    sees=sees,
+    sees=look,
     decide=decide,
     may=frozenset(
         {
@@ -139,5 +151,5 @@ ROOM = Room(
             WriteFinalizers,
         }
     ),
-    explains=explain,
+    explains=lambda view, now: () if isinstance(view, RelicView) else explain(view, now),
 )

@@ -21,6 +21,7 @@ from noderemedy.model.actions import Guard
 from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.facts import FactValue
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method, Step, plan_ref
+from noderemedy.model.host import Host
 from noderemedy.model.ids import FACTS, HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Kind, Ref
 from noderemedy.model.kdump import KDUMP, KdumpSeen, kdump_ref
 from noderemedy.model.machine import Machine
@@ -37,6 +38,8 @@ from noderemedy.model.workload import storage_at
 NAME = "node-fence"
 BY_RUN = "fences by run"
 BY_CLUSTER = "fences by cluster"
+BY_UID = "fences by uid"
+HELD_FOR = "hosts by fence"
 WATCHES = (NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN, ANSWER, LEASE, LEAVE)
 
 
@@ -130,12 +133,22 @@ def _cluster(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
     return (fence.spec.cluster,) if fence.spec.cluster else ()
 
 
+def _uid(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
+    return (fence.uid,)
+
+
+def _held_for(ref: Ref, host: Host) -> tuple[str, ...]:
+    return tuple(uid for uid, _ in host.fenced_for)
+
+
 INDEXES: tuple[Index, ...] = (
     *machines.INDEXES,
     *claim.INDEXES,
     *hosts.INDEXES,
     Index(BY_RUN, NODE_FENCE, _runs),
     Index(BY_CLUSTER, NODE_FENCE, _cluster),
+    Index(BY_UID, NODE_FENCE, _uid),
+    Index(HELD_FOR, HOST, _held_for),
 )
 
 
@@ -199,7 +212,7 @@ def is_in_sight(fence: NodeFence, reader: Reader) -> bool:
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     """The NodeFences that an event of this object concerns."""
     if ref.kind == NODE_FENCE:
-        return (ref,)
+        return (ref, *(reader.find(HELD_FOR, obj.uid) if obj is not None else ()))
     if ref.kind == RUN:
         return reader.find(BY_RUN, ref.name)
     if ref.kind in (NODE, FENCE_PLAN, KDUMP):
@@ -213,7 +226,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return of_target(obj.target, reader) if obj is not None else ()
     if ref.kind == HOST:
         found = reader.find(hosts.BY_HOST, f"{ref.namespace}/{ref.name}")
-        return [one for machine in found for one in of_target(machine, reader)]
+        is_held = isinstance(obj, Host) and bool(obj.fenced_for)
+        return [*([ref] if is_held else []), *(one for machine in found for one in of_target(machine, reader))]
     if ref.kind == METAL3_MACHINE:
         return ()  # the link of a host changes with the host, too
     if ref.kind == LEAVE:
