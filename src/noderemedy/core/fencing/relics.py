@@ -1,4 +1,4 @@
-"""A host that is held off for a NodeFence that is gone: somebody tore its finalizer off. The hold goes, and that is all.
+"""A host that is held off for a NodeFence that is gone: somebody tore its finalizer off. The hold goes, nothing more.
 
 Keyed by the host. That the NodeFence is gone is read live first: our view of it may be old.
 """
