@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
+
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.bench import A, B, C, key
 
 from noderemedy.engine.queue import Queue, Timers
+from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.outcome import Key
 from noderemedy.model.time import Mono
 
@@ -23,6 +26,16 @@ def test_a_key_queued_twice_is_looked_at_once() -> None:
     assert 3 == len(queue)
     assert [KEYS[1], KEYS[0], KEYS[2]] == [queue.pop() for _ in range(3)]
     assert not queue
+
+
+def test_an_empty_queue_takes_no_place() -> None:
+    """A first look queues every key there is; the room that took is not kept for ever."""
+    queue = Queue()
+    keys = [Key("room", Ref("", NODE, "", str(number))) for number in range(1_000)]
+    for one in keys:
+        queue.add(one)
+    assert keys == [queue.pop() for _ in keys]
+    assert sys.getsizeof(set()) == sys.getsizeof(queue._waiting)
 
 
 def test_the_earliest_wake_wins() -> None:

@@ -47,7 +47,9 @@ from noderemedy.model.outcome import Done, Failed
 from noderemedy.model.room import Unreadable
 from noderemedy.model.time import Mono, Span
 from noderemedy.sim import decoding
-from noderemedy.wire import answers, backups, http, names, objects, requests
+from noderemedy.wire import answers, backups, http, names, nodes, objects, requests
+
+SAME = objects.says_the_same
 
 POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.step, queue.Timers.due
 STATE, QUEUE = loop.Engine._state, queue.Queue.__init__
@@ -432,10 +434,16 @@ CACHE = (
 )
 
 
+def _pop(self: Any) -> Any:
+    key = next(line.popleft() for line in self._lines if line)
+    self._waiting.remove(key)
+    return key
+
+
 def _grow(self: Any, ref: Any, new: Any) -> None:
     for index in self._indexes.get(ref.kind, ()):
         for value in index.of(ref, new) if new is not None else ():
-            self._found.setdefault((index.name, value), {})[ref] = None
+            cache._note(self._found[index.name], value, ref)
 
 
 ENGINE = (
@@ -597,6 +605,21 @@ ENGINE = (
         "a node that says something else is taken for a heartbeat",
         set_to(objects, "says_the_same", lambda shape, known: True),
         (test_objects.test_a_node_that_says_something_else_is_made_anew,),
+    ),
+    Sabotage(
+        "a node with a taint is made anew at every heartbeat",
+        set_to(objects, "says_the_same", lambda shape, known: not shape.spec.taints and SAME(shape, known)),
+        (test_objects.test_a_heartbeat_is_the_very_object_that_is_known,),
+    ),
+    Sabotage(
+        "every node keeps its own copy of what all of them are labelled with",
+        set_to(nodes, "known_pair", lambda key, value: (key, value)),
+        (test_objects.test_what_many_nodes_say_is_kept_once,),
+    ),
+    Sabotage(
+        "a queue never gives back the place that it once took",
+        set_to(queue.Queue, "pop", lambda self: _pop(self)),
+        (test_queue.test_an_empty_queue_takes_no_place,),
     ),
     Sabotage(
         "every live read of a decision is made, whoever has made it meanwhile",

@@ -563,9 +563,11 @@ def a_line(tree: dict[str, Any]) -> bytes:
 
 
 def test_a_heartbeat_is_the_very_object_that_is_known() -> None:
-    """A Node that says the same again is not made again, at its new version."""
-    known = convert(NODE, a_node_tree(version="1", annotations={"a": "1", "b": "2"}))
-    tree = a_node_tree(version="2", heartbeat="2030-03-17T17:46:40Z", annotations={"a": "1", "b": "2"})
+    """A Node that says the same again is not made again, at its new version; also one with taints."""
+    taints = [{"key": "b", "effect": "NoSchedule"}, {"key": "a", "effect": "NoExecute", "value": "1"}]
+    rest: dict[str, Any] = {"annotations": {"a": "1", "b": "2"}, "spec": {"taints": taints}}
+    known = convert(NODE, a_node_tree(version="1", **rest))
+    tree = a_node_tree(version="2", heartbeat="2030-03-17T17:46:40Z", **rest)
     found = decode_event(NODE, a_line(tree), known=lambda at: known.obj if at == known.ref else None)
     assert found is not None
     assert (convert(NODE, tree), True) == (found[1], found[1].obj is known.obj)
@@ -582,6 +584,7 @@ def test_a_heartbeat_is_the_very_object_that_is_known() -> None:
         {"spec": {"taints": [{"key": "k", "effect": "NoSchedule"}]}},
         {"status": {"nodeInfo": {"bootID": "boot-2"}}},
         {"status": {"nodeInfo": {"kubeletVersion": "v1.30.0", "bootID": "boot-1"}}},
+        {"status": {"nodeInfo": {"systemUUID": "other", "bootID": "boot-1"}}},
         {"status": {"conditions": []}},
         {"status": {"addresses": [{"type": "InternalIP", "address": "192.0.2.7"}]}},
         {"annotations": {"node-remedy.dev/out-of-service-by": "room request uid boot"}},
@@ -604,9 +607,31 @@ def test_a_node_that_says_something_else_is_made_anew(changes: dict[str, Any]) -
     assert (convert(NODE, tree), False) == (found[1], found[1].obj == known.obj)
 
 
+def test_a_taint_that_goes_is_seen() -> None:
+    """A Node without the taint that is known of it is no heartbeat."""
+    known = convert(NODE, a_node_tree(version="1", spec={"taints": [{"key": "k", "effect": "NoSchedule"}]}))
+    found = decode_event(NODE, a_line(a_node_tree(version="2")), known=lambda at: known.obj)
+    assert found is not None
+    assert () == found[1].obj.taints
+
+
+def test_what_many_nodes_say_is_kept_once() -> None:
+    """Labels, annotations and taints that are the same on many nodes are the very same objects: memory is per node."""
+    taint = {"key": "node-role.example/edge", "effect": "NoSchedule"}
+    lines = [
+        a_line(a_node_tree(labels={"a": "same"}, annotations={"b": "same"}, spec={"taints": [taint]})) for _ in range(2)
+    ]
+    one, other = [found[1].obj for line in lines if (found := decode_event(NODE, line))]
+    assert [True] * 3 == [
+        one.labels[0] is other.labels[0],
+        one.annotations[0] is other.annotations[0],
+        one.taints[0] is other.taints[0],
+    ]
+
+
 def test_every_field_of_a_node_is_compared() -> None:
     """A new field has to be thought of in `says_the_same`, or its changes would pass for heartbeats."""
     from_annotations = {"annotations", "repair_now", "paused", "remedy", "out_of_service"}
-    from_status = {"boot_id", "kubelet", "conditions", "addresses"}
+    from_status = {"boot_id", "kubelet", "system_uuid", "conditions", "addresses"}
     from_the_rest = {"uid", "deleting", "labels", "provider_id", "unschedulable", "taints"}
     assert from_annotations | from_status | from_the_rest == set(Node.__struct_fields__)

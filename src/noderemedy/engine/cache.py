@@ -15,6 +15,10 @@ from noderemedy.model.time import Mono
 
 UNSEEN = Unseen()
 ABSENT = Absent()
+# Of an index: value -> the only object that has it, or all of them. Most values are had by one object only, and a
+# dictionary for each would be a third of the memory of a node.
+_Found = dict[str, Ref | dict[Ref, None]]
+NOTHING_FOUND: _Found = {}
 ABSENT_MAX = 1_000  # live-read absences that are kept: they matter for seconds only
 
 
@@ -27,7 +31,7 @@ class Cache:
         self._complete: set[tuple[str, Kind]] = set()
         self._listing: dict[tuple[str, Kind], set[Ref]] = {}
         self._indexes: dict[Kind, list[Index]] = {}
-        self._found: dict[tuple[str, str], dict[Ref, None]] = {}
+        self._found: dict[str, _Found] = {index.name: {} for index in indexes}
         for index in indexes:
             self._indexes.setdefault(index.kind, []).append(index)
 
@@ -46,14 +50,15 @@ class Cache:
         return ABSENT if (cluster, ref.kind) in self._complete else UNSEEN
 
     def find(self, index: str, value: str) -> tuple[Ref, ...]:
-        found = self._found.get((index, value))
-        if not found:
+        found = self._found.get(index, NOTHING_FOUND).get(value)
+        if found is None:
             return ()  # what most questions are answered with
-        return tuple(sorted(found)) if len(found) > 1 else tuple(found)
+        return (found,) if isinstance(found, Ref) else tuple(sorted(found))
 
     def tally(self, index: str, value: str) -> int:
         """How many objects `find` would give, without looking at them."""
-        return len(self._found.get((index, value), ()))
+        found = self._found.get(index, NOTHING_FOUND).get(value)
+        return 1 if isinstance(found, Ref) else len(found or ())
 
     def is_complete(self, kind: Kind, cluster: str = "") -> bool:
         return (cluster, kind) in self._complete
@@ -191,13 +196,29 @@ class Cache:
             after = index.of(ref, new) if new is not None else ()
             if before == after:
                 continue
+            found = self._found[index.name]
             for value in before:
-                refs = self._found.get((index.name, value), {})
-                refs.pop(ref, None)
-                if not refs:
-                    self._found.pop((index.name, value), None)
+                _forget(found, value, ref)
             for value in after:
-                self._found.setdefault((index.name, value), {})[ref] = None
+                _note(found, value, ref)
+
+
+def _note(found: _Found, value: str, ref: Ref) -> None:
+    others = found.get(value)
+    if others is None or others == ref:
+        found[value] = ref
+    elif isinstance(others, Ref):
+        found[value] = {others: None, ref: None}
+    else:
+        others[ref] = None
+
+
+def _forget(found: _Found, value: str, ref: Ref) -> None:
+    others = found.get(value)
+    if isinstance(others, dict):
+        others.pop(ref, None)
+    if not others or others == ref:
+        found.pop(value, None)
 
 
 def precedes(one: str, other: str) -> bool:

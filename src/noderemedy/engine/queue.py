@@ -34,6 +34,8 @@ class Queue:
             if line:
                 key = line.popleft()
                 self._waiting.remove(key)
+                if not self._waiting:
+                    self._waiting = set()  # a set never shrinks, and a first look fills it with all keys there are
                 return key
         raise IndexError("nothing is queued")
 

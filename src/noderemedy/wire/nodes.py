@@ -17,6 +17,8 @@ from noderemedy.wire.remedies import read_record
 from noderemedy.wire.scalars import read_pause, wall
 
 CONDITIONS_KNOWN = 32_768  # each node has four or five, and most of them tell of the same hour
+PAIRS_KNOWN = 2_048  # labels and annotations that were met lately: those of one node only pass through
+TAINTS_KNOWN = 256
 RECORDS = frozenset({names.OUT_OF_SERVICE_BY, names.REMEDY, names.REMEDIATION_TIMESTAMP, names.REMEDIATION_PODNAME})
 
 
@@ -30,9 +32,9 @@ def node(shape: shapes.NodeShape) -> Node:
         provider_id=spec.provider_id,
         unschedulable=spec.unschedulable,
         deleting=meta.deletion_timestamp is not None,
-        labels=interned(meta.labels),
+        labels=pairs(meta.labels),
         annotations=pairs(meta.annotations) if RECORDS.isdisjoint(notes) else others(notes),
-        taints=tuple(sorted(Taint(taint.key, taint.effect, taint.value) for taint in spec.taints or ())),
+        taints=taints(spec.taints),
         conditions=tuple(condition(item) for item in status.conditions or ()),
         repair_now=names.REPAIR in notes,
         paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
@@ -55,10 +57,10 @@ def read_mark(text: str) -> OutOfService | Malformed:
 def says_the_same(shape: shapes.NodeShape, known: Node) -> bool:
     """Whether `node(shape)` would surely equal what is known, which is what most heartbeats do.
 
-    API servers sort maps: labels in another order are made anew. So is what carries taints, or records of ours.
+    API servers sort maps: labels in another order are made anew. So is what carries records of ours.
     """
     meta, spec, status = shape.metadata, shape.spec, shape.status
-    if spec is None or status is None or status.node_info is None or spec.taints or known.taints:
+    if spec is None or status is None or status.node_info is None:
         return False
     if known.remedy is not None or known.out_of_service is not None:
         return False
@@ -66,9 +68,11 @@ def says_the_same(shape: shapes.NodeShape, known: Node) -> bool:
         meta.uid == known.uid
         and status.node_info.boot_id == known.boot_id
         and status.node_info.kubelet_version == known.kubelet
+        and status.node_info.system_uuid == known.system_uuid
         and tuple(map(condition, status.conditions or ())) == known.conditions
         and (meta.deletion_timestamp is not None) == known.deleting
         and (spec.provider_id, spec.unschedulable) == (known.provider_id, known.unschedulable)
+        and taints(spec.taints) == known.taints
         and tuple((meta.labels or {}).items()) == known.labels
         and tuple((meta.annotations or {}).items()) == known.annotations  # what is read from them follows
         and tuple(one.address for one in status.addresses or ()) == known.addresses
@@ -86,17 +90,26 @@ def known_condition(kind: str, status: str, since: datetime | None, reason: str)
     return Condition(sys.intern(kind), sys.intern(status), moment, sys.intern(reason))
 
 
+def taints(shown: list[shapes.TaintShape] | None) -> tuple[Taint, ...]:
+    """Control planes always carry some, and new nodes do."""
+    return tuple(sorted(known_taint(one.key, one.effect, one.value) for one in shown)) if shown else ()
+
+
+@lru_cache(maxsize=TAINTS_KNOWN)
+def known_taint(key: str, effect: str, value: str) -> Taint:
+    return Taint(sys.intern(key), sys.intern(effect), sys.intern(value))
+
+
 def others(notes: dict[str, str]) -> tuple[tuple[str, str], ...]:
     """The annotations that are not our records."""
     return pairs({key: value for key, value in notes.items() if key not in RECORDS})
 
 
 def pairs(mapping: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted(mapping.items())) if mapping else ()
+    """Labels and annotations, sorted. Most are the same on thousands of nodes: each pair is kept once."""
+    return tuple(sorted(map(known_pair, mapping, mapping.values()))) if mapping else ()
 
 
-def interned(labels: dict[str, str] | None) -> tuple[tuple[str, str], ...]:
-    """Most labels are the same on thousands of nodes: each word is kept once."""
-    if not labels:
-        return ()
-    return tuple(sorted(zip(map(sys.intern, labels), map(sys.intern, labels.values()), strict=True)))
+@lru_cache(maxsize=PAIRS_KNOWN)
+def known_pair(key: str, value: str) -> tuple[str, str]:
+    return sys.intern(key), sys.intern(value)

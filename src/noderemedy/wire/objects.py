@@ -55,7 +55,7 @@ from noderemedy.wire import (
 from noderemedy.wire.backups import backup
 from noderemedy.wire.machineconditions import read_conditions
 from noderemedy.wire.nodes import condition as condition
-from noderemedy.wire.nodes import interned, node, says_the_same
+from noderemedy.wire.nodes import node, pairs, says_the_same
 from noderemedy.wire.replacements import own_parts, read_replacement, template_text
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
 from noderemedy.wire.undecodable import Undecodable as Undecodable
@@ -85,7 +85,7 @@ def machine(shape: shapes.MachineShape) -> Machine:
         cluster_paused=names.CLUSTER_PAUSED in notes,
         paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
         deleting=meta.deletion_timestamp is not None,
-        labels=interned(meta.labels),
+        labels=pairs(meta.labels),
         created=wall(meta.creation_timestamp) if meta.creation_timestamp else None,
         cluster_name=spec.cluster_name or "",
         phase=sys.intern(status.phase or ""),
