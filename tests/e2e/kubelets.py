@@ -33,7 +33,7 @@ class Kubelets:
         self._world = world
         self._boot_s = boot_s
         self.disks: Disks | None = None  # where there is storage: a pod waits for its volumes
-        self._in_use: dict[str, set[str]] = {}
+        self._in_use: dict[str, dict[str, list[str]]] = {}  # computer → pod uid → volumes
         self._ready_since: dict[str, str] = {}  # a heartbeat is no transition
         self._containers = containers  # who really runs the pods of Jobs; None: they are only said to run
         self._lives: dict[str, asyncio.Task[None]] = {}
@@ -102,7 +102,8 @@ class Kubelets:
 
     def _status(self, computer: Computer) -> Json:
         """With the volumes that are mounted: they are not detached while the node says so."""
-        mounted = [in_use(volume) for volume in sorted(self._in_use.get(computer.name, ()))]
+        pods = self._in_use.get(computer.name, {})
+        mounted = sorted({in_use(volume) for volumes in pods.values() for volume in volumes})
         return {**node_status(computer, self._ready_since[computer.name]), "volumesInUse": mounted}
 
     async def _renew_lease(self, computer: Computer) -> None:
@@ -150,9 +151,10 @@ class Kubelets:
                 volumes = await self.disks.until_attached(pod, computer.name)
                 if not computer.alive or computer.name not in self._lives:
                     return
-                self._in_use.setdefault(computer.name, set()).update(volumes)
+                self._in_use.setdefault(computer.name, {})[meta["uid"]] = volumes
             if meta.get("deletionTimestamp"):
                 self._world.stop_container(computer.name, meta["uid"])
+                self._in_use.get(computer.name, {}).pop(meta["uid"], None)
                 options = {"gracePeriodSeconds": 0, "preconditions": {"uid": meta["uid"]}}
                 await self._api.send("DELETE", path, options)
             else:

@@ -34,7 +34,13 @@ class Workshop:
     def play(self, name: str, node: str, **environ: str) -> subprocess.CompletedProcess[str]:
         """Run a playbook as the image does."""
         boot = self.fleet.node(node)["status"]["nodeInfo"]["bootID"]
-        told = {"NODE_NAME": node, "NODE_BOOT_ID": boot, "NODE_ADDRESSES": "127.0.0.1", **environ}
+        told = {
+            "RETURN_SECONDS": "60",
+            "NODE_NAME": node,
+            "NODE_BOOT_ID": boot,
+            "NODE_ADDRESSES": "127.0.0.1",
+            **environ,
+        }
         folder = self.folder / f"run-{time.monotonic_ns()}"
         shutil.copytree(RUNNER, folder)
         command = [str(PROGRAM), "run", str(folder), "-p", name]
