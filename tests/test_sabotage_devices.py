@@ -16,8 +16,8 @@ from tests.runner import test_program
 from tests.sabotage.devices import SABOTAGES
 from tests.sabotage.running import Sabotage, fails
 
-from noderemedy.core.fencing import staleness
-from noderemedy.drivers.fence import agents, describe, process, verify
+from noderemedy.core.fencing import results, staleness
+from noderemedy.drivers.fence import agents, describe, process
 from noderemedy.manager import jobruns
 from noderemedy.manager.runs import Runs
 
@@ -52,7 +52,7 @@ WITH_PROCESSES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, An
         process, "_signal", always(None), test_process.test_a_child_left_behind_does_not_keep_us, {},
     ),
     "look once": (
-        verify.results, "LOOKS", 1, test_verify.test_off_is_verified_twice, {},
+        results, "LOOKS", 1, test_verify.test_off_is_verified_twice, {},
     ),
     "take any name for an agent": (
         agents, "NAME", re.compile("[^/]+"), test_verify.test_only_names_of_agents_are_run, {"name": "other"},

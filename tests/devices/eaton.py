@@ -47,9 +47,9 @@ class Eaton(Device):
         told = {"port": self.port, "folder": self.folder, "outlets": OUTLETS, "password": PASSWORD}
         (self.folder / "outlets").write_text(SCRIPT.format(**told))
         (self.folder / "snmpd.conf").write_text(CONFIGURATION.format(**told))
-        command = ["/usr/sbin/snmpd", "-f", "-Lo", "-C", "-c", self.folder / "snmpd.conf", "-p", self.folder / "pid"]
+        command: list[str | Path] = ["/usr/sbin/snmpd", "-f", "-Lo", "-C", "-c", self.folder / "snmpd.conf"]
         environment = {"SNMP_PERSISTENT_DIR": str(self.folder), "MIBS": ""}
-        self._program = Program([*command, "-I", "-smux"], self.folder / "log", environment)
+        self._program = Program([*command, "-p", self.folder / "pid", "-I", "-smux"], self.folder / "log", environment)
         wait_for(lambda: "NET-SNMP version" in self._program.last_words() if self._program else False)
 
     def stop(self) -> None:

@@ -80,7 +80,7 @@ class Bmc(Device):
         self.resume()
 
     def resume(self) -> None:
-        command = ["ipmi_sim", "-c", self.folder / "lan.conf", "-f", self.folder / "cmds.emu", "-s"]
+        command: list[str | Path] = ["ipmi_sim", "-c", self.folder / "lan.conf", "-f", self.folder / "cmds.emu", "-s"]
         self._program = Program([*command, self.folder / "persist", "-n"], self.folder / "log")
 
     def stop(self) -> None:

@@ -59,7 +59,7 @@ class Redfish(Device):
         (self.folder / "authority").write_bytes(self._authority.certificate)
         config = self.folder / "emulator.conf"
         config.write_text(CONFIGURATION.format(port=self.port, folder=self.folder, uuid=UUID))
-        files = ["--ssl-certificate", self.folder / "certificate", "--ssl-key", self.folder / "key"]
+        files: list[str | Path] = ["--ssl-certificate", self.folder / "certificate", "--ssl-key", self.folder / "key"]
         self._program = Program([EMULATOR, "--fake", "--config", config, *files], self.folder / "log")
         wait_for(lambda: answers(self.port))
 

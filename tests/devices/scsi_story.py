@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from noderemedy.drivers.fence import agents
@@ -83,7 +84,7 @@ def write(device: str) -> str:
 
 def main() -> None:
     devices = build()
-    story = [
+    story: list[tuple[str, Callable[[], object]]] = [
         ("devices", lambda: len(devices)),
         ("a joins", lambda: run("a", devices["a"], "a", Deed.ON)),
         ("b joins", lambda: run("b", devices["b"], "b", Deed.ON)),

@@ -33,7 +33,7 @@ from noderemedy.wire import fenceanswer, nodefences
 from noderemedy.wire.fencejobs import ORDER_VARIABLE, SECRETS_VARIABLE
 
 TOKEN = "token-of-the-runner"
-Change = Callable[["Pod"], None]
+Change = Callable[["Pod"], object]
 
 
 class Pod:

@@ -9,7 +9,9 @@ from tests.wire import test_fenceanswer, test_fencejobs, test_kdump
 
 from noderemedy.core.fencing import redaction, results, staleness
 from noderemedy.drivers import kdump
-from noderemedy.model.run import Power, RunState
+from noderemedy.model.ids import NODE
+from noderemedy.model.run import Power, Result, RunState
+from noderemedy.model.time import Span
 from noderemedy.wire import fenceanswer, fencejobs
 
 SABOTAGES: tuple[Sabotage, ...] = (
@@ -55,18 +57,18 @@ SABOTAGES: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "escape sequences are shown",
-        set_to(results, "_CONTROL", test_results.results._PREFIX),
+        set_to(results, "_CONTROL", results._PREFIX),
         (test_results.test_the_line_that_tells_most,),
     ),
     Sabotage("no parameter is named", set_to(results, "HINTS", ()), (test_results.test_a_missing_plug_is_named,)),
     Sabotage(
         "every order needs its fence, or none",
-        set_to(staleness, "NODE_FENCE", test_staleness.NODE_AT.kind),
+        set_to(staleness, "NODE_FENCE", NODE),
         (test_staleness.test_only_a_question_needs_no_fence,),
     ),
     Sabotage(
         "an unreadable message is a success",
-        set_to(fenceanswer, "UNTOLD", fenceanswer.Result(RunState.DONE)),
+        set_to(fenceanswer, "UNTOLD", Result(RunState.DONE)),
         (test_fenceanswer.test_whatever_else_a_job_says_is_a_failure,),
     ),
     Sabotage(
@@ -86,7 +88,7 @@ SABOTAGES: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "no margin for the deadline",
-        set_to(fencejobs, "MARGIN", fencejobs.Span(0)),
+        set_to(fencejobs, "MARGIN", Span(0)),
         (test_fencejobs.test_a_job_has_one_try_and_a_deadline,),
     ),
 )
