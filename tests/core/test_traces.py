@@ -6,15 +6,26 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import MACHINE_AT, NOW, a_backup, a_hold, a_host, a_machine, a_node, a_view, ago
-from tests.core.external.test_lifecycle import DOCTOR_AT, a_request_view
+from tests.builders import (
+    DOCTOR_AT,
+    MACHINE_AT,
+    NOW,
+    REMEDIATION_AT,
+    a_backup,
+    a_hold,
+    a_host,
+    a_machine,
+    a_node,
+    a_view,
+    ago,
+)
+from tests.core.external.test_lifecycle import a_request_view
 from tests.core.healthcheck import remediations as checked
 from tests.core.healthcheck.targets import a_check
 from tests.core.incident.scene import Scene
 from tests.core.metal3.remediations import (
     BACK,
     EVIDENCE,
-    REMEDIATION_AT,
     a_held_host,
     a_reader,
     a_remediation,

@@ -171,7 +171,7 @@ LATE: dict[str, tuple[Change, str]] = {
     "another boot": (lambda pod: pod.write_status(boot_id="boot-2"), "another boot"),
     "the node booted again": (booted_before, "has booted again"),
     "no secret": (lambda pod: (pod.folder / "secrets/bmc-worker-0/password").unlink(), "has no key password"),
-    "not authorised": (lambda pod: (pod.folder / "account/token").write_text("wrong") and None, "answered 401"),
+    "not authorised": (lambda pod: (pod.folder / "account/token").write_text("wrong"), "answered 401"),
     "no account": (lambda pod: (pod.folder / "account/token").unlink(), "service account of this pod"),
 }
 

@@ -29,11 +29,13 @@ from noderemedy.core.fencing import (
     hostpower,
     hosts,
     leaving,
+    moves,
     patience,
     power,
     recovery,
     relics,
     request,
+    requestview,
     runs,
     storage,
     wellness,
@@ -41,6 +43,7 @@ from noderemedy.core.fencing import (
 from noderemedy.core.fencing.automaton import Event, Move
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model import actions
+from noderemedy.model.decision import Decision
 from noderemedy.model.nodefence import NodeFence, State
 from noderemedy.model.time import Span
 from noderemedy.model.workload import StorageOfNode
@@ -182,7 +185,7 @@ FLOW: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "the wrong plug is tried again",
-        set_to(power, "contradicted", lambda view, now: power.move(view, Event.STEP_FAILED, now)),
+        set_to(power, "contradicted", lambda view, now: moves.move(view, Event.STEP_FAILED, now)),
         (test_story.test_a_node_that_reports_while_its_plug_is_off_hangs_on_another_plug,),
     ),
     Sabotage(
@@ -244,7 +247,7 @@ STORAGE: tuple[Sabotage, ...] = (
 REQUESTS: tuple[Sabotage, ...] = (
     Sabotage(
         "the next request takes over the old fence",
-        set_to(request.RequestView, "is_ours", True),
+        set_to(requestview.RequestView, "is_ours", True),
         (
             test_request.test_a_new_episode_replaces_a_fence_that_is_over,
             test_request.test_somebody_elses_fence_is_awaited,
@@ -257,7 +260,7 @@ REQUESTS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a request goes before its fence",
-        set_to(request, "leave", lambda view: request.Decision()),
+        set_to(request, "leave", lambda view: Decision()),
         (test_request.test_a_request_that_is_withdrawn_before_anything_was_sent_is_called_off,),
     ),
 )

@@ -177,11 +177,11 @@ def nobody_waits_for_the_provider(patch: pytest.MonkeyPatch) -> None:
 
 
 def no_successor_is_made(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(aftermath, "make_successor", lambda view, now: aftermath.let_go(view, Replaced("")))
+    patch.setattr(aftermath, "make_successor", lambda view, now: aftermath.let_go(view, Replaced(""), now))
 
 
 def the_old_machine_is_kept(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(aftermath, "let_go", lambda view, reason: Decision(because=(reason,)))
+    patch.setattr(aftermath, "let_go", lambda view, reason, now: Decision(because=(reason,)))
 
 
 SABOTAGES: dict[str, Callable[[pytest.MonkeyPatch], None]] = {

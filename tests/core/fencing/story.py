@@ -26,6 +26,7 @@ from noderemedy.model.kdump import KdumpSeen, kdump_ref
 from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.outcome import Done, Outcome, Seen
 from noderemedy.model.proof import StorageFenced
+from noderemedy.model.room import Present
 from noderemedy.model.run import Deed, Order, Power, Run, RunState, run_ref
 from noderemedy.model.time import Mono, Now
 from noderemedy.model.workload import POD
@@ -224,6 +225,9 @@ class Story:
                 self._operate()
             self._step()
 
+    def is_final(self) -> bool:
+        return self.state == "final"
+
     def run_until(self, is_so: Callable[[], bool], seconds: int = 3_600) -> None:
         for _ in range(seconds):
             if is_so():
@@ -279,6 +283,7 @@ class Story:
             self._power_follows()
             entry = self.engine.cache.read(run_ref(order.id))
             if token == self.token:
+                assert isinstance(entry, Present)
                 run = replace(entry.obj, state=state, power=power, said=said)
                 self.engine.seen(Seen(run_ref(order.id), "", "", run), self.now)
 

@@ -99,7 +99,7 @@ def test_a_manager_may_die_while_the_host_is_held() -> None:
         story = sick()
         story.run(second)
         story.dies()
-        story.run_until(lambda story=story: story.state == "final", 1_200)
+        story.run_until(story.is_final, 1_200)
 
         assert ([], []) == (story.freed_early, held(story))
 

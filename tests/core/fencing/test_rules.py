@@ -13,8 +13,8 @@ from tests.core.fencing.fences import CORDON, FENCE_AT, IPMI, UNCORDON, a_fence,
 
 from noderemedy.core.claim import INDEXES as CLAIMS
 from noderemedy.core.claim import holder_name, lease_of
-from noderemedy.core.fencing.fence import ROOM, decide, sees
-from noderemedy.core.fencing.view import INDEXES, NAME, FenceView
+from noderemedy.core.fencing.fence import ROOM, decide
+from noderemedy.core.fencing.view import INDEXES, NAME, FenceView, sees
 from noderemedy.core.safety import is_heard
 from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import IRREVERSIBLE, DeleteNode, DeletePod, StartRun, TaintOutOfService

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.builders import NODE_AT, ref
+from tests.builders import NODE_AT
 from tests.core.fencing.fences import CORDON, FENCE_AT, IPMI, UNCORDON, a_plan, an_agent
 from tests.core.fencing.story import SWITCH, Story, refuses
 
 from noderemedy.core.fencing.storage import is_covered
 from noderemedy.model.fenceplan import FencePlan, Scope
-from noderemedy.model.ids import NODE_FENCE
+from noderemedy.model.ids import NODE_FENCE, ref
 from noderemedy.model.run import Deed
 from noderemedy.model.workload import ATTACHMENT, POD, Pod, StorageOfNode, Volume
 
@@ -142,7 +142,7 @@ def test_a_manager_may_die_behind_the_fence() -> None:
         story = cut_off(powerManagementDelay="1m")
         story.run(second)
         story.dies()
-        story.run_until(lambda story=story: story.state == "final", 1_200)
+        story.run_until(story.is_final, 1_200)
 
         assert ([], True) == (story.freed_early, story.plugs[SWITCH])
 

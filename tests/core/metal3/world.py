@@ -26,6 +26,7 @@ from noderemedy.model.actions import (
     DropBackup,
     Guard,
     ListPods,
+    ListStorage,
     ListVolumes,
     OpenIncident,
     RemoveRebootAnnotation,
@@ -89,7 +90,7 @@ class World:
     # --- what they ask for ---------------------------------------------------------------------------------------
 
     def apply(self, action: Action) -> None:
-        if isinstance(action, Confirm | ListPods | ListVolumes):
+        if isinstance(action, Confirm | ListPods | ListVolumes | ListStorage):
             self._confirmed[action.ref] = self.now.mono
             return
         assert not isinstance(action, CreateRequest | CreateMachine | OpenIncident), "not done in this world"

@@ -2,6 +2,7 @@
 
 Looks at what managers send: a Node that is deleted or tainted out-of-service counts with all pods that are bound to it,
 a pod that is deleted without grace counts as one. A request that is sent again is the same one.
+For calm stories with one manager: whoever takes over may spend one minute's worth once more (`core/budget/pods.py`).
 """
 
 from __future__ import annotations
