@@ -150,7 +150,7 @@ FLOW: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a hold without a fence stays",
-        set_to(relics, "decide", lambda view, now: relics.NOTHING),
+        set_to(relics, "decide", lambda view, now: Decision()),
         (
             test_hostpower.test_a_hold_whose_fence_was_torn_off_goes,
             test_hostpower.test_a_new_fence_of_that_name_does_not_keep_the_old_hold,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
@@ -507,10 +508,10 @@ def test_a_node_that_dumps_its_memory_is_given_time() -> None:
         story = sick(a_plan(kdump_within=Span.seconds(within)))
         first = story.now.mono
         for second in range(0, lasts, 10):
-            story.after(second, lambda story=story, first=first: story.dumps(first))
+            story.after(second, partial(story.dumps, first))
         story.run(min(lasts, within) - 20)
         assert ([], 1, "KdumpUnderWay") == (story.orders, len(story.api.list(POD)), story.told[-1])
-        story.run_until(lambda story=story: story.state == "final", 600)
+        story.run_until(story.is_final, 600)
 
         assert ([OFF, STATUS, ON], []) == (story.orders, story.freed_early)
 
