@@ -175,3 +175,20 @@ def test_a_cluster_without_incidents(tmp_path: Path) -> None:
                 await in_cluster(it.kubeconfig, "")
 
     asyncio.run(story())
+
+
+def test_by_workload(tmp_path: Path) -> None:
+    """What ran on the nodes of most incidents comes first: how many, on how many nodes, and when last."""
+    database = a_tree(120, "worker-2")
+    database["status"]["pods"] = [{"namespace": "shop", "name": "db-0", "uid": "u", "owner": "StatefulSet/db"}]
+    result = told(tmp_path, "--by", "workload", trees=[*TREES, database])
+    lines = [line.split() for line in result.output.splitlines()]
+    listed = json.loads(told(tmp_path, "--by", "workload", "--json", trees=[*TREES, database]).stdout)
+
+    assert [
+        ["WORKLOAD", "INCIDENTS", "NODES", "LAST"],
+        ["shop/StatefulSet/web", "3", "2", "2030-01-31T13:30:00Z"],
+        ["shop/StatefulSet/db", "1", "1", "2030-01-31T14:00:00Z"],
+    ] == lines[:3]
+    assert [3, 1] == [one["incidents"] for one in listed]
+    assert ["worker-0", "worker-1"] == listed[0]["nodes"]

@@ -37,6 +37,7 @@ def past(ctx: click.Context, param: click.Parameter, value: str | None) -> Wall 
 @click.argument("name", metavar="[NODE|MACHINE|INCIDENT]", default="")
 @options.filename
 @click.option("--since", callback=past, metavar="AGE|TIME", help="Leave out what was over before: 24h, 7d, or a time.")
+@click.option("--by", type=click.Choice(["workload"]), help="Group by what ran on the nodes: does one pod cause it?")
 @options.output
 @options.as_json
 @options.kubeconfig
@@ -45,6 +46,7 @@ def history(
     name: str,
     names: tuple[str, ...],
     since: Wall | None,
+    by: str | None,
     output: str,
     is_json: bool,
     kubeconfig: Path | None,
@@ -55,6 +57,9 @@ def history(
     kept, remarks = files(names) if names else live(kubeconfig, context)
     options.remark(remarks)
     found = keeping.chosen(kept, name, since)
+    if by == "workload":
+        show_workloads(keeping.by_workload(found), is_json=is_json or output == "json")
+        return
     if is_json or output == "json":
         click.echo(json.dumps([one.plain() for one in found], indent=2, ensure_ascii=False))
         return
@@ -66,6 +71,15 @@ def history(
         historytext.show_one(found[0])
     else:
         historytext.show(found)
+
+
+def show_workloads(found: list[keeping.Workload], *, is_json: bool) -> None:
+    if is_json:
+        click.echo(json.dumps([one.plain() for one in found], indent=2, ensure_ascii=False))
+        return
+    from noderemedy.cli import historytext
+
+    historytext.show_workloads(found)
 
 
 def nothing(kept: list[keeping.Kept], name: str, since: Wall | None) -> str:

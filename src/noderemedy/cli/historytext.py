@@ -8,10 +8,11 @@ from rich.console import Console
 from rich.text import Text
 
 from noderemedy.cli.plantext import counted, row
-from noderemedy.manager.history import Kept
+from noderemedy.manager.history import Kept, Workload
 from noderemedy.model.incident import Approval, Ending, Step
 from noderemedy.model.time import Wall
 
+WORKLOAD_HEADS = ("WORKLOAD", "INCIDENTS", "NODES", "LAST")
 HEADS = ("INCIDENT", "TARGET", "DETECTED", "TOOK", "STEPS", "OUTCOME")
 STYLES = {Ending.RECOVERED: "green", Ending.SELF_RECOVERED: "green", Ending.FAILED: "red", Ending.ESCALATED: "yellow"}
 
@@ -26,6 +27,17 @@ def show(found: list[Kept]) -> None:
         console.print(Text(words, style="bold" if not number else STYLES.get(ending, "") if ending else "cyan"))
     is_open = sum(one.incident.is_open for one in found)
     console.print(Text(f"{counted(len(found), 'incident')}, {is_open} open.", style="bold"))
+
+
+def show_workloads(found: list[Workload]) -> None:
+    """Who ran on nodes that fell sick, and how often."""
+    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
+    rows = [WORKLOAD_HEADS, *((one.name, str(one.incidents), str(len(one.nodes)), str(one.last)) for one in found)]
+    widths = [max(len(line[column]) for line in rows) for column in range(len(WORKLOAD_HEADS))]
+    for number, line in enumerate(rows):
+        words = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        console.print(Text(words, style="" if number else "bold"))
+    console.print(Text(f"{counted(len(found), 'workload')} on nodes with incidents.", style="bold"))
 
 
 def cells(one: Kept) -> tuple[str, ...]:

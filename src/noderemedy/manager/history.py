@@ -62,6 +62,36 @@ def chosen(kept: list[Kept], name: str, since: Wall | None) -> list[Kept]:
     return sorted(found, key=lambda one: (one.incident.found.detected, one.at.name), reverse=True)
 
 
+class Workload(Struct, frozen=True):
+    """One controller of pods, and the incidents of nodes on which it ran: perhaps it is the cause."""
+
+    name: str  # namespace/kind/name; of a pod without a controller its own name
+    incidents: int
+    nodes: tuple[str, ...]
+    last: Wall
+
+    def plain(self) -> dict[str, Any]:
+        return {"name": self.name, "incidents": self.incidents, "nodes": list(self.nodes), "last": str(self.last)}
+
+
+def by_workload(kept: list[Kept]) -> list[Workload]:
+    """Incidents by what ran on the node at detection, those with the most first. One incident counts once each."""
+    found: dict[str, list[Incident]] = {}
+    for one in kept:
+        for name in sorted({f"{pod.namespace}/{pod.owner or pod.name}" for pod in one.incident.record.pods}):
+            found.setdefault(name, []).append(one.incident)
+    made = [
+        Workload(
+            name,
+            len(incidents),
+            tuple(sorted({one.found.node for one in incidents if one.found.node})),
+            max(one.found.detected for one in incidents),
+        )
+        for name, incidents in found.items()
+    ]
+    return sorted(made, key=lambda one: (-one.incidents, -len(one.nodes), one.name))
+
+
 def called(one: Kept) -> tuple[str, ...]:
     """The names by which people may ask for an Incident."""
     target = one.incident.found.target
