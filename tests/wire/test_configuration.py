@@ -193,7 +193,14 @@ def test_long_and_deep_texts_are_refused() -> None:
 
 @pytest.mark.parametrize(
     ("text", "is_ours"),
-    [(USUAL, True), ("apiVersion: node-remedy/v1alpha\n]", True), ("kind: Configuration\n", False), ("{}", False)],
+    [
+        (USUAL, True),
+        ("apiVersion: node-remedy/v1alpha\n]", True),
+        ('{"apiVersion": "node-remedy/v1alpha"', True),
+        ("apiVersion: example.com/v1\nnote: apiVersion of node-remedy", False),
+        ("kind: Configuration\n", False),
+        ("{}", False),
+    ],
 )
 def test_whose_document_it_is(text: str, is_ours: bool) -> None:
     """The key config.yaml is everybody's; the apiVersion tells, also where the rest is broken."""

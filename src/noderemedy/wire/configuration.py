@@ -33,6 +33,7 @@ KIND = "Configuration"
 LETTERS_MAX = 256 * 1024
 VALUES_MAX = 20_000
 STATUSES = {"true": "True", "false": "False", "unknown": "Unknown"}
+MEANT = re.compile(r"^\s*\{?\s*[\"']?apiVersion[\"']?\s*:\s*[\"']?node-remedy\b", re.MULTILINE)
 CHAIN = re.compile(r"remedy([1-9][0-9]{0,2})", re.ASCII)
 NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
 CLEANS = ("clean-resource", "clean-resourece")  # the second one as the seed prints it
@@ -46,8 +47,8 @@ OF_DEFINITION = ("name", "podTemplate", "nodeFence", "deadline", "retries", "ttl
 
 
 def is_meant(text: str) -> bool:
-    """Whether a text means to be one of ours, however broken it may be: others use the same key."""
-    return any(line.startswith("apiVersion:") and "node-remedy" in line for line in text[:LETTERS_MAX].splitlines())
+    """Whether a text, YAML or JSON, means to be one of ours, however broken it may be: others use the same key."""
+    return MEANT.search(text, 0, LETTERS_MAX) is not None
 
 
 @lru_cache(maxsize=16)
