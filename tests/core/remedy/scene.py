@@ -82,6 +82,7 @@ class Scene:
         self.api = ApiServer(wall=lambda: self.now.wall, chance=random.Random(1))
         self.done: list[str] = []  # what was written, action by action
         self.told: list[str] = []  # to people
+        self.dies_after = 0  # the manager dies with this write; 0: it does not
         for tree in crds.ours():
             if tree["spec"]["names"]["kind"] in ("NodeFence", "Incident"):
                 self.api.create(tree)
@@ -182,6 +183,9 @@ class Scene:
                     if not isinstance(more.action, READS):
                         self.done.append(type(more.action).__name__)
                     answer = self.api.handle(render(more.action, 7, RESOURCES), ADMIN)
+                    if not isinstance(more.action, READS) and len(self.done) == self.dies_after:
+                        self.start()  # the answer is lost with whoever asked
+                        return
                     more = self.engine.ended(more, outcome(more, answer, self.now.mono), self.now)
         raise AssertionError("they never come to rest")
 
