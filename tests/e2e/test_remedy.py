@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
+import yaml
 from tests.e2e.api import Json, eventually
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.fleet import Fleet
@@ -31,7 +32,6 @@ def a_pod(script: str, **more: object) -> Json:
 
 
 def a_document() -> Json:
-    """As JSON, which is YAML."""
     fails = a_pod(f"{TELL}; {FILES}; test -n $password && exit 3", env=["bmc"], configmaps=["playbooks"])
     return {
         "apiVersion": "node-remedy/v1alpha",
@@ -91,7 +91,7 @@ def told(fleet: Fleet) -> str:
 @pytest.mark.timeout(300)
 def test_remedies_run_one_after_the_other_until_the_node_is_back(fleet: Fleet, installed_plane: ControlPlane) -> None:
     """The first one fails, the next one follows, the node returns, the recovery runs, and nothing is left on it."""
-    fleet.api.create(MAPS, an_object("ConfigMap", "patients", {"config.yaml": json.dumps(a_document())})).ok()
+    fleet.api.create(MAPS, an_object("ConfigMap", "patients", {"config.yaml": yaml.safe_dump(a_document())})).ok()
     with Manager(installed_plane) as manager:
         eventually(manager.leads, "the manager leads", 60)
         fleet.crash("patient")
@@ -118,7 +118,7 @@ def test_remedies_run_one_after_the_other_until_the_node_is_back(fleet: Fleet, i
 @pytest.mark.timeout(120)
 def test_a_broken_document_is_told_on_itself(fleet: Fleet, installed_plane: ControlPlane) -> None:
     """An event on the ConfigMap names the line; the last good one is kept beside it."""
-    body = {"data": {"config.yaml": json.dumps({**a_document(), "thresholdConfigs": []}, indent=1)}}
+    body = {"data": {"config.yaml": yaml.safe_dump({**a_document(), "thresholdConfigs": []})}}
     with Manager(installed_plane, "manager-1") as manager:
         eventually(manager.leads, "the manager leads", 60)
         fleet.api.merge(f"{MAPS}/patients", body).ok()
@@ -130,9 +130,10 @@ def test_a_broken_document_is_told_on_itself(fleet: Fleet, installed_plane: Cont
         )
 
     notes = [one["note"] for one in fleet.api.get(events).ok()["items"] if one["reason"] == "DocumentBroken"]
-    assert "the last good version goes on: config.yaml:5: thresholdConfigs:" in notes[0]
+    assert "the last good version goes on: config.yaml:" in notes[0]
+    assert "thresholdConfigs: a list cannot be read; write at least one threshold" in notes[0]
     kept = fleet.api.get(f"{MAPS}/last-good-patients").ok()
-    assert a_document() == json.loads(kept["data"]["config.yaml"])
+    assert a_document() == yaml.safe_load(kept["data"]["config.yaml"])
 
 
 def so_far(fleet: Fleet) -> str:

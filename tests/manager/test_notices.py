@@ -14,8 +14,8 @@ from noderemedy.engine.telling import Notice
 from noderemedy.manager import notices
 from noderemedy.manager.notices import Reporter
 from noderemedy.model.ids import NODE, ref
-from noderemedy.model.reasons import ObjectUnreadable, PowerOffOverdue, TableRow, WaitingForPowerOff
-from noderemedy.model.time import Wall
+from noderemedy.model.reasons import ObjectUnreadable, PowerOffOverdue, RemedyEnded, TableRow, WaitingForPowerOff
+from noderemedy.model.time import Span, Wall
 
 WAITING = Notice("annotation", MACHINE_AT, "u", WaitingForPowerOff("metal/h"), "e1")
 
@@ -62,3 +62,16 @@ def test_a_step_that_another_one_tells_of_is_only_logged(caplog: pytest.LogCaptu
 def test_object_without_a_name_gets_no_event() -> None:
     """Garbage that names no object is logged and counted; there is nothing to hang an Event on."""
     assert [] == published(Notice("quarantine", ref(NODE, ""), "", ObjectUnreadable("garbage"), ""))
+
+
+def test_remedies_are_counted_and_timed() -> None:
+    """By remedy and outcome; what nobody knows the end of is counted, and not timed."""
+    metrics = Metrics()
+    reporter = Reporter(Log("test"), metrics, None)
+    for took in (Span.seconds(20), None):
+        ended = RemedyEnded("n0", "repair", "succeeded", "", took)
+        reporter.notice(Notice("remedy", MACHINE_AT, "uid", ended, ""), RESOURCES, Wall(1))
+
+    text = metrics.text().decode()
+    assert 'node_remedy_remedies_total{outcome="succeeded",remedy="repair"} 2.0' in text
+    assert 'node_remedy_remedy_duration_seconds_count{remedy="repair"} 1.0' in text

@@ -12,6 +12,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 EFFECT_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
+REMEDY_SECONDS = (1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600)
 RUN_SECONDS = (0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300)
 
 
@@ -43,6 +44,14 @@ class Metrics:
             "From ordering a run of a fence agent to its result",
             ["agent", "deed"],
             buckets=RUN_SECONDS,
+            registry=registry,
+        )
+        self.remedies = Counter("node_remedy_remedies", "Remedies that ended", ["remedy", "outcome"], registry=registry)
+        self.remedy_seconds = Histogram(
+            "node_remedy_remedy_duration_seconds",
+            "From ordering a remedy to the end of its Job",
+            ["remedy"],
+            buckets=REMEDY_SECONDS,
             registry=registry,
         )
         self.watch_age = Gauge(

@@ -18,7 +18,7 @@ from noderemedy.manager import plain
 from noderemedy.model.actions import READS
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome
-from noderemedy.model.reasons import ObjectUnreadable
+from noderemedy.model.reasons import ObjectUnreadable, RemedyEnded
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire.http import Resource
 
@@ -40,6 +40,10 @@ class Reporter:
         self._metrics.decisions.labels(notice.room, name).inc()
         if isinstance(reason, ObjectUnreadable):
             self._metrics.quarantined.labels(str(notice.ref.kind)).inc()
+        if isinstance(reason, RemedyEnded):
+            self._metrics.remedies.labels(reason.remedy, reason.outcome).inc()
+            if reason.took is not None:
+                self._metrics.remedy_seconds.labels(reason.remedy).observe(reason.took.ms / 1000)
         facts = {"room": notice.room, "key": str(notice.ref), "reason": name, "note": reason.note()}
         say = self._log.warning if reason.alert else self._log.info
         say("decided", **facts, episode=notice.episode)

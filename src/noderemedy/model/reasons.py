@@ -2457,6 +2457,7 @@ class RemedyEnded(Reason, frozen=True):
     remedy: str
     outcome: str
     why: str
+    took: Span | None = None  # None: nobody knows when it ended
 
     def note(self) -> str:
         return f"remedy {self.remedy} of node {self.node} {self.outcome}" + (f": {self.why}" if self.why else "")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
@@ -15,7 +16,7 @@ from noderemedy.model.actions import IRREVERSIBLE
 from noderemedy.model.ids import JOB, NODE, SYSTEM, ref
 
 BROKEN = text(("nodeConditionPeriod: 60s", "nodeConditionPeriod: soon"))
-DEEDS = {
+DEEDS: dict[str, Callable[[Scene], object]] = {
     "falls silent": lambda it: it.falls_sick(),
     "says no": lambda it: it.falls_sick(status="False"),
     "is back": lambda it: it.recovers(),

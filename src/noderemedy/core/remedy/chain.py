@@ -76,7 +76,7 @@ def ended(view: RemedyView, record: RemedyRecord, found: Ended, now: Now) -> Dec
     remedy = jobs.remedy_of(view, record)
     cleans = found.outcome is Outcome.SUCCEEDED and remedy is not None and remedy.cleans
     phase = Phase.FREEING if cleans else Phase.WAITING
-    told = RemedyEnded(view.at.name, record.remedy, found.outcome.value, found.why)
+    told = RemedyEnded(view.at.name, record.remedy, found.outcome.value, found.why, found.took)
     return write(view, replace(record, phase=phase, at=jobs.seconds(now.wall), outcome=found.outcome), told)
 
 
@@ -147,7 +147,7 @@ def recovering(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
     found = under_way(view, record, now)
     if isinstance(found, Running):
         return found.decision
-    return write(view, None, RemedyEnded(view.at.name, record.remedy, found.outcome.value, found.why))
+    return write(view, None, RemedyEnded(view.at.name, record.remedy, found.outcome.value, found.why, found.took))
 
 
 def call_off(view: RemedyView, record: RemedyRecord) -> Decision:

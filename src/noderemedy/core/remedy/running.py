@@ -35,6 +35,7 @@ class Ended(Struct, frozen=True):
 
     outcome: Outcome
     why: str = ""
+    took: Span | None = None
 
 
 def running_job(view: RemedyView, record: RemedyRecord, now: Now) -> Running | Ended:
@@ -43,7 +44,8 @@ def running_job(view: RemedyView, record: RemedyRecord, now: Now) -> Running | E
     if isinstance(entry, Present):
         job: Job = entry.obj
         if job.state in OUTCOMES:
-            return Ended(OUTCOMES[job.state], job.why)
+            took = job.ended.since(record.at) if job.ended is not None and job.ended >= record.at else None
+            return Ended(OUTCOMES[job.state], job.why, took)
         return Running(wait(view, record, job, now))
     if not isinstance(entry, Absent):
         return Running(Decision(because=(RemedyRuns(record.job),)))
