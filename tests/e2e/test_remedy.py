@@ -64,6 +64,9 @@ def fleet(installed_plane: ControlPlane) -> Iterator[Fleet]:
     with Fleet(installed_plane) as made:
         made.add_computers("patient", labels={"role": "patient"})
         made.add_computers(*(f"well-{number}" for number in range(4)))
+        account = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
+        if made.api.get(f"/api/v1/namespaces/{SYSTEM}/serviceaccounts/default").status == 404:
+            made.api.create(f"/api/v1/namespaces/{SYSTEM}/serviceaccounts", account).ok()
         secret = {"password": base64.b64encode(SECRET.encode()).decode()}
         made.api.create(f"/api/v1/namespaces/{SYSTEM}/secrets", an_object("Secret", "bmc", secret)).ok()
         made.api.create(MAPS, an_object("ConfigMap", "playbooks", {"greeting": "from a playbook\n"})).ok()

@@ -107,6 +107,21 @@ def test_a_pod_is_told_twice() -> None:
     ]
 
 
+def test_pods_are_restricted_unless_their_author_says_otherwise() -> None:
+    """Our namespace admits no others; a word of the author wins."""
+    usual = the_job()["spec"]["template"]["spec"]
+    own = {"name": "c", "image": "i", "securityContext": {"allowPrivilegeEscalation": True}}
+    other = the_job({"spec": {"containers": [own], "securityContext": {"runAsUser": 7}}})["spec"]["template"]["spec"]
+
+    assert {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}} == usual["securityContext"]
+    assert [False, True] == [
+        one["containers"][0]["securityContext"]["allowPrivilegeEscalation"] for one in (usual, other)
+    ]
+    assert {"runAsNonRoot": True, "runAsUser": 7} == {
+        key: value for key, value in other["securityContext"].items() if key.startswith("runAs")
+    }
+
+
 def test_a_service_account_may_be_named_in_the_old_way() -> None:
     """`serviceAccount` is `serviceAccountName`."""
     pod = {"spec": {**POD["spec"], "serviceAccount": "repairer"}}

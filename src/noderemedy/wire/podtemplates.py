@@ -23,6 +23,9 @@ MOUNTS = "/etc/node-remedy"
 NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
 SHORT = ("configmaps", "secrets")
 DEADLINE_MAX = 24 * 3_600_000
+# Our namespace admits restricted pods only (deploy/rbac/00-namespace.yaml); where nobody says otherwise, they are.
+POD_SECURITY: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+CONTAINER_SECURITY: dict[str, Any] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 RETRIES_MAX = 6  # more than that, and what failed is not tried again but hammered
 
 
@@ -85,6 +88,7 @@ def pod_spec(fields: PlacedFields, path: str, spec: dict[Any, Any]) -> dict[str,
             fields.say(f"{path}.{name}", f"may not be set here; use {remedy}")
     volumes: dict[str, dict[str, Any]] = {}
     made: dict[str, Any] = {**spec, "restartPolicy": "Never"}
+    made["securityContext"] = {**POD_SECURITY, **own_security(fields, path, spec)}
     if isinstance(account := made.pop("serviceAccount", None), str):
         made["serviceAccountName"] = account
     for kind in ("initContainers", "containers"):
@@ -105,6 +109,7 @@ def container(
     for name in ("name", "image"):
         fields.word(f"{path}.{name}", item.get(name))
     made = {key: value for key, value in item.items() if key not in (*SHORT, "env")}
+    made["securityContext"] = {**CONTAINER_SECURITY, **own_security(fields, path, item)}
     env = item.get("env") or []
     if not isinstance(env, list):
         fields.wrong(f"{path}.env", env, "write a list of names of Secrets, or of variables with name and value")
@@ -118,6 +123,15 @@ def container(
     mounts = made.get("volumeMounts")
     made["volumeMounts"] = [*(mounts if isinstance(mounts, list) else []), *mounted(fields, path, item, volumes)]
     return made
+
+
+def own_security(fields: PlacedFields, path: str, item: dict[Any, Any]) -> dict[Any, Any]:
+    """What its author says wins: who needs more must allow it for the namespace, too."""
+    own = item.get("securityContext") or {}
+    if not is_object(own):
+        fields.wrong(f"{path}.securityContext", own, "write an object")
+        return {}
+    return own
 
 
 def mounted(

@@ -14,7 +14,7 @@ from tests.builders import NOW, RESOURCES, later
 from noderemedy import crds
 from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
-from noderemedy.core.incident import nodediary, records
+from noderemedy.core.incident import diary, nodediary, records
 from noderemedy.core.remedy import documents, policies, remedy, repeats, thresholds
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import READS
@@ -31,7 +31,7 @@ from noderemedy.wire.objects import convert
 from noderemedy.wire.requests import render
 
 ROOMS = (documents.ROOM, thresholds.ROOM, policies.ROOM, remedy.ROOM, health.ROOM, budget.ROOM)
-RECORDING = (*ROOMS, repeats.ROOM, nodediary.ROOM, records.ROOM)  # those that keep records, too
+RECORDING = (*ROOMS, repeats.ROOM, diary.ROOM, nodediary.ROOM, records.ROOM)  # those that keep records, too
 ROUNDS_MAX = 200
 DOCUMENT_AT = ref(CONFIG_MAP, "workers", SYSTEM)
 POD_OF_REMEDY = "{spec: {containers: [{name: c, image: registry.example/remedy:1, command: [fix]}]}}"
@@ -175,6 +175,7 @@ class Scene:
         for _ in range(ROUNDS_MAX):
             output = self.engine.step(self.now, 7)
             self.told += [type(one.reason).__name__ for one in output.notices]
+            assert "RoomBroken" not in self.told, [one.reason for one in output.notices]
             if not output.effects:
                 return
             for effect in output.effects:

@@ -7,6 +7,7 @@ from tests.core.remedy.scene import RECORDING, TEXT, Scene, and_more
 
 from noderemedy.model.ids import INCIDENT, NODE, SYSTEM, ref
 from noderemedy.model.incident import Ending, Incident
+from noderemedy.rooms import ROOMS
 from noderemedy.wire.objects import convert
 
 PARKS = and_more("parkAfter: {count: 2, within: 24h}")
@@ -131,3 +132,12 @@ def test_repeats_survive_a_restart() -> None:
     scene.wait(600)
 
     assert ["NodeParked"] == scene.reasons()
+
+
+def test_all_rooms_together() -> None:
+    """With every room of the manager the story is the same: nobody stumbles over a target that is a Node."""
+    scene = Scene(PARKS, rooms=ROOMS)
+    an_episode(scene)
+
+    assert ["repair", "welcome"] == scene.ordered()
+    assert [Ending.RECOVERED] == [one.record.ending for one in incidents(scene)]

@@ -183,10 +183,9 @@ def seconds(at: Wall) -> Wall:
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind in MACHINE_OF:
         return (Ref(ref.cluster, MACHINE_OF[ref.kind], ref.namespace, ref.name),)
-    if ref.kind == INCIDENT:
-        return (obj.found.target,) if obj is not None else ()
-    if ref.kind in (ANSWER, traces.ERASING):
-        return (obj.target,)
+    if ref.kind in (INCIDENT, ANSWER, traces.ERASING):
+        target = obj.found.target if ref.kind == INCIDENT and obj is not None else getattr(obj, "target", None)
+        return (target,) if target is not None and target.kind in MACHINE_KINDS else ()  # Nodes have one of their own
     if ref.kind == TROUBLE:
         return machines.at_node(remedy_facts.node_of(ref), reader)
     if ref.kind == NODE_FENCE:
