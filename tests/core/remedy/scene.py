@@ -18,7 +18,7 @@ from noderemedy.core.incident import diary, nodediary, records
 from noderemedy.core.remedy import documents, policies, remedy, repeats, thresholds
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import READS
-from noderemedy.model.ids import CONFIG_MAP, JOB, NODE, NODE_FENCE, SYSTEM, Kind, Ref, ref
+from noderemedy.model.ids import CONFIG_MAP, INCIDENT, JOB, NODE, NODE_FENCE, SYSTEM, Kind, Ref, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remedy import RemedyRecord
 from noderemedy.model.room import Present, Room
@@ -105,7 +105,7 @@ class Scene:
         self.step()
 
     def is_served(self, kind: Kind) -> bool:
-        return kind.group in ("", "batch", "coordination.k8s.io", "ha.k8s.io", "node-remedy.dev")
+        return kind in (INCIDENT, NODE_FENCE) or kind.group in ("", "batch", "coordination.k8s.io")
 
     # --- what others do ------------------------------------------------------------------------------------------
 
