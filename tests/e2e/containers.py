@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import json
 import os
 import re
 import shlex
@@ -257,6 +258,8 @@ def field(pod: Json, path: str) -> str:
     value: Any = pod
     for part in path.split("."):
         value = value.get(part, "") if isinstance(value, dict) else ""
+    if isinstance(value, dict):  # all labels, or all annotations: a line each
+        return "\n".join(f"{key}={json.dumps(one)}" for key, one in sorted(value.items()))
     return str(value) if path != "status.podIP" else "127.0.0.1"
 
 
