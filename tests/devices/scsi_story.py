@@ -2,6 +2,9 @@
 
 Two loop-back targets on one backstore are two initiators: node a sees the disk as the first device, node b as the
 second. Each keeps its key in a place of its own, as two machines would.
+
+The agent takes a key away by PREEMPT AND ABORT. The target of Linux 6.1 does that, and then waits for ever for commands
+to abort; so the agent gets a `sg_persist` that asks for PREEMPT, whose effect on the reservation is the same.
 """
 
 from __future__ import annotations
@@ -24,6 +27,15 @@ from noderemedy.model.time import Span, Wall
 TARGET = Path("/sys/kernel/config/target")
 KEYS = {"a": "aa0001", "b": "bb0002"}
 STORE = Path("/run/cluster")
+PREEMPTING = Path("/run/sg_persist")
+WITHOUT_ABORT = """#!/bin/sh
+for word in "$@"; do
+  shift
+  if [ "$word" = -A ]; then word=-P; fi
+  set -- "$@" "$word"
+done
+exec /usr/bin/sg_persist "$@"
+"""
 
 
 def build() -> dict[str, str]:
@@ -36,7 +48,10 @@ def build() -> dict[str, str]:
     store = TARGET / "core" / "fileio_0" / "disk"
     store.mkdir(parents=True)
     (store / "control").write_text(f"fd_dev_name={disk},fd_dev_size={16 << 20}")
+    (store / "wwn" / "vpd_unit_serial").write_text("a-disk-of-the-bench")
     (store / "enable").write_text("1")
+    PREEMPTING.write_text(WITHOUT_ABORT)
+    PREEMPTING.chmod(0o755)
     devices: dict[str, str] = {}
     for number, node in enumerate(KEYS, start=1):
         before = {path.name for path in Path("/sys/block").glob("sd*")}
@@ -61,7 +76,8 @@ def run(by: str, device: str, whose: str, deed: Deed) -> str:
     order = Order(
         id="fence-0", fence=Ref("", Kind("ha.k8s.io", "NodeFence"), "", "x"), fence_uid="u", node=f"node-{whose}",
         node_uid="n", boot_id="b", token=1, method="scsi", agent="fence_scsi", deed=deed,
-        parameters=(("devices", device), ("key", KEYS[whose])), secrets=(), patience=Span.seconds(200),
+        parameters=(("devices", device), ("key", KEYS[whose]), ("sg_persist_path", str(PREEMPTING))), secrets=(),
+        patience=Span.seconds(200),
         not_after=Wall(1 << 45),
     )  # fmt: skip
     result = asyncio.run(carry_out(order, {}, Hand(agents.folders("", os.environ), between_looks=Span(500))))

@@ -20,7 +20,7 @@ from types import TracebackType
 
 from tests.devices.ipmi import Bmc
 from tests.e2e.api import Api, Json, eventually
-from tests.e2e.background import AsyncApi, Background
+from tests.e2e.background import AsyncApi, Background, cancel_all
 from tests.e2e.baremetal import BaremetalOperator, Switches
 from tests.e2e.cloud import Cloud
 from tests.e2e.containers import Containers
@@ -84,6 +84,7 @@ class Fleet:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._background.run(cancel_all())  # nobody asks any more when the connections go
         self._background.run(self._of_nodes.close())
         self._background.run(self._remote.close())
         self._background.stop()
