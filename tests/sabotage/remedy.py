@@ -159,7 +159,7 @@ CHAIN = (
     ),
     Sabotage(
         "the document is not asked for again",
-        set_to(chain, "call_off", lambda view, record: Decision()),
+        set_to(chain, "call_off", lambda view, record, now: Decision()),
         (test_chain.test_a_document_that_goes_ends_the_chain,),
     ),
 )
@@ -334,6 +334,11 @@ REPEATS = (
         "conditions are not in records",
         set_to(incident_remedies, "conditions_of", lambda because: ()),
         (test_repeats.test_alarms_count_every_problem, test_repeats.test_a_node_without_a_machine_has_a_record),
+    ),
+    Sabotage(
+        "records on Nodes go before history tells of them",
+        set_to(chain, "forget", lambda view, record, now, *because: recording.write(view, None, *because)),
+        (test_repeats.test_the_record_stays_until_its_incident_tells_of_it,),
     ),
     Sabotage(
         "remedies are not in records",

@@ -141,3 +141,18 @@ def test_all_rooms_together() -> None:
 
     assert ["repair", "welcome"] == scene.ordered()
     assert [Ending.RECOVERED] == [one.record.ending for one in incidents(scene)]
+
+
+def test_the_record_stays_until_its_incident_tells_of_it() -> None:
+    """When it goes from the Node, the Incident tells of the recovery already."""
+    scene = Scene(rooms=RECORDING)
+    scene.falls_sick()
+    scene.wait(70)
+    scene.end_job()
+    scene.recovers()
+    scene.wait(30)
+    scene.end_job()
+    [only] = incidents(scene)
+
+    assert "remedy recovery welcome recovering" in told(only)
+    assert {} == scene.notes()

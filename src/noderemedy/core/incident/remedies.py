@@ -11,6 +11,8 @@ from msgspec import Struct
 
 from noderemedy.core.incident.observed import Observed
 from noderemedy.core.remedy.facts import Trouble, document_ref, trouble_ref
+from noderemedy.core.remedy.jobs import told
+from noderemedy.core.remedy.recording import REMEDY
 from noderemedy.model.ids import CONFIG_MAP, Ref
 from noderemedy.model.incident import SIGNS_MAX, Detection
 from noderemedy.model.nodefence import NodeFence, fence_ref
@@ -21,10 +23,10 @@ from noderemedy.model.reasons import (
     MachineConditionTimedOut,
     Reason,
 )
-from noderemedy.model.remedy import RECOVERY, RemedyRecord
+from noderemedy.model.remedy import RemedyRecord
 from noderemedy.model.room import Present, Reader
 
-REMEDY, FENCE = "remedy", "fence"  # the names of these aspects
+FENCE = "fence"  # the name of its aspect
 EFFECTS = frozenset({REMEDY, FENCE})
 OF_CONDITIONS = (ConditionPending, ConditionTimedOut, MachineConditionPending, MachineConditionTimedOut)
 
@@ -80,12 +82,10 @@ def remedy(care: Care) -> Observed:
     record = care.record
     if record is None:
         return Observed("remedy", REMEDY)
-    number = f"remedy {record.number}" if record.number != RECOVERY else "recovery"
-    ended = f" {record.outcome.value}" if record.outcome else ""
     parts = {"document": record.document, "threshold": record.threshold, "run by": record.job, "boot": record.boot_id}
     evidence = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
     freed = f", freed by {record.freed_by}" if record.freed_by else ""
-    return Observed("remedy", REMEDY, f"{number} {record.remedy} {record.phase.value}{ended}", evidence + freed)
+    return Observed("remedy", REMEDY, told(record), evidence + freed)
 
 
 def fence(care: Care) -> Observed:

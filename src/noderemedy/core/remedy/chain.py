@@ -18,7 +18,7 @@ from noderemedy.core.gates import Blocked, first
 from noderemedy.core.remedy import gates, jobs, recovery
 from noderemedy.core.remedy.cleaning import cleaning, untaint
 from noderemedy.core.remedy.fencing import running_fence
-from noderemedy.core.remedy.recording import write
+from noderemedy.core.remedy.recording import forget, write
 from noderemedy.core.remedy.running import Ended, Running, running_job
 from noderemedy.core.remedy.view import RemedyView
 from noderemedy.model.actions import WriteRemedyRecord
@@ -92,7 +92,7 @@ def waiting(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
     """The remedy has had its say; its period runs from its end. Then the next one."""
     threshold = view.threshold
     if threshold is None:
-        return call_off(view, record)
+        return call_off(view, record, now)
     if recovery.is_over(view, threshold):
         return recovered(view, record, threshold, now)
     remedy = jobs.remedy_of(view, record)
@@ -118,7 +118,7 @@ def exhausted(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
     """Everything was tried: a person's business, until the trouble is over or somebody drops the record."""
     threshold = view.threshold
     if threshold is None:
-        return call_off(view, record)
+        return call_off(view, record, now)
     if recovery.is_over(view, threshold):
         return recovered(view, record, threshold, now)
     return Decision(because=(RemediesExhausted(view.at.name, record.threshold),))
@@ -134,7 +134,7 @@ def recovered(view: RemedyView, record: RemedyRecord, threshold: Threshold, now:
     assert view.document is not None
     definition = view.document.document.configuration.definition(threshold.recovery)
     if record.outcome is None or definition is None:
-        return write(view, None, told)
+        return forget(view, record, now, told)
     ordered = replace(record, number=RECOVERY, remedy=threshold.recovery, phase=Phase.RECOVERING, outcome=None)
     ordered = replace(ordered, at=jobs.seconds(now.wall), boot_id=view.node.boot_id)
     ordered = replace(ordered, job=jobs.name_for(view, ordered, definition))
@@ -147,13 +147,15 @@ def recovering(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
     found = under_way(view, record, now)
     if isinstance(found, Running):
         return found.decision
-    return write(view, None, RemedyEnded(view.at.name, record.remedy, found.outcome.value, found.why, found.took))
+    return forget(
+        view, record, now, RemedyEnded(view.at.name, record.remedy, found.outcome.value, found.why, found.took)
+    )
 
 
-def call_off(view: RemedyView, record: RemedyRecord) -> Decision:
+def call_off(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
     """Nobody tracks this any more. A taint of ours stays until the node is back: it says what is true."""
     why = RemedyCalledOff(record.document, record.threshold)
-    return untaint(view) or write(view, None, why)
+    return untaint(view) or forget(view, record, now, why)
 
 
 PHASES: dict[Phase, Callable[[RemedyView, RemedyRecord, Now], Decision]] = {

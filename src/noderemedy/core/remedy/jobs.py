@@ -86,6 +86,13 @@ def definition_of(view: RemedyView, record: RemedyRecord) -> Definition | None:
     return view.document.document.configuration.definition(record.remedy) if view.document else None
 
 
+def told(record: RemedyRecord) -> str:
+    """How a record of history tells it."""
+    number = f"remedy {record.number}" if record.number != RECOVERY else "recovery"
+    ended = f" {record.outcome.value}" if record.outcome else ""
+    return f"{number} {record.remedy} {record.phase.value}{ended}"
+
+
 def seconds(at: Wall) -> Wall:
     """As the API keeps it."""
     return Wall(at.ms // 1000 * 1000)

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
-from noderemedy.core.remedy.view import RemedyView
+from noderemedy.core import traces
+from noderemedy.core.remedy.jobs import told
+from noderemedy.core.remedy.view import NAME, RemedyView
 from noderemedy.model.actions import Guard, WriteRemedyRecord
 from noderemedy.model.decision import Decision
 from noderemedy.model.reasons import Reason
 from noderemedy.model.remedy import RemedyRecord
+from noderemedy.model.time import Now
+
+REMEDY = "remedy"  # the aspect of a record of history that tells of it
 
 
 def write(view: RemedyView, record: RemedyRecord | None, *because: Reason) -> Decision:
     """Say on the Node how far its remedies are; None: they are over, and nothing is left of them."""
     guard = Guard(view.node.uid, view.entry.resource_version)
     return Decision((WriteRemedyRecord(view.at, guard, record),), because)
+
+
+def forget(view: RemedyView, record: RemedyRecord, now: Now, *because: Reason) -> Decision:
+    """Take the record off the Node, once its Incident tells of the last of it: nothing else does."""
+    last = traces.trace(REMEDY, told(record))
+    return traces.recorded(view.told, traces.Erasing(view.target, NAME), now, (last,)) or write(view, None, *because)

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from noderemedy.core import approvals, claim, machines
+from noderemedy.core import claim, machines, traces
 from noderemedy.core.episodes import episode
 from noderemedy.core.gates import first, passages
 from noderemedy.core.machines import MACHINE_KINDS
@@ -67,7 +67,8 @@ def decide(view: RemedyView, now: Now) -> Decision:
     if record is None:
         return begin(view, now)
     decision = chain.PHASES[record.phase](view, record, now)
-    return replace(decision, facts=running_facts(view, record, decision, now), episode=record.episode)
+    kept = (*decision.facts, *running_facts(view, record, decision, now))
+    return replace(decision, facts=kept, episode=record.episode)
 
 
 def begin(view: RemedyView, now: Now) -> Decision:
@@ -172,7 +173,7 @@ MAY: tuple[type[Action], ...] = (
     *(CreateJob, CreateNodeFence, DeleteNodeFence),
     *(TaintOutOfService, UntaintOutOfService, DeletePod, DetachVolume),
 )
-INDEXES: tuple[Index, ...] = (*facts.INDEXES, *machines.INDEXES, *approvals.INDEXES, *claim.INDEXES)
+INDEXES: tuple[Index, ...] = (*facts.INDEXES, *machines.INDEXES, *traces.INDEXES, *claim.INDEXES)
 ROOM = Room(
     name=NAME,
     watches=(

@@ -15,6 +15,7 @@ from msgspec import Struct
 from noderemedy.core import approvals, machines
 from noderemedy.core.remedy import facts
 from noderemedy.core.remedy.facts import DOCUMENT, MEMBER, RepeatsFact, document_ref, node_of, repeats_ref
+from noderemedy.core.remedy.recording import REMEDY
 from noderemedy.model.configuration import Configuration
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.ids import INCIDENT, NODE, Ref
@@ -22,8 +23,6 @@ from noderemedy.model.incident import Incident
 from noderemedy.model.reasons import NodeParked, Reason, RepeatedProblem
 from noderemedy.model.room import Present, Reader, Room, Stage
 from noderemedy.model.time import Now, Span, Wall
-
-REMEDY = "remedy"  # the aspect by which a record tells that something was done
 
 
 class RepeatsView(Struct, frozen=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import approvals, claim, freeing, machines
+from noderemedy.core import approvals, claim, freeing, machines, traces
 from noderemedy.core.approvals import Asked
 from noderemedy.core.claim import Claim
 from noderemedy.core.freeing import Workload
@@ -26,6 +26,7 @@ from noderemedy.core.remedy.facts import (
     repeats_ref,
     trouble_ref,
 )
+from noderemedy.core.traces import Told
 from noderemedy.model.budget import Granted, Refused, answer
 from noderemedy.model.configuration import Threshold
 from noderemedy.model.ids import CONFIG_MAP, JOB, NODE_FENCE, SYSTEM, Ref
@@ -60,6 +61,7 @@ class RemedyView(Struct, frozen=True):
     contact_since: Mono | None = None
     asked: Asked = Asked()  # means nothing where the document asks nobody
     parked: RepeatsFact | None = None
+    told: Told = Told()  # what its Incident tells so far
     freed_last: Mono | None = None  # when a pod of this document's nodes was freed last; only where that is limited
 
     @property
@@ -108,6 +110,7 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         contact_since=contact_since(reader),
         asked=approvals.asked(target, machine.uid if machine else entry.obj.uid, reader) if needs_approval else Asked(),
         parked=parked_of(key, reader),
+        told=traces.see(NAME, target, machine.uid if machine else entry.obj.uid, reader),
         freed_last=freed_last(document, reader),
     )
 
