@@ -30,6 +30,7 @@ from noderemedy.core.remedy import (
     gates,
     jobs,
     policies,
+    recording,
     recovery,
     remedy,
     repeats,
