@@ -98,7 +98,7 @@ class Lab:
         """Wait until the workload runs and the manager leads and sees all nodes."""
         try:
             async with asyncio.timeout(PATIENCE_S):
-                while not (self._workload_runs() and self.diary.is_leading):
+                while not (self.workload_runs() and self.diary.is_leading):
                     self.complain_if_dead()
                     if self.agenda.broken:
                         raise Permanent(f"the lab does not get ready: {self._whats_missing()}")
@@ -117,12 +117,12 @@ class Lab:
         broken = [f"a simulated part broke: {text.splitlines()[-1]}" for text in self.agenda.broken]
         return [*self.checkers.violations, *broken]
 
-    def _workload_runs(self) -> bool:
+    def workload_runs(self) -> bool:
         pods = self.cluster.api.list(POD)
         return len(pods) >= min(PODS_MAX, self.size.nodes) and all(is_running(pod) for pod in pods)
 
     def _whats_missing(self) -> str:
-        missing = {"the workload does not run": self._workload_runs(), "no manager leads": self.diary.is_leading}
+        missing = {"the workload does not run": self.workload_runs(), "no manager leads": self.diary.is_leading}
         return "; ".join([*(text for text, is_there in missing.items() if not is_there), *self.wrongs()])
 
 

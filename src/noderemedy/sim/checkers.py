@@ -102,7 +102,8 @@ class Checkers:
         server = self.cluster.server_of(event.tree.get("spec", {}).get("nodeName", ""))
         if server is None or server.is_heard or not server.can_write:  # a kubelet that is there ends its processes
             return
-        if event.tree["metadata"]["uid"] in server.running:
+        copy = server.running.get(event.tree["metadata"]["uid"])
+        if copy is not None and server.can_write_as(copy):
             self.freed_before_safe += 1
             self.complain("S1", f"Pod {event.tree['metadata']['name']} was removed while it can write")
 
@@ -113,7 +114,8 @@ class Checkers:
         spec = event.tree["spec"]
         server = self.cluster.server_of(spec["nodeName"])
         volume = spec["source"].get("persistentVolumeName", "")
-        if server and server.can_write and any(volume in copy.volumes for copy in server.running.values()):
+        copies = [copy for copy in server.running.values() if volume in copy.volumes] if server else []
+        if server and any(server.can_write_as(copy) for copy in copies):
             self.complain("S1", f"volume {volume} was detached from {server.name}, which writes to it")
 
     def _started(self, server: Server, copy: Workload) -> None:
@@ -122,7 +124,7 @@ class Checkers:
         ran_on = self._copies.setdefault(copy.identity, {})
         for other in ran_on.values():
             copies = [item for item in other.running.values() if item.identity == copy.identity]
-            if other is not server and other.can_write and copies:
+            if other is not server and any(other.can_write_as(item) for item in copies):
                 self.complain("P1", f"{copy.identity} runs on {server.name} and on {other.name}")
         ran_on[server.name] = server
 
@@ -152,7 +154,7 @@ class Checkers:
         self.successors.at_rest()
         self.remediations.at_rest()
         self.records.at_rest()
-        self._workload_runs()
+        self.workload_runs()
         if engine is not None:
             self._converged(engine)
 
@@ -201,7 +203,7 @@ class Checkers:
                 if key in notes:
                     self.complain("L2", f"Machine {machine['metadata']['name']} still carries {key}")
 
-    def _workload_runs(self) -> None:
+    def workload_runs(self) -> None:
         self.ran["L1 workload runs"] += 1
         wanted = sum(found["spec"]["replicas"] for found in self.cluster.api.list(STATEFUL_SET))
         if wanted != len(self.cluster.api.list(POD)):

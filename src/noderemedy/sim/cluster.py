@@ -7,6 +7,7 @@ team annotation, a taint here and there): a repair must give that back.
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -22,6 +23,7 @@ from noderemedy.sim.fleet import WorkloadCluster
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.kubelet import Kubelet, Kubelets
 from noderemedy.sim.lifecycle import Lifecycle
+from noderemedy.sim.outlets import Outlets
 from noderemedy.sim.provider import Provider
 from noderemedy.sim.server import Server
 from noderemedy.sim.workload import Attacher, Scheduler, StatefulSets
@@ -44,6 +46,7 @@ class Cluster:
         seed: int = 0,
         durations: Durations | None = None,
         agenda: Agenda | None = None,
+        provider_ids: Mapping[str, str] | None = None,  # of nodes that are no bare metal
         tracks_fields: bool = True,  # managedFields: for people with kubectl; the simulator goes without
     ) -> None:
         self.agenda = agenda or Agenda()
@@ -51,10 +54,14 @@ class Cluster:
         self.durations = durations or Durations()
         self.api = ApiServer(wall=self.agenda.wall, chance=random.Random(self.chance.getrandbits(64)))
         self.api.writes.tracks_updates = tracks_fields
-        self.servers = {name: Server(name, f"rack-{i % racks + 1}") for i, name in enumerate(node_names(nodes))}
+        ids = provider_ids or {}
+        self.servers = {
+            name: Server(name, f"rack-{i % racks + 1}", ids.get(name, "")) for i, name in enumerate(node_names(nodes))
+        }
         self.workloads: dict[str, WorkloadCluster] = {}  # this cluster manages itself
         self.cordoned: set[str] = set()
         self.decoding = Decoding()  # for all processes: the same version means the same to each of them
+        self.outlets = Outlets(self.agenda, self.durations.boot, seed)
         self._install()
         parts = (self.api, self.agenda, self.durations)
         kubelets = {

@@ -21,6 +21,7 @@ from noderemedy.sim.decoding import Decoding
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.kubelet import Kubelet, Kubelets
 from noderemedy.sim.lifecycle import Lifecycle
+from noderemedy.sim.outlets import Outlets
 from noderemedy.sim.server import Server
 from noderemedy.wire import names
 
@@ -66,6 +67,7 @@ class Fleet:
         self.chance = random.Random(seed)
         self.durations = Durations()
         self.decoding = Decoding()
+        self.outlets = Outlets(self.agenda, self.durations.boot)
         self.api = ApiServer(wall=self.agenda.wall, chance=random.Random(self.chance.getrandbits(64)))
         self.api.writes.tracks_updates = False
         self.workloads = {

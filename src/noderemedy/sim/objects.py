@@ -205,7 +205,7 @@ def claim(name: str) -> dict[str, Any]:
         "spec": {
             "accessModes": ["ReadWriteOnce"],
             "resources": {"requests": {"storage": "1Gi"}},
-            "volumeName": f"volume-{name}",
+            "volumeName": name,
         },
     }
 
@@ -214,10 +214,11 @@ def volume(name: str) -> dict[str, Any]:
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolume",
-        "metadata": {"name": f"volume-{name}"},
+        "metadata": {"name": name},
         "spec": {
             "capacity": {"storage": "1Gi"},
             "accessModes": ["ReadWriteOnce"],
             "csi": {"driver": "sim.example", "volumeHandle": name},
+            "claimRef": {"namespace": WORKLOAD, "name": name},
         },
     }

@@ -11,11 +11,13 @@ import random
 from collections import Counter
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from noderemedy.engine.leadership import Leadership, Rules
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
 from noderemedy.engine.trace import Record, Trace
-from noderemedy.model.actions import Action
+from noderemedy.model.actions import Action, DescribeAgent, StartRun
 from noderemedy.model.ids import CLUSTER, Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
 from noderemedy.model.time import Mono, Now, Span, Wall
@@ -26,6 +28,7 @@ from noderemedy.sim.apiserver import ApiServer, User, WatchEvent
 from noderemedy.sim.candidate import Candidate
 from noderemedy.sim.remotes import Remotes
 from noderemedy.sim.requests import Requests
+from noderemedy.sim.runs import Runs
 from noderemedy.sim.watching import Watch
 from noderemedy.sim.weather import CALM, Fate, Weather, within
 from noderemedy.sim.world import World
@@ -78,6 +81,7 @@ class Process:
         self._inbox = []
         self.engine = Engine(self.rooms, trace=self.trace)
         self.remotes = Remotes(self)
+        self.runs = Runs(self)
         identity = f"{self.name}-{self.lives}"
         self.candidate = Candidate(Leadership(identity, ELECTION), self)
         self.resources = served(self.cluster)
@@ -255,6 +259,10 @@ class Process:
         if self._token(now) is None:
             self._end(effect, Failed("leadership ended before this was sent"))
             return
+        if isinstance(effect.action, StartRun | DescribeAgent):
+            self._note(effect.action)
+            self._end(effect, self._asked_an_agent(effect.action, effect.token))
+            return
         if effect.action.ref.kind not in (*self.resources, POD, ATTACHMENT):
             self._end(effect, Done(now.mono, gone=True))
             return
@@ -262,6 +270,17 @@ class Process:
         request = render(effect.action, effect.token, self.resources)
         delay = within(self.weather.latency, self.chance)
         self.agenda.after(delay, lambda: self._arrive(effect, request, now.mono, same))
+
+    def _asked_an_agent(self, action: StartRun | DescribeAgent, token: int) -> Outcome:
+        """Not a matter of the API: a run is accepted at once, an agent describes itself."""
+        if isinstance(action, StartRun):
+            return self.runs.start(replace(action.order, token=token))
+        begun, found = self.now().mono, self.cluster.outlets.agents.get(action.ref.name)
+        return Done(begun, gone=True) if found is None else Done(begun, Seen(action.ref, "", "", found))
+
+    def leads(self, token: int) -> bool:
+        """Whether this process leads, or believes to, as it did when it took this token."""
+        return self._token(self.now()) == token
 
     def _note(self, action: Action) -> None:
         name = type(action).__name__

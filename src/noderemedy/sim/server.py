@@ -48,6 +48,7 @@ class Server:
         self.boots = 1
         self.is_linked = True
         self.is_broken = False  # never boots again
+        self.is_cut_off = False  # from its volumes, by a fabric switch
         self.running: dict[str, Process] = {}
         self.bmc = Bmc()
         self.on_change: list[Callable[[Server], None]] = []
@@ -66,6 +67,10 @@ class Server:
     def is_heard(self) -> bool:
         """Whether kubelet lives and reaches the API."""
         return self.has_power and self.kernel is Kernel.UP and self.is_linked
+
+    def can_write_as(self, process: Process) -> bool:
+        """Whether this copy of a workload can still change anything that others could read."""
+        return self.can_write and not (self.is_cut_off and bool(process.volumes))
 
     def start(self, process: Process) -> None:
         self.running[process.pod_uid] = process

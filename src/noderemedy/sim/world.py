@@ -8,6 +8,7 @@ from noderemedy.sim.agenda import Agenda
 from noderemedy.sim.apiserver import ApiServer
 from noderemedy.sim.decoding import Decoding
 from noderemedy.sim.fleet import WorkloadCluster
+from noderemedy.sim.outlets import Outlets
 
 
 class World(Protocol):
@@ -16,4 +17,5 @@ class World(Protocol):
     agenda: Agenda
     api: ApiServer
     decoding: Decoding
+    outlets: Outlets  # fence devices; most worlds have none
     workloads: dict[str, WorkloadCluster]

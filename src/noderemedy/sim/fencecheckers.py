@@ -1,0 +1,178 @@
+"""Checkers of fencing, incremental: every command to a device, every change of a NodeFence, every Job and its words.
+
+S1 and P1 are those of `checkers.py`, which look at pods, volumes and Nodes whoever freed them. Here are the others:
+
+S2  what switches a node off names the Node that is there; one device switches for one node at a time.
+S6  a fence that is over leaves nothing off that it switched off, unless it calls a person.
+S7  a device is switched for the node that it powers.
+S13 a storage fence is lifted only when no pod that was freed behind it can still write.
+S14 retries and restarts stay within what the NodeFence says; its states follow the table.
+S16 what a Secret says is in no object and in nothing that people are told.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from noderemedy.core.fencing.automaton import TABLE
+from noderemedy.model.ids import CONFIG_MAP, FENCE_REMEDIATION, INCIDENT, JOB, NODE, NODE_FENCE
+from noderemedy.model.run import Deed
+from noderemedy.sim.apiserver import WatchEvent
+from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.fenced import PASSWORD, Fenced
+from noderemedy.sim.kinds import POD
+from noderemedy.sim.outlets import Fault, Outlet, Sent, Sort
+from noderemedy.sim.process import Process
+
+MAY_FOLLOW = {(before.value, move.state.value) for (before, _), move in TABLE.items()}
+OPEN = (INCIDENT, JOB, CONFIG_MAP, FENCE_REMEDIATION, NODE)
+
+
+class FenceCheckers:
+    """Watches devices and NodeFences from outside."""
+
+    def __init__(self, checkers: Checkers, fenced: Fenced, processes: list[Process]) -> None:
+        self.checkers = checkers
+        self.fenced = fenced
+        self.cluster = fenced.cluster
+        self.processes = processes
+        self.moves: Counter[str] = Counter()
+        self.proofs: Counter[str] = Counter()
+        self._states: dict[str, str] = {}
+        self._off: dict[str, Outlet] = {}  # by place: what our commands switched off
+        self.cluster.outlets.on_sent.append(self._sent)
+        self.cluster.outlets.on_done.append(self._done)
+        self.cluster.api.subscribe(NODE_FENCE, self._fence)
+        for kind in OPEN:
+            self.cluster.api.subscribe(kind, self._told)
+
+    def _complain(self, rule: str, what: str) -> None:
+        self.checkers.complain(rule, what)
+
+    # --- commands ------------------------------------------------------------------------------------------------
+
+    def _sent(self, sent: Sent) -> None:
+        order, outlet = sent.order, sent.outlet
+        self._ran("S7 its own device")
+        if outlet.server.name != order.node:
+            self._complain("S7", f"{outlet.place} of {outlet.server.name} is told {sent.deed.value} for {order.node}")
+        if sent.deed is not Deed.OFF:
+            return
+        self._ran("S2 the node of now")
+        node = self.cluster.api.find(NODE, order.node)
+        if node is not None and node["metadata"]["uid"] != order.node_uid:
+            self._complain("S2", f"{outlet.place} is told off for Node {order.node_uid}, and another one is there")
+
+    def _done(self, sent: Sent) -> None:
+        outlet = sent.outlet
+        if Fault.ELSEWHERE in outlet.faults:
+            return
+        if sent.deed is Deed.OFF and not outlet.is_on:
+            self._off[outlet.place] = outlet
+        if sent.deed is Deed.ON:
+            self._off.pop(outlet.place, None)
+            if outlet.sort is Sort.FABRIC:
+                self._unfenced(outlet)
+
+    def _unfenced(self, outlet: Outlet) -> None:
+        self._ran("S13 storage given back")
+        server = outlet.server
+        kept = {pod["metadata"]["uid"] for pod in self.cluster.api.list(POD)}
+        freed = [copy.identity for copy in server.running.values() if copy.pod_uid not in kept]
+        if freed and server.can_write and not server.is_heard:
+            self._complain("S13", f"{server.name} reaches its volumes again, and {freed[0]} was freed behind the fence")
+
+    # --- NodeFences ----------------------------------------------------------------------------------------------
+
+    def _fence(self, event: WatchEvent) -> None:
+        tree = event.tree
+        name, status = tree["metadata"]["name"], tree.get("status", {})
+        self._words(f"NodeFence {name}", tree)
+        state = "" if event.type == "DELETED" else status.get("state", "")
+        before = self._states.get(name, "")
+        self._states[name] = state
+        if state and before and state != before:
+            self._moved(name, before, state)
+        if state == "final" or event.type == "DELETED":
+            self._over(tree["spec"]["node"], status)
+        if event.type != "DELETED":
+            self._bounded(name, tree["spec"], status)
+
+    def _moved(self, name: str, before: str, state: str) -> None:
+        self._ran("S14 by the table")
+        self.moves[f"{before} -> {state}"] += 1
+        if (before, state) not in MAY_FOLLOW:
+            self._complain("S14", f"{name} went from {before} to {state}")
+
+    def _bounded(self, name: str, spec: dict[str, Any], status: dict[str, Any]) -> None:
+        self._ran("S14 bounded")
+        retries, restarts = spec.get("stepRetries", 2), spec.get("maxRestarts", 3)
+        if status.get("retries", 0) > retries or status.get("restarts", 0) > restarts:
+            self._complain("S14", f"{name} is tried more often than it says: {status}")
+        failed = Counter(
+            (job.get("restart", 0), job["step"])
+            for job in status.get("jobs", ())
+            if (job["state"], job["action"]) == ("failed", "off")
+        )
+        if any(count > retries + 1 for count in failed.values()):
+            self._complain("S14", f"{name}: a step failed {max(failed.values())} times, and may {retries + 1} times")
+
+    def _over(self, node: str, status: dict[str, Any]) -> None:
+        """A fence that is over: whatever it switched off is on, or a person is called."""
+        self._ran("S6 nothing left off")
+        left = [one.place for one in self._off.values() if one.server.name == node and not one.is_on]
+        if left and not self._is_called(node):
+            self._complain("S6", f"the fence of {node} is over, and {', '.join(left)} is off")
+
+    def _is_called(self, node: str) -> bool:
+        told = [notice.reason for process in self.processes for notice in process.notices[-200:]]
+        alerts = ("PowerLeftOff", "StorageStaysFenced")
+        return any(type(one).__name__ in alerts and getattr(one, "node", "") == node for one in told)
+
+    # --- words ---------------------------------------------------------------------------------------------------
+
+    def _told(self, event: WatchEvent) -> None:
+        meta = event.tree["metadata"]
+        self._words(f"{event.tree['kind']} {meta['name']}", event.tree)
+
+    def _words(self, where: str, what: object) -> None:
+        self._ran("S16 no secret")
+        if PASSWORD in str(what):
+            self._complain("S16", f"{where} holds what a Secret says")
+
+    def _ran(self, what: str) -> None:
+        self.checkers.ran[what] += 1
+
+    # --- when all is over ----------------------------------------------------------------------------------------
+
+    def at_rest(self) -> None:
+        for name, server in self.cluster.servers.items():
+            self._well(name, server.is_heard, server.is_cut_off)
+        for tree in self.cluster.api.list(NODE_FENCE):
+            self._ran("L2 every fence ends")
+            if tree.get("status", {}).get("state") != "final":
+                self._complain("L2", f"{tree['metadata']['name']} has not ended: {tree.get('status', {})}")
+        for tree in self.cluster.api.list(FENCE_REMEDIATION):
+            self._complain("L2", f"FenceRemediation {tree['metadata']['name']} is left: {tree.get('status', {})}")
+        for outlet in self.cluster.outlets.by_place.values():
+            self._ran("S6 no outlet left off")
+            if not outlet.is_on:
+                self._complain("S6", f"{outlet.place} of {outlet.server.name} was left off")
+        for process in self.processes:
+            for notice in process.notices:
+                self._words("what people are told", notice.reason)
+
+    def _well(self, name: str, is_heard: bool, is_cut_off: bool) -> None:
+        self._ran("L3 in service again")
+        node = self.cluster.api.find(NODE, name)
+        if node is None or not is_heard:
+            self._complain("L3", f"node {name} did not come back")
+            return
+        if is_cut_off:
+            self._complain("S13", f"node {name} is still cut off from its storage")
+        if bool(node["spec"].get("unschedulable")) != (name in self.cluster.cordoned):
+            self._complain("S13", f"the cordon of Node {name} is not a person's")
+        foreign = [one["key"] for one in node["spec"].get("taints", ()) if "example.com" not in one["key"]]
+        if foreign:
+            self._complain("S13", f"Node {name} still has {foreign}")

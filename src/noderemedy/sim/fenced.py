@@ -1,0 +1,217 @@
+"""A cluster whose nodes can be fenced: devices, and the configuration as people write it.
+
+Five sorts of nodes in turns (BMC, PDU with two outlets, BMC behind a fabric switch, cloud, BareMetalHost), and four
+ways in which a fence comes about: a health check with a template, a threshold that fences, a threshold with a chain of
+remedies, and people only.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from typing import Any
+
+from noderemedy.model.agent import AgentAction, AgentDescription, Parameter, Sort
+from noderemedy.model.ids import CONFIG_MAP, HEALTH_CHECK, HOST, MACHINE, NODE, Kind
+from noderemedy.sim.cluster import Cluster, host_of, machine_of, node_names
+from noderemedy.sim.objects import NAMESPACE, SYSTEM, health_check
+from noderemedy.sim.outlets import Outlet
+from noderemedy.sim.outlets import Sort as Switches
+from noderemedy.wire import names
+
+SECRET = Kind("", "Secret")
+PASSWORD = "correct-horse-battery-staple"  # noqa: S105  of simulated devices; it must turn up nowhere
+USER = "fencer"
+DEVICES = ("bmc", "pdu", "fabric", "cloud", "host")
+TRIGGERS = ("check", "threshold", "chain", "person")
+CREDENTIALS = ("username", "password")
+TEMPLATE = Kind("node-remedy.dev", "FenceRemediationTemplate")
+
+
+def described(name: str, *parameters: str, reboots: bool = True) -> AgentDescription:
+    known = [Parameter("action"), *map(Parameter, parameters), Parameter("lanplus", Sort.BOOLEAN)]
+    actions = ("on", "off", "status", "monitor", "metadata", *(["reboot"] if reboots else []))
+    return AgentDescription(name, parameters=tuple(known), actions=tuple(map(AgentAction, actions)))
+
+
+AGENTS = (
+    described("fence_ipmilan", "ip", *CREDENTIALS),
+    described("fence_apc", "ip", "plug", *CREDENTIALS),
+    described("fence_brocade", "ip", "plug", *CREDENTIALS, reboots=False),
+    described("fence_aws", "plug", "region", "access_key", "secret_key"),
+)
+LOGIN = "username=secret:devices/username\npassword=secret:devices/password\n"
+TEMPLATES = {
+    "ipmi": f"agent=fence_ipmilan\nlanplus=1\n{LOGIN}",
+    "apc": f"agent=fence_apc\n{LOGIN}",
+    "brocade": f"agent=fence_brocade\nip=switch-1.example\n{LOGIN}",
+    "aws": "agent=fence_aws\naccess_key=secret:devices/username\nsecret_key=secret:devices/password\n",
+}
+# What `config.properties` says, and the methods, by the sort of the node.
+STEPS = "isolation={}\npower_management={}\nrecovery={}\n"
+CORDON, UNCORDON = "mark-unschedulable", "mark-schedulable"
+CONFIGS: dict[str, tuple[str, dict[str, str]]] = {
+    "pdu": (
+        STEPS.format(CORDON, "left right", UNCORDON),
+        {
+            "left": "template=fence-method-template-apc\nip=pdu-a.example\nplug={number}\n",
+            "right": "template=fence-method-template-apc\nip=pdu-b.example\nplug={number}\n",
+        },
+    ),
+    "fabric": (
+        STEPS.format(f"{CORDON} fc-off", "ipmi", f"fc-on {UNCORDON}"),
+        {
+            "fc-off": "template=fence-method-template-brocade\nplug={number}\naction=off\ncovers=driver/sim.example\n",
+            "fc-on": "template=fence-method-template-brocade\nplug={number}\naction=on\n",
+            "ipmi": "template=fence-method-template-ipmi\nip={node}.bmc.example\n",
+        },
+    ),
+    "host": (STEPS.format(CORDON, "host-power", UNCORDON), {}),
+}
+SET = (
+    f"node_selector=device=bmc\n{STEPS.format(CORDON, 'ipmi', UNCORDON)}",
+    {"ipmi": "template=fence-method-template-ipmi\nip={node}.bmc.example\n"},
+)
+FENCES = """
+apiVersion: node-remedy/v1alpha
+kind: Configuration
+nodeSelector: trigger=threshold
+thresholdConfigs:
+- nodeConditionType: Ready
+  nodeConditionStatus: [false, unknown]
+  nodeConditionPeriod: 1m
+  remedy1: [{name: fence}, {period: 2m}]
+remedyConfigs:
+- {name: fence, nodeFence: {}}
+"""
+CHAIN = """
+apiVersion: node-remedy/v1alpha
+kind: Configuration
+nodeSelector: trigger=chain
+thresholdConfigs:
+- nodeConditionType: Ready
+  nodeConditionStatus: [false, unknown]
+  nodeConditionPeriod: 1m
+  remedy1: [{name: reset}, {period: 3m}, {clean-resource: true}]
+  remedy2: [{name: fence}, {period: 5m}]
+remedyConfigs:
+- name: reset
+  podTemplate: {spec: {restartPolicy: Never, containers: [{name: reset, image: registry.example/reset:1}]}}
+- {name: fence, nodeFence: {}}
+"""
+
+
+class Fenced:
+    """The devices and documents of one cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster = cluster
+        self.nodes = list(cluster.servers)
+        outlets = cluster.outlets
+        outlets.password = PASSWORD
+        outlets.agents = {one.name: one for one in AGENTS}
+        for index, name in enumerate(self.nodes):
+            self._place(index, name)
+            self._wire(index, name)
+        self.write_secret()
+        for name, text in TEMPLATES.items():
+            self._write(f"fence-method-template-{name}", {"template.properties": text})
+        self._write("fence-config-set", config(*SET, "", ""))
+        self._write("fences", {"config.yaml": FENCES}, {"node-remedy.dev/configuration": "remedy"})
+        self._write("chain", {"config.yaml": CHAIN}, {"node-remedy.dev/configuration": "remedy"})
+        self._write_check()
+
+    def device(self, node: str) -> str:
+        return DEVICES[self.nodes.index(node) % len(DEVICES)]
+
+    def trigger(self, node: str) -> str:
+        return TRIGGERS[self.nodes.index(node) // len(DEVICES) % len(TRIGGERS)]
+
+    def outlets(self, node: str) -> list[Outlet]:
+        return self.cluster.outlets.by_node.get(node, [])
+
+    # --- the world -----------------------------------------------------------------------------------------------
+
+    def _place(self, index: int, node: str) -> None:
+        """Labels, and what of Cluster API the node has: all of it, a Machine alone, or nothing."""
+        cluster, device, trigger = self.cluster, self.device(node), self.trigger(node)
+        labels = {"device": device, "trigger": trigger}
+        cluster.api.patch(NODE, node, "", {"metadata": {"labels": labels}}, "merge")
+        if device == "host":
+            self._label_machine(node, labels, {})
+            return
+        cluster.api.delete(HOST, host_of(node), NAMESPACE)
+        if trigger == "check" or index % 2:
+            self._label_machine(node, labels, {names.MACHINE_HOST: None})
+        else:
+            cluster.delete_machine(node)
+
+    def _label_machine(self, node: str, labels: dict[str, str], notes: dict[str, str | None]) -> None:
+        body = {"metadata": {"labels": labels, "annotations": notes}}
+        self.cluster.api.patch(MACHINE, machine_of(node), NAMESPACE, body, "merge")
+
+    def _wire(self, index: int, node: str) -> None:
+        outlets, server, number = self.cluster.outlets, self.cluster.servers[node], str(index + 1)
+        match self.device(node):
+            case "bmc" | "fabric":
+                outlets.add(server, Switches.POWER, is_own_state=False, ip=f"{node}.bmc.example")
+            case "pdu":
+                for pdu in ("pdu-a.example", "pdu-b.example"):
+                    outlets.add(server, Switches.POWER, ip=pdu, plug=number)
+            case "cloud":
+                outlets.add(server, Switches.POWER, is_own_state=False, plug=f"i-{node}")
+        if self.device(node) == "fabric":
+            outlets.add(server, Switches.FABRIC, ip="switch-1.example", plug=number)
+        self.write_config(node)
+
+    # --- what people write ---------------------------------------------------------------------------------------
+
+    def write_config(self, node: str, number: str = "") -> None:
+        """The document of one node, as it should be; or with the outlet of another one."""
+        if self.device(node) in CONFIGS:
+            number = number or str(self.nodes.index(node) + 1)
+            self._write(f"fence-config-{node}", config(*CONFIGS[self.device(node)], node, number))
+
+    def write_secret(self, password: str = PASSWORD) -> None:
+        values = {"username": USER, "password": password}
+        data = {key: b64encode(value.encode()).decode() for key, value in values.items()}
+        self._put(SECRET, {"metadata": {"name": "devices", "namespace": SYSTEM}, "data": data})
+
+    def _write(self, name: str, data: dict[str, str], labels: dict[str, str] | None = None) -> None:
+        metadata = {"name": name, "namespace": SYSTEM, "labels": labels or {}}
+        self._put(CONFIG_MAP, {"metadata": metadata, "data": data})
+
+    def _put(self, kind: Kind, tree: dict[str, Any]) -> None:
+        tree = {"apiVersion": "v1", "kind": kind.kind, **tree}
+        if self.cluster.api.find(kind, tree["metadata"]["name"], SYSTEM) is None:
+            self.cluster.api.create(tree)
+        else:
+            self.cluster.api.update(tree)
+
+    def _write_check(self) -> None:
+        reference = {"apiVersion": "node-remedy.dev/v1alpha1", "kind": TEMPLATE.kind}
+        metadata = {"name": "fence", "namespace": NAMESPACE}
+        spec = {"template": {"spec": {"strategy": "alert", "maxRestarts": 1}}}
+        self.cluster.api.create({**reference, "metadata": metadata, "spec": spec})
+        check = health_check("fenced", "100%")
+        check["spec"]["selector"]["matchLabels"] = {"trigger": "check"}
+        for criterion in check["spec"]["unhealthyConditions"]:
+            criterion["timeout"] = f"{self.cluster.durations.mark_after}ms"
+        check["spec"]["externalRemediationTemplate"] = {**reference, "name": "fence", "namespace": NAMESPACE}
+        self.cluster.api.create(check)
+        assert self.cluster.api.find(HEALTH_CHECK, "fenced", NAMESPACE) is not None
+
+
+def fenced_cluster(nodes: int, seed: int) -> Cluster:
+    """A cluster in which every fifth node is an instance of a cloud."""
+    clouded = [name for index, name in enumerate(node_names(nodes)) if DEVICES[index % len(DEVICES)] == "cloud"]
+    ids = {name: f"aws:///eu-west-1a/i-{name}" for name in clouded}
+    return Cluster(nodes=nodes, seed=seed, replicas=min(nodes, 10), provider_ids=ids, tracks_fields=False)
+
+
+def config(properties: str, methods: dict[str, str], node: str, number: str) -> dict[str, str]:
+    filled = {
+        f"fence-method-{name}": text.replace("{number}", number).replace("{node}", node or "{node}")
+        for name, text in methods.items()
+    }
+    first = f"node_name={node}\n" if node else ""
+    return {"config.properties": first + properties, **filled}

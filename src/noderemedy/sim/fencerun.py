@@ -1,0 +1,77 @@
+"""One simulated history of a cluster that is fenced: trouble for some hours, then a healed world, then the last word.
+
+Beside `run.py`, which has the worlds of health checks and Metal3: here devices, documents and Jobs are what fails.
+Every third history has its agents run as Jobs.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.fencecheckers import FenceCheckers
+from noderemedy.sim.fenced import Fenced, fenced_cluster
+from noderemedy.sim.fencetroubles import FenceTroubles
+from noderemedy.sim.jobrunner import Jobs
+from noderemedy.sim.process import Process
+from noderemedy.sim.run import Report, report
+from noderemedy.sim.troubles import MINUTE_MS
+from noderemedy.sim.weather import ROUGH, Weather
+
+CALLED_MS, SETTLED_MS, IDLE_MS = 40 * MINUTE_MS, 140 * MINUTE_MS, 10 * MINUTE_MS
+JOBS_EVERY = 3
+
+
+def simulate_fencing(
+    seed: int,
+    *,
+    nodes: int = 20,
+    hours: float = 6.0,
+    weather: Weather = ROUGH,
+    trouble_every_ms: int = 3 * MINUTE_MS,
+    managers: int = 2,
+) -> Report:
+    """Run one seed. Everything that happens is drawn from it."""
+    chance = random.Random(f"fencing {seed}")
+    cluster = fenced_cluster(nodes, chance.getrandbits(64))
+    checkers = Checkers(cluster)
+    fenced = Fenced(cluster)
+    jobs = Jobs(cluster, chance.getrandbits(64))
+    if seed % JOBS_EVERY == 0:
+        cluster.outlets.jobs = jobs
+    processes = [
+        Process(f"manager-{i + 1}", cluster, weather=weather, seed=chance.getrandbits(64)) for i in range(managers)
+    ]
+    checkers.watch(processes)
+    fence_checkers = FenceCheckers(checkers, fenced, processes)
+    for process in processes:
+        process.start()
+    cluster.agenda.run_until(2 * MINUTE_MS)
+    troubles = FenceTroubles(fenced, jobs, processes, chance.getrandbits(64))
+    end_ms = round(hours * 60 * MINUTE_MS)
+    troubles.plan(end_ms, trouble_every_ms)
+    cluster.agenda.run_until(end_ms)
+    troubles.heal()
+    cluster.agenda.run_until(end_ms + CALLED_MS)
+    troubles.call_people()
+    cluster.agenda.run_until(end_ms + SETTLED_MS)
+    rest(cluster, checkers, fence_checkers, processes)
+    troubles.seen.update(Counter(f"job: {fate}" for fate in jobs.met))
+    found = report(seed, nodes, hours, cluster, checkers, troubles, processes)
+    found.phases.update(dict(sorted(fence_checkers.moves.items())))
+    return found
+
+
+def rest(cluster: Cluster, checkers: Checkers, of_fences: FenceCheckers, processes: list[Process]) -> None:
+    """Everything is in service, and stays as it is without a single write (L9)."""
+    of_fences.at_rest()
+    checkers.workload_runs()
+    before = sum(len(process.writes) for process in processes)
+    cluster.agenda.run_until(cluster.agenda.now_ms + IDLE_MS)
+    checkers.ran["L9 idle"] += 1
+    written = [request for process in processes for _, request in process.writes]
+    if len(written) > before:
+        last = written[-1]
+        checkers.complain("L9", f"{len(written) - before} writes in ten idle minutes: {last.method} {last.path}")

@@ -1,0 +1,349 @@
+"""What goes wrong where nodes are fenced: devices, documents, secrets, workload, people. Numbers: the fault list.
+
+Drawn from the seed like all troubles, and in the healed world people put right what they are called for. A device that
+lies about a node which nobody hears is not among them: its word is the proof, and no proof can know better.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Kind
+from noderemedy.model.nodefence import Attestation
+from noderemedy.model.time import Wall
+from noderemedy.sim import objects
+from noderemedy.sim.apiserver import Tree
+from noderemedy.sim.fenced import SECRET, Fenced
+from noderemedy.sim.jobrunner import Jobs
+from noderemedy.sim.kinds import ATTACHMENT, POD
+from noderemedy.sim.outlets import Fault, Outlet
+from noderemedy.sim.process import Process
+from noderemedy.sim.server import Kernel, Server
+from noderemedy.sim.troubles import Troubles
+from noderemedy.sim.weather import CALM
+from noderemedy.wire import names
+from noderemedy.wire.nodefences import attestation_text
+
+KEEPER = "example.com/keeps"
+BUDGETS = Kind("policy", "PodDisruptionBudget")
+DEVICE_FAULTS = (
+    *(Fault.UNREACHABLE, Fault.LOCKED, Fault.IDLE_OFF, Fault.LYING, Fault.IDLE_ON),
+    *(Fault.FLAPPING, Fault.SLOW, Fault.BUSY),
+)
+
+
+class FenceTroubles(Troubles):
+    """The troubles of servers and managers that every world has, and those of fencing."""
+
+    def __init__(self, fenced: Fenced, jobs: Jobs, processes: list[Process], seed: int) -> None:
+        super().__init__(fenced.cluster, processes, seed)
+        self.fenced = fenced
+        self.jobs = jobs
+        self.spared: set[str] = set()  # whose silence would prove what nobody can know
+        self._kinds = [
+            (self.panic, 5),
+            (self.hang, 8),
+            (self.partition, 6),
+            (self.never_boots, 2),
+            (self.power_glitch, 3),
+            (self.device_fails, 16),
+            (self.device_fails_when_needed, 8),
+            (self.wrong_cable, 2),
+            (self.plug_shared, 2),
+            (self.config_edited, 3),
+            (self.config_deleted, 2),
+            (self.secret_missing, 2),
+            (self.secret_changed, 2),
+            (self.jobs_fail, 3),
+            (self.person_fences, 8),
+            (self.person_stops, 4),
+            (self.person_releases, 4),
+            (self.person_attests, 4),
+            (self.person_cordons, 2),
+            (self.disruption_forbidden, 2),
+            (self.pod_kept, 3),
+            (self.volume_kept, 3),
+            (self.manager_dies, 6),
+            (self.manager_pauses, 3),
+            (self.two_leaders, 2),
+            (self.clock_steps, 2),
+        ]
+
+    def _name(self) -> str:
+        return self.chance.choice([name for name in self.cluster.servers if name not in self.spared])
+
+    def _server(self) -> Server:
+        """One on which something runs, more often than not: there is more to lose."""
+        return self.cluster.servers[self.chance.choice((self._name, self._busy))()]
+
+    def _busy(self) -> str:
+        busy = [name for name, server in self.cluster.servers.items() if server.running and name not in self.spared]
+        return self.chance.choice(busy) if busy else self._name()
+
+    # --- devices -------------------------------------------------------------------------------------------------
+
+    def device_fails(self) -> None:
+        """Faults 47 to 50, 52 to 54, 57 and 58."""
+        self._fail(self.chance.choice(list(self.cluster.outlets.by_place.values())))
+
+    def device_fails_when_needed(self) -> None:
+        """The same with a device of a node that is being fenced."""
+        outlets = [one for tree in self._fences() for one in self.fenced.outlets(tree["spec"]["node"])]
+        if outlets:
+            self._fail(self.chance.choice(outlets))
+
+    def _fail(self, outlet: Outlet) -> None:
+        fault = self.chance.choice(DEVICE_FAULTS)
+        self.seen[f"fault: {fault.value}"] += 1
+        outlet.faults.add(fault)
+        self._later(self.chance.randint(1, 20), partial(outlet.faults.discard, fault))
+
+    def power_glitch(self) -> None:
+        """Fault 51: what is off comes on by itself; or power goes, and comes back."""
+        off = [one for one in self.cluster.servers.values() if not one.has_power]
+        if off:
+            self._light(self.chance.choice(off))
+            return
+        server = self._server()
+        if server.has_power and not server.is_broken:
+            server.power_off()
+            delay = self.chance.randint(1_000, 90_000)
+            self.cluster.agenda.after(delay, lambda: None if server.has_power else self._light(server))
+
+    def _light(self, server: Server) -> None:
+        """By a hand at its front: whatever switches it is on."""
+        for outlet in self.fenced.outlets(server.name):
+            outlet.is_on = True if outlet.sort.value == "power" else outlet.is_on
+        if not server.has_power:
+            self.cluster.outlets.power_on(server)
+
+    def wrong_cable(self) -> None:
+        """Fault 55: the device of a node that is well is another machine's, and somebody has the node power cycled."""
+        name = self._name()
+        outlets = self.fenced.outlets(name)
+        server = self.cluster.servers[name]
+        is_free = self.cluster.api.find(NODE_FENCE, f"node-fence-{name}") is None
+        if not outlets or not server.is_heard or not is_free or self.fenced.device(name) == "fabric":
+            return
+        self.spared.add(name)
+        for outlet in outlets:
+            outlet.faults.add(Fault.ELSEWHERE)
+        self._fence(name, evenIfReady=True, powerManagementDelay="0s")
+        self._later(15, partial(self._recable, name))
+
+    def _recable(self, name: str) -> None:
+        self.release(name)
+        self._later(10, partial(self._recabled, name))
+
+    def _recabled(self, name: str) -> None:
+        for outlet in self.fenced.outlets(name):
+            outlet.faults.discard(Fault.ELSEWHERE)
+        self.spared.discard(name)
+
+    # --- documents and secrets -----------------------------------------------------------------------------------
+
+    def plug_shared(self) -> None:
+        """Fault 56: by its document a node hangs on the outlet of another one; neither may be fenced."""
+        devices = ("pdu", "fabric")
+        name = self.chance.choice([one for one in self.fenced.nodes if self.fenced.device(one) in devices])
+        other = [
+            one for one in self.fenced.nodes if self.fenced.device(one) == self.fenced.device(name) and one != name
+        ]
+        number = str(self.fenced.nodes.index(other[0]) + 1)
+        self.fenced.write_config(name, number)
+        self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
+
+    def config_edited(self) -> None:
+        """Fault 28: a mistake is written into the document of a node, and mended later."""
+        name = self.chance.choice([one for one in self.fenced.nodes if self._has_config(one)])
+        body = {"data": {"config.properties": f"node_name={name}\npower_management=no-such-method\n"}}
+        self.cluster.api.patch(CONFIG_MAP, f"fence-config-{name}", objects.SYSTEM, body, "merge")
+        self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
+
+    def config_deleted(self) -> None:
+        name = self.chance.choice([one for one in self.fenced.nodes if self._has_config(one)])
+        self.cluster.api.delete(CONFIG_MAP, f"fence-config-{name}", objects.SYSTEM)
+        self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
+
+    def _has_config(self, name: str) -> bool:
+        return self.cluster.api.find(CONFIG_MAP, f"fence-config-{name}", objects.SYSTEM) is not None
+
+    def secret_missing(self) -> None:
+        if self.cluster.api.find(SECRET, "devices", objects.SYSTEM) is not None:
+            self.cluster.api.delete(SECRET, "devices", objects.SYSTEM)
+            self._later(self.chance.randint(1, 5), self.fenced.write_secret)
+
+    def secret_changed(self) -> None:
+        """Fault 48 for all devices at once."""
+        self.fenced.write_secret("wrong-horse-battery-staple")
+        self._later(self.chance.randint(1, 5), self.fenced.write_secret)
+
+    def jobs_fail(self) -> None:
+        """Faults 67 and 68."""
+        self.jobs.odds = 0.7
+        self._later(self.chance.randint(2, 20), partial(setattr, self.jobs, "odds", 0.0))
+
+    # --- people --------------------------------------------------------------------------------------------------
+
+    def person_fences(self) -> None:
+        """A node that is sick, or one that is well and to be power cycled; with a way to free, now and then."""
+        by = self.chance.choice(({}, {"freeBy": "taint"}, {"freeBy": "pods"}, {"freeBy": "node"}))
+        name = self.chance.choice((self._ailing, self._busy, self._name))()
+        is_sick = not self.cluster.servers[name].is_heard
+        times = {"powerManagementDelay": self.chance.choice(("0s", "60s")), "ttlAfterFinal": "120s"}
+        self._fence(name, **by, **times, maxRestarts=self.chance.randint(0, 2), evenIfReady=not is_sick)
+
+    def _fence(self, node: str, **spec: Any) -> None:
+        if self.cluster.api.find(NODE_FENCE, f"node-fence-{node}") is None:
+            self.cluster.api.create(node_fence(node, **spec))
+
+    def _ailing(self) -> str:
+        silent = [name for name, one in self.cluster.servers.items() if not one.is_heard and name not in self.spared]
+        return self.chance.choice(silent) if silent else self._name()
+
+    def person_stops(self) -> None:
+        """And goes on later."""
+        if tree := self._some_fence():
+            name = tree["metadata"]["name"]
+            self._stop(name, is_stopped=True)
+            self._later(self.chance.randint(2, 15), lambda: self._stop(name, is_stopped=False))
+
+    def _stop(self, name: str, *, is_stopped: bool) -> None:
+        if self.cluster.api.find(NODE_FENCE, name) is not None:
+            self.cluster.api.patch(NODE_FENCE, name, "", {"spec": {"stopped": is_stopped}}, "merge")
+
+    def person_releases(self) -> None:
+        """Deletes the NodeFence, at whatever point it is."""
+        if tree := self._some_fence():
+            self.release(tree["spec"]["node"])
+
+    def release(self, node: str) -> None:
+        if self.cluster.api.find(NODE_FENCE, f"node-fence-{node}") is not None:
+            self.cluster.api.delete(NODE_FENCE, f"node-fence-{node}")
+
+    def person_attests(self) -> None:
+        """Somebody pulls the plugs of a node that is being fenced, and says so."""
+        begun = [one for one in self._fences() if one.get("status", {}).get("nodeUID")]
+        silent = [one for one in begun if not self._is_heard(one["spec"]["node"])]
+        if not silent:
+            return
+        tree = self.chance.choice(silent)
+        server = self.cluster.servers[tree["spec"]["node"]]
+        if tree["status"]["bootID"] == server.boot_id and server.has_power:
+            for outlet in self.fenced.outlets(server.name):
+                outlet.is_on = False if outlet.sort.value == "power" else outlet.is_on
+            server.power_off()
+        self._attest(tree)  # of a boot that was over before, the word is as true
+
+    def _attest(self, tree: Tree) -> None:
+        status = tree["status"]
+        word = Attestation("alice", Wall(self.cluster.agenda.wall().ms), status["nodeUID"], status["bootID"])
+        body = {"metadata": {"annotations": {names.ATTESTED_OFF: attestation_text(word)}}}
+        self.cluster.api.patch(NODE_FENCE, tree["metadata"]["name"], "", body, "merge")
+
+    # --- workload ------------------------------------------------------------------------------------------------
+
+    def disruption_forbidden(self) -> None:
+        """Fault 64, for a while that is longer than anybody waits."""
+        api = self.cluster.api
+        if api.find(BUDGETS, "database", objects.WORKLOAD) is None:
+            api.create(objects.disruption_budget("database"))
+            self._later(self.chance.randint(5, 20), self._allow)
+
+    def _allow(self) -> None:
+        if self.cluster.api.find(BUDGETS, "database", objects.WORKLOAD) is not None:
+            self.cluster.api.delete(BUDGETS, "database", objects.WORKLOAD)
+
+    def pod_kept(self) -> None:
+        """Fault 65: somebody's finalizer keeps a pod."""
+        if pods := self.cluster.api.list(POD):
+            self._cling(POD, self.chance.choice(pods))
+
+    def volume_kept(self) -> None:
+        """Fault 66: a volume does not detach."""
+        if volumes := self.cluster.api.list(ATTACHMENT):
+            self._cling(ATTACHMENT, self.chance.choice(volumes))
+
+    def _cling(self, kind: Any, tree: Tree) -> None:
+        meta = tree["metadata"]
+        at = (kind, meta["name"], meta.get("namespace", ""))
+        if "deletionTimestamp" not in meta:
+            self._finalizers(at, [KEEPER])
+            self._later(self.chance.randint(2, 20), lambda: self._finalizers(at, []))
+
+    def _finalizers(self, at: tuple[Any, str, str], value: list[str]) -> None:
+        if self.cluster.api.find(*at) is not None:
+            self.cluster.api.patch(*at, {"metadata": {"finalizers": value}}, "merge")
+
+    # --- the healed world ----------------------------------------------------------------------------------------
+
+    def heal(self) -> None:
+        """All faults end. What is broken is left to the usual means, and to people where they are called."""
+        self.is_over = True
+        for process in self.processes:
+            process.weather = CALM
+            process.calm_watches()
+            process.always_leads = False
+            process.skew_ms = 0
+        self.jobs.odds = 0.0
+        for outlet in self.cluster.outlets.by_place.values():
+            outlet.faults.clear()
+        for server in self.cluster.servers.values():
+            server.is_broken = False
+            if not server.is_linked:
+                server.link(True)
+            if server.has_power and server.kernel is Kernel.DOWN:
+                server.booted()
+        for kind in (POD, ATTACHMENT):
+            for tree in self.cluster.api.list(kind):
+                if KEEPER in tree["metadata"].get("finalizers", ()):
+                    meta = tree["metadata"]
+                    self._finalizers((kind, meta["name"], meta.get("namespace", "")), [])
+        self._allow()
+        self.fenced.write_secret()
+        for name in self.fenced.nodes:
+            self.fenced.write_config(name)
+        for tree in self._fences():
+            self._stop(tree["metadata"]["name"], is_stopped=False)
+
+    def call_people(self) -> None:
+        """Alerts are answered: what was given up is mended by hand and released."""
+        for name, server in self.cluster.servers.items():
+            if not server.is_heard and self._is_called(name):
+                self._light(server)
+                if server.has_power and server.kernel is not Kernel.DOWN:
+                    server.booted()
+        for tree in self._fences():
+            if is_given_up(tree):
+                self.release(tree["spec"]["node"])
+
+    def _is_called(self, node: str) -> bool:
+        """Whether a person was called for this node: it was given up, or nothing repairs it but a person."""
+        tree = self.cluster.api.find(NODE_FENCE, f"node-fence-{node}")
+        return tree is None or is_given_up(tree)
+
+    # --- small hands ---------------------------------------------------------------------------------------------
+
+    def _fences(self) -> list[Tree]:
+        return self.cluster.api.list(NODE_FENCE)
+
+    def _some_fence(self) -> Tree | None:
+        found = [one for one in self._fences() if one["spec"]["node"] not in self.spared]
+        return self.chance.choice(found) if found else None
+
+    def _is_heard(self, node: str) -> bool:
+        tree = self.cluster.api.find(NODE, node)
+        told = (tree or {}).get("status", {}).get("conditions", ())
+        return any(one["type"] == "Ready" and one["status"] == "True" for one in told)
+
+
+def is_given_up(fence: Tree) -> bool:
+    status = fence.get("status", {})
+    return bool(status.get("state") == "error" and status.get("restarts", 0) >= fence["spec"].get("maxRestarts", 3))
+
+
+def node_fence(node: str, **spec: Any) -> Tree:
+    """As a person writes it."""
+    metadata = {"name": f"node-fence-{node}"}
+    return {"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", "metadata": metadata, "spec": {"node": node, **spec}}

@@ -1,0 +1,141 @@
+"""Simulated Jobs: runs of fence agents where managers have them run as Jobs, and the remedies of thresholds.
+
+Between a Job and its result there are a scheduler, an image, a kubelet and a pod: each lets one down now and then
+(faults 67, 68). A fence run in a Job asks by itself whether it is still wanted, as `noderemedy.runner` does.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from noderemedy.core.fencing import results, staleness
+from noderemedy.model.ids import JOB, NODE
+from noderemedy.model.run import Order, Result
+from noderemedy.sim.apiserver import Tree, WatchEvent
+from noderemedy.sim.candidate import NAME as LEASE_NAME
+from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.objects import SYSTEM
+from noderemedy.sim.runs import Sending, leading_token, secrets_of, stale
+from noderemedy.wire.fenceanswer import read_order
+from noderemedy.wire.fencejobs import CONTAINER, FENCING, MARGIN, ORDER_VARIABLE, RUN_LABEL
+
+START_MS, LATE_MS = (2_000, 10_000), (50_000, 200_000)
+RESET_MS = 10_000  # how long a reset keeps the power off
+
+
+class JobFate(Enum):
+    """What becomes of the pod of a Job."""
+
+    FINE = "fine"
+    NO_IMAGE = "no image"  # 67: it never starts; the Job's deadline ends it
+    LATE = "late"  # 67: it starts when nobody counts on it any more
+    DIES = "dies"  # 67: it did its work and fails all the same
+    ON_A_SICK_NODE = "on a sick node"  # 68: of another one; nobody hears of it again
+
+
+UNLIKELY = tuple(fate for fate in JobFate if fate is not JobFate.FINE)
+
+
+class Jobs:
+    """Carries out the Jobs of one cluster."""
+
+    def __init__(self, cluster: Cluster, seed: int) -> None:
+        self.cluster = cluster
+        self.agenda = cluster.agenda
+        self.chance = random.Random(seed)
+        self.odds = 0.0  # of anything unlikely
+        self.met: list[str] = []
+        self.results: dict[str, Result] = {}
+        self._followers: dict[str, list[Callable[[Result], None]]] = {}
+        cluster.api.subscribe(JOB, self._job)
+
+    # --- fence runs ----------------------------------------------------------------------------------------------
+
+    def follow(self, order: Order, then: Callable[[Result], None]) -> None:
+        """Tell what comes of a run, or that all its time is over."""
+        if order.id in self.results:
+            then(self.results[order.id])
+            return
+        self._followers.setdefault(order.id, []).append(then)
+        left = max(order.not_after.ms - self.agenda.wall().ms, 0) + order.patience.ms + 2 * MARGIN.ms
+        self.agenda.after(left, lambda: self._tell(order.id, results.failed(order, "its Job told no result")))
+
+    def _tell(self, id: str, result: Result) -> None:
+        self.results.setdefault(id, result)
+        for then in self._followers.pop(id, ()):
+            then(self.results[id])
+
+    def _run(self, order: Order, fate: JobFate) -> None:
+        find = self.cluster.api.find
+        why = staleness.superseded(order, leading_token(find, LEASE_NAME)) or stale(order, find)
+        why = why or staleness.too_late(order, self.agenda.wall())
+        secrets = secrets_of(order, find)
+        if why or secrets is None:
+            self._ended(order, results.failed(order, f"nothing was sent: {why or 'a secret is missing'}"), fate)
+            return
+        Sending(order, secrets, self.cluster.outlets, lambda result: self._ended(order, result, fate))
+
+    def _ended(self, order: Order, result: Result, fate: JobFate) -> None:
+        if fate is JobFate.DIES:
+            result = results.failed(order, "the container was ended: OOMKilled")
+        self._close(order.id, "Complete" if result.state.value == "done" else "Failed")
+        self._tell(order.id, result)
+
+    # --- Jobs ----------------------------------------------------------------------------------------------------
+
+    def _job(self, event: WatchEvent) -> None:
+        if event.type != "ADDED":
+            return
+        fate = self.chance.choice(UNLIKELY) if self.chance.random() < self.odds else JobFate.FINE
+        self.met.append(fate.value)
+        tree = event.tree
+        name, deadline_ms = tree["metadata"]["name"], tree["spec"]["activeDeadlineSeconds"] * 1000
+        self.agenda.after(deadline_ms, lambda: self._close(name, "Failed", "DeadlineExceeded"))
+        if fate in (JobFate.NO_IMAGE, JobFate.ON_A_SICK_NODE):
+            return
+        delay = self.chance.randint(*(LATE_MS if fate is JobFate.LATE else START_MS))
+        if tree["metadata"].get("labels", {}).get(RUN_LABEL) == FENCING:
+            order = read_order(variables(tree, CONTAINER)[ORDER_VARIABLE])
+            self.agenda.after(delay, lambda: self._run(order, fate))
+        else:
+            told = variables(tree, tree["spec"]["template"]["spec"]["containers"][0]["name"])
+            self.agenda.after(delay, lambda: self._reset(name, told, fate))
+
+    def _reset(self, name: str, told: dict[str, str], fate: JobFate) -> None:
+        """The remedy of our chain: resets the server, if it is still the boot that was in trouble."""
+        node = self.cluster.api.find(NODE, told["NODE_NAME"])
+        server = self.cluster.servers[told["NODE_NAME"]]
+        boot = (node or {}).get("status", {}).get("nodeInfo", {}).get("bootID")
+        if boot != told["NODE_BOOT_ID"] or not server.has_power:
+            self._close(name, "Failed", "the node has booted meanwhile, or is off")
+            return
+        server.power_off()
+        self.agenda.after(RESET_MS, lambda: None if server.has_power else self.cluster.outlets.power_on(server))
+        verdict = "Failed" if fate is JobFate.DIES else "Complete"
+        self.agenda.after(RESET_MS, lambda: self._close(name, verdict))
+
+    def _close(self, name: str, type: str, message: str = "") -> None:
+        job = self.cluster.api.find(JOB, name, SYSTEM)
+        if job is None or job.get("status", {}).get("conditions"):
+            return
+        now = str(self.agenda.wall())
+        told = [{"type": type, "status": "True", "reason": message, "lastTransitionTime": now, "lastProbeTime": now}]
+        self.cluster.api.patch(JOB, name, SYSTEM, {"status": status_of(type, told, now)}, "merge", subresource="status")
+
+
+def status_of(type: str, conditions: list[dict[str, Any]], now: str) -> dict[str, Any]:
+    """As the Job controller writes it; a Job that is complete says first that its pods succeeded."""
+    if type == "Complete":
+        met = {**conditions[0], "type": "SuccessCriteriaMet"}
+        return {"conditions": [met, *conditions], "succeeded": 1, "startTime": now, "completionTime": now}
+    target = {**conditions[0], "type": "FailureTarget"}
+    return {"conditions": [target, *conditions], "failed": 1, "startTime": now}
+
+
+def variables(job: Tree, container: str) -> dict[str, str]:
+    """The environment of a container of a Job's pod."""
+    found = [one for one in job["spec"]["template"]["spec"]["containers"] if one["name"] == container]
+    return {one["name"]: one["value"] for one in found[0].get("env", ()) if "value" in one}

@@ -1,0 +1,196 @@
+"""Simulated fence devices: BMCs, outlets of PDUs, ports of a fabric switch, instances of a cloud, and their faults.
+
+`runs.py` sends commands here, in place of an agent. A device carries out one command after the other; what was sent is
+not called back, whoever has died meanwhile. Numbers are those of the fault list.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from enum import Enum
+from typing import Protocol
+
+from msgspec import Struct
+
+from noderemedy.core.fencing.results import Ended, Trouble
+from noderemedy.model.agent import AgentDescription
+from noderemedy.model.run import Deed, Order, Power, Result
+from noderemedy.sim.agenda import Agenda
+from noderemedy.sim.server import Kernel, Server
+
+EXIT_CODES = {Power.ON: 0, Power.OFF: 2, Power.UNKNOWN: 1}
+PLACES = ("ip", "plug")
+DEED_MS, STATUS_MS, SLOW_MS = (3_000, 15_000), (200, 1_500), (60_000, 150_000)
+
+
+class JobRunner(Protocol):
+    """Who carries out orders that were written as Jobs, and tells what came of them."""
+
+    def follow(self, order: Order, then: Callable[[Result], None]) -> None: ...
+
+
+class Fault(Enum):
+    """How a device lets one down."""
+
+    UNREACHABLE = "unreachable"  # 47
+    LOCKED = "locked"  # 48: the credentials are wrong
+    IDLE_OFF = "accepts off and does nothing"  # 49
+    LYING = "says off while it is on"  # 50: only about a node that is heard; about another one no word could be trusted
+    IDLE_ON = "accepts on and does nothing"  # 52, 58
+    FLAPPING = "its answers change"  # 53: what is off is now and then called on, or nothing; the reverse would be 50
+    SLOW = "slow"  # 54
+    ELSEWHERE = "switches another machine"  # 55
+    BUSY = "no session is left"  # 57
+
+
+class Sort(Enum):
+    """What a device switches."""
+
+    POWER = "power"
+    FABRIC = "fabric"  # the way to the volumes
+
+
+class Outlet:
+    """One thing that can be switched, and the server behind it."""
+
+    def __init__(self, place: str, server: Server, sort: Sort, *, is_own_state: bool) -> None:
+        self.place = place
+        self.server = server
+        self.sort = sort
+        self.faults: set[Fault] = set()
+        self.was_sent = False  # by anybody who fences: an outlet that nobody touched is nobody's fault
+        self.free_at = 0
+        self._is_on = True
+        self._is_own_state = is_own_state  # an outlet of a PDU; a BMC and a cloud say what the server's power is
+        self.elsewhere_is_on = True
+
+    @property
+    def is_on(self) -> bool:
+        return self._is_on if self._is_own_state else self.server.has_power
+
+    @is_on.setter
+    def is_on(self, value: bool) -> None:
+        self._is_on = value
+
+    def says(self, chance: random.Random) -> Power:
+        """What it answers when it is asked."""
+        if Fault.ELSEWHERE in self.faults:
+            return Power.ON if self.elsewhere_is_on else Power.OFF
+        if Fault.LYING in self.faults and self.server.is_heard:
+            return Power.OFF
+        if Fault.FLAPPING in self.faults and chance.random() < 0.5:
+            return chance.choice((Power.ON, Power.UNKNOWN))
+        return Power.ON if self.is_on else Power.OFF
+
+
+class Sent(Struct, frozen=True):
+    """One command, for whoever checks."""
+
+    order: Order
+    deed: Deed
+    outlet: Outlet
+
+
+class Outlets:
+    """All devices of a simulated world."""
+
+    def __init__(self, agenda: Agenda, boot_ms: int, seed: int = 0) -> None:
+        self.by_place: dict[str, Outlet] = {}
+        self.by_node: dict[str, list[Outlet]] = {}
+        self.agents: dict[str, AgentDescription] = {}  # what is installed where managers run
+        self.jobs: JobRunner | None = None  # None: agents run beside the manager
+        self.password = ""
+        self.on_sent: list[Callable[[Sent], None]] = []
+        self.on_done: list[Callable[[Sent], None]] = []
+        self.agenda = agenda
+        self._boot_ms = boot_ms
+        self._chance = random.Random(seed)
+
+    def add(self, server: Server, sort: Sort, *, is_own_state: bool = True, **places: str) -> Outlet:
+        outlet = Outlet(place_of(places), server, sort, is_own_state=is_own_state)
+        self.by_place[outlet.place] = outlet
+        self.by_node.setdefault(server.name, []).append(outlet)
+        return outlet
+
+    # --- what agents do ------------------------------------------------------------------------------------------
+
+    def ask(self, order: Order, deed: Deed, secrets: dict[str, str], then: Callable[[Ended], None]) -> None:
+        """One process of an agent: what it does to its device is done, whoever waits for it."""
+        outlet = self.by_place.get(place_of(dict(order.parameters)))
+        if outlet is None:
+            self.agenda.after(STATUS_MS[0], lambda: then(Ended(1, "Failed: there is no such plug")))
+            return
+        sent = Sent(order, deed, outlet)
+        for listener in self.on_sent:
+            listener(sent)
+        if refusal := self._refusal(outlet, secrets):
+            self.agenda.after(self._chance.randint(*STATUS_MS), lambda: then(refusal))
+            return
+        span = STATUS_MS if deed is Deed.STATUS else SLOW_MS if Fault.SLOW in outlet.faults else DEED_MS
+        took = max(0, outlet.free_at - self.agenda.now_ms) + self._chance.randint(*span)
+        outlet.free_at = self.agenda.now_ms + took
+        ended = self.agenda.after(order.patience.ms, lambda: then(Ended(trouble=Trouble.TOO_LONG)))
+
+        def done() -> None:
+            found = self._carry_out(sent)
+            if took < order.patience.ms:
+                ended.cancel()
+                then(found)
+
+        self.agenda.after(took, done)
+
+    def _refusal(self, outlet: Outlet, secrets: dict[str, str]) -> Ended | None:
+        if Fault.UNREACHABLE in outlet.faults:
+            return Ended(1, "Connection timed out")
+        if Fault.BUSY in outlet.faults:
+            return Ended(1, "Failed: no more sessions are available")
+        if Fault.LOCKED in outlet.faults or self.password not in secrets.values():
+            return Ended(1, f"Unable to login with password '{next(iter(secrets.values()), '')}'")
+        return None
+
+    def _carry_out(self, sent: Sent) -> Ended:
+        outlet, deed = sent.outlet, sent.deed
+        if deed is Deed.STATUS:
+            return Ended(EXIT_CODES[outlet.says(self._chance)])
+        wanted = deed is Deed.ON
+        if Fault.ELSEWHERE in outlet.faults:
+            outlet.elsewhere_is_on = wanted
+        elif (Fault.IDLE_ON if wanted else Fault.IDLE_OFF) not in outlet.faults and not self._is_lie(outlet):
+            outlet.was_sent = True
+            self.switch(outlet, wanted)
+        for listener in self.on_done:
+            listener(sent)
+        return Ended(0)
+
+    def _is_lie(self, outlet: Outlet) -> bool:
+        return Fault.LYING in outlet.faults and outlet.server.is_heard
+
+    # --- what happens to servers ---------------------------------------------------------------------------------
+
+    def switch(self, outlet: Outlet, is_on: bool) -> None:
+        outlet.is_on = is_on
+        server = outlet.server
+        if outlet.sort is Sort.FABRIC:
+            server.is_cut_off = not is_on
+            return
+        sources = [one for one in self.by_node[server.name] if one.sort is Sort.POWER]
+        is_powered = is_on or any(one.is_on for one in sources if one is not outlet)
+        if server.has_power and not is_powered:
+            server.power_off()
+        elif is_powered and not server.has_power:
+            self.power_on(server)
+
+    def power_on(self, server: Server) -> None:
+        server.power_on()
+        boots = server.boots
+        self.agenda.after(self._boot_ms, lambda: self._boot(server, boots))
+
+    def _boot(self, server: Server, boots: int) -> None:
+        is_due = server.has_power and server.kernel is Kernel.DOWN and server.boots == boots
+        if is_due and not server.is_broken:
+            server.booted()
+
+
+def place_of(parameters: dict[str, str]) -> str:
+    return " ".join(parameters[key] for key in PLACES if parameters.get(key))
