@@ -17,6 +17,7 @@ from typing import Any
 
 from noderemedy.core.fencing.automaton import TABLE
 from noderemedy.model.ids import CONFIG_MAP, FENCE_REMEDIATION, INCIDENT, JOB, NODE, NODE_FENCE
+from noderemedy.model.reasons import RoomBroken
 from noderemedy.model.run import Deed
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.checkers import Checkers
@@ -162,6 +163,8 @@ class FenceCheckers:
         for process in self.processes:
             for notice in process.notices:
                 self._words("what people are told", notice.reason)
+                if isinstance(notice.reason, RoomBroken):
+                    self._complain("E1", f"room {notice.room} broke over {notice.ref}: {notice.reason.problem}")
 
     def _well(self, name: str, is_heard: bool, is_cut_off: bool) -> None:
         self._ran("L3 in service again")

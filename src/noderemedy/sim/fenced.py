@@ -1,6 +1,6 @@
 """A cluster whose nodes can be fenced: devices, and the configuration as people write it.
 
-Five sorts of nodes in turns (BMC, PDU with two outlets, BMC behind a fabric switch, cloud, BareMetalHost), and four
+Five sorts of nodes in turns (BMC, two outlets of PDUs, the same behind a fabric switch, cloud, BareMetalHost), and four
 ways in which a fence comes about: a health check with a template, a threshold that fences, a threshold with a chain of
 remedies, and people only.
 """
@@ -49,20 +49,21 @@ TEMPLATES = {
 # What `config.properties` says, and the methods, by the sort of the node.
 STEPS = "isolation={}\npower_management={}\nrecovery={}\n"
 CORDON, UNCORDON = "mark-unschedulable", "mark-schedulable"
+PLUGS = {
+    "left": "template=fence-method-template-apc\nip=pdu-a.example\nplug={number}\n",
+    "right": "template=fence-method-template-apc\nip=pdu-b.example\nplug={number}\n",
+}
 CONFIGS: dict[str, tuple[str, dict[str, str]]] = {
     "pdu": (
         STEPS.format(CORDON, "left right", UNCORDON),
-        {
-            "left": "template=fence-method-template-apc\nip=pdu-a.example\nplug={number}\n",
-            "right": "template=fence-method-template-apc\nip=pdu-b.example\nplug={number}\n",
-        },
+        PLUGS,
     ),
     "fabric": (
-        STEPS.format(f"{CORDON} fc-off", "ipmi", f"fc-on {UNCORDON}"),
+        STEPS.format(f"{CORDON} fc-off", "left right", f"fc-on {UNCORDON}"),
         {
             "fc-off": "template=fence-method-template-brocade\nplug={number}\naction=off\ncovers=driver/sim.example\n",
             "fc-on": "template=fence-method-template-brocade\nplug={number}\naction=on\n",
-            "ipmi": "template=fence-method-template-ipmi\nip={node}.bmc.example\n",
+            **PLUGS,
         },
     ),
     "host": (STEPS.format(CORDON, "host-power", UNCORDON), {}),
@@ -152,9 +153,9 @@ class Fenced:
     def _wire(self, index: int, node: str) -> None:
         outlets, server, number = self.cluster.outlets, self.cluster.servers[node], str(index + 1)
         match self.device(node):
-            case "bmc" | "fabric":
+            case "bmc":
                 outlets.add(server, Switches.POWER, is_own_state=False, ip=f"{node}.bmc.example")
-            case "pdu":
+            case "pdu" | "fabric":
                 for pdu in ("pdu-a.example", "pdu-b.example"):
                     outlets.add(server, Switches.POWER, ip=pdu, plug=number)
             case "cloud":

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from noderemedy.sim.process import Process
 
 SECRET = Kind("", "Secret")
+READ_TRIES = 3
+UNREAD = frozenset(Fate) - {Fate.FINE, Fate.CONFLICT, Fate.DENIED, Fate.TWICE, Fate.READ_ONLY}
 IMAGE = "registry.example/node-remedy:1"
 CREATED, CONFLICT = 201, 409
 BETWEEN_LOOKS_MS = results.BETWEEN_LOOKS.ms
@@ -103,7 +105,8 @@ class Runs:
 
     def _send(self, order: Order) -> None:
         process = self._process
-        if process.weather.fate(process.chance) not in (Fate.FINE, Fate.CONFLICT, Fate.DENIED, Fate.TWICE):
+        fates = [process.weather.fate(process.chance) for _ in range(READ_TRIES)]
+        if all(one in UNREAD for one in fates):
             self._ended(order, results.failed(order, "nothing was sent: the API server does not answer"))
             return
         secrets = secrets_of(order, process.cluster.api.find)

@@ -161,7 +161,9 @@ class Attacher:
         attachment = self.api.find(ATTACHMENT, name)
         if attachment is not None and attachment["spec"]["nodeName"] not in nodes:
             self.api.delete(ATTACHMENT, name)
-            attachment = None
+            attachment = self.api.find(ATTACHMENT, name)  # somebody's finalizer may keep it
+            if attachment is not None:
+                self._soon(namespace, volume)
         if attachment is None and nodes:
             self.api.create(attachment_of(name, volume, nodes[0]))
 

@@ -263,6 +263,7 @@ def read_evidence(tree: Any) -> FenceEvidence:
         backup=kept if isinstance(kept, NodeBackup) else None,
         on_since=moment(found.get("onSince")),
         heard_since=moment(found.get("heardSince")),
+        provider_id=text(found.get("providerID")),
     )
 
 
@@ -318,6 +319,7 @@ def evidence_body(seen: FenceEvidence) -> dict[str, Any]:
         "backup": backup_text(seen.backup) if seen.backup else None,
         "onSince": written(seen.on_since),
         "heardSince": written(seen.heard_since),
+        "providerID": seen.provider_id or None,
     }
 
 

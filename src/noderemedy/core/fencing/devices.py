@@ -5,10 +5,12 @@ A device is an agent with its parameters: `eaton-off` and `eaton-on` of the seed
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from noderemedy.core.fencing.results import NOT_BEGUN
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.fenceplan import AgentMethod, Scope, Step
-from noderemedy.model.nodefence import FenceJob
+from noderemedy.model.nodefence import FenceJob, FenceStatus
 from noderemedy.model.run import Deed, Power, RunState
 from noderemedy.model.time import Now, Span
 
@@ -62,10 +64,37 @@ def powering(view: FenceView) -> tuple[AgentMethod, ...]:
 
 def is_touched(view: FenceView) -> bool:
     """Whether anything of power management was sent in this flow."""
-    return any(job.step is Step.POWER_MANAGEMENT and is_sent(job) for job in view.status.jobs)
+    return any(job.step is Step.POWER_MANAGEMENT and is_sent(job) for job in of_this_flow(view.status))
+
+
+def of_this_flow(status: FenceStatus) -> tuple[FenceJob, ...]:
+    """Without what an earlier one left off."""
+    return tuple(job for job in status.jobs if job.restart == status.restarts)
 
 
 def left_off(view: FenceView) -> tuple[AgentMethod, ...]:
     """What we switched off, or may have, and the configuration would switch on again; each device once."""
-    comes_on = {key(one): one for one in with_deed(view, Step.POWER_MANAGEMENT, Deed.ON)}
+    return not_on(view, Step.POWER_MANAGEMENT)
+
+
+def cut_off(view: FenceView) -> tuple[AgentMethod, ...]:
+    """The same for what keeps the node from storage and network, and recovery would let in again."""
+    return not_on(view, Step.RECOVERY)
+
+
+def not_on(view: FenceView, step: Step) -> tuple[AgentMethod, ...]:
+    comes_on = {key(one): one for one in with_deed(view, step, Deed.ON)}
     return tuple(one for one in comes_on.values() if power_of(view, one) in (Power.OFF, Power.UNKNOWN))
+
+
+def remembered(view: FenceView) -> tuple[FenceJob, ...]:
+    """The last run of each device that is not on: a flow that begins anew must not forget it."""
+    last = [jobs_of(view, method)[-1].id for method in (*left_off(view), *cut_off(view))]
+    return tuple(job for job in view.status.jobs if job.id in last)
+
+
+def are_off(view: FenceView, jobs: tuple[FenceJob, ...]) -> bool:
+    """Whether by these runs all that powers the node by agents is off."""
+    status = structs.replace(view.status, jobs=jobs)
+    told = structs.replace(view, fence=structs.replace(view.fence, status=status))
+    return all(power_of(told, method) is Power.OFF for method in powering(told))

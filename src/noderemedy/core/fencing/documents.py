@@ -13,7 +13,7 @@ from noderemedy.core.labels import matches
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.fenceconfig import FenceConfig, FenceTemplate
 from noderemedy.model.ids import Ref
-from noderemedy.model.node import Node
+from noderemedy.model.node import Node, NodeBackup
 from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.room import Present, Reader
 
@@ -29,10 +29,9 @@ def node_or_memory(key: Ref, reader: Reader) -> Node | None:
     fence = fence_of(key, reader)
     if fence is None:
         return None
-    backup = fence.status.evidence.backup
-    if backup is None:
-        return Node(fence.status.node_uid)
-    return Node(backup.node_uid, labels=backup.labels, annotations=backup.annotations)
+    evidence = fence.status.evidence
+    backup = evidence.backup or NodeBackup(fence.status.node_uid)
+    return Node(backup.node_uid, labels=backup.labels, annotations=backup.annotations, provider_id=evidence.provider_id)
 
 
 def fence_of(key: Ref, reader: Reader) -> NodeFence | None:

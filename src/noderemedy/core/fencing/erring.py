@@ -34,7 +34,7 @@ def error(view: FenceView, now: Now) -> Decision:
         return attested(view, now)
     if view.fence.is_given_up:
         return given_up(view, now)
-    if not view.is_same_node and view.status.evidence.backup is None:
+    if not view.is_same_node and view.status.evidence.backup is None and not is_well(view, now):
         return Decision((), (FencedNodeReplaced(view.name), *dark(view)))
     return restart(view, now)
 

@@ -10,7 +10,7 @@ import hashlib
 
 from msgspec import structs
 
-from noderemedy.core.fencing import attempts
+from noderemedy.core.fencing import attempts, devices
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, BEFORE_THE_START, USABLE
 from noderemedy.core.fencing.moves import move, publish
@@ -34,7 +34,7 @@ STEP = Step.ISOLATION
 def new(view: FenceView, now: Now) -> Decision:
     if not view.fence.is_begun:
         return start(view, now)
-    if is_well(view, now) and not view.status.jobs:
+    if is_well(view, now) and not devices.of_this_flow(view.status):
         return move(view, Event.NODE_READY, now)
     if blocked := first((*USABLE, *BEFORE_POWER_OFF), view, now):
         return blocked.decision(now)
@@ -64,7 +64,13 @@ def begun(view: FenceView, now: Now) -> FenceStatus:
     is_same = (node.uid, node.boot_id) == (status.node_uid, status.boot_id)
     kept = status.evidence if is_same else FenceEvidence(backup=status.evidence.backup)
     fresh = structs.replace(
-        kept, was_ready=is_heard(node), drained_since=None, freeing_since=None, on_since=None, heard_since=None
+        kept,
+        was_ready=is_heard(node),
+        provider_id=node.provider_id,
+        drained_since=None,
+        freeing_since=None,
+        on_since=None,
+        heard_since=None,
     )
     started = status.started or now.wall
     return structs.replace(
@@ -74,7 +80,7 @@ def begun(view: FenceView, now: Now) -> FenceStatus:
         episode=status.episode or episode(view, started),
         node_uid=node.uid,
         boot_id=node.boot_id,
-        jobs=(),
+        jobs=devices.remembered(view),
         evidence=fresh,
     )
 

@@ -8,16 +8,15 @@ pods were freed stays until that boot is over: whoever lifted it earlier would l
 from __future__ import annotations
 
 from noderemedy.core.fencing import devices, erring, recovery, runs
-from noderemedy.core.fencing.attempts import is_done
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.moves import move
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.decision import NOTHING, Decision
-from noderemedy.model.fenceplan import AgentMethod, Step
+from noderemedy.model.fenceplan import Step
 from noderemedy.model.nodefence import FINALIZER, State
-from noderemedy.model.reasons import FenceReleased, FenceStopped, StorageStaysFenced
-from noderemedy.model.run import Deed, RunState
+from noderemedy.model.reasons import FenceReleased, FenceStopped, PowerLeftOff, StorageStaysFenced
+from noderemedy.model.run import Deed
 from noderemedy.model.time import Now
 
 
@@ -47,20 +46,20 @@ def is_over(view: FenceView) -> bool:
 
 
 def unfenced(view: FenceView, now: Now) -> Decision | None:
-    """Let the node back to its storage, within the retries of a step; None if that is done or was not needed."""
-    cut_off = [one for one in view.methods(Step.ISOLATION) if isinstance(one, AgentMethod)]
-    cut_off = [one for one in cut_off if is_done(view, Step.ISOLATION, one, Deed.OFF)]
-    keys = {devices.key(one) for one in cut_off}
-    for method in view.methods(Step.RECOVERY):
-        if isinstance(method, AgentMethod) and devices.key(method) in keys and Deed.ON in method.deeds:
-            tried = runs.tries(view.status, Step.RECOVERY, method.name, Deed.ON)
-            is_on = any(job.state is RunState.DONE for job in tried)
-            if not is_on and len(tried) <= view.fence.spec.step_retries:
-                return runs.order(view, Step.RECOVERY, method, Deed.ON, now)
+    """Let the node back to its storage, within the retries of a step; None if that is done or was not needed.
+
+    Recovery may have used up its own retries before: whoever releases gets as many again.
+    """
+    for method in devices.cut_off(view):
+        tried = runs.tries(view.status, Step.RECOVERY, method.name, Deed.ON)
+        if len(tried) <= view.fence.spec.step_retries * 2 + 1:
+            return runs.order(view, Step.RECOVERY, method, Deed.ON, now)
     return None
 
 
 def drop(view: FenceView) -> Decision:
     kept = tuple(one for one in view.fence.finalizers if one != FINALIZER)
     write = WriteFinalizers(view.ref, view.guard, kept)
-    return Decision((write,), (*erring.dark(view), FenceReleased(view.name)))
+    cut_off = ", ".join(one.name for one in devices.cut_off(view))
+    stays = (PowerLeftOff(view.name, cut_off),) if cut_off else ()
+    return Decision((write,), (*erring.dark(view), *stays, FenceReleased(view.name)))

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from noderemedy.core import freeing
 from noderemedy.core.backup import restore
-from noderemedy.core.fencing import attempts, patience
+from noderemedy.core.fencing import attempts, erring, patience
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.emptying import is_terminated
 from noderemedy.core.fencing.gates import USABLE
@@ -41,9 +41,13 @@ def done(view: FenceView, now: Now) -> Decision:
     if is_terminated(view) and view.status.evidence.freed_at is not None and view.node is None:
         node = (view.node_at, view.node_entry)
         return confirm(now, node) or move(view, Event.STEP_DONE, now, NodeTerminated(view.name))
+    if on := erring.power_comes_back(view, now):
+        return on  # of a node that came back by itself some plugs may be off
     if not is_well(view, now):
         return wait(view, now)
-    return undo(view) or recover(view, now) or move(view, Event.STEP_DONE, now, FenceSucceeded(view.name))
+    if left := restored(view) or untaint(view) or recover(view, now) or uncordon(view):
+        return left  # storage comes back before pods may
+    return move(view, Event.STEP_DONE, now, *erring.dark(view), FenceSucceeded(view.name))
 
 
 def wait(view: FenceView, now: Now) -> Decision:

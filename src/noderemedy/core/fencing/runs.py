@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
+from noderemedy.core.fencing import devices
 from noderemedy.core.fencing.moves import confirm, publish
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import StartRun
@@ -144,7 +145,8 @@ def record(view: FenceView, job: FenceJob, now: Now) -> Decision:
     """Write down how a run ended."""
     jobs = tuple(job if one.id == job.id else one for one in view.status.jobs)
     evidence = view.status.evidence
-    if job.deed is Deed.OFF and job.step is Step.POWER_MANAGEMENT and job.state is RunState.DONE:
+    is_off = job.deed is Deed.OFF and job.step is Step.POWER_MANAGEMENT and job.state is RunState.DONE
+    if is_off and devices.are_off(view, jobs):
         evidence = structs.replace(evidence, off_at=evidence.off_at or now.wall)
     wanted = structs.replace(view.status, jobs=jobs, evidence=evidence)
     return publish(view, wanted, RunEnded(view.name, job.method, job.deed.value, job.state.value, job.said))
