@@ -8,7 +8,7 @@
 #   ARGS="…"            more arguments for the command behind lab, test, e2e, sim, soak and bench
 #   WORKERS=2           processes that `make test` is spread over, file by file
 #   SEED=1              which simulated history `make sim` runs
-#   SEEDS, LARGE, FLEETS   how many histories of 50 nodes, of 1,000 nodes and of fleets `make soak` runs
+#   SEEDS, LARGE, FLEETS, FENCES   how many histories of 50 nodes, of 1,000 nodes, of fleets and of fenced clusters `make soak` runs
 
 SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
@@ -23,6 +23,7 @@ SEED ?= 1
 SEEDS ?= 2000
 LARGE ?= 100
 FLEETS ?= 100
+FENCES ?= 2000
 ARGS ?=
 
 .PHONY: help setup check test e2e lab sim soak bench generate fmt
@@ -59,11 +60,12 @@ e2e: $(STAMP) ## Tests against real devices and a real Kubernetes control plane,
 sim: $(STAMP) ## One simulated history with all checkers on (SEED=7)
 	$(BIN)/python -m noderemedy.sim run --seed $(SEED) $(ARGS)
 
-soak: $(STAMP) ## Crash points, 2,000 simulated histories of 50 nodes, 100 of 1,000, fleets; hours on two cores (SEEDS=50 LARGE=2)
+soak: $(STAMP) ## Crash points, 2,000 simulated histories of 50 nodes, 100 of 1,000, fleets, 2,000 of fencing; hours on two cores (SEEDS=50 LARGE=2 FENCES=50)
 	$(BIN)/python -m noderemedy.sim crash
 	$(BIN)/python -m noderemedy.sim soak --seeds $(SEEDS) --nodes 50 --hours 6 $(ARGS)
 	$(BIN)/python -m noderemedy.sim soak --seeds $(LARGE) --first 100001 --nodes 1000 --hours 6 $(ARGS)
 	$(BIN)/python -m noderemedy.sim fleet --seeds $(FLEETS)
+	$(BIN)/python -m noderemedy.sim soak --fencing --seeds $(FENCES) --nodes 20 --hours 6 $(ARGS)
 	$(BIN)/pytest -m soak
 
 bench: $(STAMP) ## Measure, beside a bare watch: heartbeats, latencies, storms, requests, at 500 and 5,000 nodes

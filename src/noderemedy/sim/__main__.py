@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from time import monotonic
 
 from noderemedy.sim.crash import STORIES, play
+from noderemedy.sim.fencerun import simulate_fencing
 from noderemedy.sim.fleetrun import simulate_fleet
 from noderemedy.sim.run import Report, simulate
 
@@ -34,6 +35,7 @@ def parser() -> argparse.ArgumentParser:
     for verb in (run, soak):
         verb.add_argument("--nodes", type=int, default=20)
         verb.add_argument("--hours", type=float, default=6.0)
+        verb.add_argument("--fencing", action="store_true", help="a cluster with fence devices, documents and Jobs")
     fleet = verbs.add_parser("fleet", help="many seeds of a management cluster with workload clusters")
     fleet.set_defaults(do=run_fleets)
     fleet.add_argument("--seeds", type=int, default=100)
@@ -46,7 +48,7 @@ def parser() -> argparse.ArgumentParser:
 
 def run_one(arguments: argparse.Namespace) -> int:
     begun = monotonic()
-    report = simulate(arguments.seed, nodes=arguments.nodes, hours=arguments.hours)
+    report = one((arguments.seed, arguments.nodes, arguments.hours, arguments.fencing))
     took = monotonic() - begun
     for line in report.violations:
         print(line)
@@ -61,7 +63,7 @@ def run_many(arguments: argparse.Namespace) -> int:
     """All seeds; prints each failing one with the command that repeats it, and coverage at the end."""
     begun = monotonic()
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    jobs = [(seed, arguments.nodes, arguments.hours) for seed in seeds]
+    jobs = [(seed, arguments.nodes, arguments.hours, arguments.fencing) for seed in seeds]
     failed, freed, totals = 0, 0, {title: Counter[str]() for title in ("checks", "troubles", "actions", "reasons")}
     with ProcessPoolExecutor(arguments.jobs) as pool:
         for done, report in enumerate(pool.map(one, jobs, chunksize=1), start=1):
@@ -71,7 +73,11 @@ def run_many(arguments: argparse.Namespace) -> int:
             if not report.ok:
                 failed += 1
                 print(f"seed {report.seed}: {report.violations[0]} (+{len(report.violations) - 1})", flush=True)
-                print(f"  again: python -m noderemedy.sim run --seed {report.seed} --nodes {report.nodes}", flush=True)
+                more = " --fencing" if arguments.fencing else ""
+                print(
+                    f"  again: python -m noderemedy.sim run --seed {report.seed} --nodes {report.nodes}{more}",
+                    flush=True,
+                )
             if done % 50 == 0:
                 print(f"{done} of {len(jobs)} seeds, {failed} failed, {monotonic() - begun:.0f} s", flush=True)
     for title, total in totals.items():
@@ -86,9 +92,9 @@ def run_many(arguments: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def one(job: tuple[int, int, float]) -> Report:
-    seed, nodes, hours = job
-    return simulate(seed, nodes=nodes, hours=hours)
+def one(job: tuple[int, int, float, bool]) -> Report:
+    seed, nodes, hours, is_fenced = job
+    return (simulate_fencing if is_fenced else simulate)(seed, nodes=nodes, hours=hours)
 
 
 def run_fleets(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,37 @@
+"""Simulated days of clusters that are fenced: fixed seeds, seeds that once failed, and one that nobody has seen yet."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from noderemedy.sim.fencerun import simulate_fencing
+
+FIXED = range(1, 4)
+ONCE_FAILED = [
+    8,  # storage that did not come back in time was left cut off by a release (S13)
+    12,  # one of two plugs stayed off when the node came back by itself (S6)
+    18,  # an instance of a cloud stayed off, because its plan was forgotten with its Node (S6)
+]
+ROTATING = int(os.environ.get("NODE_REMEDY_ROTATING_SEEDS", "1"))
+
+
+@pytest.mark.parametrize("seed", [*FIXED, *ONCE_FAILED])
+def test_fixed_seeds(seed: int) -> None:
+    """Twenty nodes through an hour of trouble with their devices: no invariant is broken."""
+    assert () == simulate_fencing(seed, hours=1.0).violations
+
+
+@pytest.mark.parametrize("turn", range(ROTATING))
+def test_rotating_seeds(turn: int) -> None:
+    """Seeds that are new in every run; a failing one is named so that it can be kept."""
+    seed = random.SystemRandom().randrange(1_000_000, 1_000_000_000)
+
+    assert () == simulate_fencing(seed, hours=1.0).violations, f"keep this seed in ONCE_FAILED: {seed}"
+
+
+def test_the_same_seed_is_the_same_history() -> None:
+    """With agents as Jobs, whose pods are drawn, too."""
+    assert simulate_fencing(3, nodes=10, hours=0.5) == simulate_fencing(3, nodes=10, hours=0.5)
