@@ -11,6 +11,7 @@ from typing import Any
 
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Kind
 from noderemedy.model.nodefence import Attestation
+from noderemedy.model.reasons import PowerLeftOff
 from noderemedy.model.time import Wall
 from noderemedy.sim import objects
 from noderemedy.sim.apiserver import Tree
@@ -309,6 +310,9 @@ class FenceTroubles(Troubles):
 
     def call_people(self) -> None:
         """Alerts are answered: what was given up is mended by hand and released."""
+        for name in sorted(self._dark()):
+            for outlet in self.fenced.outlets(name):
+                self.cluster.outlets.switch(outlet, is_on=True)
         for name, server in self.cluster.servers.items():
             if not server.is_heard and self._is_called(name):
                 self._light(server)
@@ -317,6 +321,11 @@ class FenceTroubles(Troubles):
         for tree in self._fences():
             if is_given_up(tree):
                 self.release(tree["spec"]["node"])
+
+    def _dark(self) -> set[str]:
+        """Nodes of which people were told that something stays off."""
+        told = [notice.reason for process in self.processes for notice in process.notices]
+        return {reason.node for reason in told if isinstance(reason, PowerLeftOff)}
 
     def _is_called(self, node: str) -> bool:
         """Whether a person was called for this node: it was given up, or nothing repairs it but a person."""

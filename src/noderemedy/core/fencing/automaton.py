@@ -96,6 +96,11 @@ def next_restart(status: FenceStatus, spec: FenceSpec) -> Span | None:
     return _doubled(RESTART_PAUSE, status.restarts + 1) if status.restarts < spec.max_restarts else None
 
 
+def rest(failed: int) -> Span:
+    """How long a device that failed so often is left alone."""
+    return _doubled(RETRY_PAUSE, max(failed, 1))
+
+
 def _doubled(first: Span, times: int) -> Span:
     """Pauses double with every time, so that a device that is slow or down is not hammered."""
     return Span(min(PAUSE_MAX.ms, first.ms << min(times - 1, 10)))

@@ -20,7 +20,7 @@ from noderemedy.core.gates import first
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.nodefence import SUCCEEDED
-from noderemedy.model.reasons import FencedNodeReplaced, FenceGivenUp, PowerLeftOff, Reason
+from noderemedy.model.reasons import FencedNodeReplaced, FenceDelayed, FenceGivenUp, PowerLeftOff, Reason
 from noderemedy.model.run import Deed, RunState
 from noderemedy.model.time import Now
 
@@ -79,9 +79,18 @@ def power_comes_back(view: FenceView, now: Now) -> Decision | None:
     if released := hostpower.release(view):
         return released
     for method in devices.left_off(view):
-        if len(failures(view, method)) <= view.fence.spec.step_retries:
-            return runs.order(view, Step.POWER_MANAGEMENT, method, Deed.ON, now)
+        failed = len(failures(view, method))
+        if failed <= view.fence.spec.step_retries:
+            return rest(view, failed, now) or runs.order(view, Step.POWER_MANAGEMENT, method, Deed.ON, now)
     return None
+
+
+def rest(view: FenceView, failed: int, now: Now) -> Decision | None:
+    """A device that has just failed is given a moment, longer with every time; None where it was, or has not."""
+    due = view.entry.changed_at + automaton.rest(failed)  # the last that was written is how it failed
+    if not failed or now.mono >= due:
+        return None
+    return Decision((), (FenceDelayed("the next try to switch on", now.wall + due.since(now.mono)),), due)
 
 
 def failures(view: FenceView, method: AgentMethod) -> list[object]:

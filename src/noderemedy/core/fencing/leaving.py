@@ -53,7 +53,7 @@ def unfenced(view: FenceView, now: Now) -> Decision | None:
     for method in devices.cut_off(view):
         tried = runs.tries(view.status, Step.RECOVERY, method.name, Deed.ON)
         if len(tried) <= view.fence.spec.step_retries * 2 + 1:
-            return runs.order(view, Step.RECOVERY, method, Deed.ON, now)
+            return erring.rest(view, len(tried), now) or runs.order(view, Step.RECOVERY, method, Deed.ON, now)
     return None
 
 
