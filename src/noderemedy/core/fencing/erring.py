@@ -20,7 +20,7 @@ from noderemedy.core.gates import first
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.nodefence import SUCCEEDED
-from noderemedy.model.reasons import FencedNodeReplaced, FenceDelayed, FenceGivenUp, PowerLeftOff, Reason
+from noderemedy.model.reasons import FenceDelayed, FencedNodeReplaced, FenceGivenUp, PowerLeftOff, Reason
 from noderemedy.model.run import Deed, RunState
 from noderemedy.model.time import Now
 
