@@ -18,7 +18,7 @@ from tests.devices.device import needs
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "node-remedy" / "kernel"
 MODULES = ("virtio_pci", "9pnet_virtio", "9p", "overlay")
 INIT = """#!/bin/busybox sh
-/bin/busybox mkdir -p /proc /sys /dev /host /upper /root
+/bin/busybox mkdir -p /proc /sys /dev /host /upper /whole
 /bin/busybox mount -t proc proc /proc
 /bin/busybox mount -t sysfs sysfs /sys
 /bin/busybox mount -t devtmpfs devtmpfs /dev
@@ -26,12 +26,12 @@ for module in $(/bin/busybox cat /modules.order); do /bin/busybox insmod /module
 /bin/busybox mount -t 9p -o trans=virtio,version=9p2000.L,ro,msize=262144 host /host
 /bin/busybox mount -t tmpfs tmpfs /upper
 /bin/busybox mkdir -p /upper/up /upper/work
-/bin/busybox mount -t overlay overlay -o lowerdir=/host,upperdir=/upper/up,workdir=/upper/work /root
-for place in proc sys dev; do /bin/busybox mount --move /$place /root/$place; done
-/bin/busybox mount -t tmpfs tmpfs /root/run
-/bin/busybox mkdir -p /root/dev/shm
+/bin/busybox mount -t overlay overlay -o lowerdir=/host,upperdir=/upper/up,workdir=/upper/work /whole
+for place in proc sys dev; do /bin/busybox mount --move /$place /whole/$place; done
+/bin/busybox mount -t tmpfs tmpfs /whole/run
+/bin/busybox mkdir -p /whole/dev/shm
 echo GUEST-BEGINS
-/bin/busybox chroot /root /bin/sh {script}
+/bin/busybox chroot /whole /bin/sh {script}
 echo GUEST-ENDS
 /bin/busybox poweroff -f
 """
