@@ -26,13 +26,14 @@ from noderemedy.model.time import Span
 
 PASSWORD = "hunter2-bench"  # IPMI knows 16 letters, no more
 WRONG = "not-hunter3"
-BETWEEN_LOOKS = Span.seconds(1)
 
 
 class Device(ABC):
     """One device with one plug, to which worker-0 belongs."""
 
     agent: str
+    between_looks = Span.seconds(1)
+    takes_to_come_on_s = 0  # after the button was pressed
     returns_after_s = 0.5  # so long after the plug went off the agent itself has seen it off
     secret = "password"  # the parameter whose value is in a Secret
 
@@ -73,16 +74,29 @@ class Device(ABC):
             secrets=(SecretParameter(self.secret, "bmc-worker-0", self.secret),),
             patience=Span.seconds(patience_s),
         )
-        hand = Hand(agents.folders("", os.environ), self.environ, BETWEEN_LOOKS)
+        hand = Hand(agents.folders("", os.environ), self.environ, self.between_looks)
         return asyncio.run(carry_out(order, {self.secret: secret}, hand))
+
+    def _is_seen_off(self) -> bool:
+        try:
+            return not self.is_on()
+        except OSError:
+            return False  # busy: look again
+
+    def _is_pressed(self) -> bool:
+        try:
+            self.switch(True)
+        except OSError:
+            return False
+        return True
 
     def turns_on_by_itself(self) -> threading.Thread:
         """Somebody switches it on again, a moment after it went off."""
 
         def wait_and_switch() -> None:
-            wait_for(lambda: not self.is_on(), 60)
+            wait_for(self._is_seen_off, 60)
             time.sleep(self.returns_after_s)
-            self.switch(True)
+            wait_for(self._is_pressed, 10)
 
         thread = threading.Thread(target=wait_and_switch, daemon=True)
         thread.start()

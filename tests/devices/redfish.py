@@ -29,6 +29,7 @@ SUSHY_EMULATOR_FAKE_SYSTEMS = [{{"uuid": "{uuid}", "name": "worker-0", "power_st
 
 class Redfish(Device):
     agent = "fence_redfish"
+    takes_to_come_on_s = 12  # the emulator draws lots, as machines do
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)

@@ -9,7 +9,7 @@ from tests.core.fencing.orders import PASSWORD, an_order
 
 from noderemedy.core.fencing import results
 from noderemedy.core.fencing.results import Ended, Trouble, of_deed, of_status
-from noderemedy.model.run import Deed, Power, RunState
+from noderemedy.model.run import Deed, Power, RunState, SecretParameter
 
 ON, OFF, LOST = Ended(0), Ended(2), Ended(1, "Failed: Unable to connect/login to fencing device")
 OVER = Ended(trouble=Trouble.TOO_LONG)
@@ -91,6 +91,13 @@ def test_the_parameters_to_look_at_are_named(words: str, named: str) -> None:
 def test_what_is_unknown_is_not_named() -> None:
     """An order without any such parameter gets no advice."""
     assert "" == results.hint(an_order(parameters=(), secrets=()), "login failed")
+
+
+def test_silence_may_be_a_wrong_community() -> None:
+    """SNMP does not answer whoever has the wrong one: it is named beside the address."""
+    order = an_order(parameters=(("ip", "192.0.2.7"),), secrets=(SecretParameter("community", "pdu", "word"),))
+
+    assert "; look at parameters ip, community (secret pdu, key word)" == results.hint(order, "Timeout: No Response")
 
 
 def test_a_missing_plug_is_named() -> None:

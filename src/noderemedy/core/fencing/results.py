@@ -82,7 +82,16 @@ HINTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
             r"connect|resolve|unreachable|timed? ?out|timeout|no route|name or service|endpoint|no response|ssl|certif",
             re.IGNORECASE,
         ),
-        ("ip", "ipaddr", "ipport", "auth_url", "auth-url", "region", "ssl_insecure"),
+        (
+            "ip",
+            "ipaddr",
+            "ipport",
+            "auth_url",
+            "auth-url",
+            "region",
+            "ssl_insecure",
+            "community",
+        ),  # SNMP refuses by silence
     ),
     (
         re.compile(r"plug|port|outlet|instance|system|no such (host|server|vm)|not found|uuid", re.IGNORECASE),
