@@ -20,7 +20,7 @@ from tests.manager import test_nodeevents
 from tests.sabotage.running import Sabotage, Test, item_to, set_to
 from tests.wire import test_configuration, test_remedies
 
-from noderemedy.core import freeing
+from noderemedy.core import freeing, pacing
 from noderemedy.core.incident import remedies as incident_remedies
 from noderemedy.core.remedy import (
     chain,
@@ -184,6 +184,11 @@ CLEANING = (
         "the pace is forgotten",
         set_to(cleaning, "paced", lambda view, step, now: step),
         (test_cleaning.test_pods_are_freed_at_the_documents_pace,),
+    ),
+    Sabotage(
+        "the budget's pace is not asked",
+        set_to(pacing, "sees", lambda room, asker, reader: pacing.UNLIMITED),
+        (test_cleaning.test_the_stricter_pace_wins, test_cleaning.test_a_whole_node_waits_for_the_minute),
     ),
     Sabotage(
         "every taint is ours",

@@ -135,13 +135,13 @@ def after_taint(work: Workload, now: Now) -> Step:
     return waits(work, now) if volumes_of(work) else DONE
 
 
-def by_pods(work: Workload, proof: Proof, now: Now) -> Step:
+def by_pods(work: Workload, proof: Proof, now: Now, at_once: int = AT_ONCE) -> Step:
     """Remove every pod, then every attachment, each by its uid. Those with a finalizer are waited for."""
     if asked := ask(work.pods, ListPods(work.node_at), now):
         return asked
     why = (FreeingWorkload(work.node_at.name, FreeBy.PODS.value),)
     pods = [(at, pod) for at, pod in pods_of(work) if not pod.stays]
-    if going := [one for one in pods if not one[1].is_forced][:AT_ONCE]:
+    if going := [one for one in pods if not one[1].is_forced][:at_once]:
         batch = hashlib.sha256(" ".join(pod.uid for _, pod in going).encode()).hexdigest()[:10]
         found = pacing.permit(work.pace, work.node_at, batch, len(going), is_whole=False)
         if found.because:

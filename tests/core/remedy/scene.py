@@ -12,13 +12,13 @@ from typing import Any
 from tests.builders import NOW, RESOURCES, later
 
 from noderemedy import crds
-from noderemedy.core.budget import health
+from noderemedy.core.budget import health, spec
 from noderemedy.core.budget import room as budget
 from noderemedy.core.incident import diary, nodediary, records
 from noderemedy.core.remedy import documents, policies, remedy, repeats, thresholds
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import READS
-from noderemedy.model.ids import CONFIG_MAP, INCIDENT, JOB, NODE, NODE_FENCE, SYSTEM, Kind, Ref, ref
+from noderemedy.model.ids import BUDGET, CONFIG_MAP, INCIDENT, JOB, NODE, NODE_FENCE, SYSTEM, Kind, Ref, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remedy import RemedyRecord
 from noderemedy.model.room import Present, Room
@@ -30,7 +30,7 @@ from noderemedy.wire.answers import outcome
 from noderemedy.wire.objects import convert
 from noderemedy.wire.requests import render
 
-ROOMS = (documents.ROOM, thresholds.ROOM, policies.ROOM, remedy.ROOM, health.ROOM, budget.ROOM)
+ROOMS = (documents.ROOM, thresholds.ROOM, policies.ROOM, remedy.ROOM, health.ROOM, spec.ROOM, budget.ROOM)
 RECORDING = (*ROOMS, repeats.ROOM, diary.ROOM, nodediary.ROOM, records.ROOM)  # those that keep records, too
 ROUNDS_MAX = 200
 DOCUMENT_AT = ref(CONFIG_MAP, "workers", SYSTEM)
@@ -84,7 +84,7 @@ class Scene:
         self.told: list[str] = []  # to people
         self.dies_after = 0  # the manager dies with this write; 0: it does not
         for tree in crds.ours():
-            if tree["spec"]["names"]["kind"] in ("NodeFence", "Incident"):
+            if tree["spec"]["names"]["kind"] in ("NodeFence", "Incident", "RemediationBudget"):
                 self.api.create(tree)
         self.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}})
         for number in range(nodes):
@@ -105,7 +105,7 @@ class Scene:
         self.step()
 
     def is_served(self, kind: Kind) -> bool:
-        return kind in (INCIDENT, NODE_FENCE) or kind.group in ("", "batch", "coordination.k8s.io")
+        return kind in (INCIDENT, NODE_FENCE, BUDGET) or kind.group in ("", "batch", "coordination.k8s.io")
 
     # --- what others do ------------------------------------------------------------------------------------------
 
@@ -136,6 +136,12 @@ class Scene:
             return
         meta = {"name": at.name, "namespace": at.namespace, "annotations": annotations}
         self.api.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": body["data"]})
+        self.look()
+
+    def limit_pods(self, per_minute: int) -> None:
+        """The RemediationBudget says how many pods may be freed in a minute."""
+        body = {"metadata": {"name": "cluster"}, "spec": {"podsPerMinute": per_minute}}
+        self.api.create({"apiVersion": "node-remedy.dev/v1alpha1", "kind": "RemediationBudget", **body})
         self.look()
 
     def delete(self, kind: Kind, name: str) -> None:

@@ -108,6 +108,46 @@ def test_pods_are_freed_at_the_documents_pace() -> None:
     assert 18 == counts[-1]
 
 
+# podsPerMinute of the document, of the RemediationBudget -> what is gone 5, 25 and 125 s later
+PACES = {
+    "the budget is stricter": (60, 6, (6, 6, 18)),
+    "the document is stricter": (12, 60, (2, 6, 18)),
+    "only the budget counts": (None, 6, (6, 6, 18)),
+}
+
+
+@pytest.mark.parametrize("case", PACES)
+def test_the_stricter_pace_wins(case: str) -> None:
+    """What the RemediationBudget lets go in a minute holds for remedies, too, beside what the document says."""
+    own, budgets, expected = PACES[case]
+    scene = sick(BY_PODS + (f"policy: {{podsPerMinute: {own}}}\n" if own else ""), pods=18)
+    scene.limit_pods(budgets)
+    scene.end_job()
+    gone = []
+    for seconds in (5, 20, 100):
+        scene.wait(seconds)
+        gone.append(18 - len(scene.pods()))
+
+    assert expected == tuple(gone)
+
+
+def test_a_whole_node_waits_for_the_minute() -> None:
+    """By a taint all pods go at once: two nodes that share one minute wait for each other."""
+    scene = Scene(CLEANS, nodes=6)
+    for name in ("n0", "n1"):
+        scene.add_pod(f"pod-{name}", name)
+        scene.falls_sick(name)
+    scene.wait(61)
+    scene.limit_pods(1)
+    for job in scene.running_jobs():
+        scene.end_job(name=job)
+    scene.wait(30)
+    early = scene.done.count("TaintOutOfService")
+    scene.wait(60)
+
+    assert (1, 2) == (early, scene.done.count("TaintOutOfService"))
+
+
 def test_a_taint_of_somebody_else_stays() -> None:
     """Who tainted the node before us takes the taint away."""
     scene = sick(CLEANS)

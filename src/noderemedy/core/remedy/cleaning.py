@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from noderemedy.core import freeing, safety
-from noderemedy.core.freeing import Step, Workload
+from noderemedy.core.freeing import AT_ONCE, Step, Workload
 from noderemedy.core.remedy import recovery
 from noderemedy.core.remedy.recording import write
 from noderemedy.core.remedy.view import NAME, RemedyView
@@ -57,10 +57,10 @@ def cleaning(view: RemedyView, record: RemedyRecord, now: Now) -> Decision | Cle
     how = way(view)
     if record.freed_by != how.value and not freeing.is_tainted(view.node):
         return write(view, replace(record, freed_by=how.value), VouchedFor(view.at.name, proof.by))
-    step = paced(view, next_step(view, record, view.work, how, proof, now), now)
+    step = next_step(view, record, view.work, how, proof, now)
     if step.is_done:
         return Cleaned((WorkloadCleaned(view.at.name, how.value),))
-    return Decision(step.actions, (*step.because, VouchedFor(view.at.name, proof.by)), step.wake_at)
+    return Decision(step.actions, (*step.because, VouchedFor(view.at.name, proof.by)), step.wake_at, facts=step.facts)
 
 
 def way(view: RemedyView) -> FreeBy:
@@ -73,25 +73,35 @@ def way(view: RemedyView) -> FreeBy:
 
 def next_step(view: RemedyView, record: RemedyRecord, work: Workload, how: FreeBy, proof: Attested, now: Now) -> Step:
     if how is FreeBy.PODS:
-        return freeing.by_pods(work, proof, now)
+        return paced(view, freeing.by_pods(work, proof, now, batch(view)), now)
     if freeing.is_tainted(work.node):
         return freeing.after_taint(work, now)
     owner = Ref("", CONFIG_MAP, SYSTEM, record.document)
     return freeing.taint(work, NAME, owner, record.episode, proof)
 
 
+def batch(view: RemedyView) -> int:
+    """How many go at a time: a share of the minute's, where the document counts them."""
+    limit = limit_of(view)
+    return AT_ONCE if limit is None else max(1, min(AT_ONCE, limit // BATCHES))
+
+
+def limit_of(view: RemedyView) -> int | None:
+    return view.document.document.configuration.policy.pods_per_minute if view.document else None
+
+
 def paced(view: RemedyView, step: Step, now: Now) -> Step:
-    """`podsPerMinute`: not all at once, whatever the number of nodes that are freed at the same time."""
-    limit = view.document.document.configuration.policy.pods_per_minute if view.document else None
-    deletions = tuple(action for action in step.actions if isinstance(action, DeletePod))
-    if limit is None or not deletions:
+    """`podsPerMinute` of the document: not all at once, whatever the number of nodes that are freed at the same time.
+
+    The RemediationBudget's is asked on the way here (`core/pacing.py`), so that the stricter wins; but nothing is asked
+    of it, and counted there, before the document lets anything go.
+    """
+    limit = limit_of(view)
+    is_going = bool(step.facts) or any(isinstance(action, DeletePod) for action in step.actions)
+    if limit is None or view.freed_last is None or not is_going:
         return step
-    batch = max(1, min(len(deletions), limit // BATCHES))
-    again = view.freed_last + Span(batch * MINUTE.ms // limit) if view.freed_last is not None else now.mono
-    if now.mono < again:
-        return Step((), (PodsPaced(limit),), again)
-    rest = tuple(action for action in step.actions if not isinstance(action, DeletePod))
-    return Step((*deletions[:batch], *rest), step.because, step.wake_at)
+    again = view.freed_last + Span(batch(view) * MINUTE.ms // limit)
+    return Step((), (PodsPaced(limit),), again) if now.mono < again else step
 
 
 def untaint(view: RemedyView) -> Decision | None:

@@ -52,6 +52,7 @@ from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.ids import CONFIG_MAP, INCIDENT, JOB, LEASE, NODE, NODE_FENCE, SYSTEM, Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.observer import OBSERVER
+from noderemedy.model.pace import LEAVE
 from noderemedy.model.reasons import RemedyRecordUnreadable
 from noderemedy.model.remedy import Phase, RemedyRecord
 from noderemedy.model.room import Index, Present, Reader, Room
@@ -143,6 +144,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind in (ANSWER, INCIDENT):
         target = None if obj is None else obj.target if ref.kind == ANSWER else obj.found.target
         return target_nodes(target, reader) if target is not None else ()
+    if ref.kind == LEAVE:
+        return (obj.asker,) if obj is not None and obj.room == NAME else ()
     if ref.kind == LEASE:
         needs = (reader.read(one) for one in reader.find(claim.BY_LEASE, ref.name))
         found = [one.obj for one in needs if isinstance(one, Present) and one.obj.room == NAME]
@@ -188,6 +191,7 @@ ROOM = Room(
         REPEATS,
         TROUBLE,
         ANSWER,
+        LEAVE,
         OBSERVER,
     ),
     indexes=INDEXES,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import approvals, claim, freeing, machines, traces
+from noderemedy.core import approvals, claim, freeing, machines, pacing, traces
 from noderemedy.core.approvals import Asked
 from noderemedy.core.claim import Claim
 from noderemedy.core.freeing import Workload
@@ -103,7 +103,7 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         permit=permit_of(document, reader),
         job=reader.read(run_by(record)) if isinstance(record, RemedyRecord) and record.job else Absent(),
         can_fence=is_served(NODE_FENCE, reader),
-        work=freeing.sees(key, entry, reader),
+        work=freeing.sees(key, entry, reader, pacing.sees(NAME, key, reader)),
         known=known.obj if isinstance(known, Present) else None,
         answer=answer(target, reader),
         claim=claim.see(NAME, target, key, reader),
