@@ -32,7 +32,7 @@ from noderemedy.model.actions import AddRebootAnnotation, Confirm, DeletePod, Dr
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
-from noderemedy.model.ids import NODE, Kind, Ref, ref
+from noderemedy.model.ids import INCIDENT, NODE, Kind, Ref, ref
 from noderemedy.model.outcome import Done, Failed, Seen, Unknown
 from noderemedy.model.reasons import RoomBroken
 from noderemedy.model.room import Absent, Present, Reader
@@ -563,3 +563,13 @@ def test_idle_means_no_effects() -> None:
         output = step(engine, later(seconds * 60))
         assert ((), ()) == (output.effects, output.notices)
     assert (0, None) == (len(engine.queue), engine.next_wake())
+
+
+def test_what_is_not_served_is_told_again_and_changes_nothing() -> None:
+    """Whoever looks now and then whether a kind is served costs nobody a walk through all objects."""
+    engine = an_engine(a_room(lambda view, now: NOTHING))
+    engine.unserved(INCIDENT, NOW)
+    before = engine.trace.digest()
+    engine.unserved(INCIDENT, later(1))
+    assert before == engine.trace.digest()
+    assert engine.cache.is_complete(INCIDENT)

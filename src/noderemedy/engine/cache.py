@@ -126,9 +126,10 @@ class Cache:
         entry = self._entries.get(seen.ref)
         if not isinstance(entry, Present) or entry.obj is not seen.obj or self._listing:
             return False
-        if not precedes(seen.resource_version, entry.resource_version):
-            at = (entry.first_seen, entry.confirmed_at, entry.changed_at)
-            self._entries[seen.ref] = Present(entry.obj, seen.resource_version, *at)
+        version = seen.resource_version
+        if not precedes(version, entry.resource_version):
+            renewed = Present(entry.obj, version, entry.first_seen, entry.confirmed_at, entry.changed_at)
+            self._entries[seen.ref] = renewed
         return True
 
     def set_aside(self, ref: Ref, unreadable: Unreadable) -> bool:
@@ -226,7 +227,8 @@ def precedes(one: str, other: str) -> bool:
 
     Compared as digits, not as numbers: Python refuses to read very long ones, and reads digits of all alphabets.
     """
-    return (len(one), one) < (len(other), other) and _is_number(one) and _is_number(other)
+    is_less = one < other if len(one) == len(other) else len(one) < len(other)
+    return is_less and _is_number(one) and _is_number(other)
 
 
 def _is_number(version: str) -> bool:

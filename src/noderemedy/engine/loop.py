@@ -107,7 +107,9 @@ class Engine:
             self._enter(Seen(OBSERVER_AT, "", "", Observer(now.mono)), now, None)
 
     def unserved(self, kind: Kind, now: Now, cluster: str = "") -> None:
-        """The API knows no such kind: there are no objects of it, and none can be made."""
+        """The API knows no such kind: there are no objects of it, and none can be made. Told again and again."""
+        if self.cache.is_complete(kind, cluster) and self._object(unserved_ref(kind, cluster)) is not None:
+            return
         self.cache.begin_list(cluster, kind)
         self.listed(kind, now, cluster)
         self._enter(Seen(unserved_ref(kind, cluster), "", "", Unserved(kind)), now, None)

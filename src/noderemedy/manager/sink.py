@@ -58,7 +58,7 @@ class EngineSink(Feeding):
 
     def contact(self, kind: Kind) -> None:
         self._heard[kind] = self._clock.mono()
-        if kind in self._listing:
+        if kind in self._listing or not (self._hidden or self._obstacles):
             return
         if kind in self._hidden:
             self._hidden.discard(kind)

@@ -7,7 +7,6 @@ backup must not bring them back.
 from __future__ import annotations
 
 import sys
-from datetime import datetime
 from functools import lru_cache
 
 from noderemedy.model.meta import Malformed
@@ -35,7 +34,7 @@ def node(shape: shapes.NodeShape) -> Node:
         labels=pairs(meta.labels),
         annotations=pairs(meta.annotations) if RECORDS.isdisjoint(notes) else others(notes),
         taints=taints(spec.taints),
-        conditions=tuple(condition(item) for item in status.conditions or ()),
+        conditions=tuple(map(condition, status.conditions or ())),
         repair_now=names.REPAIR in notes,
         paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
         addresses=tuple(one.address for one in status.addresses or ()),
@@ -60,39 +59,37 @@ def says_the_same(shape: shapes.NodeShape, known: Node) -> bool:
     API servers sort maps: labels in another order are made anew. So is what carries records of ours.
     """
     meta, spec, status = shape.metadata, shape.spec, shape.status
-    if spec is None or status is None or status.node_info is None:
-        return False
-    if known.remedy is not None or known.out_of_service is not None:
+    if spec is None or status is None or (info := status.node_info) is None:
         return False
     return (
-        meta.uid == known.uid
-        and status.node_info.boot_id == known.boot_id
-        and status.node_info.kubelet_version == known.kubelet
-        and status.node_info.system_uuid == known.system_uuid
+        known.remedy is None
+        and known.out_of_service is None
+        and meta.uid == known.uid
+        and info.boot_id == known.boot_id
+        and info.kubelet_version == known.kubelet
+        and info.system_uuid == known.system_uuid
         and tuple(map(condition, status.conditions or ())) == known.conditions
         and (meta.deletion_timestamp is not None) == known.deleting
-        and (spec.provider_id, spec.unschedulable) == (known.provider_id, known.unschedulable)
-        and taints(spec.taints) == known.taints
+        and spec.provider_id == known.provider_id
+        and spec.unschedulable == known.unschedulable
+        and (taints(spec.taints) if spec.taints else ()) == known.taints
         and tuple((meta.labels or {}).items()) == known.labels
         and tuple((meta.annotations or {}).items()) == known.annotations  # what is read from them follows
-        and tuple(one.address for one in status.addresses or ()) == known.addresses
+        and tuple([one.address for one in status.addresses or ()]) == known.addresses
     )
 
 
-def condition(shape: shapes.ConditionShape) -> Condition:
-    return known_condition(shape.type, shape.status, shape.last_transition_time, shape.reason)
-
-
 @lru_cache(maxsize=CONDITIONS_KNOWN)
-def known_condition(kind: str, status: str, since: datetime | None, reason: str) -> Condition:
+def condition(shape: shapes.ConditionShape) -> Condition:
     """A condition says the same in a thousand heartbeats: it is made once, and kept once."""
-    moment = wall(since) if since else None
-    return Condition(sys.intern(kind), sys.intern(status), moment, sys.intern(reason))
+    moment = wall(shape.last_transition_time) if shape.last_transition_time else None
+    return Condition(sys.intern(shape.type), sys.intern(shape.status), moment, sys.intern(shape.reason))
 
 
 def taints(shown: list[shapes.TaintShape] | None) -> tuple[Taint, ...]:
     """Control planes always carry some, and new nodes do."""
-    return tuple(sorted(known_taint(one.key, one.effect, one.value) for one in shown)) if shown else ()
+    made = [known_taint(one.key, one.effect, one.value) for one in shown or ()]
+    return tuple(sorted(made)) if len(made) > 1 else tuple(made)
 
 
 @lru_cache(maxsize=TAINTS_KNOWN)

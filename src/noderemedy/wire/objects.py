@@ -241,6 +241,8 @@ EVENTS: dict[Any, msgspec.json.Decoder[Any]] = {
     for shape in SHAPES
 }
 
+LINES = {kind: EVENTS[shape] for kind, (shape, _) in READERS.items()}
+
 
 def reader(kind: Kind) -> tuple[Any, Callable[[Any], Any]]:
     """How a kind is read: ours by their own readers, all others as the templates and requests of somebody else."""
@@ -269,8 +271,8 @@ def decode_event(kind: Kind, line: bytes, cluster: str = "", known: Known = noth
     what is remembered of an object: a Node that says the same again, as heartbeats do, is not made again.
     """
     try:
-        event = EVENTS[reader(kind)[0]].decode(line)
-        if kind == NODE:
+        event = (LINES.get(kind) or EVENTS[reader(kind)[0]]).decode(line)
+        if kind is NODE or kind == NODE:
             meta = event.object.metadata
             ref = Ref(cluster, kind, "", meta.name)
             old = known(ref)

@@ -67,8 +67,8 @@ class TaintShape(Struct):
     value: str = ""
 
 
-class ConditionShape(Struct, rename="camel"):
-    """A condition; its heartbeat is left out on purpose."""
+class ConditionShape(Struct, rename="camel", frozen=True):
+    """A condition; its heartbeat is left out on purpose. Frozen: what was read of it before is found again by it."""
 
     type: str
     status: str = "Unknown"

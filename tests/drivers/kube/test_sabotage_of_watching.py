@@ -15,6 +15,7 @@ from tests.drivers.kube import scripted, test_watch
 from noderemedy.drivers.kube import client, listing, watch
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.model.time import Span
+from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import Undecodable
 
 Watcher, Lister = watch._Watcher, listing.Lister
@@ -42,6 +43,11 @@ async def hasty(self: Any, resource: Any, *more: Any) -> str:
     return await pages(self, resource, *more)
 
 
+async def ask_once(self: Any) -> None:
+    found = await self._locate()
+    self._resource = found if isinstance(found, Resource) else self._resource
+
+
 async def shrug(*_: Any) -> None:
     """Do nothing about it."""
 
@@ -56,6 +62,9 @@ def greedy(_self: Any, _wish: Any = None) -> Span:
 
 
 SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
+    "list what is not served": (
+        Watcher, "_look_where_it_is_served", ask_once, test_watch.test_what_discovery_does_not_know_is_not_listed,
+    ),
     "ignore a 410 status": (
         Watcher, "_refused", shrug,
         partial(test_watch.test_rules_1_2_5_an_error_means_a_new_list, scripted.a_status(410)),

@@ -21,6 +21,7 @@ from tests.drivers.kube.scripted import (
     watching,
 )
 
+from noderemedy.drivers.kube.discovery import NotServed
 from noderemedy.model.ids import NODE
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Resource
@@ -369,6 +370,22 @@ def test_a_kind_that_appears_later_is_picked_up_where_it_is_served() -> None:
             await sink.until("listed")
             assert ["/api/v1/nodes", "/api/v2/nodes"] == [request.path for request in api.lists()]
             assert "lost" == sink.log[0][0]
+
+    run(test())
+
+
+def test_what_discovery_does_not_know_is_not_listed() -> None:
+    """A kind that is not served costs one question now and then; it is listed once the answer is another one."""
+
+    async def test() -> None:
+        answers = [NotServed(), NotServed(), Resource(NODE, "v2", "nodes", False)]
+
+        async def locate() -> Resource | NotServed:
+            return answers.pop(0)
+
+        async with watching(a_status(404), FIRST, stream(), locate=locate) as (api, sink):
+            await sink.until("listed")
+            assert ([], 2) == (answers, len(api.lists()))
 
     run(test())
 

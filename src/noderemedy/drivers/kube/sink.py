@@ -39,7 +39,7 @@ class Sink(Protocol):
         """An object was put aside. It exists (in a list: it is not gone), but nobody can judge by it."""
 
     def contact(self, kind: Kind) -> None:
-        """The server accepted the watch, or sent a line: the view of this kind is fresh as of now."""
+        """The server accepted the watch, or sent a line: the view of this kind is fresh as of now, to a second."""
 
     def lost(self, kind: Kind, obstacle: Obstacle) -> None:
         """This kind cannot be seen, and what to do about it. Said once until it changes or contact returns."""
@@ -57,6 +57,7 @@ class Settings(Struct, frozen=True):
     longest_pause: Span = Span(30_000)
     refused_pause: Span = Span(30_000)  # after 401, 403, 404: a person has to do something first
     settled: Span = Span(10_000)  # a stream that lived this long was a success
+    contact: Span = Span(1_000)  # between two signs of life that are passed on
     breath: int = 100  # events between two turns of the event loop
     fields: str = ""  # only objects whose fields are like this (fieldSelector)
     lists_again: int = 3  # how often a list older than what we saw is doubted before it is believed

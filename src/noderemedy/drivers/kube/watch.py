@@ -25,6 +25,7 @@ from msgspec import Struct
 
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.kube.discovery import NotServed
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused, Silent, obstacle_of
 from noderemedy.drivers.kube.listing import Lister, OlderList
 from noderemedy.drivers.kube.refusals import describe, is_lasting
@@ -122,9 +123,10 @@ class _Watcher:
         self._backoff = Backoff(chance, settings.first_pause, settings.longest_pause)
         self._version = ""
         self._newest = ""
-        self._last = ("", "", "")
+        self._last = ("", "", False)
         self._doubted_lists = 0
         self._said: Obstacle | None = None
+        self._hear_again = 0.0
 
     async def run(self) -> None:
         loop = asyncio.get_running_loop()
@@ -184,17 +186,22 @@ class _Watcher:
 
     async def _stream(self) -> None:
         lines = self._client.stream(self._request(), silence=self._settings.silence, opened=self._hear)
-        count = 0
+        loop, count = asyncio.get_running_loop(), 0
         async with contextlib.aclosing(lines):
             async for line in lines:
-                self._hear()
+                if loop.time() >= self._hear_again or self._said is not None:
+                    self._hear()
                 self._take(line)
                 count += 1
                 if count % self._settings.breath == 0:
                     await asyncio.sleep(0)
 
     def _hear(self) -> None:
-        """A sign of life: a line, or that the server has accepted the stream. A quiet kind sends no line for long."""
+        """A sign of life: a line, or that the server has accepted the stream. A quiet kind sends no line for long.
+
+        Of many lines one in a second is told: how fresh a view is matters in minutes, and heartbeats are many.
+        """
+        self._hear_again = asyncio.get_running_loop().time() + self._settings.contact.ms / 1000
         self._sink.contact(self._kind)
         self._said = None
 
@@ -253,18 +260,19 @@ class _Watcher:
 
     def _is_repeated(self, type_: str, item: Seen) -> bool:
         """Whether this very version was just passed on; a deletion may carry the version that was alive."""
-        before, self._last = self._last, (item.uid, item.resource_version, str(type_ == "DELETED"))
+        before, self._last = self._last, (item.uid, item.resource_version, type_ == "DELETED")
         return before == self._last
 
     def _advance(self, version: str) -> None:
         """Go on from this version, unless it is older than one we saw (rule 10)."""
         if not version:
             return
+        if precedes(self._newest, version):
+            self._version = self._newest = version
+            return
         if precedes(version, self._newest):
             raise _Distrust(f"version {version} came after {self._newest}")
         self._version = version
-        if precedes(self._newest, version):
-            self._newest = version
 
     # --- trouble -----------------------------------------------------------------------------------------------
 
@@ -279,16 +287,17 @@ class _Watcher:
         if not is_lasting(answer):
             await self._rest(self._backoff.pause(answer.retry_after))
             return
-        pause = self._settings.refused_pause
-        await self._rest(Span(round(pause.ms * (0.5 + self._chance.random() / 2))))
+        await self._rest(self._some_of(self._settings.refused_pause))
         if answer.status in (404, 405):
             self._version = ""
             await self._look_where_it_is_served()
 
     async def _look_where_it_is_served(self) -> None:
+        """Nothing is listed that discovery does not know: it is asked again, now and then."""
         if self._locate is None:
             return
-        found = await self._locate()
+        while isinstance(found := await self._locate(), NotServed):
+            await self._rest(self._some_of(self._settings.refused_pause))
         if isinstance(found, Resource):
             self._resource = found
 
@@ -297,6 +306,10 @@ class _Watcher:
         if obstacle != self._said:
             self._said = obstacle
             self._sink.lost(self._kind, obstacle)
+
+    def _some_of(self, pause: Span) -> Span:
+        """Between half of it and all: not all kinds at one moment."""
+        return Span(round(pause.ms * (0.5 + self._chance.random() / 2)))
 
     async def _rest(self, pause: Span) -> None:
         await asyncio.sleep(pause.ms / 1000)
