@@ -62,7 +62,7 @@ def restart(view: FenceView, now: Now) -> Decision:
 def given_up(view: FenceView, now: Now) -> Decision:
     told = view.status.told(SUCCEEDED)
     reason = FenceGivenUp(view.name, view.status.step.value, told.message if told else "")
-    wake_at = well_at(view) if may_be_well(view, now) and not has_recovery_failed(view) else None
+    wake_at = well_at(view, now) if may_be_well(view, now) and not has_recovery_failed(view) else None
     return Decision((), (reason, *dark(view)), wake_at)
 
 

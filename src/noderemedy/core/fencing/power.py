@@ -61,7 +61,7 @@ def before_power_off(view: FenceView, now: Now) -> Decision | None:
     if blocked := first(BEFORE_POWER_OFF, view, now):
         return blocked.decision(now)
     if may_be_well(view, now):
-        return Decision((), (WaitingForReady(view.name),), well_at(view))
+        return Decision((), (WaitingForReady(view.name),), well_at(view, now))
     assert view.status.started is not None
     delay = pause(view, view.status.started, view.fence.spec.power_management_delay, STEP.value, now)
     return delay or dumping(view, now)

@@ -55,7 +55,7 @@ def wait(view: FenceView, now: Now) -> Decision:
     due = patience.due(view, view.status.since, view.fence.spec.node_ready_timeout, now)
     if now.mono >= due:
         return move(view, Event.NOT_READY_IN_TIME, now)
-    moments = [due, *([well_at(view)] if may_be_well(view, now) else [])]
+    moments = [due, *([well_at(view, now)] if may_be_well(view, now) else [])]
     return Decision((), (WaitingForReady(view.name),), min(moments))
 
 

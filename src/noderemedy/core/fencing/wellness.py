@@ -18,7 +18,7 @@ HEARD_FOR = MINUTE * 2  # so long may a node that was switched off still be call
 
 
 def is_well(view: FenceView, now: Now) -> bool:
-    return may_be_well(view, now) and well_at(view) <= now.mono
+    return may_be_well(view, now) and well_at(view, now) <= now.mono
 
 
 def may_be_well(view: FenceView, now: Now) -> bool:
@@ -27,10 +27,15 @@ def may_be_well(view: FenceView, now: Now) -> bool:
     return node is not None and is_whole(node) and not is_left_over(view, now)
 
 
-def well_at(view: FenceView) -> Mono:
-    """When the moment is over."""
+def well_at(view: FenceView, now: Now) -> Mono:
+    """When the moment is over: counted from when it is Ready, or from when we know it as it is, whichever is earlier.
+
+    The latter alone would begin anew with every label, and with our own uncordon. Nothing is freed by it.
+    """
     assert isinstance(view.node_entry, Present)
-    return view.node_entry.changed_at + HEALTHY_FOR
+    since = next((one.since for one in view.node_entry.obj.conditions if one.type == "Ready" and one.since), None)
+    known = view.node_entry.changed_at + HEALTHY_FOR
+    return min(known, now.until(since + HEALTHY_FOR)) if since is not None else known
 
 
 def is_whole(node: Node) -> bool:
