@@ -126,6 +126,16 @@ CHAIN = (
         (test_chain.test_a_job_without_an_end_calls_a_person,),
     ),
     Sabotage(
+        "what is stuck keeps its slot",
+        set_to(remedy, "settled", lambda decision, before, now: decision),
+        (test_chain.test_remedies_without_an_end_keep_no_other_node_waiting,),
+    ),
+    Sabotage(
+        "nobody asks whether the fence flow is stuck",
+        set_to(view, "is_flow_stuck", lambda target, reader: False),
+        (test_fencing.test_a_flow_that_is_stuck_keeps_no_slot_by_us,),
+    ),
+    Sabotage(
         "silence is recovery",
         set_to(recovery, "UNKNOWN", "nothing"),
         (test_chain.test_silence_is_no_recovery,),

@@ -200,8 +200,27 @@ def test_a_job_without_an_end_calls_a_person() -> None:
     before = scene.reasons()
     scene.wait(2 * 60)
 
-    assert (["RemedyRuns"], ["RemedyOverdue"]) == (before, scene.reasons())
+    assert (["RemedyRuns"], ["RemedyOverdue", "RepairStuck"]) == (before, scene.reasons())
     assert ["repair"] == scene.ordered()
+
+
+def test_remedies_without_an_end_keep_no_other_node_waiting() -> None:
+    """Two that are stuck fill the budget's slots until they are called so; one that ends after all goes on."""
+    scene = Scene(nodes=12)
+    for name in ("n0", "n1"):
+        scene.falls_sick(name)
+    scene.wait(10 * 60)
+    scene.falls_sick("n2")
+    scene.wait(90)
+    early = (scene.record("n2"), scene.reasons(at=ref(NODE, "n2")))
+    scene.wait(4 * 60)
+    stuck, late = scene.reasons(), scene.record("n2")
+    scene.end_job(name=scene.record("n0").job)  # type: ignore[union-attr]
+
+    assert (None, ["TooManyInFlight"]) == early
+    assert ["RemedyOverdue", "RepairStuck"] == stuck
+    assert late is not None
+    assert ["RemedyWaits"] == scene.reasons()
 
 
 def test_a_new_manager_goes_on_where_the_record_is() -> None:

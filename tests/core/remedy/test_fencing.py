@@ -6,7 +6,9 @@ from typing import Any
 
 from tests.core.remedy.scene import POD_OF_REMEDY, Scene, text
 
-from noderemedy.model.ids import LEASE, NODE_FENCE
+from noderemedy.model.budget import need, need_ref
+from noderemedy.model.ids import LEASE, NODE, NODE_FENCE, ref
+from noderemedy.model.outcome import Seen
 from noderemedy.model.remedy import Outcome, Phase
 
 FENCES = text(
@@ -57,6 +59,19 @@ def test_a_fence_that_gave_up_has_failed() -> None:
     scene.wait(181)
 
     assert ["reset"] == scene.ordered()
+
+
+def test_a_flow_that_is_stuck_keeps_no_slot_by_us() -> None:
+    """The slot is given back only if all who are about the node say so: we say what the flow says."""
+    scene = sick()
+    at, found = ref(NODE, "n0"), []
+    for is_stuck in (True, False):
+        told = need(at, "node-fence", scene.now.wall, is_running=True, node=at, is_stuck=is_stuck)
+        scene.engine.seen(Seen(told.ref, "", "", told.value), scene.now)
+        scene.step()
+        found.append(scene.fact(need_ref(at, "remedy-fence")).is_stuck)
+
+    assert [True, False] == found
 
 
 def test_a_fence_of_an_earlier_episode_goes_first() -> None:

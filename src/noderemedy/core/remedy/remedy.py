@@ -31,7 +31,8 @@ from noderemedy.core.remedy.facts import (
     repair_ref,
 )
 from noderemedy.core.remedy.fencing import is_former
-from noderemedy.core.remedy.view import NAME, RemedyView, sees
+from noderemedy.core.remedy.view import FENCING, FLOW, NAME, RemedyView, sees
+from noderemedy.core.slots import settled
 from noderemedy.model.actions import (
     Action,
     ClaimRepair,
@@ -47,7 +48,7 @@ from noderemedy.model.actions import (
     UntaintOutOfService,
     WriteRemedyRecord,
 )
-from noderemedy.model.budget import ANSWER, need
+from noderemedy.model.budget import ANSWER, NEED, need
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.ids import CONFIG_MAP, INCIDENT, JOB, LEASE, NODE, NODE_FENCE, SYSTEM, Ref
 from noderemedy.model.meta import Malformed
@@ -58,8 +59,6 @@ from noderemedy.model.remedy import Phase, RemedyRecord
 from noderemedy.model.room import Index, Present, Reader, Room
 from noderemedy.model.time import Now
 
-FENCING = f"{NAME}-fence"  # states our need while a fence flow runs: the claim is the flow's
-
 
 def decide(view: RemedyView, now: Now) -> Decision:
     if isinstance(view.node.remedy, Malformed):
@@ -69,7 +68,7 @@ def decide(view: RemedyView, now: Now) -> Decision:
         return begin(view, now)
     decision = chain.PHASES[record.phase](view, record, now)
     kept = (*decision.facts, *running_facts(view, record, decision, now))
-    return replace(decision, facts=kept, episode=record.episode)
+    return settled(replace(decision, facts=kept, episode=record.episode), view.need, now)
 
 
 def begin(view: RemedyView, now: Now) -> Decision:
@@ -111,10 +110,10 @@ def running_facts(view: RemedyView, record: RemedyRecord, decision: Decision, no
     repair = RepairFact(document, record.since, is_running, seen, freed_at)
     if not is_running:
         return ()
-    return (
-        Fact(repair_ref(view.at), repair),
-        need(view.target, FENCING if jobs.is_fence(record) else NAME, record.since, is_running=True, node=view.at),
-    )
+    is_fence = jobs.is_fence(record)
+    room, is_stuck = (FENCING, view.is_flow_stuck) if is_fence else (NAME, False)
+    told = need(view.target, room, record.since, is_running=True, node=view.at, is_stuck=is_stuck)
+    return (Fact(repair_ref(view.at), repair), told)
 
 
 def is_seen(view: RemedyView, record: RemedyRecord) -> bool:
@@ -144,6 +143,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind in (ANSWER, INCIDENT):
         target = None if obj is None else obj.target if ref.kind == ANSWER else obj.found.target
         return target_nodes(target, reader) if target is not None else ()
+    if ref.kind == NEED:
+        return (obj.node,) if obj is not None and obj.room == FLOW and obj.node and not obj.node.cluster else ()
     if ref.kind == LEAVE:
         return (obj.asker,) if obj is not None and obj.room == NAME else ()
     if ref.kind == LEASE:
@@ -191,6 +192,7 @@ ROOM = Room(
         REPEATS,
         TROUBLE,
         ANSWER,
+        NEED,
         LEAVE,
         OBSERVER,
     ),

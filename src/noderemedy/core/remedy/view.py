@@ -27,7 +27,7 @@ from noderemedy.core.remedy.facts import (
     trouble_ref,
 )
 from noderemedy.core.traces import Told
-from noderemedy.model.budget import Granted, Refused, answer
+from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.configuration import Threshold
 from noderemedy.model.ids import CONFIG_MAP, JOB, NODE_FENCE, SYSTEM, Ref
 from noderemedy.model.machine import Machine
@@ -40,6 +40,8 @@ from noderemedy.model.serving import is_served
 from noderemedy.model.time import Mono
 
 NAME = "remedy"  # of the room that sees this
+FENCING = f"{NAME}-fence"  # states our need while a fence flow runs: the claim is the flow's
+FLOW = "node-fence"  # the room of the fence flows
 
 
 class RemedyView(Struct, frozen=True):
@@ -56,6 +58,8 @@ class RemedyView(Struct, frozen=True):
     can_fence: bool = True
     work: Workload | None = None
     known: RepairFact | None = None  # what was stated at the last look
+    need: Need | None = None  # that we stated at the last look
+    is_flow_stuck: bool = False  # its fence flow waits for a person: so do we
     answer: Granted | Refused | None = None
     claim: Claim | None = None
     contact_since: Mono | None = None
@@ -105,6 +109,8 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         can_fence=is_served(NODE_FENCE, reader),
         work=freeing.sees(key, entry, reader, pacing.sees(NAME, key, reader)),
         known=known.obj if isinstance(known, Present) else None,
+        need=stated(target, NAME, reader) or stated(target, FENCING, reader),
+        is_flow_stuck=is_flow_stuck(target, reader),
         answer=answer(target, reader),
         claim=claim.see(NAME, target, key, reader),
         contact_since=contact_since(reader),
@@ -119,6 +125,11 @@ def is_marked(node: Node) -> bool:
     """Whether it is out of service by us, although somebody took our record off it."""
     mark = freeing.mark_of(node)
     return mark is not None and mark.room == NAME
+
+
+def is_flow_stuck(target: Ref, reader: Reader) -> bool:
+    found = stated(target, FLOW, reader)
+    return found is not None and found.is_stuck
 
 
 def document_of(record: object, trouble: Trouble | None, reader: Reader) -> DocumentFact | None:
