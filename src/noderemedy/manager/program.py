@@ -49,6 +49,7 @@ from noderemedy.rooms import ROOMS, watched
 
 LOG = Log("noderemedy.manager")
 SECRETS_AT_ONCE = 4  # reads of kubeconfigs: effects come first
+RARELY = (100_000, 20, 100)  # thresholds of garbage collection while the cache fills: nothing of it is garbage
 LOOKS_AT_ONCE = 500  # some 20 ms: a lease has to be renewed, and what was found first can be told
 
 
@@ -110,6 +111,7 @@ class Manager:
         )
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_frozen = False
+        self._usual_garbage = gc.get_threshold()
 
     # --- from start to stop -------------------------------------------------------------------------------------
 
@@ -123,6 +125,8 @@ class Manager:
         )
         if settings.freezes_garbage:
             gc.freeze()  # modules live as long: no list is interrupted to walk them
+            self._usual_garbage = gc.get_threshold()
+            gc.set_threshold(*RARELY)
         health = await self._serve_health()
         election = self._stand_for_election()
         with_clusters = ClusterSink(self._sink, self._clusters)
@@ -339,6 +343,7 @@ class Manager:
         LOG.info("caches are in step with the API", objects=len(self._engine.cache))
         if self._settings.freezes_garbage:
             gc.freeze()
+            gc.set_threshold(*self._usual_garbage)
 
 
 def _lease_trouble(obstacle: Obstacle) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import cache
 from typing import Any, Literal
 
 import msgspec
@@ -232,16 +233,19 @@ READERS: dict[Kind, tuple[Any, Callable[[Any], Any]]] = {
 }
 ANY_TEMPLATE: tuple[Any, Callable[[Any], Any]] = (shapes.TemplateShape, externals.template)
 ANY_REQUEST: tuple[Any, Callable[[Any], Any]] = (shapes.DatedShape, externals.request)
-SHAPES = (*(shape for shape, _ in READERS.values()), ANY_TEMPLATE[0], ANY_REQUEST[0])
-DECODERS = {shape: msgspec.json.Decoder(shape) for shape in SHAPES}
-EVENTS: dict[Any, msgspec.json.Decoder[Any]] = {
-    shape: msgspec.json.Decoder(
-        msgspec.defstruct("Event", [("type", Literal["ADDED", "MODIFIED", "DELETED"]), ("object", shape)])
-    )
-    for shape in SHAPES
-}
 
-LINES = {kind: EVENTS[shape] for kind, (shape, _) in READERS.items()}
+
+@cache
+def objects_of(kind: Kind) -> msgspec.json.Decoder[Any]:
+    """Decoders are made when they are needed: a start waits for none, and most kinds have no object at all."""
+    return msgspec.json.Decoder(reader(kind)[0])
+
+
+@cache
+def lines_of(kind: Kind) -> msgspec.json.Decoder[Any]:
+    """The ordinary lines of a watch: envelope and object."""
+    fields: list[Any] = [("type", Literal["ADDED", "MODIFIED", "DELETED"]), ("object", reader(kind)[0])]
+    return msgspec.json.Decoder(msgspec.defstruct("Event", fields))
 
 
 def reader(kind: Kind) -> tuple[Any, Callable[[Any], Any]]:
@@ -252,7 +256,7 @@ def reader(kind: Kind) -> tuple[Any, Callable[[Any], Any]]:
 def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
     """An object of this kind from the bytes of the API. Raises Undecodable."""
     try:
-        return seen(kind, DECODERS[reader(kind)[0]].decode(raw), cluster)
+        return seen(kind, objects_of(kind).decode(raw), cluster)
     except UNREADABLE as error:
         tree: Any = None
         with suppress(*UNREADABLE):
@@ -271,8 +275,8 @@ def decode_event(kind: Kind, line: bytes, cluster: str = "", known: Known = noth
     what is remembered of an object: a Node that says the same again, as heartbeats do, is not made again.
     """
     try:
-        event = (LINES.get(kind) or EVENTS[reader(kind)[0]]).decode(line)
-        if kind is NODE or kind == NODE:
+        event = lines_of(kind).decode(line)
+        if kind == NODE:
             meta = event.object.metadata
             ref = Ref(cluster, kind, "", meta.name)
             old = known(ref)
