@@ -96,12 +96,12 @@ def test_backup_shows_maps_as_maps() -> None:
 
 
 def test_next_look_follows_now() -> None:
-    """A wait that is not over has a next look; once it is over, there is an alert and none."""
+    """A wait that is not over has a next look; once it is over there is an alert, and its slot goes back later."""
     [waiting] = entries("-f", example("2-held"), now="2030-01-31T12:02:00Z")
     [overdue] = entries("-f", example("2-held"), now="2030-01-31T12:02:30Z")
 
     assert ("2030-01-31T12:02:30Z", "WaitingForPowerOff") == (waiting["wakeAt"], reasons([waiting])[-1])
-    assert (None, "PowerOffOverdue") == (overdue["wakeAt"], reasons([overdue])[-1])
+    assert ("2030-01-31T12:12:30Z", "PowerOffOverdue") == (overdue["wakeAt"], reasons([overdue])[-1])
 
 
 def test_node_overdue_follows_now() -> None:

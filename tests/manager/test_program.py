@@ -318,7 +318,7 @@ def remove_definition(it: Bench, name: str) -> dict[str, Any]:
 
 
 def test_definition_of_machines_is_deleted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Machines that went with their CRD are gone: their hold is released, no node is freed; work returns with it."""
+    """Machines that went with their CRD are gone: hold and claim go, no node is freed; work returns with it."""
     caplog.set_level(logging.INFO)
 
     async def story() -> None:
@@ -329,9 +329,11 @@ def test_definition_of_machines_is_deleted(tmp_path: Path, caplog: pytest.LogCap
             await until(lambda: "AddRebootAnnotation" in manager.done())
             definition = remove_definition(it, "machines.cluster.x-k8s.io")
             await until(lambda: "RemoveRebootAnnotation" in manager.done(), what="the release of the orphan")
+            await until(lambda: "DropClaim" in manager.done(), what="the claim that went with its Machine")
             await asyncio.sleep(0.3)
 
-            assert [*BEGUN, "RemoveRebootAnnotation"] == manager.done()
+            done = manager.done()
+            assert (BEGUN, ["DropClaim", "RemoveRebootAnnotation"]) == (done[:3], sorted(done[3:]))
             assert "HoldOrphaned" in manager.reasons()
             unserved = [fact["crd"] for fact in said(caplog, "kind is not served")]
             assert ["machines.cluster.x-k8s.io"] == [name for name in unserved if name not in NOT_HERE]

@@ -47,7 +47,7 @@ from noderemedy.model.outcome import Done, Failed
 from noderemedy.model.room import Unreadable
 from noderemedy.model.time import Mono, Span
 from noderemedy.sim import decoding
-from noderemedy.wire import answers, backups, http, names, nodes, objects, requests
+from noderemedy.wire import answers, backups, http, names, nodes, objects, requests, undecodable
 
 SAME = objects.says_the_same
 
@@ -775,7 +775,7 @@ MODEL_AND_WIRE = (
     ),
     Sabotage(
         "a refusal names nobody",
-        set_to(objects, "word", lambda value: ""),
+        set_to(undecodable, "word", lambda value: ""),
         (test_objects.test_a_refusal_names_the_object_and_the_field,),
     ),
     Sabotage(

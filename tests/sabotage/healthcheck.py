@@ -16,6 +16,7 @@ from tests.sabotage.remediation import REMEDIATION
 from tests.sabotage.running import Sabotage, Test, item_to, set_to
 from tests.wire import test_healthchecks, test_machines, test_scalars, test_selectors
 
+from noderemedy.core import labels
 from noderemedy.core.external import lifecycle
 from noderemedy.core.healthcheck import criteria, gate, inhand, selector, signs
 from noderemedy.model.dialect import RULES, StartupClock
@@ -237,7 +238,7 @@ SELECTION = (
     ),
     Sabotage(
         "expressions are satisfied by all",
-        set_to(selector, "satisfies", lambda expression, labels: True),
+        set_to(labels, "satisfies", lambda expression, labels: True),
         (test_selector.test_match_expressions, test_selector.test_all_parts_must_hold),
     ),
 )

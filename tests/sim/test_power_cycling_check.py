@@ -33,13 +33,14 @@ class Story:
         self.healthy: list[int] = []
         self.cluster.api.subscribe(REMEDIATION, self._request)
         self.cluster.api.subscribe(HEALTH_CHECK, self._check)
-        for tree in yaml.safe_load_all((EXAMPLES / f"{example}.yaml").read_text()):
-            tree["metadata"]["namespace"] = NAMESPACE
-            self.cluster.api.create(tree)
-        labels = tree["spec"]["selector"]["matchLabels"]  # the check comes last
+        trees = list(yaml.safe_load_all((EXAMPLES / f"{example}.yaml").read_text()))
+        labels = trees[-1]["spec"]["selector"]["matchLabels"]  # the check comes last, and finds its machines
         for node in self.cluster.servers:
             body = {"metadata": {"labels": labels}}
             self.cluster.api.patch(MACHINE, machine_of(node), NAMESPACE, body, "merge")
+        for tree in trees:
+            tree["metadata"]["namespace"] = NAMESPACE
+            self.cluster.api.create(tree)
         self.run(8)  # long enough that nobody doubts what the observer saw
 
     def _request(self, event: WatchEvent) -> None:

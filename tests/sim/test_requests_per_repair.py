@@ -64,7 +64,10 @@ FLOWS: dict[str, tuple[Story, Cost]] = {
     "a power cycle by annotation": (hung_node, Cost(repair=12, record=4, status=0, events=4)),
     "a power cycle without a node": (node_without_ref, Cost(repair=6, record=4, status=0, events=1)),
     "a request made and withdrawn": (treated_by_a_doctor, Cost(repair=5, record=4, status=3, events=4)),
-    "a replacement": (replaced_machine, Cost(repair=9, record=4, status=0, events=6)),
+    "a replacement": (
+        replaced_machine,
+        Cost(repair=10, record=4, status=0, events=6),
+    ),  # its claim goes, too
     "a Metal3Remediation that deletes the Node": (remediated_by_node, Cost(repair=18, record=4, status=0, events=15)),
     "a Metal3Remediation that taints": (remediated_by_taint, Cost(repair=24, record=4, status=0, events=14)),
     "a Metal3Remediation that removes pods": (remediated_by_pods, Cost(repair=20, record=4, status=0, events=14)),
