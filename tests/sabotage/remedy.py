@@ -14,6 +14,7 @@ from tests.core.remedy import (
     test_events,
     test_fencing,
     test_gates,
+    test_governing,
     test_repeats,
 )
 from tests.manager import test_nodeevents
@@ -21,6 +22,7 @@ from tests.sabotage.running import Sabotage, Test, item_to, set_to
 from tests.wire import test_configuration, test_remedies
 
 from noderemedy.core import freeing, pacing
+from noderemedy.core.fencing import view as fence_view
 from noderemedy.core.incident import remedies as incident_remedies
 from noderemedy.core.remedy import (
     chain,
@@ -41,6 +43,7 @@ from noderemedy.core.remedy import (
 from noderemedy.manager import nodeevents
 from noderemedy.model.decision import Decision
 from noderemedy.model.nodeevents import EventsWanted
+from noderemedy.model.reasons import SkippedUnresponsive
 from noderemedy.model.remedy import JobState, Phase
 from noderemedy.model.time import Span
 from noderemedy.wire import configuration, placedfields, podtemplates, remedies
@@ -101,6 +104,28 @@ GATES = (
         "the youngest document governs",
         set_to(thresholds, "governing", lambda node, reader, old=thresholds.governing: old(node, reader)[::-1]),
         (test_gates.test_the_oldest_document_governs,),
+    ),
+)
+
+GOVERNING = (
+    Sabotage(
+        "no document governs a fence",
+        set_to(fence_view, "governor", lambda node, reader: None),
+        (
+            test_governing.test_a_condition_of_the_node_holds_its_fence,
+            test_governing.test_a_storm_holds_a_fence,
+            test_governing.test_fences_and_remedies_share_one_turn,
+        ),
+    ),
+    Sabotage(
+        "a fence takes no turn",
+        set_to(policies, "fences_of", lambda at, reader: ()),
+        (test_governing.test_a_remedy_waits_for_a_fence,),
+    ),
+    Sabotage(
+        "every document holds its nodes back",
+        set_to(policies, "storm", lambda view, policy: SkippedUnresponsive(view.at.name, 0)),
+        (test_governing.test_without_a_policy_it_begins,),
     ),
 )
 
@@ -394,4 +419,4 @@ EVENTS = (
         (test_nodeevents.test_counters_are_bounded,),
     ),
 )
-SABOTAGES = (*REPEATS, *EVENTS, *GATES, *CHAIN, *CLEANING, *FENCING, *DOCUMENTS, *WIRE)
+SABOTAGES = (*REPEATS, *EVENTS, *GATES, *GOVERNING, *CHAIN, *CLEANING, *FENCING, *DOCUMENTS, *WIRE)

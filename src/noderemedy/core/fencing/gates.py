@@ -19,6 +19,7 @@ from noderemedy.model.reasons import (
     MachineDeleting,
     NodeUnreadable,
     ObserverNew,
+    WaitingForBudget,
 )
 from noderemedy.model.room import Absent, Passage, Present, Unreadable
 from noderemedy.model.time import MINUTE, Now
@@ -91,12 +92,28 @@ def nobody_removes_it(view: FenceView, now: Now) -> Blocked | None:
     return Blocked(LeftToOther(view.name, found[0])) if found else None
 
 
+def document_lets_it_begin(view: FenceView, now: Now) -> Blocked | None:
+    """The storm policies of the document that governs the node hold for fences, too, whoever asked for them."""
+    if view.node is None or not view.is_governed:
+        return None
+    if view.permit is None:
+        return Blocked(WaitingForBudget())
+    reason = view.permit.closed or view.permit.forbids(view.node)
+    return Blocked(reason) if reason else None
+
+
 def observer_is_in_contact(view: FenceView, now: Now) -> Blocked | None:
     since = view.contact_since
     if since is not None and now.mono.since(since) >= CONTACT:
         return None
     until = now.wall + (CONTACT - now.mono.since(since)) if since is not None else None
     return Blocked(ObserverNew(CONTACT), until)
+
+
+def its_turn(view: FenceView, now: Now) -> Blocked | None:
+    """`oneAtATime` of that document."""
+    reason = view.permit.waits(view.node_at) if view.permit is not None else None
+    return Blocked(reason) if reason else None
 
 
 def budget_allows(view: FenceView, now: Now) -> Blocked | None:
@@ -118,9 +135,10 @@ BEFORE_THE_BUDGET: tuple[Gate, ...] = (
     node_is_there,
     *USABLE,
     nobody_removes_it,
+    document_lets_it_begin,
     observer_is_in_contact,
 )
-BEFORE_THE_START: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, budget_allows, one_repair_per_node)
+BEFORE_THE_START: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, its_turn, budget_allows, one_repair_per_node)
 
 
 def explain(view: FenceView, now: Now) -> tuple[Passage, ...]:

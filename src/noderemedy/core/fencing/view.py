@@ -21,6 +21,7 @@ from noderemedy.model.actions import Guard
 from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.facts import FactValue
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method, Step, plan_ref
+from noderemedy.model.governing import MEMBER, PERMIT, PermitFact, governor, permit_for
 from noderemedy.model.host import Host
 from noderemedy.model.ids import FACTS, HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Kind, Ref
 from noderemedy.model.kdump import KDUMP, KdumpSeen, kdump_ref
@@ -39,8 +40,12 @@ NAME = "node-fence"
 BY_RUN = "fences by run"
 BY_CLUSTER = "fences by cluster"
 BY_UID = "fences by uid"
+TO_BEGIN = "fences that have not begun"
 HELD_FOR = "hosts by fence"
-WATCHES = (NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN, ANSWER, LEASE, LEAVE)
+WATCHES = (
+    *(NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN),
+    *(MEMBER, PERMIT, ANSWER, LEASE, LEAVE),
+)
 
 
 class FenceSight(FactValue, frozen=True):
@@ -76,6 +81,8 @@ class FenceView(Struct, frozen=True):
     kdump: KdumpSeen | None = None  # it says that it dumps its memory
     term: Term | None = None  # None: nobody leads here
     contact_since: Mono | None = None
+    is_governed: bool = False  # a Configuration document speaks for the node
+    permit: PermitFact | None = None  # of that document
     need: Need | None = None  # that we stated at the last look
     answer: Granted | Refused | None = None  # the budget's
     is_in_sight: bool = True  # the cluster that has the node can be seen
@@ -137,6 +144,10 @@ def _uid(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
     return (fence.uid,)
 
 
+def _to_begin(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
+    return () if fence.is_begun else (TO_BEGIN,)
+
+
 def _held_for(ref: Ref, host: Host) -> tuple[str, ...]:
     return tuple(uid for uid, _ in host.fenced_for)
 
@@ -148,6 +159,7 @@ INDEXES: tuple[Index, ...] = (
     Index(BY_RUN, NODE_FENCE, _runs),
     Index(BY_CLUSTER, NODE_FENCE, _cluster),
     Index(BY_UID, NODE_FENCE, _uid),
+    Index(TO_BEGIN, NODE_FENCE, _to_begin),
     Index(HELD_FOR, HOST, _held_for),
 )
 
@@ -166,6 +178,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
     plan, kdump = reader.read(plan_ref(node_at)), reader.read(kdump_ref(node_at))
     runs = [reader.read(run_ref(job.id)) for job in fence.status.jobs]
     sight = reader.read(sight_ref(key))
+    document = governor(node_at, reader)
     return FenceView(
         ref=key,
         entry=entry,
@@ -184,6 +197,8 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         kdump=kdump.obj if isinstance(kdump, Present) else None,
         term=term(reader),
         contact_since=observer.contact_since(reader),
+        is_governed=document is not None,
+        permit=permit_for(document, reader),
         need=stated(target, NAME, reader),
         answer=answer(target, reader),
         is_in_sight=is_in_sight(fence, reader),
@@ -215,7 +230,9 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (ref, *(reader.find(HELD_FOR, obj.uid) if obj is not None else ()))
     if ref.kind == RUN:
         return reader.find(BY_RUN, ref.name)
-    if ref.kind in (NODE, FENCE_PLAN, KDUMP):
+    if ref.kind == PERMIT:
+        return reader.find(TO_BEGIN, TO_BEGIN)
+    if ref.kind in (NODE, FENCE_PLAN, KDUMP, MEMBER):
         return of_node(ref, reader)
     if ref.kind == REMOTE:
         return reader.find(BY_CLUSTER, f"{ref.namespace}/{ref.name}")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from noderemedy.model.configuration import Document
 from noderemedy.model.decision import FactValue
+from noderemedy.model.governing import MEMBER, MemberFact
 from noderemedy.model.healthcheck import Sighting
 from noderemedy.model.ids import CONFIG_MAP, FACTS, NODE, Kind, Ref
 from noderemedy.model.node import Node
@@ -16,9 +17,7 @@ from noderemedy.model.room import Index
 from noderemedy.model.time import Mono, Wall
 
 DOCUMENT = Kind(FACTS, "RemedyDocument")
-MEMBER = Kind(FACTS, "RemedyMember")
 TROUBLE = Kind(FACTS, "Trouble")
-PERMIT = Kind(FACTS, "RemedyPermit")
 REPAIR = Kind(FACTS, "RemedyRepair")
 REPEATS = Kind(FACTS, "Repeats")
 ALL = "all"
@@ -36,14 +35,6 @@ class DocumentFact(FactValue, frozen=True):
     is_last_good: bool = False
 
 
-class MemberFact(FactValue, frozen=True):
-    """A node that a document speaks for, and the younger ones that select it, too. Changes rarely."""
-
-    document: Ref
-    others: tuple[Ref, ...] = ()
-    is_unresponsive: bool = False  # not Ready
-
-
 class Trouble(FactValue, frozen=True):
     """A threshold of the governing document is met: for long enough, or not yet."""
 
@@ -53,15 +44,6 @@ class Trouble(FactValue, frozen=True):
     is_over: bool
     because: tuple[Reason, ...] = ()
     sightings: tuple[Sighting, ...] = ()
-
-
-class PermitFact(FactValue, frozen=True):
-    """Whether a document may begin repairs; and whose turn it is where it wants one at a time."""
-
-    at: Ref
-    closed: Reason | None = None
-    is_one_at_a_time: bool = False
-    turn: Ref | None = None
 
 
 class RepairFact(FactValue, frozen=True):
@@ -90,10 +72,6 @@ def config_map_of(fact: Ref) -> Ref:
     return Ref("", CONFIG_MAP, fact.namespace, fact.name)
 
 
-def member_ref(node: Ref) -> Ref:
-    return Ref("", MEMBER, "", node.name)
-
-
 def trouble_ref(node: Ref) -> Ref:
     return Ref("", TROUBLE, "", node.name)
 
@@ -104,10 +82,6 @@ def repair_ref(node: Ref) -> Ref:
 
 def repeats_ref(node: Ref) -> Ref:
     return Ref("", REPEATS, "", node.name)
-
-
-def permit_ref(config_map: Ref) -> Ref:
-    return Ref("", PERMIT, config_map.namespace, config_map.name)
 
 
 def node_of(fact: Ref) -> Ref:

@@ -20,8 +20,6 @@ from noderemedy.model.reasons import (
     NodeBeingRemoved,
     ObserveOnly,
     ObserverNew,
-    OneAtATime,
-    SkippedByNodeCondition,
     ThresholdNotReached,
     WaitingForBudget,
 )
@@ -71,11 +69,9 @@ def threshold_is_reached(view: RemedyView, now: Now) -> Blocked | None:
 
 
 def no_condition_forbids_it(view: RemedyView, now: Now) -> Blocked | None:
-    """`skipWhenNodeCondition`: what the node lost is elsewhere, and no remedy of the node brings it back."""
-    wanted = view.document.document.configuration.policy.skip_conditions if view.document else ()
-    shown = {(one.type, one.status) for one in view.node.conditions}
-    found = next((one for one in wanted if (one.type, one.status) in shown), None)
-    return Blocked(SkippedByNodeCondition(found.type, found.status)) if found else None
+    """`skipWhenNodeCondition` of its document."""
+    reason = view.permit.forbids(view.node) if view.permit is not None else None
+    return Blocked(reason) if reason else None
 
 
 def not_parked(view: RemedyView, now: Now) -> Blocked | None:
@@ -109,10 +105,8 @@ def person_approved(view: RemedyView, now: Now) -> Blocked | None:
 
 
 def its_turn(view: RemedyView, now: Now) -> Blocked | None:
-    permit = view.permit
-    if permit is None or not permit.is_one_at_a_time or permit.turn == view.at:
-        return None
-    return Blocked(OneAtATime(permit.turn.name if permit.turn else ""))
+    reason = view.permit.waits(view.at) if view.permit is not None else None
+    return Blocked(reason) if reason else None
 
 
 def budget_allows(view: RemedyView, now: Now) -> Blocked | None:

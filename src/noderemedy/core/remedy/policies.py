@@ -16,24 +16,25 @@ from noderemedy.core.remedy import facts
 from noderemedy.core.remedy.facts import (
     BY_DOCUMENT,
     DOCUMENT,
-    MEMBER,
     REPAIR,
     DocumentFact,
-    PermitFact,
     RepairFact,
     config_map_of,
     document_ref,
-    permit_ref,
 )
+from noderemedy.core.remedy.view import FLOW
+from noderemedy.model.budget import NEED, Need
 from noderemedy.model.configuration import Policy
 from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.governing import MEMBER, PermitFact, governor, permit_ref
 from noderemedy.model.ids import Ref
 from noderemedy.model.reasons import DocumentOverlaps, DocumentWithoutNodes, Reason, SkippedUnresponsive
-from noderemedy.model.room import Present, Reader, Room, Stage
+from noderemedy.model.room import Index, Present, Reader, Room, Stage
 from noderemedy.model.time import Now
 
 LEAST = 2  # one single unresponsive node is never held back by a share
 NAMED = 3
+BY_ROOM = "needs by room"
 
 
 class PolicyView(Struct, frozen=True):
@@ -56,7 +57,7 @@ def decide(view: PolicyView, now: Now) -> Decision:
         because.append(DocumentOverlaps(", ".join(view.rivals[:NAMED])))
     if not view.total and not view.rivals:
         because.append(DocumentWithoutNodes())
-    permit = PermitFact(view.at, closed, policy.one_at_a_time, turn)
+    permit = PermitFact(view.at, closed, policy.one_at_a_time, turn, policy.skip_conditions)
     return Decision(because=tuple(because), facts=(Fact(permit_ref(view.at), permit),))
 
 
@@ -89,7 +90,7 @@ def sees(key: Ref, reader: Reader) -> PolicyView | None:
         total=reader.tally(BY_DOCUMENT, facts.members(at)),
         unresponsive=reader.tally(BY_DOCUMENT, facts.unresponsive(at)),
         rivals=rivals_of(at, reader),
-        repairs=tuple(repairs_of(at, reader)) if wanted else (),
+        repairs=(*repairs_of(at, reader), *fences_of(at, reader)) if wanted else (),
     )
 
 
@@ -108,16 +109,32 @@ def repairs_of(at: Ref, reader: Reader) -> Iterable[tuple[Ref, RepairFact]]:
             yield facts.node_of(ref), entry.obj
 
 
+def fences_of(at: Ref, reader: Reader) -> Iterable[tuple[Ref, RepairFact]]:
+    """Fence flows of its nodes, whoever asked for them: each is a repair of one node, too."""
+    for ref in reader.find(BY_ROOM, FLOW):
+        entry = reader.read(ref)
+        if isinstance(entry, Present) and entry.obj.node and governor(entry.obj.node, reader) == at:
+            yield entry.obj.node, RepairFact(at, entry.obj.since, entry.obj.is_running)
+
+
+def _room(ref: Ref, need: Need) -> tuple[str, ...]:
+    return (need.room,)
+
+
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == DOCUMENT:
         return (config_map_of(ref),)
+    if ref.kind == NEED:
+        is_flow = obj is not None and obj.room == FLOW and obj.node is not None
+        document = governor(obj.node, reader) if is_flow else None
+        return (document,) if document is not None else ()
     return (obj.document, *obj.others) if ref.kind == MEMBER else (obj.document,)
 
 
 ROOM = Room(
     name="storm-policy",
-    watches=(DOCUMENT, MEMBER, REPAIR),
-    indexes=facts.INDEXES,
+    watches=(DOCUMENT, MEMBER, REPAIR, NEED),
+    indexes=(*facts.INDEXES, Index(BY_ROOM, NEED, _room)),
     wakes=wakes,
     sees=sees,
     decide=decide,

@@ -14,10 +14,11 @@ from msgspec import Struct
 
 from noderemedy.core import approvals, machines
 from noderemedy.core.remedy import facts
-from noderemedy.core.remedy.facts import DOCUMENT, MEMBER, RepeatsFact, document_ref, node_of, repeats_ref
+from noderemedy.core.remedy.facts import DOCUMENT, RepeatsFact, document_ref, node_of, repeats_ref
 from noderemedy.core.remedy.recording import REMEDY
 from noderemedy.model.configuration import Configuration
 from noderemedy.model.decision import NOTHING, Decision, Fact
+from noderemedy.model.governing import MEMBER, member_ref
 from noderemedy.model.ids import INCIDENT, NODE, Ref
 from noderemedy.model.incident import Incident
 from noderemedy.model.reasons import NodeParked, Reason, RepeatedProblem
@@ -79,7 +80,7 @@ def is_repaired(incident: Incident) -> bool:
 
 
 def sees(key: Ref, reader: Reader) -> RepeatsView | None:
-    member = reader.read(facts.member_ref(key))
+    member = reader.read(member_ref(key))
     entry = reader.read(document_ref(member.obj.document)) if isinstance(member, Present) else None
     if key.cluster or not isinstance(entry, Present):
         return None

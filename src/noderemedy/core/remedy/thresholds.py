@@ -21,14 +21,13 @@ from noderemedy.core.remedy.facts import (
     ALL_NODES,
     DOCUMENT,
     DocumentFact,
-    MemberFact,
     Trouble,
-    member_ref,
     trouble_ref,
 )
 from noderemedy.core.safety import is_heard
 from noderemedy.model.configuration import EventSign, Threshold
 from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.governing import MemberFact, member_ref
 from noderemedy.model.healthcheck import Criterion, Sighting
 from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.node import Node

@@ -15,12 +15,10 @@ from noderemedy.core.freeing import Workload
 from noderemedy.core.remedy.facts import (
     BY_DOCUMENT,
     DocumentFact,
-    PermitFact,
     RepairFact,
     RepeatsFact,
     Trouble,
     document_ref,
-    permit_ref,
     repair_ref,
     repairs,
     repeats_ref,
@@ -29,6 +27,7 @@ from noderemedy.core.remedy.facts import (
 from noderemedy.core.traces import Told
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.configuration import Threshold
+from noderemedy.model.governing import PermitFact, permit_for
 from noderemedy.model.ids import CONFIG_MAP, JOB, NODE_FENCE, SYSTEM, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
@@ -104,7 +103,7 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         machine=machine,
         trouble=trouble,
         document=document,
-        permit=permit_of(document, reader),
+        permit=permit_for(document.at if document else None, reader),
         job=reader.read(run_by(record)) if isinstance(record, RemedyRecord) and record.job else Absent(),
         can_fence=is_served(NODE_FENCE, reader),
         work=freeing.sees(key, entry, reader, pacing.sees(NAME, key, reader)),
@@ -151,11 +150,6 @@ def freed_last(document: DocumentFact | None, reader: Reader) -> Mono | None:
     entries = [reader.read(ref) for ref in reader.find(BY_DOCUMENT, repairs(document.at))]
     moments = [one.obj.freed_at for one in entries if isinstance(one, Present) and one.obj.freed_at is not None]
     return max(moments, default=None)
-
-
-def permit_of(document: DocumentFact | None, reader: Reader) -> PermitFact | None:
-    entry = reader.read(permit_ref(document.at)) if document else Absent()
-    return entry.obj if isinstance(entry, Present) else None
 
 
 def machine_of(node: Ref, reader: Reader) -> tuple[Ref | None, Machine | None]:

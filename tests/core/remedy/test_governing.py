@@ -1,0 +1,92 @@
+"""The storm policies of a document hold for the fences of its nodes, whoever asks for them."""
+
+from __future__ import annotations
+
+import pytest
+from tests.core.fencing.fences import a_plan
+from tests.core.remedy.scene import ROOMS, Scene, and_more
+
+from noderemedy.core.fencing import fence
+from noderemedy.model.fenceplan import plan_ref
+from noderemedy.model.ids import NODE, NODE_FENCE, ref
+from noderemedy.model.outcome import Seen
+
+POLICY = "policy: {%s}"
+AT = {name: ref(NODE_FENCE, f"node-fence-{name}") for name in ("n0", "n1")}
+
+
+def a_scene(policy: str, *sick: str) -> Scene:
+    """Nodes with a plan each, under a document with this policy; these have just fallen silent."""
+    scene = Scene(and_more(POLICY % policy), nodes=12, rooms=(*ROOMS, fence.ROOM))
+    for name in AT:
+        node = ref(NODE, name)
+        scene.engine.seen(Seen(plan_ref(node), "", "", a_plan(node=node)), scene.now)
+    for name in sick:
+        scene.falls_sick(name)
+    return scene
+
+
+def ask(scene: Scene, name: str = "n0") -> None:
+    """A person has a node fenced; nothing is switched off within the next minutes."""
+    meta = {"name": AT[name].name}
+    scene.api.create({"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", "metadata": meta, "spec": {"node": name}})
+    scene.look()
+
+
+def begun(scene: Scene, name: str = "n0") -> bool:
+    return bool(scene.api.get(NODE_FENCE, AT[name].name, "").get("status", {}).get("started"))
+
+
+def test_without_a_policy_it_begins() -> None:
+    """The document speaks for the node and holds nothing back."""
+    scene = a_scene("podsPerMinute: 60", "n0")
+    ask(scene)
+
+    assert begun(scene)
+
+
+def test_a_condition_of_the_node_holds_its_fence() -> None:
+    """skipWhenNodeCondition: it waits, says why, and begins when the condition is over."""
+    scene = a_scene("skipWhenNodeCondition: [StorageLost]", "n0")
+    scene.set_condition("StorageLost", "True")
+    ask(scene)
+    held = (begun(scene), scene.reasons("node-fence", AT["n0"]))
+    scene.set_condition("StorageLost", "False")
+
+    assert (False, ["SkippedByNodeCondition"]) == held
+    assert begun(scene)
+
+
+def test_a_storm_holds_a_fence() -> None:
+    """skipWhenUnresponsive: while that share of the document's nodes is silent nothing begins."""
+    scene = a_scene("skipWhenUnresponsive: 10%", "n0", "n1")
+    ask(scene)
+    held = (begun(scene), scene.reasons("node-fence", AT["n0"]))
+    scene.recovers("n1")
+
+    assert (False, ["SkippedUnresponsive"]) == held
+    assert begun(scene)
+
+
+@pytest.mark.parametrize("other", ["a fence", "a remedy"])
+def test_fences_and_remedies_share_one_turn(other: str) -> None:
+    """oneAtATime: a fence waits for another node's fence or remedy."""
+    scene = a_scene("oneAtATime: true", "n1")
+    if other == "a fence":
+        ask(scene, "n1")
+    else:
+        scene.wait(61)
+    scene.falls_sick("n0")
+    ask(scene)
+
+    assert (False, ["OneAtATime"]) == (begun(scene), scene.reasons("node-fence", AT["n0"]))
+
+
+def test_a_remedy_waits_for_a_fence() -> None:
+    """The other way round: a fence has the turn, and the remedy of another node waits; alone it would have run."""
+    scene = a_scene("oneAtATime: true", "n1")
+    ask(scene, "n1")
+    scene.falls_sick("n0")
+    scene.wait(61)
+
+    assert (True, ["OneAtATime"]) == (begun(scene, "n1"), scene.reasons())
