@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION
+from noderemedy.model.ids import HOST, MACHINE, NODE, NODE_FENCE, REMEDIATION
 from noderemedy.model.outcome import Effect
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, machine_of
@@ -24,6 +24,7 @@ from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.sim.ward import DOCTOR, Ward
 
 Story = Callable[[Cluster], None]
+Stage = tuple[Cluster, Checkers, Process]
 STORY_MS = 40 * MINUTE_MS
 SETTLES_MS = 3 * MINUTE_MS  # what a repair may take longer because its manager was away
 READS = ("Confirm", "ListPods", "ListVolumes")
@@ -64,13 +65,14 @@ def play(
     die_at: int | None = None,
     away_ms: int = 3_000,
     like: Ending | None = None,
+    stage: Callable[[int, int], Stage] = calm,
 ) -> Ending:
     """Run a story with one manager; if asked, kill it at its n-th boundary and start it again later.
 
     With `like`, it is over as soon as the world is in good order and as it was in the end of that one; a new leader
     waits every deadline out anew, so that may take longer.
     """
-    cluster, checkers, process = calm(seed, nodes)
+    cluster, checkers, process = stage(seed, nodes)
     begun_ms, busy_ms = cluster.agenda.now_ms, 0
     points: list[Point] = []
 
@@ -116,6 +118,9 @@ def state_of(cluster: Cluster, checkers: Checkers) -> tuple[str, ...]:
     if cluster.api.resources.find(DOCTOR):
         lines += [f"request for {tree['metadata']['name']}" for tree in cluster.api.list(DOCTOR)]
     lines += [remediation_line(tree) for tree in cluster.api.list(REMEDIATION)]
+    lines += [
+        f"{tree['metadata']['name']} {tree.get('status', {}).get('state')}" for tree in cluster.api.list(NODE_FENCE)
+    ]
     lines += [f"{pod['metadata']['name']} {pod.get('status', {}).get('phase')}" for pod in cluster.api.list(POD)]
     return (*lines, f"freed before safe {checkers.freed_before_safe}")
 

@@ -104,8 +104,9 @@ remedyConfigs:
 class Fenced:
     """The devices and documents of one cluster."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: Cluster, triggers: tuple[str, ...] = TRIGGERS) -> None:
         self.cluster = cluster
+        self.triggers = triggers
         self.nodes = list(cluster.servers)
         outlets = cluster.outlets
         outlets.password = PASSWORD
@@ -125,7 +126,7 @@ class Fenced:
         return DEVICES[self.nodes.index(node) % len(DEVICES)]
 
     def trigger(self, node: str) -> str:
-        return TRIGGERS[self.nodes.index(node) // len(DEVICES) % len(TRIGGERS)]
+        return self.triggers[self.nodes.index(node) // len(DEVICES) % len(self.triggers)]
 
     def outlets(self, node: str) -> list[Outlet]:
         return self.cluster.outlets.by_node.get(node, [])
@@ -147,7 +148,8 @@ class Fenced:
             cluster.delete_machine(node)
 
     def _label_machine(self, node: str, labels: dict[str, str], notes: dict[str, str | None]) -> None:
-        body = {"metadata": {"labels": labels, "annotations": notes}}
+        spec = {"providerID": self.cluster.servers[node].provider_id}
+        body = {"metadata": {"labels": labels, "annotations": notes}, "spec": spec}
         self.cluster.api.patch(MACHINE, machine_of(node), NAMESPACE, body, "merge")
 
     def _wire(self, index: int, node: str) -> None:

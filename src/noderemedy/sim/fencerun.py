@@ -20,7 +20,8 @@ from noderemedy.sim.run import Report, report
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.sim.weather import ROUGH, Weather
 
-CALLED_MS, SETTLED_MS, IDLE_MS = 40 * MINUTE_MS, 140 * MINUTE_MS, 10 * MINUTE_MS
+CALLS = 3  # how often people look at what they are called for
+CALLED_MS, SETTLED_MS, IDLE_MS = 30 * MINUTE_MS, 160 * MINUTE_MS, 10 * MINUTE_MS
 JOBS_EVERY = 3
 
 
@@ -54,8 +55,9 @@ def simulate_fencing(
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
     troubles.heal()
-    cluster.agenda.run_until(end_ms + CALLED_MS)
-    troubles.call_people()
+    for times in range(1, CALLS + 1):
+        cluster.agenda.run_until(end_ms + times * CALLED_MS)
+        troubles.call_people()
     cluster.agenda.run_until(end_ms + SETTLED_MS)
     rest(cluster, checkers, fence_checkers, processes)
     troubles.seen.update(Counter(f"job: {fate}" for fate in jobs.met))

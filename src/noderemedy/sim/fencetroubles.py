@@ -42,6 +42,7 @@ class FenceTroubles(Troubles):
         self.fenced = fenced
         self.jobs = jobs
         self.spared: set[str] = set()  # whose silence would prove what nobody can know
+        self.pulled: set[str] = set()  # whose plugs a person pulled, and puts in again when all is over
         self._kinds = [
             (self.panic, 5),
             (self.hang, 8),
@@ -235,6 +236,7 @@ class FenceTroubles(Troubles):
             for outlet in self.fenced.outlets(server.name):
                 outlet.is_on = False if outlet.sort.value == "power" else outlet.is_on
             server.power_off()
+            self.pulled.add(server.name)
         self._attest(tree)  # of a boot that was over before, the word is as true
 
     def _attest(self, tree: Tree) -> None:
@@ -310,7 +312,7 @@ class FenceTroubles(Troubles):
 
     def call_people(self) -> None:
         """Alerts are answered: what was given up is mended by hand and released."""
-        for name in sorted(self._dark()):
+        for name in sorted(self._dark() | self.pulled):
             for outlet in self.fenced.outlets(name):
                 self.cluster.outlets.switch(outlet, is_on=True)
         for name, server in self.cluster.servers.items():

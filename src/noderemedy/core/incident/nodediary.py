@@ -186,7 +186,8 @@ def sees(key: Ref, reader: Reader) -> NodeTargetView | None:
     care = remedies.care_of(key, reader)
     told: Diary | None = known.obj if isinstance(known, Present) else None
     is_mine = not machines.at_node(key, reader)
-    if not (incident or told or (is_mine and (care.is_in_hand or care.is_sick))):
+    going_on = None if told and is_spent(told, incident, taken) else told
+    if not (incident or going_on or (is_mine and (care.is_in_hand or care.is_sick))):
         return None
     return NodeTargetView(
         at=key,
@@ -194,7 +195,7 @@ def sees(key: Ref, reader: Reader) -> NodeTargetView | None:
         care=care,
         answer=budget.answer(key, reader),
         incident=incident,
-        diary=None if told and is_spent(told, incident, taken) else told,
+        diary=going_on,
         taken=taken,
         needs_approval=remedies.needs_approval(key, reader),
     )
