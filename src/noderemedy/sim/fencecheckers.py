@@ -74,9 +74,10 @@ class FenceCheckers:
         if sent.deed is Deed.ON:
             self._off.pop(outlet.place, None)
             if outlet.sort is Sort.FABRIC:
-                self._unfenced(outlet)
+                self.unfenced(outlet)
 
-    def _unfenced(self, outlet: Outlet) -> None:
+    def unfenced(self, outlet: Outlet) -> None:
+        """A node reaches its volumes again."""
         self._ran("S13 storage given back")
         server = outlet.server
         kept = {pod["metadata"]["uid"] for pod in self.cluster.api.list(POD)}

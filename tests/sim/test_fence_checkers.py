@@ -1,0 +1,179 @@
+"""The checkers of fencing have been seen red: somebody does by hand what no manager may do, or a rule is broken."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from noderemedy.core.fencing import automaton, erring, redaction, results
+from noderemedy.model.ids import NODE_FENCE
+from noderemedy.model.run import Deed, Power
+from noderemedy.model.time import Span
+from noderemedy.sim.fencecrash import FencedCheckers, stage
+from noderemedy.sim.fenced import PASSWORD
+from noderemedy.sim.fencetroubles import node_fence
+from noderemedy.sim.outlets import Fault, Sent
+from noderemedy.sim.troubles import MINUTE_MS
+
+
+class Ward:
+    """Five nodes, one of each sort, which only people have fenced."""
+
+    def __init__(self) -> None:
+        self.cluster, checkers, self.process = stage("person", 1, 5)
+        assert isinstance(checkers, FencedCheckers)
+        self.checkers = checkers
+
+    def fence(self, node: str, **spec: Any) -> None:
+        self.cluster.api.create(node_fence(node, **{"powerManagementDelay": "0s", "ttlAfterFinal": "60s", **spec}))
+
+    def hang(self, node: str) -> None:
+        """Until everybody has noticed."""
+        self.cluster.servers[node].hang()
+        self.wait(2)
+
+    def wait(self, minutes: int) -> None:
+        self.cluster.agenda.run_until(self.cluster.agenda.now_ms + minutes * MINUTE_MS)
+
+    def fault(self, node: str, *faults: Fault) -> None:
+        for outlet in self.cluster.outlets.by_node[node]:
+            outlet.faults.update(faults)
+
+    def tell(self, **status: Any) -> None:
+        """Write a status by hand."""
+        body = {"status": status}
+        self.cluster.api.patch(NODE_FENCE, "node-fence-worker-1", "", body, "merge", subresource="status")
+
+    @property
+    def broken(self) -> set[str]:
+        return {line.split(": ")[1] for line in self.checkers.violations}
+
+
+def test_nothing_is_wrong_where_all_is_well() -> None:
+    """A node that hangs is fenced, and no checker complains."""
+    ward = Ward()
+    ward.hang("worker-3")
+    ward.fence("worker-3")
+    ward.wait(20)
+    ward.checkers.at_rest(None)
+
+    assert set() == ward.broken
+    assert ward.cluster.servers["worker-3"].boots == 2
+
+
+@pytest.mark.parametrize("fault", [Fault.LYING, Fault.ELSEWHERE])
+def test_a_node_that_reports_while_its_device_says_off_is_not_freed(fault: Fault) -> None:
+    """Faults 50 and 55: a person is called, and nothing is freed."""
+    ward = Ward()
+    ward.fault("worker-1", fault)
+    ward.fence("worker-1", evenIfReady=True)
+    ward.wait(20)
+
+    assert "PlugContradicted" in {type(notice.reason).__name__ for notice in ward.process.notices}
+    assert {} == dict(ward.process.freed_by)
+    assert set() == ward.broken
+
+
+def test_freeing_on_a_misread_answer_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S1: somebody takes the exit code of "on" for that of "off"."""
+    monkeypatch.setitem(results.STATUS_SAYS, 0, Power.OFF)
+    ward = Ward()
+    ward.hang("worker-1")
+    ward.fault("worker-1", Fault.IDLE_OFF)
+    ward.fence("worker-1")
+    ward.wait(10)
+
+    assert "S1" in ward.broken
+
+
+def test_a_plug_that_stays_off_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S6: a fence is released while its node is off, and nobody switches it on."""
+    monkeypatch.setattr(erring, "power_comes_back", lambda view, now: None)
+    monkeypatch.setattr(erring, "dark", lambda view: ())
+    ward = Ward()
+    ward.hang("worker-1")
+    ward.fence("worker-1")
+    ward.cluster.outlets.on_done.append(lambda sent: _delete(ward, sent))
+    ward.wait(3)
+
+    assert "S6" in ward.broken
+
+
+def _delete(ward: Ward, sent: Sent) -> None:
+    if sent.deed is Deed.OFF and ward.cluster.api.find(NODE_FENCE, "node-fence-worker-1") is not None:
+        ward.cluster.api.delete(NODE_FENCE, "node-fence-worker-1")
+
+
+def test_the_device_of_another_node_is_seen() -> None:
+    """S7: an outlet is told for a node that does not hang on it."""
+    ward = Ward()
+    outlet = ward.cluster.outlets.by_node["worker-1"][0]
+    outlet.server = ward.cluster.servers["worker-2"]
+    ward.hang("worker-1")
+    ward.fence("worker-1")
+    ward.wait(3)
+
+    assert "S7" in ward.broken
+
+
+def test_storage_that_is_given_back_too_early_is_seen() -> None:
+    """S13: pods were freed behind a storage fence, and it is lifted while they can still write."""
+    ward = Ward()
+    ward.hang("worker-3")
+    for outlet in ward.cluster.outlets.by_node["worker-3"][:2]:
+        outlet.faults.add(Fault.UNREACHABLE)
+    ward.fence("worker-3")
+    ward.wait(2)
+    fabric = ward.cluster.outlets.by_node["worker-3"][2]
+    assert fabric.server.is_cut_off
+    assert fabric.server.running
+    ward.cluster.outlets.switch(fabric, is_on=True)
+    ward.checkers.of_fences.unfenced(fabric)
+
+    assert {"S13"} == ward.broken
+
+
+@pytest.mark.parametrize(
+    "status",
+    [
+        {"state": "final"},  # the table has no way from new to final
+        {"state": "new", "retries": 9},
+        {"state": "new", "restarts": 9},
+    ],
+)
+def test_a_status_beside_the_table_is_seen(status: dict[str, Any]) -> None:
+    """S14: states follow the table, and tries are counted."""
+    ward = Ward()
+    ward.fence("worker-1", newDelay="1h")
+    ward.tell(state="new")
+    ward.tell(**status)
+
+    assert {"S14"} == ward.broken
+
+
+def test_a_secret_that_is_told_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S16: an agent prints its password, and nobody takes it out."""
+    monkeypatch.setattr(results, "redact", lambda text, secrets: text)
+    ward = Ward()
+    ward.hang("worker-1")
+    ward.fault("worker-1", Fault.LOCKED)
+    ward.fence("worker-1")
+    ward.wait(3)
+
+    assert "S16" in ward.broken
+    assert PASSWORD not in redaction.redact(f"login {PASSWORD}", (PASSWORD,))
+
+
+def test_a_fence_that_never_ends_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """L2 and L3: the flow waits for ever, and its node stays away."""
+    monkeypatch.setattr(automaton, "RETRY_PAUSE", Span(10**9))
+    monkeypatch.setattr(automaton, "PAUSE_MAX", Span(10**9))
+    ward = Ward()
+    ward.hang("worker-1")
+    ward.fault("worker-1", Fault.UNREACHABLE)
+    ward.fence("worker-1")
+    ward.wait(10)
+    ward.checkers.at_rest(None)
+
+    assert {"L2", "L3"} <= ward.broken
