@@ -66,10 +66,13 @@ def reset_by_remedy(cluster: Cluster) -> None:
 def stopped_midway(cluster: Cluster) -> None:
     """A person has a node fenced, stops that while it is being switched off, and goes on later."""
     cluster.servers["worker-1"].hang()
-    asked = node_fence("worker-1", powerManagementDelay="0s", ttlAfterFinal="60s")
-    cluster.agenda.after(MINUTE_MS, lambda: cluster.api.create(asked))
+    cluster.agenda.after(MINUTE_MS, lambda: ask(cluster))
     cluster.agenda.after(MINUTE_MS + 4_000, lambda: stop(cluster, is_stopped=True))
     cluster.agenda.after(8 * MINUTE_MS, lambda: stop(cluster, is_stopped=False))
+
+
+def ask(cluster: Cluster) -> None:
+    cluster.api.create(node_fence("worker-1", powerManagementDelay="0s", ttlAfterFinal="60s"))
 
 
 def stop(cluster: Cluster, *, is_stopped: bool) -> None:
