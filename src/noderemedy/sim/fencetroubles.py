@@ -321,8 +321,15 @@ class FenceTroubles(Troubles):
                 if server.has_power and server.kernel is not Kernel.DOWN:
                     server.booted()
         for tree in self._fences():
-            if is_given_up(tree):
+            if "deletionTimestamp" in tree["metadata"]:  # its storage stays cut off until it has booted
+                self._reset(self.cluster.servers[tree["spec"]["node"]])
+            elif is_given_up(tree):
                 self.release(tree["spec"]["node"])
+
+    def _reset(self, server: Server) -> None:
+        if server.has_power:
+            server.power_off()
+        self._light(server)
 
     def _dark(self) -> set[str]:
         """Nodes of which people were told that something stays off."""
