@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from noderemedy.core.fencing.documents import fence_of
-from noderemedy.core.fencing.facts import BROKEN_PLANS, BY_NAME, BY_NODE, INDEXES, PLANS_BY_MAP, UNASKED, node_key
+from noderemedy.core.fencing.facts import BROKEN_PLANS, BY_NAME, BY_NODE, INDEXES, PLANS_BY_MAP, node_key
 from noderemedy.core.fencing.placeholders import written_by_nodes
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import NOTHING, Decision
@@ -35,8 +35,6 @@ class ConfigView(Struct, frozen=True):
 
 def decide(view: ConfigView, now: Now) -> Decision:
     problem = view.problem or next(iter(view.document.problems), "")
-    if problem.endswith(UNASKED):
-        return NOTHING
     if problem:
         return Decision(because=(FenceConfigInvalid(problem, view.broken),))
     if view.lacks_node is not None:

@@ -21,7 +21,6 @@ FENCES = "fences by node"
 PLANS_BY_MAP = "fence plans by ConfigMap"
 PLANS_BY_AGENT = "fence plans by agent"
 PLANS_BY_PLUG = "fence plans by plug"
-UNASKED = "has not been asked yet what it is; wait a moment"  # of an agent: no mistake of anybody
 BROKEN_PLANS = "broken fence plans by source"
 
 

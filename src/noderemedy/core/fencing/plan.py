@@ -22,7 +22,6 @@ from noderemedy.core.fencing.facts import (
     PLANS_BY_AGENT,
     PLANS_BY_MAP,
     PLANS_BY_PLUG,
-    UNASKED,
     KnownAgent,
     known_ref,
 )
@@ -119,7 +118,7 @@ def check_known(draft: Draft, step: Step, known: Known) -> Checked:
         return Checked(None, problems=draft.problems)
     found = known.get(draft.agent)
     if found is None:
-        return Checked(None, problems=(f"agent {draft.agent} {UNASKED}",))
+        return Checked(None, problems=(f"agent {draft.agent} has not been asked yet what it is; wait a moment",))
     agent = found.description
     if agent is None:
         remedy = "install the package that brings it, or correct agent="
