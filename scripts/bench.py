@@ -30,6 +30,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from benching import inside, outside, servers, table  # noqa: E402
 
 FULL = {
+    "calm": 12.0,
     "idle": 5.0,
     "rate": 80,
     "seconds": 21.0,
@@ -39,7 +40,17 @@ FULL = {
     "slices": 7,
     "quiet": 3.0,
 }
-QUICK = {"idle": 0.5, "rate": 50, "seconds": 1.0, "repairs": 2, "storm": 4, "timeout": 3, "slices": 2, "quiet": 0.5}
+QUICK = {
+    "calm": 1.0,
+    "idle": 0.5,
+    "rate": 50,
+    "seconds": 1.0,
+    "repairs": 2,
+    "storm": 4,
+    "timeout": 3,
+    "slices": 2,
+    "quiet": 0.5,
+}
 
 
 def arguments() -> argparse.Namespace:

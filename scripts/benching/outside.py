@@ -53,6 +53,7 @@ async def one_size(fleet: Fleet, server: Server, folder: Path, size: int, plan: 
     try:
         await start(manager, patients, figures, size)
         await asyncio.sleep(SETTLE_S)
+        await calm(requests, plan["calm"])
         await idle(fleet, manager, requests, figures, plan["idle"])
         await heartbeats(fleet, bare, manager, figures, plan)
         async with Fleet(server.kubeconfig) as hands:
@@ -84,6 +85,20 @@ async def start(manager: Manager, patients: Patients, figures: Figures, size: in
     await asyncio.to_thread(manager.wait_for, "this manager leads")
 
 
+async def calm(requests: Requests, seconds: float) -> None:
+    """Wait until nothing was written for so long: the statuses of a start may come ten seconds after the verdicts."""
+    requests.since()
+    quiet_since = time.monotonic()
+    while requests.is_counted and time.monotonic() - quiet_since < seconds:
+        await asyncio.sleep(min(1.0, seconds))
+        if any(not is_read(what) for what in requests.since()):
+            quiet_since = time.monotonic()
+
+
+def is_read(what: str) -> bool:
+    return what.split()[0] in ("get", "list")
+
+
 async def idle(fleet: Fleet, manager: Manager, requests: Requests, figures: Figures, seconds: float) -> None:
     """Nothing happens: no requests at all but the renewals of the leadership, hardly any CPU."""
     effects, events, cpu = manager.effects(), await fleet.events(), manager.cpu_s()
@@ -91,7 +106,8 @@ async def idle(fleet: Fleet, manager: Manager, requests: Requests, figures: Figu
     await asyncio.sleep(seconds)
     figures["idleCores"] = (manager.cpu_s() - cpu) / seconds
     asked = requests.since()
-    reads = sum(number for what, number in asked.items() if what.split()[0] in ("get", "list"))
+    reads = sum(number for what, number in asked.items() if is_read(what))
+    figures["idleAsked"] = dict(asked)
     own = manager.effects() - effects + await fleet.events() - events
     figures["idleWrites"] = sum(asked.values()) - reads if requests.is_counted else own
 
@@ -179,15 +195,18 @@ async def storm(patients: Patients, figures: Figures, wish: int) -> None:
 async def limit(patients: Patients, figures: Figures, quiet_s: float) -> None:
     """Half of the machines of a check that bears less than 40 % fall sick, their timeout over: how many requests?
 
-    Fewer than the limit bears: they fall sick one after the other, and the gate closes for good once too many are. None
-    come any more when there was none for `quiet_s`.
+    A fifth of them first, which the check bears: these are repaired. Then the others, at one moment: the gate closes
+    once too many are sick. None come any more when there was none for `quiet_s`.
     """
     limited = objects.numbers_of("limited", figures["nodes"])
-    sick = limited[: len(limited) // 2]
+    borne, sick = limited[: len(limited) // 5], limited[: len(limited) // 2]
     patients.requested.clear()
     patients.most = 0
     long_ago = time.time() - checks.LONG_AGO_S
-    await asyncio.gather(*(patients.fall_sick(number, long_ago) for number in sick))
+    await asyncio.gather(*(patients.fall_sick(number, long_ago) for number in borne))
+    names = {objects.name_of(number) for number in borne}
+    await until(lambda: names <= patients.requested.keys(), f"{len(names)} that the check bears have their requests")
+    await asyncio.gather(*(patients.fall_sick(number, long_ago) for number in sick[len(borne) :]))
     known, settled = -1, time.monotonic()
     while len(patients.requested) != known or time.monotonic() - settled < quiet_s:
         if len(patients.requested) != known:
