@@ -204,6 +204,13 @@ class FenceTroubles(Troubles):
         silent = [name for name, one in self.cluster.servers.items() if not one.is_heard and name not in self.spared]
         return self.chance.choice(silent) if silent else self._name()
 
+    def person_cordons(self) -> None:
+        """A node that can be used: a second cordon on top of ours leaves no trace that anybody could respect."""
+        name = self._name()
+        node = self.cluster.api.find(NODE, name)
+        if node is not None and not node["spec"].get("unschedulable"):
+            self.cluster.cordon(name)
+
     def person_stops(self) -> None:
         """And goes on later."""
         if tree := self._some_fence():
