@@ -75,6 +75,18 @@ def test_a_node_that_reports_while_its_device_says_off_is_not_freed(fault: Fault
     assert set() == ward.broken
 
 
+def test_an_instance_whose_node_was_deleted_is_switched_on() -> None:
+    """How to switch it on is remembered with the fence, not with the Node that was deleted to free it."""
+    ward = Ward()
+    ward.hang("worker-4")
+    ward.fence("worker-4", freeBy="node")
+    ward.wait(15)
+
+    assert ward.cluster.servers["worker-4"].boots == 2
+    assert "DeleteNode on FencedOff" in ward.process.freed_by
+    assert set() == ward.broken
+
+
 def test_freeing_on_a_misread_answer_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """S1: somebody takes the exit code of "on" for that of "off"."""
     monkeypatch.setitem(results.STATUS_SAYS, 0, Power.OFF)

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from noderemedy.core.fencing import automaton, devices, hostpower, isolation, runs
 from noderemedy.core.fencing.automaton import Event
-from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, USABLE, node_is_there
+from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, USABLE, node_is_there, plan_is_sound
 from noderemedy.core.fencing.moves import move, moved, publish, saying
 from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.view import FenceView
@@ -78,6 +78,8 @@ def power_comes_back(view: FenceView, now: Now) -> Decision | None:
     """Order what switches on what we switched off; None if all is on, or does not come on."""
     if released := hostpower.release(view):
         return released
+    if devices.left_off(view) and (blocked := plan_is_sound(view, now)):
+        return blocked.decision(now)  # by a broken plan it may be another node's device
     for method in devices.left_off(view):
         failed = len(failures(view, method))
         if failed <= view.fence.spec.step_retries:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from noderemedy.core.fencing import devices, erring, recovery, runs
 from noderemedy.core.fencing.automaton import Event
+from noderemedy.core.fencing.gates import plan_is_sound
 from noderemedy.core.fencing.moves import move
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import WriteFinalizers
@@ -50,6 +51,8 @@ def unfenced(view: FenceView, now: Now) -> Decision | None:
 
     Recovery may have used up its own retries before: whoever releases gets as many again.
     """
+    if devices.cut_off(view) and (blocked := plan_is_sound(view, now)):
+        return blocked.decision(now)
     for method in devices.cut_off(view):
         tried = runs.tries(view.status, Step.RECOVERY, method.name, Deed.ON)
         if len(tried) <= view.fence.spec.step_retries * 2 + 1:

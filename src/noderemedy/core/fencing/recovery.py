@@ -12,7 +12,7 @@ from noderemedy.core.backup import restore
 from noderemedy.core.fencing import attempts, erring, patience
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.emptying import is_terminated
-from noderemedy.core.fencing.gates import USABLE
+from noderemedy.core.fencing.gates import USABLE, plan_is_sound
 from noderemedy.core.fencing.moves import confirm, move, noted
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
@@ -67,6 +67,8 @@ def recover(view: FenceView, now: Now) -> Decision | None:
         if not isinstance(method, AgentMethod) or Deed.ON not in method.deeds:
             continue
         if not attempts.is_done(view, STEP, method, Deed.ON):
+            if blocked := plan_is_sound(view, now):
+                return blocked.decision(now)
             return attempts.attempt(view, STEP, method, Deed.ON, now)
     return None
 

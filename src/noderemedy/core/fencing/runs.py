@@ -89,6 +89,8 @@ def begin(view: FenceView, job: FenceJob, now: Now) -> Decision:
     method = view.agent(job.method)
     if method is None:
         return never(view, job, "the configuration has no such method any more", now)
+    if view.plan is not None and view.plan.problems:
+        return never(view, job, "the fence configuration is broken", now)
     if is_ending(job) and (why := unwanted(view)):
         return never(view, job, why, now)
     node = [(view.node_at, view.node_entry)] if is_ending(job) else []
