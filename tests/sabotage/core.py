@@ -607,6 +607,11 @@ ENGINE = (
         (test_objects.test_a_node_that_says_something_else_is_made_anew,),
     ),
     Sabotage(
+        "what is not served is looked for among all objects again and again",
+        set_to(loop.Engine, "unserved", lambda self, kind, now, cluster="": self.listed(kind, now, cluster)),
+        (test_loop.test_what_is_not_served_is_told_again_and_changes_nothing,),
+    ),
+    Sabotage(
         "a node with a taint is made anew at every heartbeat",
         set_to(objects, "says_the_same", lambda shape, known: not shape.spec.taints and SAME(shape, known)),
         (test_objects.test_a_heartbeat_is_the_very_object_that_is_known,),
