@@ -16,7 +16,7 @@ from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.nodefence import FINALIZER, State
-from noderemedy.model.reasons import FenceReleased, FenceStopped, PowerLeftOff, StorageStaysFenced
+from noderemedy.model.reasons import FencePlanMissing, FenceReleased, FenceStopped, PowerLeftOff, StorageStaysFenced
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Now
 
@@ -34,11 +34,19 @@ def stopped(view: FenceView, now: Now) -> Decision:
 def released(view: FenceView, now: Now) -> Decision:
     if not view.fence.is_finalized_by_us:
         return NOTHING
+    if view.plan is None and is_off_somewhere(view):
+        return Decision((), (FencePlanMissing(view.name),))  # only its plan says how to switch it on
     if on := erring.power_comes_back(view, now):
         return on
     if view.status.evidence.storage_freed_at is not None and view.is_same_boot and not is_over(view):
         return Decision((), (StorageStaysFenced(view.name),))
     return unfenced(view, now) or recovery.undo(view) or drop(view)
+
+
+def is_off_somewhere(view: FenceView) -> bool:
+    """Whether something was switched off in this flow, and not on again."""
+    is_before_recovery = view.status.step is not Step.RECOVERY
+    return is_before_recovery and any(job.deed is Deed.OFF and devices.is_sent(job) for job in view.status.jobs)
 
 
 def is_over(view: FenceView) -> bool:
