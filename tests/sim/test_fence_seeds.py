@@ -12,6 +12,7 @@ from noderemedy.sim.fencerun import simulate_fencing
 FIXED = range(1, 4)
 ONCE_FAILED = [
     8,  # storage that did not come back in time was left cut off by a release (S13)
+    84,  # a document was changed to the plug of another node while that node was off (S7, S6)
     18,  # an instance of a cloud stayed off, because its plan was forgotten with its Node (S6)
 ]
 ROTATING = int(os.environ.get("NODE_REMEDY_ROTATING_SEEDS", "1"))

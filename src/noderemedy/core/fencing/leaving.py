@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from noderemedy.core.fencing import devices, erring, recovery, runs
 from noderemedy.core.fencing.automaton import Event
-from noderemedy.core.fencing.gates import plan_is_sound
+from noderemedy.core.fencing.gates import USABLE, plan_is_sound
 from noderemedy.core.fencing.moves import move
 from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.gates import first
 from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.nodefence import FINALIZER, State
-from noderemedy.model.reasons import FencePlanMissing, FenceReleased, FenceStopped, PowerLeftOff, StorageStaysFenced
+from noderemedy.model.reasons import FenceReleased, FenceStopped, PowerLeftOff, StorageStaysFenced
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Now
 
@@ -34,8 +35,8 @@ def stopped(view: FenceView, now: Now) -> Decision:
 def released(view: FenceView, now: Now) -> Decision:
     if not view.fence.is_finalized_by_us:
         return NOTHING
-    if view.plan is None and is_off_somewhere(view):
-        return Decision((), (FencePlanMissing(view.name),))  # only its plan says how to switch it on
+    if is_off_somewhere(view) and (blocked := first(USABLE, view, now)):
+        return blocked.decision(now)  # only its plan says how to switch it on
     if on := erring.power_comes_back(view, now):
         return on
     if view.status.evidence.storage_freed_at is not None and view.is_same_boot and not is_over(view):
