@@ -31,6 +31,7 @@ from noderemedy.core.fencing import (
     leaving,
     moves,
     patience,
+    planless,
     power,
     recovery,
     relics,
@@ -45,7 +46,7 @@ from noderemedy.core.fencing.view import FenceView
 from noderemedy.model import actions
 from noderemedy.model.decision import Decision
 from noderemedy.model.nodefence import NodeFence, State
-from noderemedy.model.time import Span
+from noderemedy.model.time import Mono, Span
 from noderemedy.model.workload import StorageOfNode
 from noderemedy.wire import nodefences
 
@@ -204,6 +205,26 @@ FLOW: tuple[Sabotage, ...] = (
         (test_story.test_a_device_that_refuses_ends_in_an_alert_and_frees_nothing,),
     ),
 )
+PLANLESS: tuple[Sabotage, ...] = (
+    Sabotage(
+        "a plan is awaited for ever",
+        set_to(planless, "planless_since", lambda view, now: now.mono),
+        (
+            test_request.test_without_a_plan_the_owner_is_asked,
+            test_story.test_a_plan_that_comes_late_is_used,
+            test_story.test_a_plan_that_breaks_ends_the_step_and_nothing_is_freed,
+        ),
+    ),
+    Sabotage(
+        "no plan is a failure at once",
+        set_to(planless, "planless_since", lambda view, now: Mono(-(10**9))),
+        (
+            test_request.test_without_a_plan_the_owner_is_asked,
+            test_story.test_a_plan_that_comes_late_is_used,
+            test_story.test_a_plan_that_breaks_ends_the_step_and_nothing_is_freed,
+        ),
+    ),
+)
 GATES: tuple[Sabotage, ...] = (
     Sabotage(
         "nobody else removes nodes",
@@ -285,4 +306,4 @@ WIRE: tuple[Sabotage, ...] = (
     ),
 )
 
-SABOTAGES = (*PROOFS, *FLOW, *GATES, *STORAGE, *REQUESTS, *WIRE)
+SABOTAGES = (*PROOFS, *FLOW, *PLANLESS, *GATES, *STORAGE, *REQUESTS, *WIRE)

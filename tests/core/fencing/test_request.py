@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.builders import NODE_AT
-from tests.core.fencing.fences import FENCE_AT
+from tests.core.fencing.fences import FENCE_AT, a_plan
 from tests.core.fencing.story import Story, refuses
 
 from noderemedy.model.ids import FENCE_REMEDIATION, MACHINE, NODE_FENCE, ref
@@ -126,6 +126,24 @@ def test_when_fencing_does_not_help_the_owner_is_asked() -> None:
     assert ("deleting-machine", [("OwnerRemediated", "False")]) == (told(story).phase.value, owner_word(story))
     story.run(1_800)
     assert "failed" == told(story).phase.value
+
+
+def test_without_a_plan_the_owner_is_asked() -> None:
+    """A fence that nobody configured waits nodeReadyTimeout for it, and then gives up: nothing was touched."""
+    story = asked(nodeReadyTimeout="2m")
+    story.configure(a_plan(problems=("fence-config-worker-0: no plug",)))
+    story.run(110)
+    early = (story.state, told(story).phase.value)
+    story.run(20)
+
+    assert ("new", "fencing") == early
+    assert ("error", "deleting-machine") == (story.state, told(story).phase.value)
+    is_cordoned = story.node()["spec"].get("unschedulable", False)
+    assert ([("OwnerRemediated", "False")], [], False) == (
+        owner_word(story),
+        story.orders,
+        is_cordoned,
+    )
 
 
 def test_a_request_may_call_a_person_instead() -> None:

@@ -471,6 +471,50 @@ def test_a_plan_with_problems_fences_nothing() -> None:
         assert ("new", [], "FencePlanBroken") == (story.state, story.orders, story.told[-1])
 
 
+def test_a_plan_that_comes_late_is_used() -> None:
+    """Within its time, and without a word; after it the flow has given up, and asks for no budget any more."""
+    found = []
+    for seconds in (250, 350):
+        story = sick(a_plan(problems=("fence-config-worker-0: no plug",)))
+        story.run(seconds)
+        story.configure(a_plan())
+        story.run(600)
+        found.append((story.state, bool(story.orders), story.fence.is_given_up))
+
+    assert [("final", True, False), ("error", False, True)] == found
+
+
+def test_a_plan_that_breaks_ends_the_step_and_nothing_is_freed() -> None:
+    """A gap of a few seconds does no harm; a plan that stays broken is an error, then the end of the flow."""
+    story = sick(a_plan(), powerManagementDelay="1h")
+    story.run(10)
+    for plan in (a_plan(problems=("gone",)), a_plan()):
+        story.configure(plan)
+        story.run(3)
+    mended = story.state
+    story.configure(a_plan(problems=("gone",)))
+    story.run(330)
+    broken = (story.state, story.fence.is_given_up)
+    story.run(600)
+
+    assert ("running", ("error", False)) == (mended, broken)
+    assert (True, []) == (story.fence.is_given_up, story.orders)
+
+
+def test_a_plan_that_breaks_halfway_gives_up_and_lights_the_node_when_it_is_mended() -> None:
+    """The plug is off when the plan breaks: nothing is switched or freed by it, and its time is bounded."""
+    story = sick(a_plan())
+    story.run_until(lambda: not story.is_on)
+    story.configure(a_plan(problems=("gone",)))
+    story.run(900)
+    broken = (story.is_on, story.fence.is_given_up)
+    story.configure(a_plan())
+    story.run(300)
+
+    assert (False, True) == broken
+    assert (True, "final", []) == (story.is_on, story.state, story.freed_early)
+
+
 def test_builtins_that_clean_wait_for_a_proof() -> None:
     """clean-pods and detach-volumes in a list free nothing by themselves."""
     methods = (CORDON, BuiltinMethod("clean-pods", Builtin.CLEAN_PODS))

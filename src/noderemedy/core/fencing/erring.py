@@ -10,9 +10,10 @@ from msgspec import structs
 
 from noderemedy.core.fencing import automaton, devices, hostpower, isolation, runs
 from noderemedy.core.fencing.automaton import Event
-from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, USABLE, node_is_there, plan_is_sound
+from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, node_is_there, plan_is_sound
 from noderemedy.core.fencing.moves import move, moved, publish, saying
 from noderemedy.core.fencing.patience import pause
+from noderemedy.core.fencing.planless import unusable
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
 from noderemedy.core.fencing.words import word_of
@@ -27,7 +28,8 @@ from noderemedy.model.time import Now
 
 def error(view: FenceView, now: Now) -> Decision:
     if on := power_comes_back(view, now):
-        return on
+        is_held = not on.actions and plan_is_sound(view, now) is not None
+        return (unusable(view, now) or on) if is_held else on
     if is_well(view, now) and not has_recovery_failed(view):
         return move(view, Event.NODE_READY, now)
     if word_of(view) is not None and view.status.evidence.freed_at is None:
@@ -52,8 +54,10 @@ def restart(view: FenceView, now: Now) -> Decision:
     since = view.status.since or now.wall
     if waits := pause(view, since, span, "the next start of the flow", now):
         return structs.replace(waits, because=(*waits.because, *dark(view)))
-    if blocked := first((*BEFORE_POWER_OFF, node_is_there, *USABLE), view, now):
+    if blocked := first((*BEFORE_POWER_OFF, node_is_there), view, now):
         return blocked.decision(now)
+    if waits := unusable(view, now):
+        return waits
     status = automaton.after(isolation.begun(view, now), Event.RESTART, now)
     why = f"start {status.restarts + 1}"
     return publish(view, saying(status, Event.RESTART, why, now), moved(view, status, Event.RESTART, why))

@@ -113,8 +113,11 @@ STATES: dict[State, Callable[[FenceView, Now], Decision]] = {
 def needs(view: FenceView, now: Now) -> tuple[Fact, ...]:
     """A repair that runs, or would begin if budget and claim let it."""
     fence = view.fence
-    is_running = fence.is_begun and not fence.is_final and not fence.is_given_up
-    if not is_running and (fence.is_begun or fence.deleting or first(BEFORE_THE_BUDGET, view, now)):
+    if fence.is_final or fence.is_given_up:
+        return ()
+    is_running = fence.is_begun
+    is_to_begin = fence.status.state is State.NEW and not fence.deleting
+    if not is_running and (not is_to_begin or first(BEFORE_THE_BUDGET, view, now)):
         return ()
     since = view.need.since if view.need else fence.status.started or fence.created or now.wall
     return (need(view.target, NAME, since, is_running=is_running, node=view.node_at),)

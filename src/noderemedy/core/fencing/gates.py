@@ -128,11 +128,9 @@ def one_repair_per_node(view: FenceView, now: Now) -> Blocked | None:
 BEFORE_ANYTHING: tuple[Gate, ...] = (fence_is_valid, node_is_seen)
 USABLE: tuple[Gate, ...] = (plan_is_there, plan_is_sound)
 BEFORE_POWER_OFF: tuple[Gate, ...] = (nobody_stopped_it, nobody_paused_it, nobody_removes_it, one_repair_per_node)
+BEFORE_THE_PLAN: tuple[Gate, ...] = (*BEFORE_ANYTHING, nobody_stopped_it, nobody_paused_it, node_is_there)
 BEFORE_THE_BUDGET: tuple[Gate, ...] = (
-    *BEFORE_ANYTHING,
-    nobody_stopped_it,
-    nobody_paused_it,
-    node_is_there,
+    *BEFORE_THE_PLAN,
     *USABLE,
     nobody_removes_it,
     document_lets_it_begin,

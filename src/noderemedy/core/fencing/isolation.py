@@ -12,9 +12,10 @@ from msgspec import structs
 
 from noderemedy.core.fencing import attempts, devices
 from noderemedy.core.fencing.automaton import Event
-from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, BEFORE_THE_START, USABLE
+from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, BEFORE_THE_PLAN, BEFORE_THE_START
 from noderemedy.core.fencing.moves import move, publish
 from noderemedy.core.fencing.patience import pause
+from noderemedy.core.fencing.planless import unusable
 from noderemedy.core.fencing.storage import free_covered
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well
@@ -36,7 +37,9 @@ def new(view: FenceView, now: Now) -> Decision:
         return start(view, now)
     if is_well(view, now) and not devices.of_this_flow(view.status):
         return move(view, Event.NODE_READY, now)
-    if blocked := first((*USABLE, *BEFORE_POWER_OFF), view, now):
+    if waits := unusable(view, now):
+        return waits
+    if blocked := first(BEFORE_POWER_OFF, view, now):
         return blocked.decision(now)
     if not view.is_same_boot:
         return move(view, Event.STEP_FAILED, now, FencedNodeReplaced(view.name), why="the node is another one by now")
@@ -47,6 +50,10 @@ def start(view: FenceView, now: Now) -> Decision:
     """Nothing has begun: all gates must pass, then the finalizer comes first."""
     created = view.fence.created or now.wall
     if waits := pause(view, created, view.fence.spec.new_delay, STEP.value, now):
+        return waits
+    if blocked := first(BEFORE_THE_PLAN, view, now):
+        return blocked.decision(now)
+    if waits := unusable(view, now):
         return waits
     if blocked := first(BEFORE_THE_START, view, now):
         return blocked.decision(now)

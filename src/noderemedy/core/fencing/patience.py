@@ -7,6 +7,7 @@ is powered off, or tried again. What we know is kept as a fact beside the NodeFe
 
 from __future__ import annotations
 
+from noderemedy.core.fencing.planless import planless_since
 from noderemedy.core.fencing.view import FenceSight, FenceView, sight_ref
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.reasons import FenceDelayed
@@ -42,6 +43,7 @@ def memory(view: FenceView, now: Now) -> tuple[Fact, ...]:
     status, evidence = view.status, view.status.evidence
     seen = (status.since, status.started, evidence.drained_since, evidence.freeing_since, evidence.heard_since)
     moments = sorted({one for one in seen if one is not None})
-    if not moments or view.fence.is_final:
+    planless = planless_since(view, now)
+    if (not moments and planless is None) or view.fence.is_final:
         return ()
-    return (Fact(sight_ref(view.ref), FenceSight(tuple((one, known(view, one, now)) for one in moments))),)
+    return (Fact(sight_ref(view.ref), FenceSight(tuple((one, known(view, one, now)) for one in moments), planless)),)

@@ -13,9 +13,10 @@ from noderemedy.core.fencing import attempts, devices, hostpower, patience
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.draining import drain
 from noderemedy.core.fencing.emptying import emptying
-from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, USABLE
+from noderemedy.core.fencing.gates import BEFORE_POWER_OFF
 from noderemedy.core.fencing.moves import move, noted, publish, saying
 from noderemedy.core.fencing.patience import pause
+from noderemedy.core.fencing.planless import unusable
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
 from noderemedy.core.fencing.words import word_of
@@ -45,8 +46,8 @@ def power_management(view: FenceView, now: Now) -> Decision:
         return power_on(view, now)
     if is_well(view, now):
         return move(view, Event.NODE_READY, now)
-    if blocked := first(USABLE, view, now):
-        return blocked.decision(now)
+    if waits := unusable(view, now):
+        return waits
     if not view.is_same_boot and evidence.backup is None:
         return move(view, Event.STEP_FAILED, now, FencedNodeReplaced(view.name), why="the node is another one by now")
     if not devices.is_touched(view) and (waits := before_power_off(view, now)):

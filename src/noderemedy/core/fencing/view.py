@@ -52,6 +52,7 @@ class FenceSight(FactValue, frozen=True):
     """Recorded moments, and when they were on our own clock: `patience.py`."""
 
     moments: tuple[tuple[Wall, Mono], ...]
+    planless: Mono | None = None  # since when its plan cannot be used: `planless.py`
 
 
 SIGHT = Kind(FACTS, "FenceSight")
