@@ -49,7 +49,7 @@ from noderemedy.model.time import Mono, Span
 from noderemedy.sim import decoding
 from noderemedy.wire import answers, backups, http, names, nodes, objects, requests, undecodable
 
-SAME = objects.says_the_same
+SAME = nodes.says_the_same
 
 POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.step, queue.Timers.due
 STATE, QUEUE = loop.Engine._state, queue.Queue.__init__

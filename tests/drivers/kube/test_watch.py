@@ -378,7 +378,7 @@ def test_what_discovery_does_not_know_is_not_listed() -> None:
     """A kind that is not served costs one question now and then; it is listed once the answer is another one."""
 
     async def test() -> None:
-        answers = [NotServed(), NotServed(), Resource(NODE, "v2", "nodes", False)]
+        answers: list[Resource | NotServed] = [NotServed(), NotServed(), Resource(NODE, "v2", "nodes", False)]
 
         async def locate() -> Resource | NotServed:
             return answers.pop(0)
