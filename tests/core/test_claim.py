@@ -14,7 +14,8 @@ from noderemedy.model.budget import Granted, Refused, need
 from noderemedy.model.ids import LEASE, MACHINE, NODE, OPENSHIFT_MACHINE, Ref, ref
 from noderemedy.model.lease import Lease
 from noderemedy.model.outcome import Seen
-from noderemedy.model.reasons import BudgetPaused, ClaimedByOther, Claiming, ClaimUnreadable, WaitingForBudget
+from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
+from noderemedy.model.reasons import BudgetPaused, ClaimedByOther, Claiming, ClaimUnreadable, OwnNode, WaitingForBudget
 from noderemedy.model.room import Entry, Unseen
 
 OURS, THEIRS = holder_name("annotation", MACHINE_AT), holder_name("owner", MACHINE_AT)
@@ -48,6 +49,20 @@ def test_the_claim_is_a_gate(name: str) -> None:
     entry, is_other_about_it, expected = CASES[name]
 
     assert expected == claimed(Claim(NODE_AT, entry, OURS, is_other_about_it), NOW)
+
+
+def test_our_own_node_is_claimed_by_nobody_here() -> None:
+    """Neither free nor ours already; a node of that name in another cluster, and every other node, may be."""
+    found = {}
+    for name in ("worker-0", "worker-1"):
+        cache = Cache(claim.INDEXES)
+        cache.put(Seen(OWN_NODE_AT, "", "", OwnNodeFact(name)), NOW.mono)
+        cache.put(Seen(AT, "lease-uid", "9", Lease("lease-uid", OURS)), NOW.mono)
+        found[name] = claimed(see("annotation", MACHINE_AT, NODE_AT, cache), NOW)
+        elsewhere = ref(NODE, name, cluster="metal/other")
+        assert not see("annotation", MACHINE_AT, elsewhere, cache).is_own
+
+    assert {"worker-0": Blocked(OwnNode("worker-0")), "worker-1": None} == found
 
 
 def test_who_states_a_need_keeps_the_claim() -> None:

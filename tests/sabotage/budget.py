@@ -13,6 +13,7 @@ from tests.core.healthcheck import test_remediation
 from tests.core.metal3 import test_delete
 from tests.core.metal3 import test_remediation as test_power_cycles
 from tests.core.owner import test_aftermath
+from tests.core.remedy import test_gates as test_remedy_gates
 from tests.sabotage.running import Sabotage, Test, set_to
 from tests.wire import test_budgets
 
@@ -353,6 +354,14 @@ CLAIM = (
         "a claim goes while its machine is there",
         set_to(claimshelf, "Absent", object),
         (test_claimshelf.test_it_goes_when_its_machine_is_gone,),
+    ),
+    Sabotage(
+        "our own node is as good as any",
+        set_to(claim, "is_own", lambda node, reader: False),
+        (
+            test_claim.test_our_own_node_is_claimed_by_nobody_here,
+            test_remedy_gates.test_the_managers_own_node_gets_no_remedy,
+        ),
     ),
     Sabotage(
         "a claim goes while somebody needs it",

@@ -83,6 +83,7 @@ def address_and_port(ctx: click.Context, param: click.Parameter, value: str) -> 
     callback=address_and_port,
     help="ADDRESS:PORT where crash kernels say that they write a dump (7410 by custom); not given: nobody listens.",
 )
+@click.option("--node", default="", envvar="NODE_NAME", help="The node that it runs on: it never repairs that one.")
 @click.option("--identity", default="", help="The name in the lease; made up if not given, new for every process.")
 @click.option("--log-level", type=click.Choice(LEVELS), default="info", show_default=True)
 def manager(
@@ -97,6 +98,7 @@ def manager(
     remedy_image: str,
     kdump_listen: str,
     drill_every: Span | None,
+    node: str,
     identity: str,
     log_level: str,
 ) -> int:
@@ -117,6 +119,7 @@ def manager(
         remedy_image=remedy_image,
         kdump_listen=kdump_listen,
         drill_every=drill_every,
+        node=node,
     )
     logs.set_up(log_level)
     return asyncio.run(until_signalled(settings))

@@ -16,7 +16,8 @@ from noderemedy.core.gates import Blocked
 from noderemedy.model.actions import ClaimRepair, Guard
 from noderemedy.model.budget import NEED, Need
 from noderemedy.model.ids import LEASE, NODE, SYSTEM, Kind, Ref
-from noderemedy.model.reasons import ClaimedByOther, Claiming, ClaimUnreadable, WaitingForBudget
+from noderemedy.model.ownnode import is_own
+from noderemedy.model.reasons import ClaimedByOther, Claiming, ClaimUnreadable, OwnNode, WaitingForBudget
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable
 from noderemedy.model.time import Now
 
@@ -34,6 +35,7 @@ class Claim(Struct, frozen=True):
     entry: Entry
     holder: str  # whoever asks
     is_other_about_it: bool = False  # the one who holds it states a need
+    is_own: bool = False  # we ourselves run there
 
 
 def lease_of(subject: Ref) -> Ref:
@@ -81,12 +83,15 @@ def see(room: str, target: Ref, node: Ref | None, reader: Reader) -> Claim:
     subject = node or target
     entry = reader.read(lease_of(subject))
     held_by = entry.obj.holder if isinstance(entry, Present) else ""
-    return Claim(subject, entry, holder_name(room, target), bool(held_by and reader.tally(BY_HOLDER, held_by)))
+    is_other_about_it = bool(held_by and reader.tally(BY_HOLDER, held_by))
+    return Claim(subject, entry, holder_name(room, target), is_other_about_it, is_own(subject, reader))
 
 
 def claimed(claim: Claim, now: Now) -> Blocked | None:
-    """The gate: passes once the claim is ours and that was seen."""
+    """The gate: passes once the claim is ours and that was seen; never for the node that we run on."""
     at, entry = lease_of(claim.subject), claim.entry
+    if claim.is_own:
+        return Blocked(OwnNode(claim.subject.name))
     if isinstance(entry, Unreadable):
         return Blocked(ClaimUnreadable(f"{at.namespace}/{at.name}", entry.problem))
     if isinstance(entry, Absent):

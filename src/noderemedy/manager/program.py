@@ -45,6 +45,7 @@ from noderemedy.model.drill import SCHEDULE_AT, DrillSchedule
 from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import CLUSTER
 from noderemedy.model.outcome import Effect, Outcome, Seen, Unknown
+from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.rooms import ROOMS, watched
 
 LOG = Log("noderemedy.manager")
@@ -79,6 +80,8 @@ class Manager:
         if settings.drill_every is not None:
             schedule = DrillSchedule(settings.drill_every)
             self._engine.seen(Seen(SCHEDULE_AT, "", "", schedule), self._clock.now())
+        if settings.node:
+            self._engine.seen(Seen(OWN_NODE_AT, "", "", OwnNodeFact(settings.node)), self._clock.now())
         self._sink = EngineSink(self._engine, watched(), self._clock, LOG, self._wake.set)
         self._leadership = None if settings.is_dry else Leadership(settings.identity, settings.rules)
         self._licence = Licence(self._leadership)

@@ -50,6 +50,7 @@ class Settings(Struct, frozen=True):
     remedy_image: str = REMEDY_IMAGE  # of Jobs: deploy/remedy-image
     kdump_listen: str = ""  # address:port for messages of crash kernels; "": nobody listens
     between_looks: Span = BETWEEN_LOOKS  # at a device, after it was told to switch
+    node: str = ""  # that it runs on; "": none of the cluster, or nobody said
     drill_every: Span | None = None  # how often the devices of each node are asked for their status; None: never
 
 

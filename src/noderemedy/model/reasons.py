@@ -1642,6 +1642,19 @@ class ClaimedByOther(Reason, frozen=True):
         return f"node {self.node} is being repaired by {self.holder}: waiting until that is over"
 
 
+class OwnNode(Reason, frozen=True):
+    """The manager that leads runs on the very node that is to be repaired."""
+
+    alert: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return (
+            f"node {self.node} is not repaired by a manager that runs on it: another replica has to lead; if there is "
+            "none, run a second one on another node, or move this one there"
+        )
+
+
 class ClaimUnreadable(Reason, frozen=True):
     """The Lease that says who repairs this node cannot be read."""
 

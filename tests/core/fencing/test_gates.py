@@ -68,6 +68,15 @@ def test_what_keeps_a_fence_from_beginning(more: dict[str, Any], reason: str) ->
     assert () == decide(view, NOW).actions
 
 
+def test_the_managers_own_node_is_not_fenced() -> None:
+    """Neither at the start nor, after a takeover, before the power-off of a flow that has begun."""
+    for fence in (a_fence(), a_fence(State.RUNNING)):
+        view = a_view(fence=fence)
+        decision = decide(replace(view, claim=replace(view.claim, is_own=True)), NOW)
+
+        assert (["OwnNode"], ()) == ([type(one).__name__ for one in decision.because], decision.actions)
+
+
 def test_all_gates_open() -> None:
     """Then it begins, and `explain` has no reason to give."""
     view = a_view()

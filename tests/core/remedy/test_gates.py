@@ -11,6 +11,8 @@ from tests.core.remedy.scene import DOCUMENT_AT, TEXT, Scene, and_more, text
 from noderemedy.core.remedy import remedy
 from noderemedy.core.remedy.view import sees
 from noderemedy.model.ids import LEASE, NODE, ref
+from noderemedy.model.outcome import Seen
+from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.time import Wall
 
 POLICY = "policy: {%s}"
@@ -93,6 +95,17 @@ def test_one_node_at_a_time() -> None:
 
     assert (1, ["OneAtATime"]) == (first, held)
     assert ["repair", "welcome", "repair"] == scene.ordered()
+
+
+def test_the_managers_own_node_gets_no_remedy() -> None:
+    """A person is told; nothing is written but what tells of it."""
+    scene = Scene(nodes=3)
+    scene.engine.seen(Seen(OWN_NODE_AT, "", "", OwnNodeFact("n0")), scene.now)
+    scene.falls_sick()
+    scene.wait(300)
+
+    assert (["OwnNode"], [], None) == (scene.reasons(), scene.jobs(), scene.record())
+    assert "OwnNode" in scene.told
 
 
 def test_without_that_wish_two_run() -> None:
