@@ -318,6 +318,47 @@ def test_release_empties_the_holder_and_acts_no_more() -> None:
     assert machine.poll(at(5_000)).operation is None
 
 
+def test_who_stands_aside_acts_no_more_and_only_looks() -> None:
+    """At once, without a write, at the usual pace; whoever takes over meanwhile is a stranger like any other."""
+    machine = a_leader()
+    machine.stand_aside(at(1_000))
+    looks, now = [], 1_000
+    while now < 20_000:
+        found = machine.poll(at(now))
+        if found.operation is not None:
+            looks.append(found.operation.do)
+            machine.answered(found.operation, at(now), held_by("we", "2", 5))
+        now = max(found.wake_at.ms, now + 1)
+    for moment, version in ((now, "3"), (40_000, "4")):
+        machine.answered(step(machine, at(moment)), at(moment), held_by("other", version, 6))
+
+    assert {Do.READ} == set(looks)
+    assert len(looks) <= 15
+    assert (False, Do.READ) == (machine.may_act(at(40_000)), step(machine, at(46_500)).do)
+
+
+def test_who_stood_aside_in_vain_leads_again_with_a_new_token() -> None:
+    """Nobody else is there: after its time it takes its own Lease over."""
+    machine = a_leader()
+    machine.stand_aside(at(1_000))
+    machine.answered(step(machine, at(40_000)), at(40_000), held_by("we", "2", 5))
+    taking = step(machine, at(46_001))
+    assert taking.lease is not None
+    machine.answered(taking, at(46_001), held_by("we", "3", 6))
+
+    assert (Do.TAKE_OVER, 6, 6) == (taking.do, taking.lease.transitions, machine.token)
+    assert machine.may_act(at(46_002))
+
+
+def test_who_stands_aside_and_is_stopped_hands_the_lease_over() -> None:
+    """Nobody waits longer than before."""
+    machine = a_leader()
+    machine.stand_aside(at(1_000))
+    machine.release(at(2_000))
+
+    assert Do.RELEASE is step(machine, at(2_000)).do
+
+
 def test_release_without_leadership_is_done_at_once() -> None:
     """A standby has nothing to hand over."""
     machine = Leadership("we")

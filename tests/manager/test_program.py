@@ -409,6 +409,28 @@ def test_second_manager_takes_over(tmp_path: Path) -> None:
     within(40, story())
 
 
+def test_manager_on_the_sick_node_stands_aside(tmp_path: Path) -> None:
+    """It begins nothing on its own node; the other replica takes over and repairs it. No token is used twice."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            Operator(it.api)
+            first = it.start("first", node=NODE_AT.name)
+            await until(first.is_leading)
+            second = it.start("second", node="another")
+            it.mark()
+            await until(lambda: not first.is_leading())
+            await until(lambda: "DropBackup" in second.done(), 20, "the other replica's repair")
+
+            assert "OwnNode" in first.reasons()
+            assert (FLOW[:1], FLOW[1:]) == (first.done(), second.done()), "it reserved, and did nothing"
+            assert ("second", 2) == (it.lease()["holderIdentity"], it.lease()["leaseTransitions"])
+            await second.end()
+
+    asyncio.run(story())
+
+
 def test_graceful_stop_releases_the_lease(tmp_path: Path) -> None:
     """On stop the lease is handed over at once, so that the next manager need not wait for it to expire."""
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.builders import DOCTOR
+from tests.engine import test_leadership
 from tests.manager import (
     bench,
     test_clusters,
@@ -26,6 +27,7 @@ from noderemedy.core import clusters as core_clusters
 from noderemedy.core.healthcheck import specs
 from noderemedy.drivers.kube import embedded
 from noderemedy.drivers.kube.lease import Election
+from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
 from noderemedy.manager import effects, liveplan, notices
 from noderemedy.manager.clusters import Clusters
@@ -86,6 +88,12 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "forget the episode in names": (
         notices, "event_name", lambda notice: f"node-remedy-{notice.uid}",
         test_notices.test_event_name_says_what_is_said, {},
+    ),
+    "lead on from a sick node": (
+        Manager, "_leave_own_node", always(None), test_program.test_manager_on_the_sick_node_stands_aside, {},
+    ),
+    "come back at once": (
+        Leadership, "_is_aside", always(False), test_leadership.test_who_stands_aside_acts_no_more_and_only_looks, {},
     ),
     "keep the lease": (
         Election, "release", nothing, test_program.test_graceful_stop_releases_the_lease, {},

@@ -42,6 +42,11 @@ class Rules(Struct, frozen=True):
             raise ValueError("leader election needs retry < deadline < 98 % of duration")
 
     @property
+    def aside(self) -> Span:
+        """How long who stands aside does so: any other candidate takes over within this time."""
+        return Span(self.duration.ms * 3)
+
+    @property
     def patience(self) -> Span:
         """How long one request may take, so that a second one fits in before the deadline."""
         return Span(self.deadline.ms // 2)
@@ -115,6 +120,7 @@ class Leadership:
         self._valid_until: Mono | None = None  # None: not the leader
         self._is_in_doubt = False  # somebody touched the Lease while we led it
         self._is_releasing = False
+        self._aside_until: Mono | None = None
         self._must_read = True  # rule 4: what we know may be old
         self._lease: Lease | None = None  # as last seen; None: never seen, or not there
         self._first_seen = Mono(0)  # when we first saw this version, or its absence (rule 2)
@@ -127,7 +133,8 @@ class Leadership:
 
     def may_act(self, now: Now) -> bool:
         """Whether an effect may start at this moment."""
-        return self._is_leading(now.mono) and not self._is_in_doubt and not self._is_releasing
+        is_sure = not self._is_in_doubt and not self._is_releasing and not self._is_aside(now.mono)
+        return self._is_leading(now.mono) and is_sure
 
     @property
     def valid_until(self) -> Mono | None:
@@ -179,6 +186,14 @@ class Leadership:
             case Unsure():
                 self._must_read = True
 
+    def stand_aside(self, now: Now) -> None:
+        """Somebody else should lead: act no more, and stand again when everybody else had their chance.
+
+        The Lease is left to expire, not handed over: what we have sent may still be on its way.
+        """
+        self._aside_until = now.mono + self.rules.aside
+        self._step_down()
+
     def release(self, now: Now) -> None:
         """We want to leave: act no more, and hand the Lease over at once if it is ours."""
         self._is_releasing = True
@@ -188,7 +203,7 @@ class Leadership:
 
     def _choose(self, now: Now) -> Operation:
         """The operation for what we know; a look where we do not know enough or have to wait."""
-        if self._must_read:
+        if self._must_read or self._is_aside(now.mono):
             return Operation(Do.READ, now.mono)
         lease = self._lease
         if lease is None:
@@ -251,7 +266,7 @@ class Leadership:
             self._is_in_doubt = False
         else:
             self._step_down()
-        if self._is_ours() or lease.holder == "":
+        if (self._is_ours() or lease.holder == "") and not self._is_aside(now.mono):
             self._soon(now)
 
     def _step_down(self) -> None:
@@ -265,6 +280,9 @@ class Leadership:
 
     def _is_leading(self, now: Mono) -> bool:
         return self._valid_until is not None and now < self._valid_until
+
+    def _is_aside(self, now: Mono) -> bool:
+        return self._aside_until is not None and now < self._aside_until and not self._is_releasing
 
     def _is_ours(self) -> bool:
         return self._wrote and self._lease is not None and self._lease.holder == self.identity

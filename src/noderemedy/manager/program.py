@@ -10,7 +10,7 @@ import asyncio
 import gc
 import os
 import random
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from typing import Any
 
 from noderemedy.drivers import kdump
@@ -26,6 +26,7 @@ from noderemedy.drivers.logs import Log
 from noderemedy.drivers.metrics import Metrics
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
+from noderemedy.engine.telling import Notice
 from noderemedy.manager.clusters import Clusters, ClusterSink
 from noderemedy.manager.describing import Describe, describe
 from noderemedy.manager.effects import Carrier, Licence, Starter
@@ -46,11 +47,14 @@ from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import CLUSTER
 from noderemedy.model.outcome import Effect, Outcome, Seen, Unknown
 from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
+from noderemedy.model.reasons import OwnNode
+from noderemedy.model.time import MINUTE, Mono, Now
 from noderemedy.rooms import ROOMS, watched
 
 LOG = Log("noderemedy.manager")
 SECRETS_AT_ONCE = 4  # reads of kubeconfigs: effects come first
 RARELY = (100_000, 20, 100)  # thresholds of garbage collection while the cache fills: nothing of it is garbage
+ASIDE_EVERY = MINUTE * 10
 LOOKS_AT_ONCE = 500  # some 20 ms: a lease has to be renewed, and what was found first can be told
 
 
@@ -114,6 +118,7 @@ class Manager:
         )
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_frozen = False
+        self._aside_last: Mono | None = None
         self._usual_garbage = gc.get_threshold()
 
     # --- from start to stop -------------------------------------------------------------------------------------
@@ -211,6 +216,7 @@ class Manager:
         for notice in output.notices:
             self._reporter.notice(notice, self._sink.resources, now.wall)
             self._observe(notice)
+        self._leave_own_node(output.notices, now)
         if self._settings.is_dry:
             self._wishes.look(output.notices, self._engine)
         for effect in output.effects:
@@ -221,6 +227,19 @@ class Manager:
         self._node_events.adjust(self._requests_broke)
         self._freeze_once()
         return output.has_more
+
+    def _leave_own_node(self, notices: Iterable[Notice], now: Now) -> None:
+        """A node that waits for another leader than the manager on it: give another replica, if there is one, its turn.
+
+        Not again and again: where there is none, the other nodes still need us.
+        """
+        is_wanted = any(isinstance(one.reason, OwnNode) for one in notices)
+        is_due = self._aside_last is None or now.mono >= self._aside_last + ASIDE_EVERY
+        if self._leadership is None or not is_wanted or not is_due:
+            return
+        LOG.warning("standing aside: the node that this manager runs on needs a repair", node=self._settings.node)
+        self._aside_last = now.mono
+        self._leadership.stand_aside(now)
 
     def _requests_broke(self, bug: BaseException) -> None:
         if not self._broken.done():
