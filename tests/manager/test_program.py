@@ -424,7 +424,8 @@ def test_manager_on_the_sick_node_stands_aside(tmp_path: Path) -> None:
             await until(lambda: "DropBackup" in second.done(), 20, "the other replica's repair")
 
             assert "OwnNode" in first.reasons()
-            assert (FLOW[:1], FLOW[1:]) == (first.done(), second.done()), "it reserved, and did nothing"
+            assert {"WriteLedger"} >= set(first.done()), "it may have reserved, and did nothing"
+            assert FLOW[1:] == [one for one in second.done() if one != "WriteLedger"]
             assert ("second", 2) == (it.lease()["holderIdentity"], it.lease()["leaseTransitions"])
             await second.end()
 
