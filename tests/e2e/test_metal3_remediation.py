@@ -7,6 +7,7 @@ does with an out-of-service taint is done by its own controllers; what really ha
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -63,8 +64,8 @@ class Afternoon:
             and OUT_OF_SERVICE not in taints
         )
 
-    def skip_the_wait(self, name: str) -> None:
-        """As if the present phase had begun years ago."""
+    def age_the_phase(self, name: str) -> None:
+        """Rewrites the present phase as if it had begun years ago."""
         body = {"status": {"phaseStartedAt": LONG_AGO}}
         self.fleet.api.merge(f"{REMEDIATIONS}/{name}/status", body).ok()
 
@@ -159,17 +160,20 @@ def owner_remediated(machine: Json) -> str:
     )
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(420)
 def test_story_5_it_keeps_trying_until_the_cause_is_mended(afternoon: Afternoon) -> None:
-    """Power that does not come on is tried again and again; when the BMC obeys, the node is back by itself."""
+    """Power that does not come on is tried again, a minute later whatever the status says; when the BMC obeys, the
+    node is back by itself. How the pauses grow is seen in virtual time.
+    """
     fleet = afternoon.fleet
     fleet.switches.power_on_fails.add("stubborn")
     make(afternoon, "stubborn", strategy="reboot", powerOnTimeoutSeconds=2)
-    for tried in (2, 3):
-        eventually(lambda: afternoon.phase("stubborn") == "waiting", "it was tried", 60)
-        eventually(lambda: "NextAttemptAt" in notes(fleet.api, "stubborn", "Metal3Remediation"), "a pause is told", 60)
-        afternoon.skip_the_wait("stubborn")
-        eventually(partial(afternoon.tried, "stubborn", tried), "it is tried again", 60)
+    eventually(lambda: afternoon.phase("stubborn") == "waiting", "it was tried", 60)
+    eventually(lambda: "NextAttemptAt" in notes(fleet.api, "stubborn", "Metal3Remediation"), "a pause is told", 60)
+    begun = time.monotonic()
+    afternoon.age_the_phase("stubborn")
+    eventually(partial(afternoon.tried, "stubborn", 2), "it is tried again", 120)
+    assert time.monotonic() - begun > 30
     fleet.switches.power_on_fails.clear()
     eventually(lambda: afternoon.succeeded("stubborn") == "True NodeReady", "the node is back", 120)
 
