@@ -83,7 +83,7 @@ def is_running(number: int) -> bool:
 
 def is_gone_soon(number: int) -> bool:
     """Who is killed dies when it is its turn on a processor."""
-    end = time.monotonic() + 5
+    end = time.monotonic() + 2
     while is_running(number) and time.monotonic() < end:
         time.sleep(0.01)
     return not is_running(number)
