@@ -85,7 +85,7 @@ def test_a_device_that_is_away(device: Device) -> None:
 
 def test_a_plug_that_comes_back_by_itself(device: Device) -> None:
     """Off for a moment is not off: somebody switched it on again, and the run never says that it is off."""
-    device.between_looks = Span.seconds(1 + device.takes_to_come_on_s)
+    device.between_looks = Span.seconds(2 + int(device.returns_after_s) + device.takes_to_come_on_s)
     presses = device.turns_on_by_itself()
 
     result = device.run(Deed.OFF)
