@@ -13,7 +13,7 @@ from noderemedy.core.machines import node_at
 from noderemedy.core.metal3.links import INDEXES
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.engine.cache import Cache
-from noderemedy.model.budget import Granted, Refused, answer_ref
+from noderemedy.model.budget import Granted, Refused, answer_ref, need
 from noderemedy.model.host import Consumer, Hold, Host, Power
 from noderemedy.model.ids import (
     BUDGET,
@@ -281,7 +281,10 @@ def _permit(cache: Cache, at: Ref, machine: Machine) -> None:
     """The budget grants the repair of this machine, and the annotation room has claimed it."""
     for fact_at, fact in granted(at).items():
         cache.put(Seen(fact_at, "", "", fact), NOW.mono)
-    lease = lease_of(node_at(at, machine, cache) or at)
+    node = node_at(at, machine, cache)
+    wanted = need(at, "annotation", NOW.wall, is_running=False, node=node)
+    cache.put(Seen(wanted.ref, "", "", wanted.value), NOW.mono)
+    lease = lease_of(node or at)
     cache.put(Seen(lease, "lease-uid-1", "1", Lease("lease-uid-1", holder_name("annotation", at))), NOW.mono)
 
 

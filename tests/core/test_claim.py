@@ -17,6 +17,7 @@ from noderemedy.model.outcome import Seen
 from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.reasons import BudgetPaused, ClaimedByOther, Claiming, ClaimUnreadable, OwnNode, WaitingForBudget
 from noderemedy.model.room import Entry, Unseen
+from noderemedy.model.time import SECOND, Mono
 
 OURS, THEIRS = holder_name("annotation", MACHINE_AT), holder_name("owner", MACHINE_AT)
 AT = lease_of(NODE_AT)
@@ -26,8 +27,8 @@ def held_by(holder: str) -> Entry:
     return present(Lease("lease-uid", holder), version="9")
 
 
-def a_take(guard: Guard | None) -> Blocked:
-    return Blocked(Claiming("worker-0"), actions=(ClaimRepair(AT, guard, OURS, NOW.wall),))
+def a_take(guard: Guard | None, holder: str = OURS) -> Blocked:
+    return Blocked(Claiming("worker-0"), actions=(ClaimRepair(AT, guard, holder, NOW.wall),))
 
 
 # Who holds it, whether that one states a need, and what the gate says.
@@ -41,6 +42,41 @@ CASES: dict[str, tuple[Entry, bool, Blocked | None]] = {
     "garbage": (unreadable(), False, Blocked(ClaimUnreadable("node-remedy-system/repair-worker-0", "garbage"))),
     "not seen yet": (Unseen(), False, Blocked(WaitingForBudget())),
 }
+
+
+def stated(cache: Cache, room: str, at: Mono) -> None:
+    """The room states a need for the machine's repair."""
+    fact = need(MACHINE_AT, room, NOW.wall, is_running=False, node=NODE_AT)
+    cache.put(Seen(fact.ref, "", "", fact.value), at)
+
+
+def test_a_claim_of_an_earlier_repair_is_made_again() -> None:
+    """Ours, but from before we wanted anything: another room may be taking it over, so a write has to decide."""
+    cache, later = Cache(claim.INDEXES), NOW.mono + SECOND
+    cache.put(Seen(AT, "lease-uid", "9", Lease("lease-uid", OURS, "yesterday")), NOW.mono)
+    again = a_take(Guard("lease-uid", "9"))
+
+    assert again == claimed(see("annotation", MACHINE_AT, NODE_AT, cache), NOW)
+    stated(cache, "annotation", later)
+    assert again == claimed(see("annotation", MACHINE_AT, NODE_AT, cache), NOW)
+    cache.put(Seen(AT, "lease-uid", "10", Lease("lease-uid", OURS, "today")), later)
+    assert claimed(see("annotation", MACHINE_AT, NODE_AT, cache), NOW) is None
+
+
+def test_of_two_who_come_at_once_one_acts() -> None:
+    """Whoever held it last and whoever takes it over write on one version: the loser waits, whichever it is."""
+    cache, later = Cache(claim.INDEXES), NOW.mono + SECOND
+    cache.put(Seen(AT, "lease-uid", "9", Lease("lease-uid", OURS, "yesterday")), NOW.mono)
+    takes = [claimed(see(room, MACHINE_AT, NODE_AT, cache), NOW) for room in ("annotation", "owner")]
+    stated(cache, "annotation", later)
+    stated(cache, "owner", later)
+
+    assert [a_take(Guard("lease-uid", "9"), OURS), a_take(Guard("lease-uid", "9"), THEIRS)] == takes
+    for winner, loser in (("annotation", "owner"), ("owner", "annotation")):
+        held = Lease("lease-uid", holder_name(winner, MACHINE_AT), winner)
+        cache.put(Seen(AT, "lease-uid", f"{10 + (winner == 'owner')}", held), later)
+        assert claimed(see(winner, MACHINE_AT, NODE_AT, cache), NOW) is None
+        assert Blocked(ClaimedByOther("worker-0", held.holder)) == claimed(see(loser, MACHINE_AT, NODE_AT, cache), NOW)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -57,6 +93,7 @@ def test_our_own_node_is_claimed_by_nobody_here() -> None:
     for name in ("worker-0", "worker-1"):
         cache = Cache(claim.INDEXES)
         cache.put(Seen(OWN_NODE_AT, "", "", OwnNodeFact(name)), NOW.mono)
+        stated(cache, "annotation", NOW.mono)
         cache.put(Seen(AT, "lease-uid", "9", Lease("lease-uid", OURS)), NOW.mono)
         found[name] = claimed(see("annotation", MACHINE_AT, NODE_AT, cache), NOW)
         elsewhere = ref(NODE, name, cluster="metal/other")

@@ -64,7 +64,9 @@ def test_what_is_assumed_is_what_would_be_written() -> None:
     """With the uid and version that were read, or new ones where the object is created; other actions say nothing."""
     ledger = BudgetLedger()
 
-    assert Seen(AT, "u", "9", Lease("u", "me")) == assumed(ClaimRepair(AT, Guard("u", "9"), "me", NOW.wall))
+    assert Seen(AT, "u", "9", Lease("u", "me", str(NOW.wall))) == assumed(
+        ClaimRepair(AT, Guard("u", "9"), "me", NOW.wall)
+    )
     assert Seen(LEDGER_AT, "u", "9", ConfigMap("u", ledger)) == assumed(WriteLedger(LEDGER_AT, Guard("u", "9"), ledger))
     created = assumed(WriteLedger(LEDGER_AT, None, ledger))
     assert created is not None

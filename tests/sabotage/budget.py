@@ -356,6 +356,11 @@ CLAIM = (
         (test_claimshelf.test_it_goes_when_its_machine_is_gone,),
     ),
     Sabotage(
+        "a claim of an earlier repair is as good as a new one",
+        set_to(claim, "was_made_since", lambda lease, need: True),
+        (test_claim.test_a_claim_of_an_earlier_repair_is_made_again, test_claim.test_of_two_who_come_at_once_one_acts),
+    ),
+    Sabotage(
         "our own node is as good as any",
         set_to(claim, "is_own", lambda node, reader: False),
         (

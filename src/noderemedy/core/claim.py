@@ -3,6 +3,9 @@
 The Lease `repair-NODE` says who repairs a node: "ROOM TARGET". Rooms never call each other, so this is how two of them
 that want the same node at once notice: the first holds it as long as it states a need, then anybody may take it over by
 compare-and-swap. The claim is between rooms; against a second leader stand the guards of each write.
+
+A claim that is ours from an earlier repair is made once more: while we stated no need another room may have decided to
+take it over, and its write may be under way. Of two writes of one version one fails; a look at the Lease tells nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from msgspec import Struct
 
 from noderemedy.core.gates import Blocked
 from noderemedy.model.actions import ClaimRepair, Guard
-from noderemedy.model.budget import NEED, Need
+from noderemedy.model.budget import NEED, Need, need_ref
 from noderemedy.model.ids import LEASE, NODE, SYSTEM, Kind, Ref
 from noderemedy.model.ownnode import is_own
 from noderemedy.model.reasons import ClaimedByOther, Claiming, ClaimUnreadable, OwnNode, WaitingForBudget
@@ -36,6 +39,7 @@ class Claim(Struct, frozen=True):
     holder: str  # whoever asks
     is_other_about_it: bool = False  # the one who holds it states a need
     is_own: bool = False  # we ourselves run there
+    is_of_now: bool = True  # made since we state our need, so that nobody could decide to take it over
 
 
 def lease_of(subject: Ref) -> Ref:
@@ -84,7 +88,13 @@ def see(room: str, target: Ref, node: Ref | None, reader: Reader) -> Claim:
     entry = reader.read(lease_of(subject))
     held_by = entry.obj.holder if isinstance(entry, Present) else ""
     is_other_about_it = bool(held_by and reader.tally(BY_HOLDER, held_by))
-    return Claim(subject, entry, holder_name(room, target), is_other_about_it, is_own(subject, reader))
+    is_of_now = was_made_since(entry, reader.read(need_ref(target, room)))
+    return Claim(subject, entry, holder_name(room, target), is_other_about_it, is_own(subject, reader), is_of_now)
+
+
+def was_made_since(lease: Entry, need: Entry) -> bool:
+    """Whether the Lease became what it is after the need was stated."""
+    return isinstance(lease, Present) and isinstance(need, Present) and lease.changed_at >= need.first_seen
 
 
 def claimed(claim: Claim, now: Now) -> Blocked | None:
@@ -98,9 +108,10 @@ def claimed(claim: Claim, now: Now) -> Blocked | None:
         return Blocked(Claiming(claim.subject.name), actions=(ClaimRepair(at, None, claim.holder, now.wall),))
     if not isinstance(entry, Present):
         return Blocked(WaitingForBudget())
-    if entry.obj.holder == claim.holder:
+    is_ours = entry.obj.holder == claim.holder
+    if is_ours and claim.is_of_now:
         return None
-    if entry.obj.holder and claim.is_other_about_it:
+    if entry.obj.holder and not is_ours and claim.is_other_about_it:
         return Blocked(ClaimedByOther(claim.subject.name, entry.obj.holder))
     guard = Guard(entry.obj.uid, entry.resource_version)
     return Blocked(Claiming(claim.subject.name), actions=(ClaimRepair(at, guard, claim.holder, now.wall),))

@@ -25,7 +25,7 @@ def assumed(action: Action) -> Seen | None:
 def written(action: WriteLedger | ClaimRepair | KeepDocument, uid: str) -> Lease | ConfigMap:
     match action:
         case ClaimRepair():
-            return Lease(uid, action.holder)
+            return Lease(uid, action.holder, f"{action.at}")
         case WriteLedger():
             return ConfigMap(uid, action.ledger)
         case KeepDocument():

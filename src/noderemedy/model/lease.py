@@ -10,3 +10,4 @@ class Lease(Struct, frozen=True):
 
     uid: str
     holder: str = ""
+    acquired: str = ""  # when, as written: it differs from claim to claim

@@ -82,6 +82,7 @@ class LeaseSpec(Struct, rename="camel"):
     """What a Lease says."""
 
     holder_identity: str | None = None
+    acquire_time: str | None = None
 
 
 class LeaseShape(Struct):
@@ -117,7 +118,8 @@ def is_configuration(meta: shapes.Metadata) -> bool:
 
 
 def lease(shape: LeaseShape) -> Lease:
-    return Lease(shape.metadata.uid, (shape.spec.holder_identity or "") if shape.spec else "")
+    spec = shape.spec or LeaseSpec()
+    return Lease(shape.metadata.uid, spec.holder_identity or "", spec.acquire_time or "")
 
 
 def read_ledger(text: str) -> BudgetLedger | Malformed:

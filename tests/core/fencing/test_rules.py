@@ -18,7 +18,7 @@ from noderemedy.core.fencing.view import INDEXES, NAME, FenceView, sees
 from noderemedy.core.safety import is_heard
 from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import IRREVERSIBLE, DeleteNode, DeletePod, StartRun, TaintOutOfService
-from noderemedy.model.budget import Granted, answer_ref
+from noderemedy.model.budget import Granted, answer_ref, need
 from noderemedy.model.fenceplan import Scope, Step, plan_ref
 from noderemedy.model.ids import NODE, NODE_FENCE
 from noderemedy.model.lease import Lease
@@ -112,11 +112,13 @@ def seen(objects: dict[Any, Any], *, confirmed: bool = True) -> FenceView:
     for kind in (NODE, NODE_FENCE, *ROOM.watches):
         cache.end_list("", kind)
     lease = lease_of(NODE_AT)
+    wanted = need(NODE_AT, NAME, ago(100), is_running=False, node=NODE_AT)
     objects = {
         **objects,
         TERM_AT: Term(7, Mono(0)),
         OBSERVER_AT: Observer(Mono(0)),
         answer_ref(NODE_AT): Granted(NODE_AT, ago(100)),
+        wanted.ref: wanted.value,
         lease: Lease("lease-uid", holder_name(NAME, NODE_AT)),
     }
     for number, (at, obj) in enumerate(objects.items(), start=1):

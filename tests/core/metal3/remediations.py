@@ -12,7 +12,7 @@ from noderemedy.core.metal3 import remediation as room
 from noderemedy.core.metal3.phases import TABLE
 from noderemedy.core.metal3.remediationview import INDEXES, RelicView, RemediationView
 from noderemedy.engine.cache import Cache
-from noderemedy.model.budget import Granted, Refused, answer_ref
+from noderemedy.model.budget import Granted, Refused, answer_ref, need
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.decision import Decision
 from noderemedy.model.host import Hold, Host, Power
@@ -102,6 +102,8 @@ def a_reader(
     if told is not None:
         cache.put(Seen(answer_ref(MACHINE_AT), "", "", told), now.mono)
     if holder is not None:
+        wanted = need(MACHINE_AT, holder.partition(" ")[0], now.wall, is_running=False, node=NODE_AT)
+        cache.put(Seen(wanted.ref, "", "", wanted.value), now.mono)
         cache.put(Seen(lease_of(NODE_AT), "lease-uid-1", "7", Lease("lease-uid-1", holder)), now.mono)
         cache.put(Seen(lease_of(MACHINE_AT), "lease-uid-2", "8", Lease("lease-uid-2", holder)), now.mono)
     for at in (NODE_AT, HOST_AT, MACHINE_AT):

@@ -65,6 +65,7 @@ class World:
         self.deleted: list[DeleteNode] = []
         self._versions = dict.fromkeys(objects, 1)
         self._confirmed: dict[Ref, Mono] = {}
+        self._changed: dict[Ref, Mono] = {}
         self._facts: dict[Ref, dict[Ref, Any]] = {}  # what each key states
         self._boots = 0
 
@@ -79,7 +80,8 @@ class World:
         confirmed_at = self._confirmed.get(ref)
         if ref not in self.objects:
             return Absent(confirmed_at)
-        return Present(self.objects[ref], str(self._versions[ref]), NOW.mono, confirmed_at)
+        changed_at = self._changed.get(ref, Mono(0))
+        return Present(self.objects[ref], str(self._versions[ref]), NOW.mono, confirmed_at, changed_at)
 
     def find(self, index: str, value: str) -> tuple[Ref, ...]:
         raise NotImplementedError("the tests of this world look at every key")
@@ -100,7 +102,7 @@ class World:
         match action:
             case ClaimRepair(ref, guard, holder):
                 assert (guard is None) == (ref not in self.objects)
-                self.put(ref, Lease("lease-uid-1", holder))
+                self.put(ref, Lease("lease-uid-1", holder, str(self.now.wall)))
             case AddRebootAnnotation(ref, _, hold):
                 self.put(ref, replace(self.objects[ref], held=True, hold=hold))
             case RemoveRebootAnnotation(ref):
@@ -128,6 +130,7 @@ class World:
     def put(self, ref: Ref, obj: Any) -> None:
         self.objects[ref] = obj
         self._versions[ref] = self._versions.get(ref, 0) + 1
+        self._changed[ref] = self.now.mono
 
     def _demand(self, ref: Ref, guard: Guard) -> None:
         assert self.objects[ref].uid == guard.uid, f"{ref} is another object"

@@ -110,7 +110,7 @@ def running_facts(view: RemedyView, record: RemedyRecord, decision: Decision, no
     repair = RepairFact(document, record.since, is_running, seen, freed_at)
     if not is_running:
         return ()
-    is_fence = jobs.is_fence(record)
+    is_fence = jobs.is_fence(record) and record.phase is not Phase.WAITING  # the next remedy may want the claim itself
     room, is_stuck = (FENCING, view.is_flow_stuck) if is_fence else (NAME, False)
     told = need(view.target, room, record.since, is_running=True, node=view.at, is_stuck=is_stuck)
     return (Fact(repair_ref(view.at), repair), told)
