@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 from tests.core.fencing import (
     test_automaton,
+    test_devices,
     test_gates,
     test_hostpower,
     test_proofs,
@@ -13,6 +16,7 @@ from tests.core.fencing import (
     test_story,
     test_told,
 )
+from tests.core.fencing.fences import IPMI
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
@@ -205,6 +209,64 @@ FLOW: tuple[Sabotage, ...] = (
         (test_story.test_a_device_that_refuses_ends_in_an_alert_and_frees_nothing,),
     ),
 )
+DEVICES: tuple[Sabotage, ...] = (
+    Sabotage(
+        "all devices are one",
+        set_to(devices, "identity", lambda method: "0123456789"),
+        (
+            test_devices.test_what_tells_devices_apart,
+            test_devices.test_a_proof_is_of_one_device,
+            test_devices.test_the_new_device_is_switched_off_itself_before_anything_is_freed,
+            test_devices.test_what_was_switched_off_is_switched_on_when_its_document_is_back,
+        ),
+    ),
+    Sabotage(
+        "every parameter makes another device",
+        set_to(devices, "HOW", re.compile("nothing")),
+        (test_devices.test_what_tells_devices_apart,),
+    ),
+    Sabotage(
+        "runs are of the device that their method names now",
+        set_to(devices, "device_of", lambda view, job: devices.identity(view.agent(job.method) or IPMI)),
+        (
+            test_devices.test_a_run_that_was_recorded_for_another_device_is_not_begun,
+            test_devices.test_a_proof_is_of_one_device,
+            test_devices.test_a_fence_does_not_succeed_while_a_device_is_astray,
+        ),
+    ),
+    Sabotage(
+        "what is astray is forgotten",
+        set_to(devices, "astray", lambda view: ()),
+        (
+            test_devices.test_a_fence_does_not_succeed_while_a_device_is_astray,
+            test_devices.test_whoever_releases_it_is_told_what_stays_off,
+            test_devices.test_a_flow_that_begins_anew_remembers_what_is_astray,
+        ),
+    ),
+    Sabotage(
+        "whatever the configuration names comes on",
+        set_to(devices, "is_substitute", lambda view, method: False),
+        (test_devices.test_what_was_switched_off_is_switched_on_when_its_document_is_back,),
+    ),
+    Sabotage(
+        "the last word of a device is its last run",
+        set_to(devices, "is_telling", lambda job: True),
+        (test_devices.test_a_flow_that_begins_anew_remembers_what_is_astray,),
+    ),
+    Sabotage(
+        "without a method nothing is off",
+        set_to(devices, "unlit", lambda view: ()),
+        (
+            test_devices.test_recovery_waits_for_a_plan_that_can_be_used,
+            test_devices.test_a_port_that_is_cut_off_is_not_released_by_a_broken_plan,
+        ),
+    ),
+    Sabotage(
+        "nothing is ever over",
+        set_to(NodeFence, "is_final", False),
+        (test_devices.test_a_fence_that_is_over_goes_without_a_plan,),
+    ),
+)
 PLANLESS: tuple[Sabotage, ...] = (
     Sabotage(
         "a plan is awaited for ever",
@@ -306,4 +368,4 @@ WIRE: tuple[Sabotage, ...] = (
     ),
 )
 
-SABOTAGES = (*PROOFS, *FLOW, *PLANLESS, *GATES, *STORAGE, *REQUESTS, *WIRE)
+SABOTAGES = (*PROOFS, *FLOW, *DEVICES, *PLANLESS, *GATES, *STORAGE, *REQUESTS, *WIRE)

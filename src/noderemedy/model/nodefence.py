@@ -52,6 +52,7 @@ class FenceJob(Struct, frozen=True):
     said: str = ""  # for people: short, and without any secret
     is_lost: bool = False  # nobody knows what became of it, and its time is over
     token: int = 0  # of the leadership that recorded it; stamped when it is written
+    device: str = ""  # a digest of the agent and of what says which plug is meant; "": no agent's
 
     @property
     def is_open(self) -> bool:

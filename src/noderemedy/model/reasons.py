@@ -1182,6 +1182,18 @@ class PowerLeftOff(Reason, frozen=True):
         return f"node {self.node}: {self.methods} does not come on again; switch it on by hand"
 
 
+class DeviceAstray(Reason, frozen=True):
+    """A device that we switched off is not in the configuration any more: nobody switches it on."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    methods: str
+
+    def note(self) -> str:
+        remedy = f"put that device back into it, or switch it on by hand and run node-remedy release {self.node}"
+        return f"node {self.node}: what {self.methods} switched off is not in its fence configuration now: {remedy}"
+
+
 class StorageStaysFenced(Reason, frozen=True):
     """Behind a storage fence pods were freed, and the node has not booted since: it stays cut off."""
 

@@ -45,11 +45,17 @@ SWITCH = "fence_brocade"  # a switch of the storage network: the node runs on wi
 Behaviour = Callable[["Story", Order], tuple[RunState, Power, str]]
 
 
+def plug_of(order: Order) -> str:
+    """What an order is about: the plug that it names, or all that its agent has."""
+    return dict(order.parameters).get("plug", order.agent)
+
+
 def obeys(story: Story, order: Order) -> tuple[RunState, Power, str]:
     """A device that does what it is told, and tells what is."""
+    plug = plug_of(order)
     if order.deed is not Deed.STATUS:
-        story.plugs[order.agent] = order.deed is Deed.ON
-    power = Power.ON if story.plugs[order.agent] else Power.OFF
+        story.plugs[plug] = order.deed is Deed.ON
+    power = Power.ON if story.plugs[plug] else Power.OFF
     return RunState.DONE, power, ""
 
 
@@ -83,9 +89,11 @@ class Story:
         self.devices: dict[str, Behaviour] = {}
         self.takes = 5
         self.is_wired_right = True  # the plugs of the configuration are those of the node
+        self.elsewhere = {SWITCH}  # the node runs on without these
         self.is_hung = True  # runs, and does not report
         self.boots = 1
         self.orders: list[tuple[str, str]] = []
+        self.sent: list[tuple[str, str]] = []  # the same by the plugs that were meant
         self.acts: list[str] = []
         self.told: list[str] = []
         self.freed_early: list[str] = []
@@ -180,7 +188,7 @@ class Story:
 
     @property
     def is_on(self) -> bool:
-        return any(on for plug, on in self.plugs.items() if plug != SWITCH) or not self.is_wired_right
+        return any(on for plug, on in self.plugs.items() if plug not in self.elsewhere) or not self.is_wired_right
 
     def _register(self, ready: str, boot: str) -> None:
         self._created(a_tree(NODE_AT.name, ready, boot))
@@ -270,6 +278,7 @@ class Story:
 
     def _start(self, order: Order) -> Outcome:
         self.orders.append((order.method, order.deed.value))
+        self.sent.append((plug_of(order), order.deed.value))
         self._pending.append((self.now.mono.ms + self.takes * 1000, order, self.token))
         run = Run(order.id, RunState.RUNNING, begun=self.now.mono)
         self.engine.seen(Seen(run_ref(order.id), "", "", run), self.now)

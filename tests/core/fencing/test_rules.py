@@ -13,6 +13,7 @@ from tests.core.fencing.fences import CORDON, FENCE_AT, IPMI, UNCORDON, a_fence,
 
 from noderemedy.core.claim import INDEXES as CLAIMS
 from noderemedy.core.claim import holder_name, lease_of
+from noderemedy.core.fencing.devices import identity
 from noderemedy.core.fencing.fence import ROOM, decide
 from noderemedy.core.fencing.view import INDEXES, NAME, FenceView, sees
 from noderemedy.core.safety import is_heard
@@ -56,6 +57,7 @@ def a_random_job(chance: Random, number: int) -> FenceJob:
         said=chance.choice(("", "refused", "not begun: x", "stale: y")),
         is_lost=chance.random() < 0.2,
         token=chance.choice((6, 7)),
+        device=chance.choice(("", "", identity(IPMI), "another")),
     )
 
 

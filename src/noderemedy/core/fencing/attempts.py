@@ -45,4 +45,4 @@ def failed_too_often(view: FenceView, step: Step, now: Now) -> Decision | None:
 
 def is_done(view: FenceView, step: Step, method: AgentMethod, deed: Deed) -> bool:
     """Whether this method has done this in this flow."""
-    return any(job.state is RunState.DONE for job in runs.tries(view.status, step, method.name, deed))
+    return any(job.state is RunState.DONE for job in runs.tries_of(view, step, method, deed))

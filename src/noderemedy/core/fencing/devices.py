@@ -1,38 +1,61 @@
 """What is known of the devices that power a node, from the runs that its NodeFence recorded. No memory of its own.
 
-A device is an agent with its parameters: `eaton-off` and `eaton-on` of the seed are two methods and one plug.
+A device is an agent and what says which plug, port or machine is meant: `eaton-off` and `eaton-on` of the seed are two
+methods and one plug. Every run records its device as a digest. A document may be pointed at another device in the
+middle of a flow: what was switched off is the old one, and nothing that the new one says or does is about it.
 """
 
 from __future__ import annotations
+
+import re
 
 from msgspec import structs
 
 from noderemedy.core.fencing.results import NOT_BEGUN
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.fenceplan import AgentMethod, Scope, Step
-from noderemedy.model.nodefence import FenceJob, FenceStatus
+from noderemedy.model.nodefence import FenceJob, FenceStatus, digest
 from noderemedy.model.run import Deed, Power, RunState
 from noderemedy.model.time import Now, Span
 
+# These parameters say how to talk to a device. All others may say which one is meant, and count so.
+HOW = re.compile(
+    r"username|lanplus|cipher|privlvl|auth|method|notls|secure|quiet|separator|retry_on|community|use_sudo"
+    r"|command_prompt|inet[46]_only|(verbose|snmp_|ssl|tls|ssh).*|.*_?(timeout|wait|delay|sleep)",
+    re.ASCII,
+)
 
-def key(method: AgentMethod) -> tuple[str, tuple[tuple[str, str], ...]]:
-    return method.agent, method.parameters
+
+def identity(method: AgentMethod) -> str:
+    """Of the device, after templates and overrides; without any secret: those are not in the parameters."""
+    told = [f"{name}={value}" for name, value in method.parameters if not HOW.fullmatch(name)]
+    return digest("\n".join((method.agent, *told)))
+
+
+def device_of(view: FenceView, job: FenceJob) -> str:
+    """Which device a run was about; "" if nobody knows any more, or if it was no agent's."""
+    if job.device:
+        return job.device
+    method = view.agent(job.method)  # recorded before devices were
+    return identity(method) if method is not None else ""
 
 
 def jobs_of(view: FenceView, method: AgentMethod) -> list[FenceJob]:
     """The runs of this flow that were about the same device, in order."""
-    found = [(job, view.agent(job.method)) for job in view.status.jobs]
-    return [job for job, other in found if other is not None and key(other) == key(method)]
+    device = identity(method)
+    return [job for job in view.status.jobs if device_of(view, job) == device]
 
 
 def power_of(view: FenceView, method: AgentMethod) -> Power | None:
     """What the device was left at; None: it was not touched in this flow."""
-    power: Power | None = None
-    for job in jobs_of(view, method):
-        is_news = job.deed is not Deed.STATUS or job.power is not Power.UNKNOWN  # a question that failed tells nothing
-        if job.state is RunState.DONE or (is_sent(job) and is_news):
-            power = job.power
-    return power
+    told = [job.power for job in jobs_of(view, method) if is_telling(job)]
+    return told[-1] if told else None
+
+
+def is_telling(job: FenceJob) -> bool:
+    """Whether a run says what its device was left at."""
+    is_news = job.deed is not Deed.STATUS or job.power is not Power.UNKNOWN  # a question that failed tells nothing
+    return job.state is RunState.DONE or (is_sent(job) and is_news)
 
 
 def is_sent(job: FenceJob) -> bool:
@@ -72,6 +95,36 @@ def of_this_flow(status: FenceStatus) -> tuple[FenceJob, ...]:
     return tuple(job for job in status.jobs if job.restart == status.restarts)
 
 
+# --- what is off -------------------------------------------------------------------------------------------------
+
+
+def unlit(view: FenceView) -> tuple[FenceJob, ...]:
+    """Of each device that we switched off, or may have, and not on again, the last run that tells.
+
+    Known from the runs alone: a plan that is broken or gone by now does not light anything.
+    """
+    last: dict[str, FenceJob] = {}
+    for job in view.status.jobs:
+        if is_telling(job) and (device := device_of(view, job)):
+            last[device] = job
+    return tuple(job for job in last.values() if job.power is not Power.ON)
+
+
+def astray(view: FenceView) -> tuple[FenceJob, ...]:
+    """Those of them that a sound plan does not name any more: it was pointed at other devices meanwhile."""
+    if view.plan is None or view.plan.problems:
+        return ()
+    methods = [one for step in Step for one in view.methods(step) if isinstance(one, AgentMethod)]
+    named = {identity(one) for one in methods}
+    return tuple(job for job in unlit(view) if device_of(view, job) not in named)
+
+
+def is_substitute(view: FenceView, method: AgentMethod) -> bool:
+    """Whether a device that we never touched has taken the place of one that we did: it is not ours to switch on."""
+    had_another = any(job.method == method.name and job.device for job in view.status.jobs)
+    return power_of(view, method) is None and (had_another or bool(astray(view)))
+
+
 def left_off(view: FenceView) -> tuple[AgentMethod, ...]:
     """What we switched off, or may have, and the configuration would switch on again; each device once."""
     return not_on(view, Step.POWER_MANAGEMENT)
@@ -83,14 +136,15 @@ def cut_off(view: FenceView) -> tuple[AgentMethod, ...]:
 
 
 def not_on(view: FenceView, step: Step) -> tuple[AgentMethod, ...]:
-    comes_on = {key(one): one for one in with_deed(view, step, Deed.ON)}
+    comes_on = {identity(one): one for one in with_deed(view, step, Deed.ON)}
     return tuple(one for one in comes_on.values() if power_of(view, one) in (Power.OFF, Power.UNKNOWN))
 
 
 def remembered(view: FenceView) -> tuple[FenceJob, ...]:
-    """The last run of each device that is not on: a flow that begins anew must not forget it."""
-    last = [jobs_of(view, method)[-1].id for method in (*left_off(view), *cut_off(view))]
-    return tuple(job for job in view.status.jobs if job.id in last)
+    """The last word of each device that has to come on: a flow that begins anew must not forget it."""
+    lost = {device_of(view, job) for job in astray(view)}
+    wanted = {identity(method) for method in (*left_off(view), *cut_off(view))} | lost
+    return tuple(job for job in unlit(view) if device_of(view, job) in wanted)
 
 
 def are_off(view: FenceView, jobs: tuple[FenceJob, ...]) -> bool:

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from noderemedy.core.fencing import automaton, devices, hostpower, isolation, runs
 from noderemedy.core.fencing.automaton import Event
-from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, node_is_there, plan_is_sound
+from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, USABLE, node_is_there
 from noderemedy.core.fencing.moves import move, moved, publish, saying
 from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.planless import unusable
@@ -21,15 +21,21 @@ from noderemedy.core.gates import first
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.nodefence import SUCCEEDED
-from noderemedy.model.reasons import FenceDelayed, FencedNodeReplaced, FenceGivenUp, PowerLeftOff, Reason
+from noderemedy.model.reasons import (
+    DeviceAstray,
+    FenceDelayed,
+    FencedNodeReplaced,
+    FenceGivenUp,
+    PowerLeftOff,
+    Reason,
+)
 from noderemedy.model.run import Deed, RunState
 from noderemedy.model.time import Now
 
 
 def error(view: FenceView, now: Now) -> Decision:
-    if on := power_comes_back(view, now):
-        is_held = not on.actions and plan_is_sound(view, now) is not None
-        return (unusable(view, now) or on) if is_held else on
+    if on := lit(view, now):
+        return on
     if is_well(view, now) and not has_recovery_failed(view):
         return move(view, Event.NODE_READY, now)
     if word_of(view) is not None and view.status.evidence.freed_at is None:
@@ -78,12 +84,19 @@ def has_recovery_failed(view: FenceView) -> bool:
 # --- power -------------------------------------------------------------------------------------------------------
 
 
+def lit(view: FenceView, now: Now) -> Decision | None:
+    """Power comes back. By a plan that cannot be used it does not, and that is not waited for without an end."""
+    on = power_comes_back(view, now)
+    is_held = on is not None and not on.actions and first(USABLE, view, now) is not None
+    return (unusable(view, now) or on) if is_held else on
+
+
 def power_comes_back(view: FenceView, now: Now) -> Decision | None:
     """Order what switches on what we switched off; None if all is on, or does not come on."""
     if released := hostpower.release(view):
         return released
-    if devices.left_off(view) and (blocked := plan_is_sound(view, now)):
-        return blocked.decision(now)  # by a broken plan it may be another node's device
+    if devices.unlit(view) and (blocked := first(USABLE, view, now)):
+        return blocked.decision(now)  # only its plan says how; by a broken one it may be another node's device
     for method in devices.left_off(view):
         failed = len(failures(view, method))
         if failed <= view.fence.spec.step_retries:
@@ -107,4 +120,11 @@ def failures(view: FenceView, method: AgentMethod) -> list[object]:
 def dark(view: FenceView) -> tuple[Reason, ...]:
     """What stays off, for a person."""
     left = devices.left_off(view)
-    return (PowerLeftOff(view.name, ", ".join(one.name for one in left)),) if left else ()
+    stays = (PowerLeftOff(view.name, ", ".join(one.name for one in left)),) if left else ()
+    return (*stays, *strayed(view))
+
+
+def strayed(view: FenceView) -> tuple[Reason, ...]:
+    """What stays off because the configuration was pointed at another device."""
+    lost = devices.astray(view)
+    return (DeviceAstray(view.name, ", ".join(job.method for job in lost)),) if lost else ()

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 from noderemedy.core.fencing import devices, erring, recovery, runs
 from noderemedy.core.fencing.automaton import Event
-from noderemedy.core.fencing.gates import USABLE, plan_is_sound
 from noderemedy.core.fencing.moves import move
 from noderemedy.core.fencing.view import FenceView
-from noderemedy.core.gates import first
 from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.fenceplan import Step
@@ -35,19 +33,11 @@ def stopped(view: FenceView, now: Now) -> Decision:
 def released(view: FenceView, now: Now) -> Decision:
     if not view.fence.is_finalized_by_us:
         return NOTHING
-    if is_off_somewhere(view) and (blocked := first(USABLE, view, now)):
-        return blocked.decision(now)  # only its plan says how to switch it on
-    if on := erring.power_comes_back(view, now):
-        return on
+    if not view.fence.is_final and (on := erring.power_comes_back(view, now)):
+        return on  # what is over was told: it goes, also where its configuration went with its node
     if view.status.evidence.storage_freed_at is not None and view.is_same_boot and not is_over(view):
         return Decision((), (StorageStaysFenced(view.name),))
     return unfenced(view, now) or recovery.undo(view) or drop(view)
-
-
-def is_off_somewhere(view: FenceView) -> bool:
-    """Whether something was switched off in this flow, and not on again."""
-    is_before_recovery = view.status.step is not Step.RECOVERY
-    return is_before_recovery and any(job.deed is Deed.OFF and devices.is_sent(job) for job in view.status.jobs)
 
 
 def is_over(view: FenceView) -> bool:
@@ -60,10 +50,8 @@ def unfenced(view: FenceView, now: Now) -> Decision | None:
 
     Recovery may have used up its own retries before: whoever releases gets as many again.
     """
-    if devices.cut_off(view) and (blocked := plan_is_sound(view, now)):
-        return blocked.decision(now)
     for method in devices.cut_off(view):
-        tried = runs.tries(view.status, Step.RECOVERY, method.name, Deed.ON)
+        tried = runs.tries_of(view, Step.RECOVERY, method, Deed.ON)
         if len(tried) <= view.fence.spec.step_retries * 2 + 1:
             return erring.rest(view, len(tried), now) or runs.order(view, Step.RECOVERY, method, Deed.ON, now)
     return None

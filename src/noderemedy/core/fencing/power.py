@@ -113,6 +113,6 @@ def power_on(view: FenceView, now: Now) -> Decision:
     if released := hostpower.release(view):
         return released
     for method in devices.with_deed(view, STEP, Deed.ON):
-        if devices.power_of(view, method) is not Power.ON:
+        if devices.power_of(view, method) is not Power.ON and not devices.is_substitute(view, method):
             return attempts.attempt(view, STEP, method, Deed.ON, now)
     return move(view, Event.STEP_DONE, now)

@@ -9,7 +9,7 @@ from msgspec import structs
 
 from noderemedy.core import freeing
 from noderemedy.core.backup import restore
-from noderemedy.core.fencing import attempts, erring, patience
+from noderemedy.core.fencing import attempts, devices, erring, patience
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.emptying import is_terminated
 from noderemedy.core.fencing.gates import USABLE, plan_is_sound
@@ -41,7 +41,7 @@ def done(view: FenceView, now: Now) -> Decision:
     if is_terminated(view) and view.status.evidence.freed_at is not None and view.node is None:
         node = (view.node_at, view.node_entry)
         return confirm(now, node) or move(view, Event.STEP_DONE, now, NodeTerminated(view.name))
-    if on := erring.power_comes_back(view, now):
+    if on := erring.power_comes_back(view, now) if is_well(view, now) else erring.lit(view, now):
         return on  # of a node that came back by itself some plugs may be off
     if not is_well(view, now):
         return wait(view, now)
@@ -56,7 +56,7 @@ def wait(view: FenceView, now: Now) -> Decision:
     if now.mono >= due:
         return move(view, Event.NOT_READY_IN_TIME, now)
     moments = [due, *([well_at(view, now)] if may_be_well(view, now) else [])]
-    return Decision((), (WaitingForReady(view.name),), min(moments))
+    return Decision((), (WaitingForReady(view.name), *erring.strayed(view)), min(moments))
 
 
 def recover(view: FenceView, now: Now) -> Decision | None:
@@ -66,11 +66,12 @@ def recover(view: FenceView, now: Now) -> Decision | None:
     for method in view.methods(STEP):
         if not isinstance(method, AgentMethod) or Deed.ON not in method.deeds:
             continue
-        if not attempts.is_done(view, STEP, method, Deed.ON):
+        if not attempts.is_done(view, STEP, method, Deed.ON) and not devices.is_substitute(view, method):
             if blocked := plan_is_sound(view, now):
                 return blocked.decision(now)
             return attempts.attempt(view, STEP, method, Deed.ON, now)
-    return None
+    lost = erring.strayed(view)
+    return Decision((), lost) if lost else None  # it may keep the node from its storage: it is not over
 
 
 # --- what of ours is still on the node ---------------------------------------------------------------------------

@@ -43,9 +43,15 @@ def tries(status: FenceStatus, step: Step, method: str, deed: Deed) -> list[Fenc
     return [job for job in status.jobs if (job.restart, job.step, job.method, job.deed) == mine]
 
 
+def tries_of(view: FenceView, step: Step, method: AgentMethod, deed: Deed) -> list[FenceJob]:
+    """The same, without those that were about another device: the configuration may have been changed meanwhile."""
+    device = devices.identity(method)
+    return [job for job in tries(view.status, step, method.name, deed) if devices.device_of(view, job) == device]
+
+
 def last_answer(view: FenceView, step: Step, method: AgentMethod) -> Run | None:
     """What the device said when it was asked last, if this manager was the one who asked."""
-    asked = [job for job in tries(view.status, step, method.name, Deed.STATUS) if job.state is RunState.DONE]
+    asked = [job for job in tries_of(view, step, method, Deed.STATUS) if job.state is RunState.DONE]
     return view.run(asked[-1]) if asked else None
 
 
@@ -54,11 +60,11 @@ def order(view: FenceView, step: Step, method: AgentMethod, deed: Deed, now: Now
     status = view.status
     before = tries(status, step, method.name, deed)
     attempt = before[-1].attempt + 1 if before else 0
-    is_question = deed is Deed.STATUS
-    kept = tuple(job for job in status.jobs if not (is_question and job in before and job.state is RunState.DONE))
+    asked = tries_of(view, step, method, deed) if deed is Deed.STATUS else []
+    kept = tuple(job for job in status.jobs if not (job in asked and job.state is RunState.DONE))
     id = name_of(view, step, method.name, deed, attempt)
     job = FenceJob(id, step, method.name, deed, now.wall, method.patience, status.restarts, attempt)
-    wanted = structs.replace(status, jobs=(*kept, job))
+    wanted = structs.replace(status, jobs=(*kept, structs.replace(job, device=devices.identity(method))))
     return publish(view, wanted, RunOrdered(view.name, method.name, deed.value))
 
 
@@ -89,6 +95,8 @@ def begin(view: FenceView, job: FenceJob, now: Now) -> Decision:
     method = view.agent(job.method)
     if method is None:
         return never(view, job, "the configuration has no such method any more", now)
+    if devices.device_of(view, job) != devices.identity(method):
+        return never(view, job, "the configuration names another device by now", now)
     if view.plan is not None and view.plan.problems:
         return never(view, job, "the fence configuration is broken", now)
     if is_ending(job) and (why := unwanted(view)):
