@@ -117,6 +117,40 @@ def _delete(ward: Ward, sent: Sent) -> None:
         ward.cluster.api.delete(NODE_FENCE, "node-fence-worker-1")
 
 
+def _moved() -> Ward:
+    """A node is plugged in elsewhere, by its document, too, while a fence keeps its old outlets off."""
+    ward = Ward()
+    fenced = ward.checkers.of_fences.fenced
+    old = list(fenced.outlets("worker-2"))
+
+    def move(sent: Sent) -> None:
+        if not sent.outlet.server.has_power and fenced.outlets("worker-2") == old:
+            fenced.move("worker-2")
+
+    ward.cluster.outlets.on_done.append(move)
+    ward.hang("worker-2")
+    ward.fence("worker-2")
+    ward.wait(20)
+    assert [False, False] == [outlet.is_on for outlet in old]
+    return ward
+
+
+def test_outlets_that_a_document_forgot_call_a_person() -> None:
+    """The node is back by its new outlets; nobody can light the old ones, and nobody calls that a success."""
+    ward = _moved()
+
+    assert set() == ward.broken
+    assert "DeviceAstray" in {type(notice.reason).__name__ for notice in ward.process.notices}
+    assert ["done"] == [tree["status"]["state"] for tree in ward.cluster.api.list(NODE_FENCE)]
+
+
+def test_outlets_that_are_forgotten_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S6: the document names other outlets, and nobody is told of the old ones."""
+    monkeypatch.setattr(erring, "strayed", lambda view: ())
+
+    assert "S6" in _moved().broken
+
+
 def test_the_device_of_another_node_is_seen() -> None:
     """S7: an outlet is told for a node that does not hang on it."""
     ward = Ward()

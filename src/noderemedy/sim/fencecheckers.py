@@ -129,7 +129,7 @@ class FenceCheckers:
 
     def _is_called(self, node: str) -> bool:
         told = [notice.reason for process in self.processes for notice in process.notices[-200:]]
-        alerts = ("PowerLeftOff", "StorageStaysFenced")
+        alerts = ("PowerLeftOff", "DeviceAstray", "StorageStaysFenced")
         return any(type(one).__name__ in alerts and getattr(one, "node", "") == node for one in told)
 
     # --- words ---------------------------------------------------------------------------------------------------

@@ -49,6 +49,7 @@ TEMPLATES = {
 # What `config.properties` says, and the methods, by the sort of the node.
 STEPS = "isolation={}\npower_management={}\nrecovery={}\n"
 CORDON, UNCORDON = "mark-unschedulable", "mark-schedulable"
+PDUS = ("pdu-a.example", "pdu-b.example")
 PLUGS = {
     "left": "template=fence-method-template-apc\nip=pdu-a.example\nplug={number}\n",
     "right": "template=fence-method-template-apc\nip=pdu-b.example\nplug={number}\n",
@@ -108,6 +109,7 @@ class Fenced:
         self.cluster = cluster
         self.triggers = triggers
         self.nodes = list(cluster.servers)
+        self.numbers = {name: str(index + 1) for index, name in enumerate(self.nodes)}  # of their outlets
         outlets = cluster.outlets
         outlets.password = PASSWORD
         outlets.agents = {one.name: one for one in AGENTS}
@@ -158,7 +160,7 @@ class Fenced:
             case "bmc":
                 outlets.add(server, Switches.POWER, is_own_state=False, ip=f"{node}.bmc.example")
             case "pdu" | "fabric":
-                for pdu in ("pdu-a.example", "pdu-b.example"):
+                for pdu in PDUS:
                     outlets.add(server, Switches.POWER, ip=pdu, plug=number)
             case "cloud":
                 outlets.add(server, Switches.POWER, is_own_state=False, plug=f"i-{node}")
@@ -166,12 +168,19 @@ class Fenced:
             outlets.add(server, Switches.FABRIC, ip="switch-1.example", plug=number)
         self.write_config(node)
 
+    def move(self, node: str) -> None:
+        """Somebody moves both cables of a node to free outlets, and writes that into its document."""
+        self.numbers[node] = str(len(self.nodes) + int(self.numbers[node]))
+        for pdu in PDUS:
+            self.cluster.outlets.replug(self.cluster.servers[node], ip=pdu, plug=self.numbers[node])
+        self.write_config(node)
+
     # --- what people write ---------------------------------------------------------------------------------------
 
     def write_config(self, node: str, number: str = "") -> None:
         """The document of one node, as it should be; or with the outlet of another one."""
         if self.device(node) in CONFIGS:
-            number = number or str(self.nodes.index(node) + 1)
+            number = number or self.numbers[node]
             self._write(f"fence-config-{node}", config(*CONFIGS[self.device(node)], node, number))
 
     def write_secret(self, password: str = PASSWORD) -> None:

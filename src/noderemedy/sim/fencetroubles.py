@@ -11,14 +11,15 @@ from typing import Any
 
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Kind
 from noderemedy.model.nodefence import Attestation
-from noderemedy.model.reasons import PowerLeftOff
+from noderemedy.model.reasons import DeviceAstray, PowerLeftOff
+from noderemedy.model.run import Deed
 from noderemedy.model.time import Wall
 from noderemedy.sim import objects
 from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.fenced import SECRET, Fenced
 from noderemedy.sim.jobrunner import Jobs
 from noderemedy.sim.kinds import ATTACHMENT, POD
-from noderemedy.sim.outlets import Fault, Outlet
+from noderemedy.sim.outlets import Fault, Outlet, Sent
 from noderemedy.sim.process import Process
 from noderemedy.sim.server import Kernel, Server
 from noderemedy.sim.troubles import Troubles
@@ -43,6 +44,8 @@ class FenceTroubles(Troubles):
         self.jobs = jobs
         self.spared: set[str] = set()  # whose silence would prove what nobody can know
         self.pulled: set[str] = set()  # whose plugs a person pulled, and puts in again when all is over
+        self.to_move = 0  # how many nodes are to be plugged in elsewhere as soon as they are off
+        fenced.cluster.outlets.on_done.append(self._switched)
         self._kinds = [
             (self.panic, 5),
             (self.hang, 8),
@@ -53,6 +56,7 @@ class FenceTroubles(Troubles):
             (self.device_fails_when_needed, 8),
             (self.wrong_cable, 2),
             (self.plug_shared, 2),
+            (self.plugs_moved, 4),
             (self.config_edited, 3),
             (self.config_deleted, 2),
             (self.secret_missing, 2),
@@ -152,9 +156,25 @@ class FenceTroubles(Troubles):
         other = [
             one for one in self.fenced.nodes if self.fenced.device(one) == self.fenced.device(name) and one != name
         ]
-        number = str(self.fenced.nodes.index(other[0]) + 1)
-        self.fenced.write_config(name, number)
+        self.fenced.write_config(name, self.fenced.numbers[other[0]])
         self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
+
+    def plugs_moved(self) -> None:
+        """Fault 28: the next node of the PDUs that a fence switches off is plugged in elsewhere, for good."""
+        self.to_move += 1
+
+    def _switched(self, sent: Sent) -> None:
+        """One that is off, so that no word of a device is about a machine which runs on by other outlets."""
+        name = sent.outlet.server.name
+        is_off = sent.deed is Deed.OFF and not sent.outlet.server.has_power
+        if is_off and self.to_move and self.fenced.device(name) == "pdu" and not self.is_over:
+            self.to_move -= 1
+            self.cluster.agenda.after(self.chance.randint(0, 30_000), partial(self._move, name))
+
+    def _move(self, name: str) -> None:
+        if not self.cluster.servers[name].has_power and self._has_config(name) and not self.is_over:
+            self.seen["plugs moved while off"] += 1
+            self.fenced.move(name)
 
     def config_edited(self) -> None:
         """Fault 28: a mistake is written into the document of a node, and mended later."""
@@ -320,7 +340,7 @@ class FenceTroubles(Troubles):
     def call_people(self) -> None:
         """Alerts are answered: what was given up is mended by hand and released."""
         for name in sorted(self._dark() | self.pulled):
-            for outlet in self.fenced.outlets(name):
+            for outlet in self._all_outlets(name):
                 self.cluster.outlets.switch(outlet, is_on=True)
         for name, server in self.cluster.servers.items():
             if not server.is_heard and self._is_called(name):
@@ -330,7 +350,7 @@ class FenceTroubles(Troubles):
         for tree in self._fences():
             if "deletionTimestamp" in tree["metadata"]:  # its storage stays cut off until it has booted
                 self._reset(self.cluster.servers[tree["spec"]["node"]])
-            elif is_given_up(tree):
+            elif is_given_up(tree) or self._is_astray(tree):
                 self.release(tree["spec"]["node"])
 
     def _reset(self, server: Server) -> None:
@@ -341,7 +361,17 @@ class FenceTroubles(Troubles):
     def _dark(self) -> set[str]:
         """Nodes of which people were told that something stays off."""
         told = [notice.reason for process in self.processes for notice in process.notices]
-        return {reason.node for reason in told if isinstance(reason, PowerLeftOff)}
+        return {reason.node for reason in told if isinstance(reason, PowerLeftOff | DeviceAstray)}
+
+    def _all_outlets(self, name: str) -> list[Outlet]:
+        """Those, too, that nothing hangs on any more."""
+        return [one for one in self.cluster.outlets.by_place.values() if one.server.name == name]
+
+    def _is_astray(self, tree: Tree) -> bool:
+        """Whether it waits for a person to light what its document does not name any more."""
+        told = [notice.reason for process in self.processes for notice in process.notices]
+        nodes = {reason.node for reason in told if isinstance(reason, DeviceAstray)}
+        return tree["spec"]["node"] in nodes and tree.get("status", {}).get("state") == "done"
 
     def _is_called(self, node: str) -> bool:
         """Whether a person was called for this node: it was given up, or nothing repairs it but a person."""

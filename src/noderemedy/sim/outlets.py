@@ -171,6 +171,8 @@ class Outlets:
     def switch(self, outlet: Outlet, is_on: bool) -> None:
         outlet.is_on = is_on
         server = outlet.server
+        if outlet not in self.by_node[server.name]:
+            return  # nothing hangs on it any more
         if outlet.sort is Sort.FABRIC:
             server.is_cut_off = not is_on
             return
@@ -180,6 +182,13 @@ class Outlets:
             server.power_off()
         elif is_powered and not server.has_power:
             self.power_on(server)
+
+    def replug(self, server: Server, ip: str, plug: str) -> None:
+        """Somebody moves the cable that a server has at this PDU to an outlet that nobody used."""
+        kept = [one for one in self.by_node[server.name] if ip not in one.place]
+        self.by_node[server.name] = kept
+        outlet = self.add(server, Sort.POWER, ip=ip, plug=plug)
+        self.switch(outlet, is_on=True)
 
     def power_on(self, server: Server) -> None:
         server.power_on()
