@@ -8,10 +8,12 @@ import pytest
 from msgspec.structs import replace
 from tests.builders import (
     DOCTOR_AT,
+    HOST_AT,
     MACHINE_AT,
     NOW,
     REMEDIATION_AT,
     a_backup,
+    a_cache,
     a_hold,
     a_host,
     a_machine,
@@ -26,6 +28,7 @@ from tests.core.incident.scene import Scene
 from tests.core.metal3.remediations import (
     BACK,
     EVIDENCE,
+    SICK,
     a_held_host,
     a_reader,
     a_remediation,
@@ -41,10 +44,10 @@ from noderemedy.core.healthcheck.remediationview import RemediationView
 from noderemedy.core.healthcheck.words import owner_asked
 from noderemedy.core.incident.ending import departed
 from noderemedy.core.incident.facts import Diary, incident_ref
-from noderemedy.core.metal3 import annotation
+from noderemedy.core.metal3 import annotation, links
 from noderemedy.core.metal3 import remediation as metal3
 from noderemedy.core.metal3.remediationview import RemediationView as Remedied
-from noderemedy.core.metal3.view import MachineView
+from noderemedy.core.metal3.view import HostView, MachineView
 from noderemedy.core.owner import replacing
 from noderemedy.core.traces import Erasing, Told, Trace, diary_ref, erasing_ref, recorded, waiting
 from noderemedy.engine.cache import Cache
@@ -149,6 +152,20 @@ def test_power_cycling_is_told_first(name: str) -> None:
     assert bool(decision.actions) == (expected != ["RecordFirst"])
 
 
+def test_a_hold_without_its_machine_is_told_first() -> None:
+    """Machine and host lost each other: the hold goes when the record of the machine that it was for tells of it."""
+    cache = a_cache({HOST_AT: OFF, MACHINE_AT: a_machine(host=None)})
+    view = annotation.sees(HOST_AT, cache)
+    assert isinstance(view, HostView)
+    told = Trace(traces.HOLD, traces.held(OFF.hold))
+
+    assert MACHINE_AT == view.held_for
+    assert [] == actions(annotation.decide(replace(view, record=SILENT), NOW))
+    told_now = replace(view, record=Told(True, frozenset({told})))
+    assert ["RemoveRebootAnnotation"] == actions(annotation.decide(told_now, NOW))
+    assert (HOST_AT,) == cache.find(links.HELD_FOR, "machine-uid-1")
+
+
 def test_a_host_is_not_kept_off_for_a_record() -> None:
     """A hold that led to a deletion, which is told of anyway, waits for seconds only."""
     waits = [
@@ -159,9 +176,9 @@ def test_a_host_is_not_kept_off_for_a_record() -> None:
     assert [NOW.mono + traces.SHORTLY, NOW.mono + traces.PATIENCE] == waits
 
 
-def remediated(phase: Phase, host: Any = None, evidence: Any = EVIDENCE, **changes: Any) -> Remedied:
+def remediated(phase: Phase, host: Any = None, evidence: Any = EVIDENCE, node: Any = BACK, **changes: Any) -> Remedied:
     """A Metal3Remediation for a machine whose record tells nothing."""
-    world = a_world(a_remediation(phase, evidence=evidence, **changes), host=host, node=BACK)
+    world = a_world(a_remediation(phase, evidence=evidence, **changes), host=host, node=node)
     view = metal3.ROOM.sees(REMEDIATION_AT, a_reader(world))
     assert isinstance(view, Remedied)
     assert view.machine is not None
@@ -175,6 +192,7 @@ REMEDIATED: dict[str, tuple[Remedied, list[str]]] = {
         remediated(Phase.POWER_ON, a_held_host(), replace(EVIDENCE, proof="PoweredOff")),
         ["ReleaseHost"],
     ),
+    "an attempt that gives way to the next one": (remediated(Phase.WAITING, node=SICK, seconds=601), []),
     "a request that has done something": (remediated(Phase.WAITING, **LEAVING), []),
     "a request that has done nothing": (
         remediated(Phase.NEW, finalizers=("remediation.metal3.io",), **LEAVING),

@@ -16,7 +16,7 @@ from tests.wire import test_incidents
 
 from noderemedy.core import approvals, traces
 from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
-from noderemedy.core.metal3 import gates
+from noderemedy.core.metal3 import gates, links
 from noderemedy.manager import explain as explaining
 from noderemedy.model.incident import Answer, Approval, Ending
 from noderemedy.model.time import Span
@@ -74,8 +74,16 @@ STEPS = (
     ),
     Sabotage(
         "every host is ours",
-        set_to(view, "own_host", lambda at, machine, key, reader: reader.read(at)),
+        set_to(links, "is_consumed_by", lambda host, at, machine, key, reader: True),
         (test_diary.test_the_hold_of_another_consumer_is_not_ours,),
+    ),
+    Sabotage(
+        "a hold is found by names only",
+        set_to(links, "HELD_FOR", "hosts by nothing"),
+        (
+            test_diary.test_a_hold_for_this_machine_is_ours_whoever_is_named,
+            test_traces.test_a_hold_without_its_machine_is_told_first,
+        ),
     ),
     Sabotage(
         "what another leader wrote is written over",

@@ -70,7 +70,7 @@ def run_many(arguments: argparse.Namespace) -> int:
     seeds = range(arguments.first, arguments.first + arguments.seeds)
     jobs = [(seed, arguments.nodes, arguments.hours, arguments.fencing) for seed in seeds]
     failed, freed, totals = 0, 0, {title: Counter[str]() for title in ("checks", "troubles", "actions", "reasons")}
-    with ProcessPoolExecutor(arguments.jobs, initializer=gc.disable) as pool:  # a world has no cycles worth a search
+    with ProcessPoolExecutor(arguments.jobs, initializer=gc.disable) as pool:  # see `one`
         for done, report in enumerate(pool.map(one, jobs, chunksize=1), start=1):
             for title, total in totals.items():
                 total.update(getattr(report, title))
@@ -99,8 +99,11 @@ def run_many(arguments: argparse.Namespace) -> int:
 
 
 def one(job: tuple[int, int, float, bool]) -> Report:
+    """One seed. A world goes as a whole: there is no garbage worth a search before that."""
     seed, nodes, hours, is_fenced = job
-    return (simulate_fencing if is_fenced else simulate)(seed, nodes=nodes, hours=hours)
+    report = (simulate_fencing if is_fenced else simulate)(seed, nodes=nodes, hours=hours)
+    gc.collect()
+    return report
 
 
 def run_fleets(arguments: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, a_backup, a_hold, a_node, ago, later
 from tests.core.incident.scene import CHECK_AT, Scene, a_check
 
+from noderemedy.core import traces
 from noderemedy.core.incident import records
 from noderemedy.model.actions import WriteIncident
 from noderemedy.model.budget import Granted, Refused, answer_ref
@@ -194,6 +195,18 @@ def test_writes_of_one_record_are_apart() -> None:
     assert ["request marked", "request"] * 4 + ["request marked"] == scene.told()
 
 
+def test_a_person_who_writes_in_it_delays_nothing() -> None:
+    """Answers come every minute; what was done is told after two all the same."""
+    scene = a_sick_scene()
+    scene.wait(60)
+    scene.change(machine={"needs_remediation": True})
+    for turn in range(4):
+        scene.answer(by=f"person-{turn}", decision="approve")
+        scene.wait(50)
+
+    assert "request marked" in scene.told()
+
+
 def test_what_was_merely_seen_goes_along_with_the_next_write() -> None:
     """Observations alone are written after ten minutes; what is done is not kept back for so long."""
     scene = a_sick_scene()
@@ -366,12 +379,22 @@ def test_the_budgets_answer_is_a_step() -> None:
 
 
 def test_the_hold_of_another_consumer_is_not_ours() -> None:
-    """A host that names another machine back tells nothing about this one."""
+    """A host that names another machine back, and is held for it, tells nothing about this one."""
+    scene = a_sick_scene()
+    other = replace(a_hold(), machine_uid="machine-uid-9")
+    scene.change(host={"held": True, "hold": other, "consumer": Consumer("Machine", "metal", "worker-9")})
+    scene.wait(130)
+
+    assert [] == scene.told()
+
+
+def test_a_hold_for_this_machine_is_ours_whoever_is_named() -> None:
+    """Machine and host lost each other while the host was held: the record still tells of the hold."""
     scene = a_sick_scene()
     scene.change(host={"held": True, "hold": a_hold(), "consumer": Consumer("Machine", "metal", "worker-9")})
     scene.wait(130)
 
-    assert [] == scene.told()
+    assert [traces.held(a_hold())] == [step.removeprefix("hold ") for step in scene.told() if step.startswith("hold ")]
 
 
 def test_evidence_holds_no_foreign_text() -> None:

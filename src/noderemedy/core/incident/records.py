@@ -106,8 +106,11 @@ def write_at(view: RecordView, incident: Incident, now: Now) -> Mono:
     if record.ending is not None or view.is_awaited:
         return now.mono
     fresh = record.steps[len(incident.record.steps) :]
-    apart = view.stored.changed_at + (APART if any(is_news(step) for step in fresh) else LAZILY)
-    return max(apart, now.until(fresh[0].at) + SETTLES) if fresh else apart
+    pause = APART if any(is_news(step) for step in fresh) else LAZILY
+    if not fresh:
+        return view.stored.changed_at + pause
+    first = now.until(fresh[0].at)
+    return max(min(view.stored.changed_at, first) + pause, first + SETTLES)  # a person who writes in it delays nothing
 
 
 def is_news(step: Step) -> bool:

@@ -104,7 +104,7 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
     """Everything about this target that the room may judge by; None where there is nothing to note."""
     entry = reader.read(key)
     machine: Machine | None = entry.obj if isinstance(entry, Present) else None
-    host_at = links.host_ref(key, machine.host) if machine and isinstance(machine.host, HostName) else None
+    host_at, host_entry = host_of(key, machine, reader) if machine else (None, Absent())
     node_at = machines.node_at(key, machine, reader) if machine else None
     known, verdict = reader.read(diary_ref(key)), reader.read(verdict_ref(key))
     diary: Diary | None = known.obj if isinstance(known, Present) else None
@@ -115,7 +115,7 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
         node_at=node_at,
         node_entry=reader.read(node_at) if node_at else Absent(),
         host_at=host_at,
-        host_entry=own_host(host_at, machine, key, reader),
+        host_entry=host_entry,
         verdict=verdict.obj if isinstance(verdict, Present) else None,
         answer=budget.answer(key, reader),
         remediation=remediation_of(key, machine, reader),
@@ -179,11 +179,16 @@ def is_blind(key: Ref, verdict: Entry, reader: Reader) -> bool:
     return isinstance(reader.read(request_at(request_kind(template), key)), Unseen)
 
 
-def own_host(host_at: Ref | None, machine: Machine | None, key: Ref, reader: Reader) -> Entry:
-    """The host that the machine names, if that names the machine back: another's hold is another's story."""
-    if host_at is None or machine is None:
-        return Absent()
-    entry = reader.read(host_at)
-    if isinstance(entry, Present) and not links.is_consumed_by(entry.obj, host_at, machine, key, reader):
-        return Absent()
-    return entry
+def host_of(key: Ref, machine: Machine, reader: Reader) -> tuple[Ref | None, Entry]:
+    """The host that the machine names, if that names the machine back: another's hold is another's story.
+
+    Where they lost each other: the host that is held for this very machine. Its hold is about to go, and was ours.
+    """
+    named = links.host_ref(key, machine.host) if isinstance(machine.host, HostName) else None
+    entry = reader.read(named) if named else Absent()
+    is_lost = named and isinstance(entry, Present) and not links.is_consumed_by(entry.obj, named, machine, key, reader)
+    if isinstance(entry, Present) and not is_lost:
+        return named, entry
+    if held := reader.find(links.HELD_FOR, machine.uid):
+        return held[0], reader.read(held[0])
+    return named, Absent() if is_lost else entry

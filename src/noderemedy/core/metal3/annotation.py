@@ -26,7 +26,7 @@ from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import gates, links
 from noderemedy.core.metal3.cleanup import returned_node
 from noderemedy.core.metal3.needs import running_need, wanted_need
-from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees
+from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees, waits_as
 from noderemedy.core.metal3.waiting import for_finalizers, waiting
 from noderemedy.core.slots import settled
 from noderemedy.model.actions import (
@@ -254,6 +254,10 @@ def orphan(view: HostView, now: Now) -> Decision:
         return Decision(because=(reason,))
     if asked := confirm_first(now, *view.suspects):
         return asked
+    held = traces.trace(traces.HOLD, traces.held(view.host.hold))
+    erasing = traces.Erasing(view.held_for or view.ref, waits_as(view.ref))
+    if waits := traces.recorded(view.record, erasing, now, (held,)):
+        return waits
     guard = Guard(view.host.uid, view.entry.resource_version)
     reason = HoldOrphaned(f"{view.ref.namespace}/{view.ref.name}")
     return Decision((RemoveRebootAnnotation(view.ref, guard),), (reason,))
@@ -289,7 +293,10 @@ def episode(view: MachineView) -> str:
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
-    return traces.waiting(ROOM_NAME, obj, reader) if ref.kind == INCIDENT else links.concerned(ref, obj, reader)
+    if ref.kind != INCIDENT:
+        return links.concerned(ref, obj, reader)
+    hosts = reader.find(links.HELD_FOR, obj.found.target_uid) if obj is not None else ()
+    return (*traces.waiting(ROOM_NAME, obj, reader), *hosts)
 
 
 ROOM = Room(

@@ -12,7 +12,7 @@ from noderemedy.core import claim, machines
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.budget import Granted, Refused
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.host import Consumer, Host
+from noderemedy.model.host import Consumer, Hold, Host
 from noderemedy.model.ids import (
     CLUSTER,
     HOST,
@@ -41,7 +41,14 @@ def _owner_named(ref: Ref, middle: Metal3Machine) -> tuple[str, ...]:
     return (str(owner_ref(ref, middle.owner_machine)),) if middle.owner_machine else ()
 
 
+def _held_for(ref: Ref, host: Host) -> tuple[str, ...]:
+    holds = (host.hold, *(record for _, record in host.held_for))
+    return tuple(sorted({hold.machine_uid for hold in holds if isinstance(hold, Hold)}))
+
+
+HELD_FOR = "hosts by the machine that they are held for"  # whatever names and references say by now
 INDEXES: tuple[Index, ...] = (
+    Index(HELD_FOR, HOST, _held_for),
     *(Index("machines by host", kind, _hosts_named) for kind in MACHINE_KINDS),
     *machines.INDEXES,
     *claim.INDEXES,

@@ -120,6 +120,9 @@ def traces_of(view: RemediationView, action: Action) -> tuple[traces.Trace, ...]
     if isinstance(action, ReleaseHost) and view.machine is not None and view.machine.host is not None:
         held = ", ".join(traces.held(record) for _, record in view.machine.host.held_for)
         return (traces.trace(traces.HOLD_FOR, held),) if held and not progress.evidence.proof else ()
+    is_next = isinstance(action, PublishRemediationStatus) and action.progress.retry_count > progress.retry_count
+    if is_next:  # the evidence of this attempt gives way to that of the next one
+        return (traces.trace(traces.REMEDIATION, traces.phase(progress)),)
     is_leaving = isinstance(action, WriteFinalizers) and FINALIZER not in action.finalizers
     if is_leaving and progress.phase is not Phase.NEW:
         return (traces.trace(traces.REMEDIATION, traces.phase(progress)),)

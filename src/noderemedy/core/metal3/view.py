@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from noderemedy.core import claim, freeing, machines, pacing, traces
 from noderemedy.core.claim import Claim
@@ -10,7 +10,7 @@ from noderemedy.core.metal3 import links
 from noderemedy.core.traces import Told
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.host import Host
+from noderemedy.model.host import Hold, Host
 from noderemedy.model.ids import CLUSTER, HOST, MACHINE, Ref
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
@@ -75,6 +75,8 @@ class HostView(Struct, frozen=True):
     host: Host
     is_named_back: bool
     suspects: tuple[tuple[Ref, Entry], ...] = ()  # whose absence must be read live before the hold is an orphan
+    held_for: Ref | None = None  # the machine among them that the hold was for
+    record: traces.Told = traces.Told()  # of that machine
 
 
 def sees(key: Ref, reader: Reader) -> MachineView | HostView | None:
@@ -138,4 +140,14 @@ def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:
         and links.is_consumed_by(host, key, found.obj, ref, reader)
         for ref, found in suspects
     )
-    return HostView(key, entry, host, named_back, suspects)
+    view = HostView(key, entry, host, named_back, suspects)
+    for ref, found in suspects:
+        if isinstance(found, Present) and isinstance(host.hold, Hold) and found.obj.uid == host.hold.machine_uid:
+            told = traces.see(waits_as(key), ref, found.obj.uid, reader)
+            return structs.replace(view, held_for=ref, record=told)
+    return view
+
+
+def waits_as(host: Ref) -> str:
+    """Who waits for the record of a machine that does not name this host any more."""
+    return f"{ROOM_NAME} {host.namespace}/{host.name}"
