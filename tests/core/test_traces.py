@@ -155,7 +155,7 @@ def test_power_cycling_is_told_first(name: str) -> None:
 def test_a_hold_without_its_machine_is_told_first() -> None:
     """Machine and host lost each other: the hold goes when the record of the machine that it was for tells of it."""
     cache = a_cache({HOST_AT: OFF, MACHINE_AT: a_machine(host=None)})
-    view = annotation.sees(HOST_AT, cache)
+    view = annotation.ROOM.sees(HOST_AT, cache)
     assert isinstance(view, HostView)
     told = Trace(traces.HOLD, traces.held(OFF.hold))
 

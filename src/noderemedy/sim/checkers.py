@@ -134,6 +134,7 @@ class Checkers:
         """Look at who may act whenever anybody does."""
         for process in processes:
             process.on_boundary.append(lambda acting, where, _: self._acted(acting, where, processes))
+            process.on_boundary.append(self.records.acted)
 
     def _acted(self, acting: Process, where: str, processes: list[Process]) -> None:
         if where != "begin" or acting.always_leads:

@@ -10,13 +10,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from itertools import pairwise
 
 from msgspec import Struct
 
+from noderemedy.model.actions import WriteIncident
 from noderemedy.model.ids import HOST, INCIDENT, MACHINE, NODE
 from noderemedy.model.machineconditions import OWNER_REMEDIATED
+from noderemedy.model.outcome import Effect as Asked
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.process import Process
 from noderemedy.wire import names
 
 RULE = "S15"
@@ -34,6 +38,13 @@ class Effect(Struct, frozen=True):
     at_ms: int
 
 
+class Try(Struct, frozen=True):
+    """A manager that set out to write in a record."""
+
+    by: int  # a life of it
+    steps: frozenset[tuple[str, str]]
+
+
 class RecordCheckers:
     """Watches Incidents, and what they have to explain."""
 
@@ -47,6 +58,7 @@ class RecordCheckers:
         self._released: dict[tuple[str, str, str], int] = {}  # a hold: when it was taken off
         self._written: dict[str, list[int]] = {}  # uid of a Machine: when steps of its Incident were written
         self._held: dict[str, set[tuple[str, str, str]]] = {}  # name of a host: the holds on it
+        self._tries: dict[str, list[Try]] = {}  # name of an Incident: what managers meant to write in it
         for kind, listener in ((INCIDENT, self._incident), (HOST, self._host), (MACHINE, self._machine)):
             if cluster.api.resources.find(kind):
                 cluster.api.subscribe(kind, listener)
@@ -98,6 +110,12 @@ class RecordCheckers:
             if (condition["type"], condition["status"]) == (OWNER_REMEDIATED, "False"):
                 self._note(meta["uid"], OWNER_REMEDIATED, "False")
 
+    def acted(self, acting: Process, where: str, effect: Asked) -> None:
+        """Called at the boundaries of every effect."""
+        if where == "begin" and isinstance(effect.action, WriteIncident):
+            steps = frozenset((step.what, step.value) for step in effect.action.record.steps)
+            self._tries.setdefault(effect.action.ref.name, []).append(Try(id(acting.engine), steps))
+
     # --- what is told --------------------------------------------------------------------------------------------
 
     def _incident(self, event: WatchEvent) -> None:
@@ -139,8 +157,16 @@ class RecordCheckers:
                 self._complain(RULE, f"Incident {tree['metadata']['name']} is still open")
 
     def _is_excused(self, effect: Effect) -> bool:
+        """The Machine went at that very time; or the API refused to be told, and whoever knew of it died then.
+
+        Records never stand in the way of a repair: a room waits for them, but not for ever (`core/traces.py`).
+        """
         went = self._gone.get(effect.machine_uid)
-        return went is not None and abs(went - effect.at_ms) < AROUND_MS
+        if went is not None and abs(went - effect.at_ms) < AROUND_MS:
+            return True
+        names_of = {tree["metadata"]["name"] for tree in self._records.values() if is_about(tree, effect.machine_uid)}
+        tries = [pair for name in sorted(names_of) for pair in pairwise(self._tries.get(name, ()))]
+        return any((effect.what, effect.value) in one.steps and one.by != after.by for one, after in tries)
 
     def _is_implied(self, effect: Effect, told: set[tuple[str, str, str]]) -> bool:
         """A hold that came and went before the next leader looked.
@@ -169,6 +195,10 @@ class RecordCheckers:
             for identity, other in self._effects.items()
             if other.machine_uid == uid
         )
+
+
+def is_about(tree: Tree, machine_uid: str) -> bool:
+    return bool(tree["spec"]["target"].get("uid", "") == machine_uid)
 
 
 def found(tree: Tree) -> Tree:
