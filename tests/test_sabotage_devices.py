@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.drivers.fence import test_describe, test_process, test_verify
+from tests.drivers.fence import test_describe, test_files, test_process, test_verify
 from tests.drivers.kube import scripted
 from tests.manager import test_jobruns, test_runs
 from tests.runner import test_program
@@ -17,7 +18,7 @@ from tests.sabotage.devices import SABOTAGES
 from tests.sabotage.running import Sabotage, fails
 
 from noderemedy.core.fencing import results, staleness
-from noderemedy.drivers.fence import agents, describe, process
+from noderemedy.drivers.fence import agents, describe, files, process
 from noderemedy.manager import jobruns
 from noderemedy.manager.runs import Runs
 
@@ -56,6 +57,20 @@ WITH_PROCESSES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, An
     ),
     "take any name for an agent": (
         agents, "NAME", re.compile("[^/]+"), test_verify.test_only_names_of_agents_are_run, {"name": "other"},
+    ),
+    "tell agents the secret itself": (
+        files, "wants_file", always(False), test_files.test_an_agent_reads_a_secret_from_a_private_file, {},
+    ),
+    "leave files behind": (
+        shutil, "rmtree", always(None), test_files.test_what_a_killed_process_left_is_removed_by_the_next, {},
+    ),
+    "tidy up too early": (
+        files, "LEFT", re.compile(r".*-([0-9])[0-9]*-.*"),
+        test_files.test_what_a_killed_process_left_is_removed_by_the_next, {},
+    ),
+    "hide a file as one word": (
+        files, "words_of", lambda secrets: tuple(secrets.values()),
+        test_files.test_nothing_is_left_or_told_when_it_fails, {"more": test_files.TELLS, "seconds": 5.0},
     ),
     "ask agents one way only": (
         describe, "document_in", always(""), test_describe.test_an_agent_is_asked_both_ways,

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from pathlib import Path
-from tempfile import mkdtemp
-from typing import Any
 
 import pytest
 from tests.sabotage.fenceconf import PLACED, SABOTAGES
-from tests.sabotage.running import Sabotage, Test, fails
+from tests.sabotage.running import Sabotage, fails, placed
 
 
 @pytest.mark.parametrize("sabotage", SABOTAGES, ids=lambda sabotage: sabotage.name.replace(" ", "-"))
@@ -31,16 +28,3 @@ def test_each_sabotage_of_a_driver_is_seen(sabotage: Sabotage, monkeypatch: pyte
 
     assert tests
     assert [] == [test.__name__ for test in tests if not fails(test, monkeypatch)]
-
-
-def placed(test: Test, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Test:
-    """The test with what pytest would give it: a new folder for every case."""
-    wanted = inspect.signature(test).parameters
-
-    def run(**arguments: Any) -> None:
-        given: dict[str, Any] = {"tmp_path": Path(mkdtemp(dir=folder)), "monkeypatch": monkeypatch}
-        test(**arguments, **{name: value for name, value in given.items() if name in wanted})
-
-    run.__name__ = test.__name__
-    run.pytestmark = getattr(test, "pytestmark", [])  # type: ignore[attr-defined]
-    return run

@@ -17,6 +17,7 @@ import pytest
 from msgspec.structs import replace
 from tests.builders import a_node_tree
 from tests.core.fencing.orders import JOB, ORDER, PASSWORD, STATUS
+from tests.drivers.fence import test_files
 from tests.drivers.fence.scripted import asked, install
 from tests.drivers.kube import scripted
 
@@ -137,6 +138,25 @@ def test_an_order_is_carried_out_and_told(tmp_path: Path) -> None:
         assert PASSWORD not in log
 
     scripted.run(story())
+
+
+def test_a_secret_that_the_agent_wants_as_a_file(tmp_path: Path) -> None:
+    """A Job writes it into a private file of its own, which goes with the run; order, log and result hold no word."""
+
+    async def story() -> None:
+        async with a_pod(tmp_path) as pod:
+            test_files.install(tmp_path)
+            (tmp_path / "secrets" / "bmc-worker-0" / "id").write_text(test_files.KEY)
+            key = SecretParameter("identity_file", "bmc-worker-0", "id")
+            order = replace(pod.order, deed=Deed.STATUS, fence=ref(NODE, "worker-0"), secrets=(key,))
+            code, result, log = await pod.run(order)
+
+        assert (0, Power.ON) == (code, result.power)
+        assert test_files.KEY == (tmp_path / "found").read_text()
+        assert "c29tZX" not in log + result.said + fenceanswer.order_text(order)
+
+    scripted.run(story())
+    assert not Path((tmp_path / "path").read_text().strip()).exists()
 
 
 def lease(spec: dict[str, Any]) -> Change:

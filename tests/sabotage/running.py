@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from itertools import product
+from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 import pytest
@@ -62,3 +65,16 @@ def fails(test: Test, monkeypatch: pytest.MonkeyPatch) -> bool:
         except (Exception, pytest.fail.Exception):  # noqa: BLE001  any other failure will do
             return True
     return False
+
+
+def placed(test: Test, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Test:
+    """The test with what pytest would give it: a new folder for every case."""
+    wanted = inspect.signature(test).parameters
+
+    def run(**arguments: Any) -> None:
+        given: dict[str, Any] = {"tmp_path": Path(mkdtemp(dir=folder)), "monkeypatch": monkeypatch}
+        test(**arguments, **{name: value for name, value in given.items() if name in wanted})
+
+    run.__name__ = test.__name__
+    run.pytestmark = getattr(test, "pytestmark", [])  # type: ignore[attr-defined]
+    return run

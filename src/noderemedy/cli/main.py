@@ -34,6 +34,7 @@ class Lazy(NamedTuple):
 # name -> module with a click command of the same name. A module that is not there yet is not shown.
 COMMANDS: dict[str, Lazy] = {
     "plan": Lazy("noderemedy.cli.plan", "Show what would be done, and why; change nothing."),
+    "check": Lazy("noderemedy.cli.check", "Show all that is wrong with a configuration; change nothing."),
     "explain": Lazy("noderemedy.cli.explain", "Why is nothing done for a node, what comes next, and when."),
     "history": Lazy("noderemedy.cli.history", "What happened to nodes, and what was done about it."),
     "agents": Lazy("noderemedy.cli.agents", "Which fence agents are installed, what they take, and forms to fill."),

@@ -20,6 +20,8 @@ PASSWORD = re.compile(
     r"(.*[_-])?(pass(word|wd|phrase)?|token|secret|(secret|access|api)[_-]?key|community|hexadecimal[_-]kg)",
     re.ASCII | re.IGNORECASE,
 )
+# What agents take as the name of a file that they only read. Their metadata does not mark these either.
+FILE = re.compile(r"identity_file|key_file|tls(ca)?cert|tlskey|cacert|kubeconfig|openrc|serviceaccount", re.ASCII)
 
 
 class Sort(Enum):
@@ -76,6 +78,11 @@ class AgentDescription(FactValue, frozen=True):
 def is_secret(parameter: str) -> bool:
     """Whether the value of a parameter is nobody's business."""
     return PASSWORD.fullmatch(parameter) is not None
+
+
+def wants_file(parameter: str) -> bool:
+    """Whether an agent takes the name of a file here: what a Secret holds for it is written into one."""
+    return FILE.fullmatch(parameter) is not None
 
 
 def agent_ref(name: str) -> Ref:

@@ -17,6 +17,7 @@ from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
 from noderemedy.model.node import Node
 from noderemedy.model.run import Deed
 
+SPOKEN_OF_TWICE = "speak of it; keep one"
 RESTART, TERMINATE = "restart-instance", Builtin.TERMINATE_INSTANCE.value
 DEFAULTS = {Step.ISOLATION: Builtin.MARK_UNSCHEDULABLE, Step.RECOVERY: Builtin.MARK_SCHEDULABLE}
 WORDS = {Step.ISOLATION: "isolation", Step.POWER_MANAGEMENT: "power_management", Step.RECOVERY: "recovery"}
@@ -80,7 +81,7 @@ def drafted(sources: Sources) -> Drafted:
     names = [one.name for one in sources.configs]
     if len(names) > 1:
         both = " and ".join(names)
-        twice = f"node {sources.node_name}: ConfigMaps {both} speak of it; keep one, or narrow a selector"
+        twice = f"node {sources.node_name}: ConfigMaps {both} {SPOKEN_OF_TWICE}, or narrow a selector"
         return Drafted(names[0], problems=(twice,))
     (only,) = sources.configs
     drafting = Drafting(sources, only)

@@ -14,7 +14,7 @@ from msgspec import Struct
 from noderemedy.core.fencing.agents import refused
 from noderemedy.core.fencing.merging import PLACES
 from noderemedy.core.fencing.scopes import scope_of, unfit
-from noderemedy.model.agent import AgentDescription, Parameter, Sort, is_secret
+from noderemedy.model.agent import AgentDescription, Parameter, Sort, is_secret, wants_file
 from noderemedy.model.fenceconfig import CONFIG_NAME, TEMPLATE_NAME
 from noderemedy.model.fenceplan import Scope
 from noderemedy.model.ids import SYSTEM
@@ -111,7 +111,8 @@ def commented(one: Parameter) -> list[str]:
     """A parameter that may be left out: what it is, and its default."""
     choice = f" ({', '.join(one.options)})" if one.options else ""
     about = one.about.rstrip(".").replace("\n", " ")
-    return [f"# {about}{choice}" if about or choice else f"# {one.name}", f"#{one.name}={one.default or ''}"]
+    value = one.default or ("secret:<secret>/<key>" if wants_file(one.name) else "")
+    return [f"# {about}{choice}" if about or choice else f"# {one.name}", f"#{one.name}={value}"]
 
 
 # --- schema ----------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ from noderemedy.model.time import Now
 
 PROBLEMS_MAX = 20
 NEEDS_OFF = "add a method with action=off"
+NOT_INSTALLED = "is not installed where node-remedy runs"
 Known = dict[str, KnownAgent]
 
 
@@ -122,7 +123,7 @@ def check_known(draft: Draft, step: Step, known: Known) -> Checked:
     agent = found.description
     if agent is None:
         remedy = "install the package that brings it, or correct agent="
-        return Checked(None, problems=(f"agent {draft.agent} is not installed where node-remedy runs; {remedy}",))
+        return Checked(None, problems=(f"agent {draft.agent} {NOT_INSTALLED}; {remedy}",))
     if agent.problem:
         return Checked(None, problems=(f"agent {draft.agent}: {agent.problem}; use another one",))
     return check(draft, step, agent)

@@ -14,14 +14,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from noderemedy.core.fencing import results, staleness
-from noderemedy.drivers.fence import agents
+from noderemedy.drivers.fence import agents, files
 from noderemedy.drivers.fence.identity import identify
 from noderemedy.drivers.fence.process import run_agent
+from noderemedy.model.agent import wants_file
 from noderemedy.model.errors import Permanent
 from noderemedy.model.run import Deed, Order, Result, RunState
 from noderemedy.model.time import Span
 
 LEAST_LOOK_S = 5.0  # an agent that used up all the time still gets asked what came of it
+MORE_S = 60.0  # what looking, and asking a device who it is, may take longer than the patience
 
 
 class Hand(Struct, frozen=True):
@@ -30,6 +32,7 @@ class Hand(Struct, frozen=True):
     folders: tuple[Path, ...]
     environ: Mapping[str, str] | None = None
     between_looks: Span = results.BETWEEN_LOOKS
+    scratch: Path | None = None  # where secrets are written that agents want as files; None: in memory, if possible
 
 
 class SecretMissing(Permanent):
@@ -37,10 +40,12 @@ class SecretMissing(Permanent):
 
 
 def usable(parameter: str, secret: str, key: str, value: str | None) -> str:
-    """The value of a secret as an agent can take it. Raises SecretMissing."""
+    """The value of a secret as an agent can take it, by itself or in a file. Raises SecretMissing."""
     where = f"parameter {parameter}: secret {secret}"
     if value is None:
         raise SecretMissing(f"{where} has no key {key}, or it is no text; add it")
+    if wants_file(parameter) and value.strip():
+        return value if value.endswith("\n") else f"{value}\n"  # ssh reads no key whose last line does not end
     value = value.rstrip("\r\n")  # files end in a line feed, passwords do not
     if not value:
         raise SecretMissing(f"{where}, key {key} is empty; fill it")
@@ -56,18 +61,22 @@ async def carry_out(order: Order, secrets: Mapping[str, str], hand: Hand) -> Res
         return results.not_begun(order, f"there is no agent {order.agent} here; install it, or set agentsPath")
     if broken := [name for name, value in order.parameters if "\n" in value or "\r" in value]:
         return results.not_begun(order, f"parameter {broken[0]} has more than one line; correct the fence method")
-    return await _Run(order, secrets, hand, path).result()
+    try:
+        with files.handed(secrets, order.patience.ms / 1000 + MORE_S, hand.scratch) as given:
+            return await _Run(order, given, files.words_of(secrets), hand, path).result()
+    except files.NotWritten as problem:
+        return results.not_begun(order, str(problem))
 
 
 class _Run:
     """One order under way."""
 
-    def __init__(self, order: Order, secrets: Mapping[str, str], hand: Hand, path: Path) -> None:
+    def __init__(self, order: Order, given: Mapping[str, str], hidden: tuple[str, ...], hand: Hand, path: Path) -> None:
         self._order = order
         self._hand = hand
         self._path = path
-        self._given = (*order.parameters, *sorted(secrets.items()))
-        self._hidden = tuple(secrets.values())
+        self._given = (*order.parameters, *sorted(given.items()))
+        self._hidden = hidden
         self._deadline = time.monotonic() + order.patience.ms / 1000
 
     async def result(self) -> Result:

@@ -1,0 +1,207 @@
+"""All that is wrong with a configuration, whether anybody is sick or not. Called by `node-remedy check`; pure.
+
+It looks as a plan does: the readers and rooms that decide say what is wrong, here it is only gathered, each once. A
+*problem* keeps something from working; a *note* tells what could not be looked at, or is probably not meant like this.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from noderemedy.core.external.kinds import template_kind
+from noderemedy.core.fencing.drafting import SPOKEN_OF_TWICE
+from noderemedy.core.fencing.facts import BY_NAME
+from noderemedy.core.fencing.plan import NOT_INSTALLED
+from noderemedy.engine.cache import Cache
+from noderemedy.manager.plan import Look
+from noderemedy.model.configmap import ConfigMap
+from noderemedy.model.configuration import FenceRemedy
+from noderemedy.model.fenceconfig import FenceConfig
+from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan, plan_ref
+from noderemedy.model.fenceremediation import FenceRemediation
+from noderemedy.model.governing import MEMBER, MemberFact
+from noderemedy.model.healthcheck import HealthCheck, TemplateRef
+from noderemedy.model.ids import CONFIG_MAP, NODE, SYSTEM, Ref
+from noderemedy.model.meta import Malformed
+from noderemedy.model.nodefence import NodeFence
+from noderemedy.model.reasons import (
+    ChecksOverlap,
+    DocumentElsewhere,
+    DocumentHint,
+    DocumentOverlaps,
+    DocumentWithoutNodes,
+    FenceConfigTrustsNodes,
+    FenceConfigWithoutNode,
+    Reason,
+    TemplateKindMissing,
+    TemplateNotFound,
+    TemplateUnusable,
+)
+from noderemedy.model.remediation import Metal3Remediation
+from noderemedy.model.remediationbudget import RemediationBudget
+from noderemedy.model.room import Absent, Present, Reader, Unreadable
+from noderemedy.rooms import watched
+from noderemedy.wire import names
+
+OF_PLAN = re.compile(
+    r"ConfigMap (?P<map>\S+?)(, node (?P<node>\S+?))?(, method (?P<method>\S+?))?: (?P<what>.*)", re.DOTALL
+)
+WRITTEN = (HealthCheck, RemediationBudget, NodeFence, FenceRemediation, Metal3Remediation)
+# What rooms say besides, and whether that is only a note.
+TOLD: dict[type[Reason], bool] = {
+    FenceConfigWithoutNode: False,
+    FenceConfigTrustsNodes: True,
+    DocumentElsewhere: False,
+    DocumentWithoutNodes: False,
+    DocumentOverlaps: True,
+    DocumentHint: True,
+    ChecksOverlap: False,
+    TemplateKindMissing: False,
+    TemplateNotFound: False,
+    TemplateUnusable: False,
+}
+ABOUT_NODES = (FenceConfigWithoutNode, DocumentWithoutNodes)  # nothing to go by where no Node is known
+NODES_TOLD = 2
+
+
+class Finding(Struct, frozen=True, order=True):
+    """One thing about one object, in a sentence that names the field and the remedy."""
+
+    at: Ref
+    text: str
+    is_note: bool = False
+
+
+def findings(look: Look, *, knows_nodes: bool = True, has_agents: bool = True) -> list[Finding]:
+    """All of them, by object. `has_agents`: some are installed here, so that one that is not is a mistake."""
+    cache = look.engine.cache
+    found = [one for kind in watched() for at in cache.refs_of(kind) for one in of_object(at, cache)]
+    doubts = (*(() if has_agents else (NOT_INSTALLED,)), *(() if knows_nodes else (SPOKEN_OF_TWICE,)))
+    found += of_plans(cache, doubts)
+    found += unfenced(cache)
+    told = [(key.ref, one) for key, decision in look.engine.decisions.items() for one in decision.because]
+    found += [
+        Finding(at, reason.note(), TOLD[type(reason)])
+        for at, reason in told
+        if type(reason) in TOLD and (knows_nodes or type(reason) not in ABOUT_NODES)
+    ]
+    return sorted(set(found))
+
+
+# --- what readers found -----------------------------------------------------------------------------------------
+
+
+def of_object(at: Ref, reader: Reader) -> list[Finding]:
+    entry = reader.read(at)
+    if isinstance(entry, Unreadable):
+        return [Finding(at, entry.problem)]
+    obj = entry.obj if isinstance(entry, Present) else None
+    if isinstance(obj, ConfigMap):
+        return [Finding(at, problem) for problem in of_config_map(obj)]
+    if not isinstance(obj, WRITTEN):
+        return []
+    found = [Finding(at, problem) for problem in obj.problems]
+    if isinstance(obj.paused, Malformed):
+        found.append(Finding(at, f"metadata.annotations.{names.PAUSED}: {obj.paused.problem}"))
+    if isinstance(obj, HealthCheck) and isinstance(obj.template, TemplateRef):
+        found += of_template(at, obj.template, reader)
+    return found
+
+
+def of_config_map(found: ConfigMap) -> tuple[str, ...]:
+    document = found.document.configuration.problems if found.document else ()
+    return (*(found.fence.problems if found.fence else ()), *document)
+
+
+def of_template(at: Ref, template: TemplateRef, reader: Reader) -> list[Finding]:
+    """A template that is known not to be there; one that nobody asked for yet is nobody's mistake."""
+    there = Ref(at.cluster, template_kind(template), template.namespace, template.name)
+    if not isinstance(reader.read(there), Absent):
+        return []
+    return [Finding(at, TemplateNotFound(str(there)).note())]
+
+
+# --- fence plans ------------------------------------------------------------------------------------------------
+
+
+class Complaint(Struct, frozen=True):
+    """A problem of one plan, taken apart."""
+
+    document: str
+    text: str
+    node: str = ""
+
+    @property
+    def general(self) -> tuple[str, str]:
+        """The same for all nodes of which it is said."""
+        return self.document, self.text.replace(f" {self.node} ", " NODE ") if self.node else self.text
+
+
+def of_plans(cache: Cache, doubts: tuple[str, ...]) -> list[Finding]:
+    """What keeps nodes from being fenced; what many share is told once. `doubts`: words of what may well be right."""
+    entries = [cache.read(at) for at in cache.refs_of(FENCE_PLAN)]
+    plans: list[FencePlan] = [entry.obj for entry in entries if isinstance(entry, Present)]
+    groups: dict[tuple[str, str], list[Complaint]] = {}
+    for one in (complaint(plan, problem) for plan in plans for problem in plan.problems):
+        groups.setdefault(one.general, []).append(one)
+    found = []
+    for (name, general), group in groups.items():
+        at = document_at(name, cache)
+        text = group[0].text if len(group) == 1 else general
+        nodes = concerning([one.node for one in group if one.node], at, cache)
+        found.append(Finding(at, text + nodes, is_note=any(words in text for words in doubts)))
+    return found
+
+
+def complaint(plan: FencePlan, problem: str) -> Complaint:
+    found = OF_PLAN.fullmatch(problem)
+    if found is None:
+        return Complaint(plan.source, problem)
+    method = f"method {found['method']}: " if found["method"] else ""
+    return Complaint(found["map"], f"{method}{found['what']}", found["node"] or "")
+
+
+def document_at(name: str, reader: Reader) -> Ref:
+    found = reader.find(BY_NAME, name)
+    return found[0] if found else Ref("", CONFIG_MAP, SYSTEM, name)
+
+
+def concerning(nodes: list[str], at: Ref, reader: Reader) -> str:
+    """Which nodes of a set it is about; a document of one node need not say."""
+    entry = reader.read(at)
+    fence = entry.obj.fence if isinstance(entry, Present) else None
+    if not nodes or (isinstance(fence, FenceConfig) and fence.selector is None):
+        return ""
+    return f" ({counted(nodes)})"
+
+
+def unfenced(cache: Cache) -> list[Finding]:
+    """Nodes that a document would have fenced, and for which nothing says how."""
+    lacking: dict[Ref, list[str]] = {}
+    for at in cache.refs_of(MEMBER):
+        entry = cache.read(at)
+        member: MemberFact | None = entry.obj if isinstance(entry, Present) else None
+        has_plan = isinstance(cache.read(plan_ref(Ref("", NODE, "", at.name))), Present)
+        if member and not has_plan and fences(member.document, cache):
+            lacking.setdefault(member.document, []).append(at.name)
+    remedy = "write ConfigMap fence-config-NODE, or one with a node_selector"
+    return [
+        Finding(at, f"config.yaml: nodeFence: no fence configuration is there for {counted(of)}; {remedy}")
+        for at, of in lacking.items()
+    ]
+
+
+def counted(nodes: list[str]) -> str:
+    shown = ", ".join(sorted(nodes)[:NODES_TOLD])
+    more = len(nodes) - NODES_TOLD
+    return f"node {shown}{f' and {more} more' if more > 0 else ''}"
+
+
+def fences(document: Ref, reader: Reader) -> bool:
+    """Whether some remedy of this document is a fence flow."""
+    entry = reader.read(document)
+    found = entry.obj.document if isinstance(entry, Present) else None
+    definitions = found.configuration.definitions if found else ()
+    return any(isinstance(one.how, FenceRemedy) for one in definitions)

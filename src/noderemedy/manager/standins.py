@@ -1,0 +1,71 @@
+"""Nodes that stand in for those that nobody told of, so that configuration in files is checked in full without them.
+
+Called by `check` on files that hold no Node at all, as in a repository of configuration. Each document of the fence
+configuration gets one node that it speaks of, with everything that any document fills in from a node.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from noderemedy.core.fencing.placeholders import PLACEHOLDER
+from noderemedy.manager.plan import kind_of, with_uid
+from noderemedy.manager.sources import Source
+from noderemedy.model.fenceconfig import FenceConfig
+from noderemedy.model.ids import CONFIG_MAP, NODE
+from noderemedy.model.selector import Operator, Selector
+from noderemedy.wire.objects import Undecodable, convert
+
+ORIGIN = "(a node that stands in)"
+OF_A_SET = "any-node-of-"
+
+
+def stand_ins(sources: list[Source]) -> list[Source]:
+    """None where there are Nodes: then those are the ones that count."""
+    if any(kind_of(one.tree) == NODE for one in sources):
+        return []
+    found = [(name, config) for one in sources for name, config in configs(one.tree) if not config.cluster]
+    words = placeholders(sources)
+    return [Source(node(name, config, words, number), ORIGIN) for number, (name, config) in enumerate(found, 1)]
+
+
+def configs(tree: dict[str, Any]) -> list[tuple[str, FenceConfig]]:
+    """The document in this object, with the name of its node, or of one that its selector means."""
+    if kind_of(tree) != CONFIG_MAP:
+        return []
+    try:
+        seen = convert(CONFIG_MAP, with_uid(tree, CONFIG_MAP))
+    except Undecodable:
+        return []
+    fence = seen.obj.fence
+    if not isinstance(fence, FenceConfig) or not (fence.node or fence.selector):
+        return []
+    return [(fence.node or OF_A_SET + seen.ref.name, fence)]
+
+
+def placeholders(sources: list[Source]) -> set[str]:
+    """Everything that some document fills in: label:KEY and annotation:KEY."""
+    texts = [str(one.tree.get("data")) for one in sources if kind_of(one.tree) == CONFIG_MAP]
+    return {word for text in texts for word in PLACEHOLDER.findall(text) if ":" in word}
+
+
+def node(name: str, config: FenceConfig, words: set[str], number: int) -> dict[str, Any]:
+    """A number is a name, an address and an outlet, and no two nodes have the same."""
+    filled: dict[str, dict[str, str]] = {"label": {}, "annotation": {}}
+    for word in sorted(words):
+        sort, _, key = word.partition(":")
+        filled[sort][key] = str(number)
+    labels = {**filled["label"], **(selected(config.selector) if config.selector else {})}
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": name, "labels": labels, "annotations": filled["annotation"]},
+        "spec": {"providerID": f"stand-in:///{number}"},
+    }
+
+
+def selected(selector: Selector) -> dict[str, str]:
+    """Labels that this selector means, as far as it asks for any."""
+    asked = {one.key: one.values for one in selector.match_expressions if one.operator is Operator.IN}
+    there = {one.key: "" for one in selector.match_expressions if one.operator is Operator.EXISTS}
+    return {**there, **{key: values[0] for key, values in asked.items() if values}, **dict(selector.match_labels)}

@@ -1,0 +1,66 @@
+"""Sabotages of `node-remedy check`: one line of harm each. `tests/test_sabotage_checking.py` runs them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.cli import test_check_command as command
+from tests.manager import test_livecheck as live
+from tests.sabotage.running import Sabotage, item_to, set_to
+
+from noderemedy.cli import check as cli
+from noderemedy.manager import check, checksecrets, livecheck, places, standins
+from noderemedy.manager.check import Complaint
+from noderemedy.model.reasons import FenceConfigWithoutNode
+
+BAD = (command.test_bad_input_is_found,)
+OF_SECRETS = checksecrets.of_secrets
+
+
+def nothing(*_: Any, **__: Any) -> list[Any]:
+    return []
+
+
+SABOTAGES: tuple[Sabotage, ...] = (
+    Sabotage("plans are not asked", set_to(check, "of_plans", nothing), BAD),
+    Sabotage("objects are not asked", set_to(check, "of_object", nothing), BAD),
+    Sabotage("nobody stands in for nodes", set_to(standins, "stand_ins", nothing), BAD),
+    Sabotage("every text begins beside its key", set_to(places, "BLOCKS", ()), BAD),
+    Sabotage("secrets are not looked at", set_to(checksecrets, "wrong", lambda use, value: ""), BAD),
+    Sabotage("problems cost nothing", set_to(cli, "WRONG", 0), BAD),
+    Sabotage(
+        "a secret that is not in the files is a mistake",
+        set_to(checksecrets, "of_secrets", lambda used, known, **_: OF_SECRETS(used, known, are_all=True)),
+        (command.test_a_secret_that_is_not_among_the_files_is_a_note,),
+    ),
+    Sabotage(
+        "nodes that nothing could fence are nobody's business",
+        set_to(check, "unfenced", nothing),
+        (command.test_nodes_that_are_there_count,),
+    ),
+    Sabotage(
+        "each node complains for itself",
+        set_to(Complaint, "general", property(lambda one: (one.document, f"{one.node} {one.text}"))),
+        (command.test_nodes_that_are_there_count,),
+    ),
+    Sabotage(
+        "a name that means nobody is a note",
+        item_to(check.TOLD, FenceConfigWithoutNode, True),
+        (command.test_a_name_that_means_nobody_is_a_problem,),
+    ),
+    Sabotage(
+        "an agent that cannot be asked is a mistake",
+        set_to(check, "NOT_INSTALLED", "no such words"),
+        (command.test_without_agents_the_rest_is_checked,),
+    ),
+    Sabotage(
+        "what is not there is not asked for",
+        set_to(livecheck, "NOT_FOUND", 999),
+        (live.test_a_missing_secret_and_a_missing_template_are_problems,),
+    ),
+    Sabotage(
+        "who may not read a secret sees none",
+        set_to(livecheck, "NOT_FOUND", 403),
+        (live.test_a_secret_that_may_not_be_read_is_a_note,),
+    ),
+)
