@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 from tests.builders import DOCTOR
+from tests.drivers.kube import test_events
 from tests.engine import test_leadership
 from tests.manager import (
     bench,
     test_clusters,
     test_effects,
+    test_later,
     test_liveplan,
     test_notices,
     test_program,
@@ -26,13 +28,15 @@ from tests.manager.bench import Bench
 from noderemedy.core import clusters as core_clusters
 from noderemedy.core.healthcheck import specs
 from noderemedy.drivers.kube import embedded
+from noderemedy.drivers.kube.events import Publisher
 from noderemedy.drivers.kube.lease import Election
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
-from noderemedy.manager import effects, liveplan, notices
+from noderemedy.manager import effects, later, liveplan, notices
 from noderemedy.manager.clusters import Clusters
 from noderemedy.manager.effects import Licence
 from noderemedy.manager.follower import Follower
+from noderemedy.manager.later import Later
 from noderemedy.manager.program import Manager
 from noderemedy.manager.remotesink import RemoteSink
 from noderemedy.manager.requests import Followers
@@ -41,6 +45,7 @@ from noderemedy.manager.sink import EngineSink
 from noderemedy.model.outcome import Failed
 from noderemedy.model.remote import Remote, Sight
 from noderemedy.model.request import want
+from noderemedy.model.time import Span
 
 really_start = Bench.start
 
@@ -70,6 +75,20 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "records take the road of repairs": (
         effects, "BEHIND", frozenset(),
         test_effects.test_records_leave_the_road_to_repairs, {"room": "incident", "at_once": effects.LANES_BEHIND},
+    ),
+    "say it at once": (
+        Later, "say", lambda self, saying: saying(), test_later.test_things_are_said_a_moment_later_in_their_order, {},
+    ),
+    "events wait as long as repairs follow each other": (
+        later, "LONGEST", Span(3_600_000), test_later.test_calm_comes_when_nothing_has_stirred_for_a_while,
+        {"stirred_at": list(range(0, 2_000, 50)), "expected": 1_000},
+    ),
+    "events wait for nobody": (
+        later, "CALM", Span(0), test_later.test_calm_comes_when_nothing_has_stirred_for_a_while,
+        {"stirred_at": [0], "expected": 150},
+    ),
+    "every event waits for calm once more": (
+        Publisher, "_is_urgent", always(False), test_events.test_events_give_way_to_who_is_in_a_hurry, {},
     ),
     "the ledger stands in line": (
         effects, "WriteLedger", type(None), test_effects.test_the_ledger_waits_in_no_queue, {},

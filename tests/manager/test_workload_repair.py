@@ -98,12 +98,16 @@ def test_nothing_is_begun_while_the_cluster_cannot_be_seen(tmp_path: Path) -> No
 
             assert [] == begun
             assert 200 == status, "a workload cluster that is away makes no manager unready"
-            told = {event["reason"] for event in it.it.api.list(EVENT)}
-            assert "NodeWhole" in told
-            assert "CannotSeeCluster" not in told, "it is quiet"
+            await until(lambda: "NodeWhole" in told(it), 5, "the Events of the flow")
+            assert "CannotSeeCluster" not in told(it), "it is quiet"
             await manager.end()
 
     asyncio.run(asyncio.wait_for(story(), 40))
+
+
+def told(it: Fleet) -> set[str]:
+    """What Events say at home."""
+    return {event["reason"] for event in it.it.api.list(EVENT)}
 
 
 def steps(manager: Any) -> list[str]:

@@ -30,7 +30,7 @@ from tests.sabotage.checkstatus import CHECK_STATUS
 from tests.sabotage.external import EXTERNAL
 from tests.sabotage.running import Harm, Sabotage, item_to, set_to
 from tests.sim import test_decoding
-from tests.wire import test_answers, test_objects, test_requests
+from tests.wire import test_answers, test_bookkeeping, test_objects, test_requests
 
 from noderemedy.core import backup, safety
 from noderemedy.core.budget import grants
@@ -47,7 +47,7 @@ from noderemedy.model.outcome import Done, Failed
 from noderemedy.model.room import Unreadable
 from noderemedy.model.time import Mono, Span
 from noderemedy.sim import decoding
-from noderemedy.wire import answers, backups, http, names, nodes, objects, requests, undecodable
+from noderemedy.wire import answers, backups, bookkeeping, http, names, nodes, objects, requests, undecodable
 
 SAME = nodes.says_the_same
 
@@ -605,6 +605,16 @@ ENGINE = (
         "a node that says something else is taken for a heartbeat",
         set_to(objects, "says_the_same", lambda shape, known: True),
         (test_objects.test_a_node_that_says_something_else_is_made_anew,),
+    ),
+    Sabotage(
+        "a later version is taken for the one that is known",
+        set_to(objects, "is_known", lambda shape, old: shape.metadata.uid == old.obj.uid),
+        (test_objects.test_what_the_answer_to_a_write_has_shown_is_not_made_again,),
+    ),
+    Sabotage(
+        "a ledger tells that it is broken, and not where",
+        set_to(bookkeeping, "LedgerShape", bookkeeping.LedgerPieces),
+        (test_bookkeeping.test_a_broken_piece_of_a_ledger_is_told_by_its_place,),
     ),
     Sabotage(
         "what is not served is looked for among all objects again and again",

@@ -78,6 +78,14 @@ def test_half_a_ledger_is_none(text: str) -> None:
     assert found.problem.startswith("ledger.json: ")
 
 
+def test_a_broken_piece_of_a_ledger_is_told_by_its_place() -> None:
+    """Whoever has to mend it needs to know which of hundreds it is."""
+    good = '{"target":{"kind":"Machine","name":"a"},"since":"2030-01-01T00:00:00Z"}'
+    found = read_ledger(f'{{"version":1,"reservations":[{good},{{"target":7}}]}}')
+
+    assert Malformed("ledger.json: Expected `object`, got `int` - at `$.reservations[1].target`") == found
+
+
 @pytest.mark.parametrize("data", [None, {}, {"other": "x"}])
 def test_a_ledger_without_its_key_is_empty(data: Any) -> None:
     """Somebody made the ConfigMap, and nothing is reserved in it."""

@@ -24,12 +24,14 @@ from tests.builders import (
 )
 
 from noderemedy.model.host import Consumer, Hold, Power
-from noderemedy.model.ids import HOST, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind
+from noderemedy.model.ids import HOST, LEASE, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind
+from noderemedy.model.lease import Lease
 from noderemedy.model.machine import HostName, Metal3Machine
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition, Node, Taint
 from noderemedy.model.outcome import Seen
-from noderemedy.model.time import Wall
+from noderemedy.model.room import Present
+from noderemedy.model.time import Mono, Wall
 from noderemedy.wire.objects import READERS, Undecodable, convert, decode, decode_event
 
 TIME = "2030-01-01T00:00:00Z"
@@ -562,13 +564,18 @@ def a_line(tree: dict[str, Any]) -> bytes:
     return msgspec.json.encode({"type": "MODIFIED", "object": tree}, order="sorted")
 
 
+def present(seen: Seen) -> Present:
+    """What a cache remembers of it."""
+    return Present(seen.obj, seen.resource_version, Mono(0))
+
+
 def test_a_heartbeat_is_the_very_object_that_is_known() -> None:
     """A Node that says the same again is not made again, at its new version; also one with taints."""
     taints = [{"key": "b", "effect": "NoSchedule"}, {"key": "a", "effect": "NoExecute", "value": "1"}]
     rest: dict[str, Any] = {"annotations": {"a": "1", "b": "2"}, "spec": {"taints": taints}}
     known = convert(NODE, a_node_tree(version="1", **rest))
     tree = a_node_tree(version="2", heartbeat="2030-03-17T17:46:40Z", **rest)
-    found = decode_event(NODE, a_line(tree), known=lambda at: known.obj if at == known.ref else None)
+    found = decode_event(NODE, a_line(tree), known=lambda at: present(known) if at == known.ref else None)
     assert found is not None
     assert (convert(NODE, tree), True) == (found[1], found[1].obj is known.obj)
 
@@ -602,7 +609,7 @@ def test_a_node_that_says_something_else_is_made_anew(changes: dict[str, Any]) -
         tree["status"] = {**tree["status"], **changes["status"]} if changes["status"] is not None else {}
     if "deletionTimestamp" in changes:
         tree["metadata"]["deletionTimestamp"] = changes["deletionTimestamp"]
-    found = decode_event(NODE, a_line(tree), known=lambda at: known.obj)
+    found = decode_event(NODE, a_line(tree), known=lambda at: present(known))
     assert found is not None
     assert (convert(NODE, tree), False) == (found[1], found[1].obj == known.obj)
 
@@ -610,9 +617,26 @@ def test_a_node_that_says_something_else_is_made_anew(changes: dict[str, Any]) -
 def test_a_taint_that_goes_is_seen() -> None:
     """A Node without the taint that is known of it is no heartbeat."""
     known = convert(NODE, a_node_tree(version="1", spec={"taints": [{"key": "k", "effect": "NoSchedule"}]}))
-    found = decode_event(NODE, a_line(a_node_tree(version="2")), known=lambda at: known.obj)
+    found = decode_event(NODE, a_line(a_node_tree(version="2")), known=lambda at: present(known))
     assert found is not None
     assert () == found[1].obj.taints
+
+
+@pytest.mark.parametrize(
+    ("uid", "version", "is_known"), [("u", "7", True), ("u", "8", False), ("other", "7", False), ("u", "", False)]
+)
+def test_what_the_answer_to_a_write_has_shown_is_not_made_again(uid: str, version: str, is_known: bool) -> None:
+    """The very version of the very object that is known, and no other: also not one whose version is not told."""
+    meta = {"name": "a", "namespace": "b", "uid": uid, "resourceVersion": version}
+    tree = {"metadata": meta, "spec": {"holderIdentity": "me"}}
+    known = Present(Lease("u", "me"), "7" if version else "", Mono(0))
+    found = decode_event(LEASE, a_line(tree), known=lambda at: known)
+    assert found is not None
+    assert (convert(LEASE, tree).ref, version, is_known) == (
+        found[1].ref,
+        found[1].resource_version,
+        found[1].obj is known.obj,
+    )
 
 
 def test_what_many_nodes_say_is_kept_once() -> None:

@@ -334,7 +334,8 @@ class Engine:
         before = self._facts.get(key, ())
         for fact in facts:
             self._stated[fact.ref] = key
-            self._enter(Seen(fact.ref, "", "", fact.value), now, None)
+            if self._object(fact.ref) != fact.value:  # most say what they said before
+                self._enter(Seen(fact.ref, "", "", fact.value), now, None)
         stated = tuple(fact.ref for fact in facts)
         kept = set(stated)
         for ref in before:

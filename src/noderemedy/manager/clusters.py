@@ -7,7 +7,6 @@ cluster is unknown before its Cluster is, so that no machine of it is ever judge
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import Obstacle
@@ -18,6 +17,7 @@ from noderemedy.model.cluster import Cluster
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remote import Sight, cluster_name
+from noderemedy.model.room import Present
 from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import Undecodable
 
@@ -138,7 +138,7 @@ class ClusterSink:
     def lost(self, kind: Kind, obstacle: Obstacle) -> None:
         self._sink.lost(kind, obstacle)
 
-    def known(self, ref: Ref) -> Any:
+    def known(self, ref: Ref) -> Present | None:
         return self._sink.known(ref)
 
     def located(self, kind: Kind, resource: Resource) -> None:

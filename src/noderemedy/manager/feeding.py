@@ -7,7 +7,6 @@ cluster, `requestsink.py` for kinds of templates, `remotesink.py` for the Nodes 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from msgspec.structs import replace
 
@@ -36,10 +35,10 @@ class Feeding:
         if self._engine.queue:
             self._poke()
 
-    def known(self, ref: Ref) -> Any:
+    def known(self, ref: Ref) -> Present | None:
         """What is remembered of an object, or None: what says the same again need not be made again."""
         entry = self._engine.cache.read(ref)
-        return entry.obj if isinstance(entry, Present) else None
+        return entry if isinstance(entry, Present) else None
 
     def gone(self, item: Seen) -> None:
         self._engine.gone(item, self._clock.now())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.client import KubeClient
@@ -15,6 +15,7 @@ from noderemedy.drivers.kube.sink import Settings as WatchSettings
 from noderemedy.drivers.kube.sink import Sink
 from noderemedy.drivers.kube.watch import watch
 from noderemedy.model.ids import Kind, Ref
+from noderemedy.model.room import Present
 from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import decode, decode_event
 
@@ -26,7 +27,7 @@ class HomeSink(Sink, Protocol):
 
     def not_served(self, kind: Kind) -> None: ...
 
-    def known(self, ref: Ref) -> Any: ...
+    def known(self, ref: Ref) -> Present | None: ...
 
 
 async def follow(

@@ -11,6 +11,7 @@ import gc
 import os
 import random
 from collections.abc import Coroutine, Iterable
+from functools import partial
 from typing import Any
 
 from noderemedy.drivers import kdump
@@ -27,6 +28,7 @@ from noderemedy.drivers.metrics import Metrics
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
+from noderemedy.engine.trace import Untraced
 from noderemedy.manager.clusters import Clusters, ClusterSink
 from noderemedy.manager.describing import Describe, describe
 from noderemedy.manager.effects import Carrier, Licence, Starter
@@ -35,6 +37,7 @@ from noderemedy.manager.following import follow
 from noderemedy.manager.jobruns import JobRuns
 from noderemedy.manager.kdumps import Kdumps
 from noderemedy.manager.kinds import wanted
+from noderemedy.manager.later import Calm, Later
 from noderemedy.manager.nodeevents import EventFollower
 from noderemedy.manager.notices import Reporter, Wishes
 from noderemedy.manager.requests import Followers
@@ -54,6 +57,7 @@ from noderemedy.rooms import ROOMS, watched
 LOG = Log("noderemedy.manager")
 SECRETS_AT_ONCE = 4  # reads of kubeconfigs: effects come first
 RARELY = (100_000, 20, 100)  # thresholds of garbage collection while the cache fills: nothing of it is garbage
+CALMLY = (10_000, 10, 10)  # and afterwards: the usual 700 would interrupt one repair ten times
 ASIDE_EVERY = MINUTE * 10
 LOOKS_AT_ONCE = 500  # some 20 ms: a lease has to be renewed, and what was found first can be told
 
@@ -80,7 +84,7 @@ class Manager:
         self._clock = Clock(self._chance)
         self._wake = asyncio.Event()
         self._metrics = Metrics()
-        self._engine = Engine(ROOMS, is_dry=settings.is_dry)
+        self._engine = Engine(ROOMS, trace=Untraced(), is_dry=settings.is_dry)
         if settings.drill_every is not None:
             schedule = DrillSchedule(settings.drill_every)
             self._engine.seen(Seen(SCHEDULE_AT, "", "", schedule), self._clock.now())
@@ -106,7 +110,11 @@ class Manager:
         self._carrier = Carrier(
             client, self._sink, self._clock, self._licence, self._clusters.client, self._runs, self._describer()
         )
-        self._publisher = None if settings.is_dry else Publisher(client, settings.identity, _event_trouble)
+        self._calm = Calm()
+        self._later = Later(self._broke)
+        self._publisher: Publisher | None = None
+        if not settings.is_dry:
+            self._publisher = Publisher(client, settings.identity, _event_trouble, give_way=self._calm.come)
         publish = self._publisher.publish if self._publisher else None
         self._reporter = Reporter(LOG, self._metrics, publish)
         self._wishes = Wishes(LOG)
@@ -119,7 +127,6 @@ class Manager:
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_frozen = False
         self._aside_last: Mono | None = None
-        self._usual_garbage = gc.get_threshold()
 
     # --- from start to stop -------------------------------------------------------------------------------------
 
@@ -133,7 +140,6 @@ class Manager:
         )
         if settings.freezes_garbage:
             gc.freeze()  # modules live as long: no list is interrupted to walk them
-            self._usual_garbage = gc.get_threshold()
             gc.set_threshold(*RARELY)
         health = await self._serve_health()
         election = self._stand_for_election()
@@ -184,6 +190,7 @@ class Manager:
         await self._clusters.stop()
         left = await self._finish_effects()
         await self._runs.finish()  # what was sent to a device is not called back
+        self._later.flush()
         if election and not left:
             await election.release(tasks["lease"])
         if self._publisher and not tasks["events"].done():
@@ -214,7 +221,7 @@ class Manager:
         self._sink.mind_staleness(now, self._settings.stale_after)
         output = self._engine.step(now, self._token(), LOOKS_AT_ONCE)
         for notice in output.notices:
-            self._reporter.notice(notice, self._sink.resources, now.wall)
+            self._later.say(partial(self._reporter.notice, notice, self._sink.resources, now.wall))
             self._observe(notice)
         self._leave_own_node(output.notices, now)
         if self._settings.is_dry:
@@ -223,8 +230,8 @@ class Manager:
             task = asyncio.create_task(self._carry(effect))
             self._effects.add(task)
             task.add_done_callback(self._effect_is_over)
-        self._requests.adjust(self._requests_broke)
-        self._node_events.adjust(self._requests_broke)
+        self._requests.adjust(self._broke)
+        self._node_events.adjust(self._broke)
         self._freeze_once()
         return output.has_more
 
@@ -241,7 +248,7 @@ class Manager:
         self._aside_last = now.mono
         self._leadership.stand_aside(now)
 
-    def _requests_broke(self, bug: BaseException) -> None:
+    def _broke(self, bug: BaseException) -> None:
         if not self._broken.done():
             self._broken.set_exception(bug)
 
@@ -266,9 +273,11 @@ class Manager:
         more: Effect | None = effect
         while more is not None:
             self._observe(more)
+            self._calm.stirred()
             begun = self._clock.mono()
             outcome = await self._outcome(more)
-            self._reporter.ended(more, outcome, self._clock.mono().since(begun))
+            self._calm.stirred()
+            self._later.say(partial(self._reporter.ended, more, outcome, self._clock.mono().since(begun)))
             self._observe(Ended(more, outcome))
             more = self._engine.ended(more, outcome, self._clock.now())
         self._wake.set()
@@ -365,7 +374,7 @@ class Manager:
         LOG.info("caches are in step with the API", objects=len(self._engine.cache))
         if self._settings.freezes_garbage:
             gc.freeze()
-            gc.set_threshold(*self._usual_garbage)
+            gc.set_threshold(*CALMLY)
 
 
 def _lease_trouble(obstacle: Obstacle) -> None:

@@ -87,7 +87,7 @@ class Followers:
             chance=self._chance,
             settings=self._settings,
             locate=ask,
-            decode_event=partial(decode_event, wanted.kind),
+            decode_event=partial(decode_event, wanted.kind, known=sink.known),
         )
 
     async def _ask(self, wanted: Wanted, sink: RequestSink) -> Serving:

@@ -7,6 +7,7 @@ Called for every event of these kinds in our namespace, and to render the writes
 from __future__ import annotations
 
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -22,10 +23,11 @@ from noderemedy.wire import names, shapes, verbs
 from noderemedy.wire.documents import read_document
 from noderemedy.wire.fenceconfig import fence_document
 from noderemedy.wire.http import Request, Resource
-from noderemedy.wire.scalars import read_json, wall
+from noderemedy.wire.scalars import UNREADABLE, read_json, wall
 
 LEDGER_KEY = "ledger.json"
 LEDGER_VERSION = 1
+PIECES_KNOWN = 2_048  # a grant rewrites the whole ledger: of a storm's, all but one piece is as it was
 
 
 class RefShape(Struct, rename="camel", omit_defaults=True):
@@ -69,6 +71,20 @@ class LedgerShape(Struct):
     reservations: list[ReservationShape] = []
     starts: list[StartShape] = []
     calms: list[CalmShape] = []
+
+
+class LedgerPieces(Struct):
+    """The same text in pieces: most of them were read or written a moment ago."""
+
+    version: int
+    reservations: list[msgspec.Raw] = []
+    starts: list[msgspec.Raw] = []
+    calms: list[CalmShape] = []
+
+
+PIECES = msgspec.json.Decoder(LedgerPieces)
+RESERVATION = msgspec.json.Decoder(ReservationShape)
+START = msgspec.json.Decoder(StartShape)
 
 
 class ConfigMapShape(Struct):
@@ -123,21 +139,34 @@ def lease(shape: LeaseShape) -> Lease:
 
 
 def read_ledger(text: str) -> BudgetLedger | Malformed:
-    shape = read_json(text, LedgerShape)
-    if isinstance(shape, Malformed):
-        return Malformed(f"{LEDGER_KEY}: {shape.problem}")
-    if shape.version != LEDGER_VERSION:
-        return Malformed(f"{LEDGER_KEY}: version {shape.version}, we read version {LEDGER_VERSION}")
+    """Piece by piece, and what is wrong with a piece is said by its place in the whole."""
+    try:
+        shape = PIECES.decode(text)
+        if shape.version != LEDGER_VERSION:
+            return Malformed(f"{LEDGER_KEY}: version {shape.version}, we read version {LEDGER_VERSION}")
+        reserved = [reservation(bytes(one)) for one in shape.reservations]
+        starts = [start(bytes(one)) for one in shape.starts]
+    except UNREADABLE:
+        whole = read_json(text, LedgerShape)
+        return Malformed(f"{LEDGER_KEY}: {whole.problem if isinstance(whole, Malformed) else 'cannot be read'}")
     return BudgetLedger(
-        tuple(sorted(map(reservation, shape.reservations), key=lambda one: (one.target, one.since))),
-        tuple(sorted(Start(wall(one.at), one.cluster) for one in shape.starts)),
+        tuple(sorted(reserved, key=lambda one: (one.target, one.since))),
+        tuple(sorted(starts)),
         tuple(sorted(Calm(one.scope, wall(one.at)) for one in shape.calms)),
     )
 
 
-def reservation(shape: ReservationShape) -> Reservation:
+@lru_cache(maxsize=PIECES_KNOWN)
+def reservation(piece: bytes) -> Reservation:
+    shape = RESERVATION.decode(piece)
     node = object_ref(shape.node) if shape.node else None
     return Reservation(object_ref(shape.target), wall(shape.since), node, shape.domain, shape.token)
+
+
+@lru_cache(maxsize=PIECES_KNOWN)
+def start(piece: bytes) -> Start:
+    shape = START.decode(piece)
+    return Start(wall(shape.at), shape.cluster)
 
 
 def object_ref(shape: RefShape) -> Ref:
@@ -182,22 +211,23 @@ def ledger_text(ledger: BudgetLedger, token: int) -> str:
     record = {
         "version": LEDGER_VERSION,
         "reservations": [reservation_body(one, token) for one in ledger.reservations],
-        "starts": [{"at": str(one.at), **cluster_body(one.cluster)} for one in ledger.starts],
+        "starts": [start_body(one) for one in ledger.starts],
         "calms": [{"scope": one.scope, "at": str(one.at)} for one in ledger.calms],
     }
     return msgspec.json.encode(record).decode()
 
 
-def reservation_body(one: Reservation, token: int) -> dict[str, Any]:
+@lru_cache(maxsize=PIECES_KNOWN)
+def start_body(one: Start) -> msgspec.Raw:
+    return msgspec.Raw(msgspec.json.encode({"at": str(one.at), **cluster_body(one.cluster)}))
+
+
+@lru_cache(maxsize=PIECES_KNOWN)
+def reservation_body(one: Reservation, token: int) -> msgspec.Raw:
     node = {"node": ref_body(one.node)} if one.node else {}
     domain = {"domain": one.domain} if one.domain else {}
-    return {
-        "target": ref_body(one.target),
-        "since": str(one.since),
-        **node,
-        **domain,
-        "token": one.token or token,
-    }
+    body = {"target": ref_body(one.target), "since": str(one.since), **node, **domain, "token": one.token or token}
+    return msgspec.Raw(msgspec.json.encode(body))
 
 
 def ref_body(ref: Ref) -> dict[str, str]:

@@ -41,6 +41,7 @@ from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node
 from noderemedy.model.outcome import Seen
+from noderemedy.model.room import Present
 from noderemedy.wire import (
     bookkeeping,
     budgets,
@@ -63,7 +64,7 @@ from noderemedy.wire.undecodable import Undecodable as Undecodable
 from noderemedy.wire.undecodable import undecodable
 
 NAME_MAX = 253  # of the Kubernetes API
-Known = Callable[[Ref], Any]  # what is remembered of an object, or None
+Known = Callable[[Ref], Present | None]  # what is remembered of an object
 
 
 def machine(shape: shapes.MachineShape) -> Machine:
@@ -272,19 +273,26 @@ def decode_event(kind: Kind, line: bytes, cluster: str = "", known: Known = noth
     """What happened and to which object: an ordinary line of a watch, envelope and object in one pass.
 
     None for every other line (bookmarks, errors, what cannot be read): whoever asked has to look closer. `known` is
-    what is remembered of an object: a Node that says the same again, as heartbeats do, is not made again.
+    what is remembered of an object: what says the same again is not made again.
     """
     try:
         event = lines_of(kind).decode(line)
-        if kind == NODE:
-            meta = event.object.metadata
-            ref = Ref(cluster, kind, "", meta.name)
-            old = known(ref)
-            if isinstance(old, Node) and says_the_same(event.object, old):
-                return event.type, Seen(ref, meta.uid, meta.resource_version, old)
-        return event.type, seen(kind, event.object, cluster)
+        meta = event.object.metadata
+        ref = Ref(cluster, kind, meta.namespace, meta.name)
+        old = known(ref)
+        if old is not None and is_known(event.object, old):
+            return event.type, Seen(ref, meta.uid, meta.resource_version, old.obj)
+        return event.type, Seen(ref, meta.uid, meta.resource_version, reader(kind)[1](event.object))
     except UNREADABLE:
         return None
+
+
+def is_known(shape: Any, old: Present) -> bool:
+    """Whether it is a heartbeat, or what the answer to a write of ours has shown before the watch did."""
+    if isinstance(old.obj, Node):
+        return says_the_same(shape, old.obj)
+    meta = shape.metadata
+    return bool(meta.uid == old.obj.uid and meta.resource_version == old.resource_version != "")
 
 
 def convert(kind: Kind, tree: Any, cluster: str = "") -> Seen:

@@ -128,3 +128,38 @@ def test_publishing_never_blocks() -> None:
             assert (3, ["too many events at once; some are dropped"]) == (publisher.dropped, told)
 
     run(test())
+
+
+def test_events_give_way_to_who_is_in_a_hurry() -> None:
+    """One waits until it is calm, all that came meanwhile go with it; a queue that runs full, or an end, waits not."""
+
+    async def test() -> None:
+        calm = asyncio.Event()
+        told: list[str] = []
+        asked: list[int] = []
+
+        async def give_way() -> None:
+            asked.append(len(api.requests))
+            await calm.wait()
+
+        async with Api(*[answer({}, 201)] * 12).running() as api, KubeClient(api.access()) as client:
+            publisher = Publisher(client, "manager-1", told.append, bound=8, give_way=give_way)
+            task = asyncio.create_task(publisher.run())
+            for _ in range(3):
+                publisher.publish(NOTE)
+            await until(lambda: asked == [0])
+            assert [] == api.requests
+            calm.set()
+            await until(lambda: len(api.requests) == 3)
+            assert [0] == asked
+            calm.clear()
+            for _ in range(6):
+                publisher.publish(NOTE)
+            await until(lambda: len(api.requests) == 9 or asked != [0])
+            assert (9, [0]) == (len(api.requests), asked)
+            publisher.publish(NOTE)
+            await publisher.drain()
+            assert (10, [0]) == (len(api.requests), asked)
+            task.cancel()
+
+    run(test())

@@ -24,7 +24,7 @@ from noderemedy.core.budget.openings import opens_at
 from noderemedy.core.budget.storms import is_over
 from noderemedy.core.budget.view import Ask, BudgetView, Domain, Fleet, cluster_scope
 from noderemedy.model.budget import Granted, Refused
-from noderemedy.model.ids import Ref
+from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, Reservation, Start
 from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
@@ -51,6 +51,7 @@ HOUR: Span = MINUTE * 60
 LETTERS_MAX = 800_000  # of the ledger: one object may hold a megabyte
 LETTERS_EACH = 200  # of a reservation, besides its names
 LETTERS_OF_START = 50
+NOBODY = Ref("", NODE, "", "")
 
 
 class Books(Struct):
@@ -117,7 +118,8 @@ def sights_of(view: BudgetView, ledger: BudgetLedger, now: Now) -> tuple[Sight, 
         old = known.get((one.target, one.since)) or new
         is_over = old.is_over or has_ended(old, now) or (not view.memory.has_looked and is_of_before(one, ask))
         is_over = is_over or (ask is not None and ask.is_stuck)
-        found.append(structs.replace(old, is_asked=ask is not None, is_over=is_over))
+        is_as_before = (old.is_asked, old.is_over) == (ask is not None, is_over)
+        found.append(old if is_as_before else structs.replace(old, is_asked=ask is not None, is_over=is_over))
     return tuple(found)
 
 
@@ -138,13 +140,15 @@ def open_books(
     view: BudgetView, ledger: BudgetLedger, sights: tuple[Sight, ...], calms: tuple[Calm, ...], now: Now
 ) -> Books:
     asked = {one.target for one in view.asks}
-    young = {one.target for one in sights if now.mono.since(one.since) < KEPT_FOR}
+    a_while_ago = Mono(now.mono.ms - KEPT_FOR.ms)
+    young = {one.target for one in sights if one.since > a_while_ago}
     over = {(one.target, one.granted) for one in sights if one.is_over}
     there = [one for one in ledger.reservations if (one.target, one.since) not in over]
     live = [one for one in there if one.target in asked or one.target in young]
     running = [one for one in view.asks if one.is_running and not one.is_waiting and not one.is_stuck]
     stuck = [one for one in view.asks if one.is_stuck and one.health.is_control_plane]
-    starts = [one for one in ledger.starts if abs(now.wall.since(one.at).ms) < HOUR.ms]
+    begin, end = Wall(now.wall.ms - HOUR.ms), now.wall + HOUR
+    starts = [one for one in ledger.starts if begin < one.at < end]
     books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {})
     control_plane = set(view.reserved_control_plane)
     for held in live:
@@ -364,8 +368,9 @@ def domain_of(view: BudgetView, ask: Ask) -> Domain | None:
 
 
 def letters_of(one: Reservation) -> int:
-    names = (one.target.namespace, one.target.name, one.node.name if one.node else "", one.domain, one.cluster)
-    return LETTERS_EACH + sum(map(len, names))
+    target, node = one.target, one.node or NOBODY
+    names = len(target.namespace) + len(target.name) + len(node.name) + len(one.domain) + len(one.cluster)
+    return LETTERS_EACH + names
 
 
 def earliest(refused: list[Refused], sights: tuple[Sight, ...], view: BudgetView, now: Now) -> Wall | None:

@@ -156,18 +156,17 @@ def asks_of(reader: Reader) -> tuple[Ask, ...]:
 
 
 def ask(target: Ref, needs: list[Need], reader: Reader) -> Ask:
-    node = next((one.node for one in needs if one.node is not None), None)
-    told = answer(target, reader)
-    return Ask(
-        target=target,
-        since=min(one.since for one in needs),
-        is_waiting=not all(one.is_running for one in needs),
-        is_running=any(one.is_running for one in needs),
-        node=node,
-        is_stuck=all(one.is_running and one.is_stuck for one in needs),
-        health=health_of(node, reader),
-        refused=told if isinstance(told, Refused) else None,
-    )
+    """One pass: in a storm hundreds of them are looked at for every grant."""
+    since, node, is_running, is_waiting, is_stuck = needs[0].since, None, False, False, True
+    for one in needs:
+        since = min(since, one.since)
+        node = node if node is not None else one.node
+        is_running = is_running or one.is_running
+        is_waiting = is_waiting or not one.is_running
+        is_stuck = is_stuck and one.is_running and one.is_stuck
+    told = answer(target, reader) if is_waiting else None  # who has begun is refused nothing
+    refused = told if isinstance(told, Refused) else None
+    return Ask(target, since, is_waiting, is_running, node, health_of(node, reader), refused, is_stuck)
 
 
 def health_of(node: Ref | None, reader: Reader) -> NodeHealth:

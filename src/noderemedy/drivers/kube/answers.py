@@ -6,6 +6,7 @@ import os
 import ssl
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
+from functools import lru_cache
 
 import aiohttp
 
@@ -19,9 +20,15 @@ def answer_of(response: aiohttp.ClientResponse, body: bytes) -> Answer:
 
 
 def _date(headers: Mapping[str, str]) -> Wall | None:
+    return _moment(headers.get("Date", ""))
+
+
+@lru_cache(maxsize=8)
+def _moment(text: str) -> Wall | None:
+    """A date as HTTP writes it; all answers of one second have the same."""
     try:
-        return Wall(round(parsedate_to_datetime(headers["Date"]).timestamp() * 1000))
-    except (KeyError, ValueError):
+        return Wall(round(parsedate_to_datetime(text).timestamp() * 1000))
+    except ValueError:
         return None
 
 
@@ -30,12 +37,8 @@ def _retry_after(headers: Mapping[str, str]) -> Span | None:
     wish = headers.get("Retry-After", "")
     if wish.isascii() and wish.isdigit():
         return Span(min(int(wish), 3600) * 1000)
-    here = _date(headers)
-    try:
-        there = Wall(round(parsedate_to_datetime(wish).timestamp() * 1000))
-    except ValueError:
-        return None
-    return Span(max(0, there.since(here).ms)) if here is not None else None
+    here, there = _date(headers), _moment(wish) if wish else None
+    return Span(max(0, there.since(here).ms)) if here is not None and there is not None else None
 
 
 def explain(problem: BaseException) -> str:

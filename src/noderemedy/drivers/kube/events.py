@@ -1,14 +1,15 @@
 """Publishes events.k8s.io/v1 Events: what a person sees in `kubectl describe`.
 
 Events are a courtesy. `publish()` never blocks and never fails: there is a bounded queue, a failure is told once and
-the Event is dropped. Names are given by the caller and say what happened, so publishing the same thing twice,
-or after a restart, is one Event (409 = already there).
+the Event is dropped; while others are in a hurry (`give_way`) they wait, unless the queue runs full. Names are given by
+the caller and say what happened, so publishing the same thing twice, or after a restart, is one Event (409 = already
+there).
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
@@ -46,11 +47,20 @@ class Note(Struct, frozen=True):
 class Publisher:
     """The queue and its worker. `tell(why)` hears about a failure once, until an Event gets through again."""
 
-    def __init__(self, client: KubeClient, instance: str, tell: Callable[[str], None], bound: int = 1000) -> None:
+    def __init__(
+        self,
+        client: KubeClient,
+        instance: str,
+        tell: Callable[[str], None],
+        bound: int = 1000,
+        give_way: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self._client = client
         self._instance = instance
         self._tell = tell
         self._queue: asyncio.Queue[Note] = asyncio.Queue(bound)
+        self._give_way = give_way
+        self._is_draining = False
         self._told = ""
         self.dropped = 0
 
@@ -62,16 +72,24 @@ class Publisher:
             self._drop("too many events at once; some are dropped")
 
     async def run(self) -> None:
-        """Send what is queued, one after the other, until cancelled."""
+        """Send what is queued, one after the other, until cancelled. All that has come meanwhile goes at once."""
+        left = 0
         while True:
             note = await self._queue.get()
             try:
+                if not left and self._give_way and not self._is_urgent():
+                    await self._give_way()
+                left = left - 1 if left else self._queue.qsize()
                 await self._send(note)
             finally:
                 self._queue.task_done()
 
+    def _is_urgent(self) -> bool:
+        return self._is_draining or self._queue.qsize() > self._queue.maxsize // 2
+
     async def drain(self, patience: Span = DRAIN_PATIENCE) -> None:
         """Wait for the queue to be empty, but not for long: for a graceful stop."""
+        self._is_draining = True
         try:
             await asyncio.wait_for(self._queue.join(), patience.ms / 1000)
         except TimeoutError:
