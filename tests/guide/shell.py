@@ -11,11 +11,12 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION, Kind
+from noderemedy.model.ids import FENCE_REMEDIATION, HOST, MACHINE, NODE, NODE_FENCE, REMEDIATION, Kind
 from noderemedy.sim.cluster import Cluster
 
 KINDS: dict[str, Kind] = {
@@ -23,6 +24,8 @@ KINDS: dict[str, Kind] = {
     "baremetalhosts.metal3.io": HOST,
     "nodes": NODE,
     "metal3remediations.remediation.metal3.io": REMEDIATION,
+    "nodefences.ha.k8s.io": NODE_FENCE,
+    "fenceremediations.node-remedy.dev": FENCE_REMEDIATION,
 }
 SECOND_MS = 1_000
 TIMES = {"s": SECOND_MS, "m": 60 * SECOND_MS}
@@ -33,6 +36,8 @@ WORD = re.compile(
 )
 ASSIGNMENT = re.compile(r"(\w+)=(.*)", re.DOTALL)
 VARIABLE = re.compile(r"\$(\w+)")
+RANGE = re.compile(r"\{range (\.[\w.]+)\[\*\]\}(.*)\{end\}")
+PART = re.compile(r"\{(\.\w+)\}|\{\"(.*?)\"\}")
 JSONPATH = re.compile(r"\{((?:\.(?:[^.{}\\]|\\.)+)+)\}")
 
 
@@ -175,7 +180,9 @@ class Kubectl:
         return ""
 
     def delete(self, stdin: str) -> str:
-        self._expect()
+        self._expect("--ignore-not-found")
+        if "--ignore-not-found" in self.options and self.api.find(*self._target()) is None:
+            return ""
         self._found()
         self.api.delete(*self._target())
         return ""
@@ -186,7 +193,7 @@ class Kubectl:
         if form == "json":
             return msgspec.json.encode(self._found()).decode()
         if form.startswith("jsonpath="):
-            return str(at(self._found(), form.removeprefix("jsonpath=")))
+            return printed(self._found(), form.removeprefix("jsonpath="))
         raise Failed(f"-o {form}: not a form of the guide")
 
     def patch(self, stdin: str) -> str:
@@ -198,7 +205,12 @@ class Kubectl:
         return ""
 
     def taint(self, stdin: str) -> str:
+        """The one verb that does not take nodes/NAME."""
         self._expect()
+        kind, name, *rest = self.words
+        if kind not in ("node", "nodes"):
+            raise Failed(f"the server doesn't have a resource type {kind}")
+        self.words = [f"nodes/{name}", *rest]
         key = self.words[1].removesuffix("-")
         taints = self._found()["spec"].get("taints", [])
         kept = [taint for taint in taints if taint["key"] != key]
@@ -248,3 +260,16 @@ def at(tree: dict[str, Any], path: str) -> Any:
     for part in re.findall(r"\.((?:[^.\\]|\\.)+)", match[1]):
         value = value.get(part.replace("\\", ""), "") if isinstance(value, dict) else ""
     return value
+
+
+def printed(tree: dict[str, Any], form: str) -> str:
+    """What kubectl prints by a path, or by one range over a list."""
+    over = RANGE.fullmatch(form)
+    if over is None:
+        return str(at(tree, form))
+    items = at(tree, f"{{{over[1]}}}") or []
+    return "".join(PART.sub(partial(cell, item), over[2]) for item in items)
+
+
+def cell(item: dict[str, Any], part: re.Match[str]) -> str:
+    return str(at(item, f"{{{part[1]}}}")) if part[1] else part[2].replace("\\n", "\n")

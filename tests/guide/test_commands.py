@@ -47,7 +47,7 @@ KUBECTL: dict[str, set[str]] = {
     "uncordon": set(),
     "wait": {"-n", "--for", "--timeout"},
 }
-SHELL_WORDS = {"export", "backup", "NAMESPACE", "MACHINE", "HOST", "NODE"}
+SHELL_WORDS = {"export", "backup", "NAMESPACE", "MACHINE", "HOST", "NODE", "NAME", "FENCE", "REQUEST", "HELD_FOR"}
 # Those that end with a dash are followed by the uid of a request.
 OURS = {value for name, value in vars(names).items() if name.isupper() and "/" in value}
 
