@@ -18,7 +18,7 @@ from noderemedy.core import approvals, traces
 from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
 from noderemedy.core.metal3 import gates, links
 from noderemedy.manager import explain as explaining
-from noderemedy.model.incident import Answer, Approval, Ending
+from noderemedy.model.incident import Answer, Approval, Ending, Record
 from noderemedy.model.time import Span
 from noderemedy.wire import incidents
 
@@ -37,8 +37,27 @@ BEGINNING = (
     ),
     Sabotage(
         "a record begins at once",
-        set_to(records, "begin_at", lambda seen: seen.begun),
-        (test_diary.test_a_blink_is_not_written_down,),
+        set_to(records, "begin_at", lambda seen, now: seen.begun),
+        (
+            test_diary.test_a_blink_is_not_written_down,
+            test_diary.test_a_record_is_opened_with_what_was_done,
+            test_diary.test_a_repair_that_nobody_waits_for_is_two_writes,
+        ),
+    ),
+    Sabotage(
+        "a record begins empty",
+        set_to(incidents, "open_still", lambda record: Record()),
+        (test_diary.test_a_record_is_opened_with_what_was_done, test_bounds.test_pods_are_listed_before_they_go),
+    ),
+    Sabotage(
+        "whatever passes is a blink",
+        set_to(ending, "BLINK", Span.seconds(3_600)),
+        (test_diary.test_a_sign_that_passes_is_written_down_in_the_end,),
+    ),
+    Sabotage(
+        "who is gone is forgotten",
+        set_to(diary, "is_soon_over", lambda noted, now: True),
+        (test_diary.test_the_story_of_a_machine_that_was_made_anew_is_not_lost,),
     ),
     Sabotage(
         "an episode is named by its target only",
@@ -180,6 +199,16 @@ BOUNDS = (
         "every pod is written down",
         set_to(records, "PODS_MAX", 10_000),
         (test_bounds.test_pods_are_listed_once_and_bounded,),
+    ),
+    Sabotage(
+        "pods are listed late",
+        set_to(records, "EFFECTS", frozenset()),
+        (test_bounds.test_pods_are_listed_before_they_go,),
+    ),
+    Sabotage(
+        "words are acts",
+        set_to(records, "WORDS", frozenset()),
+        (test_bounds.test_words_cost_no_pod_its_node,),
     ),
 )
 SERVING = (

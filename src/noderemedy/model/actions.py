@@ -375,10 +375,14 @@ class DeleteRequest(Struct, frozen=True):
 
 
 class OpenIncident(Struct, frozen=True):
-    """Begin the record of an episode. Its name is the episode's: one that is there already is the same one."""
+    """Begin the record of an episode with what has happened so far.
+
+    Its name is the episode's: one that is there already is the same one.
+    """
 
     ref: Ref
     found: Detection
+    begun: Record = Record()
 
 
 class WriteIncident(Struct, frozen=True):

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from noderemedy.model.actions import WriteIncident
+from noderemedy.model.actions import OpenIncident, WriteIncident
 from noderemedy.model.ids import HOST, INCIDENT, MACHINE, NODE
 from noderemedy.model.machineconditions import OWNER_REMEDIATED
 from noderemedy.model.outcome import Effect as Asked
@@ -59,6 +59,7 @@ class RecordCheckers:
         self._written: dict[str, list[int]] = {}  # uid of a Machine: when steps of its Incident were written
         self._held: dict[str, set[tuple[str, str, str]]] = {}  # name of a host: the holds on it
         self._tries: dict[str, list[Try]] = {}  # name of an Incident: what managers meant to write in it
+        self._begun: dict[str, set[str]] = {}  # uid of a Machine: the Incidents that managers meant to open
         for kind, listener in ((INCIDENT, self._incident), (HOST, self._host), (MACHINE, self._machine)):
             if cluster.api.resources.find(kind):
                 cluster.api.subscribe(kind, listener)
@@ -112,9 +113,14 @@ class RecordCheckers:
 
     def acted(self, acting: Process, where: str, effect: Asked) -> None:
         """Called at the boundaries of every effect."""
-        if where == "begin" and isinstance(effect.action, WriteIncident):
-            steps = frozenset((step.what, step.value) for step in effect.action.record.steps)
-            self._tries.setdefault(effect.action.ref.name, []).append(Try(id(acting.engine), steps))
+        action = effect.action
+        if where != "begin" or not isinstance(action, OpenIncident | WriteIncident):
+            return
+        if isinstance(action, OpenIncident):
+            self._begun.setdefault(action.found.target_uid, set()).add(action.ref.name)
+        record = action.begun if isinstance(action, OpenIncident) else action.record
+        steps = frozenset((step.what, step.value) for step in record.steps)
+        self._tries.setdefault(action.ref.name, []).append(Try(id(acting.engine), steps))
 
     # --- what is told --------------------------------------------------------------------------------------------
 
@@ -122,6 +128,8 @@ class RecordCheckers:
         tree = event.tree
         before = self._records.get(tree["metadata"]["uid"])
         self._records[tree["metadata"]["uid"]] = tree
+        if len(steps_of(tree)) > len(steps_of(before) if before is not None else ()):
+            self._written.setdefault(tree["spec"]["target"].get("uid", ""), []).append(self._cluster.agenda.now_ms)
         if before is None:
             return
         self._ran["S15 append-only"] += 1
@@ -130,10 +138,8 @@ class RecordCheckers:
             if "outcome" not in was:
                 self._complain(RULE, f"Incident {name} was dropped before it was over")
             return
-        told = was.get("steps", [])
-        if len(is_now.get("steps", [])) > len(told):
-            self._written.setdefault(tree["spec"]["target"].get("uid", ""), []).append(self._cluster.agenda.now_ms)
-        if is_now.get("steps", [])[: len(told)] != told:
+        told = steps_of(before)
+        if steps_of(tree)[: len(told)] != told:
             self._complain(RULE, f"steps of Incident {name} were changed")
         if "outcome" in was and was != is_now:
             self._complain(RULE, f"Incident {name} went on after it was closed")
@@ -145,7 +151,7 @@ class RecordCheckers:
         told = {
             (tree["spec"]["target"].get("uid", ""), step["what"], step.get("value", ""))
             for tree in self._records.values()
-            for step in tree.get("status", {}).get("steps", ())
+            for step in steps_of(tree)
         }
         for identity, effect in sorted(self._effects.items()):
             self._ran["S15 explained"] += 1
@@ -165,6 +171,7 @@ class RecordCheckers:
         if went is not None and abs(went - effect.at_ms) < AROUND_MS:
             return True
         names_of = {tree["metadata"]["name"] for tree in self._records.values() if is_about(tree, effect.machine_uid)}
+        names_of |= self._begun.get(effect.machine_uid, set())
         tries = [pair for name in sorted(names_of) for pair in pairwise(self._tries.get(name, ()))]
         return any((effect.what, effect.value) in one.steps and one.by != after.by for one, after in tries)
 
@@ -186,7 +193,7 @@ class RecordCheckers:
             step
             for tree in self._records.values()
             if tree["spec"]["target"].get("uid") == uid
-            for step in tree.get("status", {}).get("steps", ())
+            for step in steps_of(tree)
         )
         if any(effect.value in step.get("evidence", "") for step in steps):
             return True
@@ -199,6 +206,12 @@ class RecordCheckers:
 
 def is_about(tree: Tree, machine_uid: str) -> bool:
     return bool(tree["spec"]["target"].get("uid", "") == machine_uid)
+
+
+def steps_of(tree: Tree) -> list[Tree]:
+    """What a record tells: its status once it was written, before that what it was opened with."""
+    told: list[Tree] = (tree.get("status") or tree["spec"].get("begun") or {}).get("steps", [])
+    return told
 
 
 def found(tree: Tree) -> Tree:

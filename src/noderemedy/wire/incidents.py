@@ -30,6 +30,7 @@ from noderemedy.wire.scalars import read_wall, wall
 ANSWERS = ", ".join(answer.value for answer in Answer)
 NODE_LABEL = "node-remedy.dev/node"
 LABEL_MAX = 63
+EMPTY = Record()
 
 
 class Lenient(msgspec.Struct, rename="camel"):
@@ -53,19 +54,6 @@ class NodeShape(Lenient):
     name: str = ""
     uid: str = ""
     boot_id: str = msgspec.field(default="", name="bootID")
-
-
-class SpecShape(Lenient):
-    """What was found, and what a person answered."""
-
-    target: TargetShape
-    episode: str
-    detected: datetime
-    node: NodeShape | None = None
-    check: str = ""
-    signs: list[str] = []
-    conditions: list[str] = []
-    approval: Any = None
 
 
 class StepShape(Lenient):
@@ -98,6 +86,20 @@ class StatusShape(Lenient):
     closed: datetime | None = None
 
 
+class SpecShape(Lenient):
+    """What was found, what had happened when the record was opened, and what a person answered."""
+
+    target: TargetShape
+    episode: str
+    detected: datetime
+    node: NodeShape | None = None
+    check: str = ""
+    signs: list[str] = []
+    conditions: list[str] = []
+    begun: StatusShape | None = None
+    approval: Any = None
+
+
 class IncidentShape(msgspec.Struct):
     """The whole object."""
 
@@ -110,7 +112,7 @@ def incident(shape: IncidentShape) -> Incident:
     return Incident(
         uid=shape.metadata.uid,
         found=detection(shape.spec),
-        record=record(shape.status or StatusShape()),
+        record=told(shape),
         approval=approval(shape.spec.approval),
         deleting=shape.metadata.deletion_timestamp is not None,
     )
@@ -130,6 +132,13 @@ def detection(spec: SpecShape) -> Detection:
         signs=tuple(spec.signs),
         conditions=tuple(spec.conditions),
     )
+
+
+def told(shape: IncidentShape) -> Record:
+    """The status is whole whenever it was written; before that, what the record was opened with."""
+    if shape.status is not None and shape.status != StatusShape():
+        return record(shape.status)
+    return open_still(record(shape.spec.begun or StatusShape()))
 
 
 def record(status: StatusShape) -> Record:
@@ -162,15 +171,23 @@ def approval(tree: Any) -> Approval | Malformed | None:
 # --- writing -----------------------------------------------------------------------------------------------------
 
 
-def incident_body(ref: Ref, version: str, found: Detection) -> dict[str, Any]:
-    """The object to create: all that was found. What happens goes into its status."""
+def incident_body(ref: Ref, version: str, found: Detection, begun: Record = EMPTY) -> dict[str, Any]:
+    """The object to create: all that was found, and what has happened by now. What happens then is its status.
+
+    A status cannot be created: with it, opening a record would take two writes.
+    """
     labels = {NODE_LABEL: found.node} if found.node and len(found.node) <= LABEL_MAX else {}
     return {
         "apiVersion": f"{ref.kind.group}/{version}",
         "kind": ref.kind.kind,
         "metadata": {"name": ref.name, "namespace": ref.namespace, **({"labels": labels} if labels else {})},
-        "spec": spec_body(found),
+        "spec": {**spec_body(found), **filled(begun=status_body(open_still(begun)))},
     }
+
+
+def open_still(record: Record) -> Record:
+    """How it ended is no part of how it began."""
+    return msgspec.structs.replace(record, ending=None, closed=None)
 
 
 def spec_body(found: Detection) -> dict[str, Any]:

@@ -348,8 +348,8 @@ def create_request(action: CreateRequest, resources: Resources) -> Request:
 
 def keep_record(action: OpenIncident | WriteIncident | DropIncident, resource: Resource) -> Request:
     match action:
-        case OpenIncident(ref, found):
-            return verbs.create(resource, incidents.incident_body(ref, resource.version, found), ref.namespace)
+        case OpenIncident(ref, found, begun):
+            return verbs.create(resource, incidents.incident_body(ref, resource.version, found, begun), ref.namespace)
         case WriteIncident(ref, guard, record):
             return patch_status(ref, guard, incidents.status_body(record), resource)
         case DropIncident(ref, guard):

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.builders import MACHINE_AT, NODE_AT, NOW
 from tests.core.incident.scene import Scene
 
 from noderemedy.core.incident import records, shelf
 from noderemedy.model.ids import INCIDENT, SYSTEM, Ref, ref
 from noderemedy.model.incident import Detection, Ending, Incident, Record
+from noderemedy.model.node import Condition
 from noderemedy.model.outcome import Effect, Outcome, Seen
 from noderemedy.model.reasons import IncidentBegins, IncidentBehind, IncidentsOverflow
 from noderemedy.model.room import Present
@@ -45,7 +47,7 @@ def test_a_target_keeps_its_last_ten() -> None:
     scene.step()
     assert list(range(1, 13)) == numbers(scene), "as long as nothing happens, nothing is dropped"
     scene.falls_sick()
-    scene.wait(60)
+    scene.wait(500)
 
     assert list(range(4, 13)) == numbers(scene)
     assert records.PER_TARGET == len(scene.incidents())
@@ -71,7 +73,7 @@ def test_what_is_gone_already_is_no_trouble() -> None:
         stored(scene, number)
     scene.api.delete(INCIDENT, "worker-0-0000000001", SYSTEM)
     scene.falls_sick()
-    scene.wait(60)
+    scene.wait(500)
 
     assert list(range(3, 12)) == numbers(scene)
 
@@ -99,16 +101,16 @@ def a_pod(scene: Scene, number: int) -> None:
 
 
 def test_pods_are_listed_once_and_bounded() -> None:
-    """What ran on the node when it was judged unhealthy, with owners; finished ones do not count."""
+    """What ran on a node that has been unhealthy for ten minutes, with owners; finished ones do not count."""
     scene = Scene()
     for number in range(60):
         a_pod(scene, number)
     done = {"status": {"phase": "Succeeded"}}
     scene.api.patch(POD, "web-00", SYSTEM, done, "merge", subresource="status")
     scene.falls_sick()
-    scene.wait(60)
-    assert scene.incident().record.pods_in_all is None, "a sign alone is not worth a list"
-    scene.wait(300)
+    scene.wait(900)
+    assert scene.incident().record.pods_in_all is None, "most are well again before their pods have moved"
+    scene.wait(700)
 
     record = scene.incident().record
     assert (59, 50) == (record.pods_in_all, len(record.pods))
@@ -121,6 +123,33 @@ def test_pods_are_listed_once_and_bounded() -> None:
     assert record == scene.incident().record
 
 
+def test_pods_are_listed_before_they_go() -> None:
+    """As soon as something is done that costs them their node, and told with what the record is opened with."""
+    scene = Scene()
+    a_pod(scene, 1)
+    scene.change(machine={"needs_remediation": True})
+    scene.wait(5)
+    scene.api.delete(POD, "web-01", SYSTEM)
+    scene.wait(150)
+
+    assert (1, ["request marked"]) == (scene.incident().record.pods_in_all, scene.told()[1:])
+    assert 1 == len(scene.writes)
+
+
+@pytest.mark.parametrize("condition", ["HealthCheckSucceeded", "ExternallyRemediated"])
+def test_words_cost_no_pod_its_node(condition: str) -> None:
+    """That others were asked is no reason to list pods, before it has lasted."""
+    scene = Scene()
+    a_pod(scene, 1)
+    scene.falls_sick()
+    scene.change(machine={"conditions": (Condition(condition, "False", NOW.wall),)})
+    scene.wait(500)
+    soon = scene.incident().record.pods_in_all
+    scene.wait(900)
+
+    assert (None, 1) == (soon, scene.incident().record.pods_in_all)
+
+
 def test_a_list_from_before_the_record_does_not_count() -> None:
     """Somebody listed the pods of this node an hour ago: they are listed again."""
     scene = Scene()
@@ -128,7 +157,7 @@ def test_a_list_from_before_the_record_does_not_count() -> None:
     a_pod(scene, 1)
     scene.engine.seen(Seen(pods_at(NODE_AT), "", "1", PodsOfNode()), scene.now)
     scene.falls_sick()
-    scene.wait(400)
+    scene.wait(1_600)
 
     assert 1 == scene.incident().record.pods_in_all
 
@@ -147,7 +176,7 @@ def test_each_write_has_its_reason() -> None:
 
     scene.engine.ended = ended  # type: ignore[method-assign]
     scene.falls_sick()
-    scene.wait(600)
+    scene.wait(1_200)
 
     assert {IncidentBegins, IncidentBehind, IncidentsOverflow} == told
     assert all(kind.quiet for kind in (IncidentBegins, IncidentBehind, IncidentsOverflow))

@@ -14,10 +14,10 @@ from noderemedy.core import traces
 from noderemedy.core.incident import records
 from noderemedy.model.actions import WriteIncident
 from noderemedy.model.budget import Granted, Refused, answer_ref
-from noderemedy.model.healthcheck import TemplateRef
+from noderemedy.model.healthcheck import Criterion, TemplateRef
 from noderemedy.model.host import Consumer, Power
-from noderemedy.model.ids import INCIDENT, REMEDIATION, Kind, ref
-from noderemedy.model.incident import STEPS_MAX, Ending, Incident, Record, Step
+from noderemedy.model.ids import INCIDENT, REMEDIATION, SYSTEM, Kind, ref
+from noderemedy.model.incident import STEPS_MAX, Detection, Ending, Incident, Record, Step
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Taint
 from noderemedy.model.outcome import Seen
@@ -27,14 +27,15 @@ from noderemedy.model.replacement import Replacement
 from noderemedy.model.request import ExternalRequest
 from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import Span, Wall
+from noderemedy.wire.incidents import incident_body
 
 REMEDIATION_AT = ref(REMEDIATION, MACHINE_AT.name, MACHINE_AT.namespace)
 OUT_OF_SERVICE = Taint("node.kubernetes.io/out-of-service", "NoExecute", "nodeshutdown")
 
 
 def a_sick_scene() -> Scene:
-    """A node that fell sick half a minute ago, and the record of it."""
-    scene = Scene()
+    """A node that fell sick half a minute ago, and the record of it: opened at once, for somebody is to answer in it."""
+    scene = Scene(check=a_check(needs_approval=True))
     scene.falls_sick()
     scene.wait(40)
     return scene
@@ -61,10 +62,12 @@ def a_repair(scene: Scene) -> None:
 
 def test_a_record_begins_when_a_target_leaves_healthy() -> None:
     """A node that is not ready, within its timeout, is an incident: what was found is in it."""
-    scene = Scene()
+    scene = Scene(check=a_check(node_criteria=(Criterion("Ready", "Unknown", Span.seconds(3_600)),)))
     begun = scene.now.wall
     scene.falls_sick()
-    scene.wait(40)
+    scene.wait(599)
+    assert [] == scene.incidents(), "most signs are gone, or more than signs, within ten minutes"
+    scene.wait(32)
 
     found = scene.incident().found
     assert (MACHINE_AT, "machine-uid-1") == (found.target, found.target_uid)
@@ -85,13 +88,62 @@ def test_an_episode_is_named_by_node_boot_and_first_sign() -> None:
     assert ("node-remedy-system", f"worker-0-{expected}") == (diary.name.namespace, diary.name.name)
 
 
+def test_a_record_is_opened_with_what_was_done() -> None:
+    """One write tells of the verdict and of all that followed within two minutes."""
+    scene = Scene()
+    scene.falls_sick()
+    scene.wait(301)
+    scene.change(machine={"needs_remediation": True})
+    scene.change(host={"held": True, "hold": a_hold(since=scene.now.wall)})
+    held = scene.now.wall
+    scene.wait(118)
+    assert [] == scene.incidents()
+    scene.wait(33)
+
+    assert ["verdict unhealthy", "request marked", f"hold held since {held}"] == scene.told()
+    assert 1 == len(scene.writes)
+    assert NOW.wall + Span.seconds(301) == scene.incident().record.decided
+
+
+def test_a_sign_that_passes_is_written_down_in_the_end() -> None:
+    """What-if needs those as well: opened and closed when it was well for a minute, unless it was a blink."""
+    scene = Scene()
+    scene.falls_sick()
+    scene.wait(60)
+    scene.recovers()
+    well = scene.now.wall
+    scene.wait(59)
+    assert [] == scene.incidents()
+    scene.wait(2)
+
+    incident = scene.incident()
+    assert (NOW.wall, Ending.SELF_RECOVERED, well) == (
+        incident.found.detected,
+        incident.record.ending,
+        incident.record.closed,
+    )
+    assert 2 == len(scene.writes)
+
+
+def test_the_story_of_a_machine_that_was_made_anew_is_not_lost() -> None:
+    """It was not written down yet when another one of that name came: it is told to its end first."""
+    scene = Scene()
+    scene.change(machine={"needs_remediation": True})
+    scene.change(machine={"uid": "machine-uid-2"})
+    scene.wait(160)
+
+    assert [("machine-uid-1", Ending.GONE), ("machine-uid-2", None)] == sorted(
+        (one.found.target_uid, one.record.ending) for one in scene.incidents()
+    )
+
+
 def test_a_machine_that_starts_is_no_incident() -> None:
     """No node yet, and time left: in order."""
     scene = Scene()
     scene.change(machine={"node_name": None, "created": ago(60)})
     scene.wait(60)
 
-    assert [] == scene.incidents()
+    assert ([], None) == (scene.incidents(), scene.diary())
 
 
 def test_a_machine_that_leaves_is_no_incident() -> None:
@@ -100,7 +152,7 @@ def test_a_machine_that_leaves_is_no_incident() -> None:
     scene.change(machine={"deleting": True})
     scene.wait(60)
 
-    assert [] == scene.incidents()
+    assert ([], None) == (scene.incidents(), scene.diary())
 
 
 def test_a_blink_is_not_written_down() -> None:
@@ -119,7 +171,7 @@ def test_a_repair_that_nobody_judges_is_an_incident() -> None:
     scene = Scene()
     scene.change(machine={"labels": ()})
     scene.change(machine={"needs_remediation": True})
-    scene.wait(130)
+    scene.wait(160)
 
     assert ("", ()) == (scene.incident().found.check, scene.incident().found.signs)
     assert ["request marked"] == scene.told()
@@ -176,6 +228,16 @@ def test_a_whole_repair_takes_few_writes() -> None:
 
     assert written == len(scene.writes)
     assert 3 <= written <= 4
+
+
+def test_a_repair_that_nobody_waits_for_is_two_writes() -> None:
+    """Opened with most of it, closed with the rest."""
+    scene = Scene()
+    a_repair(scene)
+    scene.wait(120)
+
+    assert (2, Ending.RECOVERED) == (len(scene.writes), scene.incident().record.ending)
+    assert "node node-uid-2 boot boot-2" in scene.told()
 
 
 def test_writes_of_one_record_are_apart() -> None:
@@ -335,6 +397,7 @@ def test_what_is_not_in_sight_yet_is_not_gone() -> None:
     scene.put(
         ref(kind, MACHINE_AT.name, MACHINE_AT.namespace), ExternalRequest("doctor-uid", owner_uid=scene.machine.uid)
     )
+    scene.step()
     scene.wait(200)
     before = scene.told()
     scene.start()
@@ -345,12 +408,11 @@ def test_what_is_not_in_sight_yet_is_not_gone() -> None:
 
 
 def test_a_record_without_a_step_ends_all_the_same() -> None:
-    """Its manager died before it wrote anything, and the one who came found the target well."""
+    """Its manager died before it noted anything, and the one who came found the target well."""
     scene = Scene()
-    scene.change(machine={"labels": ()})
-    scene.change(machine={"needs_remediation": True})
-    scene.wait(10)
-    scene.machine = replace(scene.machine, needs_remediation=False)
+    scene.machine = replace(scene.machine, labels=())
+    found = Detection(MACHINE_AT, "machine-uid-1", "0123456789", scene.now.wall, "worker-0", "node-uid-1", "boot-1")
+    scene.api.create(incident_body(ref(INCIDENT, "worker-0-0123456789", SYSTEM), "v1alpha1", found))
     scene.start()
     scene.wait(120)
 

@@ -43,7 +43,7 @@ Aspect = Callable[[TargetView, Known, Detection], tuple[Observed, ...]]
 def verdict(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
     """Unhealthy or healthy; a target that waits is as it was found. What cannot be judged changes nothing."""
     if view.verdict is None and (view.care.is_sick or remedies.is_by_document(found)):
-        return remedies.judged(view.care, known)
+        return remedies.judged(view.care, known, found)
     if view.verdict is None:
         return (Observed("verdict", "verdict", "none", "no check selects this target any more"),) if found.check else ()
     match view.verdict.verdict:

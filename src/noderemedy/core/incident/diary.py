@@ -33,12 +33,12 @@ from noderemedy.model.budget import ANSWER
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.healthcheck import Unhealthy, Waiting
 from noderemedy.model.ids import HOST, INCIDENT, METAL3_MACHINE, NODE, NODE_FENCE, REMEDIATION, Kind, Ref
-from noderemedy.model.incident import SIGNS_MAX, STEPS_MAX, TEXT_MAX, VALUE_MAX, Detection, Record, Step
+from noderemedy.model.incident import SIGNS_MAX, STEPS_MAX, TEXT_MAX, VALUE_MAX, Detection, Ending, Record, Step
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.reasons import Reason
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Present, Reader, Room, Stage
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.time import SECOND, Now, Wall
 
 SEEN_BY_LINKS = (NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE)
 MACHINE_OF: dict[Kind, Kind] = {fact: kind for kind, fact in health.VERDICTS.items()}
@@ -54,8 +54,8 @@ def decide(view: TargetView, now: Now) -> Decision:
     over = ending.ending(view, found, record)
     if over is None:
         return keep(diary(view, found, record))
-    if not view.incident and not ending.was_something_done(record):
-        return NOTHING  # well again before anybody wrote it down
+    if not view.incident and ending.is_blink(over, found, record, now):
+        return NOTHING
     due = ending.due(over, found, record, now)
     if now.wall >= due:
         closed = structs.replace(record, ending=over, closed=ending.since(over, found, record, now))
@@ -76,13 +76,21 @@ def diary(view: TargetView, found: Detection, record: Record) -> Diary:
 
 
 def detection(view: TargetView, now: Now) -> Detection:
-    """As it is stored, or as it was found at the first look; else the first sign of now."""
+    """As it is stored, or as it was found at the first look; else the first sign of now.
+
+    What was noted of a former Machine of that name, and is not written down yet, is told to its end first.
+    """
     if view.stored:
         return view.stored.found
-    if view.diary and view.diary.found.target_uid == uid_of(view):
+    if view.diary and (view.diary.found.target_uid == uid_of(view) or not is_soon_over(view.diary, now)):
         return view.diary.found
-    first = found_at(view, first_sign(view, now))
-    return first if incident_ref(first) not in view.taken else found_at(view, now.wall)
+    moments = (first_sign(view, now), *(now.wall + SECOND * late for late in range(len(view.taken) + 1)))
+    return next(found for at in moments if incident_ref(found := found_at(view, at)) not in view.taken)
+
+
+def is_soon_over(noted: Diary, now: Now) -> bool:
+    """Whether its Machine went after a blink."""
+    return ending.is_blink(Ending.GONE, noted.found, noted.record, now)
 
 
 def found_at(view: TargetView, at: Wall) -> Detection:

@@ -2,13 +2,14 @@
 
 A write waits a little, so that what happens together is written together; how long differs from target to target, so
 that a whole rack does not write at once. Who waits for the Incident (a person who is to answer in it, a room that is
-about to take a trace away) does not wait for that.
+about to take a trace away) does not wait for that. An Incident is opened with all that was noted by then: most repairs
+are two writes, one before the first trace goes and one at the end.
 Without the definition of Incidents nothing is written, and nothing else is disturbed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct, structs
@@ -16,13 +17,13 @@ from msgspec import Struct, structs
 from noderemedy.core import approvals, traces
 from noderemedy.core.incident import facts
 from noderemedy.core.incident.aspects import EFFECTS
-from noderemedy.core.incident.ending import was_something_done
 from noderemedy.core.incident.facts import ALL_DIARIES, Diary
 from noderemedy.core.traces import DIARY, diary_ref
 from noderemedy.model.actions import DropIncident, Guard, ListPods, OpenIncident, WriteIncident
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import INCIDENT, Ref
 from noderemedy.model.incident import PODS_MAX, Incident, PodSeen, Record, Step
+from noderemedy.model.machineconditions import EXTERNALLY_REMEDIATED, HEALTH_CHECK_SUCCEEDED
 from noderemedy.model.reasons import IncidentBegins, IncidentBehind, IncidentsOverflow
 from noderemedy.model.room import Absent, Entry, Present, Reader, Room
 from noderemedy.model.serving import UNSERVED, is_served
@@ -33,7 +34,9 @@ PER_TARGET = 10
 SETTLES = SECOND * 2  # what follows a step within this time is written with it
 APART = MINUTE * 2  # two writes of one record, unless somebody waits for it
 LAZILY = MINUTE * 10  # where nothing but observations came
-SPREAD_DONE, SPREAD_SIGNS = 3_000, 30_000  # milliseconds over which the beginnings of many records are spread
+SPREAD_LISTS, SPREAD = 3_000, 30_000  # milliseconds over which the beginnings of many records are spread
+# What asks for a repair, or tells of it, and costs the workload nothing by itself.
+WORDS = frozenset({traces.EXTERNAL, HEALTH_CHECK_SUCCEEDED, EXTERNALLY_REMEDIATED})
 
 
 class RecordView(Struct, frozen=True):
@@ -59,14 +62,19 @@ def decide(view: RecordView, now: Now) -> Decision:
     if wanted != incident.record and now.mono >= due:
         guard = Guard(incident.uid, view.stored.resource_version)
         return Decision((WriteIncident(view.diary.name, guard, wanted),), (behind(view, wanted),))
-    if wants_pods(view, incident.record):
-        assert view.diary.node_at is not None
-        return Decision((ListPods(view.diary.node_at),), (behind(view, wanted),), wake_at=due)
+    lists = list_at(view, incident.record, now)
+    if lists is not None and now.mono >= lists:
+        return list_pods(view, wanted, due)
     if view.in_all > PER_TARGET and view.closed:
         ref, entry = min(view.closed, key=lambda one: (one[1].obj.found.detected, one[0].name))
         guard = Guard(entry.obj.uid)
         return Decision((DropIncident(ref, guard),), (IncidentsOverflow(PER_TARGET),))
-    return Decision(wake_at=due) if wanted != incident.record else NOTHING
+    return next_look(due if wanted != incident.record else None, lists)
+
+
+def next_look(*moments: Mono | None) -> Decision:
+    known = [moment for moment in moments if moment is not None]
+    return Decision(wake_at=min(known)) if known else NOTHING
 
 
 def goes_on(wanted: Record, stored: Record) -> bool:
@@ -83,21 +91,34 @@ def behind(view: RecordView, wanted: Record) -> IncidentBehind:
 
 
 def begin(view: RecordView, now: Now) -> Decision:
-    due = begin_at(view)
-    if now.mono < due:
-        return Decision(wake_at=due)
-    reason = IncidentBegins(view.diary.name.name, view.diary.found.detected)
-    return Decision((OpenIncident(view.diary.name, view.diary.found),), (reason,))
+    """Open it with what was noted so far. Pods that could not be listed in time are listed afterwards."""
+    due, lists = begin_at(view, now), list_at(view, Record(), now)
+    wanted = with_pods(view, Record())
+    if now.mono >= due:
+        reason = IncidentBegins(view.diary.name.name, view.diary.found.detected)
+        return Decision((OpenIncident(view.diary.name, view.diary.found, wanted),), (reason,))
+    if lists is not None and now.mono >= lists:
+        return list_pods(view, wanted, due)
+    return next_look(due, lists)
 
 
-def begin_at(view: RecordView) -> Mono:
-    """At once where somebody waits; else after a while that differs from one target to the next."""
+def begin_at(view: RecordView, now: Now) -> Mono:
+    """At once where somebody waits; else as two writes are apart, a little later for one target than for the next."""
     record = view.diary.record
     if view.diary.is_urgent or view.is_awaited or record.ending is not None:
         return view.begun
-    spread = SPREAD_DONE if record.decided or was_something_done(record) else SPREAD_SIGNS
-    lot = int(view.diary.found.episode[:6], 16) % spread
-    return Mono(view.begun.ms + SETTLES.ms + lot)
+    news = first_of(record, is_news)
+    begun = now.until(news.at) + APART if news is not None else view.begun + LAZILY
+    return Mono(begun.ms + lot(view, SPREAD))
+
+
+def lot(view: RecordView, spread: int) -> int:
+    """So many milliseconds later than others, by chance and always the same."""
+    return int(view.diary.found.episode[:6], 16) % spread
+
+
+def first_of(record: Record, is_such: Callable[[Step], bool]) -> Step | None:
+    return next((step for step in record.steps if is_such(step)), None)
 
 
 def write_at(view: RecordView, incident: Incident, now: Now) -> Mono:
@@ -122,12 +143,30 @@ def is_news(step: Step) -> bool:
 # --- pods --------------------------------------------------------------------------------------------------------
 
 
-def wants_pods(view: RecordView, stored: Record) -> bool:
-    """Once per record, as soon as it is more than a sign: what ran there explains what it cost."""
-    record, found = view.diary.record, view.diary.found
-    is_grave = record.decided is not None or was_something_done(record)
-    is_there = bool(found.node_uid) and view.diary.node_at is not None
-    return is_grave and is_there and stored.pods_in_all is None and listed(view) is None
+def list_at(view: RecordView, stored: Record, now: Now) -> Mono | None:
+    """When the pods are listed, once per record: what ran there explains what it cost. None: they are, or need not be.
+
+    As soon as something was done that costs a workload its node; where others were asked, or nothing was done, if that
+    has lasted: most of what is merely sick is well again before its pods have moved.
+    """
+    record = view.diary.record
+    if not view.diary.found.node_uid or view.diary.node_at is None:
+        return None
+    if stored.pods_in_all is not None or listed(view) is not None:
+        return None
+    if act := first_of(record, is_costly):
+        return Mono((now.until(act.at) + SETTLES).ms + lot(view, SPREAD_LISTS))
+    news = first_of(record, is_news)
+    return Mono((now.until(news.at) + LAZILY).ms + lot(view, SPREAD)) if news is not None else None
+
+
+def is_costly(step: Step) -> bool:
+    return step.what in EFFECTS - WORDS and bool(step.value)
+
+
+def list_pods(view: RecordView, wanted: Record, due: Mono) -> Decision:
+    assert view.diary.node_at is not None
+    return Decision((ListPods(view.diary.node_at),), (behind(view, wanted),), wake_at=due)
 
 
 def listed(view: RecordView) -> PodsOfNode | None:

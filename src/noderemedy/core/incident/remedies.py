@@ -111,11 +111,12 @@ def observed(care: Care) -> tuple[Observed, ...]:
     return (remedy(care), fence(care))
 
 
-def judged(care: Care, known: Mapping[str, str]) -> tuple[Observed, ...]:
+def judged(care: Care, known: Mapping[str, str], found: Detection) -> tuple[Observed, ...]:
     """What the thresholds of the document say: reached, not yet, or over."""
     trouble = care.trouble
     if trouble is None:
-        return (Observed("threshold", "verdict", "healthy"),) if "verdict" in known else ()
+        was_judged = "verdict" in known or is_by_document(found)
+        return (Observed("threshold", "verdict", "healthy"),) if was_judged else ()
     if not trouble.is_over:
         return (Observed("threshold", "verdict", "waiting"),) if "verdict" in known else ()
     told = "; ".join(reason.note() for reason in trouble.because)
