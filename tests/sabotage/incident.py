@@ -253,6 +253,19 @@ APPROVAL = (
 )
 WIRE = (
     Sabotage(
+        "what a record was opened with counts for ever",
+        set_to(incidents, "told", lambda shape: incidents.record(shape.spec.begun or shape.status)),
+        (test_incidents.test_what_was_written_last_counts,),
+    ),
+    Sabotage(
+        "what a record was opened with is not read",
+        set_to(incidents, "told", lambda shape: incidents.record(shape.status or incidents.StatusShape())),
+        (
+            test_incidents.test_an_incident_is_opened_with_what_has_happened,
+            test_incidents.test_what_was_written_last_counts,
+        ),
+    ),
+    Sabotage(
         "pods are not read",
         set_to(incidents, "PodSeen", lambda *given: None),
         (test_incidents.test_what_is_written_is_read_back,),

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NOW, RESOURCES
 
 from noderemedy.model.actions import DropIncident, Guard, OpenIncident, WriteIncident
@@ -115,7 +116,7 @@ def test_an_incident_without_its_target_is_set_aside() -> None:
 
 
 def test_an_incident_is_created_in_our_namespace() -> None:
-    """With all that was found; what happens is no part of it yet. The node is a label, to select by."""
+    """With all that was found; a status cannot be created. The node is a label, to select by."""
     request = render(OpenIncident(AT, FOUND), 7, RESOURCES)
 
     assert ("POST", "/apis/node-remedy.dev/v1alpha1/namespaces/node-remedy-system/incidents") == (
@@ -125,7 +126,26 @@ def test_an_incident_is_created_in_our_namespace() -> None:
     body = json.loads(request.body)
     assert {"node-remedy.dev/node": "worker-0"} == body["metadata"]["labels"]
     assert "0123456789" == body["spec"]["episode"]
-    assert "status" not in body
+    assert {"status", "begun"}.isdisjoint({**body, **body["spec"]})
+
+
+@settings(max_examples=60)
+@given(record=RECORDS)
+def test_an_incident_is_opened_with_what_has_happened(record: Record) -> None:
+    """What is in it by then is read back, but for an end: that is written when it is over."""
+    request = render(OpenIncident(AT, FOUND, record), 7, RESOURCES)
+    tree = json.loads(request.body)
+    tree["metadata"] |= {"uid": "incident-uid-1", "resourceVersion": "5"}
+
+    assert Incident("incident-uid-1", FOUND, replace(record, ending=None, closed=None)) == convert(INCIDENT, tree).obj
+
+
+def test_what_was_written_last_counts() -> None:
+    """A status is whole: what the record was opened with is in it, too."""
+    tree = a_tree(begun=status_body(Record((STEP, STEP))))
+    opened = {**tree, "status": {}}
+
+    assert [RECORD, Record((STEP, STEP))] == [convert(INCIDENT, one).obj.record for one in (tree, opened)]
 
 
 def test_a_record_is_written_under_its_version() -> None:

@@ -34,7 +34,7 @@ OUT_OF_SERVICE = Taint("node.kubernetes.io/out-of-service", "NoExecute", "nodesh
 
 
 def a_sick_scene() -> Scene:
-    """A node that fell sick half a minute ago, and the record of it: opened at once, for somebody is to answer in it."""
+    """A node that fell sick half a minute ago, and its record: opened at once, for somebody is to answer in it."""
     scene = Scene(check=a_check(needs_approval=True))
     scene.falls_sick()
     scene.wait(40)
