@@ -27,6 +27,9 @@ def a_budget(spec: Json, name: str = "cluster") -> Json:
     return {"apiVersion": "node-remedy.dev/v1alpha1", "kind": "RemediationBudget", "metadata": meta, "spec": spec}
 
 
+STEP = {"time": "2026-01-01T00:00:00Z", "room": "verdict", "what": "verdict", "value": "unhealthy"}
+
+
 def an_incident(name: str, **spec: object) -> Json:
     found = {
         "target": {"group": "cluster.x-k8s.io", "kind": "Machine", "namespace": "default", "name": "worker-0"},
@@ -34,6 +37,7 @@ def an_incident(name: str, **spec: object) -> Json:
         "episode": "0123456789",
         "detected": "2026-01-01T00:00:00Z",
         "signs": ["Ready is Unknown"],
+        "begun": {"last": "verdict unhealthy", "steps": [STEP]},
     }
     version = "node-remedy.dev/v1alpha1"
     return {"apiVersion": version, "kind": "Incident", "metadata": {"name": name}, "spec": {**found, **spec}}
@@ -179,6 +183,8 @@ def test_a_bad_incident_is_refused(plane: ControlPlane, name: str) -> None:
         {"episode": "9876543210"},
         {"detected": "2025-01-01T00:00:00Z"},
         {"signs": []},
+        {"begun": None},
+        {"begun": {"last": "hold held", "steps": []}},
     ],
 )
 def test_what_was_found_never_changes(plane: ControlPlane, incident: str, change: Json) -> None:
@@ -298,7 +304,7 @@ def test_columns_are_shown(plane: ControlPlane, incident: str) -> None:
         assert ["NAME", "IN-FLIGHT", "UNHEALTHY", "NODES", "LAST-HOUR", "BLOCKED", "AGE"] == head.split()
         assert ["cluster", "2", "3", "20", "4", "TooManyInFlight"] == row.split()[:6]
         head, row = kubectl(plane, "-n", NAMESPACE, "get", "incidents").splitlines()
-        assert ["NAME", "TARGET", "NODE", "DETECTED", "LAST", "APPROVAL", "OUTCOME"] == head.split()
+        assert ["NAME", "TARGET", "NODE", "DETECTED", "BEGUN", "LAST", "APPROVAL", "OUTCOME"] == head.split()
         assert ["worker-0-1", "worker-0", "worker-0"] == row.split()[:3]
     finally:
         plane.api().delete(f"{BUDGETS}/cluster").ok()

@@ -153,7 +153,7 @@ def test_people_can_read_what_happened(morning: Morning) -> None:
     wait_for_note(morning.fleet.api, "back", "NodeWhole")
     told = kubectl(morning.plane, "describe", "machines.cluster.x-k8s.io", "back")
 
-    for reason in ("WaitingForPowerOff", "ProvenOff", "WaitingForNode", "NodeWhole"):
+    for reason in ("WaitingForPowerOff", "ProvenOff", "NodeWhole"):
         assert reason in told
     assert "node-remedy.dev/manager" in told
     assert morning.manager.leads()

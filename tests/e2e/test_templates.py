@@ -120,7 +120,7 @@ def test_a_finalizer_of_its_controller_is_respected(fleet: Fleet, manager: Manag
     eventually(lambda: request(api, "two") is None, "it is gone")
 
     assert leaving
-    assert "RequestUnneeded" in notes(api, "two") or "RemediationWithdrawn" in notes(api, "two")
+    assert "ConditionTimedOut" in notes(api, "two")
 
 
 @pytest.mark.timeout(300)

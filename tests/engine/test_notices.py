@@ -26,7 +26,15 @@ from noderemedy.engine.telling import Notice
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.outcome import Done, Failed, Seen, Unknown
-from noderemedy.model.reasons import ActionFailed, ActionRefused, ClusterPaused, ConfirmFirst, ObjectUnreadable, Reason
+from noderemedy.model.reasons import (
+    ActionFailed,
+    ActionRefused,
+    ClusterPaused,
+    ConfirmFirst,
+    ListingWorkload,
+    ObjectUnreadable,
+    Reason,
+)
 from noderemedy.model.room import Present, Reader, Unreadable
 from noderemedy.model.time import Now
 
@@ -58,14 +66,14 @@ def test_a_reason_is_told_once() -> None:
 
 def test_a_look_in_between_makes_nothing_new() -> None:
     """Who has to read live before each try says the same once, not once per try."""
-    answers = iter([(WHY,), (ConfirmFirst("n"),), (WHY,), (ClusterPaused(),), (WHY,)])
+    answers = iter([(WHY,), (ConfirmFirst("n"),), (ListingWorkload("n"),), (WHY,), (ClusterPaused(),), (WHY,)])
     engine = an_engine(a_room(lambda view, now: Decision(because=next(answers))))
     told = []
-    for version in range(1, 6):
+    for version in range(1, 7):
         engine.seen(a_seen(version=str(version), labels={"v": str(version)}), NOW)
         told.append(reasons(step(engine).notices))
 
-    assert [[WHY], [], [], [ClusterPaused()], [WHY]] == told
+    assert [[WHY], [], [], [], [ClusterPaused()], [WHY]] == told
 
 
 def test_a_notice_says_about_whom() -> None:

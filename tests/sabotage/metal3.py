@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
+from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
 from tests.core.metal3 import test_explained as explained
 from tests.core.metal3 import test_patience as waits
@@ -273,6 +274,21 @@ SABOTAGES = (
         "the taint replaces all others",
         set_to(freeing, "taint", lambda work, *rest: freeing.Step((replace_taints(work, rest[-1]),), ())),
         (room_tests.test_a_taint_carries_a_proof_and_keeps_the_others,),
+    ),
+    Sabotage(
+        "looks never become rare",
+        set_to(freeing, "SELDOM", freeing.PACE),
+        (freeing_tests.test_looks_become_rare, freeing_tests.test_whatever_changed_last_gives_hope),
+    ),
+    Sabotage(
+        "what changes gives no hope",
+        set_to(freeing, "last_change", lambda work: work.changed_at),
+        (freeing_tests.test_whatever_changed_last_gives_hope,),
+    ),
+    Sabotage(
+        "nothing is proven before the phase is recorded",
+        set_to(emptying, "proof_of", lambda view, now: None),
+        (room_tests.test_every_situation, room_tests.test_freeing_begins_with_its_proof_on_record),
     ),
     Sabotage(
         "lists are never read",

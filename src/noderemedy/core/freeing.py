@@ -43,7 +43,7 @@ from noderemedy.model.workload import (
 OUT_OF_SERVICE = Taint("node.kubernetes.io/out-of-service", "NoExecute", "nodeshutdown")
 TAINT_SINCE = (1, 28)  # out-of-service is always on from this version of Kubernetes
 VERSION = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
-PACE = Span.seconds(5)
+PACE, SELDOM = Span.seconds(5), Span.seconds(40)  # between two looks at what is not gone yet
 AT_ONCE = 10  # pods or volumes that go on one proof
 
 
@@ -56,6 +56,7 @@ class Workload(Struct, frozen=True):
     pods: Entry
     volumes: Entry
     pace: Pace = pacing.UNLIMITED
+    changed_at: Mono = Mono(0)  # of the Node: when it was tainted, if that was the last
 
 
 class Step(Struct, frozen=True):
@@ -74,7 +75,7 @@ DONE = Step(is_done=True)
 def sees(node_at: Ref, entry: Present, reader: Reader, pace: Pace = pacing.UNLIMITED) -> Workload:
     """`pace` is that of the key which frees: `core/pacing.py`."""
     pods, volumes = reader.read(pods_at(node_at)), reader.read(volumes_at(node_at))
-    return Workload(node_at, entry.obj, entry.resource_version, pods, volumes, pace)
+    return Workload(node_at, entry.obj, entry.resource_version, pods, volumes, pace, entry.changed_at)
 
 
 def default(node: Node) -> FreeBy:
@@ -165,9 +166,17 @@ def ask(listed: Entry, reading: ListPods | ListVolumes, now: Now) -> Step | None
 
 
 def waits(work: Workload, now: Now) -> Step:
+    """Look again soon, and less often the longer nothing changes: after 5, 10, 20, 40 seconds, then every 40."""
     pods = sum(not pod.stays for _, pod in pods_of(work))
     reason = WaitingForWorkload(work.node_at.name, pods, len(volumes_of(work)))
-    return Step((), (reason,), now.mono + PACE + Span(1))
+    unchanged = now.mono.since(last_change(work))
+    return Step((), (reason,), now.mono + min(SELDOM, max(PACE, unchanged)) + Span(1))
+
+
+def last_change(work: Workload) -> Mono:
+    """When node, pods or volumes last changed, as far as we know."""
+    lists = [entry.changed_at for entry in (work.pods, work.volumes) if isinstance(entry, Present)]
+    return max(work.changed_at, *lists) if lists else work.changed_at
 
 
 def pods_of(work: Workload) -> tuple[tuple[Ref, Pod], ...]:

@@ -10,8 +10,9 @@ from msgspec import Struct
 
 from noderemedy.model.ids import Ref
 from noderemedy.model.outcome import Effect, Failed, Key, Unknown
-from noderemedy.model.reasons import ActionFailed, ActionRefused, ConfirmFirst, Reason
+from noderemedy.model.reasons import ActionFailed, ActionRefused, ConfirmFirst, ListingWorkload, Reason
 
+LOOKS = (ConfirmFirst, ListingWorkload)
 NOTICED_AFTER = 3  # failures in a row before a person is told: a conflict or two is daily business
 
 
@@ -35,7 +36,7 @@ class Telling:
 
     def decided(self, key: Key, uid: str, reasons: tuple[Reason, ...], episode: str) -> None:
         """Tell what is new since the key's last decision. A look that comes first is no answer, and changes nothing."""
-        if reasons and all(isinstance(reason, ConfirmFirst) for reason in reasons):
+        if reasons and all(isinstance(reason, LOOKS) for reason in reasons):
             return
         known = self._told.get(key, ())
         for reason in reasons:

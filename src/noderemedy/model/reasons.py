@@ -98,6 +98,7 @@ class PowerOffOverdue(Reason, frozen=True):
 class WaitingForNode(Reason, frozen=True):
     """The node was deleted on proof; it has not registered again yet."""
 
+    logged: ClassVar[bool] = True
     node: str
     since: Wall
 
@@ -414,6 +415,7 @@ class SpecNotReusable(Reason, frozen=True):
 class ReplacementBegun(Reason, frozen=True):
     """A machine that waits for its owner will be replaced: recorded on it first."""
 
+    logged: ClassVar[bool] = True
     successor: str
 
     def note(self) -> str:
@@ -486,6 +488,7 @@ class DeletionOverdue(Reason, frozen=True):
 class WaitingForInstance(Reason, frozen=True):
     """The machine is deleted, and its provider is about its instance."""
 
+    logged: ClassVar[bool] = True
     keepers: str
 
     def note(self) -> str:
@@ -530,6 +533,7 @@ class ProvenGone(Reason, frozen=True):
 class Replacing(Reason, frozen=True):
     """The old machine is gone: its successor is made."""
 
+    logged: ClassVar[bool] = True
     successor: str
 
     def note(self) -> str:
@@ -597,6 +601,7 @@ class AnotherRemediation(Reason, frozen=True):
 class PhaseBegins(Reason, frozen=True):
     """A Metal3Remediation enters a phase: recorded before anything is done in it."""
 
+    logged: ClassVar[bool] = True
     phase: str
     attempt: int
 
@@ -623,6 +628,7 @@ class RemediationLeaves(Reason, frozen=True):
 class HoldingHost(Reason, frozen=True):
     """The host is held off for a Metal3Remediation."""
 
+    logged: ClassVar[bool] = True
     host: str
 
     def note(self) -> str:
@@ -714,6 +720,7 @@ class FreeingOverdue(Reason, frozen=True):
 class WaitingForPowerOn(Reason, frozen=True):
     """The hold is released, the host is not on yet."""
 
+    logged: ClassVar[bool] = True
     host: str
 
     def note(self) -> str:
@@ -739,6 +746,7 @@ class PowerOnOverdue(Reason, frozen=True):
 class WaitingForReady(Reason, frozen=True):
     """The host is on; its node is not ready again yet."""
 
+    logged: ClassVar[bool] = True
     node: str
 
     def note(self) -> str:
@@ -802,6 +810,7 @@ class TaintOrphaned(Reason, frozen=True):
 class UntaintingNode(Reason, frozen=True):
     """The node is back, or nobody waits for it any more: our out-of-service taint goes."""
 
+    logged: ClassVar[bool] = True
     node: str
 
     def note(self) -> str:
@@ -1717,6 +1726,7 @@ class ConditionTimedOut(Reason, frozen=True):
 class ConditionPending(Reason, frozen=True):
     """A node condition has a status of the check's list, and still has time to change."""
 
+    logged: ClassVar[bool] = True
     node: str
     type: str
     status: str
@@ -1742,6 +1752,7 @@ class MachineConditionTimedOut(Reason, frozen=True):
 class MachineConditionPending(Reason, frozen=True):
     """A condition of the Machine itself has a status of the check's list, and still has time to change."""
 
+    logged: ClassVar[bool] = True
     type: str
     status: str
     since: Wall | None
@@ -1984,6 +1995,7 @@ class RequestNotOurs(Reason, frozen=True):
 class RequestNeeded(Reason, frozen=True):
     """The machine is unhealthy and may be repaired: its request is made."""
 
+    logged: ClassVar[bool] = True
     request: str
     template: str
 
@@ -2012,6 +2024,7 @@ class RequestLeaving(Reason, frozen=True):
 class RequestUnneeded(Reason, frozen=True):
     """The machine is healthy again: its request goes."""
 
+    logged: ClassVar[bool] = True
     request: str
 
     def note(self) -> str:

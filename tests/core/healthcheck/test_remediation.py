@@ -546,7 +546,8 @@ def test_a_request_is_deleted_on_recovery_whatever_the_gates_say() -> None:
     closed = replace(view.governing, permit=None, check=replace(view.governing.check, paused=Paused()))
     paused = replace(view.governing, check=replace(view.governing.check, cluster_paused=True))
 
-    assert ["DeleteRequest"] == names(decide(replace(view, governing=closed, answer=None)).actions)
+    recovered = decide(replace(view, governing=closed, answer=None))
+    assert (["DeleteRequest"], ["RequestUnneeded"]) == (names(recovered.actions), reasons(recovered))
     assert [] == names(decide(replace(view, governing=paused)).actions)
 
 

@@ -112,7 +112,31 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
         [],
         ["WaitingForPowerOff"],
     ),
-    "power-off: off": ({"remediation": POWER_OFF, "host": a_held_host()}, [PUBLISH], ["PhaseBegins"]),
+    "power-off: off, with the proof": (
+        {"remediation": POWER_OFF, "host": a_held_host()},
+        [PUBLISH],
+        ["ProvenOff", "PhaseBegins"],
+    ),
+    "power-off: off before it was held": (
+        {"remediation": POWER_OFF, "host": a_held_host(was_on=False)},
+        [PUBLISH],
+        ["PhaseBegins"],
+    ),
+    "power-off: off, and there is no node": (
+        {"remediation": POWER_OFF, "host": a_held_host(), "node": None},
+        [PUBLISH],
+        ["PhaseBegins"],
+    ),
+    "power-off: off, and the node cannot be read": (
+        {"remediation": POWER_OFF, "host": a_held_host(), "node": unreadable()},
+        [PUBLISH],
+        ["PhaseBegins"],
+    ),
+    "power-off: off, and the node is somebody else's": (
+        {"remediation": POWER_OFF, "host": a_held_host(), "node": a_node(provider_id="other")},
+        [PUBLISH],
+        ["PhaseBegins"],
+    ),
     "power-off: not in time": (
         {"remediation": a_remediation(Phase.POWER_OFF, seconds=121), "host": a_held_host(Power.ON)},
         [PUBLISH],
@@ -329,6 +353,18 @@ def test_every_situation(situation: str) -> None:
     decision = looked(a_world(**world))
 
     assert (done, why) == (actions(decision), reasons(decision))
+
+
+def test_freeing_begins_with_its_proof_on_record() -> None:
+    """How, on which proof, and the boot that it is about: one write, after which nothing is left to record."""
+    (write,) = looked(a_world(POWER_OFF, host=a_held_host())).actions
+    assert isinstance(write, PublishRemediationStatus)
+    recorded = write.progress.evidence
+    then = replace(POWER_OFF, progress=write.progress)
+
+    assert (Phase.FREEING, FreeBy.PODS, NOW.wall) == (write.progress.phase, recorded.free_by, recorded.off_at)
+    assert recorded.proof.startswith("PoweredOff host host-uid")
+    assert ["ListPods"] == actions(looked(a_world(then, host=a_held_host())))
 
 
 DELETED: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {

@@ -53,7 +53,14 @@ from noderemedy.model.ids import CLUSTER, INCIDENT, LEASE, NODE, OPENSHIFT_HEALT
 from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import EXTERNALLY_REMEDIATED, HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED, Graded
 from noderemedy.model.observer import OBSERVER
-from noderemedy.model.reasons import AnotherRepair, HealthTold, RemediationGoesOn, RemediationWithdrawn, RepairOverdue
+from noderemedy.model.reasons import (
+    AnotherRepair,
+    HealthTold,
+    RemediationGoesOn,
+    RemediationWithdrawn,
+    RepairOverdue,
+    RequestUnneeded,
+)
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.request import FOLLOWED
 from noderemedy.model.room import Index, Passage, Present, Reader, Room
@@ -218,10 +225,12 @@ def withdrawn(view: RemediationView, now: Now) -> Decision:
 
 
 def taken_back(view: RemediationView, now: Now, why: str) -> Decision | None:
-    """Requests of all modes, whichever the check means by now."""
+    """Requests of all modes, whichever the check means by now. That one goes from a machine that is well is no news."""
     actions = tuple(action for mode in MODES.values() for action in mode.take_back(view, now))
     if not actions:
         return None
+    if view.governing is not None and all(isinstance(action, DeleteRequest) for action in actions):
+        return Decision(actions, tuple(RequestUnneeded(str(action.ref)) for action in actions))
     return Decision(actions, (RemediationWithdrawn(by_whom(view), why),))
 
 

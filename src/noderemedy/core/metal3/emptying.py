@@ -21,11 +21,32 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.host import Power
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.proof import PoweredOff
-from noderemedy.model.reasons import BackupFirst, FreeingOverdue, NodeReplaced, OffNotProven, ProvenOff
+from noderemedy.model.reasons import BackupFirst, FreeingOverdue, FreeingWorkload, NodeReplaced, OffNotProven, ProvenOff
 from noderemedy.model.remediation import Evidence, Phase
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now, Wall
 from noderemedy.model.workload import FreeBy
+
+
+def begin_emptying(view: RemediationView, seen: Evidence, now: Now) -> Decision:
+    """Record the phase; with how to free and the proof, where there is one already: that saves a write."""
+    is_seen = first(NODE_SEEN, view, now) is None
+    if asked := confirm_first(view, now, node=is_seen, host=True):
+        return asked
+    proof = proof_of(view, now) if is_seen else None
+    if view.work is None or proof is None:
+        return publish(view, phases.enter(view.remediation, Phase.FREEING, now, seen))
+    evidence = chosen(view, seen, view.work, proof, now)
+    return publish(view, phases.enter(view.remediation, Phase.FREEING, now, evidence), ProvenOff(view.host_name))
+
+
+def proof_of(view: RemediationView, now: Now) -> PoweredOff | None:
+    """That the node cannot write; None: there is no node, or no proof."""
+    assert view.machine is not None
+    assert isinstance(view.machine.host_entry, Present)
+    if view.work is None:
+        return None
+    return safety.powered_off(view.work.node, view.machine.host_entry, now, view.remediation.uid)
 
 
 def emptying(view: RemediationView, now: Now) -> Decision:
@@ -41,16 +62,15 @@ def emptying(view: RemediationView, now: Now) -> Decision:
         return after(view, freeing.after_taint(view.work, now), now)
     if asked := confirm_first(view, now, node=True, host=True):
         return asked
-    assert view.machine is not None
-    assert isinstance(view.machine.host_entry, Present)
     if view.work is None:
         return go_on(view, now)  # no node, no workload: a machine that never had one, or a Node that is gone
-    proof = safety.powered_off(view.work.node, view.machine.host_entry, now, remediation.uid)
+    proof = proof_of(view, now)
     if proof is None:
         is_off = view.host.power is Power.OFF
         return go_on(view, now, *((OffNotProven(view.host_name),) if is_off else ()))
     if remediation.progress.evidence.free_by is None:
-        return publish(view, phases.noted(remediation, chosen(view, view.work, proof, now)), ProvenOff(view.host_name))
+        evidence = chosen(view, remediation.progress.evidence, view.work, proof, now)
+        return publish(view, phases.noted(remediation, evidence), ProvenOff(view.host_name))
     if remediation.progress.evidence.free_by is FreeBy.NODE:
         return delete_node(view, view.work, proof, now)
     return after(view, freed(view, view.work, proof, now), now)
@@ -77,9 +97,8 @@ def go_on(view: RemediationView, now: Now, *reasons: FreeingOverdue | NodeReplac
     return publish(view, phases.enter(view.remediation, Phase.POWER_ON, now), *reasons)
 
 
-def chosen(view: RemediationView, work: freeing.Workload, proof: PoweredOff, now: Now) -> Evidence:
+def chosen(view: RemediationView, old: Evidence, work: freeing.Workload, proof: PoweredOff, now: Now) -> Evidence:
     """How to free and on which proof. A taint is ours only if it was not there before."""
-    old = view.remediation.progress.evidence
     by = view.remediation.free_by or freeing.default(work.node)
     taints = by is FreeBy.TAINT and not freeing.is_tainted(work.node)
     return structs.replace(
@@ -114,4 +133,4 @@ def delete_node(view: RemediationView, work: freeing.Workload, proof: PoweredOff
     if waits := freeing.held_back(work):
         return after(view, waits, now)
     deletion = DeleteNode(work.node_at, Guard(node.uid, work.version), node.boot_id, proof)
-    return Decision((deletion,), (ProvenOff(view.host_name),))
+    return Decision((deletion,), (FreeingWorkload(work.node_at.name, FreeBy.NODE.value),))

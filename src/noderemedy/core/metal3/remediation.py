@@ -20,7 +20,7 @@ from noderemedy.core import traces
 from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import escalation, leaving, patience, phases, relics
-from noderemedy.core.metal3.emptying import emptying
+from noderemedy.core.metal3.emptying import begin_emptying, emptying
 from noderemedy.core.metal3.patience import rests_between_attempts
 from noderemedy.core.metal3.remediationgates import (
     ATTENDED,
@@ -186,9 +186,7 @@ def power_off(view: RemediationView, now: Now) -> Decision:
         return hold(view, now)
     if host.power is not Power.OFF:
         return wait(view, now, WaitingForPowerOff(view.host_name))
-    if asked := confirm_first(view, now, host=True):
-        return asked
-    return publish(view, phases.enter(remediation, Phase.FREEING, now, seen_off(view, now)))
+    return begin_emptying(view, seen_off(view, now), now)
 
 
 def seen_off(view: RemediationView, now: Now) -> Evidence:
