@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE, NODE, REMEDIATION, Kind
-from noderemedy.model.reasons import RemediationWithdrawn
+from noderemedy.model.reasons import RequestUnneeded
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.cluster import host_of, machine_of
 from noderemedy.sim.objects import NAMESPACE
@@ -78,8 +78,8 @@ def test_a_hung_node_is_power_cycled_once() -> None:
     assert ["power-off", "freeing", "power-on", "waiting"] == story.phases
     assert 2 == story.cluster.servers[SICK].boots
     assert [5, 4, 5] == story.healthy
-    withdrawn = [one.reason.note() for one in story.process.notices if isinstance(one.reason, RemediationWithdrawn)]
-    assert ["what check rack-servers asked for is taken back: the machine is healthy"] == withdrawn
+    unneeded = [one.reason.note() for one in story.process.notices if isinstance(one.reason, RequestUnneeded)]
+    assert [f"the machine is healthy: Metal3Remediation/{NAMESPACE}/{name} is deleted"] == unneeded
 
 
 def test_check_and_power_cycle_share_one_reservation() -> None:
