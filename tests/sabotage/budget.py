@@ -248,7 +248,7 @@ HEALTH = (
     ),
     Sabotage(
         "nobody is of the control plane",
-        set_to(health, "CONTROL_PLANE", ()),
+        set_to(health, "CONTROL_PLANE", frozenset()),
         (test_health.test_each_node_is_counted_as_it_is,),
     ),
     Sabotage(

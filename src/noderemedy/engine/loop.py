@@ -12,7 +12,6 @@ Rule 4: a kind that is only wanted (`wanted`) holds up nobody: until it is liste
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
@@ -417,16 +416,11 @@ class Engine:
 
     def _wake(self, ref: Ref, obj: Any) -> None:
         watchers = self._watchers.get(ref.kind, ())
-        for room in watchers:
-            self._queue_all(room, room.wakes(ref, obj, self.cache))
         if ref.kind in self._wants:
-            for room in self._takers:
-                if room not in watchers:
-                    self._queue_all(room, room.wakes(ref, obj, self.cache))
-
-    def _queue_all(self, room: Room, refs: Iterable[Ref]) -> None:
-        for ref in refs:
-            self.queue.add(Key(room.name, ref))
+            watchers = [*watchers, *(room for room in self._takers if room not in watchers)]
+        for room in watchers:
+            for concerned in room.wakes(ref, obj, self.cache):
+                self.queue.add(Key(room.name, concerned))
 
 
 def is_same_act(one: Action | None, other: Action) -> bool:

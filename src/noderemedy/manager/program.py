@@ -56,7 +56,7 @@ from noderemedy.rooms import ROOMS, watched
 
 LOG = Log("noderemedy.manager")
 SECRETS_AT_ONCE = 4  # reads of kubeconfigs: effects come first
-RARELY = (100_000, 20, 100)  # thresholds of garbage collection while the cache fills: nothing of it is garbage
+RARELY = (1_000_000, 20, 100)  # thresholds of garbage collection while the cache fills: nothing of it is garbage
 CALMLY = (10_000, 10, 10)  # and afterwards: the usual 700 would interrupt one repair ten times
 ASIDE_EVERY = MINUTE * 10
 LOOKS_AT_ONCE = 500  # some 20 ms: a lease has to be renewed, and what was found first can be told

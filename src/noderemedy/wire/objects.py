@@ -71,7 +71,7 @@ def machine(shape: shapes.MachineShape) -> Machine:
     meta = shape.metadata
     notes = meta.annotations or {}
     status = shape.status or shapes.MachineStatus()
-    spec = msgspec.convert({"spec": shape.spec}, shapes.MachineSpecShape).spec or shapes.MachineSpec()
+    spec = spec_of(shape.spec)
     is_owned = notes.get(names.OWNER) == names.OURS and isinstance(shape.spec, dict)
     current, older = judged(status)
     return Machine(
@@ -110,6 +110,15 @@ def machine(shape: shapes.MachineShape) -> Machine:
     )
 
 
+def spec_of(spec: Any) -> shapes.MachineSpec:
+    """What we judge by of a spec that is kept as it came; what is wrong in it is told with its path."""
+    if isinstance(spec, dict):
+        provider_id, cluster_name = spec.get("providerID"), spec.get("clusterName")
+        if isinstance(provider_id, str | None) and isinstance(cluster_name, str | None):
+            return shapes.MachineSpec(provider_id, cluster_name)
+    return msgspec.convert({"spec": spec}, shapes.MachineSpecShape).spec or shapes.MachineSpec()
+
+
 def marked_by(text: str) -> str:
     """The check that a mark of ours names; a mark of anybody else, whatever it says, names none."""
     return text.removeprefix(names.MARKED_BY) if text.startswith(names.MARKED_BY) else ""
@@ -117,6 +126,8 @@ def marked_by(text: str) -> str:
 
 def judged(status: shapes.MachineStatus) -> tuple[tuple[Condition, ...], tuple[Condition, ...]]:
     """The conditions of a Machine as verdicts need them; what is wrong in them is told with its path."""
+    if not status.conditions and status.v1beta2 is None and status.deprecated is None:
+        return (), ()
     typed = msgspec.convert(shapes.RawStatusShape(status), shapes.StatusShape, from_attributes=True)
     return generations(typed.status)
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import sys
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any
 
@@ -36,6 +37,11 @@ def mute(self: Any, request: Any, silence: Span, opened: Any) -> Any:
 
 def breathless(self: Any, *arguments: Any) -> None:
     init(self, *arguments[:-1], msgspec.structs.replace(arguments[-1], breath=10**9))
+
+
+@contextlib.asynccontextmanager
+async def unhurried(self: Any, resource: Any, limit: int, token: str) -> AsyncIterator[Any]:
+    yield self._fetch(resource, limit, token) if token else None
 
 
 async def hasty(self: Any, resource: Any, *more: Any) -> str:
@@ -96,6 +102,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     ),
     "complete too early": (
         Lister, "_pages", hasty, test_watch.test_rule_9_listed_is_said_when_the_list_is_complete,
+    ),
+    "ask for a page when it is needed": (
+        Lister, "_ahead", unhurried, test_watch.test_the_next_page_is_on_its_way_while_one_is_passed_on,
     ),
     "pass everything on": (
         Watcher, "_is_repeated", lambda *_: False, test_watch.test_rule_10_the_same_version_is_passed_on_once,

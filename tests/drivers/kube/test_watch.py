@@ -55,9 +55,24 @@ def test_pages_are_fetched_one_after_the_other() -> None:
         async with watching(*pages, stream()) as (api, sink):
             await sink.until("listed")
             assert [("listing",), ("seen", "a", "5"), ("seen", "b", "6"), ("listed",)] == sink.log
-            assert [{"limit": "500"}, {"limit": "500", "continue": "more"}] == [
+            assert [{"limit": "250"}, {"limit": "250", "continue": "more"}] == [
                 dict(request.query) for request in api.lists()
             ]
+
+    run(test())
+
+
+def test_the_next_page_is_on_its_way_while_one_is_passed_on() -> None:
+    """The server works on it meanwhile: on the next one, and not on all that follow."""
+
+    async def test() -> None:
+        first = [a_node(f"a{number}", 1) for number in range(300)]
+        pages = (a_list(10, *first, token="2"), a_list(10, a_node("b", 2), token="3"), a_list(10, a_node("c", 3)))
+        async with watching(*pages, stream(), settings=msgspec.structs.replace(QUICK, breath=1)) as (api, sink):
+            await sink.until("seen", "a299", "1")
+            asked = len(api.lists())
+            await sink.until("listed")
+            assert (2, 3, 302) == (asked, len(api.lists()), sum(one[0] == "seen" for one in sink.log))
 
     run(test())
 

@@ -27,7 +27,7 @@ from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage
 from noderemedy.model.time import Now, Wall
 
-CONTROL_PLANE = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
+CONTROL_PLANE = frozenset({"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
 MACHINE_OF: dict[Kind, Kind] = {fact: machine for machine, fact in VERDICTS.items()}
 
 
@@ -43,13 +43,8 @@ class NodeView(Struct, frozen=True):
 
 def decide(view: NodeView, now: Now) -> Decision:
     labels = labels_of(view)
-    since = sick_since(view)
-    health = NodeHealth(
-        is_sick=is_sick(view),
-        since=since,
-        domain=labels.get(view.topology, ""),
-        is_control_plane=any(label in labels for label in CONTROL_PLANE),
-    )
+    is_control_plane = not CONTROL_PLANE.isdisjoint(labels)
+    health = NodeHealth(is_sick(view), sick_since(view), labels.get(view.topology, ""), is_control_plane)
     return Decision(facts=(Fact(health_ref(view.at), health),))
 
 
@@ -72,9 +67,9 @@ def sick_since(view: NodeView) -> Wall | None:
 
 
 def labels_of(view: NodeView) -> dict[str, str]:
+    own = dict(view.entry.obj.labels) if isinstance(view.entry, Present) else {}
     backup = view.machine.backup if view.machine else None
-    kept = dict(backup.labels) if isinstance(backup, NodeBackup) else {}
-    return {**kept, **(dict(view.entry.obj.labels) if isinstance(view.entry, Present) else {})}
+    return {**dict(backup.labels), **own} if isinstance(backup, NodeBackup) else own
 
 
 # --- what it sees, and what wakes it -----------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from noderemedy.core import approvals, machines, traces
 from noderemedy.core.external import lifecycle
@@ -117,18 +117,22 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
         host_at=host_at,
         host_entry=host_entry,
         verdict=verdict.obj if isinstance(verdict, Present) else None,
-        answer=budget.answer(key, reader),
         remediation=remediation_of(key, machine, reader),
         requests=requests_of(key, machine, reader),
-        is_blind=is_blind(key, verdict, reader),
-        needs_approval=needs_approval(verdict, reader) or remedies.needs_approval(node_at, reader),
         incident=incident,
         diary=None if diary and is_spent(diary, incident, taken) else diary,
         taken=taken,
-        intents=intents_of(key, reader),
         care=care_of(node_at, reader),
     )
-    return view if view.incident or view.diary or view.is_in_hand or view.is_sick else None
+    if not (view.incident or view.diary or view.is_in_hand or view.is_sick):
+        return None  # most are well, and nobody looks further
+    return structs.replace(
+        view,
+        answer=budget.answer(key, reader),
+        is_blind=is_blind(key, verdict, reader),
+        needs_approval=needs_approval(verdict, reader) or remedies.needs_approval(node_at, reader),
+        intents=intents_of(key, reader),
+    )
 
 
 def intents_of(key: Ref, reader: Reader) -> tuple[Erasing, ...]:

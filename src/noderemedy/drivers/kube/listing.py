@@ -1,8 +1,10 @@
-"""A complete list, page by page. Called by `watch.py`; each page is released before the next is fetched."""
+"""A complete list, page by page. Called by `watch.py`; the next page is on its way while one is passed on, not more."""
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import AsyncIterator
 
 import msgspec
 from msgspec import Struct
@@ -52,20 +54,33 @@ class Lister:
             return await self._pages(resource, not_older_than, 0)
 
     async def _pages(self, resource: Resource, not_older_than: str, limit: int) -> str:
-        token = ""
+        page = await self._fetch(resource, limit, "")
+        if precedes(page.metadata.resource_version, not_older_than):
+            raise OlderList(page.metadata.resource_version)
+        self._sink.listing(resource.kind)
         while True:
-            page = await self._fetch(resource, limit, token)
-            if not token:
-                if precedes(page.metadata.resource_version, not_older_than):
-                    raise OlderList(page.metadata.resource_version)
-                self._sink.listing(resource.kind)
             self._sink.contact(resource.kind)
-            await self._pass_on(resource, page.items or [])
             token, version = page.metadata.next_page, page.metadata.resource_version
-            del page
-            if not token:
-                self._sink.listed(resource.kind)
-                return version
+            async with self._ahead(resource, limit, token) as following:
+                await self._pass_on(resource, page.items or [])
+                del page
+                if following is None:
+                    self._sink.listed(resource.kind)
+                    return version
+                page = await following
+
+    @contextlib.asynccontextmanager
+    async def _ahead(self, resource: Resource, limit: int, token: str) -> AsyncIterator[asyncio.Task[_Page] | None]:
+        """The page of this token, asked for already; None where there is none."""
+        if not token:
+            yield None
+            return
+        fetching = asyncio.create_task(self._fetch(resource, limit, token))
+        try:
+            yield fetching
+        finally:
+            fetching.cancel()
+            await asyncio.gather(fetching, return_exceptions=True)
 
     async def _fetch(self, resource: Resource, limit: int, token: str) -> _Page:
         query = [("limit", str(limit))] if limit else []

@@ -48,7 +48,7 @@ class Sink(Protocol):
 class Settings(Struct, frozen=True):
     """How patient a watch is. The defaults are for production; tests shorten them."""
 
-    page: int = 500
+    page: int = 250  # two of them at a time
     list_patience: Span = Span(60_000)
     silence: Span = Span(70_000)  # bookmarks come every 60 s
     shortest: Span = Span(300_000)  # of one stream, told to the server as timeoutSeconds
