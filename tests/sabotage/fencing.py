@@ -29,6 +29,7 @@ from noderemedy.core.fencing import (
     draining,
     emptying,
     erring,
+    fence,
     gates,
     hostpower,
     hosts,
@@ -287,7 +288,44 @@ PLANLESS: tuple[Sabotage, ...] = (
         ),
     ),
 )
+MENDED: tuple[Sabotage, ...] = (
+    Sabotage(
+        "only a deletion revives",
+        set_to(erring, "is_mended", lambda view, now: False),
+        (test_story.test_a_plan_that_comes_late_is_used, test_story.test_a_flow_that_lost_its_plan_gets_one_more_start),
+    ),
+    Sabotage(
+        "a plan revives what devices ended",
+        set_to(planless, "UNUSABLE", "Error"),
+        (test_story.test_a_flow_that_lost_its_plan_gets_one_more_start,),
+    ),
+    Sabotage(
+        "what was just lit begins anew at once",
+        set_to(erring, "rests", lambda view, now: None),
+        (test_story.test_a_node_that_a_mended_plan_lights_is_given_time_to_boot,),
+    ),
+    Sabotage(
+        "what is mended states no need",
+        set_to(fence, "is_mended", lambda view, now: False),
+        (test_gates.test_a_fence_whose_plan_was_mended_is_in_flight_again,),
+    ),
+)
 GATES: tuple[Sabotage, ...] = (
+    Sabotage(
+        "a storm is asked about once",
+        set_to(erring, "BEFORE_ANEW", gates.BEFORE_POWER_OFF),
+        (test_gates.test_what_keeps_a_fence_from_beginning_anew,),
+    ),
+    Sabotage(
+        "a storm stops recoveries",
+        set_to(fence, "BEFORE_ANYTHING", (*gates.BEFORE_ANYTHING, *gates.POLICIES)),
+        (test_gates.test_nothing_of_that_stops_a_recovery,),
+    ),
+    Sabotage(
+        "who is held keeps its slot",
+        set_to(fence, "POLICIES", ()),
+        (test_gates.test_what_keeps_a_fence_from_beginning_anew,),
+    ),
     Sabotage(
         "nobody else removes nodes",
         set_to(gates, "REMOVERS", {}),
@@ -368,4 +406,4 @@ WIRE: tuple[Sabotage, ...] = (
     ),
 )
 
-SABOTAGES = (*PROOFS, *FLOW, *DEVICES, *PLANLESS, *GATES, *STORAGE, *REQUESTS, *WIRE)
+SABOTAGES = (*PROOFS, *FLOW, *DEVICES, *PLANLESS, *MENDED, *GATES, *STORAGE, *REQUESTS, *WIRE)

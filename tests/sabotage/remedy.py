@@ -22,6 +22,7 @@ from tests.sabotage.running import Sabotage, Test, item_to, set_to
 from tests.wire import test_configuration, test_remedies
 
 from noderemedy.core import freeing, pacing
+from noderemedy.core.fencing import fence
 from noderemedy.core.fencing import view as fence_view
 from noderemedy.core.incident import remedies as incident_remedies
 from noderemedy.core.remedy import (
@@ -57,7 +58,8 @@ ENDED, CLEAN, RUN_BY = chain.ended, cleaning.cleaning, view.run_by
 
 def without(gate: Callable[..., Any], *tests: Test) -> Sabotage:
     """A room that lacks one of its gates."""
-    rest = {name: tuple(one for one in getattr(gates, name) if one is not gate) for name in ("GOING_ON", "BEFORE_TURN")}
+    names = ("GOING_ON", "BEFORE_NEXT", "BEFORE_TURN")
+    rest = {name: tuple(one for one in getattr(gates, name) if one is not gate) for name in names}
 
     def harm(monkeypatch: pytest.MonkeyPatch) -> None:
         for name, kept in rest.items():
@@ -75,6 +77,21 @@ GATES = (
     without(gates.no_storm, test_gates.test_a_share_of_silent_nodes_is_a_storm),
     without(gates.watched_long_enough, test_gates.test_an_observer_that_has_just_come_waits),
     without(gates.person_approved, HELD),
+    Sabotage(
+        "no storm holds the next remedy",
+        set_to(gates, "BEFORE_NEXT", gates.GOING_ON),
+        (test_gates.test_a_storm_holds_the_next_remedy,),
+    ),
+    Sabotage(
+        "what is stuck keeps its turn",
+        set_to(remedy, "in_turn", lambda decision: decision),
+        (test_gates.test_a_remedy_that_is_stuck_gives_its_turn_back,),
+    ),
+    Sabotage(
+        "a fence that is held keeps its turn",
+        set_to(fence, "POLICIES", ()),
+        (test_governing.test_a_fence_that_is_held_gives_its_turn_back,),
+    ),
     Sabotage(
         "everybody has the turn",
         set_to(gates, "its_turn", lambda view, now: None),

@@ -7,22 +7,29 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT, NOW, a_machine, a_node, ago, unreadable
-from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan
+from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan, done
 from tests.core.fencing.test_rules import seen
 
 from noderemedy.core.fencing.fence import ROOM, decide
 from noderemedy.core.fencing.gates import BEFORE_THE_START, explain
+from noderemedy.core.fencing.planless import UNUSABLE
 from noderemedy.core.gates import first
 from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.budget import Need
+from noderemedy.model.checkstatus import Told
+from noderemedy.model.configuration import SkipCondition
 from noderemedy.model.fenceplan import plan_ref
-from noderemedy.model.ids import Ref
+from noderemedy.model.governing import PermitFact
+from noderemedy.model.ids import CONFIG_MAP, NODE, SYSTEM, Ref, ref
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Taint
-from noderemedy.model.nodefence import State
+from noderemedy.model.nodefence import SUCCEEDED, FenceEvidence, State
+from noderemedy.model.reasons import SkippedUnresponsive
+from noderemedy.model.run import Deed
 from noderemedy.model.time import Mono
 
 SICK = a_node(ready="Unknown")
+DOCUMENT_AT = ref(CONFIG_MAP, "workers", SYSTEM)
 
 
 def a_view(**more: Any) -> Any:
@@ -66,6 +73,53 @@ def test_what_keeps_a_fence_from_beginning(more: dict[str, Any], reason: str) ->
     assert blocked is not None
     assert reason == type(blocked.reason).__name__
     assert () == decide(view, NOW).actions
+
+
+CLOSED = PermitFact(DOCUMENT_AT, closed=SkippedUnresponsive("workers", 40))
+FORBIDDEN = PermitFact(DOCUMENT_AT, skips=(SkipCondition("Ready", "Unknown"),))
+WAITS = PermitFact(DOCUMENT_AT, is_one_at_a_time=True, turn=ref(NODE, "another"))
+HOLDS: list[tuple[dict[str, Any], str, bool]] = [
+    ({"is_governed": True, "permit": CLOSED}, "SkippedUnresponsive", True),
+    ({"is_governed": True, "permit": FORBIDDEN}, "SkippedByNodeCondition", True),
+    ({"is_governed": True, "permit": WAITS}, "OneAtATime", True),
+    ({"contact_since": Mono(NOW.mono.ms - 59_000)}, "ObserverNew", False),
+    ({"claim": None}, "OwnNode", False),
+]
+
+
+def held(more: dict[str, Any], **fence: Any) -> Any:
+    """A fence whose pauses are over, behind one of these gates."""
+    view = a_view(**fence)
+    claim = replace(view.claim, is_own=True) if "claim" in more else view.claim
+    return replace(view, **{**more, "claim": claim}, entry=replace(view.entry, changed_at=Mono(0)))
+
+
+@pytest.mark.parametrize(("more", "reason", "is_policy"), HOLDS)
+def test_what_keeps_a_fence_from_beginning_anew(more: dict[str, Any], reason: str, is_policy: bool) -> None:
+    """A storm, a condition or a bad contact is asked about at every start, and whoever is held so keeps no slot."""
+    error = a_fence(State.ERROR, since=ago(900))
+    decision = decide(held(more, fence=error), NOW)
+    [need] = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
+
+    assert ([reason], ()) == ([type(one).__name__ for one in decision.because], decision.actions)
+    assert (True, is_policy) == (need.is_running, need.is_stuck)
+
+
+@pytest.mark.parametrize(("more", "reason", "is_policy"), HOLDS)
+def test_nothing_of_that_stops_a_recovery(more: dict[str, Any], reason: str, is_policy: bool) -> None:
+    """What is off comes on, what was done is undone, and what is over is called so."""
+    off = done("ipmi", Deed.OFF)
+    marked = a_node(boot_id="boot-2", unschedulable=True, annotations={"node-remedy.dev/cordoned": "node-remedy"})
+    views = [
+        held(more, fence=a_fence(State.ERROR, jobs=(off,)), node=SICK),
+        held(more, fence=a_fence(State.RUNNING, jobs=(off,), evidence=FenceEvidence(on_since=ago(9))), node=SICK),
+        held(more, fence=a_fence(State.RUNNING, deleting=True, jobs=(off,)), node=SICK),
+        held(more, fence=a_fence(State.DONE), node=marked),
+        held(more, fence=a_fence(State.DONE), node=a_node(boot_id="boot-2")),
+    ]
+    acts = [[type(action).__name__ for action in decide(view, NOW).actions] for view in views]
+
+    assert [["PublishFenceStatus"]] * 3 + [["UncordonNode"], ["PublishFenceStatus"]] == acts
 
 
 def test_the_managers_own_node_is_not_fenced() -> None:
@@ -121,6 +175,18 @@ def test_what_it_asks_of_the_budget(fence: Any, needs: list[bool]) -> None:
 
     assert needs == [one.is_running for one in stated]
     assert {NODE_AT} >= {one.target for one in stated}
+
+
+def test_a_fence_whose_plan_was_mended_is_in_flight_again() -> None:
+    """It asks for its turn before it begins anew; without a plan it is in nobody's way."""
+    told = Told(SUCCEEDED, "False", UNUSABLE, "error: its plan could not be used for too long")
+    fence = a_fence(State.ERROR, restarts=3, since=ago(900), conditions=(told,))
+    found = []
+    for plan in (None, a_plan()):
+        facts = decide(a_view(fence=fence, plan=plan), NOW).facts
+        found.append([fact.value.is_running for fact in facts if isinstance(fact.value, Need)])
+
+    assert [[], [True]] == found
 
 
 def test_nothing_is_explained_about_what_is_over() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from tests.builders import NODE_AT
 from tests.core.fencing.fences import CORDON, FENCE_AT, UNCORDON, a_plan, an_agent
-from tests.core.fencing.story import Story, obeys, refuses
+from tests.core.fencing.story import Behaviour, Story, obeys, refuses
 
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan
 from noderemedy.model.ids import NODE, NODE_FENCE
@@ -472,16 +472,48 @@ def test_a_plan_with_problems_fences_nothing() -> None:
 
 
 def test_a_plan_that_comes_late_is_used() -> None:
-    """Within its time, and without a word; after it the flow has given up, and asks for no budget any more."""
+    """Within its time without a word; after it the flow has given up, asks for no budget, and begins as a new one."""
     found = []
     for seconds in (250, 350):
         story = sick(a_plan(problems=("fence-config-worker-0: no plug",)))
         story.run(seconds)
+        found.append((story.state, story.fence.is_given_up))
         story.configure(a_plan())
-        story.run(600)
-        found.append((story.state, bool(story.orders), story.fence.is_given_up))
+        story.run_until(story.is_final, 600)
+        assert ([OFF, STATUS, ON], 0) == (story.orders, story.status.restarts)
 
-    assert [("final", True, False), ("error", False, True)] == found
+    assert [("new", False), ("error", True)] == found
+
+
+@pytest.mark.parametrize(("device", "state", "is_given_up"), [(obeys, "final", False), (refuses, "error", True)])
+def test_a_flow_that_lost_its_plan_gets_one_more_start(device: Behaviour, state: str, is_given_up: bool) -> None:
+    """When the plan is mended; one, not for ever: a device that refuses ends it."""
+    story = sick(a_plan(), powerManagementDelay="1m", stepRetries=0, maxRestarts=2)
+    story.devices["fence_ipmilan"] = device
+    story.run(10)
+    story.configure(a_plan(problems=("gone",)))
+    story.run(900)
+    lost = (story.state, story.fence.is_given_up, list(story.orders))
+    story.configure(a_plan())
+    story.run(600)
+    acts = len(story.acts)
+    story.run(1_200)
+
+    assert (("error", True, []), acts) == (lost, len(story.acts))
+    assert (state, is_given_up, 2) == (story.state, story.fence.is_given_up, story.status.restarts)
+    assert 1 == story.orders.count(OFF)
+
+
+def test_a_node_that_a_mended_plan_lights_is_given_time_to_boot() -> None:
+    """It is not switched off again while it comes back."""
+    story = sick(a_plan())
+    story.run_until(lambda: not story.is_on)
+    story.configure(a_plan(problems=("gone",)))
+    story.run(900)
+    story.configure(a_plan())
+    story.run_until(story.is_final, 120)
+
+    assert (1, 1) == (story.orders.count(OFF), story.orders.count(ON))
 
 
 def test_a_plan_that_breaks_ends_the_step_and_nothing_is_freed() -> None:

@@ -97,6 +97,34 @@ def test_one_node_at_a_time() -> None:
     assert ["repair", "welcome", "repair"] == scene.ordered()
 
 
+def test_a_remedy_that_is_stuck_gives_its_turn_back() -> None:
+    """A Job without an end is a person's business: the next node has its turn."""
+    scene = Scene(and_more(POLICY % "oneAtATime: true"), nodes=12)
+    for name in ("n0", "n1"):
+        scene.falls_sick(name)
+    scene.wait(11 * 60)
+    early = scene.record("n1")
+    scene.wait(5 * 60)
+
+    assert (None, ["RemedyOverdue", "RepairStuck"]) == (early, scene.reasons())
+    assert scene.record("n1") is not None
+
+
+def test_a_storm_holds_the_next_remedy() -> None:
+    """The first one began before it; the second one waits for its end."""
+    scene = Scene(and_more(POLICY % "skipWhenUnresponsive: 25%"), nodes=12)
+    sick_for(scene, 61)
+    for name in ("n1", "n2"):
+        scene.falls_sick(name)
+    scene.end_job(False)
+    scene.wait(300)
+    stormy = (scene.ordered(), scene.reasons())
+    scene.recovers("n1")
+
+    assert (["repair"], ["SkippedUnresponsive"]) == stormy
+    assert "reset" in scene.ordered()
+
+
 def test_the_managers_own_node_gets_no_remedy() -> None:
     """A person is told; nothing is written but what tells of it."""
     scene = Scene(nodes=3)

@@ -27,9 +27,16 @@ def a_scene(policy: str, *sick: str) -> Scene:
 
 
 def ask(scene: Scene, name: str = "n0") -> None:
-    """A person has a node fenced; nothing is switched off within the next minutes."""
+    """A person has a node fenced; nothing is switched off within the next hours."""
     meta = {"name": AT[name].name}
-    scene.api.create({"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", "metadata": meta, "spec": {"node": name}})
+    scene.api.create(
+        {
+            "apiVersion": "ha.k8s.io/v1",
+            "kind": "NodeFence",
+            "metadata": meta,
+            "spec": {"node": name, "powerManagementDelay": "10h"},
+        }
+    )
     scene.look()
 
 
@@ -80,6 +87,50 @@ def test_fences_and_remedies_share_one_turn(other: str) -> None:
     ask(scene)
 
     assert (False, ["OneAtATime"]) == (begun(scene), scene.reasons("node-fence", AT["n0"]))
+
+
+def fail(scene: Scene, name: str) -> None:
+    """The flow of this node has failed once."""
+    status = {"state": "error", "step": "power-management", "since": str(scene.now.wall)}
+    scene.patch(NODE_FENCE, AT[name].name, {"status": status}, "status")
+
+
+def starts(scene: Scene, name: str = "n0") -> int:
+    return int(scene.api.get(NODE_FENCE, AT[name].name, "")["status"].get("restarts", 0))
+
+
+@pytest.mark.parametrize("policy", ["skipWhenNodeCondition: [StorageLost]", "skipWhenUnresponsive: 10%"])
+def test_a_fence_begins_anew_when_its_document_lets_it(policy: str) -> None:
+    """What began in good weather fails; the next start waits for the end of the storm."""
+    scene = a_scene(policy, "n0")
+    ask(scene)
+    fail(scene, "n0")
+    scene.set_condition("StorageLost", "True")
+    scene.falls_sick("n1")
+    scene.wait(600)
+    stormy = (begun(scene), starts(scene))
+    scene.set_condition("StorageLost", "False")
+    scene.recovers("n1")
+
+    assert ((True, 0), 1) == (stormy, starts(scene))
+
+
+def test_a_fence_that_is_held_gives_its_turn_back() -> None:
+    """oneAtATime: another node is fenced meanwhile, and the first one goes on when that is over."""
+    scene = a_scene("oneAtATime: true, skipWhenNodeCondition: [StorageLost]", "n0", "n1")
+    ask(scene)
+    ask(scene, "n1")
+    before = begun(scene, "n1")
+    fail(scene, "n0")
+    scene.set_condition("StorageLost", "True")
+    meanwhile = begun(scene, "n1")
+    scene.set_condition("StorageLost", "False")
+    scene.wait(200)
+    waits = (starts(scene), scene.reasons("node-fence", AT["n0"]))
+    scene.patch(NODE_FENCE, AT["n1"].name, {"status": {"state": "final"}}, "status")
+
+    assert (False, True) == (before, meanwhile)
+    assert ((0, ["OneAtATime"]), 1) == (waits, starts(scene))
 
 
 def test_a_remedy_waits_for_a_fence() -> None:

@@ -10,10 +10,10 @@ from msgspec import structs
 
 from noderemedy.core.fencing import automaton, devices, hostpower, isolation, runs
 from noderemedy.core.fencing.automaton import Event
-from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, USABLE, node_is_there
+from noderemedy.core.fencing.gates import BEFORE_ANEW, USABLE
 from noderemedy.core.fencing.moves import move, moved, publish, saying
 from noderemedy.core.fencing.patience import pause
-from noderemedy.core.fencing.planless import unusable
+from noderemedy.core.fencing.planless import is_mended, unusable
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
 from noderemedy.core.fencing.words import word_of
@@ -30,7 +30,9 @@ from noderemedy.model.reasons import (
     Reason,
 )
 from noderemedy.model.run import Deed, RunState
-from noderemedy.model.time import Now
+from noderemedy.model.time import Mono, Now
+
+MENDED, NEXT_START = "its plan can be used", "the next start of the flow"
 
 
 def error(view: FenceView, now: Now) -> Decision:
@@ -40,8 +42,10 @@ def error(view: FenceView, now: Now) -> Decision:
         return move(view, Event.NODE_READY, now)
     if word_of(view) is not None and view.status.evidence.freed_at is None:
         return attested(view, now)
-    if view.fence.is_given_up:
+    if view.fence.is_given_up and not is_mended(view, now):
         return given_up(view, now)
+    if not view.fence.is_begun:
+        return anew(view, now)
     if not view.is_same_node and view.status.evidence.backup is None and not is_well(view, now):
         return Decision((), (FencedNodeReplaced(view.name), *dark(view)))
     return restart(view, now)
@@ -54,26 +58,45 @@ def attested(view: FenceView, now: Now) -> Decision:
     return move(view, Event.ATTESTED, now, why=f"{word.by} attests that the node is off")
 
 
+def anew(view: FenceView, now: Now) -> Decision:
+    """It was given up before it had begun, for want of a plan, and has one now: as if it had just been made."""
+    status = structs.replace(automaton.after(view.status, Event.RESTART, now), restarts=0)
+    return publish(view, saying(status, Event.RESTART, MENDED, now), moved(view, status, Event.RESTART, MENDED))
+
+
 def restart(view: FenceView, now: Now) -> Decision:
-    span = automaton.next_restart(view.status, view.fence.spec)
-    assert span is not None
-    since = view.status.since or now.wall
-    if waits := pause(view, since, span, "the next start of the flow", now):
-        return structs.replace(waits, because=(*waits.because, *dark(view)))
-    if blocked := first((*BEFORE_POWER_OFF, node_is_there), view, now):
+    """Whatever keeps a fence from beginning is asked again, but for the budget: what runs has its slot."""
+    if waits := rests(view, now):
+        moments = [at for at in (waits.wake_at, back_at(view, now)) if at is not None]
+        return structs.replace(waits, because=(*waits.because, *dark(view)), wake_at=min(moments))
+    if blocked := first(BEFORE_ANEW, view, now):
         return blocked.decision(now)
     if waits := unusable(view, now):
         return waits
     status = automaton.after(isolation.begun(view, now), Event.RESTART, now)
+    status = structs.replace(status, restarts=min(status.restarts, view.fence.spec.max_restarts))
     why = f"start {status.restarts + 1}"
     return publish(view, saying(status, Event.RESTART, why, now), moved(view, status, Event.RESTART, why))
+
+
+def rests(view: FenceView, now: Now) -> Decision | None:
+    """The pause before the next start. One whose plan was mended may just have been lit: it is given time to boot."""
+    span = automaton.next_restart(view.status, view.fence.spec)
+    if span is not None:
+        return pause(view, view.status.since or now.wall, span, NEXT_START, now)
+    due = view.entry.changed_at + view.fence.spec.node_ready_timeout
+    return Decision((), (FenceDelayed(NEXT_START, now.wall + due.since(now.mono)),), due) if now.mono < due else None
 
 
 def given_up(view: FenceView, now: Now) -> Decision:
     told = view.status.told(SUCCEEDED)
     reason = FenceGivenUp(view.name, view.status.step.value, told.message if told else "")
-    wake_at = well_at(view, now) if may_be_well(view, now) and not has_recovery_failed(view) else None
-    return Decision((), (reason, *dark(view)), wake_at)
+    return Decision((), (reason, *dark(view)), back_at(view, now))
+
+
+def back_at(view: FenceView, now: Now) -> Mono | None:
+    """When a node that has just come back by itself counts as back; None if it has not, or if that helps nobody."""
+    return well_at(view, now) if may_be_well(view, now) and not has_recovery_failed(view) else None
 
 
 def has_recovery_failed(view: FenceView) -> bool:

@@ -17,9 +17,10 @@ from msgspec import structs
 from noderemedy.core import slots
 from noderemedy.core.fencing import hostpower, leaving, relics, words
 from noderemedy.core.fencing.erring import error
-from noderemedy.core.fencing.gates import BEFORE_ANYTHING, BEFORE_THE_BUDGET, explain
+from noderemedy.core.fencing.gates import BEFORE_ANYTHING, BEFORE_THE_BUDGET, POLICIES, explain
 from noderemedy.core.fencing.isolation import new
 from noderemedy.core.fencing.patience import memory, pause
+from noderemedy.core.fencing.planless import is_mended
 from noderemedy.core.fencing.power import power_management
 from noderemedy.core.fencing.recovery import done
 from noderemedy.core.fencing.relics import RelicView
@@ -111,16 +112,20 @@ STATES: dict[State, Callable[[FenceView, Now], Decision]] = {
 
 
 def needs(view: FenceView, now: Now) -> tuple[Fact, ...]:
-    """A repair that runs, or would begin if budget and claim let it."""
+    """A repair that runs, or would begin if budget and claim let it.
+
+    One that its document does not let begin anew, maybe for hours, keeps nobody else waiting.
+    """
     fence = view.fence
-    if fence.is_final or fence.is_given_up:
+    if fence.is_final or (fence.is_given_up and not is_mended(view, now)):
         return ()
     is_running = fence.is_begun
     is_to_begin = fence.status.state is State.NEW and not fence.deleting
     if not is_running and (not is_to_begin or first(BEFORE_THE_BUDGET, view, now)):
         return ()
     since = view.need.since if view.need else fence.status.started or fence.created or now.wall
-    return (need(view.target, NAME, since, is_running=is_running, node=view.node_at),)
+    is_stuck = fence.status.state is State.ERROR and first(POLICIES, view, now) is not None
+    return (need(view.target, NAME, since, is_running=is_running, node=view.node_at, is_stuck=is_stuck),)
 
 
 ROOM = Room(

@@ -136,6 +136,11 @@ BEFORE_THE_BUDGET: tuple[Gate, ...] = (
     document_lets_it_begin,
     observer_is_in_contact,
 )
+POLICIES: tuple[Gate, ...] = (document_lets_it_begin, its_turn)
+BEFORE_ANEW: tuple[Gate, ...] = (
+    *(nobody_stopped_it, nobody_paused_it, nobody_removes_it, node_is_there, observer_is_in_contact),
+    *(*POLICIES, one_repair_per_node),
+)
 BEFORE_THE_START: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, its_turn, budget_allows, one_repair_per_node)
 
 

@@ -42,10 +42,10 @@ def moved(view: FenceView, status: FenceStatus, event: Event, why: str) -> Reaso
     return FenceMoves(view.name, status.state.value, why or event.value)
 
 
-def saying(status: FenceStatus, event: Event, why: str, now: Now) -> FenceStatus:
-    """The same with the condition that a row of the table tells."""
+def saying(status: FenceStatus, event: Event, why: str, now: Now, word: str = "") -> FenceStatus:
+    """The same with the condition that a row of the table tells; `word`: for a reason that is not the row's."""
     row = next(one for (_, of), one in TABLE.items() if of is event and one.state is status.state)
-    told = Told(SUCCEEDED, row.status, row.reason, f"{status.state.value}: {why}"[:1000])
+    told = Told(SUCCEEDED, row.status, word or row.reason, f"{status.state.value}: {why}"[:1000])
     return structs.replace(status, conditions=merged(status.conditions, (told,), str(now.wall)))
 
 

@@ -1,8 +1,9 @@
-"""A fence without a plan that can be used: it waits for one, but not for ever.
+"""A fence without a plan that can be used: it waits for one, but not for ever; when there is one, it lives again.
 
 Asked wherever a flow goes on. After `nodeReadyTimeout`, by our own clock since we saw it, the step has failed, so that
 whoever asked for the fence can try something else. What has not begun holds no grant of the budget and gives up at
-once; what has begun follows the table, and gives up where it would begin anew. Nothing is freed by any of this.
+once; what has begun follows the table, and gives up where it would begin anew. Nothing is freed by any of this. What
+gave up so, and for no other reason, begins anew by itself when its plan can be used.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.words import word_of
 from noderemedy.core.gates import first
 from noderemedy.model.decision import Decision
-from noderemedy.model.nodefence import State
+from noderemedy.model.nodefence import SUCCEEDED, State
 from noderemedy.model.time import Mono, Now
 
-WHY = "its plan could not be used for too long; mend the configuration, delete this NodeFence and ask for a new one"
+WHY = "its plan could not be used for too long"
+SPENT = f"{WHY}; mend the configuration, and it begins anew"
+UNUSABLE = "PlanUnusable"  # the condition's reason: by it a successor knows why it was given up
 
 
 def unusable(view: FenceView, now: Now) -> Decision | None:
@@ -35,8 +38,15 @@ def unusable(view: FenceView, now: Now) -> Decision | None:
     if view.fence.is_begun and view.status.state is not State.ERROR:
         return move(view, Event.STEP_FAILED, now, blocked.reason, why=WHY)
     spent = structs.replace(view.status, state=State.ERROR, since=now.wall, restarts=view.fence.spec.max_restarts)
-    told = saying(spent, Event.STEP_FAILED, WHY, now)
-    return publish(view, told, blocked.reason, moved(view, told, Event.STEP_FAILED, WHY))
+    told = saying(spent, Event.STEP_FAILED, SPENT, now, UNUSABLE)
+    return publish(view, told, blocked.reason, moved(view, told, Event.STEP_FAILED, SPENT))
+
+
+def is_mended(view: FenceView, now: Now) -> bool:
+    """Whether it was given up for want of a plan only, and has one now."""
+    told = view.status.told(SUCCEEDED)
+    is_unusable = view.status.state is State.ERROR and told is not None and told.reason == UNUSABLE
+    return is_unusable and first(USABLE, view, now) is None
 
 
 def planless_since(view: FenceView, now: Now) -> Mono | None:

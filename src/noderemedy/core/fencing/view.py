@@ -27,7 +27,7 @@ from noderemedy.model.ids import FACTS, HOST, LEASE, METAL3_MACHINE, NODE, NODE_
 from noderemedy.model.kdump import KDUMP, KdumpSeen, kdump_ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
-from noderemedy.model.nodefence import FenceJob, FenceStatus, NodeFence, fence_ref
+from noderemedy.model.nodefence import FenceJob, FenceStatus, NodeFence, State, fence_ref
 from noderemedy.model.pace import LEAVE
 from noderemedy.model.remote import REMOTE, Sight, remote_ref
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
@@ -40,7 +40,7 @@ NAME = "node-fence"
 BY_RUN = "fences by run"
 BY_CLUSTER = "fences by cluster"
 BY_UID = "fences by uid"
-TO_BEGIN = "fences that have not begun"
+TO_BEGIN = "fences that have not begun, or may begin anew"
 HELD_FOR = "hosts by fence"
 WATCHES = (
     *(NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN),
@@ -146,7 +146,7 @@ def _uid(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
 
 
 def _to_begin(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
-    return () if fence.is_begun else (TO_BEGIN,)
+    return (TO_BEGIN,) if not fence.is_begun or fence.status.state is State.ERROR else ()
 
 
 def _held_for(ref: Ref, host: Host) -> tuple[str, ...]:

@@ -99,7 +99,7 @@ def waiting(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
     due = record.at + (remedy.period if remedy else PERIOD)
     if now.wall < due:
         return Decision(because=(RemedyWaits(record.remedy, due),), wake_at=now.until(due))
-    if blocked := first(gates.GOING_ON, view, now):
+    if blocked := first(gates.BEFORE_NEXT, view, now):
         return blocked.decision(now)
     following = order(view, record, record.number + 1, now)
     if blocked := first(before(following), view, now):

@@ -54,6 +54,7 @@ class RepairFact(FactValue, frozen=True):
     is_running: bool
     job_seen: str = ""  # the Job that this process has seen: when it is gone, it is gone
     freed_at: Mono | None = None  # when we last removed pods of it
+    is_stuck: bool = False  # it waits for somebody else, and for nobody's turn
 
 
 class RepeatsFact(FactValue, frozen=True):

@@ -1,7 +1,8 @@
 """What must be so before a remedy runs: an ordered list of small questions. Seed 002, with the storm policies.
 
 Used by the remedy room to decide and by `explain` to list. All are asked before the first remedy of an episode,
-`GOING_ON` before every further one: a chain that runs needs no new grant, but nobody may pause it in vain.
+`BEFORE_NEXT` before every further one: a chain that runs needs no new grant, but no remedy begins in a storm, and
+nobody may pause it in vain.
 """
 
 from __future__ import annotations
@@ -131,5 +132,6 @@ GOING_ON = (
     nobody_removes_it,
     no_condition_forbids_it,
 )
+BEFORE_NEXT = (*GOING_ON, no_storm, watched_long_enough)
 BEFORE_TURN = (*GOING_ON, threshold_is_reached, not_parked, no_storm, watched_long_enough, person_approved)
 GATES = (*BEFORE_TURN, its_turn, budget_allows, nobody_else_repairs_it, node_is_read_live)

@@ -70,8 +70,8 @@ def storm(view: PolicyView, policy: Policy) -> Reason | None:
 
 
 def turn_of(view: PolicyView) -> Ref | None:
-    """The one that is being repaired; else the one that has waited longest."""
-    order = sorted(view.repairs, key=lambda one: (not one[1].is_running, one[1].since, one[0]))
+    """The one that is being repaired; else the one that has waited longest; one that is stuck after all others."""
+    order = sorted(view.repairs, key=lambda one: (one[1].is_stuck, not one[1].is_running, one[1].since, one[0]))
     return order[0][0] if order else None
 
 
@@ -114,7 +114,8 @@ def fences_of(at: Ref, reader: Reader) -> Iterable[tuple[Ref, RepairFact]]:
     for ref in reader.find(BY_ROOM, FLOW):
         entry = reader.read(ref)
         if isinstance(entry, Present) and entry.obj.node and governor(entry.obj.node, reader) == at:
-            yield entry.obj.node, RepairFact(at, entry.obj.since, entry.obj.is_running)
+            need: Need = entry.obj
+            yield entry.obj.node, RepairFact(at, need.since, need.is_running, is_stuck=need.is_stuck)
 
 
 def _room(ref: Ref, need: Need) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ from noderemedy.model.actions import (
     UntaintOutOfService,
     WriteRemedyRecord,
 )
-from noderemedy.model.budget import ANSWER, NEED, need
+from noderemedy.model.budget import ANSWER, NEED, Need, need
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.governing import PERMIT
 from noderemedy.model.ids import CONFIG_MAP, INCIDENT, JOB, LEASE, NODE, NODE_FENCE, SYSTEM, Ref
@@ -68,7 +68,7 @@ def decide(view: RemedyView, now: Now) -> Decision:
         return begin(view, now)
     decision = chain.PHASES[record.phase](view, record, now)
     kept = (*decision.facts, *running_facts(view, record, decision, now))
-    return settled(replace(decision, facts=kept, episode=record.episode), view.need, now)
+    return in_turn(settled(replace(decision, facts=kept, episode=record.episode), view.need, now))
 
 
 def begin(view: RemedyView, now: Now) -> Decision:
@@ -114,6 +114,19 @@ def running_facts(view: RemedyView, record: RemedyRecord, decision: Decision, no
     room, is_stuck = (FENCING, view.is_flow_stuck) if is_fence else (NAME, False)
     told = need(view.target, room, record.since, is_running=True, node=view.at, is_stuck=is_stuck)
     return (Fact(repair_ref(view.at), repair), told)
+
+
+def in_turn(decision: Decision) -> Decision:
+    """The same decision; a repair that is stuck is not only out of the budget's way, but out of its document's, too."""
+    is_stuck = any(isinstance(fact.value, Need) and fact.value.is_stuck for fact in decision.facts)
+    if not is_stuck:
+        return decision
+    told = [replace(one, value=replace(one.value, is_stuck=True)) if is_repair(one) else one for one in decision.facts]
+    return replace(decision, facts=tuple(told))
+
+
+def is_repair(fact: Fact) -> bool:
+    return isinstance(fact.value, RepairFact)
 
 
 def is_seen(view: RemedyView, record: RemedyRecord) -> bool:
