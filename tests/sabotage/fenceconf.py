@@ -34,6 +34,7 @@ from noderemedy.drivers.fence import identity
 from noderemedy.manager import drill as by_hand
 from noderemedy.model.agent import AgentDescription
 from noderemedy.model.fenceplan import FencePlan, Scope, Step
+from noderemedy.model.nodefence import FenceEvidence
 from noderemedy.model.run import Deed, SecretParameter
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span, Wall
@@ -253,6 +254,11 @@ PLANNING = (
         "nobody counts the nodes of a broken document",
         set_to(configs, "BROKEN_PLANS", "nothing"),
         (test_plan.test_what_is_wrong_is_told_once_on_the_document,),
+    ),
+    Sabotage(
+        "a Node that is gone was nobody's instance",
+        set_to(FenceEvidence, "provider_id", ""),
+        (test_plan.test_how_to_switch_an_instance_on_outlives_its_node,),
     ),
     Sabotage(
         "what is not known yet is wrong",

@@ -8,8 +8,10 @@ from msgspec.structs import replace
 from tests.core.fencing import (
     test_automaton,
     test_devices,
+    test_erring,
     test_gates,
     test_hostpower,
+    test_leaving,
     test_proofs,
     test_request,
     test_storage,
@@ -50,6 +52,7 @@ from noderemedy.core.fencing.automaton import Event, Move
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model import actions
 from noderemedy.model.decision import Decision
+from noderemedy.model.fenceplan import AgentMethod, FencePlan
 from noderemedy.model.nodefence import NodeFence, State
 from noderemedy.model.time import Mono, Span
 from noderemedy.model.workload import StorageOfNode
@@ -268,6 +271,66 @@ DEVICES: tuple[Sabotage, ...] = (
         (test_devices.test_a_fence_that_is_over_goes_without_a_plan,),
     ),
 )
+LIT: tuple[Sabotage, ...] = (
+    Sabotage(
+        "a device that refuses is hammered",
+        set_to(erring, "rest", lambda view, failed, now: None),
+        (test_erring.test_a_device_that_does_not_come_on_is_given_a_moment,),
+    ),
+    Sabotage(
+        "a flow that begins anew forgets",
+        set_to(devices, "remembered", lambda view: ()),
+        (
+            test_erring.test_a_flow_that_begins_anew_remembers_what_does_not_come_on,
+            test_devices.test_a_flow_that_begins_anew_remembers_what_is_astray,
+        ),
+    ),
+    Sabotage(
+        "the last flow is this one",
+        set_to(devices, "of_this_flow", lambda status: status.jobs),
+        (
+            test_erring.test_a_flow_that_begins_anew_asks_before_it_switches_off,
+            test_erring.test_a_node_that_is_back_when_its_flow_begins_anew_is_recovered,
+        ),
+    ),
+    Sabotage(
+        "who failed to recover is left for ever",
+        set_to(erring, "is_well", lambda view, now: False),
+        (test_erring.test_a_failed_recovery_is_tried_again_on_another_node_of_that_name,),
+    ),
+    Sabotage(
+        "one plug is all plugs",
+        set_to(devices, "are_off", lambda view, jobs: True),
+        (test_erring.test_off_means_all_plugs,),
+    ),
+    Sabotage(
+        "a broken plan is a plan",
+        set_to(FencePlan, "problems", ()),
+        (
+            test_erring.test_a_run_that_was_recorded_by_a_broken_plan_is_not_begun,
+            test_erring.test_by_a_broken_plan_nothing_is_switched_on,
+        ),
+    ),
+    Sabotage(
+        "nothing was left off",
+        set_to(devices, "left_off", lambda view: ()),
+        (test_erring.test_a_node_that_comes_back_by_itself_gets_its_plugs_back,),
+    ),
+    Sabotage(
+        "nothing was cut off",
+        set_to(devices, "cut_off", lambda view: ()),
+        (
+            test_leaving.test_what_was_cut_off_is_let_in_again,
+            test_leaving.test_what_does_not_let_it_in_is_told,
+            test_leaving.test_storage_comes_back_before_pods_may,
+        ),
+    ),
+    Sabotage(
+        "pods may before storage comes back",
+        set_to(recovery, "recover", lambda view, now: None),
+        (test_leaving.test_storage_comes_back_before_pods_may,),
+    ),
+)
 PLANLESS: tuple[Sabotage, ...] = (
     Sabotage(
         "a plan is awaited for ever",
@@ -360,6 +423,19 @@ STORAGE: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "nothing runs on the node itself",
+        set_to(AgentMethod, "on_target", False),
+        (
+            test_storage.test_only_what_registers_the_node_itself_runs_there,
+            test_storage.test_a_node_registers_itself_when_it_is_back,
+        ),
+    ),
+    Sabotage(
+        "everything runs on the node itself",
+        set_to(AgentMethod, "on_target", True),
+        (test_storage.test_only_what_registers_the_node_itself_runs_there,),
+    ),
+    Sabotage(
         "a volume has every name",
         set_to(StorageOfNode, "names_of", lambda self, claim: frozenset({"driver/d1"})),
         (test_storage.test_which_pods_are_covered, test_wire_storage.test_the_names_of_a_volume),
@@ -406,4 +482,4 @@ WIRE: tuple[Sabotage, ...] = (
     ),
 )
 
-SABOTAGES = (*PROOFS, *FLOW, *DEVICES, *PLANLESS, *MENDED, *GATES, *STORAGE, *REQUESTS, *WIRE)
+SABOTAGES = (*PROOFS, *FLOW, *DEVICES, *LIT, *PLANLESS, *MENDED, *GATES, *STORAGE, *REQUESTS, *WIRE)

@@ -14,7 +14,7 @@ from noderemedy.model.agent import AgentDescription, agent_ref
 from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Scope, Step, plan_ref
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, SYSTEM, Ref, ref
 from noderemedy.model.node import NodeBackup
-from noderemedy.model.nodefence import FenceEvidence
+from noderemedy.model.nodefence import FenceEvidence, State
 from noderemedy.model.outcome import Key
 from noderemedy.model.reasons import (
     AgentDescribed,
@@ -207,6 +207,16 @@ def test_a_fence_of_a_cloud_node_needs_not_even_that() -> None:
     bench.see(ref(NODE_FENCE, "node-fence-n1"), fence)
 
     assert "fence_aws" == bench.only_method().agent
+
+
+def test_how_to_switch_an_instance_on_outlives_its_node() -> None:
+    """The Node was deleted to free its workload: its fence remembers which instance it was."""
+    bench = Bench()
+    evidence = FenceEvidence(provider_id="aws:///eu-west-1a/i-0123")
+    bench.see(ref(NODE_FENCE, "node-fence-n1"), a_fence(State.RUNNING, node="n1", evidence=evidence))
+    bench.delete(ref(NODE, "n1"))
+
+    assert (("plug", "i-0123"), ("region", "eu-west-1")) == bench.only_method().parameters
 
 
 def test_terminating_an_instance_is_off_and_then_the_node_object() -> None:

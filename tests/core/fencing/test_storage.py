@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.builders import NODE_AT
-from tests.core.fencing.fences import CORDON, FENCE_AT, IPMI, UNCORDON, a_plan, an_agent
-from tests.core.fencing.story import SWITCH, Story, refuses
+from tests.builders import NODE_AT, NOW, a_node
+from tests.core.fencing.fences import CORDON, FENCE_AT, IPMI, UNCORDON, a_fence, a_job, a_plan, an_agent
+from tests.core.fencing.story import SWITCH, Story, obeys, refuses
+from tests.core.fencing.test_gates import a_view
 
+from noderemedy.core.fencing.devices import identity
+from noderemedy.core.fencing.fence import decide
 from noderemedy.core.fencing.storage import is_covered
-from noderemedy.model.fenceplan import FencePlan, Scope
+from noderemedy.model.actions import StartRun
+from noderemedy.model.fenceplan import FencePlan, Scope, Step
 from noderemedy.model.ids import NODE_FENCE, ref
-from noderemedy.model.run import Deed
+from noderemedy.model.nodefence import State
+from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.workload import ATTACHMENT, POD, Pod, StorageOfNode, Volume
 
 FC_OFF = an_agent("fc-off", Deed.OFF, agent=SWITCH, scope=Scope.STORAGE, covers=("storageClass/fc",))
@@ -145,6 +150,46 @@ def test_a_manager_may_die_behind_the_fence() -> None:
         story.run_until(story.is_final, 1_200)
 
         assert ([], True) == (story.freed_early, story.plugs[SWITCH])
+
+
+@pytest.mark.parametrize(
+    ("is_of_the_node", "deed", "step", "expected"),
+    [
+        (True, Deed.ON, Step.RECOVERY, True),
+        (True, Deed.OFF, Step.ISOLATION, False),
+        (True, Deed.STATUS, Step.ISOLATION, False),
+        (False, Deed.ON, Step.RECOVERY, False),
+    ],
+)
+def test_only_what_registers_the_node_itself_runs_there(
+    is_of_the_node: bool, deed: Deed, step: Step, expected: bool
+) -> None:
+    """SCSI reservations: the node is cut off from elsewhere, and registers itself again when it is back."""
+    disk = an_agent("disk", agent="fence_scsi", scope=Scope.STORAGE, on_target=is_of_the_node)
+    plan = a_plan(isolation=(CORDON, disk), recovery=(disk, UNCORDON))
+    job = a_job("disk", deed, step=step, device=identity(disk))
+    state, boot = (State.DONE, "boot-2") if step is Step.RECOVERY else (State.NEW, "boot-1")
+    [start] = decide(a_view(fence=a_fence(state, jobs=(job,)), plan=plan, node=a_node(boot_id=boot)), NOW).actions
+
+    assert isinstance(start, StartRun)
+    assert expected is start.order.on_node
+
+
+def test_a_node_registers_itself_when_it_is_back() -> None:
+    """Not before it has booted: there is nobody to run it."""
+    disk = an_agent("disk", agent=SWITCH, scope=Scope.STORAGE, covers=("storageClass/fc",), on_target=True)
+    story = cut_off(a_plan(isolation=(CORDON, disk), recovery=(disk, UNCORDON)))
+    there: list[tuple[str, int]] = []
+
+    def notes(story: Story, order: Order) -> tuple[RunState, Power, str]:
+        if order.on_node:
+            there.append((order.deed.value, story.boots))
+        return obeys(story, order)
+
+    story.devices[SWITCH] = notes
+    story.run_until(story.is_final, 400)
+
+    assert ([("on", 2)], True) == (there, story.plugs[SWITCH])
 
 
 STORAGE = StorageOfNode((Volume("default/a", "pv-a", "fc", "d1"), Volume("default/b", "pv-b", "", "d2")))

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from noderemedy.core.fencing.results import NOT_BEGUN
 from noderemedy.core.fencing.view import FenceView
-from noderemedy.model.fenceplan import AgentMethod, Scope, Step
+from noderemedy.model.fenceplan import AgentMethod, Builtin, Scope, Step
 from noderemedy.model.nodefence import FenceJob, FenceStatus, digest
 from noderemedy.model.run import Deed, Power, RunState
 from noderemedy.model.time import Now, Span
@@ -33,11 +33,11 @@ def identity(method: AgentMethod) -> str:
 
 
 def device_of(view: FenceView, job: FenceJob) -> str:
-    """Which device a run was about; "" if nobody knows any more, or if it was no agent's."""
-    if job.device:
+    """Which device a run was about; "" if it was no agent's."""
+    if job.device or job.method == Builtin.HOST_POWER.value:
         return job.device
-    method = view.agent(job.method)  # recorded before devices were
-    return identity(method) if method is not None else ""
+    method = view.agent(job.method)  # recorded by a manager that knew no devices
+    return identity(method) if method is not None else job.method
 
 
 def jobs_of(view: FenceView, method: AgentMethod) -> list[FenceJob]:

@@ -1,0 +1,130 @@
+"""The state error: power comes back before anything else, with pauses, and what begins anew forgets nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import NOW, a_node, ago
+from tests.core.fencing.fences import IPMI, a_fence, a_job, a_plan, an_agent, done
+from tests.core.fencing.story import Story, obeys, refuses
+from tests.core.fencing.test_devices import CUT_OFF
+from tests.core.fencing.test_gates import SICK, a_view
+from tests.core.fencing.test_story import FIRST, SECOND, TWO_PLUGS, sick
+from tests.core.fencing.test_told import reasons
+
+from noderemedy.core.fencing.fence import decide
+from noderemedy.model.actions import PublishFenceStatus
+from noderemedy.model.fenceplan import Step
+from noderemedy.model.nodefence import State
+from noderemedy.model.run import Deed, Order, Power, RunState
+from noderemedy.model.time import Mono
+
+IS_OFF = done("ipmi", Deed.OFF, id="fence-1")
+NOT_ON = a_job("ipmi", Deed.ON, id="fence-2", state=RunState.FAILED)
+
+
+def old(view: Any, seconds: int) -> Any:
+    """The NodeFence was written so long ago."""
+    return replace(view, entry=replace(view.entry, changed_at=Mono(NOW.mono.ms - seconds * 1_000)))
+
+
+def only_goes_off(story: Story, order: Order) -> tuple[RunState, Power, str]:
+    """A device that refuses to switch on."""
+    return refuses(story, order) if order.deed is Deed.ON else obeys(story, order)
+
+
+@pytest.mark.parametrize(
+    ("failed", "seconds", "is_ordered"), [(0, 0, True), (1, 9, False), (1, 10, True), (2, 19, False)]
+)
+def test_a_device_that_does_not_come_on_is_given_a_moment(failed: int, seconds: int, is_ordered: bool) -> None:
+    """Longer with every time; it is not hammered, and it is not forgotten."""
+    tries = [replace(NOT_ON, id=f"fence-{number}", attempt=number) for number in range(failed)]
+    view = old(a_view(fence=a_fence(State.ERROR, jobs=(IS_OFF, *tries)), node=SICK), seconds)
+
+    assert ["RunOrdered" if is_ordered else "FenceDelayed"] == reasons(view)
+
+
+def test_a_flow_that_begins_anew_remembers_what_does_not_come_on() -> None:
+    """The plug that refused comes on when it can, although the flow that switched it off is over."""
+    story = sick(a_plan(power_management=(FIRST, SECOND)), plugs=TWO_PLUGS, stepRetries=0, maxRestarts=1)
+    story.devices = {"fence_one": only_goes_off, "fence_two": refuses}
+    story.run_until(lambda: story.status.restarts == 1, 600)
+    remembered = [(job.method, job.deed) for job in story.status.jobs if job.restart == 0]
+    story.devices = {}
+    story.run_until(story.is_final, 900)
+
+    assert [("first", Deed.ON), ("second", Deed.ON)] == remembered
+    assert {"fence_one": True, "fence_two": True} == story.plugs
+
+
+def test_a_flow_that_begins_anew_asks_before_it_switches_off() -> None:
+    """What is remembered from the last one is no reason to skip the delay and the gates of power management."""
+    remembered = replace(NOT_ON, restart=0)
+    fence = a_fence(
+        State.RUNNING, restarts=1, jobs=(remembered,), started=ago(5), power_management_delay=NOW.wall.since(ago(60))
+    )
+
+    assert ["FenceDelayed"] == reasons(a_view(fence=fence, node=SICK))
+
+
+def test_a_node_that_is_back_when_its_flow_begins_anew_is_recovered() -> None:
+    """Although something is remembered that does not come on."""
+    fence = a_fence(State.NEW, restarts=1, boot_id="boot-0", jobs=(NOT_ON,))
+    [action] = decide(a_view(fence=fence, node=a_node()), NOW).actions
+
+    assert isinstance(action, PublishFenceStatus)
+    assert State.DONE is action.status.state
+
+
+def test_a_failed_recovery_is_tried_again_on_another_node_of_that_name() -> None:
+    """It is well, and only its recovery failed: that is no reason to leave it for ever."""
+    failed = a_job("port-on", Deed.ON, step=Step.RECOVERY, state=RunState.FAILED)
+    fence = a_fence(State.ERROR, since=ago(900), node_uid="another", jobs=(failed,))
+    back, gone = (a_view(fence=fence, plan=CUT_OFF, node=node) for node in (a_node(), SICK))
+
+    assert ["FenceMoves"] == reasons(old(back, 900))
+    assert ["FencedNodeReplaced"] == reasons(old(gone, 900))
+
+
+def test_off_means_all_plugs() -> None:
+    """The node runs on by its second supply: that the first one is off ends no boot."""
+    both = a_plan(power_management=(IPMI, an_agent("pdu", agent="fence_apc")))
+    story = sick(both, plugs=("fence_ipmilan", "fence_apc"))
+    story.run_until(lambda: story.status.evidence.off_at is not None, 60)
+
+    assert {"fence_ipmilan": False, "fence_apc": False} == story.plugs
+
+
+@pytest.mark.parametrize("is_broken", [True, False])
+def test_a_run_that_was_recorded_by_a_broken_plan_is_not_begun(is_broken: bool) -> None:
+    """The plug may be another node's by now (seed 84): nothing is sent, neither off nor on."""
+    plan = a_plan(problems=("two nodes on one plug",) if is_broken else ())
+    for deed in (Deed.OFF, Deed.ON):
+        fence = a_fence(State.RUNNING, jobs=(a_job("ipmi", deed),))
+        acts = [type(action).__name__ for action in decide(a_view(fence=fence, plan=plan), NOW).actions]
+
+        assert ["PublishFenceStatus" if is_broken else "StartRun"] == acts
+
+
+def test_by_a_broken_plan_nothing_is_switched_on() -> None:
+    """Neither in an error nor in a release; what was off comes on when the plan is mended."""
+    plan = a_plan(problems=("two nodes on one plug",))
+    for more in ({}, {"deleting": True}):
+        for broken in (plan, None):
+            decision = decide(a_view(fence=a_fence(State.ERROR, jobs=(IS_OFF,), **more), plan=broken, node=SICK), NOW)
+
+            assert () == decision.actions
+            assert type(decision.because[0]).__name__ in ("FencePlanBroken", "FencePlanMissing")
+        mended = decide(a_view(fence=a_fence(State.ERROR, jobs=(IS_OFF,), **more), node=SICK), NOW)
+
+        assert ["PublishFenceStatus"] == [type(action).__name__ for action in mended.actions]
+
+
+def test_a_node_that_comes_back_by_itself_gets_its_plugs_back() -> None:
+    """Somebody lit it by another supply while this one was off: it comes on before anything is called over."""
+    for jobs, expected in (((IS_OFF,), ["RunOrdered"]), ((), ["FenceSucceeded", "FenceMoves"])):
+        view = a_view(fence=a_fence(State.DONE, jobs=jobs), node=a_node(boot_id="boot-2"))
+
+        assert expected == reasons(view)
