@@ -45,6 +45,7 @@ from noderemedy.manager.runbook import RunBook
 from noderemedy.manager.runs import Runs
 from noderemedy.manager.settings import LEASE_NAME, Agents, Ended, Led, Listening, Observer, Settings, nobody
 from noderemedy.manager.sink import EngineSink
+from noderemedy.model.actions import WriteLedger
 from noderemedy.model.drill import SCHEDULE_AT, DrillSchedule
 from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import CLUSTER
@@ -226,7 +227,7 @@ class Manager:
         self._leave_own_node(output.notices, now)
         if self._settings.is_dry:
             self._wishes.look(output.notices, self._engine)
-        for effect in output.effects:
+        for effect in sorted(output.effects, key=_goes_later):
             task = asyncio.create_task(self._carry(effect))
             self._effects.add(task)
             task.add_done_callback(self._effect_is_over)
@@ -375,6 +376,11 @@ class Manager:
         if self._settings.freezes_garbage:
             gc.freeze()
             gc.set_threshold(*CALMLY)
+
+
+def _goes_later(effect: Effect) -> bool:
+    """What all wait for leaves first; the others in their order."""
+    return not isinstance(effect.action, WriteLedger)
 
 
 def _lease_trouble(obstacle: Obstacle) -> None:

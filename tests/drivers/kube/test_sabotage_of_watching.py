@@ -9,12 +9,14 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any
 
+import aiohttp
 import msgspec
 import pytest
-from tests.drivers.kube import scripted, test_watch
+from tests.drivers.kube import scripted, test_client, test_watch
 
 from noderemedy.drivers.kube import client, listing, watch
 from noderemedy.drivers.kube.backoff import Backoff
+from noderemedy.drivers.kube.errors import NotSent
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import Undecodable
@@ -130,6 +132,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     "stay on the surface": (
         client, "DEPTH", 1_000, test_watch.test_what_is_nested_as_deep_as_the_api_allows_is_read,
     ),
+    "take what was on its way for not sent": (
+        client._Connector, "connect", aiohttp.TCPConnector.connect, test_client.test_no_answer_in_time_is_unknown,
+    ),
     "ignore Retry-After": (Backoff, "pause", greedy, test_watch.test_retry_after_is_honoured),
 }  # fmt: skip
 
@@ -142,5 +147,5 @@ def test_sabotage_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(scripted, "LIMIT_S", 1.0)
     sys.setrecursionlimit(1_000)  # as at the start of a program: an earlier test may have raised it
 
-    with pytest.raises((AssertionError, TimeoutError, Undecodable)):
+    with pytest.raises((AssertionError, TimeoutError, Undecodable, NotSent)):
         test()

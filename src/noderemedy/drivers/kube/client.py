@@ -19,7 +19,8 @@ import random
 import ssl
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from types import SimpleNamespace
+from contextvars import ContextVar
+from typing import Any
 
 import aiohttp
 from multidict import CIMultiDict
@@ -46,13 +47,30 @@ DEPTH = 10_000 + 2_000  # API servers refuse JSON that is nested deeper than 10,
 REPEATABLE = ("GET", "HEAD")
 
 
-class _Attempt(SimpleNamespace):
+class _Attempt:
     """Whether one attempt got hold of a connection: from then on it may have been applied."""
 
     connected = False
 
     def failure(self, why: str) -> NoAnswer | NotSent:
         return NoAnswer(why) if self.connected else NotSent(why)
+
+
+_ATTEMPT: ContextVar[_Attempt] = ContextVar("attempt")  # of the task that asks for a connection
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Tells the attempt when it gets a connection. aiohttp's own tracing would tell of a dozen other things, too."""
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Any],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  as aiohttp has it
+    ) -> aiohttp.connector.Connection:
+        connection = await super().connect(req, traces, timeout)
+        _ATTEMPT.get().connected = True
+        return connection
 
 
 class KubeClient:
@@ -68,8 +86,7 @@ class KubeClient:
         self._tls: tuple[Identity, ssl.SSLContext] | None = None
         self._proxy = URL(access.proxy.reveal()) if access.proxy else None
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_S),
-            trace_configs=[_tracing()],
+            connector=_Connector(limit=0, keepalive_timeout=KEPT_S),
             middlewares=(_never_twice,),
             read_bufsize=READ_BUFFER,
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -196,9 +213,11 @@ class KubeClient:
             headers["Authorization"] = f"Bearer {identity.token.reveal()}"
         if request.content_type:
             headers["Content-Type"] = request.content_type
+        _ATTEMPT.set(attempt)
+        url = URL(self.access.server + request.path)
         return self._session.request(
             request.method,
-            URL(self.access.server + request.path).with_query(list(request.query)),
+            url.with_query(list(request.query)) if request.query else url,
             data=request.body or None,
             headers=headers,
             timeout=limits,
@@ -206,7 +225,6 @@ class KubeClient:
             server_hostname=self.access.server_name or None,
             proxy=self._proxy,
             allow_redirects=False,
-            trace_request_ctx=attempt,
         )
 
     async def _identity(self, refused: Identity | None = None) -> Identity:
@@ -260,16 +278,3 @@ async def _never_twice(request: aiohttp.ClientRequest, handler: aiohttp.ClientHa
         if request.method in REPEATABLE:
             raise
         raise NoAnswer(f"API server {request.url.origin()}: {explain(problem)}") from None
-
-
-def _tracing() -> aiohttp.TraceConfig:
-    """Tell the attempt when it gets a connection."""
-
-    async def connected(_session: aiohttp.ClientSession, context: SimpleNamespace, _what: object) -> None:
-        if isinstance(context.trace_request_ctx, _Attempt):
-            context.trace_request_ctx.connected = True
-
-    config = aiohttp.TraceConfig()
-    config.on_connection_create_end.append(connected)
-    config.on_connection_reuseconn.append(connected)
-    return config
