@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.sim.pacecheckers import PaceCheckers
 
 from noderemedy.core.budget import pods
 from noderemedy.model.ids import BUDGET, NODE
@@ -11,6 +10,7 @@ from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.kinds import POD
+from noderemedy.sim.pacecheckers import PaceCheckers
 from noderemedy.sim.run import calm
 from noderemedy.sim.server import Server
 from noderemedy.sim.troubles import MINUTE_MS

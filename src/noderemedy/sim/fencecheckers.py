@@ -8,26 +8,38 @@ S7  a device is switched for the node that it powers.
 S13 a storage fence is lifted only when no pod that was freed behind it can still write.
 S14 retries and restarts stay within what the NodeFence says; its states follow the table.
 S16 what a Secret says is in no object and in nothing that people are told.
+L8  what the last drill said of a node's devices is so.
+F1  a drill only asks.
+F2  a node that dumps its memory is not switched off before its time is over.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import Any
 
-from noderemedy.core.fencing.automaton import TABLE
-from noderemedy.model.ids import CONFIG_MAP, FENCE_REMEDIATION, INCIDENT, JOB, NODE, NODE_FENCE
+from noderemedy.core.fencing.automaton import TABLE, Event
+from noderemedy.model.drill import FENCING_READY
+from noderemedy.model.ids import CONFIG_MAP, FENCE_REMEDIATION, INCIDENT, JOB, NODE, NODE_FENCE, ref
+from noderemedy.model.kdump import kdump_ref
+from noderemedy.model.nodefence import SUCCEEDED, State
 from noderemedy.model.reasons import RoomBroken
+from noderemedy.model.room import Present
 from noderemedy.model.run import Deed
+from noderemedy.model.time import Mono, Span
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.checkers import Checkers
-from noderemedy.sim.fenced import PASSWORD, Fenced
+from noderemedy.sim.dumps import SILENT_AFTER
+from noderemedy.sim.fenced import DUMP_WITHIN, PASSWORD, Fenced
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.outlets import Fault, Outlet, Sent, Sort
 from noderemedy.sim.process import Process
+from noderemedy.wire import names
 
 MAY_FOLLOW = {(before.value, move.state.value) for (before, _), move in TABLE.items()}
 OPEN = (INCIDENT, JOB, CONFIG_MAP, FENCE_REMEDIATION, NODE)
+ORDERED_WITHIN = Span(90_000)  # what was ordered so long ago at most may have been ordered before the dump
 
 
 class FenceCheckers:
@@ -38,8 +50,10 @@ class FenceCheckers:
         self.fenced = fenced
         self.cluster = fenced.cluster
         self.processes = processes
-        self.moves: Counter[str] = Counter()
-        self.proofs: Counter[str] = Counter()
+        self.passed: Counter[str] = Counter()  # moves of fences, ends of runs, phases of requests and remedies
+        self._ended: set[str] = set()
+        self._phases: dict[str, str] = {}
+        self._begun: set[str] = set()  # fences whose devices were told off before
         self._states: dict[str, str] = {}
         self._off: dict[str, Outlet] = {}  # by place: what our commands switched off
         self.cluster.outlets.on_sent.append(self._sent)
@@ -58,12 +72,35 @@ class FenceCheckers:
         self._ran("S7 its own device")
         if outlet.server.name != order.node:
             self._complain("S7", f"{outlet.place} of {outlet.server.name} is told {sent.deed.value} for {order.node}")
+        self._ran("F1 a drill only asks")
+        if sent.deed is Deed.STATUS:
+            return
+        if order.fence.kind != NODE_FENCE:
+            self._complain("F1", f"{outlet.place} is told {sent.deed.value} by a drill")
         if sent.deed is not Deed.OFF:
             return
+        self._spares_dumps(sent)
         self._ran("S2 the node of now")
         node = self.cluster.api.find(NODE, order.node)
         if node is not None and node["metadata"]["uid"] != order.node_uid:
             self._complain("S2", f"{outlet.place} is told off for Node {order.node_uid}, and another one is there")
+
+    def _spares_dumps(self, sent: Sent) -> None:
+        """The first power-off of a fence waits for a dump, if its manager has heard of it for a while."""
+        order = sent.order
+        is_first = order.fence_uid not in self._begun
+        if sent.outlet.sort is not Sort.POWER or self.cluster.outlets.jobs is not None:
+            return
+        self._begun.add(order.fence_uid)
+        for process in [one for one in self.processes if one.is_alive and one.leads(order.token)]:
+            entry = process.engine.cache.read(kdump_ref(ref(NODE, order.node)))
+            if not is_first or not isinstance(entry, Present):
+                continue
+            self._ran("F2 a dump has its time")
+            now = Mono(self.cluster.agenda.now_ms)
+            is_news = now.since(entry.obj.first) <= ORDERED_WITHIN or now.since(entry.obj.last) > SILENT_AFTER
+            if not is_news and now.since(entry.obj.first) < DUMP_WITHIN:
+                self._complain("F2", f"{sent.outlet.place} is told off while {order.node} dumps its memory")
 
     def _done(self, sent: Sent) -> None:
         outlet = sent.outlet
@@ -95,15 +132,16 @@ class FenceCheckers:
         before = self._states.get(name, "")
         self._states[name] = state
         if state and before and state != before:
-            self._moved(name, before, state)
+            self._moved(name, before, state, status)
         if state == "final" or event.type == "DELETED":
             self._over(tree["spec"]["node"], status)
         if event.type != "DELETED":
             self._bounded(name, tree["spec"], status)
+            self._count_runs(status)
 
-    def _moved(self, name: str, before: str, state: str) -> None:
+    def _moved(self, name: str, before: str, state: str, status: dict[str, Any]) -> None:
         self._ran("S14 by the table")
-        self.moves[f"{before} -> {state}"] += 1
+        self.passed[f"{before} -> {state}: {event_of(before, state, status)}"] += 1
         if (before, state) not in MAY_FOLLOW:
             self._complain("S14", f"{name} went from {before} to {state}")
 
@@ -119,6 +157,13 @@ class FenceCheckers:
         )
         if any(count > retries + 1 for count in failed.values()):
             self._complain("S14", f"{name}: a step failed {max(failed.values())} times, and may {retries + 1} times")
+
+    def _count_runs(self, status: dict[str, Any]) -> None:
+        for job in status.get("jobs", ()):
+            if job["state"] != "running" and job["name"] not in self._ended:
+                self._ended.add(job["name"])
+                state = "lost" if job.get("lost") else job["state"]
+                self.passed[f"{job['step']}: {job['action']} {state}"] += 1
 
     def _over(self, node: str, status: dict[str, Any]) -> None:
         """A fence that is over: whatever it switched off is on, or a person is called."""
@@ -137,6 +182,11 @@ class FenceCheckers:
     def _told(self, event: WatchEvent) -> None:
         meta = event.tree["metadata"]
         self._words(f"{event.tree['kind']} {meta['name']}", event.tree)
+        if phase := phase_of(event.tree):
+            key = f"{event.tree['kind']} {meta['name']}"
+            if self._phases.get(key) != phase:
+                self._phases[key] = phase
+                self.passed[phase] += 1
 
     def _words(self, where: str, what: object) -> None:
         self._ran("S16 no secret")
@@ -167,12 +217,22 @@ class FenceCheckers:
                 if isinstance(notice.reason, RoomBroken):
                     self._complain("E1", f"room {notice.room} broke over {notice.ref}: {notice.reason.problem}")
 
+    def _drilled(self, name: str, node: dict[str, Any]) -> None:
+        """L8: every device answers, and that is what the last drill said."""
+        if self.processes[0].drills is None:
+            return
+        self._ran("L8 a drill tells the truth")
+        told = [one["status"] for one in node["status"]["conditions"] if one["type"] == FENCING_READY]
+        if told != ["True"]:
+            self._complain("L8", f"Node {name} says FencingReady {told}, and all its devices answer")
+
     def _well(self, name: str, is_heard: bool, is_cut_off: bool) -> None:
         self._ran("L3 in service again")
         node = self.cluster.api.find(NODE, name)
         if node is None or not is_heard:
             self._complain("L3", f"node {name} did not come back")
             return
+        self._drilled(name, node)
         if is_cut_off:
             self._complain("S13", f"node {name} is still cut off from its storage")
         if bool(node["spec"].get("unschedulable")) != (name in self.cluster.cordoned):
@@ -180,3 +240,19 @@ class FenceCheckers:
         foreign = [one["key"] for one in node["spec"].get("taints", ()) if "example.com" not in one["key"]]
         if foreign:
             self._complain("S13", f"Node {name} still has {foreign}")
+
+
+def event_of(before: str, state: str, status: dict[str, Any]) -> str:
+    """By which event a fence moved: where the table has more than one, its condition tells."""
+    rows = [event for (of, event), row in TABLE.items() if (of, row.state) == (State(before), State(state))]
+    said = next((one["message"] for one in status.get("conditions", ()) if one["type"] == SUCCEEDED), "")
+    found = [event for event in rows if len(rows) == 1 or event.value in said]
+    return (found or [Event.STEP_FAILED])[0].value
+
+
+def phase_of(tree: dict[str, Any]) -> str:
+    """How far a FenceRemediation is, or the remedies of a Node; "" for all others."""
+    if tree["kind"] == FENCE_REMEDIATION.kind:
+        return f"request: {tree.get('status', {}).get('phase', 'new')}"
+    record = (tree["metadata"].get("annotations") or {}).get(names.REMEDY, "") if tree["kind"] == NODE.kind else ""
+    return f"remedies: {json.loads(record)['phase']}" if record else ""

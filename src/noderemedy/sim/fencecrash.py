@@ -11,6 +11,7 @@ from functools import partial
 
 from noderemedy.engine.loop import Engine
 from noderemedy.model.ids import NODE_FENCE
+from noderemedy.model.time import Span
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.crash import Ending, Stage, Story, play
@@ -35,7 +36,7 @@ class FencedCheckers(Checkers):
         self.workload_runs()
 
 
-def stage(trigger: str, seed: int, nodes: int) -> Stage:
+def stage(trigger: str, seed: int, nodes: int, drills: Span | None = None) -> Stage:
     """A quiet cluster with one manager, whose nodes are fenced for this reason."""
     cluster = fenced_cluster(nodes, seed)
     checkers = FencedCheckers(cluster)
@@ -43,6 +44,7 @@ def stage(trigger: str, seed: int, nodes: int) -> Stage:
     Jobs(cluster, seed)
     process = Process("manager-1", cluster, weather=CALM, seed=seed)
     checkers.of_fences = FenceCheckers(checkers, fenced, [process])
+    process.drills = drills
     process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)
     return cluster, checkers, process

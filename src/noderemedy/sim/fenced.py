@@ -12,6 +12,7 @@ from typing import Any
 
 from noderemedy.model.agent import AgentAction, AgentDescription, Parameter, Sort
 from noderemedy.model.ids import CONFIG_MAP, HEALTH_CHECK, HOST, MACHINE, NODE, Kind
+from noderemedy.model.time import Span
 from noderemedy.sim.cluster import Cluster, host_of, machine_of, node_names
 from noderemedy.sim.objects import NAMESPACE, SYSTEM, health_check
 from noderemedy.sim.outlets import Outlet
@@ -47,7 +48,8 @@ TEMPLATES = {
     "aws": "agent=fence_aws\naccess_key=secret:devices/username\nsecret_key=secret:devices/password\n",
 }
 # What `config.properties` says, and the methods, by the sort of the node.
-STEPS = "isolation={}\npower_management={}\nrecovery={}\n"
+DUMP_WITHIN = Span(4 * 60_000)
+STEPS = "isolation={}\npower_management={}\nrecovery={}\n" + f"kdump=true\nkdump_timeout={DUMP_WITHIN}\n"
 CORDON, UNCORDON = "mark-unschedulable", "mark-schedulable"
 PDUS = ("pdu-a.example", "pdu-b.example")
 PLUGS = {
@@ -77,6 +79,7 @@ FENCES = """
 apiVersion: node-remedy/v1alpha
 kind: Configuration
 nodeSelector: trigger=threshold
+policy: {skipWhenUnresponsive: 60%, skipWhenNodeCondition: NetworkUnavailable}
 thresholdConfigs:
 - nodeConditionType: Ready
   nodeConditionStatus: [false, unknown]
@@ -95,19 +98,29 @@ thresholdConfigs:
   nodeConditionPeriod: 1m
   remedy1: [{name: reset}, {period: 3m}, {clean-resource: true}]
   remedy2: [{name: fence}, {period: 5m}]
+  recovery: {name: tidy}
 remedyConfigs:
 - name: reset
   podTemplate: {spec: {restartPolicy: Never, containers: [{name: reset, image: registry.example/reset:1}]}}
+- name: tidy
+  podTemplate: {spec: {restartPolicy: Never, containers: [{name: tidy, image: registry.example/tidy:1}]}}
 - {name: fence, nodeFence: {}}
+"""
+STRICT = """
+policy: {oneAtATime: true}
+parkAfter: {count: 2, within: 1h}
+freeBy: pods
 """
 
 
 class Fenced:
     """The devices and documents of one cluster."""
 
-    def __init__(self, cluster: Cluster, triggers: tuple[str, ...] = TRIGGERS) -> None:
+    def __init__(self, cluster: Cluster, triggers: tuple[str, ...] = TRIGGERS, *, is_strict: bool = False) -> None:
         self.cluster = cluster
         self.triggers = triggers
+        self.is_strict = is_strict  # its chains run one at a time, not for ever, and free pod by pod
+        self.documents = ["fences", "chain"]
         self.nodes = list(cluster.servers)
         self.numbers = {name: str(index + 1) for index, name in enumerate(self.nodes)}  # of their outlets
         outlets = cluster.outlets
@@ -120,8 +133,7 @@ class Fenced:
         for name, text in TEMPLATES.items():
             self._write(f"fence-method-template-{name}", {"template.properties": text})
         self._write("fence-config-set", config(*SET, "", ""))
-        self._write("fences", {"config.yaml": FENCES}, {"node-remedy.dev/configuration": "remedy"})
-        self._write("chain", {"config.yaml": CHAIN}, {"node-remedy.dev/configuration": "remedy"})
+        self.write_documents()
         self._write_check()
 
     def device(self, node: str) -> str:
@@ -182,6 +194,12 @@ class Fenced:
         if self.device(node) in CONFIGS:
             number = number or self.numbers[node]
             self._write(f"fence-config-{node}", config(*CONFIGS[self.device(node)], node, number))
+
+    def write_documents(self) -> None:
+        """The Configurations, as they should be."""
+        texts = (FENCES, CHAIN + (STRICT.lstrip() if self.is_strict else ""))
+        for name, text in zip(self.documents, texts, strict=True):
+            self._write(name, {"config.yaml": text}, {"node-remedy.dev/configuration": "remedy"})
 
     def write_secret(self, password: str = PASSWORD) -> None:
         values = {"username": USER, "password": password}

@@ -16,13 +16,15 @@ from noderemedy.model.run import Deed
 from noderemedy.model.time import Wall
 from noderemedy.sim import objects
 from noderemedy.sim.apiserver import Tree
+from noderemedy.sim.dumps import Dumps
 from noderemedy.sim.fenced import SECRET, Fenced
+from noderemedy.sim.fenceswitches import FenceSwitches
 from noderemedy.sim.jobrunner import Jobs
 from noderemedy.sim.kinds import ATTACHMENT, POD
 from noderemedy.sim.outlets import Fault, Outlet, Sent
 from noderemedy.sim.process import Process
 from noderemedy.sim.server import Kernel, Server
-from noderemedy.sim.troubles import Troubles
+from noderemedy.sim.troubles import MINUTE_MS, Troubles
 from noderemedy.sim.weather import CALM
 from noderemedy.wire import names
 from noderemedy.wire.nodefences import attestation_text
@@ -52,6 +54,8 @@ class FenceTroubles(Troubles):
             (self.partition, 6),
             (self.never_boots, 2),
             (self.power_glitch, 3),
+            (self.kernel_dumps, 4),
+            (self.dump_forged, 3),
             (self.device_fails, 16),
             (self.device_fails_when_needed, 8),
             (self.wrong_cable, 2),
@@ -75,6 +79,9 @@ class FenceTroubles(Troubles):
             (self.two_leaders, 2),
             (self.clock_steps, 2),
         ]
+        self.dumps = Dumps(fenced.cluster.agenda, processes)
+        self.switches = FenceSwitches(fenced, self.chance)
+        self.add(self.switches.troubles())
 
     def _name(self) -> str:
         return self.chance.choice([name for name in self.cluster.servers if name not in self.spared])
@@ -86,6 +93,18 @@ class FenceTroubles(Troubles):
     def _busy(self) -> str:
         busy = [name for name, server in self.cluster.servers.items() if server.running and name not in self.spared]
         return self.chance.choice(busy) if busy else self._name()
+
+    # --- kernels -------------------------------------------------------------------------------------------------
+
+    def kernel_dumps(self) -> None:
+        """Fault 46: a kernel panics and dumps its memory, now and then for longer than anybody waits."""
+        self.dumps.dump(self._server(), self.chance.randint(1, 8) * MINUTE_MS)
+
+    def dump_forged(self) -> None:
+        """Race R39: a server hangs while its workload writes on, and somebody says that it dumps."""
+        server = self._server()
+        server.hang()
+        self.dumps.forge(server.name, self.cluster.agenda.now_ms + self.chance.randint(1, 15) * MINUTE_MS)
 
     # --- devices -------------------------------------------------------------------------------------------------
 
@@ -316,6 +335,8 @@ class FenceTroubles(Troubles):
             process.calm_watches()
             process.always_leads = False
             process.skew_ms = 0
+        self.dumps.is_over = True
+        self.switches.heal()
         self.jobs.odds = 0.0
         for outlet in self.cluster.outlets.by_place.values():
             outlet.faults.clear()

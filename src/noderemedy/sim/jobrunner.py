@@ -23,7 +23,7 @@ from noderemedy.wire.fenceanswer import read_order
 from noderemedy.wire.fencejobs import CONTAINER, FENCING, MARGIN, ORDER_VARIABLE, RUN_LABEL
 
 START_MS, LATE_MS = (2_000, 10_000), (50_000, 200_000)
-RESET_MS = 10_000  # how long a reset keeps the power off
+RESETS, RESET_MS = "reset", 10_000  # the remedy that resets; how long that keeps the power off
 
 
 class JobFate(Enum):
@@ -105,7 +105,10 @@ class Jobs:
             self.agenda.after(delay, lambda: self._reset(name, told, fate))
 
     def _reset(self, name: str, told: dict[str, str], fate: JobFate) -> None:
-        """The remedy of our chain: resets the server, if it is still the boot that was in trouble."""
+        """A remedy of our chain: one resets the server, if it is still the boot that was in trouble."""
+        if told["REMEDY"] != RESETS:
+            self._close(name, "Failed" if fate is JobFate.DIES else "Complete")
+            return
         node = self.cluster.api.find(NODE, told["NODE_NAME"])
         server = self.cluster.servers[told["NODE_NAME"]]
         boot = (node or {}).get("status", {}).get("nodeInfo", {}).get("bootID")

@@ -6,6 +6,7 @@ Leases are modelled lazily: silence begins when `Server.is_heard` ends (see `lif
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from noderemedy.model.ids import NODE
@@ -63,13 +64,12 @@ class Kubelet:
     def _renewed(self, node: dict[str, Any]) -> dict[str, Any] | None:
         """The status of a Node that says all already, with the time of this heartbeat; None if there is more to say."""
         status = node.get("status", {})
-        conditions = status.get("conditions", ())
-        if len(conditions) != 1 or status.get("nodeInfo", {}).get("bootID") != self.server.boot_id:
+        if status.get("nodeInfo", {}).get("bootID") != self.server.boot_id:
             return None
-        ready = conditions[0]
-        if ready["type"] != "Ready" or any(ready.get(key) != value for key, value in KUBELET_READY.items()):
+        ready, others = split(status.get("conditions", ()))
+        if ready is None or any(ready.get(key) != value for key, value in KUBELET_READY.items()):
             return None
-        return {**status, "conditions": [{**ready, "lastHeartbeatTime": str(self.agenda.wall())}]}
+        return {**status, "conditions": [{**ready, "lastHeartbeatTime": str(self.agenda.wall())}, *others]}
 
     def _registration(self) -> dict[str, Any]:
         labels = {"kubernetes.io/hostname": self.server.name, "kubernetes.io/os": "linux"}
@@ -84,13 +84,13 @@ class Kubelet:
         """The heartbeat; and what kubelet knows about its machine, where the Node does not say it yet."""
         now = str(self.agenda.wall())
         status = node.get("status", {})
-        ready: dict[str, Any] = next((one for one in status.get("conditions", ()) if one["type"] == "Ready"), {})
-        since = ready.get("lastTransitionTime", now) if ready.get("status") == "True" else now
+        ready, others = split(status.get("conditions", ()))
+        since = ready.get("lastTransitionTime", now) if ready and ready.get("status") == "True" else now
         condition = {"type": "Ready", **KUBELET_READY, "lastHeartbeatTime": now, "lastTransitionTime": since}
         if status.get("nodeInfo", {}).get("bootID") == self.server.boot_id:
-            return {"conditions": [condition]}
+            return {"conditions": [condition, *others]}
         info = {"bootID": self.server.boot_id, "kubeletVersion": "v1.36.3", "systemUUID": self.server.name}
-        return {"conditions": [condition], "nodeInfo": info, "capacity": RESOURCES, "allocatable": RESOURCES}
+        return {"conditions": [condition, *others], "nodeInfo": info, "capacity": RESOURCES, "allocatable": RESOURCES}
 
     # --- pods ---------------------------------------------------------------------------------------------------
 
@@ -178,6 +178,12 @@ class Kubelets:
             kubelet.pod_gone(event.tree["metadata"]["uid"])
         else:
             kubelet.pod_changed(event.tree)
+
+
+def split(conditions: Sequence[dict[str, Any]]) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    """The condition that kubelet writes, and those of others, which it leaves as they are."""
+    ready = next((one for one in conditions if one["type"] == "Ready"), None)
+    return ready, [one for one in conditions if one is not ready]
 
 
 def volumes_of(pod: dict[str, Any]) -> tuple[str, ...]:

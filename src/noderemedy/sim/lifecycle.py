@@ -75,7 +75,9 @@ class Lifecycle:
             "message": "Kubelet stopped posting node status.",
             "lastTransitionTime": str(self.agenda.wall()),
         }
-        self.api.patch(NODE, name, "", {"status": {"conditions": [condition]}}, "merge", subresource="status")
+        others = [one for one in node.get("status", {}).get("conditions", ()) if one["type"] != "Ready"]
+        body = {"status": {"conditions": [condition, *others]}}
+        self.api.patch(NODE, name, "", body, "merge", subresource="status")
         kept = [taint for taint in node["spec"].get("taints", ()) if taint["key"] != UNREACHABLE]
         taints = [*kept, *({"key": UNREACHABLE, "effect": effect} for effect in ("NoSchedule", "NoExecute"))]
         self.api.patch(NODE, name, "", {"spec": {"taints": taints}}, "merge")

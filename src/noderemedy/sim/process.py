@@ -18,6 +18,7 @@ from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
 from noderemedy.engine.trace import Record, Trace
 from noderemedy.model.actions import Action, DescribeAgent, StartRun
+from noderemedy.model.drill import SCHEDULE_AT, DrillSchedule
 from noderemedy.model.ids import CLUSTER, Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
 from noderemedy.model.time import Mono, Now, Span, Wall
@@ -66,6 +67,7 @@ class Process:
         self.is_paused = False
         self.always_leads = False  # fault 22: a process that believes it leads, whatever the lease says
         self.rooms = ROOMS
+        self.drills: Span | None = None  # how often it was told to ask fence devices
         self.resources = served(cluster)
         self._inbox: list[Callable[[], None]] = []  # what came during a pause
         self._wake: Appointment | None = None
@@ -80,6 +82,8 @@ class Process:
         self.is_paused = False
         self._inbox = []
         self.engine = Engine(self.rooms, trace=self.trace)
+        if self.drills is not None:
+            self.engine.seen(Seen(SCHEDULE_AT, "", "", DrillSchedule(self.drills)), self.now())
         self.remotes = Remotes(self)
         self.runs = Runs(self)
         identity = f"{self.name}-{self.lives}"

@@ -16,6 +16,7 @@ from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.conduct import Conduct
 from noderemedy.sim.definitions import Definitions
 from noderemedy.sim.hospital import hospital_of
+from noderemedy.sim.pacecheckers import pace_of
 from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
 from noderemedy.sim.resuming import Resuming
@@ -75,6 +76,7 @@ def simulate(
         for i in range(managers)
     ]
     checkers.watch(processes)
+    pace_of(seed, checkers, processes)
     conduct = Conduct(checkers, processes)
     Resuming(budgeting, processes)
     for process in processes:
