@@ -17,10 +17,11 @@ from noderemedy.model.outcome import Seen
 from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.reasons import BudgetPaused, ClaimedByOther, Claiming, ClaimUnreadable, OwnNode, WaitingForBudget
 from noderemedy.model.room import Entry, Unseen
-from noderemedy.model.time import SECOND, Mono
+from noderemedy.model.time import SECOND, Mono, Span
 
 OURS, THEIRS = holder_name("annotation", MACHINE_AT), holder_name("owner", MACHINE_AT)
 AT = lease_of(NODE_AT)
+SOON = NOW.wall + Span.seconds(30)
 
 
 def held_by(holder: str) -> Entry:
@@ -36,7 +37,7 @@ CASES: dict[str, tuple[Entry, bool, Blocked | None]] = {
     "nobody": (absent(), False, a_take(None)),
     "nobody, as far as the cache knows": (absent(confirmed=False), False, a_take(None)),
     "ourselves": (held_by(OURS), True, None),
-    "another that is about it": (held_by(THEIRS), True, Blocked(ClaimedByOther("worker-0", THEIRS))),
+    "another that is about it": (held_by(THEIRS), True, Blocked(ClaimedByOther("worker-0", THEIRS), SOON)),
     "another that has ended": (held_by(THEIRS), False, a_take(Guard("lease-uid", "9"))),
     "an empty name": (held_by(""), False, a_take(Guard("lease-uid", "9"))),
     "garbage": (unreadable(), False, Blocked(ClaimUnreadable("node-remedy-system/repair-worker-0", "garbage"))),

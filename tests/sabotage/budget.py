@@ -374,6 +374,11 @@ CLAIM = (
         (test_claimshelf.test_it_stays_while_somebody_needs_it,),
     ),
     Sabotage(
+        "what another claims is looked at once",
+        set_to(claim, "AGAIN", Span(10**12)),
+        (test_claim.test_the_claim_is_a_gate,),
+    ),
+    Sabotage(
         "a claim is taken from whoever has it",
         set_to(test_claim, "claimed", lambda seen, now: CLAIMED(replace(seen, is_other_about_it=False), now)),
         (test_claim.test_the_claim_is_a_gate,),

@@ -41,8 +41,14 @@ FREED_BY = {
 }
 # What no history meets, and where it is met instead.
 ELSEWHERE = {
-    # only OpenShift's machines are deleted by us: tests/core/fencing
+    # what is not cured is told to the owner of the Machine: tests/sim/test_fence_check.py, tests/core/fencing
     *("DeleteMachine", "WriteMachineConditions"),
+    # only `explain` asks: there is nothing to decide
+    *("ThresholdNotReached", "DocumentGone"),
+    # what the schemas of a simulated API refuse to store; nodes of other clusters: tests/core/fencing
+    *("FenceInvalid", "NodeUnreadable", "CannotSeeNode"),
+    # Machines that go in the middle of a fence: tests/core/fencing
+    *("MachineDeleting", "RemediatedMachineMissing"),
 }
 RUNS = {
     *(f"{step}: {end}" for step in ("isolation", "power-management") for end in ("off done", "off failed", "off lost")),

@@ -108,7 +108,7 @@ def test_drills_tell_of_every_node() -> None:
     world.wait(45)
     world.checkers.at_rest(None)
 
-    assert dict.fromkeys(world.cluster.servers, ["True"]) == world.ready()
+    assert {name: ["True"] for name in world.cluster.servers} == world.ready()
     assert (before, set()) == (len(world.process.writes), world.broken)
 
 

@@ -22,10 +22,11 @@ from noderemedy.model.ids import LEASE, NODE, SYSTEM, Kind, Ref
 from noderemedy.model.ownnode import is_own
 from noderemedy.model.reasons import ClaimedByOther, Claiming, ClaimUnreadable, OwnNode, WaitingForBudget
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable
-from noderemedy.model.time import Now
+from noderemedy.model.time import Now, Span
 
 PREFIX = "repair-"
 NAME_MAX = 253  # of the Kubernetes API
+AGAIN = Span.seconds(30)  # what another holds is looked at again: its end changes nothing that would wake us
 HOLDER = re.compile(r"\S+ (?P<kind>\S+) (?P<namespace>[^\s/]*)/(?P<name>[^\s/]+)(?: in (?P<cluster>\S+))?")
 BY_HOLDER = "needs by holder"
 BY_LEASE = "needs by lease"
@@ -112,6 +113,6 @@ def claimed(claim: Claim, now: Now) -> Blocked | None:
     if is_ours and claim.is_of_now:
         return None
     if entry.obj.holder and not is_ours and claim.is_other_about_it:
-        return Blocked(ClaimedByOther(claim.subject.name, entry.obj.holder))
+        return Blocked(ClaimedByOther(claim.subject.name, entry.obj.holder), now.wall + AGAIN)
     guard = Guard(entry.obj.uid, entry.resource_version)
     return Blocked(Claiming(claim.subject.name), actions=(ClaimRepair(at, guard, claim.holder, now.wall),))

@@ -1,7 +1,7 @@
 """Kernels that dump their memory (fault 46), and messages that somebody forges (race R39).
 
 A server that panics with kdump enabled says every few seconds that it dumps, and boots when it has done so. Managers
-hear it as `manager/kdumps.py` does: a datagram reaches whoever lives at that moment, and is remembered in its life only.
+hear it as `manager/kdumps.py` does: a datagram reaches whoever lives at that moment, and dies with that life.
 """
 
 from __future__ import annotations

@@ -53,6 +53,7 @@ class FenceCheckers:
         self.passed: Counter[str] = Counter()  # moves of fences, ends of runs, phases of requests and remedies
         self._ended: set[str] = set()
         self._phases: dict[str, str] = {}
+        self._bare: set[str] = set()  # nodes whose backup went with a fence that somebody released before they were back
         self._begun: set[str] = set()  # fences whose devices were told off before
         self._states: dict[str, str] = {}
         self._off: dict[str, Outlet] = {}  # by place: what our commands switched off
@@ -70,7 +71,8 @@ class FenceCheckers:
     def _sent(self, sent: Sent) -> None:
         order, outlet = sent.order, sent.outlet
         self._ran("S7 its own device")
-        if outlet.server.name != order.node:
+        is_asked_by_a_drill = order.fence.kind != NODE_FENCE and sent.deed is Deed.STATUS
+        if outlet.server.name != order.node and not is_asked_by_a_drill:
             self._complain("S7", f"{outlet.place} of {outlet.server.name} is told {sent.deed.value} for {order.node}")
         self._ran("F1 a drill only asks")
         if sent.deed is Deed.STATUS:
@@ -89,10 +91,11 @@ class FenceCheckers:
         """The first power-off of a fence waits for a dump, if its manager has heard of it for a while."""
         order = sent.order
         is_first = order.fence_uid not in self._begun
-        if sent.outlet.sort is not Sort.POWER or self.cluster.outlets.jobs is not None:
+        is_told = self.fenced.device(order.node) != "cloud"  # which has no document that could grant it time
+        if sent.outlet.sort is not Sort.POWER or self.cluster.outlets.jobs is not None or not is_told:
             return
         self._begun.add(order.fence_uid)
-        for process in [one for one in self.processes if one.is_alive and one.leads(order.token)]:
+        for process in [one for one in self.processes if one.is_alive and one.token == order.token]:
             entry = process.engine.cache.read(kdump_ref(ref(NODE, order.node)))
             if not is_first or not isinstance(entry, Present):
                 continue
@@ -133,6 +136,8 @@ class FenceCheckers:
         self._states[name] = state
         if state and before and state != before:
             self._moved(name, before, state, status)
+        if event.type == "DELETED" and status.get("evidence", {}).get("backup"):
+            self._bare.add(tree["spec"]["node"])
         if state == "final" or event.type == "DELETED":
             self._over(tree["spec"]["node"], status)
         if event.type != "DELETED":
@@ -171,6 +176,8 @@ class FenceCheckers:
         left = [one.place for one in self._off.values() if one.server.name == node and not one.is_on]
         if left and not self._is_called(node):
             self._complain("S6", f"the fence of {node} is over, and {', '.join(left)} is off")
+        for place in left:
+            del self._off[place]  # a person's business from now on, and no later fence's
 
     def _is_called(self, node: str) -> bool:
         told = [notice.reason for process in self.processes for notice in process.notices[-200:]]
@@ -232,7 +239,10 @@ class FenceCheckers:
         if node is None or not is_heard:
             self._complain("L3", f"node {name} did not come back")
             return
-        self._drilled(name, node)
+        if name not in self._bare:
+            self._drilled(name, node)
+            if "device" not in node["metadata"].get("labels", {}):
+                self._complain("S13", f"Node {name} lost its labels")
         if is_cut_off:
             self._complain("S13", f"node {name} is still cut off from its storage")
         if bool(node["spec"].get("unschedulable")) != (name in self.cluster.cordoned):

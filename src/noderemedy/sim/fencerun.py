@@ -42,7 +42,8 @@ def simulate_fencing(
     chance = random.Random(f"fencing {seed}")
     cluster = fenced_cluster(nodes, chance.getrandbits(64))
     checkers = Checkers(cluster)
-    fenced = Fenced(cluster, is_strict=seed % STRICT_EVERY == 0)
+    free_by = chance.choice(("", "pods", "node"))
+    fenced = Fenced(cluster, is_strict=seed % STRICT_EVERY == 0, free_by=free_by)
     jobs = Jobs(cluster, chance.getrandbits(64))
     if seed % JOBS_EVERY == 0:
         cluster.outlets.jobs = jobs

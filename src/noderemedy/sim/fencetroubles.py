@@ -203,7 +203,9 @@ class FenceTroubles(Troubles):
         self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
 
     def config_deleted(self) -> None:
-        name = self.chance.choice([one for one in self.fenced.nodes if self._has_config(one)])
+        written = [one for one in self.fenced.nodes if self._has_config(one)]
+        sick = [one for one in written if not self.cluster.servers[one].is_heard]
+        name = self.chance.choice(sick or written)
         self.cluster.api.delete(CONFIG_MAP, f"fence-config-{name}", objects.SYSTEM)
         self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
 

@@ -21,9 +21,9 @@ from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.process import Process
 
-# From the leave to the act there is a live read at most: two acts may be that much closer than their leaves.
-WINDOW_MS = 45_000
-NAME, LIMIT, SHARE = "cluster", 2, 0.3  # of the budget; per minute; how many histories have such a limit
+MINUTE_MS, FOR_EVER_MS = 60_000, 10**12
+ROUGH_MS = 35_000  # between leave and act there are live reads: in bad weather two acts are closer than their leaves
+NAME, LIMIT, SHARE = "cluster", 1, 0.3  # of the budget; per minute; how many histories have such a limit
 
 
 class Freeing(Struct, frozen=True):
@@ -37,8 +37,11 @@ class Freeing(Struct, frozen=True):
 class PaceCheckers:
     """Counts freed pods minute by minute."""
 
-    def __init__(self, checkers: Checkers, processes: list[Process], per_minute: int) -> None:
+    def __init__(
+        self, checkers: Checkers, processes: list[Process], per_minute: int, within_ms: int = MINUTE_MS
+    ) -> None:
         self.checkers = checkers
+        self.within_ms = within_ms
         self.per_minute = per_minute
         self._freed: dict[tuple[str, int], deque[Freeing]] = {}  # by the life of a manager
         self._limited_at = 0  # when everybody knows of the limit: its kind may be deleted for a while
@@ -47,8 +50,11 @@ class PaceCheckers:
             process.on_boundary.append(self._begun)
 
     def _budget(self, event: WatchEvent) -> None:
-        if event.type != "MODIFIED":
-            self._limited_at = self.checkers.cluster.agenda.now_ms + NEWS_MS
+        now_ms = self.checkers.cluster.agenda.now_ms
+        if event.type == "DELETED":
+            self._limited_at = now_ms + FOR_EVER_MS
+        elif event.type == "ADDED" and self._limited_at:
+            self._limited_at = now_ms + NEWS_MS
 
     def _begun(self, process: Process, where: str, effect: Effect) -> None:
         pods = self._pods_of(effect.action) if where == "begin" else 0
@@ -56,7 +62,7 @@ class PaceCheckers:
             return
         now_ms = self.checkers.cluster.agenda.now_ms
         freed = self._freed.setdefault((process.name, process.lives), deque())
-        while freed and now_ms - freed[0].at_ms >= WINDOW_MS:
+        while freed and now_ms - freed[0].at_ms >= self.within_ms:
             freed.popleft()
         if any(one.what == effect.action.ref for one in freed):
             return
@@ -82,6 +88,7 @@ def pace_of(seed: int, checkers: Checkers, processes: list[Process]) -> PaceChec
         return None
     api = checkers.cluster.api
     if api.find(BUDGET, NAME) is None:
-        api.create({"apiVersion": f"{BUDGET.group}/v1alpha1", "kind": BUDGET.kind, "metadata": {"name": NAME}, "spec": {}})
+        frame = {"apiVersion": f"{BUDGET.group}/v1alpha1", "kind": BUDGET.kind, "metadata": {"name": NAME}}
+        api.create({**frame, "spec": {"maxInFlight": 6, "maxPerHour": 60}})  # or the others would never be in its way
     api.patch(BUDGET, NAME, "", {"spec": {"podsPerMinute": LIMIT}}, "merge")
-    return PaceCheckers(checkers, processes, LIMIT)
+    return PaceCheckers(checkers, processes, LIMIT, ROUGH_MS)

@@ -282,6 +282,11 @@ class Process:
         begun, found = self.now().mono, self.cluster.outlets.agents.get(action.ref.name)
         return Done(begun, gone=True) if found is None else Done(begun, Seen(action.ref, "", "", found))
 
+    @property
+    def token(self) -> int:
+        """Of its present or last leadership."""
+        return self.candidate.leadership.token
+
     def leads(self, token: int) -> bool:
         """Whether this process leads, or believes to, as it did when it took this token."""
         return self._token(self.now()) == token
