@@ -179,6 +179,11 @@ FLOW: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "a node gets back what it carried when all else is done",
+        set_to(recovery, "given_back", lambda view: None),
+        (test_story.test_labels_come_back_before_the_plan_that_knows_the_node_by_them,),
+    ),
+    Sabotage(
         "every cordon is ours",
         set_to(recovery, "is_cordoned_by_us", lambda node: node.unschedulable),
         (test_story.test_a_persons_cordon_survives,),

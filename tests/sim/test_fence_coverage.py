@@ -22,7 +22,7 @@ from noderemedy.sim.jobrunner import JobFate
 from noderemedy.sim.run import Report
 from noderemedy.sim.troubles import MINUTE_MS
 
-FIRST, MOST = 1, 16
+FIRST, MOST = 1, 8
 OURS = ("fencing", "remedy")
 CHECKERS = {
     *("P1 at most one", "S1 node", "S1 pod", "S1 taint", "S1 volume", "S10 one leader", "S3 pods per minute"),
@@ -93,7 +93,7 @@ def reports() -> list[Report]:
 
 
 def dense(seed: int) -> Report:
-    return simulate_fencing(seed, hours=1.5, trouble_every_ms=MINUTE_MS)
+    return simulate_fencing(seed, hours=4.0, trouble_every_ms=MINUTE_MS)
 
 
 def test_nothing_is_violated(reports: list[Report]) -> None:

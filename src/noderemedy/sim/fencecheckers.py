@@ -53,7 +53,9 @@ class FenceCheckers:
         self.passed: Counter[str] = Counter()  # moves of fences, ends of runs, phases of requests and remedies
         self._ended: set[str] = set()
         self._phases: dict[str, str] = {}
-        self._bare: set[str] = set()  # nodes whose backup went with a fence that somebody released before they were back
+        self._bare: set[str] = (
+            set()
+        )  # nodes whose backup went with a fence that somebody released before they were back
         self._begun: set[str] = set()  # fences whose devices were told off before
         self._states: dict[str, str] = {}
         self._off: dict[str, Outlet] = {}  # by place: what our commands switched off
@@ -208,8 +210,8 @@ class FenceCheckers:
     def at_rest(self) -> None:
         for name, server in self.cluster.servers.items():
             self._well(name, server.is_heard, server.is_cut_off)
+        self._ran("L2 every fence ends")
         for tree in self.cluster.api.list(NODE_FENCE):
-            self._ran("L2 every fence ends")
             if tree.get("status", {}).get("state") != "final":
                 self._complain("L2", f"{tree['metadata']['name']} has not ended: {tree.get('status', {})}")
         for tree in self.cluster.api.list(FENCE_REMEDIATION):

@@ -106,11 +106,10 @@ remedyConfigs:
   podTemplate: {spec: {restartPolicy: Never, containers: [{name: tidy, image: registry.example/tidy:1}]}}
 - {name: fence, nodeFence: {}}
 """
-STRICT = """
-policy: {oneAtATime: true}
+STRICT = """policy: {oneAtATime: true}
 parkAfter: {count: 2, within: 1h}
-freeBy: pods
 """
+BY_PODS = "freeBy: pods\n"
 
 
 class Fenced:
@@ -200,7 +199,7 @@ class Fenced:
 
     def write_documents(self) -> None:
         """The Configurations, as they should be."""
-        texts = (FENCES, CHAIN + (STRICT.lstrip() if self.is_strict else ""))
+        texts = (FENCES + BY_PODS, CHAIN + STRICT + BY_PODS) if self.is_strict else (FENCES, CHAIN)
         for name, text in zip(self.documents, texts, strict=True):
             self._write(name, {"config.yaml": text}, {"node-remedy.dev/configuration": "remedy"})
 

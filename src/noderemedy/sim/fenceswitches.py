@@ -52,8 +52,9 @@ TABLE: dict[str, Note] = {
 class FenceSwitches:
     """Draws a row, and takes it back later."""
 
-    def __init__(self, fenced: Fenced, chance: random.Random) -> None:
+    def __init__(self, fenced: Fenced, chance: random.Random, spared: set[str]) -> None:
         self.fenced = fenced
+        self.spared = spared  # whose silence would prove what nobody can know
         self.api = fenced.cluster.api
         self.agenda = fenced.cluster.agenda
         self.chance = chance
@@ -111,10 +112,15 @@ class FenceSwitches:
             self.api.patch(NODE, name, "", {"spec": {"taints": taints or None}}, "merge")
 
     def network_lost(self) -> None:
-        """What ails a node is elsewhere: some documents leave it alone meanwhile."""
-        name = self._node()
-        self._condition(name, is_there=True)
-        self._later(lambda: self._condition(name, is_there=False))
+        """What ails a node is elsewhere, and something says so: its document leaves it alone meanwhile."""
+        name = self.chance.choice([one for one in self.fenced.nodes if self.fenced.trigger(one) == "threshold"])
+        if name not in self.spared:
+            self._reached(name, is_reached=False)
+            self._later(lambda: self._reached(name, is_reached=True))
+
+    def _reached(self, name: str, *, is_reached: bool) -> None:
+        self._condition(name, is_there=not is_reached)
+        self.fenced.cluster.servers[name].link(is_reached)
 
     def _condition(self, name: str, *, is_there: bool) -> None:
         node = self.api.find(NODE, name)

@@ -11,7 +11,7 @@ from typing import Any
 
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Kind
 from noderemedy.model.nodefence import Attestation
-from noderemedy.model.reasons import DeviceAstray, PowerLeftOff
+from noderemedy.model.reasons import DeviceAstray, FencedNodeReplaced, PowerLeftOff
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Wall
 from noderemedy.sim import objects
@@ -80,7 +80,7 @@ class FenceTroubles(Troubles):
             (self.clock_steps, 2),
         ]
         self.dumps = Dumps(fenced.cluster.agenda, processes)
-        self.switches = FenceSwitches(fenced, self.chance)
+        self.switches = FenceSwitches(fenced, self.chance, self.spared)
         self.add(self.switches.troubles())
 
     def _name(self) -> str:
@@ -203,9 +203,10 @@ class FenceTroubles(Troubles):
         self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
 
     def config_deleted(self) -> None:
+        """Of a node that is being fenced, if there is one: there is more to disturb."""
         written = [one for one in self.fenced.nodes if self._has_config(one)]
-        sick = [one for one in written if not self.cluster.servers[one].is_heard]
-        name = self.chance.choice(sick or written)
+        fenced = {tree["spec"]["node"] for tree in self._fences()}
+        name = self.chance.choice([one for one in written if one in fenced] or written)
         self.cluster.api.delete(CONFIG_MAP, f"fence-config-{name}", objects.SYSTEM)
         self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
 
@@ -365,6 +366,8 @@ class FenceTroubles(Troubles):
         for name in sorted(self._dark() | self.pulled):
             for outlet in self._all_outlets(name):
                 self.cluster.outlets.switch(outlet, is_on=True)
+        for name in sorted(self.pulled):
+            self._light(self.cluster.servers[name])
         for name, server in self.cluster.servers.items():
             if not server.is_heard and self._is_called(name):
                 self._light(server)
@@ -373,7 +376,7 @@ class FenceTroubles(Troubles):
         for tree in self._fences():
             if "deletionTimestamp" in tree["metadata"]:  # its storage stays cut off until it has booted
                 self._reset(self.cluster.servers[tree["spec"]["node"]])
-            elif is_given_up(tree) or self._is_astray(tree):
+            elif is_given_up(tree) or self._is_astray(tree) or self._is_another(tree):
                 self.release(tree["spec"]["node"])
 
     def _reset(self, server: Server) -> None:
@@ -399,7 +402,13 @@ class FenceTroubles(Troubles):
     def _is_called(self, node: str) -> bool:
         """Whether a person was called for this node: it was given up, or nothing repairs it but a person."""
         tree = self.cluster.api.find(NODE_FENCE, f"node-fence-{node}")
-        return tree is None or is_given_up(tree)
+        return tree is None or is_given_up(tree) or self._is_another(tree)
+
+    def _is_another(self, fence: Tree) -> bool:
+        """Whether people were told that the node of a fence which failed is another one by now."""
+        told = [notice.reason for process in self.processes for notice in process.notices]
+        nodes = {reason.node for reason in told if isinstance(reason, FencedNodeReplaced)}
+        return fence.get("status", {}).get("state") == "error" and fence["spec"]["node"] in nodes
 
     # --- small hands ---------------------------------------------------------------------------------------------
 

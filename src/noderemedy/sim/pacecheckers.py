@@ -1,8 +1,8 @@
 """S3 for freed pods: within a minute a manager frees no more than `podsPerMinute`, or the pods of one single node.
 
 Looks at what managers begin: a Node that is deleted or tainted out-of-service counts with all pods that are bound to
-it, a pod that is deleted on proof counts as one. What is tried again is the same. Each life of a manager is counted by
-itself: whoever takes over may spend one minute's worth once more (`core/budget/pods.py`).
+it, a pod that is deleted on proof counts as one. What is tried again is the same. Each leadership is counted by itself:
+whoever takes over may spend one minute's worth once more (`core/budget/pods.py`).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class PaceCheckers:
         self.checkers = checkers
         self.within_ms = within_ms
         self.per_minute = per_minute
-        self._freed: dict[tuple[str, int], deque[Freeing]] = {}  # by the life of a manager
+        self._freed: dict[tuple[str, int, int], deque[Freeing]] = {}  # by the life of a manager, and its leadership
         self._limited_at = 0  # when everybody knows of the limit: its kind may be deleted for a while
         checkers.cluster.api.subscribe(BUDGET, self._budget)
         for process in processes:
@@ -61,7 +61,7 @@ class PaceCheckers:
         if not pods:
             return
         now_ms = self.checkers.cluster.agenda.now_ms
-        freed = self._freed.setdefault((process.name, process.lives), deque())
+        freed = self._freed.setdefault((process.name, process.lives, effect.token), deque())
         while freed and now_ms - freed[0].at_ms >= self.within_ms:
             freed.popleft()
         if any(one.what == effect.action.ref for one in freed):

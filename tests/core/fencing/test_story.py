@@ -375,6 +375,27 @@ def test_the_whole_node_can_be_freed_and_gets_back_what_it_carried() -> None:
     assert None is story.status.evidence.backup
 
 
+def test_labels_come_back_before_the_plan_that_knows_the_node_by_them() -> None:
+    """A Node that returns bare has no plan, and a fence that was released waits for one: so its labels come first."""
+    story = Story()
+    story.patch(NODE_AT, {"metadata": {"labels": {"zone": "a"}}})
+    story.hang()
+    story.run(65)
+    story.devices["fence_ipmilan"] = lambda story, order: (refuses if order.deed is Deed.ON else obeys)(story, order)
+    story.ask(freeBy="node", maxRestarts=0)
+    story.run_until(lambda: story.state == "error", 600)
+    story.configure(a_plan(problems=("no set of nodes selects it",)))
+    story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.plugs["fence_ipmilan"] = True
+    story.run(60)
+    assert "a" == story.node()["metadata"]["labels"].get("zone")
+
+    story.configure(a_plan())
+    del story.devices["fence_ipmilan"]
+    story.run(60)
+    assert None is story.api.find(NODE_FENCE, FENCE_AT.name)
+
+
 def test_a_terminated_instance_takes_its_node_along() -> None:
     """Off, proven, deleted for good: nobody waits for it to come back."""
     terminate = BuiltinMethod("terminate", Builtin.TERMINATE_INSTANCE)

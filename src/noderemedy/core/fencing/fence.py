@@ -15,7 +15,7 @@ from collections.abc import Callable
 from msgspec import structs
 
 from noderemedy.core import slots
-from noderemedy.core.fencing import hostpower, leaving, relics, words
+from noderemedy.core.fencing import hostpower, leaving, recovery, relics, words
 from noderemedy.core.fencing.erring import error
 from noderemedy.core.fencing.gates import BEFORE_ANYTHING, BEFORE_THE_BUDGET, POLICIES, explain
 from noderemedy.core.fencing.isolation import new
@@ -82,6 +82,8 @@ def told(view: FenceView, now: Now) -> Decision:
         return blocked.decision(now)
     if under_way := ordered(view, now):
         return under_way
+    if back := recovery.given_back(view):
+        return back
     if view.fence.deleting:
         return leaving.released(view, now)
     if view.fence.spec.stopped and view.fence.is_begun and not view.fence.is_final:

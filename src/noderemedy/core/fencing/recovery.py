@@ -83,15 +83,28 @@ def undo(view: FenceView) -> Decision | None:
 
 
 def restored(view: FenceView) -> Decision | None:
+    if not is_back(view):
+        return None
+    whole = structs.replace(view.status.evidence, backup=None)
+    return given_back(view) or noted(view, whole, NodeWhole(view.name))
+
+
+def is_back(view: FenceView) -> bool:
+    """Whether a Node that we deleted is there again, and its backup is still kept."""
+    backup, node = view.status.evidence.backup, view.node
+    return backup is not None and node is not None and not node.deleting and backup.node_uid != node.uid
+
+
+def given_back(view: FenceView) -> Decision | None:
+    """What the Node carried; None if it has that. Before all else: a plan for a set of nodes knows them by labels."""
     evidence, node = view.status.evidence, view.node
-    if evidence.backup is None or node is None or node.deleting or evidence.backup.node_uid == node.uid:
+    if not is_back(view) or evidence.backup is None or node is None:
         return None
     kept = structs.replace(evidence.backup, annotations=without_cordon(evidence.backup.annotations))
     if CORDONED in dict(evidence.backup.annotations):
         kept = structs.replace(kept, unschedulable=False)  # it was ours, and the node is well
-    if write := restore(view.node_at, view.node_guard.resource_version, node, kept):
-        return Decision((write,), (RestoringNode(view.name),))
-    return noted(view, structs.replace(evidence, backup=None), NodeWhole(view.name))
+    write = restore(view.node_at, view.node_guard.resource_version, node, kept)
+    return Decision((write,), (RestoringNode(view.name),)) if write else None
 
 
 def without_cordon(annotations: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
