@@ -146,3 +146,12 @@ def test_all_three_are_in_the_help() -> None:
     """Each says what it does to power and workload."""
     for word, said in (("stop", "isolation stays"), ("release", "isolation is undone"), ("attest", "on your word")):
         assert said in CliRunner().invoke(cli, [word, "--help"]).output
+
+
+@pytest.mark.parametrize("command", ["stop", "release", "attest"])
+def test_a_cluster_is_named_with_its_namespace(command: str) -> None:
+    """Any other word would be looked for in vain, under a name that nobody has seen."""
+    result = CliRunner().invoke(cli, [command, "worker-1", "--cluster", "edge"])
+
+    assert 2 == result.exit_code
+    assert "'edge' names no Cluster; write NAMESPACE/NAME" in result.output

@@ -66,3 +66,13 @@ def test_bug_of_ours_is_one_sentence(monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setenv("NODE_REMEDY_TRACEBACK", "1")
     with pytest.raises(ZeroDivisionError):
         entry.main(["version"])
+
+
+@pytest.mark.parametrize("name", ["plan", "check", "explain", "history", "import", "agents", "drill"])
+def test_whatever_is_shown_can_be_had_as_json(name: str) -> None:
+    """Commands that only look say so, and take -o json and --json alike."""
+    shown = " ".join(CliRunner().invoke(cli, [name, "--help"]).output.split())
+
+    assert "-o, --output [text|json] Text for people, JSON for programs." in shown
+    assert "--json The same as -o json." in shown
+    assert "Changes nothing." in shown or "writes nothing." in shown

@@ -149,4 +149,16 @@ def test_the_exit_code_tells_whether_all_is_well(rows: list[Row], code: int, mon
 
     assert (code, code) == (text.return_value, plain.return_value)
     assert "n1" in text.stdout
+    assert "1 node, 1 answer, " in text.stdout
     assert ["n1"] == [one["node"] for one in json.loads(plain.stdout)]
+
+
+def test_a_cluster_without_fence_configuration_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty table would look as if all were well."""
+
+    async def found(*_: object) -> list[Row]:
+        return []
+
+    monkeypatch.setattr(drilling, "drill", found)
+
+    assert "No node has a fence configuration" in CliRunner().invoke(command.drill, [], standalone_mode=False).stdout

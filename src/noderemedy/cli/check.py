@@ -127,9 +127,5 @@ def show(rows: list[Row], objects: int, *, is_json: bool) -> None:
         click.echo(row.text())
     notes = sum(row.finding.is_note for row in rows)
     problems = len(rows) - notes
-    told = f"{counted(problems, 'problem') if problems else 'No problems'}, {counted(notes, 'note')}"
-    click.echo(f"{told}; {counted(objects, 'object')} looked at. Nothing was changed.")
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    told = f"{options.counted(problems, 'problem') if problems else 'No problems'}, {options.counted(notes, 'note')}"
+    click.echo(f"{told}; {options.counted(objects, 'object')} looked at. Nothing was changed.")

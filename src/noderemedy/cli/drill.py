@@ -23,11 +23,12 @@ HEADS = ("NODE", "METHOD", "AGENT", "POWER", "RESULT")
 
 @click.command()
 @click.argument("node", required=False)
+@options.output
 @options.as_json
 @options.kubeconfig
 @options.context
-@click.option("--agents-path", default="", help="Folders with fence agents, separated by colons, before those of PATH.")
-def drill(node: str | None, is_json: bool, kubeconfig: Path | None, context: str, agents_path: str) -> int:
+@options.agents_path
+def drill(node: str | None, output: str, is_json: bool, kubeconfig: Path | None, context: str, agents_path: str) -> int:
     """Ask every fence device of every node, or of NODE, for its status. Switches nothing and writes nothing.
 
     Says whether each device answers, and whether it is the node's: by its power, by the identity that it tells, and by
@@ -36,7 +37,7 @@ def drill(node: str | None, is_json: bool, kubeconfig: Path | None, context: str
     hand = Hand(folders(agents_path, os.environ))
     now = Wall(time.time_ns() // 1_000_000)
     rows = asyncio.run(drilling.drill(kubeconfig, context, node, hand, now))
-    if is_json:
+    if is_json or output == "json":
         click.echo(json.dumps([row.plain() for row in rows], indent=2, ensure_ascii=False))
     else:
         show(rows)
@@ -48,6 +49,9 @@ def show(rows: list[Row]) -> None:
     from rich.text import Text
 
     console = Console(highlight=False, soft_wrap=True)
+    if not rows:
+        console.print("No node has a fence configuration: there is no device to ask.")
+        return
     lines = [HEADS, *(cells(row) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEADS))]
     for number, line in enumerate(lines):
@@ -58,7 +62,8 @@ def show(rows: list[Row]) -> None:
             console.print(Text(f"  {rows[number - 1].finding.problem}"))
     wrong = sum(not row.is_well for row in rows)
     nodes = len({row.node for row in rows})
-    console.print(Text(f"{nodes} nodes, {len(rows)} answers, {wrong} wrong.", style="bold"))
+    told = f"{options.counted(nodes, 'node')}, {options.counted(len(rows), 'answer')}, {wrong} wrong."
+    console.print(Text(told, style="bold"))
 
 
 def cells(row: Row) -> tuple[str, ...]:

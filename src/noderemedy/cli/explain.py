@@ -21,7 +21,7 @@ from noderemedy.model.time import Wall
 @click.command()
 @click.argument("name", metavar="NODE|MACHINE")
 @options.filename
-@click.option("--now", callback=moment, metavar="TIME", help="As if it were this time, like 2030-01-31T12:00:00Z.")
+@click.option("--now", callback=moment, metavar="TIME", help="Look as if it were this time, like 2030-01-31T12:00:00Z.")
 @options.output
 @options.as_json
 @options.kubeconfig
@@ -37,7 +37,7 @@ def explain(
 ) -> None:
     """Show what is known about one node or machine: who judges it, every gate before its repair, and what is next.
 
-    NAME is the name of a node or a machine; machine/NAMESPACE/NAME where several have it.
+    Where several have the name, write node/NAME or machine/NAMESPACE/NAME. Changes nothing.
     """
     at = now or Wall(time.time_ns() // 1_000_000)
     options.one_source(names, kubeconfig, context)

@@ -13,10 +13,20 @@ import click
 from noderemedy.cli import options
 from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.time import Wall
+from noderemedy.wire.fenceconfig import CLUSTER
+
+
+def cluster_name(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """As Clusters are named; any other word would be a cluster that nobody has."""
+    if value and not CLUSTER.fullmatch(value):
+        raise click.BadParameter(f"{value!r} names no Cluster; write NAMESPACE/NAME", ctx, param)
+    return value
+
 
 cluster = click.option(
     "--cluster",
     default="",
+    callback=cluster_name,
     metavar="NAMESPACE/NAME",
     help="The workload cluster that has the node; left out: this one.",
 )

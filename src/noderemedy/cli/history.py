@@ -52,7 +52,10 @@ def history(
     kubeconfig: Path | None,
     context: str,
 ) -> None:
-    """List incidents, the newest first: of all nodes, of one node or machine, or one incident with all its steps."""
+    """List incidents, the newest first: of all nodes, of one node or machine, or one incident with all its steps.
+
+    Changes nothing.
+    """
     options.one_source(names, kubeconfig, context)
     kept, remarks = files(names) if names else live(kubeconfig, context)
     options.remark(remarks)

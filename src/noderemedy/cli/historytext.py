@@ -7,7 +7,8 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from noderemedy.cli.plantext import counted, row
+from noderemedy.cli.options import counted
+from noderemedy.cli.plantext import row
 from noderemedy.manager.history import Kept, Workload
 from noderemedy.model.incident import Approval, Ending, Step
 from noderemedy.model.time import Wall

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from noderemedy.cli.plantext import counted
+from noderemedy.cli.options import counted
 from noderemedy.manager.importing.report import Difference, Examined, Report, Weight
 
 STYLES = {Weight.BLOCKS: "red", Weight.DIFFERS: "yellow", Weight.NOTE: "dim"}

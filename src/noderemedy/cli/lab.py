@@ -97,7 +97,10 @@ def lab(
 @click.argument("node")
 @click.option("--dir", "folder", type=click.Path(path_type=Path), default=files.DEFAULT, help="The lab's folder.")
 def fault(fault: str, node: str, folder: Path) -> None:
-    """Cause a FAULT on a NODE of a running lab (`node-remedy lab --list` names the faults)."""
+    """Cause a FAULT on a NODE of a running lab.
+
+    node-remedy lab --list names the faults.
+    """
     click.echo(control.ask(folder / "kubeconfig", fault, node))
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import click
 
+from noderemedy.cli import options
 from noderemedy.drivers import logs
 from noderemedy.drivers.kube.config import load
 from noderemedy.manager.program import LOG, run
@@ -53,8 +54,8 @@ def address_and_port(ctx: click.Context, param: click.Parameter, value: str) -> 
 
 
 @click.command()
-@click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the cluster; in a pod: not needed.")
-@click.option("--context", default="", help="The context of the kubeconfig to use.")
+@click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the cluster; not needed in a pod.")
+@options.context
 @click.option(
     "--namespace",
     default=NAMESPACE,
@@ -72,19 +73,19 @@ def address_and_port(ctx: click.Context, param: click.Parameter, value: str) -> 
     show_default=True,
     help="Run fence agents as processes of the manager, or each as a Job.",
 )
-@click.option("--agents-path", default="", help="Folders with fence agents, separated by colons, before those of PATH.")
+@options.agents_path
 @click.option("--remedy-image", default=REMEDY_IMAGE, show_default=True, help="The image of Jobs: deploy/remedy-image.")
 @click.option(
-    "--drill-every", callback=period, help="Ask the fence devices of every node so often, like 24h; not: never."
+    "--drill-every", callback=period, help="Ask the fence devices of every node so often, like 24h; left out: never."
 )
 @click.option(
     "--kdump-listen",
     default="",
     callback=address_and_port,
-    help="ADDRESS:PORT where crash kernels say that they write a dump (7410 by custom); not given: nobody listens.",
+    help="ADDRESS:PORT where crash kernels say that they write a dump (7410 by custom); left out: nobody listens.",
 )
 @click.option("--node", default="", envvar="NODE_NAME", help="The node that it runs on: it never repairs that one.")
-@click.option("--identity", default="", help="The name in the lease; made up if not given, new for every process.")
+@click.option("--identity", default="", help="The name in the lease; left out: made up anew for every process.")
 @click.option("--log-level", type=click.Choice(LEVELS), default="info", show_default=True)
 def manager(
     kubeconfig: Path | None,

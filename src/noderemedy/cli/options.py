@@ -1,4 +1,4 @@
-"""The options that commands share which look at files or at a live cluster: plan, explain, history, import."""
+"""The options that commands share which look at files or at a live cluster, so that all of them mean the same."""
 
 from __future__ import annotations
 
@@ -15,10 +15,23 @@ filename = click.option(
     metavar="FILE|DIR|-",
     help="Kubernetes YAML or JSON; - is standard input. Without it: the live cluster.",
 )
-output = click.option("-o", "--output", type=click.Choice(["text", "json"]), default="text", show_default=True)
+output = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="Text for people, JSON for programs.",
+)
 as_json = click.option("--json", "is_json", is_flag=True, help="The same as -o json.")
 kubeconfig = click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
-context = click.option("--context", default="", help="The context of the kubeconfig to use.")
+context = click.option("--context", default="", metavar="NAME", help="The context of the kubeconfig to use.")
+agents_path = click.option(
+    "--agents-path",
+    default="",
+    metavar="FOLDERS",
+    help="Folders with fence agents, separated by colons, before those of PATH.",
+)
 
 
 def one_source(names: tuple[str, ...], kubeconfig: Path | None, context: str) -> None:
@@ -31,3 +44,7 @@ def remark(remarks: Iterable[str]) -> None:
     """What a person should know besides; the result itself may go into a pipe."""
     for one in remarks:
         click.echo(f"Note: {one}", err=True)
+
+
+def counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

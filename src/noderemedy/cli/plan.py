@@ -35,9 +35,12 @@ def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> Wal
     help="Decide as if it were this time, like 2030-01-31T12:00:00Z.",
 )
 @options.output
+@options.as_json
 @options.kubeconfig
 @options.context
-def plan(names: tuple[str, ...], now: Wall | None, output: str, kubeconfig: Path | None, context: str) -> None:
+def plan(
+    names: tuple[str, ...], now: Wall | None, output: str, is_json: bool, kubeconfig: Path | None, context: str
+) -> None:
     """Show every action that would be taken next, its reasons and when the next look is due. Changes nothing.
 
     A kubectl dump will do: kubectl get nodes,machines,bmh,metal3machines -A -o yaml | node-remedy plan -f -
@@ -50,7 +53,7 @@ def plan(names: tuple[str, ...], now: Wall | None, output: str, kubeconfig: Path
     else:
         made = live(kubeconfig, context, at)
     options.remark(made.remarks)
-    show(made, output, at)
+    show(made, at, is_json=is_json or output == "json")
 
 
 def live(kubeconfig: Path | None, context: str, now: Wall) -> planning.Plan:
@@ -61,8 +64,8 @@ def live(kubeconfig: Path | None, context: str, now: Wall) -> planning.Plan:
     return asyncio.run(liveplan.on_cluster(kubeconfig, context, now))
 
 
-def show(made: planning.Plan, output: str, now: Wall) -> None:
-    if output == "json":
+def show(made: planning.Plan, now: Wall, *, is_json: bool) -> None:
+    if is_json:
         click.echo(json.dumps([entry.plain() for entry in made.entries], indent=2, ensure_ascii=False))
         return
     from noderemedy.cli import plantext

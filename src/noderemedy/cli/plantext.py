@@ -10,6 +10,7 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
+from noderemedy.cli import options
 from noderemedy.manager.plan import KEEPING_RECORDS, Entry, Plan
 from noderemedy.model.actions import Action
 from noderemedy.model.time import Wall
@@ -58,15 +59,13 @@ def distance(now: Wall, then: Wall) -> str:
 
 def summary(plan: Plan) -> str:
     actions = sum(len(entry.actions) for entry in acting(plan))
-    looked = f"{counted(plan.objects, 'object')} looked at"
-    noted = f"{counted(plan.records, 'incident')} written down; " if plan.records else ""
-    return f"{counted(actions, 'action') if actions else 'Nothing to do'}; {noted}{looked}. Nothing was changed."
+    looked = f"{options.counted(plan.objects, 'object')} looked at"
+    noted = f"{options.counted(plan.records, 'incident')} written down; " if plan.records else ""
+    return (
+        f"{options.counted(actions, 'action') if actions else 'Nothing to do'}; {noted}{looked}. Nothing was changed."
+    )
 
 
 def acting(plan: Plan) -> list[Entry]:
     """All but what keeps records."""
     return [entry for entry in plan.entries if entry.room not in KEEPING_RECORDS]
-
-
-def counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

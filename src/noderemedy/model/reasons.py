@@ -2301,7 +2301,6 @@ class ApprovalUnavailable(Reason, frozen=True):
 
     def note(self) -> str:
         return (
-            "the Machine has no controller owner that would replace it: it is not deleted; repair or replace it by hand"
             "the check asks for approval, but Incidents are not installed in this cluster, so nobody can answer: "
             "nothing is repaired; kubectl apply -f deploy/crds"
         )
