@@ -294,6 +294,16 @@ def test_a_name_that_means_nobody_is_a_problem(tmp_path: Path) -> None:
     assert told in [(one["name"], one["severity"], one["problem"]) for one in found]
 
 
+def test_the_template_of_a_cloud_is_checked_without_any_instance(tmp_path: Path) -> None:
+    """It needs no document, so an instance of that cloud stands in."""
+    text = GOOD.split("---", maxsplit=1)[0].replace("template-pdu", "template-aws").replace("fence_pdu", "fence_aws")
+
+    code, found = checked(tmp_path, text)
+
+    assert 1 == code
+    assert any("parameter ip: fence_aws does not know it" in one["problem"] for one in found)
+
+
 def test_without_agents_the_rest_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no agent is installed at all, an agent that is not installed is no mistake of who wrote its name."""
     monkeypatch.setattr(command, "describe_here", lambda name: None)
@@ -336,12 +346,15 @@ def test_what_cannot_be_checked(
     assert problem in str(getattr(result.exception, "message", result.exception))
 
 
+BESIDE = {"remedy-pods": "fencing-ipmi"}  # how its nodes can be fenced
+
+
 @pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.iterdir()))
 def test_examples_have_no_problem(example: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What we hand out can be applied; the agents are those of `plan`'s tests."""
     monkeypatch.setattr(command, "describe_here", installed)
     monkeypatch.setattr(command, "installed", lambda where: ("fence_aws",))
 
-    result = run("-f", EXAMPLES / example)
+    result = run("-f", EXAMPLES / example, "-f", EXAMPLES / BESIDE.get(example, example))
 
     assert 0 == result.return_value, result.output

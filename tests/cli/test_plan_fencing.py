@@ -37,6 +37,16 @@ AGENTS = {
     "fence_redfish": metadata(
         "fence_redfish", UNPLUGGED + parameter("systems_uri") + parameter("ssl_secure", "boolean"), ACTIONS + BOTH
     ),
+    "fence_openstack": metadata(
+        "fence_openstack",
+        UNPLUGGED.replace('required="1"', "") + "".join(map(parameter, ("auth_url", "project_name", "cacert"))),
+        ACTIONS + BOTH,
+    ),
+    "fence_scsi": metadata(
+        "fence_scsi",
+        parameter("plug", more='required="1"') + parameter("key") + parameter("devices"),
+        ACTIONS + '<action name="on" on_target="1" automatic="1"/>',
+    ),
     "fence_aws": metadata(
         "fence_aws",
         parameter("plug", more='required="1"')
@@ -54,7 +64,7 @@ def installed(agent: str) -> AgentDescription | None:
 
 
 def a_node(name: str, **more: Any) -> dict[str, Any]:
-    labels = {"type": "bare-metal", "node-restriction.kubernetes.io/bmc": f"{name}.bmc.example.com"}
+    labels = {"type": "bare-metal", "kdump": "true", "node-restriction.kubernetes.io/bmc": f"{name}.bmc.example.com"}
     return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": more}
 
 
@@ -65,6 +75,8 @@ NODES = [
 CASES = {  # example -> the parameters of worker-1's first power method, besides secrets
     "fencing-eaton-brocade": {"ip": "pdu.example.com", "plug": "1", "snmp_version": "3"},
     "fencing-ipmi": {"ip": "worker-1.bmc.example.com", "lanplus": "1", "power_timeout": "40"},
+    "fencing-kdump": {"ip": "worker-1.bmc.example.com", "lanplus": "1"},
+    "fencing-scsi": {"ip": "worker-1.bmc.example.com", "lanplus": "1"},
     "fencing-redfish": {"ip": "bmc.example.com", "ssl_secure": "1", "systems_uri": "/redfish/v1/Systems/1"},
     "fencing-aws": {"plug": "i-01", "power_timeout": "180", "region": "eu-west-1"},
 }

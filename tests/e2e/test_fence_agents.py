@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 import yaml
+from click.testing import CliRunner
 from tests.cli.test_plan_fencing import CASES, EXAMPLES, NODES, plans
 from tests.core.fencing.test_forms import fill, problems_of
 
+from noderemedy.cli.main import cli
 from noderemedy.core.fencing import configs, describing, plan
 from noderemedy.core.fencing.scopes import unfit
 from noderemedy.drivers.fence.agents import folders, installed
@@ -78,3 +80,12 @@ def test_the_examples_fit_the_real_agents(example: str, agents: dict[str, AgentD
 
     assert plans(done)
     assert [] == [one.problems for one in plans(done) if one.problems]
+
+
+@pytest.mark.timeout(300)
+def test_the_examples_have_no_problem_with_the_real_agents() -> None:
+    """Not even a note: what they name is there, Secrets and all."""
+    for path in sorted(EXAMPLES.glob("fencing-*")):
+        result = CliRunner().invoke(cli, ["check", "-f", str(path), "--strict"], standalone_mode=False)
+
+        assert 0 == result.return_value, result.output

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from noderemedy.core.fencing.agents import TO_FILL
 from noderemedy.manager.check import Finding, document_at
-from noderemedy.manager.plan import Look, kind_of
+from noderemedy.manager.plan import Look, kind_of, named
 from noderemedy.manager.sources import Source
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Step
 from noderemedy.model.ids import SYSTEM, Kind, Ref
@@ -78,10 +78,9 @@ def in_files(sources: Iterable[Source]) -> dict[str, dict[str, str]]:
     """The Secrets of our namespace that are among the files."""
     found: dict[str, dict[str, str]] = {}
     for tree in (one.tree for one in sources if kind_of(one.tree) == SECRET):
-        meta = tree.get("metadata")
-        meta = meta if isinstance(meta, dict) else {}
-        if meta.get("namespace") in (None, "", SYSTEM) and isinstance(meta.get("name"), str):
-            found[meta["name"]] = texts(tree)
+        namespace, name = named(tree)
+        if namespace in ("", SYSTEM):
+            found[name] = texts(tree)
     return found
 
 

@@ -15,7 +15,7 @@ import yaml
 from msgspec import Struct
 
 from noderemedy.manager.check import Finding
-from noderemedy.manager.plan import kind_of
+from noderemedy.manager.plan import kind_of, named
 from noderemedy.manager.sources import Source
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.wire import yamltext
@@ -78,9 +78,7 @@ def told(sentence: str) -> dict[str, str]:
 
 
 def identity(tree: dict[str, Any]) -> tuple[Kind | None, str, str]:
-    meta = tree.get("metadata")
-    meta = meta if isinstance(meta, dict) else {}
-    return kind_of(tree), str(meta.get("namespace") or ""), str(meta.get("name") or "")
+    return (kind_of(tree), *named(tree))
 
 
 # --- lines ------------------------------------------------------------------------------------------------------

@@ -231,7 +231,7 @@ def last_of_each(sources: Iterable[Source], kinds: tuple[Kind, ...]) -> tuple[li
             continue
         if kind not in kinds:
             continue
-        namespace, name = _named(source.tree)
+        namespace, name = named(source.tree)
         identity = (kind, namespace, name, 0 if name else number + 1)
         if earlier := chosen.get(identity):
             twice = f"{kind.kind}/{namespace}/{name} is given twice"
@@ -248,7 +248,8 @@ def kind_of(tree: dict[str, Any]) -> Kind | None:
     return Kind(version.rpartition("/")[0], kind)
 
 
-def _named(tree: dict[str, Any]) -> tuple[str, str]:
+def named(tree: dict[str, Any]) -> tuple[str, str]:
+    """Namespace and name, whatever the object is."""
     meta = tree.get("metadata")
     if not isinstance(meta, dict):
         return "", ""
@@ -260,5 +261,5 @@ def with_uid(tree: dict[str, Any], kind: Kind) -> dict[str, Any]:
     meta = tree.get("metadata")
     if not isinstance(meta, dict) or meta.get("uid"):
         return tree
-    namespace, name = _named(tree)
+    namespace, name = named(tree)
     return {**tree, "metadata": {**meta, "uid": f"{kind.kind}/{namespace}/{name}"}}

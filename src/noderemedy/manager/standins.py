@@ -9,24 +9,47 @@ from __future__ import annotations
 from typing import Any
 
 from noderemedy.core.fencing.placeholders import PLACEHOLDER
-from noderemedy.manager.plan import kind_of, with_uid
+from noderemedy.manager.plan import kind_of, named, with_uid
 from noderemedy.manager.sources import Source
-from noderemedy.model.fenceconfig import FenceConfig
+from noderemedy.model.fenceconfig import TEMPLATE_NAME, FenceConfig
 from noderemedy.model.ids import CONFIG_MAP, NODE
 from noderemedy.model.selector import Operator, Selector
 from noderemedy.wire.objects import Undecodable, convert
 
 ORIGIN = "(a node that stands in)"
-OF_A_SET = "any-node-of-"
+OF_A_SET, OF_A_CLOUD = "any-node-of-", "any-instance-of-"
+# How clouds name an instance: their templates need no other document.
+INSTANCES = {
+    f"{TEMPLATE_NAME}aws": "aws:///eu-west-1a/i-0",
+    f"{TEMPLATE_NAME}gce": "gce://project/zone/name",
+    f"{TEMPLATE_NAME}openstack": "openstack:///uuid",
+    f"{TEMPLATE_NAME}azure": "azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/v",
+    f"{TEMPLATE_NAME}vsphere": "vsphere://uuid",
+}
 
 
 def stand_ins(sources: list[Source]) -> list[Source]:
     """None where there are Nodes: then those are the ones that count."""
     if any(kind_of(one.tree) == NODE for one in sources):
         return []
-    found = [(name, config) for one in sources for name, config in configs(one.tree) if not config.cluster]
+    found = {name: config for one in sources for name, config in configs(one.tree) if not config.cluster}
     words = placeholders(sources)
-    return [Source(node(name, config, words, number), ORIGIN) for number, (name, config) in enumerate(found, 1)]
+    documents = [node(name, config, words, number) for number, (name, config) in enumerate(found.items(), 1)]
+    return [Source(tree, ORIGIN) for tree in (*documents, *instances(sources))]
+
+
+def instances(sources: list[Source]) -> list[dict[str, Any]]:
+    """One of each cloud that has a template among the files."""
+    there = {named(one.tree)[1] for one in sources if kind_of(one.tree) == CONFIG_MAP}
+    return [
+        {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": OF_A_CLOUD + name.removeprefix(TEMPLATE_NAME)},
+            "spec": {"providerID": INSTANCES[name]},
+        }
+        for name in sorted(there & INSTANCES.keys())
+    ]
 
 
 def configs(tree: dict[str, Any]) -> list[tuple[str, FenceConfig]]:
