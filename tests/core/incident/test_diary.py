@@ -65,8 +65,6 @@ def test_a_record_begins_when_a_target_leaves_healthy() -> None:
     scene = Scene(check=a_check(node_criteria=(Criterion("Ready", "Unknown", Span.seconds(3_600)),)))
     begun = scene.now.wall
     scene.falls_sick()
-    scene.wait(599)
-    assert [] == scene.incidents(), "most signs are gone, or more than signs, within ten minutes"
     scene.wait(32)
 
     found = scene.incident().found
@@ -89,31 +87,26 @@ def test_an_episode_is_named_by_node_boot_and_first_sign() -> None:
 
 
 def test_a_record_is_opened_with_what_was_done() -> None:
-    """One write tells of the verdict and of all that followed within two minutes."""
+    """One write, a few seconds after the first act, tells of all that was done by then."""
     scene = Scene()
-    scene.falls_sick()
-    scene.wait(301)
     scene.change(machine={"needs_remediation": True})
     scene.change(host={"held": True, "hold": a_hold(since=scene.now.wall)})
     held = scene.now.wall
-    scene.wait(118)
-    assert [] == scene.incidents()
-    scene.wait(33)
+    scene.wait(6)
 
-    assert ["verdict unhealthy", "request marked", f"hold held since {held}"] == scene.told()
+    assert ["verdict healthy", "request marked", f"hold held since {held}"] == scene.told()
     assert 1 == len(scene.writes)
-    assert NOW.wall + Span.seconds(301) == scene.incident().record.decided
 
 
 def test_a_sign_that_passes_is_written_down_in_the_end() -> None:
-    """What-if needs those as well: opened and closed when it was well for a minute, unless it was a blink."""
+    """What-if needs those as well: opened while it lasts, closed when it was well for a minute."""
     scene = Scene()
     scene.falls_sick()
     scene.wait(60)
     scene.recovers()
     well = scene.now.wall
     scene.wait(59)
-    assert [] == scene.incidents()
+    assert scene.incident().is_open
     scene.wait(2)
 
     incident = scene.incident()
@@ -230,13 +223,13 @@ def test_a_whole_repair_takes_few_writes() -> None:
     assert 3 <= written <= 4
 
 
-def test_a_repair_that_nobody_waits_for_is_two_writes() -> None:
-    """Opened with most of it, closed with the rest."""
+def test_a_repair_that_nobody_waits_for_is_three_writes() -> None:
+    """Opened when it begins, brought up to date once, closed."""
     scene = Scene()
     a_repair(scene)
     scene.wait(120)
 
-    assert (2, Ending.RECOVERED) == (len(scene.writes), scene.incident().record.ending)
+    assert (3, Ending.RECOVERED) == (len(scene.writes), scene.incident().record.ending)
     assert "node node-uid-2 boot boot-2" in scene.told()
 
 

@@ -33,7 +33,7 @@ from noderemedy.model.budget import ANSWER
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.healthcheck import Unhealthy, Waiting
 from noderemedy.model.ids import HOST, INCIDENT, METAL3_MACHINE, NODE, NODE_FENCE, REMEDIATION, Kind, Ref
-from noderemedy.model.incident import SIGNS_MAX, STEPS_MAX, TEXT_MAX, VALUE_MAX, Detection, Ending, Record, Step
+from noderemedy.model.incident import SIGNS_MAX, STEPS_MAX, TEXT_MAX, VALUE_MAX, Detection, Record, Step
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.reasons import Reason
 from noderemedy.model.remote import REMOTE
@@ -54,8 +54,8 @@ def decide(view: TargetView, now: Now) -> Decision:
     over = ending.ending(view, found, record)
     if over is None:
         return keep(diary(view, found, record))
-    if not view.incident and ending.is_blink(over, found, record, now):
-        return NOTHING
+    if not view.incident and not ending.was_something_done(record):
+        return NOTHING  # well again before anybody wrote it down
     due = ending.due(over, found, record, now)
     if now.wall >= due:
         closed = structs.replace(record, ending=over, closed=ending.since(over, found, record, now))
@@ -82,15 +82,15 @@ def detection(view: TargetView, now: Now) -> Detection:
     """
     if view.stored:
         return view.stored.found
-    if view.diary and (view.diary.found.target_uid == uid_of(view) or not is_soon_over(view.diary, now)):
+    if view.diary and (view.diary.found.target_uid == uid_of(view) or not is_nothing(view.diary)):
         return view.diary.found
     moments = (first_sign(view, now), *(now.wall + SECOND * late for late in range(len(view.taken) + 1)))
     return next(found for at in moments if incident_ref(found := found_at(view, at)) not in view.taken)
 
 
-def is_soon_over(noted: Diary, now: Now) -> bool:
-    """Whether its Machine went after a blink."""
-    return ending.is_blink(Ending.GONE, noted.found, noted.record, now)
+def is_nothing(noted: Diary) -> bool:
+    """Whether its Machine went before anything was done."""
+    return not ending.was_something_done(noted.record)
 
 
 def found_at(view: TargetView, at: Wall) -> Detection:

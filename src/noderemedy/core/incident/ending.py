@@ -11,12 +11,11 @@ from noderemedy.model.incident import STEPS_MAX, Detection, Ending, Record
 from noderemedy.model.machineconditions import OWNER_REMEDIATED
 from noderemedy.model.node import Node
 from noderemedy.model.remediation import Phase
-from noderemedy.model.time import MINUTE, SECOND, Now, Span, Wall
+from noderemedy.model.time import MINUTE, Now, Span, Wall
 
 AT_ONCE = (Ending.GONE, Ending.REPLACED, Ending.ESCALATED, Ending.CONTINUED)
 QUIET = MINUTE  # a target that falls sick again within this time goes on with its record
 PATIENCE = MINUTE * 10  # for a node that nobody judges
-BLINK = SECOND * 30
 
 
 def ending(view: TargetView, found: Detection, record: Record) -> Ending | None:
@@ -47,11 +46,6 @@ def departed(record: Record) -> Ending:
 
 def was_something_done(record: Record) -> bool:
     return any(step.what in EFFECTS and step.value for step in record.steps)
-
-
-def is_blink(how: Ending, found: Detection, record: Record, now: Now) -> bool:
-    """A sign that was soon gone, and nothing was done: not worth a record."""
-    return not was_something_done(record) and since(how, found, record, now) < found.detected + BLINK
 
 
 def is_ready(node: Node | None) -> bool:

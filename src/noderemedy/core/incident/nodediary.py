@@ -16,7 +16,7 @@ from noderemedy.core import approvals, machines, traces
 from noderemedy.core.episodes import episode
 from noderemedy.core.incident import facts, remedies
 from noderemedy.core.incident.diary import SPARE, keep, seconds, short, step
-from noderemedy.core.incident.ending import QUIET, is_blink, was_something_done
+from noderemedy.core.incident.ending import QUIET, was_something_done
 from noderemedy.core.incident.facts import Diary, incident_ref
 from noderemedy.core.incident.observed import Observed, version
 from noderemedy.core.incident.remedies import Care
@@ -73,8 +73,8 @@ def decide(view: NodeTargetView, now: Now) -> Decision:
     over = ending(view, found, record)
     if over is None:
         return keep(diary(view, found, record))
-    if not view.incident and is_blink(over, found, record, now):
-        return NOTHING
+    if not view.incident and not was_something_done(record):
+        return NOTHING  # well again before anybody wrote it down
     last = record.steps[-1].at if record.steps else found.detected
     due = now.wall if over in (Ending.GONE, Ending.CONTINUED) else last + QUIET
     if now.wall < due:

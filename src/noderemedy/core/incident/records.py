@@ -23,7 +23,6 @@ from noderemedy.model.actions import DropIncident, Guard, ListPods, OpenIncident
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import INCIDENT, Ref
 from noderemedy.model.incident import PODS_MAX, Incident, PodSeen, Record, Step
-from noderemedy.model.machineconditions import EXTERNALLY_REMEDIATED, HEALTH_CHECK_SUCCEEDED
 from noderemedy.model.reasons import IncidentBegins, IncidentBehind, IncidentsOverflow
 from noderemedy.model.room import Absent, Entry, Present, Reader, Room
 from noderemedy.model.serving import UNSERVED, is_served
@@ -34,9 +33,8 @@ PER_TARGET = 10
 SETTLES = SECOND * 2  # what follows a step within this time is written with it
 APART = MINUTE * 2  # two writes of one record, unless somebody waits for it
 LAZILY = MINUTE * 10  # where nothing but observations came
-SPREAD_LISTS, SPREAD = 3_000, 30_000  # milliseconds over which the beginnings of many records are spread
-# What asks for a repair, or tells of it, and costs the workload nothing by itself.
-WORDS = frozenset({traces.EXTERNAL, HEALTH_CHECK_SUCCEEDED, EXTERNALLY_REMEDIATED})
+LISTED = SECOND  # the pods are listed before the record is opened, so that it is opened with them
+SPREAD_DONE, SPREAD_SIGNS = 3_000, 30_000  # milliseconds over which the beginnings of many records are spread
 
 
 class RecordView(Struct, frozen=True):
@@ -58,11 +56,11 @@ def decide(view: RecordView, now: Now) -> Decision:
     if not incident.is_open or incident.deleting or not goes_on(view.diary.record, incident.record):
         return NOTHING  # another leader wrote: the diary is about to see that
     wanted = with_pods(view, incident.record)
-    due = write_at(view, incident, now)
+    lists = list_at(view, incident.record, now)
+    due = write_at(view, incident, now, lists)
     if wanted != incident.record and now.mono >= due:
         guard = Guard(incident.uid, view.stored.resource_version)
         return Decision((WriteIncident(view.diary.name, guard, wanted),), (behind(view, wanted),))
-    lists = list_at(view, incident.record, now)
     if lists is not None and now.mono >= lists:
         return list_pods(view, wanted, due)
     if view.in_all > PER_TARGET and view.closed:
@@ -92,7 +90,8 @@ def behind(view: RecordView, wanted: Record) -> IncidentBehind:
 
 def begin(view: RecordView, now: Now) -> Decision:
     """Open it with what was noted so far. Pods that could not be listed in time are listed afterwards."""
-    due, lists = begin_at(view, now), list_at(view, Record(), now)
+    lists = list_at(view, Record(), now)
+    due = begin_at(view, lists)
     wanted = with_pods(view, Record())
     if now.mono >= due:
         reason = IncidentBegins(view.diary.name.name, view.diary.found.detected)
@@ -102,14 +101,17 @@ def begin(view: RecordView, now: Now) -> Decision:
     return next_look(due, lists)
 
 
-def begin_at(view: RecordView, now: Now) -> Mono:
-    """At once where somebody waits; else as two writes are apart, a little later for one target than for the next."""
+def begin_at(view: RecordView, lists: Mono | None) -> Mono:
+    """At once where somebody waits; soon after something was done or decided; after half a minute where it is a sign.
+
+    A little later for one target than for the next, so that a whole rack does not write at once.
+    """
     record = view.diary.record
     if view.diary.is_urgent or view.is_awaited or record.ending is not None:
         return view.begun
-    news = first_of(record, is_news)
-    begun = now.until(news.at) + APART if news is not None else view.begun + LAZILY
-    return Mono(begun.ms + lot(view, SPREAD))
+    if first_of(record, is_news) is None:
+        return Mono((view.begun + SETTLES).ms + lot(view, SPREAD_SIGNS))
+    return lists + LISTED if lists is not None else Mono((view.begun + SETTLES).ms + lot(view, SPREAD_DONE))
 
 
 def lot(view: RecordView, spread: int) -> int:
@@ -121,7 +123,7 @@ def first_of(record: Record, is_such: Callable[[Step], bool]) -> Step | None:
     return next((step for step in record.steps if is_such(step)), None)
 
 
-def write_at(view: RecordView, incident: Incident, now: Now) -> Mono:
+def write_at(view: RecordView, incident: Incident, now: Now, lists: Mono | None) -> Mono:
     record = view.diary.record
     assert isinstance(view.stored, Present)
     if record.ending is not None or view.is_awaited:
@@ -131,7 +133,8 @@ def write_at(view: RecordView, incident: Incident, now: Now) -> Mono:
     if not fresh:
         return view.stored.changed_at + pause
     first = now.until(fresh[0].at)
-    return max(min(view.stored.changed_at, first) + pause, first + SETTLES)  # a person who writes in it delays nothing
+    apart = min(view.stored.changed_at, first) + pause  # a person who writes in it delays nothing
+    return max(apart, first + SETTLES if lists is None else lists + LISTED)
 
 
 def is_news(step: Step) -> bool:
@@ -146,22 +149,15 @@ def is_news(step: Step) -> bool:
 def list_at(view: RecordView, stored: Record, now: Now) -> Mono | None:
     """When the pods are listed, once per record: what ran there explains what it cost. None: they are, or need not be.
 
-    As soon as something was done that costs a workload its node; where others were asked, or nothing was done, if that
-    has lasted: most of what is merely sick is well again before its pods have moved.
+    As soon as something was done or decided, before they move: they are part of what was found.
     """
     record = view.diary.record
     if not view.diary.found.node_uid or view.diary.node_at is None:
         return None
     if stored.pods_in_all is not None or listed(view) is not None:
         return None
-    if act := first_of(record, is_costly):
-        return Mono((now.until(act.at) + SETTLES).ms + lot(view, SPREAD_LISTS))
     news = first_of(record, is_news)
-    return Mono((now.until(news.at) + LAZILY).ms + lot(view, SPREAD)) if news is not None else None
-
-
-def is_costly(step: Step) -> bool:
-    return step.what in EFFECTS - WORDS and bool(step.value)
+    return Mono((now.until(news.at) + SETTLES).ms + lot(view, SPREAD_DONE)) if news is not None else None
 
 
 def list_pods(view: RecordView, wanted: Record, due: Mono) -> Decision:
