@@ -46,6 +46,7 @@ from noderemedy.core.fencing import (
     requestview,
     runs,
     storage,
+    view,
     wellness,
 )
 from noderemedy.core.fencing.automaton import Event, Move
@@ -383,6 +384,11 @@ GATES: tuple[Sabotage, ...] = (
         "a storm is asked about once",
         set_to(erring, "BEFORE_ANEW", gates.BEFORE_POWER_OFF),
         (test_gates.test_what_keeps_a_fence_from_beginning_anew,),
+    ),
+    Sabotage(
+        "nobody is woken when we see everything again",
+        set_to(view, "OBSERVER", "nothing"),
+        (test_gates.test_who_waits_for_a_storm_or_for_our_contact_is_woken_by_its_end,),
     ),
     Sabotage(
         "a storm stops recoveries",

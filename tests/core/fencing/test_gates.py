@@ -13,17 +13,21 @@ from tests.core.fencing.test_rules import seen
 from noderemedy.core.fencing.fence import ROOM, decide
 from noderemedy.core.fencing.gates import BEFORE_THE_START, explain
 from noderemedy.core.fencing.planless import UNUSABLE
+from noderemedy.core.fencing.view import INDEXES
 from noderemedy.core.gates import first
+from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.budget import Need
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.configuration import SkipCondition
 from noderemedy.model.fenceplan import plan_ref
-from noderemedy.model.governing import PermitFact
+from noderemedy.model.governing import PermitFact, permit_ref
 from noderemedy.model.ids import CONFIG_MAP, NODE, SYSTEM, Ref, ref
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Taint
 from noderemedy.model.nodefence import SUCCEEDED, FenceEvidence, State
+from noderemedy.model.observer import OBSERVER_AT, Observer
+from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import SkippedUnresponsive
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Mono
@@ -189,6 +193,21 @@ def test_a_fence_whose_plan_was_mended_is_in_flight_again() -> None:
     assert [[], [True]] == found
 
 
+@pytest.mark.parametrize(
+    ("fence", "is_woken"),
+    [(a_fence(), True), (a_fence(State.ERROR), True), (a_fence(State.RUNNING), False), (a_fence(State.FINAL), False)],
+)
+def test_who_waits_for_a_storm_or_for_our_contact_is_woken_by_its_end(fence: Any, is_woken: bool) -> None:
+    """Nothing else may happen to a node that is silent; all others have nothing to ask."""
+    cache = Cache(INDEXES)
+    cache.put(Seen(FENCE_AT, fence.uid, "1", fence), NOW.mono)
+    facts: tuple[tuple[Ref, Any], ...] = ((OBSERVER_AT, Observer(NOW.mono)), (permit_ref(DOCUMENT_AT), CLOSED))
+
+    for at, obj in facts:
+        assert ((FENCE_AT,) if is_woken else ()) == tuple(ROOM.wakes(at, obj, cache))
+        assert at.kind in ROOM.watches
+
+
 def test_nothing_is_explained_about_what_is_over() -> None:
     """A fence that is final or leaves has no gates any more."""
     assert () == explain(a_view(fence=a_fence(State.FINAL)), NOW)
@@ -206,10 +225,6 @@ def test_a_node_of_a_machine_is_repaired_as_that_machine() -> None:
 
 
 def a_cache_with_machine() -> Any:
-    from noderemedy.core.fencing.view import INDEXES
-    from noderemedy.engine.cache import Cache
-    from noderemedy.model.outcome import Seen
-
     cache = Cache(INDEXES)
     objects: dict[Ref, Any] = {MACHINE_AT: a_machine(), FENCE_AT: a_fence()}
     for at, obj in objects.items():

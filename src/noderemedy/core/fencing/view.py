@@ -28,6 +28,7 @@ from noderemedy.model.kdump import KDUMP, KdumpSeen, kdump_ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, FenceStatus, NodeFence, State, fence_ref
+from noderemedy.model.observer import OBSERVER
 from noderemedy.model.pace import LEAVE
 from noderemedy.model.remote import REMOTE, Sight, remote_ref
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
@@ -44,7 +45,7 @@ TO_BEGIN = "fences that have not begun, or may begin anew"
 HELD_FOR = "hosts by fence"
 WATCHES = (
     *(NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN),
-    *(MEMBER, PERMIT, ANSWER, LEASE, LEAVE),
+    *(MEMBER, PERMIT, ANSWER, LEASE, LEAVE, OBSERVER),
 )
 
 
@@ -231,7 +232,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (ref, *(reader.find(HELD_FOR, obj.uid) if obj is not None else ()))
     if ref.kind == RUN:
         return reader.find(BY_RUN, ref.name)
-    if ref.kind == PERMIT:
+    if ref.kind in (PERMIT, OBSERVER):
         return reader.find(TO_BEGIN, TO_BEGIN)
     if ref.kind in (NODE, FENCE_PLAN, KDUMP, MEMBER):
         return of_node(ref, reader)
