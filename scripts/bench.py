@@ -40,6 +40,7 @@ FULL = {
     "timeout": 20,
     "slices": 7,
     "quiet": 3.0,
+    "records": 150.0,
 }
 QUICK = {
     "calm": 1.0,
@@ -51,6 +52,7 @@ QUICK = {
     "timeout": 3,
     "slices": 2,
     "quiet": 0.5,
+    "records": 0.0,
 }
 
 

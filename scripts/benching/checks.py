@@ -33,7 +33,7 @@ class Patients:
     """Makes nodes sick and well again, and notes when requests come and go."""
 
     def __init__(self, fleet: Fleet, timeout_s: int = 0) -> None:
-        self._fleet = fleet
+        self.fleet = fleet
         self.timeout_s = timeout_s  # of the checks: longer than it takes to tell a storm of nodes sick
         self.requested: dict[str, float] = {}
         self.open: set[str] = set()
@@ -44,31 +44,31 @@ class Patients:
     async def install(self) -> None:
         """The invented kinds, a template, and a budget that stands in nobody's way."""
         for kind in ("BenchRemediation", "BenchRemediationTemplate"):
-            await self._fleet.send("POST", DEFINITIONS, open_kind(kind))
-        await until(lambda: self._fleet.is_served(TEMPLATES), "the templates' kind is served")
+            await self.fleet.send("POST", DEFINITIONS, open_kind(kind))
+        await until(lambda: self.fleet.is_served(TEMPLATES), "the templates' kind is served")
         meta = {"name": "bench", "namespace": objects.NAMESPACE}
         template = {"apiVersion": f"{GROUP}/v1", "kind": "BenchRemediationTemplate", "metadata": meta}
-        await self._fleet.send("POST", TEMPLATES, {**template, "spec": {"template": {"spec": {"strategy": "none"}}}})
+        await self.fleet.send("POST", TEMPLATES, {**template, "spec": {"template": {"spec": {"strategy": "none"}}}})
         if HAS_BUDGETS:
             path = "/apis/node-remedy.dev/v1alpha1/remediationbudgets"
-            await until(lambda: self._fleet.is_served(path), "the budget's kind is served")
-            await self._fleet.send("POST", path, wide_budget())
+            await until(lambda: self.fleet.is_served(path), "the budget's kind is served")
+            await self.fleet.send("POST", path, wide_budget())
 
     async def make_checks(self) -> None:
         for pool, limit in (("open", {}), ("limited", {"maxUnhealthy": f"{LIMIT}%"})):
-            await self._fleet.send("POST", CHECKS, a_check(pool, self.timeout_s, limit))
+            await self.fleet.send("POST", CHECKS, a_check(pool, self.timeout_s, limit))
 
     async def drop_checks(self) -> None:
         for pool in ("open", "limited"):
-            await self._fleet.send("DELETE", f"{CHECKS}/{pool}")
+            await self.fleet.send("DELETE", f"{CHECKS}/{pool}")
             await until(lambda pool=pool: self._is_gone(f"{CHECKS}/{pool}"), f"{pool} is gone")  # type: ignore[misc]
 
     async def _is_gone(self, path: str) -> bool:
-        return not await self._fleet.is_served(path)
+        return not await self.fleet.is_served(path)
 
     async def verdicts_published(self, pool: str, targets: int) -> bool:
         """Whether the check's status counts all its machines."""
-        found = await self._fleet.send("GET", f"{CHECKS}/{pool}")
+        found = await self.fleet.send("GET", f"{CHECKS}/{pool}")
         status = found.get("status") or {}
         return (status.get("expectedMachines"), status.get("currentHealthy")) == (targets, targets)
 
@@ -88,14 +88,14 @@ class Patients:
 
     async def _say(self, number: int, ready: str, since: float) -> None:
         told = objects.conditions(stamp(time.time()), ready, stamp(since))
-        await self._fleet.patch(f"{NODES}/{objects.name_of(number)}/status", {"status": {"conditions": told}})
+        await self.fleet.patch(f"{NODES}/{objects.name_of(number)}/status", {"status": {"conditions": told}})
 
     # --- watching ------------------------------------------------------------------------------------------------
 
     @contextlib.asynccontextmanager
     async def watching(self) -> Any:
         """Notes every request while it lasts."""
-        watch = await self._fleet.follow(REQUESTS, self._request)
+        watch = await self.fleet.follow(REQUESTS, self._request)
         try:
             yield self
         finally:

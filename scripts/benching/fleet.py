@@ -21,6 +21,7 @@ NODES = "/api/v1/nodes"
 MACHINES = f"/apis/cluster.x-k8s.io/v1beta1/namespaces/{objects.NAMESPACE}/machines"
 HOSTS = f"/apis/metal3.io/v1alpha1/namespaces/{objects.NAMESPACE}/baremetalhosts"
 EVENTS = "/apis/events.k8s.io/v1/events"
+INCIDENTS = f"/apis/node-remedy.dev/v1alpha1/namespaces/{SYSTEM}/incidents"
 MERGE = "application/merge-patch+json"
 PARALLEL = 24
 PATIENCE_S = 120.0
@@ -146,6 +147,15 @@ class Fleet:
     async def events(self) -> int:
         return len((await self.send("GET", EVENTS))["items"])
 
+    async def records_closed(self, seconds: float) -> None:
+        """Until all records are closed, a minute after the end of what they tell; not longer than this."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            listed = (await self.send("GET", INCIDENTS))["items"]
+            if all("outcome" in (one.get("status") or {}) for one in listed):
+                return
+            await asyncio.sleep(1.0)
+
     # --- watching --------------------------------------------------------------------------------------------------
 
     async def watch(self) -> None:
@@ -179,7 +189,7 @@ class Fleet:
                     take(event["type"], event["object"]["metadata"])
 
     def _host(self, type_: str, meta: Any) -> None:
-        if names.REBOOT in (meta.get("annotations") or {}):
+        if any(key == names.REBOOT or key.startswith(names.REBOOT_FOR) for key in meta.get("annotations") or {}):
             self.held.setdefault(meta["name"], time.monotonic())
         elif meta["name"] in self.held:
             self.released.add(meta["name"])

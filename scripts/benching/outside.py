@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benching import checks, objects
+from benching import checks, objects, remediations
 from benching.checks import Patients
 from benching.counting import Requests, per_repair
 from benching.fleet import Fleet, until
@@ -59,9 +59,10 @@ async def one_size(fleet: Fleet, server: Server, folder: Path, size: int, plan: 
         async with Fleet(server.kubeconfig) as hands:
             hands.size = size
             await hands.watch()
-            await repairs(hands, manager, requests, figures, plan["repairs"])
+            await repairs(hands, manager, requests, figures, plan)
+            await remediated(hands, manager, requests, figures, plan)
         async with patients.watching():
-            await sickness(patients, manager, requests, figures, plan["repairs"])
+            await sickness(patients, manager, requests, figures, plan)
             if checks.HAS_BUDGETS:
                 await storm(patients, figures, plan["storm"])
                 await limit(patients, figures, plan["quiet"])
@@ -126,9 +127,9 @@ async def heartbeats(fleet: Fleet, bare: Measured, manager: Measured, figures: F
     figures["bareMb"], figures["mb"] = bare.memory_mb(), manager.memory_mb()
 
 
-async def repairs(fleet: Fleet, manager: Manager, requests: Requests, figures: Figures, wish: int) -> None:
+async def repairs(fleet: Fleet, manager: Manager, requests: Requests, figures: Figures, plan: Plan) -> None:
     """Power cycles by annotation: one after the other until each is held (latency), then all of them to their end."""
-    numbers = objects.numbers_of("plain", fleet.size)[:wish]
+    numbers = objects.numbers_of("plain", fleet.size)[: plan["repairs"]]
     effects, events = manager.effects(), await fleet.events()
     requests.since()
     latencies = []
@@ -144,15 +145,28 @@ async def repairs(fleet: Fleet, manager: Manager, requests: Requests, figures: F
     await asyncio.gather(*(fleet.come_back(number) for number in numbers))
     await until(lambda: names <= fleet.clean, "nodes are restored")
     await asyncio.sleep(SETTLE_S)
+    await fleet.records_closed(plan["records"])
     figures["repairs"] = len(numbers)
     figures["holdMsP50"], figures["holdMsP99"] = statistics.median(latencies), percentile(latencies, 0.99)
     own = {"effects": manager.effects() - effects, "create events": await fleet.events() - events}
     figures["requestsOfPowerCycle"] = counted(requests, own, len(numbers))
 
 
-async def sickness(patients: Patients, manager: Manager, requests: Requests, figures: Figures, wish: int) -> None:
+async def remediated(fleet: Fleet, manager: Manager, requests: Requests, figures: Figures, plan: Plan) -> None:
+    """The same machines once more, by Metal3Remediations, all at once."""
+    numbers = objects.numbers_of("plain", fleet.size)[: plan["repairs"]]
+    effects, events = manager.effects(), await fleet.events()
+    requests.since()
+    await remediations.play(fleet, numbers)
+    await asyncio.sleep(SETTLE_S)
+    await fleet.records_closed(plan["records"])
+    own = {"effects": manager.effects() - effects, "create events": await fleet.events() - events}
+    figures["requestsOfRemediation"] = counted(requests, own, len(numbers))
+
+
+async def sickness(patients: Patients, manager: Manager, requests: Requests, figures: Figures, plan: Plan) -> None:
     """Nodes whose timeout is over already, one after the other: how long until the request is written?"""
-    numbers = objects.numbers_of("open", figures["nodes"])[:wish]
+    numbers = objects.numbers_of("open", figures["nodes"])[: plan["repairs"]]
     seeing = manager.begun + figures["syncS"] + SETTLE_S
     await until(lambda: time.monotonic() > seeing + patients.timeout_s, "it has watched for long enough")
     effects = manager.effects()
@@ -165,6 +179,7 @@ async def sickness(patients: Patients, manager: Manager, requests: Requests, fig
         latencies.append((patients.requested[name] - begun) * 1000)
     await patients.recover(numbers)
     await asyncio.sleep(SETTLE_S)
+    await patients.fleet.records_closed(plan["records"])
     figures["sick"] = len(numbers)
     figures["sickMsP50"], figures["sickMsP99"] = statistics.median(latencies), percentile(latencies, 0.99)
     figures["requestsOfExternal"] = counted(requests, {"effects": manager.effects() - effects}, len(numbers))

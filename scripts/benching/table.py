@@ -49,7 +49,12 @@ def of_size(figures: Figures) -> Iterator[Line]:
     yield at_most("CPU at rest", 100 * figures["idleCores"], 5, " % of a core", digits=1)
 
 
-FLOWS = {"requestsOfPowerCycle": "power cycle", "requestsOfExternal": "request made and withdrawn"}
+FLOWS = {
+    "requestsOfPowerCycle": "power cycle",
+    "requestsOfRemediation": "Metal3Remediation",
+    "requestsOfExternal": "request made and withdrawn",
+}
+RECORDS = ("incidents", "pods", "machinehealthchecks", "remediationbudgets")  # what is written, or read, to tell of it
 
 
 def of_checks(figures: Figures) -> Iterator[Line]:
@@ -68,9 +73,16 @@ def of_checks(figures: Figures) -> Iterator[Line]:
 
 def requests(what: str, by_kind: dict[str, float]) -> Line:
     """All of the manager's requests but watches and the renewals of its leadership: reads, writes, ledger, Events."""
-    events = sum(number for kind, number in by_kind.items() if kind.endswith(" events"))
+    events = asked_for(by_kind, ("events",))
+    records = asked_for(by_kind, RECORDS)
     total = sum(by_kind.values())
-    return at_most(what, total, 10, "", f"{total - events:.1f} reads and writes, {events:.1f} Events", 1)
+    parts = f"{total - events - records:.1f} repair, {records:.1f} record and status, {events:.1f} Events"
+    return at_most(what, total, 10, "", parts, 1)
+
+
+def asked_for(by_kind: dict[str, float], resources: tuple[str, ...]) -> float:
+    """How many of them were about these resources: `patch incidents`."""
+    return sum(number for kind, number in by_kind.items() if kind.rpartition(" ")[2] in resources)
 
 
 def growth(small: Figures, large: Figures) -> Line:

@@ -46,6 +46,7 @@ def test_the_whole_benchmark_runs_on_the_simulated_server(tmp_path: Path) -> Non
     assert (20, 2, 2) == (size["nodes"], size["repairs"], size["sick"])
     assert 0 == size["idleWrites"]
     assert size["requestsOfPowerCycle"]["effects"] >= 8
+    assert size["requestsOfRemediation"]["effects"] >= 12
     assert size["heartbeats"] > 10
 
 
@@ -85,6 +86,7 @@ GOOD: dict[str, Any] = {
     "limitedRequests": 79,
     "aboveLimit": 0,
     "requestsOfPowerCycle": {"patch machines": 6.0, "create events": 4.0},
+    "requestsOfRemediation": {"patch metal3remediations": 5.0, "patch incidents": 1.0},
     "requestsOfExternal": {"create benchremediations": 1.0, "create events": 4.0},
     "idleWrites": 0.0,
     "idleCores": 0.002,
@@ -101,6 +103,7 @@ BAD = {
     "stormS": 5.1,
     "aboveLimit": 1,
     "requestsOfPowerCycle": {"patch machines": 6.0, "create events": 4.5},
+    "requestsOfRemediation": {"patch metal3remediations": 10.5},
     "requestsOfExternal": {"create benchremediations": 10.5},
     "idleWrites": 1.0,
     "idleCores": 0.06,
@@ -119,6 +122,15 @@ def table(monkeypatch: pytest.MonkeyPatch) -> Any:
 def test_good_figures_meet_every_target(table: Any) -> None:
     """Each figure within its target is marked as met."""
     assert {True} == {line.is_met for line in table.of_size(GOOD)}
+
+
+def test_requests_are_told_by_what_they_are_for(table: Any) -> None:
+    """The repair itself, the words about it, and Events."""
+    asked = {"patch machines": 5.0, "get nodes": 1.0, "patch incidents": 2.0, "list pods": 1.0, "create events": 3.0}
+
+    line = table.requests("power cycle", asked)
+
+    assert "12.0 (6.0 repair, 3.0 record and status, 3.0 Events)" == line.value
 
 
 def test_growth_is_told(table: Any) -> None:
