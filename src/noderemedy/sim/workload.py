@@ -138,18 +138,29 @@ def takes_pods(node: dict[str, Any]) -> bool:
 
 
 class Attacher:
-    """Attaches a volume to the node of the pod that mounts it, once no pod elsewhere holds it."""
+    """Attaches a volume to the node of the pod that mounts it, once no pod elsewhere holds it.
+
+    Whoever detaches it by hand may have done so under a pod that is bound there already: then it is attached anew.
+    """
 
     def __init__(self, api: ApiServer, agenda: Agenda, durations: Durations) -> None:
         self.api = api
         self.agenda = agenda
         self.durations = durations
+        self._namespaces: dict[str, str] = {}  # of the pods that mount a volume
         api.subscribe(POD, self._pod)
+        api.subscribe(ATTACHMENT, self._attachment)
 
     def _pod(self, event: WatchEvent) -> None:
         if event.tree.get("spec", {}).get("nodeName"):
             for volume in volumes_of(event.tree):
+                self._namespaces[volume] = event.tree["metadata"]["namespace"]
                 self._soon(event.tree["metadata"]["namespace"], volume)
+
+    def _attachment(self, event: WatchEvent) -> None:
+        volume = event.tree["spec"]["source"].get("persistentVolumeName", "")
+        if event.type == "DELETED" and volume in self._namespaces:
+            self._soon(self._namespaces[volume], volume)
 
     def _soon(self, namespace: str, volume: str) -> None:
         self.agenda.after(self.durations.attach, lambda: self._reconcile(namespace, volume))
