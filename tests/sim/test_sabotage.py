@@ -20,7 +20,7 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.host import Power
 from noderemedy.model.ids import HOST
 from noderemedy.model.outcome import Seen
-from noderemedy.model.time import Now
+from noderemedy.model.time import MINUTE, Now
 from noderemedy.sim import lifecycle, workload
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.crash import (
@@ -209,6 +209,7 @@ def test_crash_plans_turn_red(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_crash_costs_a_record_nothing_because_traces_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     """If holds were released before they are told, a manager that dies then would leave a gap in history."""
+    monkeypatch.setattr(records, "SETTLES", MINUTE * 10)  # whatever is told sooner is told because somebody waits
     points = play(node_without_ref).points
     released = points.index(Point("applied", "RemoveRebootAnnotation"))
     whole = play(node_without_ref, die_at=released).violations
