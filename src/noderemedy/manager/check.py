@@ -34,6 +34,7 @@ from noderemedy.model.reasons import (
     DocumentWithoutNodes,
     FenceConfigTrustsNodes,
     FenceConfigWithoutNode,
+    FencePlanMissing,
     Reason,
     TemplateKindMissing,
     TemplateNotFound,
@@ -53,6 +54,7 @@ WRITTEN = (HealthCheck, RemediationBudget, NodeFence, FenceRemediation, Metal3Re
 TOLD: dict[type[Reason], bool] = {
     FenceConfigWithoutNode: False,
     FenceConfigTrustsNodes: True,
+    FencePlanMissing: False,
     DocumentElsewhere: False,
     DocumentWithoutNodes: False,
     DocumentOverlaps: True,
