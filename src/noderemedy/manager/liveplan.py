@@ -17,7 +17,7 @@ from noderemedy.drivers.kube.discovery import Wanted as WantedKind
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused
 from noderemedy.drivers.kube.listing import Lister
 from noderemedy.drivers.kube.refusals import describe as describe_refusal
-from noderemedy.drivers.kube.sink import DEFAULT
+from noderemedy.drivers.kube.sink import DEFAULT, OneList
 from noderemedy.manager.describing import describe, described
 from noderemedy.manager.effects import judge
 from noderemedy.manager.kinds import WITHOUT, crd_name, wanted
@@ -55,7 +55,7 @@ async def look_at(kubeconfig: Path | None, context: str, now: Wall) -> tuple[Loo
             raise Unreachable(str(problem)) from None
 
 
-class Live:
+class Live(OneList):
     """One look at a live cluster. A `Sink` for the lists."""
 
     def __init__(self, client: KubeClient, now: Wall) -> None:
@@ -146,26 +146,14 @@ class Live:
 
     # --- Sink ----------------------------------------------------------------------------------------------------
 
-    def listing(self, kind: Kind) -> None:
-        """A plan lists once."""
-
     def seen(self, item: Seen) -> None:
         self.look.seen(item)
-
-    def gone(self, item: Seen) -> None:
-        """A list tells of nothing that is gone."""
 
     def listed(self, kind: Kind) -> None:
         self.look.complete(kind)
 
     def unreadable(self, kind: Kind, problem: Undecodable) -> None:
         self.look.unreadable(problem)
-
-    def contact(self, kind: Kind) -> None:
-        """How fresh a list is does not matter here."""
-
-    def lost(self, kind: Kind, obstacle: Obstacle) -> None:
-        """Only watches are lost."""
 
 
 def reading(request: Request) -> Request:

@@ -18,7 +18,7 @@ from noderemedy.drivers.kube.errors import BadConfig, NoAnswer, NotSent, Obstacl
 from noderemedy.drivers.kube.kubeconfigs import Forbidden, Kubeconfig, NoSecret
 from noderemedy.drivers.kube.listing import Lister, OlderList
 from noderemedy.drivers.kube.refusals import describe
-from noderemedy.drivers.kube.sink import DEFAULT
+from noderemedy.drivers.kube.sink import DEFAULT, OneList
 from noderemedy.manager.kinds import WANTED
 from noderemedy.manager.plan import Look
 from noderemedy.model.ids import CLUSTER, NODE, Kind, Ref
@@ -92,21 +92,15 @@ class Remotes:
         return clusters.connected(at, client.access.server, self._look.engine.cache)
 
 
-class Listed:
+class Listed(OneList):
     """A `Sink` for the one list of a workload cluster."""
 
     def __init__(self, cluster: str, look: Look) -> None:
         self._cluster = cluster
         self._look = look
 
-    def listing(self, kind: Kind) -> None:
-        """A plan lists once."""
-
     def seen(self, item: Seen) -> None:
         self._look.seen(item)
-
-    def gone(self, item: Seen) -> None:
-        """A list tells of nothing that is gone."""
 
     def listed(self, kind: Kind) -> None:
         self._look.complete(kind, self._cluster)
@@ -114,9 +108,3 @@ class Listed:
     def unreadable(self, kind: Kind, problem: Undecodable) -> None:
         at = replace(problem.ref, cluster=self._cluster)
         self._look.unreadable(Undecodable(at, problem.uid, problem.resource_version, problem.problem))
-
-    def contact(self, kind: Kind) -> None:
-        """How fresh a list is does not matter here."""
-
-    def lost(self, kind: Kind, obstacle: Obstacle) -> None:
-        """Only watches are lost."""

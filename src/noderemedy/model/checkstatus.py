@@ -12,6 +12,7 @@ from noderemedy.model.time import Wall
 
 REMEDIATION_ALLOWED, VALID, OVERLAPPING, DEPRECATED = "RemediationAllowed", "Valid", "Overlapping", "Deprecated"
 CANNOT_SEE = "CannotSee"
+SUCCEEDED = "Succeeded"  # of a request of any kind: whether it did what was asked for
 OURS = (REMEDIATION_ALLOWED, VALID, OVERLAPPING, DEPRECATED, CANNOT_SEE)
 
 

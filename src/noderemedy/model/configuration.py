@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.meta import Malformed, Paused, trouble
 from noderemedy.model.remedy import PodRemedy
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import MINUTE, Span, Wall
 from noderemedy.model.workload import FreeBy
 
 PERIOD: Span = MINUTE * 5  # how long a remedy without a period of its own has to help
-PROBLEMS_TOLD = 3
 
 
 class EventSign(Struct, frozen=True):
@@ -112,9 +111,7 @@ class Configuration(Struct, frozen=True):
 
     @property
     def trouble(self) -> str:
-        """What is wrong, as long as an event may be: the first of the problems, and how many more there are."""
-        more = len(self.problems) - PROBLEMS_TOLD
-        return "; ".join(self.problems[:PROBLEMS_TOLD]) + (f"; and {more} more" if more > 0 else "")
+        return trouble(self.problems)
 
     def threshold(self, name: str) -> Threshold | None:
         return next((one for one in self.thresholds if one.name == name), None)

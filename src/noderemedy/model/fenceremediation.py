@@ -17,7 +17,6 @@ from noderemedy.model.nodefence import FenceSpec
 from noderemedy.model.time import Wall
 
 FINALIZER = "node-remedy.dev/fence-remediation"
-SUCCEEDED = "Succeeded"
 
 
 class FenceStrategy(Enum):

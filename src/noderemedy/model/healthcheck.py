@@ -15,14 +15,12 @@ from noderemedy.model.checkstatus import CheckStatus, Writer
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Machine
-from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.meta import Malformed, Paused, trouble
 from noderemedy.model.reasons import Reason
 from noderemedy.model.remote import Remote
 from noderemedy.model.room import Absent, Entry
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Mono, Span, Wall
-
-PROBLEMS_TOLD = 3
 
 
 class Dialect(Enum):
@@ -110,9 +108,7 @@ class HealthCheck(Struct, frozen=True):
 
     @property
     def trouble(self) -> str:
-        """What is wrong, as long as an event may be: the first of the problems, and how many more there are."""
-        more = len(self.problems) - PROBLEMS_TOLD
-        return "; ".join(self.problems[:PROBLEMS_TOLD]) + (f"; and {more} more" if more > 0 else "")
+        return trouble(self.problems)
 
 
 class Sighting(Struct, frozen=True):

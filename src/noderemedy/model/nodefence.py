@@ -21,7 +21,6 @@ from noderemedy.model.time import MINUTE, Span, Wall
 from noderemedy.model.workload import FreeBy
 
 FINALIZER = "node-remedy.dev/fence"  # keeps the object until isolation and power are as they were
-SUCCEEDED = "Succeeded"
 PREFIX = "node-fence-"
 NAME_MAX = 253  # of the Kubernetes API
 

@@ -10,14 +10,13 @@ from enum import Enum
 
 from msgspec import Struct
 
-from noderemedy.model.checkstatus import Foreign, Told
+from noderemedy.model.checkstatus import SUCCEEDED, Foreign, Told
 from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.time import Span, Wall
 from noderemedy.model.workload import FreeBy
 
 FINALIZER = "remediation.metal3.io"
-SUCCEEDED = "Succeeded"
 
 
 class Strategy(Enum):

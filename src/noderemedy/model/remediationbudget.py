@@ -9,9 +9,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from noderemedy.model.budgetstatus import BudgetStatus
-from noderemedy.model.healthcheck import PROBLEMS_TOLD, Count, Percent
+from noderemedy.model.healthcheck import Count, Percent
 from noderemedy.model.ids import BUDGET, Ref, ref
-from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.meta import Malformed, Paused, trouble
 from noderemedy.model.time import MINUTE, Span
 
 BUDGET_AT: Ref = ref(BUDGET, "cluster")
@@ -56,9 +56,7 @@ class RemediationBudget(Struct, frozen=True):
 
     @property
     def trouble(self) -> str:
-        """What is wrong, as long as an event may be."""
-        more = len(self.problems) - PROBLEMS_TOLD
-        return "; ".join(self.problems[:PROBLEMS_TOLD]) + (f"; and {more} more" if more > 0 else "")
+        return trouble(self.problems)
 
 
 DEFAULT = RemediationBudget()

@@ -20,10 +20,11 @@ from collections import Counter
 from typing import Any
 
 from noderemedy.core.fencing.automaton import TABLE, Event
+from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.drill import FENCING_READY
 from noderemedy.model.ids import CONFIG_MAP, FENCE_REMEDIATION, INCIDENT, JOB, NODE, NODE_FENCE, ref
 from noderemedy.model.kdump import kdump_ref
-from noderemedy.model.nodefence import SUCCEEDED, State
+from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import RoomBroken
 from noderemedy.model.room import Present
 from noderemedy.model.run import Deed

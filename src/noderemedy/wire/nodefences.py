@@ -11,29 +11,21 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.fenceremediation import FencePhase, FenceRemediation, FenceStrategy, RequestStatus
-from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import NodeBackup
-from noderemedy.model.nodefence import (
-    SUCCEEDED,
-    Attestation,
-    FenceEvidence,
-    FenceJob,
-    FenceSpec,
-    FenceStatus,
-    NodeFence,
-    State,
-)
+from noderemedy.model.nodefence import Attestation, FenceEvidence, FenceJob, FenceSpec, FenceStatus, NodeFence, State
 from noderemedy.model.run import Deed, Power, RunState
 from noderemedy.model.time import Span
 from noderemedy.wire import names, shapes
+from noderemedy.wire.asked import asked, asked_for_machine
 from noderemedy.wire.backups import backup, backup_text
 from noderemedy.wire.checkstatus import condition_body, number, read_conditions
 from noderemedy.wire.fields import Fields
 from noderemedy.wire.remediations import moment, read_free_by, text, whole, written
-from noderemedy.wire.scalars import read_duration, read_json, read_pause, read_wall, wall
+from noderemedy.wire.scalars import read_duration, read_json, read_wall
 
 OURS = (SUCCEEDED,)
 TIMES_MAX = 100
@@ -44,43 +36,28 @@ DEFAULTS = FenceSpec()
 
 
 def node_fence(shape: shapes.RemediationShape) -> NodeFence:
-    meta, fields = shape.metadata, Fields(shape.spec)
-    notes = meta.annotations or {}
+    fields = Fields(shape.spec)
+    notes = shape.metadata.annotations or {}
     node = fields.word("node", fields.get("node")) or ""
     spec = fence_spec(fields, node=node, cluster=optional_word(fields, "cluster"))
     status = read_status(shape.status, fields)
     return NodeFence(
-        uid=meta.uid,
+        **asked(shape.metadata),
         spec=spec,
         status=status,
         attested=read_attestation(notes[names.ATTESTED_OFF]) if names.ATTESTED_OFF in notes else None,
         requested_by=notes.get(names.REQUESTED_BY, ""),
-        finalizers=tuple(meta.finalizers or ()),
-        created=wall(meta.creation_timestamp) if meta.creation_timestamp else None,
-        generation=meta.generation,
-        paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
-        deleting=meta.deletion_timestamp is not None,
         problems=fields.problems,
     )
 
 
 def fence_remediation(shape: shapes.RemediationShape) -> FenceRemediation:
-    meta, fields = shape.metadata, Fields(shape.spec)
-    notes = meta.annotations or {}
-    owner = next((one for one in meta.owner_references or () if one.kind == "Machine"), None)
+    fields = Fields(shape.spec)
     return FenceRemediation(
-        uid=meta.uid,
+        **asked_for_machine(shape.metadata),
         strategy=one_of(FenceStrategy, fields, "strategy", FenceStrategy.ESCALATE),
         spec=fence_spec(fields, power_management_delay=Span(0)),
         status=read_request_status(shape.status, fields),
-        finalizers=tuple(meta.finalizers or ()),
-        owner=ControllerOwner(owner.api_version, owner.kind, owner.name, owner.uid) if owner else None,
-        owner_uid=owner.uid if owner else "",
-        created=wall(meta.creation_timestamp) if meta.creation_timestamp else None,
-        generation=meta.generation,
-        cluster_paused=names.CLUSTER_PAUSED in notes,
-        paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
-        deleting=meta.deletion_timestamp is not None,
         problems=fields.problems,
     )
 

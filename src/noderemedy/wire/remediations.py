@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from noderemedy.model.machine import ControllerOwner
+from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.meta import Malformed
-from noderemedy.model.remediation import SUCCEEDED, Evidence, Metal3Remediation, Phase, Progress, Strategy
+from noderemedy.model.remediation import Evidence, Metal3Remediation, Phase, Progress, Strategy
 from noderemedy.model.time import Span, Wall
 from noderemedy.model.workload import FreeBy
-from noderemedy.wire import names, shapes
+from noderemedy.wire import shapes
+from noderemedy.wire.asked import asked_for_machine
 from noderemedy.wire.checkstatus import condition_body, number, read_conditions
 from noderemedy.wire.fields import Fields, is_object
-from noderemedy.wire.scalars import read_duration, read_pause, read_wall, wall
+from noderemedy.wire.scalars import read_duration, read_wall
 
 OURS = (SUCCEEDED,)
 RETRIES_MAX = 100
@@ -26,27 +27,17 @@ OFF_WITHIN, ON_WITHIN = 120, 600
 
 
 def remediation(shape: shapes.RemediationShape) -> Metal3Remediation:
-    meta, fields = shape.metadata, Fields(shape.spec)
-    notes = meta.annotations or {}
-    owner = next((one for one in meta.owner_references or () if one.kind == "Machine"), None)
+    fields = Fields(shape.spec)
     strategy, retries, on_within = plan_of(fields)
     progress = read_progress(shape.status, fields)
     return Metal3Remediation(
-        uid=meta.uid,
+        **asked_for_machine(shape.metadata),
         strategy=strategy,
         retries=retries,
         off_within=seconds(fields, "powerOffTimeoutSeconds", OFF_WITHIN),
         on_within=on_within,
         free_by=read_free_by(fields),
         progress=progress,
-        finalizers=tuple(meta.finalizers or ()),
-        owner=ControllerOwner(owner.api_version, owner.kind, owner.name, owner.uid) if owner else None,
-        owner_uid=owner.uid if owner else "",
-        created=wall(meta.creation_timestamp) if meta.creation_timestamp else None,
-        generation=meta.generation,
-        cluster_paused=names.CLUSTER_PAUSED in notes,
-        paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
-        deleting=meta.deletion_timestamp is not None,
         problems=fields.problems,
     )
 

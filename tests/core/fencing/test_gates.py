@@ -18,14 +18,14 @@ from noderemedy.core.gates import first
 from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.budget import Need
-from noderemedy.model.checkstatus import Told
+from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.configuration import SkipCondition
 from noderemedy.model.fenceplan import plan_ref
 from noderemedy.model.governing import PermitFact, permit_ref
 from noderemedy.model.ids import CONFIG_MAP, NODE, SYSTEM, Ref, ref
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Taint
-from noderemedy.model.nodefence import SUCCEEDED, FenceEvidence, State
+from noderemedy.model.nodefence import FenceEvidence, State
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import SkippedUnresponsive

@@ -13,14 +13,14 @@ from noderemedy.core.metal3.phases import TABLE
 from noderemedy.core.metal3.remediationview import INDEXES, RelicView, RemediationView
 from noderemedy.engine.cache import Cache
 from noderemedy.model.budget import Granted, Refused, answer_ref, need
-from noderemedy.model.checkstatus import Told
+from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.decision import Decision
 from noderemedy.model.host import Hold, Host, Power
 from noderemedy.model.ids import LEASE, REMEDIATION, Ref
 from noderemedy.model.lease import Lease
 from noderemedy.model.node import Node
 from noderemedy.model.outcome import Seen
-from noderemedy.model.remediation import FINALIZER, SUCCEEDED, Evidence, Metal3Remediation, Phase, Progress
+from noderemedy.model.remediation import FINALIZER, Evidence, Metal3Remediation, Phase, Progress
 from noderemedy.model.room import Unreadable
 from noderemedy.model.time import Mono, Now
 from noderemedy.model.workload import PodsOfNode, VolumesOfNode, pods_at, volumes_at

@@ -326,23 +326,6 @@ def per_hour_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Fou
     return TooManyPerHour(len(moments), limit, until), until
 
 
-GATES: tuple[Gate, ...] = (
-    ledger_readable,
-    ledger_has_room,
-    budget_valid,
-    not_paused,
-    window_open,
-    share_bearable,
-    domain_quiet,
-    domain_bearable,
-    cooled_down,
-    control_plane_free,
-    quorum_kept,
-    in_flight_bearable,
-    per_hour_bearable,
-)
-
-
 # Also asked of who has a reservation and has not begun: a storm or a pause that came meanwhile holds it back, too.
 STILL: tuple[Gate, ...] = (
     budget_valid,
@@ -352,6 +335,15 @@ STILL: tuple[Gate, ...] = (
     domain_quiet,
     domain_bearable,
     cooled_down,
+)
+GATES: tuple[Gate, ...] = (
+    ledger_readable,
+    ledger_has_room,
+    *STILL,
+    control_plane_free,
+    quorum_kept,
+    in_flight_bearable,
+    per_hour_bearable,
 )
 
 

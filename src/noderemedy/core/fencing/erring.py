@@ -18,9 +18,9 @@ from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
 from noderemedy.core.fencing.words import word_of
 from noderemedy.core.gates import first
+from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Step
-from noderemedy.model.nodefence import SUCCEEDED
 from noderemedy.model.reasons import (
     DeviceAstray,
     FenceDelayed,

@@ -10,10 +10,10 @@ from noderemedy.core.fencing import automaton
 from noderemedy.core.fencing.automaton import TABLE, Event
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import Confirm, PublishFenceStatus
-from noderemedy.model.checkstatus import Told
+from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import Ref
-from noderemedy.model.nodefence import SUCCEEDED, FenceEvidence, FenceStatus, State
+from noderemedy.model.nodefence import FenceEvidence, FenceStatus, State
 from noderemedy.model.reasons import ConfirmFirst, FenceMoves, FenceStepFailed, Reason
 from noderemedy.model.room import Absent, Entry, Present
 from noderemedy.model.time import Now

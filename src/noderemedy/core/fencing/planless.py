@@ -16,8 +16,9 @@ from noderemedy.core.fencing.moves import move, moved, publish, saying
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.words import word_of
 from noderemedy.core.gates import first
+from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.decision import Decision
-from noderemedy.model.nodefence import SUCCEEDED, State
+from noderemedy.model.nodefence import State
 from noderemedy.model.time import Mono, Now
 
 WHY = "its plan could not be used for too long"

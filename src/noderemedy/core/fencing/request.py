@@ -24,9 +24,9 @@ from noderemedy.model.actions import (
     WriteFinalizers,
     WriteMachineConditions,
 )
-from noderemedy.model.checkstatus import Told
+from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.decision import NOTHING, Decision
-from noderemedy.model.fenceremediation import FINALIZER, SUCCEEDED, FencePhase, FenceStrategy, RequestStatus
+from noderemedy.model.fenceremediation import FINALIZER, FencePhase, FenceStrategy, RequestStatus
 from noderemedy.model.ids import OPENSHIFT_MACHINE
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
 from noderemedy.model.nodefence import NodeFence

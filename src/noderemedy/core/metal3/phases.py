@@ -15,8 +15,8 @@ from collections.abc import Callable
 from msgspec import Struct, structs
 
 from noderemedy.core.conditions import merged
-from noderemedy.model.checkstatus import Foreign, Told
-from noderemedy.model.remediation import SUCCEEDED, Evidence, Metal3Remediation, Phase, Progress, Strategy
+from noderemedy.model.checkstatus import SUCCEEDED, Foreign, Told
+from noderemedy.model.remediation import Evidence, Metal3Remediation, Phase, Progress, Strategy
 from noderemedy.model.time import MINUTE, Now, Span
 
 FREE_WITHIN = MINUTE * 5

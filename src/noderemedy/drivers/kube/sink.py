@@ -45,6 +45,25 @@ class Sink(Protocol):
         """This kind cannot be seen, and what to do about it. Said once until it changes or contact returns."""
 
 
+class OneList:
+    """What a `Sink` for a list that is made once need not do: nothing is watched, so nothing goes, ages or is lost."""
+
+    def listing(self, kind: Kind) -> None:
+        """It lists once."""
+
+    def gone(self, item: Seen) -> None:
+        """A list tells of nothing that is gone."""
+
+    def listed(self, kind: Kind) -> None:
+        """Whoever has to know says so."""
+
+    def contact(self, kind: Kind) -> None:
+        """How fresh a list is does not matter."""
+
+    def lost(self, kind: Kind, obstacle: Obstacle) -> None:
+        """Only watches are lost."""
+
+
 class Settings(Struct, frozen=True):
     """How patient a watch is. The defaults are for production; tests shorten them."""
 

@@ -17,7 +17,7 @@ from noderemedy.drivers.kube.discovery import NotServed, Wanted, serving
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused
 from noderemedy.drivers.kube.listing import Lister
 from noderemedy.drivers.kube.refusals import describe
-from noderemedy.drivers.kube.sink import DEFAULT
+from noderemedy.drivers.kube.sink import DEFAULT, OneList
 from noderemedy.manager.importing.world import CHECKS, DEFINITION, NODE_HEALTH_CHECK, TEMPLATE
 from noderemedy.manager.kinds import WANTED
 from noderemedy.manager.liveplan import Unreachable
@@ -51,7 +51,7 @@ async def on_cluster(kubeconfig: Path | None, context: str) -> list[Source]:
             raise Unreachable(str(problem)) from None
 
 
-class Trees:
+class Trees(OneList):
     """Everything that was listed. A `Sink` for the lists."""
 
     def __init__(self, client: KubeClient) -> None:
@@ -79,27 +79,12 @@ class Trees:
 
     # --- Sink ----------------------------------------------------------------------------------------------------
 
-    def listing(self, kind: Kind) -> None:
-        """It lists once."""
-
     def seen(self, item: Seen) -> None:
         if item.ref.kind != DEFINITION or item.ref.name.startswith(OF_INTEREST):
             self.sources.append(Source(item.obj, ORIGIN))
 
-    def gone(self, item: Seen) -> None:
-        """A list tells of nothing that is gone."""
-
-    def listed(self, kind: Kind) -> None:
-        """Complete: there is nothing to do."""
-
     def unreadable(self, kind: Kind, problem: Undecodable) -> None:
         """Trees are read later, one by one."""
-
-    def contact(self, kind: Kind) -> None:
-        """How fresh a list is does not matter here."""
-
-    def lost(self, kind: Kind, obstacle: Obstacle) -> None:
-        """Only watches are lost."""
 
 
 def tree_of(raw: msgspec.Raw, resource: Resource) -> Seen:
