@@ -171,7 +171,7 @@ def test_every_action_is_reached_by_chance() -> None:
     """The random views are good enough: each action that the room may ask for is met among them."""
     met: set[type[Action]] = set()
 
-    @many
+    @settings(max_examples=1_000)  # which views are drawn depends on what else was imported
     @given(views)
     def meet(view: MachineView) -> None:
         met.update(type(action) for action in decide(view, NOW).actions)
