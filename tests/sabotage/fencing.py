@@ -55,6 +55,7 @@ from noderemedy.model import actions
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, FencePlan
 from noderemedy.model.nodefence import NodeFence, State
+from noderemedy.model.reasons import FenceAsked
 from noderemedy.model.time import Mono, Span
 from noderemedy.model.workload import StorageOfNode
 from noderemedy.wire import nodefences
@@ -453,6 +454,11 @@ STORAGE: tuple[Sabotage, ...] = (
     ),
 )
 REQUESTS: tuple[Sabotage, ...] = (
+    Sabotage(
+        "how far a fence is, is news",
+        set_to(request, "WaitingForFence", lambda node, state: FenceAsked(node)),
+        (test_request.test_a_request_that_is_withdrawn_before_anything_was_sent_is_called_off,),
+    ),
     Sabotage(
         "the next request takes over the old fence",
         set_to(requestview.RequestView, "is_ours", True),

@@ -963,6 +963,7 @@ class FenceDelayed(Reason, frozen=True):
 class FenceMoves(Reason, frozen=True):
     """A NodeFence goes from one state of the automaton to the next."""
 
+    logged: ClassVar[bool] = True
     node: str
     state: str
     why: str

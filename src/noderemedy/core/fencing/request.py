@@ -126,7 +126,7 @@ def fencing(view: RequestView, now: Now) -> Decision:
     told = (fence.uid, fence.status.state.value, fence.status.step.value)
     if (status.fence_uid, status.state, status.step) != told:
         seen = structs.replace(status, fence_uid=fence.uid, state=told[1], step=told[2])
-        return publish(view, seen, now, FenceAsked(fence.spec.node))
+        return publish(view, seen, now, WaitingForFence(fence.spec.node, fence.status.state.value))
     if fence.is_final:
         return enter(view, FencePhase.RECOVERED, now, RemediationSucceeded(fence.spec.node))
     if fence.is_given_up:
@@ -230,7 +230,8 @@ def leave(view: RequestView) -> Decision:
         guard = Guard(fence.uid, view.fence_entry.resource_version)
         return Decision((DeleteNodeFence(view.fence_at, guard),), (reason,))
     kept = tuple(one for one in view.request.finalizers if one != FINALIZER)
-    return Decision((WriteFinalizers(view.ref, view.guard, kept),), (FenceCalledOff(view.ref.name),))
+    name = view.node_at.name if view.node_at is not None else view.ref.name
+    return Decision((WriteFinalizers(view.ref, view.guard, kept),), (FenceCalledOff(name),))
 
 
 # --- telling -----------------------------------------------------------------------------------------------------
