@@ -279,6 +279,17 @@ def test_nodes_that_are_there_count(tmp_path: Path) -> None:
     assert label.endswith("(node worker-3, worker-4)")
 
 
+def test_nodes_whose_check_would_have_them_fenced_need_a_configuration(tmp_path: Path) -> None:
+    """Found out before the day on which it is needed."""
+    machine = "---\napiVersion: cluster.x-k8s.io/v1alpha3\nkind: Machine\n"
+    machine += "metadata: {name: m, namespace: default, labels: {a: b}}\nstatus: {nodeRef: {name: worker-7}}\n"
+
+    _, found = checked(tmp_path, GOOD + machine + a_node("worker-7", ""))
+
+    (told,) = [one for one in found if one["kind"] == "MachineHealthCheck"]
+    assert "its template has nodes fenced: no fence configuration is there for node worker-7" in told["problem"]
+
+
 def test_a_name_that_means_nobody_is_a_problem(tmp_path: Path) -> None:
     """A mistyped name leaves a node without fencing."""
     node = a_node("worker-3", 'rack: r1, node-restriction.kubernetes.io/outlet: "3"')

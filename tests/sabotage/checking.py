@@ -36,7 +36,10 @@ SABOTAGES: tuple[Sabotage, ...] = (
     Sabotage(
         "nodes that nothing could fence are nobody's business",
         set_to(check, "unfenced", nothing),
-        (command.test_nodes_that_are_there_count,),
+        (
+            command.test_nodes_that_are_there_count,
+            command.test_nodes_whose_check_would_have_them_fenced_need_a_configuration,
+        ),
     ),
     Sabotage(
         "each node complains for itself",

@@ -7,13 +7,16 @@ It looks as a plan does: the readers and rooms that decide say what is wrong, he
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from msgspec import Struct
 
-from noderemedy.core.external.kinds import template_kind
+from noderemedy.core import machines
+from noderemedy.core.external.kinds import request_kind, template_kind
 from noderemedy.core.fencing.drafting import SPOKEN_OF_TWICE
 from noderemedy.core.fencing.facts import BY_NAME
 from noderemedy.core.fencing.plan import NOT_INSTALLED
+from noderemedy.core.healthcheck.facts import MEMBERS
 from noderemedy.engine.cache import Cache
 from noderemedy.manager.plan import Look
 from noderemedy.model.configmap import ConfigMap
@@ -21,9 +24,9 @@ from noderemedy.model.configuration import FenceRemedy
 from noderemedy.model.fenceconfig import FenceConfig
 from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan, plan_ref
 from noderemedy.model.fenceremediation import FenceRemediation
-from noderemedy.model.governing import MEMBER, MemberFact
+from noderemedy.model.governing import MEMBER
 from noderemedy.model.healthcheck import HealthCheck, TemplateRef
-from noderemedy.model.ids import CONFIG_MAP, NODE, SYSTEM, Ref
+from noderemedy.model.ids import CONFIG_MAP, FENCE_REMEDIATION, NODE, SYSTEM, Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.reasons import (
@@ -180,19 +183,38 @@ def concerning(nodes: list[str], at: Ref, reader: Reader) -> str:
 
 
 def unfenced(cache: Cache) -> list[Finding]:
-    """Nodes that a document would have fenced, and for which nothing says how."""
-    lacking: dict[Ref, list[str]] = {}
-    for at in cache.refs_of(MEMBER):
-        entry = cache.read(at)
-        member: MemberFact | None = entry.obj if isinstance(entry, Present) else None
-        has_plan = isinstance(cache.read(plan_ref(Ref("", NODE, "", at.name))), Present)
-        if member and not has_plan and fences(member.document, cache):
-            lacking.setdefault(member.document, []).append(at.name)
+    """Nodes that a document or a health check would have fenced, and for which nothing says how."""
+    lacking: dict[tuple[Ref, str], list[str]] = {}
+    for at, about, node in (*by_documents(cache), *by_checks(cache)):
+        if isinstance(cache.read(node), Present) and not isinstance(cache.read(plan_ref(node)), Present):
+            lacking.setdefault((at, about), []).append(node.name)
     remedy = "write ConfigMap fence-config-NODE, or one with a node_selector"
     return [
-        Finding(at, f"config.yaml: nodeFence: no fence configuration is there for {counted(of)}; {remedy}")
-        for at, of in lacking.items()
+        Finding(at, f"{about}: no fence configuration is there for {counted(of)}; {remedy}")
+        for (at, about), of in lacking.items()
     ]
+
+
+def by_documents(cache: Cache) -> Iterator[tuple[Ref, str, Ref]]:
+    """Each node that a document with a fence flow speaks for."""
+    for at in cache.refs_of(MEMBER):
+        entry = cache.read(at)
+        if isinstance(entry, Present) and fences(entry.obj.document, cache):
+            yield entry.obj.document, "config.yaml: nodeFence", Ref("", NODE, "", at.name)
+
+
+def by_checks(cache: Cache) -> Iterator[tuple[Ref, str, Ref]]:
+    """Each node of a machine that a check with a FenceRemediationTemplate selects."""
+    for kind, fact in MEMBERS.items():
+        for at in cache.refs_of(fact):
+            member, machine = cache.read(at), cache.read(Ref(at.cluster, kind, at.namespace, at.name))
+            if not isinstance(member, Present) or not isinstance(machine, Present):
+                continue
+            check = cache.read(member.obj.check)
+            template = check.obj.template if isinstance(check, Present) else None
+            node = machines.node_at(Ref(at.cluster, kind, at.namespace, at.name), machine.obj, cache)
+            if node is not None and isinstance(template, TemplateRef) and request_kind(template) == FENCE_REMEDIATION:
+                yield member.obj.check, "its template has nodes fenced", node
 
 
 def counted(nodes: list[str]) -> str:
