@@ -59,7 +59,7 @@ class Licence:
 
 
 BEHIND = frozenset({"incident", "incident-shelf", "status", "budget-status"})  # rooms that repair nothing
-LANES_BEHIND = 6
+LANES_BEHIND = 3
 
 RemoteClient = Callable[[str], KubeClient | None]
 

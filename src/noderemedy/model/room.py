@@ -56,16 +56,17 @@ class Index(Struct, frozen=True):
 class Stage(IntEnum):
     """When a room's keys are looked at: all specs before the first verdict, then all gates, then the first act.
 
-    What was found is told before it is acted on: a first look at thousands of machines takes a while. Grants come last:
-    one write of the budget's ledger answers all who asked meanwhile.
+    What was found is told before it is noted for those who act, and acted on: a first look at thousands of machines
+    takes a while. Grants come last: one write of the budget's ledger answers all who asked meanwhile.
     """
 
     SPEC = 0
     VERDICT = 1
     GATE = 2
     TELL = 3
-    ACT = 4
-    GRANT = 5
+    NOTE = 4
+    ACT = 5
+    GRANT = 6
 
 
 class Reader(Protocol):

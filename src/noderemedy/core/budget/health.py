@@ -134,5 +134,5 @@ ROOM = Room(
     sees=sees,
     decide=decide,
     may=frozenset(),
-    stage=Stage.GATE,
+    stage=Stage.NOTE,
 )

@@ -211,6 +211,6 @@ ROOM = Room(
     sees=sees,
     decide=decide,
     may=frozenset(),
-    stage=Stage.GATE,  # it states facts; who is about to take a trace away must know whether there is a record
+    stage=Stage.NOTE,  # it states facts; who is about to take a trace away must know whether there is a record
     takes_requests=True,
 )

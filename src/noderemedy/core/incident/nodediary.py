@@ -220,5 +220,5 @@ ROOM = Room(
     sees=sees,
     decide=decide,
     may=frozenset(),
-    stage=Stage.GATE,  # as the diary of Machines
+    stage=Stage.NOTE,  # as the diary of Machines
 )
