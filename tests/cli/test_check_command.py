@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 import click
 import pytest
 from click.testing import CliRunner, Result
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.cli.test_plan_fencing import installed
 from tests.wire.agents import AGENTS
 
@@ -369,3 +371,19 @@ def test_examples_have_no_problem(example: str, monkeypatch: pytest.MonkeyPatch)
     result = run("-f", EXAMPLES / example, "-f", EXAMPLES / BESIDE.get(example, example))
 
     assert 0 == result.return_value, result.output
+
+
+PIECES = ("", "\n", ": ", "{", "- ", "null", "5", "data: 7\n", "metadata: x\n", "\t", "&a", "*a", "|", "'", "\x00", "é")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, len(GOOD)), st.integers(0, 60), st.lists(st.sampled_from(PIECES), max_size=3), st.integers(0, 2))
+def test_garbage_is_told_or_refused(at: int, length: int, pieces: list[str], again: int) -> None:
+    """Whatever is cut out of a file or put into it: there is a list of problems, or one sentence that refuses it."""
+    text = GOOD[:at] + "".join(pieces) + GOOD[at + length :] + GOOD[: again * 200]
+    result = run("-f", "-", "--json", given=text)
+
+    if result.exception is None:
+        assert all(one["problem"] and one["line"] >= 0 for one in json.loads(result.stdout))
+    else:
+        assert isinstance(result.exception, Permanent), text
