@@ -38,6 +38,7 @@ SHOWS = {
     "lab --once": '"ok":true',
     "plan -f": "BackUpNode",
     "plan -o json": "[",
+    "node-remedy check": "No problems",
     "node-remedy import": "MachineHealthCheck",
     "kubectl apply": "node-remedy-manager",
     "manager --dry-run": "caches are in step",
