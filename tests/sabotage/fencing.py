@@ -181,6 +181,13 @@ FLOW: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "how a workload is freed is chosen without a time for it",
+        set_to(
+            emptying, "noted", lambda view, evidence, *why: moves.noted(view, replace(evidence, freeing_since=None))
+        ),
+        (test_story.test_a_flow_that_begins_anew_frees_anew,),
+    ),
+    Sabotage(
         "a node gets back what it carried when all else is done",
         set_to(recovery, "given_back", lambda view: None),
         (test_story.test_labels_come_back_before_the_plan_that_knows_the_node_by_them,),

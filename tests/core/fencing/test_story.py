@@ -375,6 +375,31 @@ def test_the_whole_node_can_be_freed_and_gets_back_what_it_carried() -> None:
     assert None is story.status.evidence.backup
 
 
+def test_a_flow_that_begins_anew_frees_anew() -> None:
+    """It was stopped after it had chosen how to free, and the node never came on: the next start chooses once more."""
+    story = Story()
+    story.devices["fence_ipmilan"] = lambda story, order: (refuses if order.deed is Deed.ON else obeys)(story, order)
+    chosen: list[str] = []
+
+    def stop(event: Any) -> None:
+        evidence = event.tree.get("status", {}).get("evidence", {})
+        if evidence.get("freeBy") and not chosen:
+            chosen.append(evidence["freeBy"])
+            story.patch(FENCE_AT, {"spec": {"stopped": True}})
+
+    story.hang()
+    story.run(65)
+    story.api.subscribe(NODE_FENCE, stop)
+    story.ask(freeBy="node")
+    story.run_until(lambda: story.state == "error", 600)
+    assert [] == story.acts.count("DeleteNode") * ["freed"]
+    story.run(120)
+    story.patch(FENCE_AT, {"spec": {"stopped": False}})
+    story.run_until(lambda: "DeleteNode" in story.acts, 900)
+
+    assert (["node"], []) == (chosen, story.freed_early)
+
+
 def test_labels_come_back_before_the_plan_that_knows_the_node_by_them() -> None:
     """A Node that returns bare has no plan, and a fence that was released waits for one: so its labels come first."""
     story = Story()

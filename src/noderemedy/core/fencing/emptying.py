@@ -50,7 +50,7 @@ def emptying(view: FenceView, now: Now) -> Decision:
     found = proof_for(view, now)
     if not isinstance(found, Whole):
         return found
-    if evidence.free_by is None:
+    if evidence.free_by is None or evidence.freeing_since is None:  # a flow that began anew has its own time for it
         return choose(view, work, found, now)
     if evidence.free_by is FreeBy.NODE:
         return delete_node(view, work, found, now)
