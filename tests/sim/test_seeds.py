@@ -15,11 +15,11 @@ from noderemedy.sim import process
 from noderemedy.sim.run import simulate
 from noderemedy.sim.troubles import MINUTE_MS
 
-FIXED = range(1, 13)
+FIXED = range(1, 5)  # and those of test_coverage.py, which have more trouble
 ONCE_FAILED = [
     2,  # a hold that came and went while no Incident could be written (S15)
 ]
-ROTATING = int(os.environ.get("NODE_REMEDY_ROTATING_SEEDS", "5"))
+ROTATING = int(os.environ.get("NODE_REMEDY_ROTATING_SEEDS", "3"))
 
 
 @pytest.mark.parametrize("seed", [*FIXED, *ONCE_FAILED])
