@@ -174,7 +174,7 @@ def test_a_missing_namespace_is_named(tmp_path: Path) -> None:
             path = kubeconfig(tmp_path / "k", endpoint, {"token": "good"})
             async with KubeClient(load(path)) as client:
                 runner = Runner(client, "first", Place("nowhere", "lease"))
-                await until(lambda: len(creations) > 2)
+                await until(lambda: len(creations) > 4)
                 await runner.crash()
         assert 1 == len(runner.told)
         obstacle = runner.told[0]
