@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from noderemedy.core import safety
@@ -42,7 +42,7 @@ def met(reports: list[Report], what: str) -> set[str]:
     return names | {name.split()[0] for name in names} if what == "checks" else names
 
 
-def until_met(wanted: dict[str, set[str]], seeds: range, simulate: Callable[[int], Report]) -> list[Report]:
+def until_met(wanted: dict[str, set[str]], seeds: Iterable[int], simulate: Callable[[int], Report]) -> list[Report]:
     """Seed after seed until nothing on the list is missing, or none is left."""
     found: list[Report] = []
     for seed in seeds:

@@ -24,7 +24,7 @@ from noderemedy.sim.jobrunner import JobFate
 from noderemedy.sim.run import Report
 from noderemedy.sim.troubles import MINUTE_MS
 
-FIRST, MOST = 1, 8
+SEEDS = (2, 6, 1, 3, 4, 5, 7, 8)  # in this order most is met soon
 OURS = ("fencing", "remedy")
 CHECKERS = {
     *("P1 at most one", "S1 node", "S1 pod", "S1 taint", "S1 volume", "S10 one leader", "S3 pods per minute"),
@@ -93,7 +93,7 @@ pytestmark = pytest.mark.timeout(600)
 @pytest.fixture(scope="module")
 def reports() -> list[Report]:
     """A trouble every minute or so, seed after seed until nothing on the list is missing."""
-    return until_met(WANTED, range(FIRST, FIRST + MOST), dense)
+    return until_met(WANTED, SEEDS, dense)
 
 
 def dense(seed: int) -> Report:
