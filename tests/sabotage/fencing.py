@@ -287,6 +287,11 @@ DEVICES: tuple[Sabotage, ...] = (
 )
 LIT: tuple[Sabotage, ...] = (
     Sabotage(
+        "a Node that was deleted is waited for without an end",
+        set_to(erring, "away", lambda view, now: Decision()),
+        (test_erring.test_a_node_that_never_comes_back_is_given_up,),
+    ),
+    Sabotage(
         "a device that refuses is hammered",
         set_to(erring, "rest", lambda view, failed, now: None),
         (test_erring.test_a_device_that_does_not_come_on_is_given_a_moment,),

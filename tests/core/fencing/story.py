@@ -91,6 +91,7 @@ class Story:
         self.is_wired_right = True  # the plugs of the configuration are those of the node
         self.elsewhere = {SWITCH}  # the node runs on without these
         self.is_hung = True  # runs, and does not report
+        self.is_dead = False  # it has power, and does not boot
         self.boots = 1
         self.orders: list[tuple[str, str]] = []
         self.sent: list[tuple[str, str]] = []  # the same by the plugs that were meant
@@ -208,10 +209,10 @@ class Story:
             self.after(SILENT_AFTER, lambda: self._ready("Unknown") if not self._running else None)
         elif not self._running and self.is_on:
             self._running = True
-            self.after(BOOT_TAKES, self._boot)
+            self.after(BOOT_TAKES, self.boot)
 
-    def _boot(self) -> None:
-        if self._running:
+    def boot(self) -> None:
+        if self._running and not self.is_dead:
             self.boots += 1
             self._ready("True", f"boot-{self.boots}")
 

@@ -16,6 +16,7 @@ from tests.core.fencing.test_told import reasons
 
 from noderemedy.core.fencing.fence import decide
 from noderemedy.model.actions import PublishFenceStatus
+from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.nodefence import State
 from noderemedy.model.run import Deed, Order, Power, RunState
@@ -76,6 +77,20 @@ def test_a_node_that_is_back_when_its_flow_begins_anew_is_recovered() -> None:
 
     assert isinstance(action, PublishFenceStatus)
     assert State.DONE is action.status.state
+
+
+def test_a_node_that_never_comes_back_is_given_up() -> None:
+    """Its Node was deleted to free it: no start is left for nothing, and if it comes back after all, that ends it."""
+    story = sick(maxRestarts=3, freeBy="node", nodeReadyTimeout="60s")
+    story.is_dead = True
+    story.run_until(lambda: story.fence.is_given_up, 1_800)
+    told = story.status.told(SUCCEEDED)
+    story.is_dead = False
+    story.boot()
+    story.run_until(story.is_final, 900)
+
+    assert told is not None
+    assert "its Node did not come back" in told.message
 
 
 def test_a_failed_recovery_is_tried_again_on_another_node_of_that_name() -> None:

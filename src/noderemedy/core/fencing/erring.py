@@ -13,7 +13,7 @@ from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.gates import BEFORE_ANEW, USABLE
 from noderemedy.core.fencing.moves import move, moved, publish, saying
 from noderemedy.core.fencing.patience import pause
-from noderemedy.core.fencing.planless import is_mended, unusable
+from noderemedy.core.fencing.planless import is_mended, spent, unusable
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
 from noderemedy.core.fencing.words import word_of
@@ -24,6 +24,7 @@ from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.reasons import (
     DeviceAstray,
     FenceDelayed,
+    FencedNodeMissing,
     FencedNodeReplaced,
     FenceGivenUp,
     PowerLeftOff,
@@ -32,7 +33,7 @@ from noderemedy.model.reasons import (
 from noderemedy.model.run import Deed, RunState
 from noderemedy.model.time import Mono, Now
 
-MENDED, NEXT_START = "its plan can be used", "the next start of the flow"
+MENDED, NEXT_START, AWAY = "its plan can be used", "the next start of the flow", "its Node did not come back"
 
 
 def error(view: FenceView, now: Now) -> Decision:
@@ -70,13 +71,20 @@ def restart(view: FenceView, now: Now) -> Decision:
         moments = [at for at in (waits.wake_at, back_at(view, now)) if at is not None]
         return structs.replace(waits, because=(*waits.because, *dark(view)), wake_at=min(moments))
     if blocked := first(BEFORE_ANEW, view, now):
-        return blocked.decision(now)
+        return away(view, now) if isinstance(blocked.reason, FencedNodeMissing) else blocked.decision(now)
     if waits := unusable(view, now):
         return waits
     status = automaton.after(isolation.begun(view, now), Event.RESTART, now)
     status = structs.replace(status, restarts=min(status.restarts, view.fence.spec.max_restarts))
     why = f"start {status.restarts + 1}"
     return publish(view, saying(status, Event.RESTART, why, now), moved(view, status, Event.RESTART, why))
+
+
+def away(view: FenceView, now: Now) -> Decision:
+    """The Node was deleted and has not come back: there is nothing to begin with, and whoever asked is told so."""
+    status = spent(view, now)
+    told = saying(status, Event.STEP_FAILED, AWAY, now)
+    return publish(view, told, FencedNodeMissing(view.name), moved(view, told, Event.STEP_FAILED, AWAY))
 
 
 def rests(view: FenceView, now: Now) -> Decision | None:

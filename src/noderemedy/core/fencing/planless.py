@@ -18,7 +18,7 @@ from noderemedy.core.fencing.words import word_of
 from noderemedy.core.gates import first
 from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.decision import Decision
-from noderemedy.model.nodefence import State
+from noderemedy.model.nodefence import FenceStatus, State
 from noderemedy.model.time import Mono, Now
 
 WHY = "its plan could not be used for too long"
@@ -38,9 +38,13 @@ def unusable(view: FenceView, now: Now) -> Decision | None:
         return Decision((), (blocked.reason,), due)
     if view.fence.is_begun and view.status.state is not State.ERROR:
         return move(view, Event.STEP_FAILED, now, blocked.reason, why=WHY)
-    spent = structs.replace(view.status, state=State.ERROR, since=now.wall, restarts=view.fence.spec.max_restarts)
-    told = saying(spent, Event.STEP_FAILED, SPENT, now, UNUSABLE)
+    told = saying(spent(view, now), Event.STEP_FAILED, SPENT, now, UNUSABLE)
     return publish(view, told, blocked.reason, moved(view, told, Event.STEP_FAILED, SPENT))
+
+
+def spent(view: FenceView, now: Now) -> FenceStatus:
+    """In error, with no start left."""
+    return structs.replace(view.status, state=State.ERROR, since=now.wall, restarts=view.fence.spec.max_restarts)
 
 
 def is_mended(view: FenceView, now: Now) -> bool:
