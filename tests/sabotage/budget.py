@@ -344,6 +344,15 @@ PACE = (
         ),
     ),
     Sabotage(
+        "a minute begins with the leave",
+        set_to(
+            pods,
+            "of_last_minute",
+            lambda before, _, now: [one for one in before if now.mono < one.at + Span.seconds(60)],
+        ),
+        (test_pods.test_a_minute_begins_when_the_pods_have_gone,),
+    ),
+    Sabotage(
         "a limit that cannot be read is none",
         set_to(budgets, "pods_per_minute", lambda fields: None),
         (test_budgets.test_freed_pods_per_minute,),

@@ -287,6 +287,11 @@ DEVICES: tuple[Sabotage, ...] = (
 )
 LIT: tuple[Sabotage, ...] = (
     Sabotage(
+        "runs are named by their numbers alone",
+        set_to(runs, "digest", lambda text: text.rsplit(" ", 1)[0]),
+        (test_erring.test_what_an_earlier_flow_learnt_answers_for_no_other,),
+    ),
+    Sabotage(
         "a Node that was deleted is waited for without an end",
         set_to(erring, "away", lambda view, now: Decision()),
         (test_erring.test_a_node_that_never_comes_back_is_given_up,),

@@ -36,9 +36,29 @@ def test_nodes_wait_for_each_other() -> None:
 def test_one_node_alone_always_may() -> None:
     """However many pods it has: or it would never be freed. The next one has to wait for it."""
     first = pace((a_wish(1, 50, whole=True),), 10, (), NOW)
-    second, third = (pace((a_wish(2, 1, whole=True),), 10, first.freed, later(seconds)) for seconds in (59, 60))
+    gone = pace((), 10, first.freed, later(1))
+    second, third = (pace((a_wish(2, 1, whole=True),), 10, gone.freed, later(seconds)) for seconds in (60, 61))
 
     assert [50, 0, 1] == [found.leaves[0].pods for found in (first, second, third)]
+
+
+def test_a_minute_begins_when_the_pods_have_gone() -> None:
+    """A leave that could be used only later, after a refusal of the API, keeps the next one waiting from then on."""
+    first = pace((a_wish(1, 5, whole=True),), 5, (), NOW)
+    tried = pace((a_wish(1, 5, whole=True), a_wish(2, 5, whole=True)), 5, first.freed, later(47))
+    gone = pace((a_wish(2, 5, whole=True),), 5, tried.freed, later(48))
+    soon, late = (pace((a_wish(2, 5, whole=True),), 5, gone.freed, later(seconds)) for seconds in (107, 108))
+
+    assert [5, 0] == [one.pods for one in tried.leaves]
+    assert [0, 0, 5] == [found.leaves[0].pods for found in (gone, soon, late)]
+
+
+def test_a_leave_that_was_not_used_within_a_minute_is_asked_for_anew() -> None:
+    """Or one that cannot be used would keep all others waiting."""
+    first = pace((a_wish(2, 5, whole=True),), 5, (), NOW)
+    found = pace((a_wish(1, 5, whole=True), a_wish(2, 5, whole=True)), 5, first.freed, later(60))
+
+    assert [5, 0] == [one.pods for one in found.leaves]
 
 
 def test_the_same_batch_is_counted_once() -> None:

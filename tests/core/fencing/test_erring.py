@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NOW, a_node, ago
+from tests.builders import NOW, a_node, ago, later
 from tests.core.fencing.fences import IPMI, a_fence, a_job, a_plan, an_agent, done
 from tests.core.fencing.story import Story, obeys, refuses
 from tests.core.fencing.test_devices import CUT_OFF
@@ -14,6 +14,7 @@ from tests.core.fencing.test_gates import SICK, a_view
 from tests.core.fencing.test_story import FIRST, SECOND, TWO_PLUGS, sick
 from tests.core.fencing.test_told import reasons
 
+from noderemedy.core.fencing import runs
 from noderemedy.core.fencing.fence import decide
 from noderemedy.model.actions import PublishFenceStatus
 from noderemedy.model.checkstatus import SUCCEEDED
@@ -91,6 +92,14 @@ def test_a_node_that_never_comes_back_is_given_up() -> None:
 
     assert told is not None
     assert "its Node did not come back" in told.message
+
+
+def test_what_an_earlier_flow_learnt_answers_for_no_other() -> None:
+    """The last start may be made twice: a run of each has a name of its own, or nobody would ask the device again."""
+    view = a_view(fence=a_fence(State.ERROR, restarts=3), node=SICK)
+    names = {runs.name_of(view, Step.POWER_MANAGEMENT, "ipmi", Deed.ON, 0, now) for now in (NOW, later(600))}
+
+    assert 2 == len(names)
 
 
 def test_a_failed_recovery_is_tried_again_on_another_node_of_that_name() -> None:

@@ -60,7 +60,7 @@ class Sight(Struct, frozen=True):
 
 
 class Freed(Struct, frozen=True):
-    """So many pods of one batch were let go then."""
+    """So many pods of one batch were given leave to go, or went, then."""
 
     room: str
     asker: Ref
@@ -68,6 +68,7 @@ class Freed(Struct, frozen=True):
     cluster: str
     at: Mono
     pods: int
+    is_wished: bool = True  # still: they have not gone, as far as we know
 
 
 class Memory(FactValue, frozen=True):

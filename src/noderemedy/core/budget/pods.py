@@ -1,12 +1,13 @@
 """The arithmetic of `podsPerMinute`: who may free how many pods now. Pure; called by the budget room at each look.
 
-What was let go within the last minute counts, by our own clock. It is kept in memory only: who takes over knows nothing
-of it, so that a takeover may spend one minute's worth once more, and not more.
+What was let go within the last minute counts, by our own clock: from the leave, and once more from when it is wished no
+longer, since that is when it went. Who could not make use of a leave for a minute asks anew. All this is kept in
+memory only: who takes over knows nothing of it, so that a takeover may spend one minute once more, and not more.
 """
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from noderemedy.core.budget.facts import Freed
 from noderemedy.model.ids import Ref
@@ -24,7 +25,7 @@ class Paced(Struct, frozen=True):
 
 def pace(wishes: tuple[Wish, ...], limit: int | None, before: tuple[Freed, ...], now: Now) -> Paced:
     """Answer every wish, in the order of their nodes. The same batch is counted once."""
-    freed = [one for one in before if now.mono.since(one.at) < MINUTE]
+    freed = of_last_minute(before, {identity(wish) for wish in wishes}, now)
     leaves = []
     for wish in sorted(wishes, key=lambda one: (one.node, one.room, one.asker)):
         known = next((one for one in freed if (one.room, one.asker, one.what) == identity(wish)), None)
@@ -35,6 +36,16 @@ def pace(wishes: tuple[Wish, ...], limit: int | None, before: tuple[Freed, ...],
     waits = any(not one.pods for one in leaves)
     until = min((one.at + MINUTE for one in freed), default=None) if waits else None
     return Paced(tuple(leaves), tuple(freed), until)
+
+
+def of_last_minute(before: tuple[Freed, ...], wished: set[tuple[str, Ref, str]], now: Now) -> list[Freed]:
+    found = []
+    for one in before:
+        is_wished = (one.room, one.asker, one.what) in wished
+        at = now.mono if one.is_wished and not is_wished else one.at
+        if now.mono.since(at) < MINUTE:
+            found.append(structs.replace(one, at=at, is_wished=is_wished))
+    return found
 
 
 def identity(wish: Wish) -> tuple[str, Ref, str]:

@@ -54,7 +54,7 @@ def switch_off(view: FenceView, now: Now) -> Decision | None:
         return decided
     before = runs.tries(view.status, STEP, found.name, Deed.OFF)
     attempt = before[-1].attempt + 1 if before else 0
-    id = runs.name_of(view, STEP, found.name, Deed.OFF, attempt)
+    id = runs.name_of(view, STEP, found.name, Deed.OFF, attempt, now)
     job = FenceJob(id, STEP, found.name, Deed.OFF, now.wall, OFF_WITHIN, view.status.restarts, attempt)
     wanted = structs.replace(view.status, jobs=(*view.status.jobs, job))
     return publish(view, wanted, RunOrdered(view.name, found.name, Deed.OFF.value))

@@ -31,9 +31,12 @@ def all_time(view: FenceView, job: FenceJob) -> Mono:
     return view.entry.changed_at + BEGIN_WITHIN + job.patience + MARGIN
 
 
-def name_of(view: FenceView, step: Step, method: str, deed: Deed, attempt: int) -> str:
-    """The name of one attempt: whoever orders it again orders the same one."""
-    parts = (view.fence.uid, view.status.restarts, step.value, method, deed.value, attempt)
+def name_of(view: FenceView, step: Step, method: str, deed: Deed, attempt: int, now: Now) -> str:
+    """The name of one run, recorded before it begins. Its moment is in it: the number of a start may come again.
+
+    What an earlier flow learnt by a run of the same name would pass for the answer of a device that nobody asked.
+    """
+    parts = (view.fence.uid, view.status.restarts, step.value, method, deed.value, attempt, now.wall)
     return f"fence-{digest(' '.join(map(str, parts)))}"
 
 
@@ -62,7 +65,7 @@ def order(view: FenceView, step: Step, method: AgentMethod, deed: Deed, now: Now
     attempt = before[-1].attempt + 1 if before else 0
     asked = tries_of(view, step, method, deed) if deed is Deed.STATUS else []
     kept = tuple(job for job in status.jobs if not (job in asked and job.state is RunState.DONE))
-    id = name_of(view, step, method.name, deed, attempt)
+    id = name_of(view, step, method.name, deed, attempt, now)
     job = FenceJob(id, step, method.name, deed, now.wall, method.patience, status.restarts, attempt)
     wanted = structs.replace(status, jobs=(*kept, structs.replace(job, device=devices.identity(method))))
     return publish(view, wanted, RunOrdered(view.name, method.name, deed.value))
