@@ -56,6 +56,8 @@ def test_a_claim_of_an_earlier_repair_is_made_again() -> None:
     cache, later = Cache(claim.INDEXES), NOW.mono + SECOND
     cache.put(Seen(AT, "lease-uid", "9", Lease("lease-uid", OURS, "yesterday")), NOW.mono)
     again = a_take(Guard("lease-uid", "9"))
+    assert claimed(see("annotation", MACHINE_AT, NODE_AT, cache), NOW) is None, "nobody else wants it"
+    stated(cache, "owner", NOW.mono)
 
     assert again == claimed(see("annotation", MACHINE_AT, NODE_AT, cache), NOW)
     stated(cache, "annotation", later)
@@ -68,11 +70,12 @@ def test_of_two_who_come_at_once_one_acts() -> None:
     """Whoever held it last and whoever takes it over write on one version: the loser waits, whichever it is."""
     cache, later = Cache(claim.INDEXES), NOW.mono + SECOND
     cache.put(Seen(AT, "lease-uid", "9", Lease("lease-uid", OURS, "yesterday")), NOW.mono)
-    takes = [claimed(see(room, MACHINE_AT, NODE_AT, cache), NOW) for room in ("annotation", "owner")]
-    stated(cache, "annotation", later)
-    stated(cache, "owner", later)
+    takes = []
+    for room in ("owner", "annotation"):
+        takes.append(claimed(see(room, MACHINE_AT, NODE_AT, cache), NOW))
+        stated(cache, room, later)
 
-    assert [a_take(Guard("lease-uid", "9"), OURS), a_take(Guard("lease-uid", "9"), THEIRS)] == takes
+    assert [a_take(Guard("lease-uid", "9"), THEIRS), a_take(Guard("lease-uid", "9"), OURS)] == takes
     for winner, loser in (("annotation", "owner"), ("owner", "annotation")):
         held = Lease("lease-uid", holder_name(winner, MACHINE_AT), winner)
         cache.put(Seen(AT, "lease-uid", f"{10 + (winner == 'owner')}", held), later)

@@ -4,8 +4,10 @@ The Lease `repair-NODE` says who repairs a node: "ROOM TARGET". Rooms never call
 that want the same node at once notice: the first holds it as long as it states a need, then anybody may take it over by
 compare-and-swap. The claim is between rooms; against a second leader stand the guards of each write.
 
-A claim that is ours from an earlier repair is made once more: while we stated no need another room may have decided to
-take it over, and its write may be under way. Of two writes of one version one fails; a look at the Lease tells nothing.
+A claim that is ours from an earlier repair is made once more where somebody else wants the node, too: while we stated
+no need another room may have decided to take it over, and its write may be under way. Of two writes of one version one
+fails; a look at the Lease tells nothing. Whoever takes it over states a need with that: where there is none but ours,
+nobody does, and a manager that is killed after each of its writes still comes to an end.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class Claim(Struct, frozen=True):
     holder: str  # whoever asks
     is_other_about_it: bool = False  # the one who holds it states a need
     is_own: bool = False  # we ourselves run there
-    is_of_now: bool = True  # made since we state our need, so that nobody could decide to take it over
+    is_of_now: bool = True  # nobody can have decided to take it over before we stated our need
 
 
 def lease_of(subject: Ref) -> Ref:
@@ -89,7 +91,9 @@ def see(room: str, target: Ref, node: Ref | None, reader: Reader) -> Claim:
     entry = reader.read(lease_of(subject))
     held_by = entry.obj.holder if isinstance(entry, Present) else ""
     is_other_about_it = bool(held_by and reader.tally(BY_HOLDER, held_by))
-    is_of_now = was_made_since(entry, reader.read(need_ref(target, room)))
+    own = need_ref(target, room)
+    is_wanted = any(one != own for one in reader.find(BY_LEASE, lease_of(subject).name))
+    is_of_now = not is_wanted or was_made_since(entry, reader.read(own))
     return Claim(subject, entry, holder_name(room, target), is_other_about_it, is_own(subject, reader), is_of_now)
 
 
