@@ -58,6 +58,7 @@ class RecordCheckers:
         self._released: dict[tuple[str, str, str], int] = {}  # a hold: when it was taken off
         self._written: dict[str, list[int]] = {}  # uid of a Machine: when steps of its Incident were written
         self._held: dict[str, set[tuple[str, str, str]]] = {}  # name of a host: the holds on it
+        self._spoilt: set[tuple[str, str, str]] = set()  # holds whose record somebody overwrote with garbage
         self._tries: dict[str, list[Try]] = {}  # name of an Incident: what managers meant to write in it
         self._begun: dict[str, set[str]] = {}  # uid of a Machine: the Incidents that managers meant to open
         for kind, listener in ((INCIDENT, self._incident), (HOST, self._host), (MACHINE, self._machine)):
@@ -88,6 +89,8 @@ class RecordCheckers:
         host = event.tree["metadata"]["name"]
         for one in self._held.get(host, set()) - standing:
             self._released[one] = self._cluster.agenda.now_ms
+            if any(is_hold(key) and '"machineUid"' not in text for key, text in notes.items()):
+                self._spoilt.add(one)
         self._held[host] = standing
 
     def _node(self, event: WatchEvent) -> None:
@@ -163,12 +166,13 @@ class RecordCheckers:
                 self._complain(RULE, f"Incident {tree['metadata']['name']} is still open")
 
     def _is_excused(self, effect: Effect) -> bool:
-        """The Machine went at that very time; or the API refused to be told, and whoever knew of it died then.
+        """Somebody destroyed the trace or the Machine; or the API refused to be told, and whoever knew of it died then.
 
         Records never stand in the way of a repair: a room waits for them, but not for ever (`core/traces.py`).
         """
         went = self._gone.get(effect.machine_uid)
-        if went is not None and abs(went - effect.at_ms) < AROUND_MS:
+        is_spoilt = (effect.machine_uid, effect.what, effect.value) in self._spoilt
+        if is_spoilt or (went is not None and abs(went - effect.at_ms) < AROUND_MS):
             return True
         names_of = {tree["metadata"]["name"] for tree in self._records.values() if is_about(tree, effect.machine_uid)}
         names_of |= self._begun.get(effect.machine_uid, set())
@@ -202,6 +206,10 @@ class RecordCheckers:
             for identity, other in self._effects.items()
             if other.machine_uid == uid
         )
+
+
+def is_hold(annotation: str) -> bool:
+    return annotation == names.HOLD or annotation.startswith(names.HOLD_FOR)
 
 
 def is_about(tree: Tree, machine_uid: str) -> bool:

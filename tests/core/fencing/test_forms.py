@@ -21,7 +21,7 @@ def sample(agent: AgentDescription, name: str) -> str:
     """A value that is right for this parameter."""
     found = agent.find(name)
     if found is None:
-        return {"node": "n1", "power method": "host-power"}[name]
+        return {"node": "n1", "power method": "host-power", "secret": "bmc", "key": "file"}[name]
     words = {Sort.BOOLEAN: "1", Sort.INTEGER: "7", Sort.SECOND: "9"}
     return found.options[0] if found.options else words.get(found.sort, f"some-{name}")
 
