@@ -287,6 +287,11 @@ DEVICES: tuple[Sabotage, ...] = (
 )
 LIT: tuple[Sabotage, ...] = (
     Sabotage(
+        "a word outlives the boot that it is about",
+        set_to(FenceView, "is_same_boot", True),
+        (test_erring.test_a_word_about_a_boot_that_is_history_solves_nothing,),
+    ),
+    Sabotage(
         "runs are named by their numbers alone",
         set_to(runs, "digest", lambda text: text.rsplit(" ", 1)[0]),
         (test_erring.test_what_an_earlier_flow_learnt_answers_for_no_other,),

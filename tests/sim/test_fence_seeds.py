@@ -21,6 +21,7 @@ ONCE_FAILED = [
 ONCE_FAILED_LATE = [
     2,  # a flow that began anew for the same boot broke where it was to delete the Node (E1)
     4,  # a Node that was deleted never came back, and its fence neither began anew nor gave up (L3, L2)
+    292,  # a person's word about a boot that was history by then led from error to error (L2, L9)
     69,  # a run had the name of one of an earlier flow, whose answer passed for its own (S6)
 ]
 ROTATING = int(os.environ.get("NODE_REMEDY_ROTATING_SEEDS", "1"))

@@ -19,11 +19,12 @@ from noderemedy.core.fencing.fence import decide
 from noderemedy.model.actions import PublishFenceStatus
 from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.fenceplan import Step
-from noderemedy.model.nodefence import State
+from noderemedy.model.nodefence import Attestation, State
 from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.time import Mono
 
 IS_OFF = done("ipmi", Deed.OFF, id="fence-1")
+WORD = Attestation("ann", ago(60), "node-uid-1", "boot-1")
 NOT_ON = a_job("ipmi", Deed.ON, id="fence-2", state=RunState.FAILED)
 
 
@@ -92,6 +93,15 @@ def test_a_node_that_never_comes_back_is_given_up() -> None:
 
     assert told is not None
     assert "its Node did not come back" in told.message
+
+
+def test_a_word_about_a_boot_that_is_history_solves_nothing() -> None:
+    """The node has booted since: back to freeing, nothing could be proven, and the error would come again for ever."""
+    fence = replace(a_fence(State.ERROR, since=ago(900), restarts=3), attested=WORD)
+    same, booted = (replace(SICK, boot_id=boot) for boot in ("boot-1", "boot-2"))
+
+    assert ["FenceMoves"] == reasons(old(a_view(fence=fence, node=same), 900))
+    assert ["FenceGivenUp"] == [one for one in reasons(old(a_view(fence=fence, node=booted), 900)) if "Fence" in one]
 
 
 def test_what_an_earlier_flow_learnt_answers_for_no_other() -> None:

@@ -19,13 +19,13 @@ WORD = "a person attests that the node is off"
 
 
 def word_of(view: FenceView) -> Attestation | None:
-    """The word that speaks of the boot that this flow is about; None if there is none."""
+    """The word that speaks of the boot that this flow is about; None if there is none, or if that boot is history."""
     word, status = view.fence.attested, view.status
     if not isinstance(word, Attestation):
         return None
     is_about_it = (word.node_uid, word.boot_id) == (status.node_uid, status.boot_id)
-    is_heard = view.node is not None and safety.is_heard(view.node)
-    return word if is_about_it and not is_heard else None
+    has_moved_on = view.node is not None and (safety.is_heard(view.node) or not view.is_same_boot)
+    return word if is_about_it and not has_moved_on else None
 
 
 def complaint(view: FenceView) -> tuple[Reason, ...]:
