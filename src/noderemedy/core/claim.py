@@ -88,11 +88,12 @@ INDEXES: tuple[Index, ...] = (Index(BY_HOLDER, NEED, _holder), Index(BY_LEASE, N
 def see(room: str, target: Ref, node: Ref | None, reader: Reader) -> Claim:
     """Who holds the repair of this node (of this target, where there is no node) now."""
     subject = node or target
-    entry = reader.read(lease_of(subject))
+    at = lease_of(subject)
+    entry = reader.read(at)
     held_by = entry.obj.holder if isinstance(entry, Present) else ""
     is_other_about_it = bool(held_by and reader.tally(BY_HOLDER, held_by))
     own = need_ref(target, room)
-    is_wanted = any(one != own for one in reader.find(BY_LEASE, lease_of(subject).name))
+    is_wanted = any(one != own for one in reader.find(BY_LEASE, at.name))
     is_of_now = not is_wanted or was_made_since(entry, reader.read(own))
     return Claim(subject, entry, holder_name(room, target), is_other_about_it, is_own(subject, reader), is_of_now)
 

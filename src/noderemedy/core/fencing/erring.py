@@ -13,7 +13,7 @@ from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.gates import BEFORE_ANEW, USABLE
 from noderemedy.core.fencing.moves import move, moved, publish, saying
 from noderemedy.core.fencing.patience import pause
-from noderemedy.core.fencing.planless import is_mended, spent, unusable
+from noderemedy.core.fencing.planless import is_mended, spend, unusable
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
 from noderemedy.core.fencing.words import word_of
@@ -82,9 +82,7 @@ def restart(view: FenceView, now: Now) -> Decision:
 
 def away(view: FenceView, now: Now) -> Decision:
     """The Node was deleted and has not come back: there is nothing to begin with, and whoever asked is told so."""
-    status = spent(view, now)
-    told = saying(status, Event.STEP_FAILED, AWAY, now)
-    return publish(view, told, FencedNodeMissing(view.name), moved(view, told, Event.STEP_FAILED, AWAY))
+    return spend(view, AWAY, FencedNodeMissing(view.name), now)
 
 
 def rests(view: FenceView, now: Now) -> Decision | None:

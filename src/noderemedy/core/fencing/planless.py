@@ -18,7 +18,8 @@ from noderemedy.core.fencing.words import word_of
 from noderemedy.core.gates import first
 from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.decision import Decision
-from noderemedy.model.nodefence import FenceStatus, State
+from noderemedy.model.nodefence import State
+from noderemedy.model.reasons import Reason
 from noderemedy.model.time import Mono, Now
 
 WHY = "its plan could not be used for too long"
@@ -38,13 +39,14 @@ def unusable(view: FenceView, now: Now) -> Decision | None:
         return Decision((), (blocked.reason,), due)
     if view.fence.is_begun and view.status.state is not State.ERROR:
         return move(view, Event.STEP_FAILED, now, blocked.reason, why=WHY)
-    told = saying(spent(view, now), Event.STEP_FAILED, SPENT, now, UNUSABLE)
-    return publish(view, told, blocked.reason, moved(view, told, Event.STEP_FAILED, SPENT))
+    return spend(view, SPENT, blocked.reason, now, UNUSABLE)
 
 
-def spent(view: FenceView, now: Now) -> FenceStatus:
-    """In error, with no start left."""
-    return structs.replace(view.status, state=State.ERROR, since=now.wall, restarts=view.fence.spec.max_restarts)
+def spend(view: FenceView, why: str, reason: Reason, now: Now, word: str = "") -> Decision:
+    """Give up: in error, with no start left."""
+    spent = structs.replace(view.status, state=State.ERROR, since=now.wall, restarts=view.fence.spec.max_restarts)
+    told = saying(spent, Event.STEP_FAILED, why, now, word)
+    return publish(view, told, reason, moved(view, told, Event.STEP_FAILED, why))
 
 
 def is_mended(view: FenceView, now: Now) -> bool:
