@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from tests.cli import test_check_command as command
+from tests.cli import test_options as spelled
 from tests.manager import test_livecheck as live
 from tests.sabotage.running import Sabotage, item_to, set_to
 
 from noderemedy.cli import check as cli
+from noderemedy.cli import options
 from noderemedy.manager import check, checksecrets, livecheck, places, standins
 from noderemedy.manager.check import Complaint
 from noderemedy.model.reasons import FenceConfigWithoutNode
@@ -28,6 +30,11 @@ SABOTAGES: tuple[Sabotage, ...] = (
     Sabotage("every text begins beside its key", set_to(places, "BLOCKS", ()), BAD),
     Sabotage("secrets are not looked at", set_to(checksecrets, "wrong", lambda use, value: ""), BAD),
     Sabotage("problems cost nothing", set_to(cli, "WRONG", 0), BAD),
+    Sabotage(
+        "one spelling of JSON is not heard",
+        set_to(options, "wants_json", lambda output, as_json: output == "json"),
+        (spelled.test_both_spellings_are_one_wish, spelled.test_spellings_that_contradict_each_other_are_refused),
+    ),
     Sabotage(
         "a secret that is not in the files is a mistake",
         set_to(checksecrets, "of_secrets", lambda used, known, **_: OF_SECRETS(used, known, are_all=True)),

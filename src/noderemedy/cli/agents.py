@@ -25,13 +25,11 @@ class NoAgent(Permanent):
 @click.argument("name", required=False)
 @click.option("--form", is_flag=True, help="Print ConfigMaps and a Secret for this agent, ready to be filled in.")
 @options.output
-@options.as_json
-def agents(name: str | None, form: bool, output: str, is_json: bool) -> None:
+def agents(name: str | None, form: bool, is_json: bool) -> None:
     """List the fence agents that are installed on this machine; with a NAME, say what that one takes.
 
     As JSON the parameters are a JSON schema, from which a form can be drawn. Changes nothing.
     """
-    is_json = is_json or output == "json"
     if name is None:
         if form:
             raise click.UsageError("--form needs the name of an agent")

@@ -61,12 +61,9 @@ class Row(Struct, frozen=True):
 @options.filename
 @click.option("--strict", is_flag=True, help="Count notes as problems.")
 @options.output
-@options.as_json
 @options.kubeconfig
 @options.context
-def check(
-    names: tuple[str, ...], strict: bool, output: str, is_json: bool, kubeconfig: Path | None, context: str
-) -> int:
+def check(names: tuple[str, ...], strict: bool, is_json: bool, kubeconfig: Path | None, context: str) -> int:
     """Show all that is wrong with a configuration: fencing, remedies, health checks, the budget. Changes nothing.
 
     Each problem names the file and line, the object, the field and the remedy. The exit code is 1 if there is any, 0 if
@@ -80,7 +77,7 @@ def check(
     else:
         rows, remarks, objects = in_cluster(kubeconfig, context, now, has_agents=has_agents)
     options.remark([*remarks, *([] if has_agents else [NO_AGENTS])])
-    show(rows, objects, is_json=is_json or output == "json")
+    show(rows, objects, is_json=is_json)
     return WRONG if any(strict or not row.finding.is_note for row in rows) else 0
 
 

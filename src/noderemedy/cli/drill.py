@@ -24,11 +24,10 @@ HEADS = ("NODE", "METHOD", "AGENT", "POWER", "RESULT")
 @click.command()
 @click.argument("node", required=False)
 @options.output
-@options.as_json
 @options.kubeconfig
 @options.context
 @options.agents_path
-def drill(node: str | None, output: str, is_json: bool, kubeconfig: Path | None, context: str, agents_path: str) -> int:
+def drill(node: str | None, is_json: bool, kubeconfig: Path | None, context: str, agents_path: str) -> int:
     """Ask every fence device of every node, or of NODE, for its status. Switches nothing and writes nothing.
 
     Says whether each device answers, and whether it is the node's: by its power, by the identity that it tells, and by
@@ -37,7 +36,7 @@ def drill(node: str | None, output: str, is_json: bool, kubeconfig: Path | None,
     hand = Hand(folders(agents_path, os.environ))
     now = Wall(time.time_ns() // 1_000_000)
     rows = asyncio.run(drilling.drill(kubeconfig, context, node, hand, now))
-    if is_json or output == "json":
+    if is_json:
         click.echo(json.dumps([row.plain() for row in rows], indent=2, ensure_ascii=False))
     else:
         show(rows)

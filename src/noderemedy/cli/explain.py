@@ -23,14 +23,12 @@ from noderemedy.model.time import Wall
 @options.filename
 @click.option("--now", callback=moment, metavar="TIME", help="Look as if it were this time, like 2030-01-31T12:00:00Z.")
 @options.output
-@options.as_json
 @options.kubeconfig
 @options.context
 def explain(
     name: str,
     names: tuple[str, ...],
     now: Wall | None,
-    output: str,
     is_json: bool,
     kubeconfig: Path | None,
     context: str,
@@ -44,7 +42,7 @@ def explain(
     look, remarks = files(names, at) if names else live(kubeconfig, context, at)
     found = explaining.explain(look, name)
     options.remark(remarks)
-    if is_json or output == "json":
+    if is_json:
         click.echo(json.dumps([one.plain() for one in found], indent=2, ensure_ascii=False))
         return
     from noderemedy.cli import explaintext

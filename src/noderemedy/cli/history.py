@@ -39,7 +39,6 @@ def past(ctx: click.Context, param: click.Parameter, value: str | None) -> Wall 
 @click.option("--since", callback=past, metavar="AGE|TIME", help="Leave out what was over before: 24h, 7d, or a time.")
 @click.option("--by", type=click.Choice(["workload"]), help="Group by what ran on the nodes: does one pod cause it?")
 @options.output
-@options.as_json
 @options.kubeconfig
 @options.context
 def history(
@@ -47,7 +46,6 @@ def history(
     names: tuple[str, ...],
     since: Wall | None,
     by: str | None,
-    output: str,
     is_json: bool,
     kubeconfig: Path | None,
     context: str,
@@ -61,9 +59,9 @@ def history(
     options.remark(remarks)
     found = keeping.chosen(kept, name, since)
     if by == "workload":
-        show_workloads(keeping.by_workload(found), is_json=is_json or output == "json")
+        show_workloads(keeping.by_workload(found), is_json=is_json)
         return
-    if is_json or output == "json":
+    if is_json:
         click.echo(json.dumps([one.plain() for one in found], indent=2, ensure_ascii=False))
         return
     from noderemedy.cli import historytext

@@ -40,7 +40,6 @@ HEADER = """\
 )
 @click.option("--now", callback=moment, metavar="TIME", help="Look as if it were this time, like 2030-01-31T12:00:00Z.")
 @options.output
-@options.as_json
 @options.kubeconfig
 @options.context
 def import_checks(
@@ -48,7 +47,6 @@ def import_checks(
     converts: bool,
     only: tuple[str, ...],
     now: Wall | None,
-    output: str,
     is_json: bool,
     kubeconfig: Path | None,
     context: str,
@@ -61,13 +59,13 @@ def import_checks(
     options.one_source(names, kubeconfig, context)
     if only and not converts:
         raise click.UsageError("--only chooses what is converted; add --convert, or leave it out")
-    if converts and (is_json or output == "json"):
+    if converts and is_json:
         raise click.UsageError("--convert prints YAML for kubectl apply; leave the output format out")
     world = World(sources.objects(names, sys.stdin.buffer.read) if names else live(kubeconfig, context))
     if converts:
         show_converted(world, only)
         return
-    show(examine(world, now or Wall(time.time_ns() // 1_000_000)), "json" if is_json else output)
+    show(examine(world, now or Wall(time.time_ns() // 1_000_000)), is_json=is_json)
 
 
 def live(kubeconfig: Path | None, context: str) -> list[sources.Source]:
@@ -87,9 +85,9 @@ def show_converted(world: World, only: tuple[str, ...]) -> None:
     click.echo(HEADER + yaml.safe_dump_all(documents, sort_keys=False, explicit_start=True), nl=False)
 
 
-def show(report: Report, output: str) -> None:
+def show(report: Report, *, is_json: bool) -> None:
     options.remark(report.remarks)
-    if output == "json":
+    if is_json:
         click.echo(json.dumps(report.plain(), indent=2, ensure_ascii=False))
         return
     from noderemedy.cli import importtext

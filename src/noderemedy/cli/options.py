@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import wraps
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
+
+Result = TypeVar("Result")
 
 filename = click.option(
     "-f",
@@ -15,15 +19,6 @@ filename = click.option(
     metavar="FILE|DIR|-",
     help="Kubernetes YAML or JSON; - is standard input. Without it: the live cluster.",
 )
-output = click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="Text for people, JSON for programs.",
-)
-as_json = click.option("--json", "is_json", is_flag=True, help="The same as -o json.")
 kubeconfig = click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
 context = click.option("--context", default="", metavar="NAME", help="The context of the kubeconfig to use.")
 agents_path = click.option(
@@ -32,6 +27,31 @@ agents_path = click.option(
     metavar="FOLDERS",
     help="Folders with fence agents, separated by colons, before those of PATH.",
 )
+
+
+def output(command: Callable[..., Result]) -> Callable[..., Result]:
+    """-o and --json: two spellings of one wish, which the command gets as `is_json`."""
+
+    @click.option(
+        "-o",
+        "--output",
+        type=click.Choice(["text", "json"]),
+        show_default="text",
+        help="Text for people, JSON for programs.",
+    )
+    @click.option("--json", "as_json", is_flag=True, help="The same as -o json.")
+    @wraps(command)
+    def told(*args: Any, output: str | None, as_json: bool, **more: Any) -> Result:
+        return command(*args, is_json=wants_json(output, as_json), **more)
+
+    return told
+
+
+def wants_json(output: str | None, as_json: bool) -> bool:
+    """None: -o was left out."""
+    if as_json and output == "text":
+        raise click.UsageError("--json is -o json, and -o text asks for something else; leave one of them out")
+    return as_json or output == "json"
 
 
 def one_source(names: tuple[str, ...], kubeconfig: Path | None, context: str) -> None:

@@ -35,12 +35,9 @@ def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> Wal
     help="Decide as if it were this time, like 2030-01-31T12:00:00Z.",
 )
 @options.output
-@options.as_json
 @options.kubeconfig
 @options.context
-def plan(
-    names: tuple[str, ...], now: Wall | None, output: str, is_json: bool, kubeconfig: Path | None, context: str
-) -> None:
+def plan(names: tuple[str, ...], now: Wall | None, is_json: bool, kubeconfig: Path | None, context: str) -> None:
     """Show every action that would be taken next, its reasons and when the next look is due. Changes nothing.
 
     A kubectl dump will do: kubectl get nodes,machines,bmh,metal3machines -A -o yaml | node-remedy plan -f -
@@ -53,7 +50,7 @@ def plan(
     else:
         made = live(kubeconfig, context, at)
     options.remark(made.remarks)
-    show(made, at, is_json=is_json or output == "json")
+    show(made, at, is_json=is_json)
 
 
 def live(kubeconfig: Path | None, context: str, now: Wall) -> planning.Plan:
