@@ -30,6 +30,7 @@ from tests.sabotage.checkstatus import CHECK_STATUS
 from tests.sabotage.external import EXTERNAL
 from tests.sabotage.running import Harm, Sabotage, item_to, set_to
 from tests.sim import test_decoding
+from tests.sim.apiserver import test_once
 from tests.wire import test_answers, test_bookkeeping, test_objects, test_requests
 
 from noderemedy.core import backup, safety
@@ -47,6 +48,7 @@ from noderemedy.model.outcome import Done, Failed
 from noderemedy.model.room import Unreadable
 from noderemedy.model.time import Mono, Span
 from noderemedy.sim import decoding
+from noderemedy.sim.apiserver import once
 from noderemedy.wire import answers, backups, bookkeeping, http, names, nodes, objects, requests, undecodable
 
 SAME = nodes.says_the_same
@@ -591,6 +593,12 @@ ENGINE = (
         set_to(decoding, "is_heartbeat", lambda old, new: True),
         (test_decoding.test_what_is_more_than_a_heartbeat_is_decoded_anew,),
     ),
+    Sabotage(
+        "nothing is remembered of a tree",
+        set_to(once, "KEPT_MAX", 0),
+        (test_once.test_the_same_tree_is_worked_out_once,),
+    ),
+    Sabotage("every tree is remembered for ever", set_to(once, "KEPT_MAX", 10**9), (test_once.test_memory_is_bounded,)),
     Sabotage(
         "nothing is read while the budget makes up its mind",
         set_to(annotation, "meanwhile", lambda blocked, reads: blocked),

@@ -7,7 +7,6 @@ does whoever sets up a cluster without Cluster API or Metal3.
 
 from __future__ import annotations
 
-from copy import deepcopy
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -19,9 +18,15 @@ FENCE_GROUP = "ha.k8s.io"  # seed 002 names it, and nobody else serves it
 OUR_GROUPS = (OUR_GROUP, FENCE_GROUP)
 
 
+@cache
 def every() -> tuple[dict[str, Any], ...]:
-    """All of them as JSON trees, in the order of their names. The caller owns what it gets."""
-    return deepcopy(_read())
+    """All of them as JSON trees, in the order of their names. Everybody gets the same ones and leaves them as they are.
+
+    They are read once: a test run makes thousands of simulated clusters, and reading was most of the cost of each.
+    """
+    files = sorted(resources.files(__package__).iterdir(), key=lambda file: file.name)
+    texts = [file.read_text(encoding="utf-8") for file in files if file.name.endswith(".yaml")]
+    return tuple(tree for text in texts for tree in yaml.safe_load_all(text) if tree)
 
 
 def foreign() -> tuple[dict[str, Any], ...]:
@@ -36,11 +41,3 @@ def ours() -> tuple[dict[str, Any], ...]:
 
 def is_ours(tree: dict[str, Any]) -> bool:
     return bool(tree["spec"]["group"] in OUR_GROUPS)
-
-
-@cache
-def _read() -> tuple[dict[str, Any], ...]:
-    """Parsed once: a test run makes thousands of simulated clusters, and parsing was most of the cost of each."""
-    files = sorted(resources.files(__package__).iterdir(), key=lambda file: file.name)
-    texts = [file.read_text(encoding="utf-8") for file in files if file.name.endswith(".yaml")]
-    return tuple(tree for text in texts for tree in yaml.safe_load_all(text) if tree)

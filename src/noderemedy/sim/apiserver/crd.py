@@ -11,6 +11,7 @@ from typing import Any
 
 from noderemedy.model.ids import Kind
 from noderemedy.sim.apiserver.errors import Cause, invalid_value, required
+from noderemedy.sim.apiserver.once import once_per_tree
 from noderemedy.sim.apiserver.resources import Resources
 from noderemedy.sim.apiserver.schema import root_shape
 from noderemedy.sim.apiserver.store import Store
@@ -100,9 +101,14 @@ def definition_causes(new: Tree, old: Tree | None) -> list[Cause]:
             causes.append(required(where, "schemas are required"))
         elif not (schema.get("type") == "object" or spec.get("preserveUnknownFields")):
             causes.append(required(f"{where}.type", "must not be empty at the root"))
-        else:
+        elif not is_structural(schema):
             causes += structural_causes(schema, where)
     return causes
+
+
+@once_per_tree
+def is_structural(schema: Any) -> bool:
+    return not structural_causes(schema, "")
 
 
 def structural_causes(schema: Any, where: str) -> list[Cause]:

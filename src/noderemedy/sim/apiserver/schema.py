@@ -7,11 +7,13 @@ from typing import Any
 from msgspec import UNSET
 
 from noderemedy.sim.apiserver.core_shapes import core_shapes
+from noderemedy.sim.apiserver.once import once_per_tree
 from noderemedy.sim.apiserver.shape import Limits, Shape
 
 Schema = dict[str, Any]
 
 
+@once_per_tree
 def root_shape(schema: Schema | None) -> Shape:
     """The shape of whole objects: what the schema says, and the fields that every object has."""
     shape = shape_of(schema) if schema else Shape(type="object", keeps_unknown=True)
