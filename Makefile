@@ -49,7 +49,7 @@ check: $(STAMP) ## Look without running: ruff, mypy, import contracts, tidiness,
 # The tests start hundreds of processes: where the surroundings forbid Python to keep compiled code, each of them would
 # spend half of its time on compiling.
 test: $(STAMP) ## All tests that need only Python packages; under 5 minutes on two cores (ARGS="-k annotation")
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -m 'not e2e and not soak' -n $(WORKERS) --dist loadfile $(ARGS)
+	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -m 'not e2e and not soak' -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # Packages are installed where that is possible and named where it is not; what is still missing afterwards
 # shows as a skip, by name, in the summary at the end. With CI=true a skip is a failure (tests/conftest.py).

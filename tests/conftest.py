@@ -1,4 +1,4 @@
-"""Settings of the property tests, and what counts as a skip.
+"""Settings of the property tests, the order of the files (`tests/order.py`), and what counts as a skip.
 
 Property tests try the same examples in every run, or fresh ones with --hypothesis-profile=rotating. An end-to-end
 test whose programs are missing is skipped and named in the summary; with CI=true a skip is a failure, because a
@@ -12,12 +12,22 @@ from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
+from tests.order import search_less, turn
 
 settings.register_profile(
     "fixed", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow], print_blob=False
 )
 settings.register_profile("rotating", settings.get_profile("fixed"), derandomize=False, max_examples=2_000)
 settings.load_profile("fixed")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long files first; `make test` takes them in this order."""
+    items.sort(key=lambda item: turn(item.path))
+
+
+def pytest_collection_finish() -> None:
+    search_less()
 
 
 @pytest.hookimpl(wrapper=True)

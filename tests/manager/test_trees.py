@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from noderemedy.manager import trees
@@ -134,6 +134,7 @@ JSON = st.recursive(
 )
 
 
+@settings(max_examples=50)
 @given(st.dictionaries(st.text(), JSON))
 def test_json_comes_through_unchanged(tree: dict[str, object]) -> None:
     """Every JSON object is read as what it is, from a file of any name."""

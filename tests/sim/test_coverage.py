@@ -1,7 +1,7 @@
 """What simulated days must have met ("sometimes"): a simulation that never sees a fault or a state proves little.
 
 Seeds are run one after the other until everything on the list was met: what chance brings late costs time, and what it
-never brings is a red build.
+never brings is a red build. `make soak` runs all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from noderemedy.sim.run import Report, simulate
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.sim.weather import Fate, Stream
 
-FIRST, MOST = 101, 24  # how many seeds it may take
+SOONEST = (103, 105, 110, 118)  # in which all was met when they were chosen; after a change others may be needed, too
+SEEDS = (*SOONEST, *(seed for seed in range(101, 125) if seed not in SOONEST))
 # Rooms whose devices and documents these worlds do not have: tests/sim/test_fence_coverage.py.
 WITH_A_WORLD_OF_THEIR_OWN = ("fencing", "remedy")
 CHECKERS = {
@@ -107,7 +108,7 @@ pytestmark = pytest.mark.timeout(600)  # the first test waits for all seeds
 @pytest.fixture(scope="module")
 def reports() -> list[Report]:
     """A trouble every minute, seed after seed until nothing on the list is missing."""
-    return until_met(WANTED, range(FIRST, FIRST + MOST), dense)
+    return until_met(WANTED, SEEDS, dense)
 
 
 def dense(seed: int) -> Report:
@@ -119,6 +120,13 @@ def test_nothing_is_violated(reports: list[Report]) -> None:
     broken = {report.seed: report.violations for report in reports}
 
     assert {} == {seed: lines for seed, lines in broken.items() if lines}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_seed_violates_anything(seed: int) -> None:
+    """Those that nothing is left for, too."""
+    assert () == dense(seed).violations
 
 
 @pytest.mark.parametrize("what", WANTED)

@@ -24,7 +24,8 @@ from noderemedy.sim.jobrunner import JobFate
 from noderemedy.sim.run import Report
 from noderemedy.sim.troubles import MINUTE_MS
 
-SEEDS = (2, 6, 1, 3, 4, 5, 7, 8)  # in this order most is met soon
+SOONEST = (112, 120, 126)  # in which all was met when they were chosen; after a change others may be needed, too
+SEEDS = (*SOONEST, 2, 6, 1, 3, 4, 5, 7, 8)
 OURS = ("fencing", "remedy")
 CHECKERS = {
     *("P1 at most one", "S1 node", "S1 pod", "S1 taint", "S1 volume", "S10 one leader", "S3 pods per minute"),
@@ -103,6 +104,13 @@ def dense(seed: int) -> Report:
 def test_nothing_is_violated(reports: list[Report]) -> None:
     """Days in a storm of troubles with devices are quiet ones for the checkers."""
     assert {} == {report.seed: report.violations for report in reports if report.violations}
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_seed_violates_anything(seed: int) -> None:
+    """Those that nothing is left for, too."""
+    assert () == dense(seed).violations
 
 
 @pytest.mark.parametrize("what", WANTED)
