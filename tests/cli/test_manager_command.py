@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from tests.calling import called
 from tests.manager.bench import SYSTEM, TOKENS, Bench, bench, until
 
 from noderemedy.cli.manager import manager
@@ -197,15 +198,14 @@ def test_live_plan(damage: Callable[[Bench], None], code: int, problem: str, tmp
             it.populate()
             it.mark()
             damage(it)
-            process = await start(it, "-o", "json", command="plan")
-            stdout, stderr = await process.communicate()
+            found = await asyncio.to_thread(called, "plan", "--kubeconfig", it.kubeconfig, "-o", "json")
 
-            assert code == process.returncode, stderr.decode()
+            assert code == found.returncode, found.stderr
             if code == 0:
-                [entry] = json.loads(stdout)
+                [entry] = json.loads(found.stdout)
                 assert "AddRebootAnnotation" == entry["actions"][0]["do"]
             else:
-                assert (b"", 1) == (stdout, len(stderr.splitlines()))
-                assert problem in stderr.decode()
+                assert ("", 1) == (found.stdout, len(found.stderr.splitlines()))
+                assert problem in found.stderr
 
     within(60, story())

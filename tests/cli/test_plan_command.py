@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from tests.calling import called
 
 from noderemedy.cli.main import cli
 
@@ -242,7 +243,7 @@ def test_garbage_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
     content, problem = GARBAGE[name]
     (tmp_path / name).write_bytes(content)
 
-    result = command("-f", tmp_path / name)
+    result = called("plan", "-f", tmp_path / name)
 
     assert (2, "") == (result.returncode, result.stdout)
     assert problem in result.stderr
@@ -261,7 +262,7 @@ def test_garbage_is_refused_in_one_line(name: str, tmp_path: Path) -> None:
 )
 def test_bad_usage_names_the_remedy(arguments: list[str], problem: str) -> None:
     """A wrong argument ends with exit code 2 and says what would be right."""
-    result = command(*arguments)
+    result = called("plan", *arguments)
 
     assert 2 == result.returncode
     assert problem in result.stderr
@@ -270,7 +271,7 @@ def test_bad_usage_names_the_remedy(arguments: list[str], problem: str) -> None:
 
 def test_folder_without_files(tmp_path: Path) -> None:
     """An empty folder is said to be empty."""
-    result = command("-f", tmp_path)
+    result = called("plan", "-f", tmp_path)
 
     assert 2 == result.returncode
     assert "no file that ends in" in result.stderr
@@ -308,7 +309,7 @@ def test_text_for_people() -> None:
 
 def test_real_now_is_the_default() -> None:
     """Without --now the clock of this machine counts."""
-    result = command("-f", example("1-marked"), "-o", "json")
+    result = called("plan", "-f", example("1-marked"), "-o", "json")
 
     assert ["AddRebootAnnotation"] == actions(json.loads(result.stdout))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import subprocess
@@ -10,11 +9,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
-from noderemedy.cli.main import main
+from tests.calling import Result, called
 
 ROOT = Path(__file__).parent.parent.parent
 FAST = "400"
@@ -45,33 +43,14 @@ def lab(*arguments: str, folder: Path, **variables: str) -> subprocess.Completed
     )
 
 
-class Result(NamedTuple):
-    """How a command ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def called(*arguments: str) -> Result:
-    """Call `node-remedy lab …` inside this process: for what ends at once."""
-    output, errors = io.StringIO(), io.StringIO()
-    with redirect_stdout(output), redirect_stderr(errors):
-        try:
-            main(["lab", *arguments])
-        except SystemExit as ended:
-            code = ended.code
-    return Result(code if isinstance(code, int) else 1, output.getvalue(), errors.getvalue())
-
-
 class RunningLab:
     """A lab that lives, and what it has said so far."""
 
-    def __init__(self, folder: Path, *arguments: str, called: list[str] | None = None) -> None:
+    def __init__(self, folder: Path, *arguments: str, typed: list[str] | None = None) -> None:
         self.folder = folder
         self.lines: list[str] = []
         self.process = subprocess.Popen(
-            called or command("--speed", FAST, *arguments),
+            typed or command("--speed", FAST, *arguments),
             cwd=folder,
             env=environment(PYTHONUNBUFFERED="1"),
             start_new_session=True,
@@ -107,7 +86,7 @@ class RunningLab:
         raise AssertionError(f"nothing about {words} in:\n{self.said}")
 
     def fault(self, fault: str, node: str) -> Result:
-        return called("fault", fault, node, "--dir", str(self.kubeconfig.parent))
+        return called("lab", "fault", fault, node, "--dir", str(self.kubeconfig.parent))
 
     def interrupt(self, number: int = signal.SIGINT) -> int:
         """Ctrl-C, and the exit code."""

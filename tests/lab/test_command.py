@@ -6,7 +6,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.lab.running import called
+from tests.calling import called
 
 from noderemedy.lab.faults import FAULTS
 from noderemedy.lab.scenarios import SCENARIOS
@@ -34,7 +34,7 @@ def test_wrong_arguments_are_named(
     """The message names what is wrong and what would be right; nothing is started or written."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CI", raising=False)
-    found = called(*arguments)
+    found = called("lab", *arguments)
 
     assert 2 == found.returncode, found.stdout
     assert [] == [word for word in words if word not in found.stderr], found.stderr
@@ -48,7 +48,7 @@ def test_a_port_in_use_is_named() -> None:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
-        found = called("--once", "--port", str(port))
+        found = called("lab", "--once", "--port", str(port))
 
     assert 2 == found.returncode
     assert f"port {port} is in use" in found.stderr
@@ -60,7 +60,7 @@ def test_a_folder_that_cannot_be_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     (tmp_path / "file").write_text("in the way")
 
     monkeypatch.chdir(tmp_path)
-    found = called("--once", "--dir", "file/lab")
+    found = called("lab", "--once", "--dir", "file/lab")
 
     assert 2 == found.returncode
     assert "cannot use the folder file/lab" in found.stderr
@@ -68,7 +68,7 @@ def test_a_folder_that_cannot_be_is_named(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_list_names_all_scenarios_and_faults() -> None:
     """--list explains every scenario and every fault in one line each."""
-    found = called("--list")
+    found = called("lab", "--list")
     named = [line.split()[0] for line in found.stdout.splitlines() if line.startswith("  ")]
 
     assert [*SCENARIOS, *FAULTS] == named

@@ -59,7 +59,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def running(checkout: Path) -> Iterator[RunningLab]:
     """`make lab`, the first command of the README, alive."""
-    found = RunningLab(checkout, called=["make", "-o", STAMP, "lab"])
+    found = RunningLab(checkout, typed=["make", "-o", STAMP, "lab"])
     try:
         found.wait_for("it has its labels and taints again")
         yield found

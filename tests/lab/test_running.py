@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.lab.running import RunningLab, a_running_lab, called, environment, lab
+from tests.calling import called
+from tests.lab.running import RunningLab, a_running_lab, environment, lab
 
 from noderemedy.lab.faults import FAULTS
 
@@ -65,7 +66,7 @@ def test_kubeconfigs_are_for_their_owner_only(running: RunningLab) -> None:
 
 def test_a_second_lab_in_the_same_folder_is_refused(running: RunningLab) -> None:
     """The second one says so and does not disturb the first."""
-    found = called("--scenario", "none", "--dir", str(running.kubeconfig.parent))
+    found = called("lab", "--scenario", "none", "--dir", str(running.kubeconfig.parent))
 
     assert 2 == found.returncode
     assert f"a lab runs in {running.kubeconfig.parent} already" in found.stderr
