@@ -103,6 +103,8 @@ class Checkers:
         if server is None or server.is_heard or not server.can_write:  # a kubelet that is there ends its processes
             return
         copy = server.running.get(event.tree["metadata"]["uid"])
+        if copy is not None and server.is_cut_off:
+            self.ran["S1 behind a storage fence"] += 1
         if copy is not None and server.can_write_as(copy):
             self.freed_before_safe += 1
             self.complain("S1", f"Pod {event.tree['metadata']['name']} was removed while it can write")

@@ -48,6 +48,7 @@ class Cluster:
         agenda: Agenda | None = None,
         provider_ids: Mapping[str, str] | None = None,  # of nodes that are no bare metal
         tracks_fields: bool = True,  # managedFields: for people with kubectl; the simulator goes without
+        volumes: tuple[str, ...] = ("data",),  # of each pod of the workload
     ) -> None:
         self.agenda = agenda or Agenda()
         self.chance = random.Random(seed)
@@ -79,7 +80,7 @@ class Cluster:
         hosts = {host_of(name): server for name, server in self.servers.items()}
         self.baremetal = BaremetalOperator(hosts, *parts, random.Random(self.chance.getrandbits(64)))
         self.provider = Provider(*parts, self.kubelets, self.lifecycle)
-        self._deploy(replicas)
+        self._deploy(replicas, volumes)
 
     def server_of(self, node: str) -> Server | None:
         """What stands behind a Node: bare metal, or an instance of the cloud, be it gone by now."""
@@ -114,11 +115,11 @@ class Cluster:
             spec = {"taints": [RESERVED]} if i % 5 == 4 else {}
             self.api.patch(NODE, name, "", {"metadata": metadata, "spec": spec}, "merge")
 
-    def _deploy(self, replicas: int) -> None:
-        for ordinal in range(replicas):
-            self.api.create(objects.claim(f"data-database-{ordinal}"))
-            self.api.create(objects.volume(f"data-database-{ordinal}"))
-        self.api.create(objects.stateful_set("database", replicas))
+    def _deploy(self, replicas: int, volumes: tuple[str, ...]) -> None:
+        for name in [f"{stem}-database-{ordinal}" for ordinal in range(replicas) for stem in volumes]:
+            self.api.create(objects.claim(name))
+            self.api.create(objects.volume(name))
+        self.api.create(objects.stateful_set("database", replicas, volumes))
 
     def machines(self, node: str) -> list[Tree]:
         """The Machines of a node: one, unless somebody took it away, or the whole kind."""

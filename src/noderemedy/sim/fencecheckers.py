@@ -4,7 +4,7 @@ S1 and P1 are those of `checkers.py`, which look at pods, volumes and Nodes whoe
 
 S2  what switches a node off names the Node that is there; one device switches for one node at a time.
 S6  a fence that is over leaves nothing off that it switched off, unless it calls a person.
-S7  a device is switched for the node that it powers.
+S7  a device is switched for the node that it powers; what registers a node with its disks runs on that very node.
 S13 a storage fence is lifted only when no pod that was freed behind it can still write.
 S14 retries and restarts stay within what the NodeFence says; its states follow the table.
 S16 what a Secret says is in no object and in nothing that people are told.
@@ -34,7 +34,7 @@ from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.dumps import SILENT_AFTER
 from noderemedy.sim.fenced import DUMP_WITHIN, PASSWORD, Fenced
 from noderemedy.sim.kinds import POD
-from noderemedy.sim.outlets import Fault, Outlet, Sent, Sort
+from noderemedy.sim.outlets import STORAGE, Fault, Outlet, Sent, Sort
 from noderemedy.sim.process import Process
 from noderemedy.wire import names
 
@@ -77,6 +77,8 @@ class FenceCheckers:
         is_asked_by_a_drill = order.fence.kind != NODE_FENCE and sent.deed is Deed.STATUS
         if outlet.server.name != order.node and not is_asked_by_a_drill:
             self._complain("S7", f"{outlet.place} of {outlet.server.name} is told {sent.deed.value} for {order.node}")
+        if outlet.sort is Sort.DISKS and sent.deed is not Deed.STATUS:
+            self._registers(sent)
         self._ran("F1 a drill only asks")
         if sent.deed is Deed.STATUS:
             return
@@ -89,6 +91,14 @@ class FenceCheckers:
         node = self.cluster.api.find(NODE, order.node)
         if node is not None and node["metadata"]["uid"] != order.node_uid:
             self._complain("S2", f"{outlet.place} is told off for Node {order.node_uid}, and another one is there")
+
+    def _registers(self, sent: Sent) -> None:
+        """Disks let in whoever runs the agent, and nobody can send himself away."""
+        self._ran("S7 on the node itself")
+        wanted = sent.outlet.server.name if sent.deed is Deed.ON else ""
+        if sent.where != wanted:
+            place = sent.where or "another node"
+            self._complain("S7", f"{sent.outlet.place}: {sent.deed.value} at its disks runs on {place}")
 
     def _spares_dumps(self, sent: Sent) -> None:
         """The first power-off of a fence waits for a dump, if its manager has heard of it for a while."""
@@ -112,11 +122,13 @@ class FenceCheckers:
         outlet = sent.outlet
         if Fault.ELSEWHERE in outlet.faults:
             return
+        if sent.deed is not Deed.STATUS:
+            self.passed[f"{outlet.sort.value}: {sent.deed.value}"] += 1
         if sent.deed is Deed.OFF and not outlet.is_on:
             self._off[outlet.place] = outlet
         if sent.deed is Deed.ON:
             self._off.pop(outlet.place, None)
-            if outlet.sort is Sort.FABRIC:
+            if outlet.sort in STORAGE:
                 self.unfenced(outlet)
 
     def unfenced(self, outlet: Outlet) -> None:

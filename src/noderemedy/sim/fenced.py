@@ -2,7 +2,8 @@
 
 Five sorts of nodes in turns (BMC, two outlets of PDUs, the same behind a fabric switch, cloud, BareMetalHost), and four
 ways in which a fence comes about: a health check with a template, a threshold that fences, a threshold with a chain of
-remedies, and people only.
+remedies, and people only. Where agents run as Jobs, shared disks take the place of every second port of the switch:
+their agent lets a node in on that node only, and a part of what pods have is on other volumes.
 """
 
 from __future__ import annotations
@@ -19,19 +20,23 @@ from noderemedy.sim.outlets import Outlet
 from noderemedy.sim.outlets import Sort as Switches
 from noderemedy.wire import names
 
-SECRET = Kind("", "Secret")
+SECRET, VOLUME = Kind("", "Secret"), Kind("", "PersistentVolume")
 PASSWORD = "correct-horse-battery-staple"  # noqa: S105  of simulated devices; it must turn up nowhere
 USER = "fencer"
 DEVICES = ("bmc", "pdu", "fabric", "cloud", "host")
+PLUGGED = ("pdu", "fabric", "disks")  # what hangs on two PDUs
+SHARED, LOCAL = "shared", "local"  # classes of volumes: on the disks that nodes share, and on others
+VOLUMES = ("data", "log")
 TRIGGERS = ("check", "threshold", "chain", "person")
 CREDENTIALS = ("username", "password")
 TEMPLATE = Kind("node-remedy.dev", "FenceRemediationTemplate")
 
 
-def described(name: str, *parameters: str, reboots: bool = True) -> AgentDescription:
+def described(name: str, *parameters: str, reboots: bool = True, on_target: bool = False) -> AgentDescription:
     known = [Parameter("action"), *map(Parameter, parameters), Parameter("lanplus", Sort.BOOLEAN)]
-    actions = ("on", "off", "status", "monitor", "metadata", *(["reboot"] if reboots else []))
-    return AgentDescription(name, parameters=tuple(known), actions=tuple(map(AgentAction, actions)))
+    others = ("off", "status", "monitor", "metadata", *(["reboot"] if reboots else []))
+    actions = (AgentAction("on", on_target), *map(AgentAction, others))
+    return AgentDescription(name, parameters=tuple(known), actions=actions)
 
 
 AGENTS = (
@@ -39,12 +44,14 @@ AGENTS = (
     described("fence_apc", "ip", "plug", *CREDENTIALS),
     described("fence_brocade", "ip", "plug", *CREDENTIALS, reboots=False),
     described("fence_aws", "plug", "region", "access_key", "secret_key"),
+    described("fence_scsi", "plug", "key", "devices", reboots=False, on_target=True),
 )
 LOGIN = "username=secret:devices/username\npassword=secret:devices/password\n"
 TEMPLATES = {
     "ipmi": f"agent=fence_ipmilan\nlanplus=1\n{LOGIN}",
     "apc": f"agent=fence_apc\n{LOGIN}",
     "brocade": f"agent=fence_brocade\nip=switch-1.example\n{LOGIN}",
+    "scsi": f"agent=fence_scsi\ndevices=/dev/shared\ncovers=storageClass/{SHARED}\n",
     "aws": "agent=fence_aws\naccess_key=secret:devices/username\nsecret_key=secret:devices/password\n",
 }
 # What `config.properties` says, and the methods, by the sort of the node.
@@ -66,6 +73,14 @@ CONFIGS: dict[str, tuple[str, dict[str, str]]] = {
         {
             "fc-off": "template=fence-method-template-brocade\nplug={number}\naction=off\ncovers=driver/sim.example\n",
             "fc-on": "template=fence-method-template-brocade\nplug={number}\naction=on\n",
+            **PLUGS,
+        },
+    ),
+    "disks": (
+        STEPS.format(f"{CORDON} disks-off", "left right", f"disks-on {UNCORDON}"),
+        {
+            "disks-off": "template=fence-method-template-scsi\nplug={node}\nkey=a{number}\naction=off\n",
+            "disks-on": "template=fence-method-template-scsi\nplug={node}\nkey=a{number}\naction=on\n",
             **PLUGS,
         },
     ),
@@ -116,9 +131,16 @@ class Fenced:
     """The devices and documents of one cluster."""
 
     def __init__(
-        self, cluster: Cluster, triggers: tuple[str, ...] = TRIGGERS, *, is_strict: bool = False, free_by: str = ""
+        self,
+        cluster: Cluster,
+        triggers: tuple[str, ...] = TRIGGERS,
+        *,
+        is_strict: bool = False,
+        free_by: str = "",
+        disks: int | None = None,
     ) -> None:
         self.cluster = cluster
+        self.disks = disks  # every second port of the switch is none but shared disks, from the first (0) or second (1)
         self.free_by = free_by  # as the template of its health check says; "": nothing
         self.triggers = triggers
         self.is_strict = is_strict  # its chains run one at a time, not for ever, and free pod by pod
@@ -128,6 +150,8 @@ class Fenced:
         outlets = cluster.outlets
         outlets.password = PASSWORD
         outlets.agents = {one.name: one for one in AGENTS}
+        if disks is not None:
+            self._share()
         for index, name in enumerate(self.nodes):
             self._place(index, name)
             self._wire(index, name)
@@ -139,7 +163,10 @@ class Fenced:
         self._write_check()
 
     def device(self, node: str) -> str:
-        return device_of(self.nodes.index(node))
+        index = self.nodes.index(node)
+        device = device_of(index)
+        is_on_disks = device == "fabric" and self.disks is not None and index // len(DEVICES) % 2 == self.disks
+        return "disks" if is_on_disks else device
 
     def trigger(self, node: str) -> str:
         return self.triggers[self.nodes.index(node) // len(DEVICES) % len(self.triggers)]
@@ -168,18 +195,32 @@ class Fenced:
         body = {"metadata": {"labels": labels, "annotations": notes}, "spec": spec}
         self.cluster.api.patch(MACHINE, machine_of(node), NAMESPACE, body, "merge")
 
+    def _share(self) -> None:
+        """Every second pod has its log on a volume that is not on the shared disks: behind them it writes on."""
+        for tree in self.cluster.api.list(VOLUME):
+            name = tree["metadata"]["name"]
+            shelf = LOCAL if name.startswith("log") and int(name.rpartition("-")[2]) % 2 else SHARED
+            self.cluster.api.patch(VOLUME, name, "", {"spec": {"storageClassName": shelf}}, "merge")
+
+    def _local(self) -> frozenset[str]:
+        volumes = self.cluster.api.list(VOLUME)
+        return frozenset(one["metadata"]["name"] for one in volumes if one["spec"]["storageClassName"] == LOCAL)
+
     def _wire(self, index: int, node: str) -> None:
         outlets, server, number = self.cluster.outlets, self.cluster.servers[node], str(index + 1)
         match self.device(node):
             case "bmc":
                 outlets.add(server, Switches.POWER, is_own_state=False, ip=f"{node}.bmc.example")
-            case "pdu" | "fabric":
+            case "pdu" | "fabric" | "disks":
                 for pdu in PDUS:
                     outlets.add(server, Switches.POWER, ip=pdu, plug=number)
             case "cloud":
                 outlets.add(server, Switches.POWER, is_own_state=False, plug=f"i-{node}")
         if self.device(node) == "fabric":
             outlets.add(server, Switches.FABRIC, ip="switch-1.example", plug=number)
+        if self.device(node) == "disks":
+            outlets.add(server, Switches.DISKS, plug=node)
+            server.out_of_reach = self._local()
         self.write_config(node)
 
     def move(self, node: str) -> None:
@@ -234,11 +275,13 @@ class Fenced:
         assert self.cluster.api.find(HEALTH_CHECK, "fenced", NAMESPACE) is not None
 
 
-def fenced_cluster(nodes: int, seed: int) -> Cluster:
+def fenced_cluster(nodes: int, seed: int, volumes: tuple[str, ...] = VOLUMES[:1]) -> Cluster:
     """A cluster in which every fifth node is an instance of a cloud."""
     clouded = [name for index, name in enumerate(node_names(nodes)) if device_of(index) == "cloud"]
     ids = {name: f"aws:///eu-west-1a/i-{name}" for name in clouded}
-    return Cluster(nodes=nodes, seed=seed, replicas=min(nodes, 10), provider_ids=ids, tracks_fields=False)
+    return Cluster(
+        nodes=nodes, seed=seed, replicas=min(nodes, 10), provider_ids=ids, tracks_fields=False, volumes=volumes
+    )
 
 
 def device_of(index: int) -> str:

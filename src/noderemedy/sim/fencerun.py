@@ -1,7 +1,8 @@
 """One simulated history of a cluster that is fenced: trouble for some hours, then a healed world, then the last word.
 
 Beside `run.py`, which has the worlds of health checks and Metal3: here devices, documents and Jobs are what fails.
-Every third history has its agents run as Jobs, every second one has strict documents, most have drills.
+Every third history has its agents run as Jobs, some on the node itself; every second one has strict documents, most
+have drills.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from noderemedy.model.time import Span
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.fencecheckers import FenceCheckers
-from noderemedy.sim.fenced import Fenced, fenced_cluster
+from noderemedy.sim.fenced import VOLUMES, Fenced, fenced_cluster
 from noderemedy.sim.fencetroubles import FenceTroubles
 from noderemedy.sim.jobrunner import Jobs
 from noderemedy.sim.pacecheckers import pace_of
@@ -40,12 +41,14 @@ def simulate_fencing(
 ) -> Report:
     """Run one seed. Everything that happens is drawn from it."""
     chance = random.Random(f"fencing {seed}")
-    cluster = fenced_cluster(nodes, chance.getrandbits(64))
+    is_by_jobs = seed % JOBS_EVERY == 0
+    cluster = fenced_cluster(nodes, chance.getrandbits(64), VOLUMES if is_by_jobs else VOLUMES[:1])
     checkers = Checkers(cluster)
     free_by = chance.choice(("", "pods", "node"))
-    fenced = Fenced(cluster, is_strict=seed % STRICT_EVERY == 0, free_by=free_by)
+    disks = seed // JOBS_EVERY % 2 if is_by_jobs else None
+    fenced = Fenced(cluster, is_strict=seed % STRICT_EVERY == 0, free_by=free_by, disks=disks)
     jobs = Jobs(cluster, chance.getrandbits(64))
-    if seed % JOBS_EVERY == 0:
+    if is_by_jobs:
         cluster.outlets.jobs = jobs
     processes = [
         Process(f"manager-{i + 1}", cluster, weather=weather, seed=chance.getrandbits(64)) for i in range(managers)

@@ -17,11 +17,11 @@ from noderemedy.model.time import Wall
 from noderemedy.sim import objects
 from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.dumps import Dumps
-from noderemedy.sim.fenced import SECRET, Fenced
+from noderemedy.sim.fenced import PLUGGED, SECRET, Fenced
 from noderemedy.sim.fenceswitches import FenceSwitches
 from noderemedy.sim.jobrunner import Jobs
 from noderemedy.sim.kinds import ATTACHMENT, POD
-from noderemedy.sim.outlets import Fault, Outlet, Sent
+from noderemedy.sim.outlets import STORAGE, Fault, Outlet, Sent
 from noderemedy.sim.process import Process
 from noderemedy.sim.server import Kernel, Server
 from noderemedy.sim.troubles import MINUTE_MS, Troubles
@@ -149,13 +149,16 @@ class FenceTroubles(Troubles):
         outlets = self.fenced.outlets(name)
         server = self.cluster.servers[name]
         is_free = self.cluster.api.find(NODE_FENCE, f"node-fence-{name}") is None
-        if not outlets or not server.is_heard or not is_free or self.fenced.device(name) == "fabric":
+        if not outlets or not server.is_heard or not is_free or self._is_behind_storage(name):
             return
         self.spared.add(name)
         for outlet in outlets:
             outlet.faults.add(Fault.ELSEWHERE)
         self._fence(name, evenIfReady=True, powerManagementDelay="0s")
         self._later(15, partial(self._recable, name))
+
+    def _is_behind_storage(self, name: str) -> bool:
+        return any(outlet.sort in STORAGE for outlet in self.fenced.outlets(name))
 
     def _recable(self, name: str) -> None:
         self.release(name)
@@ -170,12 +173,10 @@ class FenceTroubles(Troubles):
 
     def plug_shared(self) -> None:
         """Fault 56: by its document a node hangs on the outlet of another one; neither may be fenced."""
-        devices = ("pdu", "fabric")
-        name = self.chance.choice([one for one in self.fenced.nodes if self.fenced.device(one) in devices])
-        other = [
-            one for one in self.fenced.nodes if self.fenced.device(one) == self.fenced.device(name) and one != name
-        ]
-        self.fenced.write_config(name, self.fenced.numbers[other[0]])
+        name = self.chance.choice([one for one in self.fenced.nodes if self.fenced.device(one) in PLUGGED])
+        others = [one for one in self.fenced.nodes if self.fenced.device(one) in PLUGGED and one != name]
+        alike = [one for one in others if self.fenced.device(one) == self.fenced.device(name)]
+        self.fenced.write_config(name, self.fenced.numbers[(alike or others)[0]])
         self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
 
     def plugs_moved(self) -> None:

@@ -1,7 +1,8 @@
 """Simulated Jobs: runs of fence agents where managers have them run as Jobs, and the remedies of thresholds.
 
 Between a Job and its result there are a scheduler, an image, a kubelet and a pod: each lets one down now and then
-(faults 67, 68). A fence run in a Job asks by itself whether it is still wanted, as `noderemedy.runner` does.
+(faults 67, 68). A fence run in a Job asks by itself whether it is still wanted, as `noderemedy.runner` does. One that
+is bound to a node waits for it to come back, and nobody hears of it any more when that node goes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from noderemedy.sim.runs import Sending, leading_token, secrets_of, stale
 from noderemedy.wire.fenceanswer import read_order
 from noderemedy.wire.fencejobs import CONTAINER, FENCING, MARGIN, ORDER_VARIABLE, RUN_LABEL
 
-START_MS, LATE_MS = (2_000, 10_000), (50_000, 200_000)
+START_MS, LATE_MS, AGAIN_MS = (2_000, 10_000), (50_000, 200_000), 10_000
 RESETS, RESET_MS = "reset", 10_000  # the remedy that resets; how long that keeps the power off
 
 
@@ -68,7 +69,15 @@ class Jobs:
         for then in self._followers.pop(id, ()):
             then(self.results[id])
 
-    def _run(self, order: Order, fate: JobFate) -> None:
+    def _bound(self, order: Order, fate: JobFate, node: str) -> None:
+        """Its pod begins where the Job says; on the node itself not before somebody is there to run it."""
+        if node and not self.cluster.servers[node].is_heard:
+            if self._is_open(order.id):
+                self.agenda.after(AGAIN_MS, lambda: self._bound(order, fate, node))
+            return
+        self._run(order, fate, node)
+
+    def _run(self, order: Order, fate: JobFate, node: str) -> None:
         find = self.cluster.api.find
         why = staleness.superseded(order, leading_token(find, LEASE_NAME)) or stale(order, find)
         why = why or staleness.too_late(order, self.agenda.wall())
@@ -76,7 +85,13 @@ class Jobs:
         if why or secrets is None:
             self._ended(order, results.failed(order, f"nothing was sent: {why or 'a secret is missing'}"), fate)
             return
-        Sending(order, secrets, self.cluster.outlets, lambda result: self._ended(order, result, fate))
+        boots = self.cluster.servers[node].boots if node else 0
+
+        def then(result: Result) -> None:
+            if not node or (self.cluster.servers[node].is_heard and self.cluster.servers[node].boots == boots):
+                self._ended(order, result, fate)
+
+        Sending(order, secrets, self.cluster.outlets, then, node)
 
     def _ended(self, order: Order, result: Result, fate: JobFate) -> None:
         if fate is JobFate.DIES:
@@ -99,7 +114,7 @@ class Jobs:
         delay = self.chance.randint(*(LATE_MS if fate is JobFate.LATE else START_MS))
         if tree["metadata"].get("labels", {}).get(RUN_LABEL) == FENCING:
             order = read_order(variables(tree, CONTAINER)[ORDER_VARIABLE])
-            self.agenda.after(delay, lambda: self._run(order, fate))
+            self.agenda.after(delay, lambda: self._bound(order, fate, node_of(tree)))
         else:
             told = variables(tree, tree["spec"]["template"]["spec"]["containers"][0]["name"])
             self.agenda.after(delay, lambda: self._reset(name, told, fate))
@@ -120,9 +135,12 @@ class Jobs:
         verdict = "Failed" if fate is JobFate.DIES else "Complete"
         self.agenda.after(RESET_MS, lambda: self._close(name, verdict))
 
-    def _close(self, name: str, type: str, message: str = "") -> None:
+    def _is_open(self, name: str) -> bool:
         job = self.cluster.api.find(JOB, name, SYSTEM)
-        if job is None or job.get("status", {}).get("conditions"):
+        return job is not None and not job.get("status", {}).get("conditions")
+
+    def _close(self, name: str, type: str, message: str = "") -> None:
+        if not self._is_open(name):
             return
         now = str(self.agenda.wall())
         told = [{"type": type, "status": "True", "reason": message, "lastTransitionTime": now, "lastProbeTime": now}]
@@ -136,6 +154,14 @@ def status_of(type: str, conditions: list[dict[str, Any]], now: str) -> dict[str
         return {"conditions": [met, *conditions], "succeeded": 1, "startTime": now, "completionTime": now}
     target = {**conditions[0], "type": "FailureTarget"}
     return {"conditions": [target, *conditions], "failed": 1, "startTime": now}
+
+
+def node_of(job: Tree) -> str:
+    """The node that the pod of a Job must run on; "": it is enough that it is another one."""
+    affinity = job["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    (place,) = terms[0]["matchFields"]
+    return str(place["values"][0]) if place["operator"] == "In" else ""
 
 
 def variables(job: Tree, container: str) -> dict[str, str]:

@@ -162,8 +162,8 @@ def pool_check() -> dict[str, Any]:
     return check
 
 
-def stateful_set(name: str, replicas: int) -> dict[str, Any]:
-    """A database: each pod has a volume that only one copy may write to."""
+def stateful_set(name: str, replicas: int, volumes: tuple[str, ...] = ("data",)) -> dict[str, Any]:
+    """A database: each pod has volumes that only one copy may write to."""
     labels = {"app": name}
     return {
         "apiVersion": "apps/v1",
@@ -179,9 +179,10 @@ def stateful_set(name: str, replicas: int) -> dict[str, Any]:
             },
             "volumeClaimTemplates": [
                 {
-                    "metadata": {"name": "data"},
+                    "metadata": {"name": stem},
                     "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
                 }
+                for stem in volumes
             ],
         },
     }

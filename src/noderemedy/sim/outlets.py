@@ -1,4 +1,4 @@
-"""Simulated fence devices: BMCs, outlets of PDUs, ports of a fabric switch, instances of a cloud, and their faults.
+"""Simulated fence devices: BMCs, outlets of PDUs, ports of a switch, shared disks, instances of a cloud; their faults.
 
 `runs.py` sends commands here, in place of an agent. A device carries out one command after the other; what was sent is
 not called back, whoever has died meanwhile. Numbers are those of the fault list.
@@ -49,6 +49,10 @@ class Sort(Enum):
 
     POWER = "power"
     FABRIC = "fabric"  # the way to the volumes
+    DISKS = "disks"  # the registration of a node with shared disks: it is made on the node itself, ended from elsewhere
+
+
+STORAGE = (Sort.FABRIC, Sort.DISKS)
 
 
 class Outlet:
@@ -90,6 +94,7 @@ class Sent(Struct, frozen=True):
     order: Order
     deed: Deed
     outlet: Outlet
+    where: str = ""  # the node on which the agent runs; "": on another than that which it is about
 
 
 class Outlets:
@@ -115,13 +120,15 @@ class Outlets:
 
     # --- what agents do ------------------------------------------------------------------------------------------
 
-    def ask(self, order: Order, deed: Deed, secrets: dict[str, str], then: Callable[[Ended], None]) -> None:
+    def ask(
+        self, order: Order, deed: Deed, secrets: dict[str, str], then: Callable[[Ended], None], where: str = ""
+    ) -> None:
         """One process of an agent: what it does to its device is done, whoever waits for it."""
         outlet = self.by_place.get(place_of(dict(order.parameters)))
         if outlet is None:
             self.agenda.after(STATUS_MS[0], lambda: then(Ended(1, "Failed: there is no such plug")))
             return
-        sent = Sent(order, deed, outlet)
+        sent = Sent(order, deed, outlet, where)
         for listener in self.on_sent:
             listener(sent)
         if refusal := self._refusal(outlet, secrets):
@@ -145,7 +152,8 @@ class Outlets:
             return Ended(1, "Connection timed out")
         if Fault.BUSY in outlet.faults:
             return Ended(1, "Failed: no more sessions are available")
-        if Fault.LOCKED in outlet.faults or self.password not in secrets.values():
+        is_open = outlet.sort is Sort.DISKS  # whoever sees a disk may ask it
+        if Fault.LOCKED in outlet.faults or (self.password not in secrets.values() and not is_open):
             return Ended(1, f"Unable to login with password '{next(iter(secrets.values()), '')}'")
         return None
 
@@ -154,6 +162,8 @@ class Outlets:
         if deed is Deed.STATUS:
             return Ended(EXIT_CODES[outlet.says(self._chance)])
         wanted = deed is Deed.ON
+        if outlet.sort is Sort.DISKS and wanted and sent.where != outlet.server.name:
+            return Ended(1, "Failed: another machine was registered")
         if Fault.ELSEWHERE in outlet.faults:
             outlet.elsewhere_is_on = wanted
         elif (Fault.IDLE_ON if wanted else Fault.IDLE_OFF) not in outlet.faults and not self._is_lie(outlet):
@@ -173,7 +183,7 @@ class Outlets:
         server = outlet.server
         if outlet not in self.by_node[server.name]:
             return  # nothing hangs on it any more
-        if outlet.sort is Sort.FABRIC:
+        if outlet.sort in STORAGE:
             server.is_cut_off = not is_on
             return
         sources = [one for one in self.by_node[server.name] if one.sort is Sort.POWER]

@@ -37,16 +37,24 @@ BETWEEN_LOOKS_MS = results.BETWEEN_LOOKS.ms
 
 
 class Sending:
-    """One order that was sent: the deed, then two looks. It needs nobody."""
+    """One order that was sent: the deed, then two looks. It needs nobody but the node that it runs on, if it does."""
 
-    def __init__(self, order: Order, secrets: dict[str, str], outlets: Outlets, then: Callable[[Result], None]) -> None:
+    def __init__(
+        self,
+        order: Order,
+        secrets: dict[str, str],
+        outlets: Outlets,
+        then: Callable[[Result], None],
+        where: str = "",
+    ) -> None:
         self._order = order
         self._secrets = secrets
         self._hidden = tuple(secrets.values())
         self._outlets = outlets
         self._then = then
         self._looks: list[Ended] = []
-        outlets.ask(order, order.deed, secrets, self._did)
+        self._where = where
+        outlets.ask(order, order.deed, secrets, self._did, where)
 
     def _did(self, ended: Ended) -> None:
         self._deed = ended
@@ -58,7 +66,7 @@ class Sending:
             self._look()
 
     def _look(self) -> None:
-        self._outlets.ask(self._order, Deed.STATUS, self._secrets, self._looked)
+        self._outlets.ask(self._order, Deed.STATUS, self._secrets, self._looked, self._where)
 
     def _looked(self, ended: Ended) -> None:
         self._looks.append(ended)
@@ -113,6 +121,8 @@ class Runs:
         why = stale(order, process.cluster.api.find) or staleness.too_late(order, process.now().wall)
         if not process.leads(order.token):
             why = "this manager does not lead any more"
+        if order.on_node:
+            why = "it has to run on the node itself"
         if why or secrets is None:
             said = why or "there is no such secret; create it"
             self._ended(order, results.failed(order, f"nothing was sent: {said}"))

@@ -48,7 +48,8 @@ class Server:
         self.boots = 1
         self.is_linked = True
         self.is_broken = False  # never boots again
-        self.is_cut_off = False  # from its volumes, by a fabric switch
+        self.is_cut_off = False  # from its volumes, by a fabric switch or for want of a reservation
+        self.out_of_reach: frozenset[str] = frozenset()  # volumes that no fence of this server keeps it from
         self.running: dict[str, Process] = {}
         self.bmc = Bmc()
         self.on_change: list[Callable[[Server], None]] = []
@@ -70,7 +71,11 @@ class Server:
 
     def can_write_as(self, process: Process) -> bool:
         """Whether this copy of a workload can still change anything that others could read."""
-        return self.can_write and not (self.is_cut_off and bool(process.volumes))
+        return self.can_write and not (self.is_cut_off and self.is_fenced(process.volumes))
+
+    def is_fenced(self, volumes: tuple[str, ...]) -> bool:
+        """Whether whoever has these volumes, and nothing else, writes nowhere once the server is cut off."""
+        return bool(volumes) and not self.out_of_reach & set(volumes)
 
     def start(self, process: Process) -> None:
         self.running[process.pod_uid] = process

@@ -50,7 +50,7 @@ class StatefulSets:
 
 
 def pod_of(found: dict[str, Any], ordinal: int) -> dict[str, Any]:
-    """The pod with this ordinal, with its own claim."""
+    """The pod with this ordinal, with its own claims."""
     meta = found["metadata"]
     name = f"{meta['name']}-{ordinal}"
     owner = {
@@ -61,7 +61,8 @@ def pod_of(found: dict[str, Any], ordinal: int) -> dict[str, Any]:
         "controller": True,
     }
     template = found["spec"]["template"]
-    claim = {"name": "data", "persistentVolumeClaim": {"claimName": f"data-{name}"}}
+    stems = [one["metadata"]["name"] for one in found["spec"].get("volumeClaimTemplates", ())] or ["data"]
+    claims = [{"name": stem, "persistentVolumeClaim": {"claimName": f"{stem}-{name}"}} for stem in stems]
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -71,7 +72,7 @@ def pod_of(found: dict[str, Any], ordinal: int) -> dict[str, Any]:
             "labels": dict(template["metadata"].get("labels", {})),
             "ownerReferences": [owner],
         },
-        "spec": {**template["spec"], "volumes": [claim], "hostname": name},
+        "spec": {**template["spec"], "volumes": claims, "hostname": name},
     }
 
 
