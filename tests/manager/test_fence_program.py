@@ -14,7 +14,7 @@ from tests.manager.bench import SYSTEM, Bench, bench, until
 from tests.wire.agents import PDU
 
 from noderemedy.core.fencing import gates, wellness
-from noderemedy.model.ids import NODE, NODE_FENCE
+from noderemedy.model.ids import NODE, NODE_FENCE, Kind
 from noderemedy.model.time import Span
 
 PASSWORD = "hunter2 & co"
@@ -22,10 +22,10 @@ METHOD = "agent=fence_pdu\nip=192.0.2.7\nusername=admin\nplug=1\npassword=secret
 STEPS = "node_name=worker-0\nisolation=mark-unschedulable\npower_management=pdu\nrecovery=mark-schedulable\n"
 
 
-def install(folder: Path) -> None:
+def install(folder: Path, described: str = PDU) -> None:
     """An agent that describes itself, whose device is a file."""
     path = folder / "fence_pdu"
-    metadata = f"if [ \"$p_action\" = metadata ]; then cat <<'END'\n{PDU}\nEND\nexit 0; fi\n"
+    metadata = f"if [ \"$p_action\" = metadata ]; then cat <<'END'\n{described}\nEND\nexit 0; fi\n"
     path.write_text(HEAD.format(folder=folder) + metadata + DEVICE)
     path.chmod(0o755)
 
@@ -90,4 +90,22 @@ def test_a_fence_from_its_documents_to_its_end(tmp_path: Path, monkeypatch: pyte
             await manager.end()
 
     monkeypatch.setattr(scripted, "LIMIT_S", 60.0)
+    scripted.run(story())
+
+
+def test_what_has_to_run_on_a_node_is_refused_where_agents_are_processes(tmp_path: Path) -> None:
+    """Nothing is sent to its device: nobody could let the node in again."""
+    install(tmp_path, PDU.replace('name="on"', 'name="on" on_target="1"'))
+
+    def told(it: Bench) -> str:
+        return str(it.api.list(Kind("events.k8s.io", "Event")))
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            populate(it)
+            manager = it.start(agents_path=str(tmp_path), between_looks=Span(10))
+            await until(lambda: "run the manager with --agents job" in told(it), what="the document is refused")
+            assert {"metadata"} == set(asked(tmp_path))
+            await manager.end()
+
     scripted.run(story())

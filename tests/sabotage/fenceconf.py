@@ -112,6 +112,14 @@ READING = (
 )
 PLANNING = (
     Sabotage(
+        "every agent reaches every node",
+        set_to(agents, "unreachable", lambda agent, cluster: []),
+        (
+            test_refusals.test_a_disk_is_refused_where_agents_are_processes,
+            test_refusals.test_a_disk_of_another_cluster_is_refused,
+        ),
+    ),
+    Sabotage(
         "templates win",
         set_to(drafting, "merge", lambda name, own, shared, *rest, **more: MERGE(name, shared, own, *rest, **more)),
         (test_plan.test_own_words_override_the_template,),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec import structs
 
-from noderemedy.core.fencing import automaton, erring, redaction, results
+from noderemedy.core.fencing import automaton, erring, redaction, results, runs, storage
 from noderemedy.model.ids import NODE_FENCE
 from noderemedy.model.run import Deed, Power
 from noderemedy.model.time import Span
@@ -18,10 +19,10 @@ from noderemedy.sim.troubles import MINUTE_MS
 
 
 class Ward:
-    """Five nodes, one of each sort, which only people have fenced."""
+    """Five nodes, one of each sort, which only people have fenced; `worker-3` behind a switch, or on shared disks."""
 
-    def __init__(self) -> None:
-        self.cluster, checkers, self.process = stage("person", 1, 5)
+    def __init__(self, disks: int | None = None) -> None:
+        self.cluster, checkers, self.process = stage("person", 1, 5, disks=disks, is_by_jobs=disks is not None)
         assert isinstance(checkers, FencedCheckers)
         self.checkers = checkers
 
@@ -87,6 +88,44 @@ def test_an_instance_whose_node_was_deleted_is_switched_on() -> None:
     assert set() == ward.broken
 
 
+def _on_disks() -> Ward:
+    """A node with shared disks hangs: they hold all of one of its pods, and half of the other."""
+    ward = Ward(disks=0)
+    for name in ("worker-2", "worker-4"):
+        ward.cluster.cordon(name)
+    ward.cluster.move("database-1")
+    ward.wait(2)
+    running = ward.cluster.servers["worker-3"].running.values()
+    assert {"default/database-1", "default/database-2"} == {copy.identity for copy in running}
+    ward.hang("worker-3")
+    return ward
+
+
+def test_behind_shared_disks_only_what_they_hold_is_freed() -> None:
+    """Its plugs are out of reach: the pod that writes elsewhere, too, stays where it is."""
+    ward = _on_disks()
+    for outlet in ward.cluster.outlets.by_node["worker-3"][:2]:
+        outlet.faults.add(Fault.UNREACHABLE)
+    ward.fence("worker-3", maxRestarts=0)
+    ward.wait(10)
+
+    assert {"DeletePod on StorageFenced": 1, "DetachVolume on StorageFenced": 2} == dict(ward.process.freed_by)
+    assert set() == ward.broken
+
+
+def test_a_node_is_let_in_to_its_disks_by_itself() -> None:
+    """Cut off from elsewhere, freed as far as the disks reach, off, on, and registered where it runs."""
+    ward = _on_disks()
+    ward.fence("worker-3")
+    ward.wait(20)
+    ward.checkers.at_rest(None)
+
+    assert set() == ward.broken
+    assert {"disks: off": 1, "disks: on": 1} == {
+        what: times for what, times in ward.checkers.of_fences.passed.items() if what.startswith("disks")
+    }
+
+
 def test_freeing_on_a_misread_answer_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """S1: somebody takes the exit code of "on" for that of "off"."""
     monkeypatch.setitem(results.STATUS_SAYS, 0, Power.OFF)
@@ -97,6 +136,28 @@ def test_freeing_on_a_misread_answer_is_seen(monkeypatch: pytest.MonkeyPatch) ->
     ward.wait(10)
 
     assert "S1" in ward.broken
+
+
+def test_freeing_what_disks_do_not_hold_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S1: somebody thinks that one volume behind the fence is enough."""
+    monkeypatch.setattr(storage, "is_covered", lambda at, pod, found, covers: bool(pod.claims))
+    ward = _on_disks()
+    ward.fence("worker-3")
+    ward.wait(5)
+
+    assert "S1" in ward.broken
+
+
+def test_registering_another_machine_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S7, and S13: the Job that lets the node in runs wherever there is room."""
+    order = runs.an_order
+    monkeypatch.setattr(runs, "an_order", lambda *about: structs.replace(order(*about), on_node=False))
+    ward = _on_disks()
+    ward.fence("worker-3")
+    ward.wait(20)
+    ward.checkers.at_rest(None)
+
+    assert {"S7", "S13"} <= ward.broken
 
 
 def test_a_plug_that_stays_off_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

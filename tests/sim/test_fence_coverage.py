@@ -16,11 +16,13 @@ from noderemedy.core import safety
 from noderemedy.core.fencing.automaton import TABLE
 from noderemedy.model import proof
 from noderemedy.model.proof import Attested, FencedOff, PoweredOff, StorageFenced
+from noderemedy.model.run import Deed
 from noderemedy.rooms import ROOMS
 from noderemedy.sim import fencecheckers, fenceswitches, fencetroubles
 from noderemedy.sim.fencerun import simulate_fencing
 from noderemedy.sim.fencetroubles import DEVICE_FAULTS
 from noderemedy.sim.jobrunner import JobFate
+from noderemedy.sim.outlets import Sort
 from noderemedy.sim.run import Report
 from noderemedy.sim.troubles import MINUTE_MS
 
@@ -29,6 +31,7 @@ SEEDS = (*SOONEST, 2, 6, 1, 3, 4, 5, 7, 8)
 OURS = ("fencing", "remedy")
 CHECKERS = {
     *("P1 at most one", "S1 node", "S1 pod", "S1 taint", "S1 volume", "S10 one leader", "S3 pods per minute"),
+    "S1 behind a storage fence",
     *("L1 workload runs", "L9 idle", *re.findall(r'_ran\("([^"]+)"\)', inspect.getsource(fencecheckers))),
 }
 # What stops a repair although no gate names it itself: pauses, approvals, and the policies of documents.
@@ -60,6 +63,7 @@ RUNS = {
     *(f"power-management: {end}" for end in ("status done", "status failed", "on done", "on failed")),
     *("isolation: status done", "recovery: on done", "recovery: on failed"),
 }
+DEEDS = {f"{sort.value}: {deed.value}" for sort in Sort for deed in (Deed.OFF, Deed.ON)}
 PHASES = {
     *(f"request: {phase}" for phase in ("new", "fencing", "recovered", "failed")),
     *(f"remedies: {phase}" for phase in ("running", "freeing", "waiting", "exhausted", "recovering")),
@@ -86,7 +90,7 @@ WANTED: dict[str, set[str]] = {
     "checks": CHECKERS,
     "decided": (gates_of(lambda room: room in OURS) | STOPS) - ELSEWHERE,
     "freed_by": FREED_BY - FREED_ELSEWHERE,
-    "phases": moves() | RUNS | PHASES,
+    "phases": moves() | RUNS | DEEDS | PHASES,
 }
 pytestmark = pytest.mark.timeout(600)
 
@@ -115,7 +119,7 @@ def test_no_seed_violates_anything(seed: int) -> None:
 
 @pytest.mark.parametrize("what", WANTED)
 def test_everything_is_met(what: str, reports: list[Report]) -> None:
-    """Each action, trouble, checker, gate, way of freeing with its proof, move of a fence and end of a run."""
+    """Each action, trouble, checker, gate, way of freeing with its proof, move of a fence, end of a run and deed."""
     assert set() == WANTED[what] - met(reports, what)
 
 

@@ -11,6 +11,8 @@ import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from noderemedy.drivers.fence.agents import folders
 from noderemedy.drivers.fence.describe import metadata
 from noderemedy.model.agent import AgentDescription
@@ -22,10 +24,10 @@ from noderemedy.wire.fenceagent import read_metadata
 Describe = Callable[[str], Awaitable[AgentDescription | None]]
 
 
-async def describe(agent: str, where: tuple[Path, ...]) -> AgentDescription | None:
-    """What an agent says of itself; None: it is not installed."""
+async def describe(agent: str, where: tuple[Path, ...], *, runs_on_nodes: bool = True) -> AgentDescription | None:
+    """What an agent says of itself, and whether it can be run on a node; None: it is not installed."""
     text = await metadata(agent, where)
-    return None if text is None else read_metadata(agent, text)
+    return None if text is None else replace(read_metadata(agent, text), runs_on_nodes=runs_on_nodes)
 
 
 def describe_here(agent: str) -> AgentDescription | None:

@@ -306,8 +306,8 @@ class Manager:
 
     def _describer(self) -> Describe:
         """Who asks fence agents what they are."""
-        where = folders(self._settings.agents_path, os.environ)
-        return lambda agent: describe(agent, where)
+        where, is_by_jobs = folders(self._settings.agents_path, os.environ), self._settings.agents is Agents.JOB
+        return lambda agent: describe(agent, where, runs_on_nodes=is_by_jobs)
 
     # --- parts --------------------------------------------------------------------------------------------------
 

@@ -63,10 +63,16 @@ class AgentDescription(FactValue, frozen=True):
     parameters: tuple[Parameter, ...] = ()
     actions: tuple[AgentAction, ...] = ()
     other_names: tuple[str, ...] = ()  # under which the same agent is installed, too
+    runs_on_nodes: bool = True  # it can be run on a node of our choice: as a process of the manager it cannot
     problem: str = ""
 
     def can(self, action: str) -> bool:
         return any(one.name == action for one in self.actions)
+
+    @property
+    def is_on_target(self) -> bool:
+        """Whether it lets a node in only where that node runs it itself."""
+        return any(one.name == "on" and one.on_target for one in self.actions)
 
     def find(self, name: str) -> Parameter | None:
         """The parameter of this name, under its newest name: `port` finds `plug`."""

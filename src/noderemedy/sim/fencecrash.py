@@ -16,7 +16,7 @@ from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.crash import Ending, Stage, Story, play
 from noderemedy.sim.fencecheckers import FenceCheckers
-from noderemedy.sim.fenced import Fenced, fenced_cluster
+from noderemedy.sim.fenced import VOLUMES, Fenced, fenced_cluster
 from noderemedy.sim.fencetroubles import node_fence
 from noderemedy.sim.jobrunner import Jobs
 from noderemedy.sim.process import Process
@@ -36,12 +36,21 @@ class FencedCheckers(Checkers):
         self.workload_runs()
 
 
-def stage(trigger: str, seed: int, nodes: int, drills: Span | None = None) -> Stage:
+def stage(
+    trigger: str,
+    seed: int,
+    nodes: int,
+    drills: Span | None = None,
+    *,
+    disks: int | None = None,
+    is_by_jobs: bool = False,
+) -> Stage:
     """A quiet cluster with one manager, whose nodes are fenced for this reason."""
-    cluster = fenced_cluster(nodes, seed)
+    cluster = fenced_cluster(nodes, seed, VOLUMES[: 1 if disks is None else 2])
     checkers = FencedCheckers(cluster)
-    fenced = Fenced(cluster, (trigger,))
-    Jobs(cluster, seed)
+    fenced = Fenced(cluster, (trigger,), disks=disks)
+    jobs = Jobs(cluster, seed)
+    cluster.outlets.jobs = jobs if is_by_jobs else None
     process = Process("manager-1", cluster, weather=CALM, seed=seed)
     checkers.of_fences = FenceCheckers(checkers, fenced, [process])
     process.drills = drills
@@ -57,6 +66,11 @@ def fenced_by_check(cluster: Cluster) -> None:
 
 def cut_off_by_threshold(cluster: Cluster) -> None:
     """A node on two plugs and behind a fabric switch hangs; a threshold has it fenced."""
+    cluster.servers["worker-3"].hang()
+
+
+def cut_off_from_disks(cluster: Cluster) -> None:
+    """The same with shared disks, by Jobs: one on the node itself lets it in again."""
     cluster.servers["worker-3"].hang()
 
 
@@ -82,16 +96,16 @@ def stop(cluster: Cluster, *, is_stopped: bool) -> None:
         cluster.api.patch(NODE_FENCE, "node-fence-worker-1", "", {"spec": {"stopped": is_stopped}}, "merge")
 
 
-STORIES: dict[str, tuple[Story, str]] = {
-    "fenced_by_check": (fenced_by_check, "check"),
-    "cut_off_by_threshold": (cut_off_by_threshold, "threshold"),
-    "reset_by_remedy": (reset_by_remedy, "chain"),
-    "stopped_midway": (stopped_midway, "person"),
+STORIES: dict[str, tuple[Story, Callable[[int, int], Stage]]] = {
+    "fenced_by_check": (fenced_by_check, partial(stage, "check")),
+    "cut_off_by_threshold": (cut_off_by_threshold, partial(stage, "threshold")),
+    "cut_off_from_disks": (cut_off_from_disks, partial(stage, "threshold", disks=0, is_by_jobs=True)),
+    "reset_by_remedy": (reset_by_remedy, partial(stage, "chain")),
+    "stopped_midway": (stopped_midway, partial(stage, "person")),
 }
 
 
 def play_fence(name: str, **how: object) -> Ending:
     """The story of this name, as `play` plays it."""
-    story, trigger = STORIES[name]
-    world: Callable[[int, int], Stage] = partial(stage, trigger)
+    story, world = STORIES[name]
     return play(story, nodes=NODES, stage=world, **how)  # type: ignore[arg-type]

@@ -12,7 +12,7 @@ from tests.wire.agents import AGENTS
 
 from noderemedy.core.fencing import plan
 from noderemedy.model.fenceplan import AgentMethod, Step
-from noderemedy.model.ids import NODE, ref
+from noderemedy.model.ids import NODE, Ref, ref
 
 PLUGGED = "agent=fence_pdu\nip=10.1.1.1\nplug=1\nusername=u"
 M = "ConfigMap fence-config-n1, node n1, method m"
@@ -167,19 +167,20 @@ def test_what_proves_nothing_is_refused(agent: str, why: str) -> None:
     assert why in bench.problems()[0]
 
 
+def on_disks(words: str = "") -> dict[str, str]:
+    """A node that loses its reservation, and makes it itself when it is back."""
+    return {
+        "config.properties": f"node_name=n1\n{words}isolation=d\npower_management=m\nrecovery=d2",
+        "fence-method-m": PLUGGED,
+        "fence-method-d": "agent=fence_disk\nplug={node}\ndevices=/dev/sdb\ncovers=driver/san",
+        "fence-method-d2": "agent=fence_disk\nplug={node}\ndevices=/dev/sdb",
+    }
+
+
 def test_a_disk_is_switched_on_by_the_node_itself() -> None:
     """Its reservation is the node's own: the metadata says so, and the plan keeps it."""
     bench = Bench()
-    words = "node_name=n1\nisolation=d\npower_management=m\nrecovery=d2"
-    bench.write(
-        "fence-config-n1",
-        {
-            "config.properties": words,
-            "fence-method-m": PLUGGED,
-            "fence-method-d": "agent=fence_disk\nplug={node}\ndevices=/dev/sdb\ncovers=driver/san",
-            "fence-method-d2": "agent=fence_disk\nplug={node}\ndevices=/dev/sdb",
-        },
-    )
+    bench.write("fence-config-n1", on_disks())
 
     found = bench.plan()
     assert found is not None
@@ -187,6 +188,33 @@ def test_a_disk_is_switched_on_by_the_node_itself() -> None:
     (method,) = found.methods(Step.ISOLATION)
     assert isinstance(method, AgentMethod)
     assert (True, ("driver/san",)) == (method.on_target, method.covers)
+
+
+def test_a_disk_is_refused_where_agents_are_processes() -> None:
+    """Nobody could let the node in again: that is told before it is cut off."""
+    bench = Bench(agents={**AGENTS, "fence_disk": replace(AGENTS["fence_disk"], runs_on_nodes=False)})
+    bench.write("fence-config-n1", on_disks())
+    where, why = (
+        "ConfigMap fence-config-n1, node n1, method",
+        "only where that node runs it itself; run the manager with",
+    )
+
+    assert tuple(f"{where} {one}: agent fence_disk lets a node in again {why} --agents job" for one in ("d", "d2")) == (
+        bench.problems()
+    )
+
+
+def test_a_disk_of_another_cluster_is_refused() -> None:
+    """A Job on the node of that name would run here, on another machine."""
+    bench = Bench()
+    bench.engine.listed(NODE, bench.now, "metal/c1")
+    bench.see(Ref("metal/c1", NODE, "", "n1"), a_node("uid-there", provider_id=""))
+    bench.write("fence-config-there", on_disks("cluster=metal/c1\n"))
+    found = bench.plan(cluster="metal/c1")
+
+    assert found is not None
+    assert ["d", "d2"] == [problem.split("method ")[1].split(":")[0] for problem in found.problems]
+    assert "no Job of ours runs in cluster metal/c1; use one from outside" in found.problems[0]
 
 
 lines = st.sampled_from(

@@ -13,7 +13,7 @@ from functools import lru_cache
 from msgspec import Struct
 
 from noderemedy.core.fencing.merging import PLACES, Draft
-from noderemedy.core.fencing.scopes import scope_of, unfit, wrong_step
+from noderemedy.core.fencing.scopes import scope_of, unfit, unreachable, wrong_step
 from noderemedy.model.agent import AgentDescription, Parameter, Sort
 from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.run import Deed, SecretParameter
@@ -47,15 +47,15 @@ class Checked(Struct, frozen=True):
     problems: tuple[str, ...] = ()
 
 
-def check(draft: Draft, step: Step, agent: AgentDescription) -> Checked:
-    """`agent` is the draft's own, and readable."""
+def check(draft: Draft, step: Step, agent: AgentDescription, cluster: str = "") -> Checked:
+    """`agent` is the draft's own, and readable; `cluster` is the node's."""
     if why := unfit(agent):
         return Checked(None, problems=(why,))
     values, secrets, problems = Merging(draft, agent).result()
     deeds = draft.deeds or DEEDS[step]
     scope = scope_of(agent, values)
     problems = problems or missing(agent, values, secrets)
-    problems += wrong_step(agent.name, scope, step, deeds)
+    problems += wrong_step(agent.name, scope, step, deeds) + unreachable(agent, cluster)
     if problems:
         return Checked(None, plug_of(agent, values), tuple(problems))
     method = AgentMethod(
@@ -67,7 +67,7 @@ def check(draft: Draft, step: Step, agent: AgentDescription) -> Checked:
         secrets=kept_once(tuple(sorted(secrets.values(), key=lambda one: one.parameter))),
         covers=draft.covers,
         patience=draft.patience,
-        on_target=any(one.name == "on" and one.on_target for one in agent.actions),
+        on_target=agent.is_on_target,
     )
     return Checked(method, plug_of(agent, values))
 

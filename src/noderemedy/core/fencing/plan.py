@@ -78,7 +78,7 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
             if isinstance(item, BuiltinMethod):
                 methods.append(item)
                 continue
-            checked = check_known(item, step, known)
+            checked = check_known(item, step, known, at.cluster)
             where = f"ConfigMap {draft.source}, node {at.name}, method {item.name}"
             problems += [f"{where}: {problem}" for problem in checked.problems]
             plugs.append(checked.plug)
@@ -113,7 +113,7 @@ def agents_of(draft: Drafted) -> tuple[str, ...]:
     return tuple(sorted({item.agent for item in items if isinstance(item, Draft) and item.agent}))
 
 
-def check_known(draft: Draft, step: Step, known: Known) -> Checked:
+def check_known(draft: Draft, step: Step, known: Known, cluster: str) -> Checked:
     """The same for agents that nobody has asked yet, or that are not there."""
     if draft.problems:
         return Checked(None, problems=draft.problems)
@@ -126,7 +126,7 @@ def check_known(draft: Draft, step: Step, known: Known) -> Checked:
         return Checked(None, problems=(f"agent {draft.agent} {NOT_INSTALLED}; {remedy}",))
     if agent.problem:
         return Checked(None, problems=(f"agent {draft.agent}: {agent.problem}; use another one",))
-    return check(draft, step, agent)
+    return check(draft, step, agent, cluster)
 
 
 # --- what it sees, and what wakes it ---------------------------------------------------------------------------------

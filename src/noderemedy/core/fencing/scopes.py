@@ -32,6 +32,7 @@ NO_PROOF: dict[str, str] = {
     "fence_kdump": "it waits for a message; write kdump=true into config.properties instead",
     "fence_ack_manual": "it is a person's word; node-remedy attest NODE takes it",
 }
+ON_ITSELF = "lets a node in again only where that node runs it itself"
 TRUE = ("1", "yes", "on", "true")
 STEP_WORDS = {Step.ISOLATION: "isolation", Step.POWER_MANAGEMENT: "power_management", Step.RECOVERY: "recovery"}
 # (is it power?, step) -> the deeds that make sense there, and what to do with the others.
@@ -67,6 +68,15 @@ def scope_of(agent: AgentDescription, values: Mapping[str, str]) -> Scope:
     if agent.name in BY_NAME:
         return BY_NAME[agent.name]
     return Scope.POWER if agent.can("reboot") else Scope.STORAGE
+
+
+def unreachable(agent: AgentDescription, cluster: str) -> list[str]:
+    """What keeps an agent from letting a node in on that very node: known before it is cut off."""
+    if not agent.is_on_target:
+        return []
+    if cluster:
+        return [f"agent {agent.name} {ON_ITSELF}, and no Job of ours runs in cluster {cluster}; use one from outside"]
+    return [] if agent.runs_on_nodes else [f"agent {agent.name} {ON_ITSELF}; run the manager with --agents job"]
 
 
 def wrong_step(agent: str, scope: Scope, step: Step, deeds: tuple[Deed, ...]) -> list[str]:
