@@ -37,6 +37,7 @@ from noderemedy.core.fencing import (
     hosts,
     leaving,
     moves,
+    needs,
     patience,
     planless,
     power,
@@ -52,9 +53,10 @@ from noderemedy.core.fencing import (
 from noderemedy.core.fencing.automaton import Event, Move
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model import actions
+from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, FencePlan
-from noderemedy.model.nodefence import NodeFence, State
+from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
 from noderemedy.model.time import Mono, Span
 from noderemedy.model.workload import StorageOfNode
@@ -323,6 +325,26 @@ LIT: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "what was stuck begins anew without asking",
+        set_to(erring, "budget_allows", lambda view, now: None),
+        (test_gates.test_what_begins_anew_holds_a_grant,),
+    ),
+    Sabotage(
+        "who asks to begin anew says that it runs",
+        set_to(erring, "asking", lambda view, now: ()),
+        (test_gates.test_what_begins_anew_holds_a_grant,),
+    ),
+    Sabotage(
+        "who was given up is in flight as soon as its plan is mended",
+        set_to(needs, "need", lambda *one, is_stuck, **more: need(*one, **more)),
+        (test_gates.test_a_fence_whose_plan_was_mended_waits_in_nobodys_way,),
+    ),
+    Sabotage(
+        "a flow that lives again is the one that was given up",
+        set_to(FenceJob, "is_remembered", False),
+        (test_erring.test_a_flow_that_lives_again_has_tried_nothing_yet,),
+    ),
+    Sabotage(
         "who failed to recover is left for ever",
         set_to(erring, "is_well", lambda view, now: False),
         (test_erring.test_a_failed_recovery_is_tried_again_on_another_node_of_that_name,),
@@ -398,8 +420,8 @@ MENDED: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "what is mended states no need",
-        set_to(fence, "is_mended", lambda view, now: False),
-        (test_gates.test_a_fence_whose_plan_was_mended_is_in_flight_again,),
+        set_to(needs, "is_mended", lambda view, now: False),
+        (test_gates.test_a_fence_whose_plan_was_mended_waits_in_nobodys_way,),
     ),
 )
 GATES: tuple[Sabotage, ...] = (
@@ -420,7 +442,7 @@ GATES: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "who is held keeps its slot",
-        set_to(fence, "POLICIES", ()),
+        set_to(needs, "POLICIES", ()),
         (test_gates.test_what_keeps_a_fence_from_beginning_anew,),
     ),
     Sabotage(

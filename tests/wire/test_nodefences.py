@@ -59,7 +59,9 @@ EVIDENCE = FenceEvidence(
     on_since=ago(1),
     heard_since=ago(2),
 )
-JOB = a_job(said="refused", is_lost=True, state=RunState.FAILED, attempt=2, restart=1, device="0123456789")
+JOB = a_job(
+    said="refused", is_lost=True, is_remembered=True, state=RunState.FAILED, attempt=2, restart=1, device="0123456789"
+)
 STATUS = a_status(
     State.RUNNING, retries=1, restarts=2, jobs=(JOB,), evidence=EVIDENCE, generation=3, conditions=CONDITIONS
 )

@@ -50,6 +50,9 @@ class FenceJob(Struct, frozen=True):
     power: Power = Power.UNKNOWN
     said: str = ""  # for people: short, and without any secret
     is_lost: bool = False  # nobody knows what became of it, and its time is over
+    is_remembered: bool = (
+        False  # of a flow before this one: what it left a device at is known, and it is no try of ours
+    )
     token: int = 0  # of the leadership that recorded it; stamped when it is written
     device: str = ""  # a digest of the agent and of what says which plug is meant; "": no agent's
 

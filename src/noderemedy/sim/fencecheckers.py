@@ -3,6 +3,7 @@
 S1 and P1 are those of `checkers.py`, which look at pods, volumes and Nodes whoever freed them. Here are the others:
 
 S2  what switches a node off names the Node that is there; one device switches for one node at a time.
+S3  a flow that begins anew has a reservation in the budget's ledger, as one that begins.
 S6  a fence that is over leaves nothing off that it switched off, unless it calls a person.
 S7  a device is switched for the node that it powers; what registers a node with its disks runs on that very node.
 S13 a storage fence is lifted only when no pod that was freed behind it can still write.
@@ -24,7 +25,8 @@ from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.drill import FENCING_READY
 from noderemedy.model.ids import CONFIG_MAP, FENCE_REMEDIATION, INCIDENT, JOB, NODE, NODE_FENCE, ref
 from noderemedy.model.kdump import kdump_ref
-from noderemedy.model.nodefence import State
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger
+from noderemedy.model.nodefence import State, fence_ref
 from noderemedy.model.reasons import RoomBroken
 from noderemedy.model.room import Present
 from noderemedy.model.run import Deed
@@ -37,6 +39,7 @@ from noderemedy.sim.kinds import POD
 from noderemedy.sim.outlets import STORAGE, Fault, Outlet, Sent, Sort
 from noderemedy.sim.process import Process
 from noderemedy.wire import names
+from noderemedy.wire.objects import convert
 
 MAY_FOLLOW = {(before.value, move.state.value) for (before, _), move in TABLE.items()}
 OPEN = (INCIDENT, JOB, CONFIG_MAP, FENCE_REMEDIATION, NODE)
@@ -164,6 +167,16 @@ class FenceCheckers:
         self.passed[f"{before} -> {state}: {event_of(before, state, status)}"] += 1
         if (before, state) not in MAY_FOLLOW:
             self._complain("S14", f"{name} went from {before} to {state}")
+        if (before, state) == ("error", "new") and "started" in status:
+            self._granted(name)
+
+    def _granted(self, fence: str) -> None:
+        self._ran("S3 anew by leave")
+        tree = self.cluster.api.find(CONFIG_MAP, LEDGER_AT.name, LEDGER_AT.namespace)
+        ledger = convert(CONFIG_MAP, tree).obj.ledger if tree is not None else None
+        reserved = ledger.reservations if isinstance(ledger, BudgetLedger) else ()
+        if not any(one.node is not None and fence == fence_ref(one.node).name for one in reserved):
+            self._complain("S3", f"{fence} begins anew, and the ledger has no place for it")
 
     def _bounded(self, name: str, spec: dict[str, Any], status: dict[str, Any]) -> None:
         self._ran("S14 bounded")

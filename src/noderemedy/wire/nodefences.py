@@ -218,6 +218,7 @@ def read_job(tree: Any) -> FenceJob | None:
             power=Power(found.get("power", Power.UNKNOWN.value)),
             said=text(found.get("message")),
             is_lost=found.get("lost") is True,
+            is_remembered=found.get("remembered") is True,
             token=number(found.get("token")),
         )
     except ValueError:
@@ -279,6 +280,7 @@ def job_body(job: FenceJob, token: int) -> dict[str, Any]:
         "power": job.power.value,
         **({"message": job.said} if job.said else {}),
         **({"lost": True} if job.is_lost else {}),
+        **({"remembered": True} if job.is_remembered else {}),
         "token": job.token or token,
     }
 

@@ -187,7 +187,7 @@ def test_a_flow_that_begins_anew_remembers_what_is_astray() -> None:
     mute = replace(off, id="fence-2", deed=Deed.STATUS, state=RunState.FAILED, power=Power.UNKNOWN)
     view = a_view(fence=a_fence(State.ERROR, jobs=(off, mute)), node=SILENT)
 
-    assert (off,) == isolation.begun(view, later(60)).jobs
+    assert (replace(off, is_remembered=True),) == isolation.begun(view, later(60)).jobs
 
 
 # --- a plan that cannot be used ----------------------------------------------------------------------------------

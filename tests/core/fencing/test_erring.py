@@ -14,10 +14,11 @@ from tests.core.fencing.test_gates import SICK, a_view
 from tests.core.fencing.test_story import FIRST, SECOND, TWO_PLUGS, sick
 from tests.core.fencing.test_told import reasons
 
-from noderemedy.core.fencing import runs
+from noderemedy.core.fencing import devices, runs
 from noderemedy.core.fencing.fence import decide
+from noderemedy.core.fencing.planless import UNUSABLE
 from noderemedy.model.actions import PublishFenceStatus
-from noderemedy.model.checkstatus import SUCCEEDED
+from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.nodefence import Attestation, State
 from noderemedy.model.run import Deed, Order, Power, RunState
@@ -70,6 +71,19 @@ def test_a_flow_that_begins_anew_asks_before_it_switches_off() -> None:
     )
 
     assert ["FenceDelayed"] == reasons(a_view(fence=fence, node=SICK))
+
+
+def test_a_flow_that_lives_again_has_tried_nothing_yet() -> None:
+    """It was given up in its last start, for want of a plan, and has the same number: what is remembered is no try."""
+    told = Told(SUCCEEDED, "False", UNUSABLE, "error: its plan could not be used for too long")
+    jobs = tuple(replace(NOT_ON, id=f"fence-{number}", restart=3) for number in range(3))
+    fence = a_fence(State.ERROR, restarts=3, since=ago(900), conditions=(told,), jobs=jobs)
+    [action] = decide(old(a_view(fence=fence, node=SICK), 900), NOW).actions
+
+    assert isinstance(action, PublishFenceStatus)
+    status = action.status
+    assert (State.NEW, 3, ["fence-2"]) == (status.state, status.restarts, [job.id for job in status.jobs])
+    assert () == devices.of_this_flow(status)
 
 
 def test_a_node_that_is_back_when_its_flow_begins_anew_is_recovered() -> None:

@@ -17,7 +17,7 @@ from noderemedy.core.fencing.view import INDEXES
 from noderemedy.core.gates import first
 from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import WriteFinalizers
-from noderemedy.model.budget import Need
+from noderemedy.model.budget import Granted, Need, Refused
 from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.configuration import SkipCondition
 from noderemedy.model.fenceplan import plan_ref
@@ -28,7 +28,7 @@ from noderemedy.model.node import Taint
 from noderemedy.model.nodefence import FenceEvidence, State
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Seen
-from noderemedy.model.reasons import SkippedUnresponsive
+from noderemedy.model.reasons import SkippedUnresponsive, TooManyInFlight
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Mono
 
@@ -181,16 +181,55 @@ def test_what_it_asks_of_the_budget(fence: Any, needs: list[bool]) -> None:
     assert {NODE_AT} >= {one.target for one in stated}
 
 
-def test_a_fence_whose_plan_was_mended_is_in_flight_again() -> None:
-    """It asks for its turn before it begins anew; without a plan it is in nobody's way."""
-    told = Told(SUCCEEDED, "False", UNUSABLE, "error: its plan could not be used for too long")
-    fence = a_fence(State.ERROR, restarts=3, since=ago(900), conditions=(told,))
-    found = []
-    for plan in (None, a_plan()):
-        facts = decide(a_view(fence=fence, plan=plan), NOW).facts
-        found.append([fact.value.is_running for fact in facts if isinstance(fact.value, Need)])
+MENDED = a_fence(
+    State.ERROR,
+    restarts=3,
+    since=ago(900),
+    conditions=(Told(SUCCEEDED, "False", UNUSABLE, "error: its plan could not be used for too long"),),
+)
+BUSY = Refused(NODE_AT, TooManyInFlight(2, 2))
 
-    assert [[], [True]] == found
+
+def stated(view: Any) -> list[tuple[bool, bool]]:
+    """Of each need whether it runs, and whether it is stuck."""
+    facts = [fact.value for fact in decide(view, NOW).facts]
+    return [(one.is_running, one.is_stuck) for one in facts if isinstance(one, Need)]
+
+
+def test_a_fence_whose_plan_was_mended_waits_in_nobodys_way() -> None:
+    """It gave its place back; without a plan it states no need at all, and while its node may boot it has none."""
+    assert [[], [(True, True)]] == [stated(a_view(fence=MENDED, plan=plan)) for plan in (None, a_plan())]
+
+
+@pytest.mark.parametrize("fence", [a_fence(State.ERROR, since=ago(900)), MENDED], ids=["stuck", "mended"])
+@pytest.mark.parametrize(
+    ("answer", "reason", "needs"),
+    [
+        (None, "WaitingForBudget", [False]),
+        (BUSY, "TooManyInFlight", [False]),
+        (Granted(NODE_AT, ago(1)), "FenceMoves", [True]),
+    ],
+)
+def test_what_begins_anew_holds_a_grant(fence: Any, answer: Any, reason: str, needs: list[bool]) -> None:
+    """Who gave its place back hours ago asks as if it were new: many may be about to begin at once."""
+    view = a_view(fence=fence, answer=answer)
+    view = replace(view, entry=replace(view.entry, changed_at=Mono(NOW.mono.ms - 900_000)))
+    decision = decide(view, NOW)
+
+    assert [reason] == [type(one).__name__ for one in decision.because]
+    assert needs == [is_running for is_running, _ in stated(view)]
+    assert (answer is None or answer is BUSY) == (() == decision.actions)
+
+
+@pytest.mark.parametrize("state", [State.NEW, State.RUNNING, State.DONE])
+def test_what_runs_goes_on_without_a_grant(state: State) -> None:
+    """A host may be off: nothing that has begun is stopped halfway for the sake of a number."""
+    refused, granted = (
+        decide(a_view(fence=a_fence(state), answer=one), NOW) for one in (BUSY, Granted(NODE_AT, ago(1)))
+    )
+
+    assert granted == refused
+    assert granted.actions or granted.because
 
 
 @pytest.mark.parametrize(

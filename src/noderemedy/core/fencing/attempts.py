@@ -15,8 +15,7 @@ from noderemedy.model.time import Now
 
 def failures(view: FenceView, step: Step) -> list[FenceJob]:
     """The runs of this step that failed in this flow."""
-    status = view.status
-    return [job for job in status.jobs if (job.restart, job.step) == (status.restarts, step) and is_failed(job)]
+    return [job for job in devices.of_this_flow(view.status) if job.step is step and is_failed(job)]
 
 
 def is_failed(job: FenceJob) -> bool:

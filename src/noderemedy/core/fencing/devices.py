@@ -91,8 +91,8 @@ def is_touched(view: FenceView) -> bool:
 
 
 def of_this_flow(status: FenceStatus) -> tuple[FenceJob, ...]:
-    """Without what an earlier one left off."""
-    return tuple(job for job in status.jobs if job.restart == status.restarts)
+    """Without what an earlier one left off: it may have had the same number, if it was given up and lives again."""
+    return tuple(job for job in status.jobs if job.restart == status.restarts and not job.is_remembered)
 
 
 # --- what is off -------------------------------------------------------------------------------------------------
@@ -144,7 +144,8 @@ def remembered(view: FenceView) -> tuple[FenceJob, ...]:
     """The last word of each device that has to come on: a flow that begins anew must not forget it."""
     lost = {device_of(view, job) for job in astray(view)}
     wanted = {identity(method) for method in (*left_off(view), *cut_off(view))} | lost
-    return tuple(job for job in unlit(view) if device_of(view, job) in wanted)
+    kept = [job for job in unlit(view) if device_of(view, job) in wanted]
+    return tuple(structs.replace(job, is_remembered=True) for job in kept)
 
 
 def are_off(view: FenceView, jobs: tuple[FenceJob, ...]) -> bool:

@@ -10,8 +10,9 @@ from msgspec import structs
 
 from noderemedy.core.fencing import automaton, devices, hostpower, isolation, runs
 from noderemedy.core.fencing.automaton import Event
-from noderemedy.core.fencing.gates import BEFORE_ANEW, USABLE
+from noderemedy.core.fencing.gates import BEFORE_ANEW, USABLE, budget_allows, one_repair_per_node
 from noderemedy.core.fencing.moves import move, moved, publish, saying
+from noderemedy.core.fencing.needs import asking
 from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.planless import is_mended, spend, unusable
 from noderemedy.core.fencing.view import FenceView
@@ -66,7 +67,7 @@ def anew(view: FenceView, now: Now) -> Decision:
 
 
 def restart(view: FenceView, now: Now) -> Decision:
-    """Whatever keeps a fence from beginning is asked again, but for the budget: what runs has its slot."""
+    """Whatever keeps a fence from beginning is asked again; the budget of who had to give its place back."""
     if waits := rests(view, now):
         moments = [at for at in (waits.wake_at, back_at(view, now)) if at is not None]
         return structs.replace(waits, because=(*waits.because, *dark(view)), wake_at=min(moments))
@@ -74,6 +75,10 @@ def restart(view: FenceView, now: Now) -> Decision:
         return away(view, now) if isinstance(blocked.reason, FencedNodeMissing) else blocked.decision(now)
     if waits := unusable(view, now):
         return waits
+    if blocked := budget_allows(view, now):
+        return blocked.decision(now, asking(view, now))
+    if blocked := one_repair_per_node(view, now):
+        return blocked.decision(now)
     status = automaton.after(isolation.begun(view, now), Event.RESTART, now)
     status = structs.replace(status, restarts=min(status.restarts, view.fence.spec.max_restarts))
     why = f"start {status.restarts + 1}"

@@ -17,10 +17,10 @@ from msgspec import structs
 from noderemedy.core import slots
 from noderemedy.core.fencing import hostpower, leaving, recovery, relics, words
 from noderemedy.core.fencing.erring import error
-from noderemedy.core.fencing.gates import BEFORE_ANYTHING, BEFORE_THE_BUDGET, POLICIES, explain
+from noderemedy.core.fencing.gates import BEFORE_ANYTHING, explain
 from noderemedy.core.fencing.isolation import new
+from noderemedy.core.fencing.needs import needs
 from noderemedy.core.fencing.patience import memory, pause
-from noderemedy.core.fencing.planless import is_mended
 from noderemedy.core.fencing.power import power_management
 from noderemedy.core.fencing.recovery import done
 from noderemedy.core.fencing.relics import RelicView
@@ -49,8 +49,8 @@ from noderemedy.model.actions import (
     UntaintOutOfService,
     WriteFinalizers,
 )
-from noderemedy.model.budget import need
-from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.budget import Need
+from noderemedy.model.decision import Decision
 from noderemedy.model.ids import HOST, Ref
 from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import FenceExpires
@@ -71,7 +71,8 @@ def decide(view: FenceView | RelicView, now: Now) -> Decision:
         return relics.decide(view, now)
     decision = told(view, now)
     because = (*decision.because, *words.complaint(view))
-    facts = (*needs(view, now), *memory(view, now), *decision.facts)
+    asks = () if any(isinstance(fact.value, Need) for fact in decision.facts) else needs(view, now)
+    facts = (*asks, *memory(view, now), *decision.facts)
     whole = structs.replace(decision, because=because, episode=view.status.episode, facts=facts)
     return slots.settled(whole, view.need, now)
 
@@ -111,23 +112,6 @@ STATES: dict[State, Callable[[FenceView, Now], Decision]] = {
     State.FINAL: final,
     State.ERROR: error,
 }
-
-
-def needs(view: FenceView, now: Now) -> tuple[Fact, ...]:
-    """A repair that runs, or would begin if budget and claim let it.
-
-    One that its document does not let begin anew, maybe for hours, keeps nobody else waiting.
-    """
-    fence = view.fence
-    if fence.is_final or (fence.is_given_up and not is_mended(view, now)):
-        return ()
-    is_running = fence.is_begun
-    is_to_begin = fence.status.state is State.NEW and not fence.deleting
-    if not is_running and (not is_to_begin or first(BEFORE_THE_BUDGET, view, now)):
-        return ()
-    since = view.need.since if view.need else fence.status.started or fence.created or now.wall
-    is_stuck = fence.status.state is State.ERROR and first(POLICIES, view, now) is not None
-    return (need(view.target, NAME, since, is_running=is_running, node=view.node_at, is_stuck=is_stuck),)
 
 
 ROOM = Room(

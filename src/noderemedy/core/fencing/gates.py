@@ -7,6 +7,7 @@ from collections.abc import Callable
 from noderemedy.core.claim import claimed
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
+from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import (
     CannotSeeNode,
     FencedNodeMissing,
@@ -117,8 +118,9 @@ def its_turn(view: FenceView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: FenceView, now: Now) -> Blocked | None:
-    """Only what has not begun asks: a repair that runs goes on."""
-    return None if view.fence.is_begun else budgeted(view.answer)
+    """What begins asks, and what begins anew, if it had to give its place back: a repair that runs goes on."""
+    is_under_way = view.fence.is_begun and view.status.state is not State.ERROR
+    return None if is_under_way else budgeted(view.answer)
 
 
 def one_repair_per_node(view: FenceView, now: Now) -> Blocked | None:
@@ -139,7 +141,7 @@ BEFORE_THE_BUDGET: tuple[Gate, ...] = (
 POLICIES: tuple[Gate, ...] = (document_lets_it_begin, its_turn)
 BEFORE_ANEW: tuple[Gate, ...] = (
     *(nobody_stopped_it, nobody_paused_it, nobody_removes_it, node_is_there, observer_is_in_contact),
-    *(*POLICIES, one_repair_per_node),
+    *POLICIES,
 )
 BEFORE_THE_START: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, its_turn, budget_allows, one_repair_per_node)
 

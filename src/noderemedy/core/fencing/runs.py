@@ -42,8 +42,8 @@ def name_of(view: FenceView, step: Step, method: str, deed: Deed, attempt: int, 
 
 def tries(status: FenceStatus, step: Step, method: str, deed: Deed) -> list[FenceJob]:
     """The runs of this method in this flow, in order."""
-    mine = (status.restarts, step, method, deed)
-    return [job for job in status.jobs if (job.restart, job.step, job.method, job.deed) == mine]
+    mine = (step, method, deed)
+    return [job for job in devices.of_this_flow(status) if (job.step, job.method, job.deed) == mine]
 
 
 def tries_of(view: FenceView, step: Step, method: AgentMethod, deed: Deed) -> list[FenceJob]:
