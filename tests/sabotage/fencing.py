@@ -325,6 +325,29 @@ LIT: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "a backup goes with its fence",
+        set_to(leaving, "kept", lambda view, now: None),
+        (
+            test_leaving.test_what_a_deleted_node_carried_waits_for_it,
+            test_leaving.test_a_node_that_is_released_while_it_is_away_comes_back_whole,
+        ),
+    ),
+    Sabotage(
+        "a backup waits for a node that never comes back",
+        set_to(leaving, "is_gone_for_good", lambda view: False),
+        (test_leaving.test_what_a_deleted_node_carried_waits_for_it,),
+    ),
+    Sabotage(
+        "every end of a run is an Event",
+        set_to(runs, "is_told_otherwise", lambda view, job: False),
+        (test_told.test_what_is_told_where,),
+    ),
+    Sabotage(
+        "no end of a run is an Event",
+        set_to(runs, "is_told_otherwise", lambda view, job: True),
+        (test_told.test_what_is_told_where,),
+    ),
+    Sabotage(
         "what was stuck begins anew without asking",
         set_to(erring, "budget_allows", lambda view, now: None),
         (test_gates.test_what_begins_anew_holds_a_grant,),

@@ -1109,6 +1109,20 @@ class RunEnded(Reason, frozen=True):
         return f"node {self.node}: {self.deed} by {self.method}: {self.state}" + (f": {self.said}" if self.said else "")
 
 
+class RunNoted(Reason, frozen=True):
+    """A run ended, and another reason tells what follows: a device was asked, or a try of a step failed."""
+
+    logged: ClassVar[bool] = True
+    node: str
+    method: str
+    deed: str
+    state: str
+    said: str
+
+    def note(self) -> str:
+        return f"node {self.node}: {self.deed} by {self.method}: {self.state}" + (f": {self.said}" if self.said else "")
+
+
 class KdumpUnderWay(Reason, frozen=True):
     """The node says that it dumps its memory: power management waits, within its limit."""
 
@@ -1202,6 +1216,19 @@ class DeviceAstray(Reason, frozen=True):
     def note(self) -> str:
         remedy = f"put that device back into it, or switch it on by hand and run node-remedy release {self.node}"
         return f"node {self.node}: what {self.methods} switched off is not in its fence configuration now: {remedy}"
+
+
+class BackupKept(Reason, frozen=True):
+    """A fence is released whose Node was deleted to free it, and has not come back."""
+
+    alert: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        return (
+            f"node {self.node} is released and has not come back: its NodeFence stays, with the labels, annotations, "
+            "taints and cordon of its Node, until it has; if it never will, remove the finalizer node-remedy.dev/fence"
+        )
 
 
 class StorageStaysFenced(Reason, frozen=True):

@@ -6,7 +6,8 @@ S2  what switches a node off names the Node that is there; one device switches f
 S3  a flow that begins anew has a reservation in the budget's ledger, as one that begins.
 S6  a fence that is over leaves nothing off that it switched off, unless it calls a person.
 S7  a device is switched for the node that it powers; what registers a node with its disks runs on that very node.
-S13 a storage fence is lifted only when no pod that was freed behind it can still write.
+S13 a storage fence is lifted only when no pod that was freed behind it can still write; a fence goes with nothing that
+    the Node carried which it deleted.
 S14 retries and restarts stay within what the NodeFence says; its states follow the table.
 S16 what a Secret says is in no object and in nothing that people are told.
 L8  what the last drill said of a node's devices is so.
@@ -57,9 +58,6 @@ class FenceCheckers:
         self.passed: Counter[str] = Counter()  # moves of fences, ends of runs, phases of requests and remedies
         self._ended: set[str] = set()
         self._phases: dict[str, str] = {}
-        self._bare: set[str] = (
-            set()
-        )  # nodes whose backup went with a fence that somebody released before they were back
         self._begun: set[str] = set()  # fences whose devices were told off before
         self._states: dict[str, str] = {}
         self._off: dict[str, Outlet] = {}  # by place: what our commands switched off
@@ -154,13 +152,21 @@ class FenceCheckers:
         self._states[name] = state
         if state and before and state != before:
             self._moved(name, before, state, status)
-        if event.type == "DELETED" and status.get("evidence", {}).get("backup"):
-            self._bare.add(tree["spec"]["node"])
+        if event.type == "DELETED":
+            self._gave_back(tree["spec"]["node"], status)
         if state == "final" or event.type == "DELETED":
             self._over(tree["spec"]["node"], status)
         if event.type != "DELETED":
             self._bounded(name, tree["spec"], status)
             self._count_runs(status)
+
+    def _gave_back(self, node: str, status: dict[str, Any]) -> None:
+        """A fence that goes has given back what the Node carried that it deleted."""
+        self._ran("S13 what a Node carried")
+        backup = json.loads(status.get("evidence", {}).get("backup") or "{}")
+        labels = (self.cluster.api.find(NODE, node) or {}).get("metadata", {}).get("labels", {})
+        if not labels.keys() >= backup.get("labels", {}).keys():
+            self._complain("S13", f"the fence of {node} went with all that its Node carried")
 
     def _moved(self, name: str, before: str, state: str, status: dict[str, Any]) -> None:
         self._ran("S14 by the table")
@@ -267,14 +273,12 @@ class FenceCheckers:
         if node is None or not is_heard:
             self._complain("L3", f"node {name} did not come back")
             return
-        if name not in self._bare:
-            self._drilled(name, node)
-            if "device" not in node["metadata"].get("labels", {}):
-                self._complain("S13", f"Node {name} lost its labels")
+        self._drilled(name, node)
+        if "device" not in node["metadata"].get("labels", {}):
+            self._complain("S13", f"Node {name} lost its labels")
         if is_cut_off:
             self._complain("S13", f"node {name} is still cut off from its storage")
-        is_persons = name in self.cluster.cordoned and name not in self._bare
-        if bool(node["spec"].get("unschedulable")) not in (is_persons, name in self.cluster.cordoned):
+        if bool(node["spec"].get("unschedulable")) != (name in self.cluster.cordoned):
             self._complain("S13", f"the cordon of Node {name} is not a person's")
         foreign = [one["key"] for one in node["spec"].get("taints", ()) if "example.com" not in one["key"]]
         if foreign:

@@ -105,7 +105,7 @@ def test_a_run_that_was_recorded_for_another_device_is_not_begun() -> None:
     """Between the record and the run the document was changed: nothing is sent to the new device."""
     view = running(replace(OPEN, device=ELSEWHERE))
 
-    assert (["RunEnded"], ["PublishFenceStatus"]) == (
+    assert (["RunNoted"], ["PublishFenceStatus"]) == (
         reasons(view),
         [type(action).__name__ for action in decide(view, NOW).actions],
     )

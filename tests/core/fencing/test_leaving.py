@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
-from tests.builders import NOW, a_node
-from tests.core.fencing.fences import a_fence, a_job, done
+from tests.builders import NODE_AT, NOW, a_machine, a_node, ago
+from tests.core.fencing.fences import FENCE_AT, IPMI, a_fence, a_job, a_plan, done
+from tests.core.fencing.story import Story
 from tests.core.fencing.test_devices import CUT_OFF
 from tests.core.fencing.test_erring import old
 from tests.core.fencing.test_gates import a_view
+from tests.core.fencing.test_story import is_gone
 from tests.core.fencing.test_told import reasons
 
 from noderemedy.core.fencing.fence import decide
-from noderemedy.model.fenceplan import Step
-from noderemedy.model.nodefence import State
+from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
+from noderemedy.model.ids import NODE, NODE_FENCE
+from noderemedy.model.node import NodeBackup
+from noderemedy.model.nodefence import FenceEvidence, State
 from noderemedy.model.run import Deed, RunState
+from noderemedy.model.workload import FreeBy
 
 IS_OFF = done("port-off", Deed.OFF, step=Step.ISOLATION, id="fence-off")
 UNSURE = replace(IS_OFF, state=RunState.FAILED, said="timed out")
@@ -50,3 +57,49 @@ def test_storage_comes_back_before_pods_may(jobs: tuple[object, ...], expected: 
         plan = CUT_OFF if jobs else replace(CUT_OFF, recovery=CUT_OFF.recovery[1:])
 
         assert [expected] == reasons(old(a_view(fence=fence, plan=plan, node=MARKED), 3_600))
+
+
+BACKUP = NodeBackup("node-uid-1", labels=(("zone", "a"),))
+AWAY = FenceEvidence(backup=BACKUP, free_by=FreeBy.NODE, freed_at=ago(60), off_at=ago(90))
+ENDED = a_plan(power_management=(IPMI, BuiltinMethod("terminate", Builtin.TERMINATE_INSTANCE)))
+GOING = a_node(ready="Unknown", deleting=True)
+
+
+@pytest.mark.parametrize(
+    ("fence", "more", "seconds", "expected"),
+    [
+        ({}, {"node": None}, 10, ["WaitingForReady"]),
+        ({}, {"node": None}, 310, ["BackupKept"]),
+        ({}, {"node": GOING}, 310, ["BackupKept"]),
+        ({}, {"node": None, "machine": a_machine()}, 310, ["BackupKept"]),
+        ({"requested_by": "Configuration//c 1"}, {"node": None}, 310, ["BackupKept"]),
+        ({}, {"node": a_node("node-uid-2")}, 10, ["RestoringNode"]),
+        ({}, {"node": a_node("node-uid-2", labels={"zone": "a"})}, 10, ["NodeWhole"]),
+        ({}, {"node": a_node("node-uid-1")}, 10, ["FenceReleased"]),  # it was never deleted
+        ({"evidence": FenceEvidence()}, {"node": None}, 10, ["FenceReleased"]),
+        ({}, {"node": None, "plan": ENDED}, 10, ["FenceReleased"]),
+        ({}, {"node": None, "machine": a_machine(deleting=True)}, 10, ["FenceReleased"]),
+        ({"requested_by": "FenceRemediation/metal3/m 1"}, {"node": None}, 10, ["FenceReleased"]),
+    ],
+)
+def test_what_a_deleted_node_carried_waits_for_it(
+    fence: dict[str, Any], more: dict[str, Any], seconds: int, expected: list[str]
+) -> None:
+    """The only copy is in the object that somebody deletes: it stays until the Node is back, or never comes back."""
+    released = a_fence(State.DONE, deleting=True, **{"evidence": AWAY, **fence})
+
+    assert expected == reasons(old(a_view(fence=released, **more), seconds))
+
+
+def test_a_node_that_is_released_while_it_is_away_comes_back_whole() -> None:
+    """Deleted to free it, released before it has booted: its labels are there again, and the fence is gone."""
+    story = Story()
+    story.patch(NODE_AT, {"metadata": {"labels": {"zone": "a"}}})
+    story.hang()
+    story.run(65)
+    story.ask(freeBy="node")
+    story.run_until(lambda: story.api.find(NODE, NODE_AT.name) is None, 300)
+    story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.run_until(lambda: is_gone(story), 600)
+
+    assert ("a", True, []) == (story.node()["metadata"]["labels"].get("zone"), story.is_on, story.freed_early)

@@ -44,13 +44,22 @@ def known_for(view: Any, seconds: int) -> Any:
 
 OFF = done("ipmi", Deed.OFF)
 OPEN = a_job(state=RunState.RUNNING)
+ASKED = a_job(deed=Deed.STATUS, state=RunState.RUNNING)
 CASES: list[tuple[Any, list[str]]] = [
     (running(), ["RunOrdered"]),
     (running(OPEN), ["RunUnderWay"]),
     (running(OPEN, runs=(Run(OPEN.id, RunState.RUNNING),)), ["RunUnderWay"]),
-    (running(OPEN, runs=(Run(OPEN.id, RunState.FAILED, said="refused"),)), ["RunEnded"]),
+    (running(OPEN, runs=(Run(OPEN.id, RunState.FAILED, said="refused"),)), ["RunNoted"]),
+    (running(OPEN, runs=(Run(OPEN.id, RunState.DONE, Power.OFF),)), ["RunEnded"]),
+    (running(ASKED, runs=(Run(ASKED.id, RunState.DONE, Power.OFF),)), ["RunNoted"]),
+    (running(OPEN, deleting=True, runs=(Run(OPEN.id, RunState.FAILED, said="refused"),)), ["RunEnded"]),
+    (running(OPEN, stopped=True, runs=(Run(OPEN.id, RunState.FAILED, said="refused"),)), ["RunEnded"]),
+    (
+        a_view(fence=a_fence(State.ERROR, jobs=(OPEN,)), node=SILENT, runs=(Run(OPEN.id, RunState.FAILED),)),
+        ["RunEnded"],
+    ),
     (running(replace(OPEN, token=6)), ["RunLost"]),
-    (known_for(running(replace(OPEN, since=ago(900))), 900), ["RunEnded"]),
+    (known_for(running(replace(OPEN, since=ago(900))), 900), ["RunNoted"]),
     (known_for(running(replace(OPEN, since=ago(900))), 100), ["RunLost"]),
     (running(OFF, node=a_node()), ["NodeStillHeard"]),
     (running(OFF, node=a_node(), evidence=FenceEvidence(heard_since=ago(60))), ["NodeStillHeard"]),

@@ -2,20 +2,29 @@
 
 Stopped: no new step, the run that is under way ends, power comes back, nothing more is freed, isolation stays.
 Deleted, which is *release*: the same, and then isolation is undone and the object goes. A storage fence behind which
-pods were freed stays until that boot is over: whoever lifted it earlier would let two nodes write (race R38).
+pods were freed stays until that boot is over: whoever lifted it earlier would let two nodes write (race R38). What a
+Node carried that was deleted is in the object, and in no other place: the object stays until the Node is back.
 """
 
 from __future__ import annotations
 
-from noderemedy.core.fencing import devices, erring, recovery, runs
+from noderemedy.core.fencing import devices, emptying, erring, recovery, runs
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.moves import move
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.fenceplan import Step
+from noderemedy.model.ids import FENCE_REMEDIATION
 from noderemedy.model.nodefence import FINALIZER, State
-from noderemedy.model.reasons import FenceReleased, FenceStopped, PowerLeftOff, StorageStaysFenced
+from noderemedy.model.reasons import (
+    BackupKept,
+    FenceReleased,
+    FenceStopped,
+    PowerLeftOff,
+    StorageStaysFenced,
+    WaitingForReady,
+)
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Now
 
@@ -37,7 +46,25 @@ def released(view: FenceView, now: Now) -> Decision:
         return on  # what is over was told: it goes, also where its configuration went with its node
     if view.status.evidence.storage_freed_at is not None and view.is_same_boot and not is_over(view):
         return Decision((), (StorageStaysFenced(view.name),))
-    return unfenced(view, now) or recovery.undo(view) or drop(view)
+    return unfenced(view, now) or kept(view, now) or recovery.undo(view) or drop(view)
+
+
+def kept(view: FenceView, now: Now) -> Decision | None:
+    """The only copy of what its Node carried waits for the Node; None where it is there, or never comes back."""
+    is_away = view.node is None or view.node.deleting
+    if view.status.evidence.backup is None or not is_away or is_gone_for_good(view):
+        return None
+    due = view.entry.changed_at + view.fence.spec.node_ready_timeout
+    return (
+        Decision((), (WaitingForReady(view.name),), due) if now.mono < due else Decision((), (BackupKept(view.name),))
+    )
+
+
+def is_gone_for_good(view: FenceView) -> bool:
+    """Its instance was ended with it, or its Machine goes; whoever asked for the fence of a Machine had one."""
+    is_terminated = view.fence.is_final or emptying.is_terminated(view)
+    had_machine = view.fence.requested_by.startswith(FENCE_REMEDIATION.kind)
+    return is_terminated or (view.machine.deleting if view.machine is not None else had_machine)
 
 
 def is_over(view: FenceView) -> bool:

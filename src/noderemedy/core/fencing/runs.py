@@ -10,13 +10,14 @@ from __future__ import annotations
 from msgspec import structs
 
 from noderemedy.core.fencing import devices
+from noderemedy.core.fencing.automaton import STEPS
 from noderemedy.core.fencing.moves import confirm, publish
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import StartRun
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.nodefence import FenceJob, FenceStatus, digest
-from noderemedy.model.reasons import RunEnded, RunLost, RunOrdered, RunUnderWay
+from noderemedy.model.reasons import RunEnded, RunLost, RunNoted, RunOrdered, RunUnderWay
 from noderemedy.model.run import Deed, Order, Power, Run, RunState
 from noderemedy.model.time import MINUTE, Mono, Now, Span
 
@@ -162,7 +163,14 @@ def record(view: FenceView, job: FenceJob, now: Now) -> Decision:
     if is_off and devices.are_off(view, jobs):
         evidence = structs.replace(evidence, off_at=evidence.off_at or now.wall)
     wanted = structs.replace(view.status, jobs=jobs, evidence=evidence)
-    return publish(view, wanted, RunEnded(view.name, job.method, job.deed.value, job.state.value, job.said))
+    told = RunNoted if is_told_otherwise(view, job) else RunEnded
+    return publish(view, wanted, told(view.name, job.method, job.deed.value, job.state.value, job.said))
+
+
+def is_told_otherwise(view: FenceView, job: FenceJob) -> bool:
+    """Whether people are told what follows: by the proof that an answer makes, or by the failure of its step."""
+    is_counted = job.step is STEPS.get(view.status.state) and not view.fence.deleting and not view.fence.spec.stopped
+    return job.deed is Deed.STATUS or (is_counted and job.state is RunState.FAILED)
 
 
 def lost(view: FenceView, job: FenceJob, now: Now) -> Decision:
