@@ -3,7 +3,8 @@
 Called by every room that repairs, with its whole decision. A repair that had its time, does nothing any more and raises
 an alert waits for a person, or for somebody else's act, maybe for ever. A few of those must not keep all other nodes
 from being repaired: such a need is stuck. It keeps its claim, its node counts as sick, its start counts for the hour;
-but it is not in flight. When it goes on it is in flight again, without asking: what runs is never stopped halfway.
+but it is not in flight. When it goes on it is in flight again, without asking: what runs is never stopped halfway. What
+would begin once more (an attempt, a flow of a fence) is another matter: it asks.
 """
 
 from __future__ import annotations
