@@ -31,6 +31,7 @@ from noderemedy.wire.nodefences import attestation_text
 
 KEEPER = "example.com/keeps"
 BUDGETS = Kind("policy", "PodDisruptionBudget")
+STORM_PERCENT = 40  # the budget lets no repair begin then
 DEVICE_FAULTS = (
     *(Fault.UNREACHABLE, Fault.LOCKED, Fault.IDLE_OFF, Fault.LYING, Fault.IDLE_ON),
     *(Fault.FLAPPING, Fault.SLOW, Fault.BUSY),
@@ -364,6 +365,7 @@ class FenceTroubles(Troubles):
 
     def call_people(self) -> None:
         """Alerts are answered: what was given up is mended by hand and released."""
+        self._end_storm()
         for name in sorted(self._dark() | self.pulled):
             for outlet in self._all_outlets(name):
                 self.cluster.outlets.switch(outlet, is_on=True)
@@ -379,6 +381,13 @@ class FenceTroubles(Troubles):
                 self._reset(self.cluster.servers[tree["spec"]["node"]])
             elif is_given_up(tree) or self._is_astray(tree) or self._is_another(tree):
                 self.release(tree["spec"]["node"])
+
+    def _end_storm(self) -> None:
+        """Where so many are silent that nothing new may begin, people look for the cause: all but one boot."""
+        silent = [server for server in self.cluster.servers.values() if not server.is_heard]
+        if len(silent) * 100 >= STORM_PERCENT * len(self.cluster.servers):
+            for server in silent[1:]:
+                self._reset(server)
 
     def _reset(self, server: Server) -> None:
         if server.has_power:
