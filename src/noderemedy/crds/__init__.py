@@ -16,6 +16,7 @@ import yaml
 OUR_GROUP = "node-remedy.dev"
 FENCE_GROUP = "ha.k8s.io"  # seed 002 names it, and nobody else serves it
 OUR_GROUPS = (OUR_GROUP, FENCE_GROUP)
+LOADER: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # ten times as fast, where it was built
 
 
 @cache
@@ -26,7 +27,7 @@ def every() -> tuple[dict[str, Any], ...]:
     """
     files = sorted(resources.files(__package__).iterdir(), key=lambda file: file.name)
     texts = [file.read_text(encoding="utf-8") for file in files if file.name.endswith(".yaml")]
-    return tuple(tree for text in texts for tree in yaml.safe_load_all(text) if tree)
+    return tuple(tree for text in texts for tree in yaml.load_all(text, Loader=LOADER) if tree)  # noqa: S506  both are safe
 
 
 def foreign() -> tuple[dict[str, Any], ...]:
