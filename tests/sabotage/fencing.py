@@ -19,6 +19,7 @@ from tests.core.fencing import (
     test_told,
 )
 from tests.core.fencing.fences import IPMI
+from tests.model import test_fenceplan
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
@@ -55,7 +56,7 @@ from noderemedy.core.fencing.view import FenceView
 from noderemedy.model import actions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
-from noderemedy.model.fenceplan import AgentMethod, FencePlan
+from noderemedy.model.fenceplan import AgentMethod, FencePlan, PlanProblem
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
 from noderemedy.model.time import Mono, Span
@@ -384,6 +385,11 @@ LIT: tuple[Sabotage, ...] = (
             test_erring.test_a_run_that_was_recorded_by_a_broken_plan_is_not_begun,
             test_erring.test_by_a_broken_plan_nothing_is_switched_on,
         ),
+    ),
+    Sabotage(
+        "problems of a plan are told without their place",
+        set_to(PlanProblem, "__str__", lambda problem: problem.words),
+        (test_fenceplan.test_a_problem_is_told_with_its_place,),
     ),
     Sabotage(
         "nothing was left off",

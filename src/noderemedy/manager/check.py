@@ -6,7 +6,6 @@ It looks as a plan does: the readers and rooms that decide say what is wrong, he
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -22,7 +21,7 @@ from noderemedy.manager.plan import Look
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.configuration import FenceRemedy
 from noderemedy.model.fenceconfig import FenceConfig
-from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan, plan_ref
+from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan, PlanProblem, plan_ref
 from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.governing import MEMBER
 from noderemedy.model.healthcheck import HealthCheck, TemplateRef
@@ -49,9 +48,6 @@ from noderemedy.model.room import Absent, Present, Reader, Unreadable
 from noderemedy.rooms import watched
 from noderemedy.wire import names
 
-OF_PLAN = re.compile(
-    r"ConfigMap (?P<map>\S+?)(, node (?P<node>\S+?))?(, method (?P<method>\S+?))?: (?P<what>.*)", re.DOTALL
-)
 WRITTEN = (HealthCheck, RemediationBudget, NodeFence, FenceRemediation, Metal3Remediation)
 # What rooms say besides, and whether that is only a note.
 TOLD: dict[type[Reason], bool] = {
@@ -132,7 +128,7 @@ def of_template(at: Ref, template: TemplateRef, reader: Reader) -> list[Finding]
 
 
 class Complaint(Struct, frozen=True):
-    """A problem of one plan, taken apart."""
+    """A problem of one plan, by the document that it is told of."""
 
     document: str
     text: str
@@ -160,12 +156,9 @@ def of_plans(cache: Cache, doubts: tuple[str, ...]) -> list[Finding]:
     return found
 
 
-def complaint(plan: FencePlan, problem: str) -> Complaint:
-    found = OF_PLAN.fullmatch(problem)
-    if found is None:
-        return Complaint(plan.source, problem)
-    method = f"method {found['method']}: " if found["method"] else ""
-    return Complaint(found["map"], f"{method}{found['what']}", found["node"] or "")
+def complaint(plan: FencePlan, problem: PlanProblem) -> Complaint:
+    method = f"method {problem.method}: " if problem.method else ""
+    return Complaint(problem.document or plan.source, f"{method}{problem.words}", problem.node)
 
 
 def document_at(name: str, reader: Reader) -> Ref:

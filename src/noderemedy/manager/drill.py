@@ -107,7 +107,7 @@ async def drill_node(look: Look, at: Ref, runs: Runs, answers: Answers, now: Wal
         return []
     plan: FencePlan = entry.obj
     if plan.problems:
-        return [Row(at.name, finding=Finding("", "PlanInvalid", problem)) for problem in plan.problems]
+        return [Row(at.name, finding=Finding("", "PlanInvalid", str(problem))) for problem in plan.problems]
     methods = drills.methods_of(plan)
     return list(await asyncio.gather(*(ask(one, node_at, node.obj, runs, answers, now) for one in methods)))
 

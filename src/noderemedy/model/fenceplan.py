@@ -67,6 +67,22 @@ class BuiltinMethod(Struct, frozen=True):
 Method = AgentMethod | BuiltinMethod
 
 
+class PlanProblem(Struct, frozen=True):
+    """What is wrong, with its remedy, and where: in which ConfigMap, for which node, with which method."""
+
+    words: str
+    document: str = ""  # "": the words say it all
+    node: str = ""
+    method: str = ""
+
+    def __str__(self) -> str:
+        if not self.document:
+            return self.words
+        node = f", node {self.node}" if self.node else ""
+        method = f", method {self.method}" if self.method else ""
+        return f"ConfigMap {self.document}{node}{method}: {self.words}"
+
+
 class FencePlan(FactValue, frozen=True):
     """All three steps of one node."""
 
@@ -76,7 +92,7 @@ class FencePlan(FactValue, frozen=True):
     recovery: tuple[Method, ...] = ()
     kdump_within: Span | None = None  # how long a recognised dump may delay power management; None: not enabled
     source: str = ""  # the ConfigMap or the cloud's default, for people
-    problems: tuple[str, ...] = ()  # each names node, method, parameter and remedy
+    problems: tuple[PlanProblem, ...] = ()
     uses: tuple[str, ...] = ()  # the ConfigMaps that it was made from, also those that are missing
     is_pending: bool = False  # an agent has not said yet what it is: what is wrong is not known yet
     agents: tuple[str, ...] = ()  # whose descriptions it was checked against

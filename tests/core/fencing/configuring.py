@@ -112,7 +112,7 @@ class Bench:
     def problems(self, node: str = "n1") -> tuple[str, ...]:
         found = self.plan(node)
         assert found is not None
-        return found.problems
+        return tuple(map(str, found.problems))
 
     def only_method(self, step: Step = Step.POWER_MANAGEMENT, node: str = "n1") -> AgentMethod:
         found = self.plan(node)

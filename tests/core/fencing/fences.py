@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 from tests.builders import NODE_AT, ago
 
-from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, FencePlan, Scope, Step
+from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, FencePlan, PlanProblem, Scope, Step
 from noderemedy.model.nodefence import FINALIZER, FenceJob, FenceSpec, FenceStatus, NodeFence, State, fence_ref
 from noderemedy.model.run import Deed, Power, RunState
 from noderemedy.model.time import Span
@@ -39,10 +39,10 @@ def an_agent(name: str = "ipmi", *deeds: Deed, **more: Any) -> AgentMethod:
 IPMI = an_agent()
 
 
-def a_plan(**more: Any) -> FencePlan:
+def a_plan(problems: tuple[str, ...] = (), **more: Any) -> FencePlan:
     """Cordon, power cycle by IPMI, uncordon."""
     base = FencePlan(NODE_AT, (CORDON,), (IPMI,), (UNCORDON,), source="ConfigMap fence-config-worker-0")
-    return replace(base, **more)
+    return replace(base, problems=tuple(map(PlanProblem, problems)), **more)
 
 
 def a_status(state: State = State.NEW, **more: Any) -> FenceStatus:

@@ -66,7 +66,7 @@ def test_a_wrong_method_is_refused(text: str, problem: str) -> None:
 
     found = bench.plan()
     assert found is not None
-    assert [True] == [one.startswith(problem) for one in found.problems], found.problems
+    assert [True] == [str(one).startswith(problem) for one in found.problems], found.problems
     assert () == found.power_management
 
 

@@ -57,7 +57,7 @@ def sees(key: Ref, reader: Reader) -> ConfigView | None:
         return None
     broken = reader.find(BROKEN_PLANS, key.name)
     first = reader.read(broken[0]) if broken else Absent()
-    problem = first.obj.problems[0] if isinstance(first, Present) else ""
+    problem = str(first.obj.problems[0]) if isinstance(first, Present) else ""
     return ConfigView(found.fence, len(broken), problem, lacking(key, found.fence, reader))
 
 

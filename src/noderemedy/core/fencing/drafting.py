@@ -13,7 +13,7 @@ from msgspec import Struct
 from noderemedy.core.fencing.clouds import Instance, instance_of
 from noderemedy.core.fencing.merging import PATIENCE, Draft, Layer, filled, merge
 from noderemedy.model.fenceconfig import FenceConfig, FenceTemplate, MethodRecipe, Recipe
-from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
+from noderemedy.model.fenceplan import Builtin, BuiltinMethod, PlanProblem, Step
 from noderemedy.model.node import Node
 from noderemedy.model.run import Deed
 
@@ -60,7 +60,7 @@ class Drafted(Struct, frozen=True):
     source: str
     steps: tuple[tuple[Step, tuple[Item, ...]], ...] = ()
     config: FenceConfig | None = None
-    problems: tuple[str, ...] = ()
+    problems: tuple[PlanProblem, ...] = ()
 
 
 def templates_of(configs: tuple[Named, ...], node_name: str, node: Node) -> tuple[str, ...]:
@@ -82,7 +82,7 @@ def drafted(sources: Sources) -> Drafted:
     if len(names) > 1:
         both = " and ".join(names)
         twice = f"node {sources.node_name}: ConfigMaps {both} {SPOKEN_OF_TWICE}, or narrow a selector"
-        return Drafted(names[0], problems=(twice,))
+        return Drafted(names[0], problems=(PlanProblem(twice),))
     (only,) = sources.configs
     drafting = Drafting(sources, only)
     steps = tuple((step, drafting.items(step)) for step in Step)
@@ -107,7 +107,7 @@ class Drafting:
     def __init__(self, sources: Sources, source: Named) -> None:
         self._sources = sources
         self._source = source
-        self.problems = [f"ConfigMap {source.name}: {problem}" for problem in source.config.problems]
+        self.problems = [PlanProblem(words, source.name) for words in source.config.problems]
 
     def items(self, step: Step) -> tuple[Item, ...]:
         config = self._source.config
@@ -119,8 +119,7 @@ class Drafting:
         return tuple(item for name in names for item in self._item(step, name))
 
     def _wrong(self, what: str, method: str = "") -> None:
-        about = f", method {method}" if method else ""
-        self.problems.append(f"ConfigMap {self._source.name}, node {self._sources.node_name}{about}: {what}")
+        self.problems.append(PlanProblem(what, self._source.name, self._sources.node_name, method))
 
     def _item(self, step: Step, name: str) -> tuple[Item, ...]:
         found = self._source.config.method(name)
@@ -153,7 +152,7 @@ class Drafting:
                 )
                 return ()
             if template.problems:
-                self.problems += [f"ConfigMap {own.template}: {problem}" for problem in template.problems]
+                self.problems += [PlanProblem(words, own.template) for words in template.problems]
                 return ()
             shared = template.recipe
         is_for_one = self._source.config.selector is None
@@ -174,7 +173,7 @@ class Drafting:
             self._wrong(f"{instance.agent} needs credentials; create ConfigMap {instance.template}", name)
             return ()
         if template is not None and template.problems:
-            self.problems += [f"ConfigMap {instance.template}: {problem}" for problem in template.problems]
+            self.problems += [PlanProblem(words, instance.template) for words in template.problems]
             return ()
         draft = self._instance_draft(name, instance, template)
         builtin = Builtin.TERMINATE_INSTANCE

@@ -62,7 +62,7 @@ def decide(view: DrillView, now: Now) -> Decision:
     if view.plan.is_pending:
         return NOTHING
     if view.plan.problems:
-        return found(view, (Finding("", "PlanInvalid", view.plan.problems[0]),), now, ())
+        return found(view, (Finding("", "PlanInvalid", str(view.plan.problems[0])),), now, ())
     period = min(view.every, AGAIN) if view.told is None or view.told.status != "True" else view.every
     due = last_due(view.node.uid, period, now.wall)
     drill = view.drill

@@ -73,7 +73,7 @@ def plan_is_sound(view: FenceView, now: Now) -> Blocked | None:
     if view.plan.is_pending:
         return Blocked(FencePlanPending(view.name))
     if view.plan.problems:
-        return Blocked(FencePlanBroken(view.name, view.plan.problems[0], len(view.plan.problems)))
+        return Blocked(FencePlanBroken(view.name, str(view.plan.problems[0]), len(view.plan.problems)))
     if not view.plan.isolation or not view.plan.power_management:
         step = "isolation" if not view.plan.isolation else "power_management"
         return Blocked(FencePlanBroken(view.name, f"{view.plan.source}: {step} names no method", 1))

@@ -29,7 +29,16 @@ from noderemedy.core.fencing.merging import Draft
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.fenceconfig import FenceConfig
-from noderemedy.model.fenceplan import FENCE_PLAN, Builtin, BuiltinMethod, FencePlan, Method, Step, plan_ref
+from noderemedy.model.fenceplan import (
+    FENCE_PLAN,
+    Builtin,
+    BuiltinMethod,
+    FencePlan,
+    Method,
+    PlanProblem,
+    Step,
+    plan_ref,
+)
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Ref
 from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.reasons import FencePlanInvalid
@@ -55,14 +64,15 @@ def decide(view: PlanView, now: Now) -> Decision:
     clashes = tuple(clash(view.plan, *one) for one in view.shared)
     problems = (*view.plan.problems, *clashes)[:PROBLEMS_MAX]
     plan = structs.replace(view.plan, problems=problems)
-    because = (FencePlanInvalid(problems[0], len(problems)),) if problems else ()
+    because = (FencePlanInvalid(str(problems[0]), len(problems)),) if problems else ()
     return Decision(because=because, facts=(Fact(plan_ref(view.at), plan),))
 
 
-def clash(plan: FencePlan, plug: str, others: tuple[str, ...]) -> str:
+def clash(plan: FencePlan, plug: str, others: tuple[str, ...]) -> PlanProblem:
     names = ", ".join(others)
     remedy = "correct the mapping of one of them; what feeds two nodes fences neither"
-    return f"ConfigMap {plan.source}, node {plan.node.name}: {plug} is also the plug of node {names}; {remedy}"
+    words = f"{plug} is also the plug of node {names}; {remedy}"
+    return PlanProblem(words, plan.source, plan.node.name)
 
 
 # --- from documents to a plan ----------------------------------------------------------------------------------------
@@ -79,14 +89,14 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
                 methods.append(item)
                 continue
             checked = check_known(item, step, known, at.cluster)
-            where = f"ConfigMap {draft.source}, node {at.name}, method {item.name}"
-            problems += [f"{where}: {problem}" for problem in checked.problems]
+            problems += [PlanProblem(words, draft.source, at.name, item.name) for words in checked.problems]
             plugs.append(checked.plug)
             if checked.method:
                 methods.append(checked.method)
         steps[step] = tuple(methods)
     if not problems and not any(map(switches_off, steps[Step.POWER_MANAGEMENT])):
-        problems.append(f"ConfigMap {draft.source}, node {at.name}: power_management switches nothing off; {NEEDS_OFF}")
+        words = f"power_management switches nothing off; {NEEDS_OFF}"
+        problems.append(PlanProblem(words, draft.source, at.name))
     return FencePlan(
         node=at,
         isolation=steps.get(Step.ISOLATION, ()),
