@@ -213,8 +213,8 @@ def test_a_disk_of_another_cluster_is_refused() -> None:
     found = bench.plan(cluster="metal/c1")
 
     assert found is not None
-    assert ["d", "d2"] == [problem.split("method ")[1].split(":")[0] for problem in found.problems]
-    assert "no Job of ours runs in cluster metal/c1; use one from outside" in found.problems[0]
+    assert ["d", "d2"] == [problem.method for problem in found.problems]
+    assert "no Job of ours runs in cluster metal/c1; use one from outside" in found.problems[0].words
 
 
 lines = st.sampled_from(
