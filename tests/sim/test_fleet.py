@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from noderemedy.core import machines
+from noderemedy.core.fencing import results
 from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
 from noderemedy.core.metal3 import annotation
 from noderemedy.engine import cache
@@ -15,11 +16,14 @@ from noderemedy.model.healthcheck import Healthy, Unjudged
 from noderemedy.model.ids import MACHINE, NODE, ref
 from noderemedy.model.reasons import CannotSeeCluster
 from noderemedy.model.room import Present
+from noderemedy.model.run import Power
 from noderemedy.sim import remotes
 from noderemedy.sim.fleet import Fleet, machine_of
 from noderemedy.sim.fleetrun import MINUTE_MS, FleetCheckers, calm_fleet, simulate_fleet
 from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.outlets import Outlet, Outlets, Sort
 from noderemedy.sim.process import Process
+from noderemedy.sim.server import Server
 
 SICK = "worker-1"
 READ, API = cache.Cache.read, remotes.Remotes.api
@@ -47,6 +51,19 @@ def verdict(process: Process, cluster: str) -> VerdictFact:
     assert isinstance(entry, Present)
     found: VerdictFact = entry.obj
     return found
+
+
+def fenced(fleet: Fleet) -> dict[str, Server]:
+    """The server with a BMC of each cluster: all have one name."""
+    return {name: list(workload.servers.values())[-1] for name, workload in fleet.workloads.items()}
+
+
+def fence(fleet: Fleet, checkers: FleetCheckers, process: Process, cluster: str = "east") -> None:
+    fenced(fleet)[cluster].hang()
+    run(fleet, 2)
+    checkers.fences.ask(cluster)
+    run(fleet, 25)
+    checkers.at_rest()
 
 
 def uid(fleet: Fleet, cluster: str) -> str:
@@ -131,6 +148,38 @@ def test_a_restart_without_the_secret_calls_no_node_missing(stage: Stage) -> Non
     assert [] == checkers.violations
 
 
+@pytest.mark.parametrize("cluster", ["east", "west"])
+def test_a_node_is_fenced_in_its_own_cluster(stage: Stage, cluster: str) -> None:
+    """By taint in one, by its deletion in the other; the node of the same name there is on all the time."""
+    fleet, checkers, process = stage
+    boots = {name: server.boots for name, server in fenced(fleet).items()}
+    fence(fleet, checkers, process, cluster)
+
+    assert [] == checkers.violations
+    assert {cluster} == {name for name, server in fenced(fleet).items() if server.boots > boots[name]}
+    assert {"east": "TaintOutOfService on FencedOff", "west": "DeleteNode on FencedOff"}[cluster] in process.freed_by
+
+
+def test_an_outage_in_the_middle_of_a_fence_is_waited_out(stage: Stage) -> None:
+    """Its cluster goes away while the node is switched off: nothing is freed blindly, and it ends when it is back."""
+    fleet, checkers, process = stage
+    fenced(fleet)["east"].hang()
+    run(fleet, 2)
+    checkers.fences.ask("east")
+    fleet.outlets.on_done.append(lambda sent: fleet.workloads["east"].go_away(silently=False))
+    run(fleet, 10)
+    was_off = not fenced(fleet)["east"].has_power
+    before = dict(process.freed_by)
+    fleet.outlets.on_done.clear()
+    fleet.workloads["east"].come_back()
+    run(fleet, 25)
+    checkers.at_rest()
+
+    assert (True, {}) == (was_off, before)
+    assert ["TaintOutOfService on FencedOff"] == list(process.freed_by)
+    assert [] == checkers.violations
+
+
 # --- seeds -------------------------------------------------------------------------------------------------------
 
 
@@ -140,7 +189,8 @@ def test_seeds(seed: int) -> None:
     report = simulate_fleet(seed)
 
     assert () == report.violations
-    assert {"S1 node of a cluster", "blind hold", "freed", "blind verdict", "L1 repaired"} == set(report.checks)
+    assert {"S1 node of a cluster", "blind hold", "freed", "blind verdict", "L1 repaired"} <= set(report.checks)
+    assert {"S7 device of a cluster", "S1 taint of a cluster", "L2 fence of a cluster"} <= set(report.checks)
 
 
 def test_the_same_seed_is_the_same_run() -> None:
@@ -176,6 +226,23 @@ def unfreed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(annotation.TABLE, annotation.row(1, 1, 0, 1), annotation.Says.UNMARK)
 
 
+def mixed_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The document of one cluster names the BMC of the other."""
+    add = Outlets.add
+
+    def crossed(self: Outlets, server: Server, sort: Sort, **places: Any) -> Outlet:
+        other = {"east.bmc.example": "west.bmc.example", "west.bmc.example": "east.bmc.example"}
+        return add(self, server, sort, **{**places, "ip": other[places["ip"]]})
+
+    monkeypatch.setattr(Outlets, "add", crossed)
+
+
+def believed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody takes the exit code of "on" for that of "off", and the device does nothing."""
+    monkeypatch.setitem(results.STATUS_SAYS, 0, Power.OFF)
+    monkeypatch.setattr(Outlets, "switch", lambda self, outlet, is_on: None)
+
+
 def outage(fleet: Fleet, checkers: FleetCheckers, process: Process) -> None:
     fleet.workloads["east"].servers[SICK].hang()
     run(fleet, 4)
@@ -199,6 +266,9 @@ SABOTAGES: dict[
     "requests go elsewhere": (elsewhere, repair, "S7"),
     "every node is here": (all_here, repair, "L1"),
     "released before it was freed": (unfreed, repair, "freed"),
+    "the BMC of the other cluster": (mixed_up, fence, "S7"),
+    "a device that is believed": (believed, fence, "S1"),
+    "fences go elsewhere": (elsewhere, fence, "L3"),
 }
 
 
@@ -213,7 +283,7 @@ def test_each_checker_sees_its_sabotage(name: str, monkeypatch: pytest.MonkeyPat
     assert rule in {line.split(": ")[1] for line in checkers.violations}
 
 
-@pytest.mark.parametrize("story", [outage, repair])
+@pytest.mark.parametrize("story", [outage, repair, fence])
 def test_without_a_sabotage_nothing_is_broken(story: Callable[[Fleet, FleetCheckers, Process], None]) -> None:
     """The stories of the sabotages themselves break no rule."""
     fleet, checkers, process = calm_fleet()

@@ -96,8 +96,8 @@ class Fleet:
         return self.api.get(MACHINE, machine_of(cluster, node), objects.NAMESPACE)
 
     def is_held(self, cluster: str, node: str) -> bool:
-        host = self.api.get(HOST, host_of(cluster, node), objects.NAMESPACE)
-        return names.REBOOT in (host["metadata"].get("annotations") or {})
+        host = self.api.find(HOST, host_of(cluster, node), objects.NAMESPACE)
+        return host is not None and names.REBOOT in (host["metadata"].get("annotations") or {})
 
     def _describe(self, workload: WorkloadCluster) -> None:
         """The objects of one workload cluster in the management cluster."""

@@ -1,7 +1,7 @@
 """One simulated run of a management cluster with workload clusters: trouble for some hours, then the last word.
 
 The checkers here hold what only a fleet can break: nothing begins for a cluster that cannot be seen, none of its
-machines is called sick, and nodes of one name in two clusters are two nodes.
+machines is called sick, and nodes of one name in two clusters are two nodes. One node of each cluster is fenced.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from noderemedy.sim import objects
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.checkers import is_unsafe
 from noderemedy.sim.fleet import Fleet, WorkloadCluster, machine_of
+from noderemedy.sim.fleetfences import FleetFences
 from noderemedy.sim.process import Process
 from noderemedy.sim.remotes import GRACE_MS, SECRET
 from noderemedy.sim.weather import CALM, ROUGH, Weather
@@ -55,6 +56,7 @@ class FleetCheckers:
         self.violations: list[str] = []
         self.deleted: list[tuple[str, str]] = []
         self._held: dict[str, str] = {}  # hosts that we hold off, and the uid of the Node of then
+        self.fences = FleetFences(fleet, self)
         fleet.api.subscribe(HOST, self._host)
         for workload in fleet.workloads.values():
             workload.api.subscribe(NODE, partial(self._node, workload))
@@ -71,8 +73,11 @@ class FleetCheckers:
         self.deleted.append((workload.name, name))
         if is_unsafe(workload.servers[name], boot):
             self.complain("S1", f"Node {name} of {workload.name} was deleted while boot {boot} can write")
-        if not self.fleet.is_held(workload.name, name):
+        if not self.fleet.is_held(workload.name, name) and not self.fences.is_fenced(workload.name, name):
             self.complain("S7", f"Node {name} of {workload.name} was deleted, and its own host is not held")
+
+    def is_blind(self, cluster: str) -> bool:
+        return is_out_of_sight(self.fleet, self.fleet.workloads[cluster])
 
     def _host(self, event: WatchEvent) -> None:
         """A hold that appears: its cluster must be in sight."""
@@ -115,6 +120,7 @@ class FleetCheckers:
                 left = {names.NEEDS_REMEDIATION, names.NODE_BACKUP, names.NODE_DELETED_AT} & set(notes)
                 if left or self.fleet.is_held(name, node) or workload.api.find(NODE, node) is None:
                     self.complain("L1", f"{node} of {name} is not whole: {sorted(left)}, {server.kernel.value}")
+        self.fences.at_rest()
 
 
 def is_out_of_sight(fleet: Fleet, workload: WorkloadCluster) -> bool:
@@ -153,7 +159,11 @@ class FleetTroubles:
 
     def _mark(self, workload: WorkloadCluster, node: str) -> None:
         notes = self.fleet.machine(workload.name, node)["metadata"].get("annotations") or {}
-        if not workload.servers[node].is_heard and names.NODE_DELETED_AT not in notes:
+        if workload.servers[node].is_heard or names.NODE_DELETED_AT in notes:
+            return
+        if self.checkers.fences.is_fenced(workload.name, node):
+            self.checkers.fences.ask(workload.name)
+        else:
             self.fleet.mark(workload.name, node)
 
     def outage(self) -> None:
@@ -191,6 +201,9 @@ class FleetTroubles:
     def heal(self) -> None:
         for workload in self.fleet.workloads.values():
             workload.come_back()
+            silent = [server for server in workload.servers.values() if server.has_power and not server.is_heard]
+            for server in silent[1:]:
+                server.booted()  # by a person: of so many at once the budget lets none begin
         for process in self.processes:
             process.weather = CALM
             process.calm_watches()

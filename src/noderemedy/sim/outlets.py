@@ -186,7 +186,7 @@ class Outlets:
         if outlet.sort in STORAGE:
             server.is_cut_off = not is_on
             return
-        sources = [one for one in self.by_node[server.name] if one.sort is Sort.POWER]
+        sources = [one for one in self.by_node[server.name] if one.sort is Sort.POWER and one.server is server]
         is_powered = is_on or any(one.is_on for one in sources if one is not outlet)
         if server.has_power and not is_powered:
             server.power_off()

@@ -155,7 +155,9 @@ def stale(order: Order, find: Find) -> str:
         return ""
     tree = find(NODE_FENCE, order.fence.name)
     fence = convert(NODE_FENCE, tree).obj if tree is not None else None
-    node = find(NODE, order.node)
+    node = (
+        find(NODE, order.node) if fence is None or not fence.spec.cluster else None
+    )  # a node of elsewhere is not here
     known = convert(NODE, node).obj if node is not None else None
     return staleness.unwanted(order, fence) or staleness.another_boot(order, known)
 
