@@ -25,7 +25,7 @@ from noderemedy.wire import names
 if TYPE_CHECKING:
     from noderemedy.sim.fleetrun import FleetCheckers
 
-FREE_BY = ({}, {"freeBy": "node"})  # of the clusters in turns
+FREE_BY: tuple[dict[str, str], ...] = ({}, {"freeBy": "node"})  # of the clusters in turns
 
 
 class FleetFences:
