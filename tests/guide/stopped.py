@@ -138,5 +138,10 @@ def applied(story: Story) -> list[int]:
     return [at for at, name in enumerate(boundaries(story)) if name.startswith("applied")]
 
 
+def telling(story: Story) -> list[int]:
+    """All that leave something of their own behind: what a manager that never returns was answered makes no odds."""
+    return [at for at, name in enumerate(boundaries(story)) if not name.startswith("ended")]
+
+
 def boundary(story: Story, name: str) -> int:
     return boundaries(story).index(name)

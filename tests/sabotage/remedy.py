@@ -22,7 +22,7 @@ from tests.sabotage.running import Sabotage, Test, item_to, set_to
 from tests.wire import test_configuration, test_remedies
 
 from noderemedy.core import freeing, pacing
-from noderemedy.core.fencing import fence
+from noderemedy.core.fencing import needs
 from noderemedy.core.fencing import view as fence_view
 from noderemedy.core.incident import remedies as incident_remedies
 from noderemedy.core.remedy import (
@@ -89,7 +89,7 @@ GATES = (
     ),
     Sabotage(
         "a fence that is held keeps its turn",
-        set_to(fence, "POLICIES", ()),
+        set_to(needs, "POLICIES", ()),
         (test_governing.test_a_fence_that_is_held_gives_its_turn_back,),
     ),
     Sabotage(

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from tests.guide import page as pages
 from tests.guide.page import Page
-from tests.guide.stopped import NODE_OF, Stopped, a_shell, applied, boundaries, boundary, notes_of
+from tests.guide.stopped import NODE_OF, Stopped, a_shell, applied, boundaries, boundary, notes_of, telling
 
 from noderemedy.core.metal3.annotation import ANSWERS, Says, release
 from noderemedy.core.metal3.view import MachineView
@@ -53,7 +53,7 @@ MET: set[str] = set()  # the states that the next test came through
 @pytest.mark.parametrize("story", NODE_OF, ids=lambda story: story.__name__)
 def test_the_page_finishes_every_state(story: Story, away_ms: int) -> None:
     """With the manager gone at any boundary, the page's commands leave hosts on, nodes whole and nothing behind."""
-    for at in applied(story) if away_ms else range(len(boundaries(story))):
+    for at in applied(story) if away_ms else telling(story):
         stopped = Stopped(story, at, away_ms=away_ms)
         state = stopped.state()
         MET.add(state)
@@ -63,7 +63,7 @@ def test_the_page_finishes_every_state(story: Story, away_ms: int) -> None:
 
 def test_the_page_knows_every_state_that_occurs() -> None:
     """The states at all those boundaries are those of the page, and the page has no others."""
-    met = MET or {Stopped(story, at).state() for story in NODE_OF for at in range(len(boundaries(story)))}
+    met = MET or {Stopped(story, at).state() for story in NODE_OF for at in telling(story)}
 
     assert set(PAGE.states) == met - {""}
 
@@ -295,7 +295,7 @@ def test_a_version_goes_on_where_another_one_stopped(story: Story, versions: tup
 
 def test_a_downgrade_and_an_upgrade_in_the_middle_change_nothing() -> None:
     """Fault 27: downgraded at any boundary and upgraded again a minute and a half later, a repair ends the same."""
-    for at in range(len(boundaries(cordoned_node))):
+    for at in telling(cordoned_node):
         assert [] == complaints(cordoned_node, Process, Older, plan=there_and_back, at=at), f"at {at}"
 
 
