@@ -22,7 +22,7 @@ from tests.e2e.controlplane import ControlPlane
 
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import KubeClient
-from noderemedy.drivers.kube.config import load
+from noderemedy.drivers.kube.config import Access, load
 from noderemedy.drivers.kube.discovery import NotServed, Wanted, serving
 from noderemedy.drivers.kube.errors import Obstacle, Refused
 from noderemedy.drivers.kube.events import Note, Publisher
@@ -135,6 +135,37 @@ def test_list_watch_patch_delete(plane: JustTheApi) -> None:
                     assert status == (await client.send(Request("DELETE", path, (), options, JSON))).status
                 await sink.until("gone", "paged-0")
                 assert patched.date is not None
+
+    run(test())
+
+
+class Listing(KubeClient):
+    """Remembers which lists were asked for."""
+
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        self.lists: list[Request] = []
+
+    async def send(self, request: Request, **more: Any) -> Answer:
+        if request.method == "GET":
+            self.lists.append(request)
+        return await super().send(request, **more)
+
+
+def test_the_first_list_is_the_beginning_of_the_stream(plane: JustTheApi) -> None:
+    """A real server pours what is there and says when that was all: no page is asked for, and changes follow."""
+
+    async def test() -> None:
+        async with Listing(load(plane.kubeconfig())) as client:
+            names = {f"poured-{number}" for number in range(5)}
+            for name in names:
+                await make_node(client, name)
+            async with watching(client, msgspec.structs.replace(PATIENT, is_poured=True)) as sink:
+                await sink.until("listed")
+                assert names <= set(seen(sink))
+                made = await make_node(client, "poured-later")
+                await sink.until("seen", "poured-later", made["metadata"]["resourceVersion"])
+                assert ([], 1) == (client.lists, sink.log.count(("listing",)))
 
     run(test())
 

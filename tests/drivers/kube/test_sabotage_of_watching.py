@@ -12,7 +12,7 @@ from typing import Any
 import aiohttp
 import msgspec
 import pytest
-from tests.drivers.kube import scripted, test_client, test_watch
+from tests.drivers.kube import scripted, test_client, test_pouring, test_watch
 
 from noderemedy.drivers.kube import client, listing, watch
 from noderemedy.drivers.kube.backoff import Backoff
@@ -69,6 +69,25 @@ def greedy(_self: Any, _wish: Any = None) -> Span:
     return Span(1)
 
 
+def over(self: Any, meta: Any) -> None:
+    self._is_pouring = False
+    self._sink.listed(self._kind)
+    self._advance(meta.resource_version)
+
+
+def forgetful(self: Any, _meta: Any) -> None:
+    self._is_pouring = False
+    self._sink.listed(self._kind)
+
+
+async def complaining(self: Any) -> bool:
+    try:
+        await self._stream()
+    except watch._PROBLEMS as problem:
+        await self._mind(problem)
+    return False
+
+
 SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     "list what is not served": (
         Watcher, "_look_where_it_is_served", ask_once, test_watch.test_what_discovery_does_not_know_is_not_listed,
@@ -107,6 +126,16 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     ),
     "ask for a page when it is needed": (
         Lister, "_ahead", unhurried, test_watch.test_the_next_page_is_on_its_way_while_one_is_passed_on,
+    ),
+    "take every bookmark for the end": (
+        Watcher, "_bookmark", over, test_pouring.test_an_ordinary_bookmark_completes_nothing,
+    ),
+    "forget how far the list was": (
+        Watcher, "_bookmark", forgetful, test_pouring.test_the_next_stream_goes_on_from_the_end_of_the_list,
+    ),
+    "complain of the try": (
+        Watcher, "_follow", complaining,
+        partial(test_pouring.test_a_server_that_cannot_is_asked_for_pages, scripted.a_status(503, "busy")),
     ),
     "pass everything on": (
         Watcher, "_is_repeated", lambda *_: False, test_watch.test_rule_10_the_same_version_is_passed_on_once,

@@ -67,6 +67,7 @@ class OneList:
 class Settings(Struct, frozen=True):
     """How patient a watch is. The defaults are for production; tests shorten them."""
 
+    is_poured: bool = True  # the first list as the beginning of the first stream (sendInitialEvents)
     page: int = 250  # two of them at a time
     list_patience: Span = Span(60_000)
     silence: Span = Span(70_000)  # bookmarks come every 60 s

@@ -1,6 +1,10 @@
 """The watch loop: list, follow, and list again whenever the stream cannot be trusted any more.
 
-The manager runs one `watch()` per kind. The ten rules of watching, and where they live:
+The manager runs one `watch()` per kind. Its first list is the beginning of its first stream (`is_poured`), where the
+server can: nothing waits for a page, neither side holds one, and what was listed is followed at once. That is tried
+once: whatever comes between, the pages of `listing.py` meet it too, and say so.
+
+The ten rules of watching, and where they live:
 
  1. 410 as a status, as an ERROR event or as a Status in the stream: list again (`_Distrust`).
  2. Never go on from a version after an ERROR event; versions are compared by `precedes` only.
@@ -77,6 +81,7 @@ class _StatusObject(Struct):
 class _Bookmark(Struct):
     class Meta(Struct, rename="camel"):
         resource_version: str = ""
+        annotations: dict[str, str] = {}
 
     metadata: Meta
 
@@ -85,6 +90,9 @@ class _Distrust(Exception):
     """The stream said something after which only a new list helps."""
 
 
+INITIAL_EVENTS_END = "k8s.io/initial-events-end"  # on the bookmark after the objects that were there before us
+
+_PROBLEMS = (Refused, _Distrust, Silent, NotSent, NoAnswer)
 _LINE = msgspec.json.Decoder(_Line)
 _STATUS = msgspec.json.Decoder(_StatusObject)
 _BOOKMARK = msgspec.json.Decoder(_Bookmark)
@@ -127,21 +135,35 @@ class _Watcher:
         self._doubted_lists = 0
         self._said: Obstacle | None = None
         self._hear_again = 0.0
+        self._is_pouring = False  # the first list comes as the beginning of the stream
+        self._pour_until = 0.0
 
     async def run(self) -> None:
-        loop = asyncio.get_running_loop()
+        await self._pour()
         while True:
-            if not self._version and not await self._list():
-                continue
-            begun = loop.time()
-            ended_well = await self._follow()
-            if (loop.time() - begun) * 1000 >= self._settings.settled.ms:
-                self._backoff.reset()
-                if ended_well:
-                    continue
-            await self._rest(self._backoff.pause())
+            if self._version or await self._list():
+                await self._live()
+
+    async def _live(self) -> None:
+        """One stream, and a pause unless it lived long and ended well."""
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        ended_well = await self._follow()
+        if (loop.time() - begun) * 1000 >= self._settings.settled.ms:
+            self._backoff.reset()
+            if ended_well:
+                return
+        await self._rest(self._backoff.pause())
 
     # --- list --------------------------------------------------------------------------------------------------
+
+    async def _pour(self) -> None:
+        """The first list and what comes after it, in one stream. Old servers refuse it, some never say its end."""
+        self._is_pouring = self._settings.is_poured
+        self._pour_until = asyncio.get_running_loop().time() + self._settings.list_patience.ms / 1000
+        if self._is_pouring:
+            await self._follow()
+        self._is_pouring = False
 
     async def _list(self) -> bool:
         """Try to list; False after a failure that was told and waited for."""
@@ -172,20 +194,25 @@ class _Watcher:
         """One stream from its first to its last byte; True if the server ended it in good order."""
         try:
             await self._stream()
-        except Refused as refused:
-            await self._refused(refused)
-        except _Distrust:
-            self._version = ""
-        except Silent:
-            pass
-        except (NotSent, NoAnswer) as problem:
-            self._say(obstacle_of(problem))
-        else:
-            return True
-        return False
+        except _PROBLEMS as problem:
+            if not self._is_pouring:
+                await self._mind(problem)
+            return False
+        return True
+
+    async def _mind(self, problem: Exception) -> None:
+        match problem:
+            case Refused():
+                await self._refused(problem)
+            case _Distrust():
+                self._version = ""
+            case Silent():
+                pass
+            case _:
+                self._say(obstacle_of(problem))
 
     async def _stream(self) -> None:
-        lines = self._client.stream(self._request(), silence=self._settings.silence, opened=self._hear)
+        lines = self._client.stream(self._request(), silence=self._settings.silence, opened=self._opened)
         loop, count = asyncio.get_running_loop(), 0
         async with contextlib.aclosing(lines):
             async for line in lines:
@@ -195,6 +222,13 @@ class _Watcher:
                 count += 1
                 if count % self._settings.breath == 0:
                     await asyncio.sleep(0)
+                if self._is_pouring and loop.time() >= self._pour_until:
+                    raise _Distrust("a list without an end")
+
+    def _opened(self) -> None:
+        if self._is_pouring:
+            self._sink.listing(self._kind)
+        self._hear()
 
     def _hear(self) -> None:
         """A sign of life: a line, or that the server has accepted the stream. A quiet kind sends no line for long.
@@ -210,9 +244,12 @@ class _Watcher:
         query: tuple[tuple[str, str], ...] = (
             ("watch", "true"),
             ("allowWatchBookmarks", "true"),
-            ("resourceVersion", self._version),
             ("timeoutSeconds", str(max(1, seconds))),
         )
+        if self._is_pouring:
+            query = (*query, ("sendInitialEvents", "true"), ("resourceVersionMatch", "NotOlderThan"))
+        else:
+            query = (*query, ("resourceVersion", self._version))
         if self._settings.fields:
             query = (*query, ("fieldSelector", self._settings.fields))
         return Request("GET", self._resource.path(self._namespace), query)
@@ -225,7 +262,7 @@ class _Watcher:
         try:
             event = _LINE.decode(line)
             if event.type == "BOOKMARK":
-                self._advance(_BOOKMARK.decode(event.object).metadata.resource_version)
+                self._bookmark(_BOOKMARK.decode(event.object).metadata)
                 return
             if _is_error(event):
                 raise _Distrust(_STATUS.decode(event.object).message if event.type else event.message)
@@ -236,6 +273,13 @@ class _Watcher:
             raise _Distrust("a line that is not an event") from None
         if event.type in ("ADDED", "MODIFIED", "DELETED"):
             self._object(event.type, event.object)
+
+    def _bookmark(self, meta: _Bookmark.Meta) -> None:
+        if self._is_pouring and INITIAL_EVENTS_END in meta.annotations:
+            self._is_pouring = False
+            self._newest = meta.resource_version
+            self._sink.listed(self._kind)
+        self._advance(meta.resource_version)
 
     def _object(self, type_: str, raw: msgspec.Raw) -> None:
         try:
@@ -264,8 +308,8 @@ class _Watcher:
         return before == self._last
 
     def _advance(self, version: str) -> None:
-        """Go on from this version, unless it is older than one we saw (rule 10)."""
-        if not version:
+        """Go on from this version, unless it is older than one we saw (rule 10). A list is in no order of time."""
+        if not version or self._is_pouring:
             return
         if precedes(self._newest, version):
             self._version = self._newest = version
