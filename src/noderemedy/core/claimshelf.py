@@ -57,7 +57,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (ref,) if ref.namespace == SYSTEM and ref.name.startswith(claim.PREFIX) else ()
     if ref.kind == NEED:
         return (claim.lease_of(obj.node or obj.target),)
-    return reader.find(BY_TARGET, _place(ref))
+    return reader.find(BY_TARGET, _place(ref)) if reader.has(BY_TARGET) else ()
 
 
 def _target(ref: Ref, lease: Lease) -> tuple[str, ...]:

@@ -28,6 +28,7 @@ from noderemedy.model.time import Now
 # By room: what it taints Nodes for.
 OWNERS: dict[str, Kind] = {"metal3-remediation": REMEDIATION, "node-fence": NODE_FENCE}
 BY_OWNER = "nodes out of service by request"
+MARKED = "nodes with our mark"
 
 
 class TaintView(Struct, frozen=True):
@@ -120,6 +121,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (ref,) if isinstance(obj, Node) and obj.out_of_service is not None else ()
     if ref.kind in OWNERS.values():
         return reader.find(BY_OWNER, str(ref))
+    if not reader.has(MARKED):
+        return ()
     found = machines.of_cluster(ref, reader) if ref.kind in (CLUSTER, REMOTE) else (ref,)
     entries = [(at, reader.read(at)) for at in found]
     nodes = [machines.node_at(at, entry.obj, reader) for at, entry in entries if isinstance(entry, Present)]
@@ -131,6 +134,10 @@ def is_marked(node: Ref, reader: Reader) -> bool:
     return isinstance(entry, Present) and entry.obj.out_of_service is not None
 
 
+def _mark(ref: Ref, node: Node) -> tuple[str, ...]:
+    return (MARKED,) if node.out_of_service is not None else ()
+
+
 def _owner(ref: Ref, node: Node) -> tuple[str, ...]:
     mark = freeing.mark_of(node)
     return (str(owner_ref(mark)),) if mark is not None and mark.room in OWNERS else ()
@@ -139,7 +146,7 @@ def _owner(ref: Ref, node: Node) -> tuple[str, ...]:
 ROOM = Room(
     name="out-of-service",
     watches=(NODE, REMOTE, *OWNERS.values(), *MACHINE_KINDS, CLUSTER),
-    indexes=(*machines.INDEXES, Index(BY_OWNER, NODE, _owner)),
+    indexes=(*machines.INDEXES, Index(BY_OWNER, NODE, _owner), Index(MARKED, NODE, _mark)),
     wakes=wakes,
     sees=sees,
     decide=decide,

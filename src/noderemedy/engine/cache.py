@@ -60,6 +60,10 @@ class Cache:
         found = self._found.get(index, NOTHING_FOUND).get(value)
         return 1 if isinstance(found, Ref) else len(found or ())
 
+    def has(self, index: str) -> bool:
+        """Whether any object is found by this index at all. Where none is, most events concern nobody."""
+        return bool(self._found.get(index))
+
     def is_complete(self, kind: Kind, cluster: str = "") -> bool:
         return (cluster, kind) in self._complete
 

@@ -39,6 +39,9 @@ class Queue:
                 return key
         raise IndexError("nothing is queued")
 
+    def __contains__(self, key: Key) -> bool:
+        return key in self._waiting
+
     def __len__(self) -> int:
         return len(self._waiting)
 

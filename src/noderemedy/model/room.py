@@ -78,6 +78,8 @@ class Reader(Protocol):
 
     def tally(self, index: str, value: str) -> int: ...
 
+    def has(self, index: str) -> bool: ...
+
 
 class Passage(Struct, frozen=True):
     """One gate as `explain` shows it; without a reason it is open."""

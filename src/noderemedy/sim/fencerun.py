@@ -19,7 +19,7 @@ from noderemedy.sim.fencetroubles import FenceTroubles
 from noderemedy.sim.jobrunner import Jobs
 from noderemedy.sim.pacecheckers import pace_of
 from noderemedy.sim.process import Process
-from noderemedy.sim.run import Report, report
+from noderemedy.sim.run import Report, nobody_sleeps, report
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.sim.weather import ROUGH, Weather
 from noderemedy.wire.http import Request
@@ -86,6 +86,7 @@ def rest(cluster: Cluster, checkers: Checkers, of_fences: FenceCheckers, process
     written = [request for process in processes for at, request in process.writes if at >= since]
     if written := [one for one in written if not is_drill(one)]:
         checkers.complain("L9", f"{len(written)} writes in ten idle minutes: {written[-1].method} {written[-1].path}")
+    nobody_sleeps(checkers, processes)
 
 
 def is_drill(request: Request) -> bool:

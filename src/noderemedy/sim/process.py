@@ -246,6 +246,12 @@ class Process:
         mono = Mono(self.agenda.now_ms)
         return self.candidate.leadership.may_act(Now(Wall(0), mono))
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether it leads, sees everything, and has looked at all that it was told of."""
+        is_up = self.is_alive and not self.is_paused and self.may_act()
+        return is_up and self.engine.is_synced and not self.engine.queue
+
     def _token(self, now: Now) -> int | None:
         leadership = self.candidate.leadership
         if self.always_leads or leadership.may_act(now):

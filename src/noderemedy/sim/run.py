@@ -21,6 +21,7 @@ from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
 from noderemedy.sim.resuming import Resuming
 from noderemedy.sim.shelves import rooms_of
+from noderemedy.sim.sleepers import sleepers
 from noderemedy.sim.switches import Switches
 from noderemedy.sim.troubles import MINUTE_MS, Troubles
 from noderemedy.sim.weather import CALM, ROUGH, Weather
@@ -126,6 +127,16 @@ def rest(cluster: Cluster, checkers: Checkers, processes: list[Process]) -> None
     written = sum(len(process.writes) for process in processes) - before
     if written:
         checkers.complain("L9", f"{written} writes in ten idle minutes")
+    nobody_sleeps(checkers, processes)
+
+
+def nobody_sleeps(checkers: Checkers, processes: list[Process]) -> None:
+    """Whoever leads has nothing left to do that it was not woken for."""
+    for process in processes:
+        if process.is_settled:
+            checkers.ran["L6 awake"] += 1
+            for line in sleepers(process.engine, process.now()):
+                checkers.complain("L6", line)
 
 
 def report(

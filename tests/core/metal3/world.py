@@ -92,6 +92,9 @@ class World:
     def tally(self, index: str, value: str) -> int:
         return 0  # nobody else has a need
 
+    def has(self, index: str) -> bool:
+        raise NotImplementedError("the tests of this world look at every key")
+
     # --- what they ask for ---------------------------------------------------------------------------------------
 
     def apply(self, action: Action) -> None:

@@ -16,6 +16,8 @@ from noderemedy.core.fencing import clouds, documents
 from noderemedy.core.fencing.agents import Checked, check
 from noderemedy.core.fencing.drafting import Drafted, Sources, drafted, templates_of
 from noderemedy.core.fencing.facts import (
+    BY_NAME,
+    FENCES,
     INDEXES,
     KNOWN_AGENT,
     NODES,
@@ -172,7 +174,7 @@ def others(key: Ref, plug: str, reader: Reader) -> tuple[str, ...]:
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == NODE:
-        return (ref,)
+        return (ref,) if reader.has(BY_NAME) or reader.has(FENCES) else ()  # else nobody said anything about any node
     if isinstance(obj, NodeFence):
         return (obj.spec.node_at,)
     if ref.kind == KNOWN_AGENT:

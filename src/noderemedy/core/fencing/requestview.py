@@ -126,5 +126,7 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (ref,)
     if ref.kind == NODE_FENCE:
         return reader.find(BY_FENCE, ref.name)
+    if not reader.has(BY_MACHINE):
+        return ()
     found = machines.of_cluster(ref, reader) if ref.kind in (CLUSTER, REMOTE) else (ref,)
     return [one for machine in found for one in reader.find(BY_MACHINE, f"{machine.kind} {machine}")]

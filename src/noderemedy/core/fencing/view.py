@@ -244,7 +244,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == ANSWER:
         return of_target(obj.target, reader) if obj is not None else ()
     if ref.kind == HOST:
-        found = reader.find(hosts.BY_HOST, f"{ref.namespace}/{ref.name}")
+        found = reader.find(hosts.BY_HOST, f"{ref.namespace}/{ref.name}") if reader.has(BY_UID) else ()
         is_held = isinstance(obj, Host) and bool(obj.fenced_for)
         return [*([ref] if is_held else []), *(one for machine in found for one in of_target(machine, reader))]
     if ref.kind == METAL3_MACHINE:
@@ -256,6 +256,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 def of_node(ref: Ref, reader: Reader) -> tuple[Ref, ...]:
     """Nodes are many and report often; fences are few."""
+    if not reader.has(BY_UID):
+        return ()
     at = fence_ref(Ref(ref.cluster, NODE, "", ref.name))
     return (at,) if isinstance(reader.read(at), Present) else ()
 
@@ -264,6 +266,8 @@ def of_target(target: Ref, reader: Reader) -> tuple[Ref, ...]:
     """The NodeFence of a Node, or of the node that a Machine names."""
     if target.kind == NODE:
         return of_node(target, reader)
+    if not reader.has(BY_UID):
+        return ()
     entry = reader.read(target)
     node_at = machines.node_at(target, entry.obj, reader) if isinstance(entry, Present) else None
     return of_node(node_at, reader) if node_at else ()

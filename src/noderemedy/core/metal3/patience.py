@@ -58,6 +58,16 @@ def rests_between_attempts(view: RemediationView, now: Now) -> bool:
     return is_waiting and phases.pause(remediation) > Span(0) and lasted(view, now) >= remediation.on_within
 
 
+def turn(view: RemediationView, now: Now) -> Mono | None:
+    """When what is stated about an attempt that waits changes by itself: it rests, or the next one may begin."""
+    remediation = view.remediation
+    if remediation.progress.phase is not Phase.WAITING or remediation.progress.is_recovered:
+        return None
+    since, limit = sight(view, now).since, phases.limit(remediation)
+    turns = [since + span for span in (remediation.on_within, limit) if span is not None]
+    return min((at for at in turns if at > now.mono), default=None)
+
+
 def memory(view: RemediationView, now: Now) -> tuple[Fact, ...]:
     """What is stated so that the next look knows it."""
     if phases.limit(view.remediation) is None or view.remediation.is_ended:

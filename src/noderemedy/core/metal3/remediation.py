@@ -51,7 +51,7 @@ from noderemedy.core.metal3.steps import (
     untaint,
     wait,
 )
-from noderemedy.core.slots import settled
+from noderemedy.core.slots import settled, soonest
 from noderemedy.model.actions import (
     Action,
     BackUpNode,
@@ -104,7 +104,9 @@ def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     decision = told(view, now)
     decision = unrecorded(view, decision, now) or decision
     facts = (*needs(view, now), *patience.memory(view, now), *decision.facts)
-    return settled(structs.replace(decision, episode=episode(view), facts=facts), view.need, now)
+    turn = patience.turn(view, now)
+    wake_at = soonest(decision.wake_at, turn) if turn is not None else decision.wake_at
+    return settled(structs.replace(decision, episode=episode(view), facts=facts, wake_at=wake_at), view.need, now)
 
 
 def unrecorded(view: RemediationView, decision: Decision, now: Now) -> Decision | None:

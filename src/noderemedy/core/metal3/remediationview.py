@@ -34,6 +34,7 @@ BY_MACHINE = "remediations by machine"
 BY_UID = "remediations by uid"
 BY_NAMESPACE = "remediations by namespace"
 HELD_FOR = "hosts by remediation"
+RELICS = "hosts with something of a remediation"
 SIGHT = Kind(FACTS, "PhaseSight")
 MARK = "node-remedy"  # how our own mark on a host begins
 
@@ -127,6 +128,10 @@ def _namespace(ref: Ref, remediation: Metal3Remediation) -> tuple[str, ...]:
     return (ref.namespace,)
 
 
+def _relics(ref: Ref, host: Host) -> tuple[str, ...]:
+    return (RELICS,) if has_relics(host) else ()
+
+
 def _held_for(ref: Ref, host: Host) -> tuple[str, ...]:
     return tuple(uid for uid, _ in host.held_for)
 
@@ -138,6 +143,7 @@ INDEXES: tuple[Index, ...] = (
     Index(BY_UID, REMEDIATION, _uid),
     Index(BY_NAMESPACE, REMEDIATION, _namespace),
     Index(HELD_FOR, HOST, _held_for),
+    Index(RELICS, HOST, _relics),
 )
 
 
@@ -271,9 +277,13 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (obj.asker,) if obj.room == NAME else ()
     if ref.kind == HOST:
         held = [one for uid, _ in obj.held_for for one in reader.find(BY_UID, uid)] if isinstance(obj, Host) else []
-        return (ref, *held, *of_machines(links.concerned(ref, obj, reader), reader))
+        own = (ref,) if obj is None or has_relics(obj) else ()
+        found = links.concerned(ref, obj, reader) if reader.has(BY_MACHINE) else ()
+        return (*own, *held, *of_machines(found, reader))
+    if not reader.has(BY_MACHINE) and not reader.has(RELICS):
+        return ()  # events of nodes are many, remediations are few
     found = links.concerned(ref, obj, reader)
-    return (*of_machines(found, reader), *(host for host in hosts_of(found, reader) if has_relics(host, reader)))
+    return (*of_machines(found, reader), *(host for host in hosts_of(found, reader) if is_relic(host, reader)))
 
 
 def hosts_of(found: Iterable[Ref], reader: Reader) -> tuple[Ref, ...]:
@@ -286,7 +296,11 @@ def hosts_of(found: Iterable[Ref], reader: Reader) -> tuple[Ref, ...]:
     )
 
 
-def has_relics(host: Ref, reader: Reader) -> bool:
-    """Whether there can be anything to decide about this host: events of nodes are many, such hosts are few."""
+def has_relics(host: Host) -> bool:
+    """Whether there can be anything to decide about this host."""
+    return host.unhealthy is not None or bool(host.held_for)
+
+
+def is_relic(host: Ref, reader: Reader) -> bool:
     entry = reader.read(host)
-    return isinstance(entry, Present) and (entry.obj.unhealthy is not None or bool(entry.obj.held_for))
+    return isinstance(entry, Present) and has_relics(entry.obj)

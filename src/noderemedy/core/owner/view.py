@@ -98,8 +98,7 @@ def sees(key: Ref, reader: Reader) -> View | None:
     if not isinstance(entry, Present):
         return None
     machine: Machine = entry.obj
-    is_begun = machine.replacement is not None or FINALIZER in machine.finalizers
-    if not is_begun and (machine.controller is not None or machine.told.find(OWNER_REMEDIATED) is None):
+    if not is_of_interest(machine):
         return None
     node_at = machines.node_at(key, machine, reader)
     next_at = successor_at(key, machine)
@@ -122,6 +121,12 @@ def sees(key: Ref, reader: Reader) -> View | None:
     )
 
 
+def is_of_interest(machine: Machine) -> bool:
+    """Whether it is being replaced, or somebody asks its owner to, and the owner may be us."""
+    is_begun = machine.replacement is not None or FINALIZER in machine.finalizers
+    return is_begun or (machine.controller is None and machine.told.find(OWNER_REMEDIATED) is not None)
+
+
 def successor_at(key: Ref, machine: Machine) -> Ref:
     """Where the successor is, or will be: as recorded, else by the only name that it can have."""
     record = machine.replacement
@@ -136,9 +141,10 @@ def successor_at(key: Ref, machine: Machine) -> Ref:
 def wakes(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
     """A Machine concerns itself and the one that it follows; a Node, a cluster, a claim, an answer their machines."""
     if ref.kind == MACHINE:
-        return (ref, *reader.find(BY_SUCCESSOR, f"{ref.namespace}/{ref.name}"))
+        own = (ref,) if obj is None or is_of_interest(obj) else ()
+        return (*own, *(reader.find(BY_SUCCESSOR, f"{ref.namespace}/{ref.name}") if reader.has(BY_SUCCESSOR) else ()))
     if ref.kind == NODE:
-        return tuple(one for one in machines.at_node(ref, reader) if one.kind == MACHINE)
+        return tuple(one for one in machines.at_node(ref, reader) if is_in_our_hands(one, reader))
     if ref.kind in (CLUSTER, REMOTE):
         return machines.of_cluster(ref, reader)
     if ref.kind == LEASE:
@@ -150,6 +156,11 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
     if ref.kind == ANSWER and obj is not None and obj.target.kind == MACHINE:
         return (obj.target,)
     return ()
+
+
+def is_in_our_hands(at: Ref, reader: Reader) -> bool:
+    entry = reader.read(at) if at.kind == MACHINE else None
+    return isinstance(entry, Present) and is_of_interest(entry.obj)
 
 
 def claimants(lease: Ref, reader: Reader) -> tuple[Ref, ...]:

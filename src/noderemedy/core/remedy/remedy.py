@@ -30,7 +30,7 @@ from noderemedy.core.remedy.facts import (
     repair_ref,
 )
 from noderemedy.core.remedy.fencing import is_former
-from noderemedy.core.remedy.view import FENCING, FLOW, NAME, RemedyView, sees
+from noderemedy.core.remedy.view import FENCING, FLOW, NAME, RemedyView, is_of_interest, sees
 from noderemedy.core.slots import settled
 from noderemedy.model.actions import (
     Action,
@@ -142,7 +142,7 @@ def is_seen(view: RemedyView, record: RemedyRecord) -> bool:
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     """What a node has concerns itself; a document concerns all that are in trouble or in its hands."""
     if ref.kind == NODE:
-        return () if ref.cluster else (ref,)
+        return (ref,) if not ref.cluster and (obj is None or is_of_interest(ref, obj, reader)) else ()
     if ref.kind in (TROUBLE, REPEATS):
         return (node_of(ref),)
     if ref.kind in (DOCUMENT, PERMIT):
@@ -152,7 +152,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == JOB:
         return (Ref("", NODE, "", obj.node),) if obj is not None and obj.node else ()
     if ref.kind in MACHINE_KINDS:
-        return nodes_of(ref, obj, reader)
+        return [at for at in nodes_of(ref, obj, reader) if is_in_sight(at, reader)]
     if ref.kind in (ANSWER, INCIDENT):
         target = None if obj is None else obj.target if ref.kind == ANSWER else obj.found.target
         return target_nodes(target, reader) if target is not None else ()
@@ -171,6 +171,11 @@ def in_hands_of(document: Ref, reader: Reader) -> list[Ref]:
     troubled = map(node_of, reader.find(BY_DOCUMENT, facts.troubled(document)))
     recorded = reader.find(ALL_NODES, document.name)
     return sorted({*troubled, *recorded})
+
+
+def is_in_sight(node: Ref, reader: Reader) -> bool:
+    entry = reader.read(node)
+    return isinstance(entry, Present) and is_of_interest(node, entry.obj, reader)
 
 
 def nodes_of(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:

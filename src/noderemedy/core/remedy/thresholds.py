@@ -159,9 +159,9 @@ def governing(node: Node, reader: Reader) -> tuple[DocumentFact, ...]:
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
-    """A node concerns itself; a document concerns all nodes, which is rare."""
+    """A node concerns itself where there is any document; a document concerns all nodes, which is rare."""
     if ref.kind == NODE:
-        return () if ref.cluster else (ref,)
+        return (ref,) if not ref.cluster and reader.has(ALL_DOCUMENTS) else ()
     if ref.kind == NODE_EVENTS:
         return (facts.node_of(ref),)
     return reader.find(ALL_NODES, ALL)

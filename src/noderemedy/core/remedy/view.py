@@ -87,11 +87,11 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
     entry = reader.read(key)
     if key.cluster or not isinstance(entry, Present):
         return None
+    if not is_of_interest(key, entry.obj, reader):
+        return None
     found, known = reader.read(trouble_ref(key)), reader.read(repair_ref(key))
     trouble: Trouble | None = found.obj if isinstance(found, Present) else None
     record = entry.obj.remedy
-    if record is None and trouble is None and not is_marked(entry.obj):
-        return None
     document = document_of(record, trouble, reader)
     machine_at, machine = machine_of(key, reader)
     target = machine_at or key
@@ -118,6 +118,11 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         told=traces.see(NAME, target, machine.uid if machine else entry.obj.uid, reader),
         freed_last=freed_last(document, reader),
     )
+
+
+def is_of_interest(at: Ref, node: Node, reader: Reader) -> bool:
+    """Whether there is anything to decide about it: it is in trouble, in our hands, or out of service by us."""
+    return node.remedy is not None or is_marked(node) or isinstance(reader.read(trouble_ref(at)), Present)
 
 
 def is_marked(node: Node) -> bool:

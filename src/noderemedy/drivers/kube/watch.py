@@ -208,7 +208,7 @@ class _Watcher:
                 self._version = ""
             case Silent():
                 pass
-            case _:
+            case NotSent() | NoAnswer():
                 self._say(obstacle_of(problem))
 
     async def _stream(self) -> None:
