@@ -242,6 +242,11 @@ DEVICES: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "every word of a device is believed",
+        set_to(devices, "left_at", lambda told: told[-1].power),
+        (test_devices.test_what_was_ordered_off_is_on_only_when_it_was_switched_on,),
+    ),
+    Sabotage(
         "every parameter makes another device",
         set_to(devices, "HOW", re.compile("nothing")),
         (test_devices.test_what_tells_devices_apart,),

@@ -17,7 +17,7 @@ from noderemedy.core.fencing import devices, isolation
 from noderemedy.core.fencing.fence import decide
 from noderemedy.model.fenceplan import FencePlan, Scope
 from noderemedy.model.ids import NODE_FENCE
-from noderemedy.model.nodefence import State
+from noderemedy.model.nodefence import FenceJob, State
 from noderemedy.model.run import Deed, Order, Power, Run, RunState
 from noderemedy.model.time import Mono
 
@@ -127,6 +127,28 @@ def test_a_proof_is_of_one_device(off: str, status: str, expected: list[str]) ->
     view = running(done("ipmi", Deed.OFF, device=off), asked, runs=(answer,))
 
     assert expected == reasons(view)
+
+
+CALLED_ON = {"state": RunState.FAILED, "power": Power.ON}
+
+
+@pytest.mark.parametrize(
+    ("jobs", "left"),
+    [
+        ([done(deed=Deed.OFF)], Power.OFF),
+        ([done(deed=Deed.OFF), done(deed=Deed.STATUS, **CALLED_ON)], Power.UNKNOWN),
+        ([done(deed=Deed.OFF, **CALLED_ON)], Power.UNKNOWN),
+        ([done(deed=Deed.OFF), done(deed=Deed.ON)], Power.ON),
+        ([done(deed=Deed.OFF), done(deed=Deed.ON), done(deed=Deed.STATUS, **CALLED_ON)], Power.ON),
+        ([done(deed=Deed.OFF), done(deed=Deed.ON), done(deed=Deed.OFF, **CALLED_ON)], Power.UNKNOWN),
+        ([done(deed=Deed.STATUS, **CALLED_ON)], Power.ON),
+    ],
+)
+def test_what_was_ordered_off_is_on_only_when_it_was_switched_on(jobs: list[FenceJob], left: Power) -> None:
+    """A device whose answers change calls itself on while it is off: it is switched on all the same."""
+    view = running(*jobs)
+
+    assert (left, left is not Power.ON) == (devices.power_of(view, IPMI), bool(devices.unlit(view)))
 
 
 # --- a document that is pointed at another device ----------------------------------------------------------------

@@ -48,8 +48,19 @@ def jobs_of(view: FenceView, method: AgentMethod) -> list[FenceJob]:
 
 def power_of(view: FenceView, method: AgentMethod) -> Power | None:
     """What the device was left at; None: it was not touched in this flow."""
-    told = [job.power for job in jobs_of(view, method) if is_telling(job)]
-    return told[-1] if told else None
+    told = [job for job in jobs_of(view, method) if is_telling(job)]
+    return left_at(told) if told else None
+
+
+def left_at(told: list[FenceJob]) -> Power:
+    """What these runs say in the end. What was ordered off is on when it was switched on, not when it is called on:
+    the answers of some devices change, and nothing is left dark for a wrong one.
+    """
+    last = told[-1]
+    switched = [job.deed for job in told if job.deed is not Deed.STATUS]
+    if last.power is Power.ON and switched and switched[-1] is Deed.OFF:
+        return Power.UNKNOWN
+    return last.power
 
 
 def is_telling(job: FenceJob) -> bool:
@@ -103,11 +114,11 @@ def unlit(view: FenceView) -> tuple[FenceJob, ...]:
 
     Known from the runs alone: a plan that is broken or gone by now does not light anything.
     """
-    last: dict[str, FenceJob] = {}
+    told: dict[str, list[FenceJob]] = {}
     for job in view.status.jobs:
         if is_telling(job) and (device := device_of(view, job)):
-            last[device] = job
-    return tuple(job for job in last.values() if job.power is not Power.ON)
+            told.setdefault(device, []).append(job)
+    return tuple(jobs[-1] for jobs in told.values() if left_at(jobs) is not Power.ON)
 
 
 def astray(view: FenceView) -> tuple[FenceJob, ...]:
