@@ -156,7 +156,8 @@ def test_the_first_list_is_the_beginning_of_the_stream(plane: JustTheApi) -> Non
     """A real server pours what is there and says when that was all: no page is asked for, and changes follow."""
 
     async def test() -> None:
-        async with Listing(load(plane.kubeconfig())) as client:
+        client = Listing(load(plane.kubeconfig()))
+        async with client:
             names = {f"poured-{number}" for number in range(5)}
             for name in names:
                 await make_node(client, name)

@@ -129,7 +129,7 @@ def test_a_proof_is_of_one_device(off: str, status: str, expected: list[str]) ->
     assert expected == reasons(view)
 
 
-CALLED_ON = {"state": RunState.FAILED, "power": Power.ON}
+CALLED_ON: dict[str, Any] = {"state": RunState.FAILED, "power": Power.ON}
 
 
 @pytest.mark.parametrize(
