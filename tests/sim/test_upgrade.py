@@ -30,7 +30,7 @@ from noderemedy.sim.apiserver import ApiServer, WatchEvent
 from noderemedy.sim.candidate import Candidate
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, host_of
-from noderemedy.sim.crash import STORY_MS, Ending, Story, cordoned_node, hung_node, play, state_of
+from noderemedy.sim.crash import STORY_MS, Ending, Story, cordoned_node, hung_node, play, sample, state_of
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
 from noderemedy.sim.troubles import MINUTE_MS
@@ -299,10 +299,23 @@ def test_a_downgrade_and_an_upgrade_in_the_middle_change_nothing() -> None:
         assert [] == complaints(cordoned_node, Process, Older, plan=there_and_back, at=at), f"at {at}"
 
 
-@pytest.mark.parametrize("plan", [hand_over, overlapping, there_and_back], ids=lambda plan: plan.__name__)
-@pytest.mark.parametrize("version", [Slower, Moved])
+PLANS = pytest.mark.parametrize("plan", [hand_over, overlapping, there_and_back], ids=lambda plan: plan.__name__)
+SETTINGS = pytest.mark.parametrize("version", [Slower, Moved])
+
+
+@PLANS
+@SETTINGS
 def test_settings_may_change_in_the_middle(version: type[Process], plan: Callable[[World], None]) -> None:
     """Fault 28: with other numbers of leader election, or another namespace, from then on, all ends the same."""
+    for at in sample(applied(hung_node), 8):
+        assert [] == complaints(hung_node, Process, version, plan=plan, at=at), f"at {at}"
+
+
+@pytest.mark.soak
+@PLANS
+@SETTINGS
+def test_settings_may_change_anywhere(version: type[Process], plan: Callable[[World], None]) -> None:
+    """The same after every request."""
     for at in applied(hung_node):
         assert [] == complaints(hung_node, Process, version, plan=plan, at=at), f"at {at}"
 
