@@ -59,6 +59,7 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, PlanProblem
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
+from noderemedy.model.run import Power
 from noderemedy.model.time import Mono, Span
 from noderemedy.model.workload import StorageOfNode
 from noderemedy.wire import nodefences
@@ -329,6 +330,11 @@ LIT: tuple[Sabotage, ...] = (
             test_erring.test_a_flow_that_begins_anew_asks_before_it_switches_off,
             test_erring.test_a_node_that_is_back_when_its_flow_begins_anew_is_recovered,
         ),
+    ),
+    Sabotage(
+        "who says that it is on is not told on",
+        set_to(devices, "unlit", lambda view: tuple(job for job in view.status.jobs[-1:] if job.power is not Power.ON)),
+        (test_leaving.test_what_was_told_off_is_told_on_whatever_it_answers,),
     ),
     Sabotage(
         "a backup goes with its fence",

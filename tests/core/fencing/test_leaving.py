@@ -19,8 +19,8 @@ from noderemedy.core.fencing.fence import decide
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
 from noderemedy.model.ids import NODE, NODE_FENCE
 from noderemedy.model.node import NodeBackup
-from noderemedy.model.nodefence import FenceEvidence, State
-from noderemedy.model.run import Deed, RunState
+from noderemedy.model.nodefence import FenceEvidence, FenceJob, State
+from noderemedy.model.run import Deed, Power, RunState
 from noderemedy.model.workload import FreeBy
 
 IS_OFF = done("port-off", Deed.OFF, step=Step.ISOLATION, id="fence-off")
@@ -38,6 +38,28 @@ def test_what_was_cut_off_is_let_in_again(off: object, failed: int) -> None:
     view = old(a_view(fence=fence, plan=CUT_OFF, node=MARKED), 3_600)
 
     assert ["RunOrdered"] == reasons(view)
+
+
+SAYS_ON = replace(IS_OFF, state=RunState.FAILED, power=Power.ON, said="the device says on afterwards")
+ANSWERS_ON = replace(SAYS_ON, id="fence-asked", deed=Deed.STATUS)
+LET_IN = done("port-on", Deed.ON, step=Step.RECOVERY, id="fence-on")
+
+
+@pytest.mark.parametrize(
+    ("jobs", "expected"),
+    [
+        ((SAYS_ON,), "RunOrdered"),
+        ((IS_OFF, ANSWERS_ON), "RunOrdered"),
+        ((IS_OFF, LET_IN), "UncordoningNode"),
+        ((LET_IN, ANSWERS_ON), "UncordoningNode"),
+        ((ANSWERS_ON,), "UncordoningNode"),
+    ],
+)
+def test_what_was_told_off_is_told_on_whatever_it_answers(jobs: tuple[FenceJob, ...], expected: str) -> None:
+    """A device whose answers change said that it was on, and the node stayed cut off without a word (seed 2038)."""
+    fence = a_fence(State.ERROR, deleting=True, jobs=jobs)
+
+    assert [expected] == reasons(old(a_view(fence=fence, plan=CUT_OFF, node=MARKED), 3_600))
 
 
 def test_what_does_not_let_it_in_is_told() -> None:

@@ -118,7 +118,13 @@ def unlit(view: FenceView) -> tuple[FenceJob, ...]:
     for job in view.status.jobs:
         if is_telling(job) and (device := device_of(view, job)):
             told.setdefault(device, []).append(job)
-    return tuple(jobs[-1] for jobs in told.values() if left_at(jobs) is not Power.ON)
+    return tuple(last_word(jobs) for jobs in told.values() if left_at(jobs) is not Power.ON)
+
+
+def last_word(told: list[FenceJob]) -> FenceJob:
+    """The run that is kept of these: alone, one that calls a device on which was ordered off would pass for the truth."""
+    last = told[-1]
+    return last if last.power is not Power.ON else next(job for job in reversed(told) if job.deed is Deed.OFF)
 
 
 def astray(view: FenceView) -> tuple[FenceJob, ...]:
