@@ -278,7 +278,7 @@ DEVICES: tuple[Sabotage, ...] = (
     Sabotage(
         "the last word of a device is its last run",
         set_to(devices, "is_telling", lambda job: True),
-        (test_devices.test_a_flow_that_begins_anew_remembers_what_is_astray,),
+        (test_leaving.test_what_was_told_off_is_told_on_whatever_it_answers,),
     ),
     Sabotage(
         "without a method nothing is off",

@@ -16,6 +16,7 @@ from tests.core.fencing.test_story import is_gone
 from tests.core.fencing.test_told import reasons
 
 from noderemedy.core.fencing.fence import decide
+from noderemedy.core.fencing.results import NOT_BEGUN
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
 from noderemedy.model.ids import NODE, NODE_FENCE
 from noderemedy.model.node import NodeBackup
@@ -41,6 +42,7 @@ def test_what_was_cut_off_is_let_in_again(off: object, failed: int) -> None:
 
 
 SAYS_ON = replace(IS_OFF, state=RunState.FAILED, power=Power.ON, said="the device says on afterwards")
+NEVER_SENT = replace(SAYS_ON, power=Power.UNKNOWN, said=f"{NOT_BEGUN}: the node has booted meanwhile")
 ANSWERS_ON = replace(SAYS_ON, id="fence-asked", deed=Deed.STATUS)
 LET_IN = done("port-on", Deed.ON, step=Step.RECOVERY, id="fence-on")
 
@@ -53,6 +55,7 @@ LET_IN = done("port-on", Deed.ON, step=Step.RECOVERY, id="fence-on")
         ((IS_OFF, LET_IN), "UncordoningNode"),
         ((LET_IN, ANSWERS_ON), "UncordoningNode"),
         ((ANSWERS_ON,), "UncordoningNode"),
+        ((NEVER_SENT,), "UncordoningNode"),
     ],
 )
 def test_what_was_told_off_is_told_on_whatever_it_answers(jobs: tuple[FenceJob, ...], expected: str) -> None:
