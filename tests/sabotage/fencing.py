@@ -59,7 +59,6 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, PlanProblem
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
-from noderemedy.model.run import Power
 from noderemedy.model.time import Mono, Span
 from noderemedy.model.workload import StorageOfNode
 from noderemedy.wire import nodefences
@@ -332,9 +331,9 @@ LIT: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
-        "who says that it is on is not told on",
-        set_to(devices, "unlit", lambda view: tuple(job for job in view.status.jobs[-1:] if job.power is not Power.ON)),
-        (test_leaving.test_what_was_told_off_is_told_on_whatever_it_answers,),
+        "what a device called itself last is all that is remembered",
+        set_to(devices, "last_word", lambda told: told[-1]),
+        (test_leaving.test_a_flow_that_begins_anew_remembers_that_it_was_told_off,),
     ),
     Sabotage(
         "a backup goes with its fence",

@@ -15,6 +15,7 @@ from tests.core.fencing.test_gates import a_view
 from tests.core.fencing.test_story import is_gone
 from tests.core.fencing.test_told import reasons
 
+from noderemedy.core.fencing import isolation
 from noderemedy.core.fencing.fence import decide
 from noderemedy.core.fencing.results import NOT_BEGUN
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
@@ -63,6 +64,13 @@ def test_what_was_told_off_is_told_on_whatever_it_answers(jobs: tuple[FenceJob, 
     fence = a_fence(State.ERROR, deleting=True, jobs=jobs)
 
     assert [expected] == reasons(old(a_view(fence=fence, plan=CUT_OFF, node=MARKED), 3_600))
+
+
+def test_a_flow_that_begins_anew_remembers_that_it_was_told_off() -> None:
+    """Not that the device called itself on: that alone would pass for the truth."""
+    view = a_view(fence=a_fence(State.ERROR, jobs=(IS_OFF, ANSWERS_ON)), plan=CUT_OFF, node=MARKED)
+
+    assert [IS_OFF.id] == [job.id for job in isolation.begun(view, NOW).jobs]
 
 
 def test_what_does_not_let_it_in_is_told() -> None:

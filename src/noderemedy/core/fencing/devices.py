@@ -122,7 +122,7 @@ def unlit(view: FenceView) -> tuple[FenceJob, ...]:
 
 
 def last_word(told: list[FenceJob]) -> FenceJob:
-    """The run that is kept of these: alone, one that calls a device on which was ordered off would pass for the truth."""
+    """The run that is kept of these: one that says "on" of what was ordered off would, alone, pass for the truth."""
     last = told[-1]
     return last if last.power is not Power.ON else next(job for job in reversed(told) if job.deed is Deed.OFF)
 
