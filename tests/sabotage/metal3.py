@@ -100,6 +100,11 @@ SABOTAGES = (
         (room_tests.test_every_situation, room_tests.test_a_request_that_is_deleted),
     ),
     Sabotage(
+        "who waits is not woken",
+        set_to(patience, "turn", lambda view, now: None),
+        (waits.test_an_attempt_that_waits_is_looked_at_when_what_it_states_changes,),
+    ),
+    Sabotage(
         "waits are measured on the wall",
         set_to(patience, "lasted", lambda view, now: now.wall.since(view.remediation.progress.since or now.wall)),
         (

@@ -14,6 +14,7 @@ from tests.builders import (
     a_node,
     a_view,
     ago,
+    later,
     present,
 )
 
@@ -59,6 +60,16 @@ def test_nothing_is_restored_while_the_host_is_held() -> None:
     view = a_view(WAITING, a_host(power=Power.OFF, held=True), a_node("node-uid-2"))
 
     assert RestoreNode not in [type(action) for action in decide(view, NOW).actions]
+
+
+def test_a_node_that_does_not_come_back_is_looked_for_when_it_is_overdue() -> None:
+    """Also where something else is in the way: the repair runs until then, and no longer."""
+    view = a_view(WAITING, node=None, host=None)
+
+    early, late = decide(view, NOW), decide(view, later(300))
+
+    assert (NOW.mono + Span(300_000), 1) == (early.wake_at, len(early.facts))
+    assert (None, 0) == (late.wake_at, len(late.facts))
 
 
 def test_a_node_that_is_being_deleted_is_not_restored() -> None:

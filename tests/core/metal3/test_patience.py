@@ -13,8 +13,9 @@ from noderemedy.core.metal3.remediationview import PhaseSight, sight_ref
 from noderemedy.engine.cache import Cache
 from noderemedy.model.decision import Decision
 from noderemedy.model.host import Power
+from noderemedy.model.ids import HOST
 from noderemedy.model.outcome import Seen
-from noderemedy.model.remediation import Metal3Remediation, Phase
+from noderemedy.model.remediation import Metal3Remediation, Phase, Strategy
 from noderemedy.model.time import Mono, Now, Span, Wall
 
 BEGUN = a_remediation(Phase.POWER_ON, seconds=0)  # at NOW, by the clock of whoever wrote it
@@ -61,6 +62,19 @@ def test_who_takes_over_waits_the_whole_time(skew: float) -> None:
 
     assert [[], [], []] == list(map(actions, looks))
     assert ["PublishRemediationStatus"] == actions(looked(cache, at(900 + max(0, -skew), step=skew)))
+
+
+def test_an_attempt_that_waits_is_looked_at_when_what_it_states_changes() -> None:
+    """Its host is gone: its repair rests, and is over, at the times of its own, although nothing happens."""
+    waiting = a_remediation(Phase.WAITING, seconds=0, strategy=Strategy.REBOOT)
+    objects = {at: obj for at, obj in a_world(waiting).items() if at.kind != HOST}
+    cache = a_reader(objects, known=NOW.mono)
+    rests, ends = waiting.on_within, phases.limit(waiting)
+    assert ends is not None
+
+    looks = [looked(cache, at(seconds)) for seconds in (0, rests.ms / 1_000, ends.ms / 1_000)]
+
+    assert [NOW.mono + rests, NOW.mono + ends, None] == [one.wake_at for one in looks]
 
 
 def test_a_standby_that_has_watched_loses_no_time() -> None:

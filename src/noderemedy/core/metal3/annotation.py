@@ -25,10 +25,10 @@ from noderemedy.core.gates import first, meanwhile
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import gates, links
 from noderemedy.core.metal3.cleanup import returned_node
-from noderemedy.core.metal3.needs import running_need, wanted_need
+from noderemedy.core.metal3.needs import overdue_at, running_need, wanted_need
 from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees, waits_as
 from noderemedy.core.metal3.waiting import for_finalizers, waiting
-from noderemedy.core.slots import settled
+from noderemedy.core.slots import settled, soonest
 from noderemedy.model.actions import (
     AddRebootAnnotation,
     BackUpNode,
@@ -124,7 +124,9 @@ def machine(view: MachineView, now: Now) -> Decision:
     )
     running = running_need(view, now)
     facts = (*running, *(fact for fact in decision.facts if not running or fact.ref.kind != NEED))
-    whole = Decision(decision.actions, decision.because, decision.wake_at, episode=episode(view), facts=facts)
+    overdue = overdue_at(view, now)
+    wake_at = soonest(decision.wake_at, overdue) if overdue is not None else decision.wake_at
+    whole = Decision(decision.actions, decision.because, wake_at, episode=episode(view), facts=facts)
     return settled(whole, view.need, now)
 
 

@@ -11,7 +11,7 @@ from noderemedy.core.metal3.waiting import NODE_WITHIN
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Fact
 from noderemedy.model.host import Hold
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.time import Mono, Now, Wall
 
 
 def wanted_need(view: MachineView, now: Now) -> tuple[Fact, ...]:
@@ -33,8 +33,15 @@ def running_since(view: MachineView, now: Now) -> Wall | None:
         assert view.host is not None
         return view.host.hold.since if isinstance(view.host.hold, Hold) else now.wall
     deleted_at = view.machine.node_deleted_at
-    is_ours = isinstance(deleted_at, Wall) and view.node is None
-    return deleted_at if isinstance(deleted_at, Wall) and is_ours and now.wall < deleted_at + NODE_WITHIN else None
+    return deleted_at if isinstance(deleted_at, Wall) and overdue_at(view, now) is not None else None
+
+
+def overdue_at(view: MachineView, now: Now) -> Mono | None:
+    """When a deleted Node that is still expected is expected no more: the repair runs no longer then."""
+    deleted_at = view.machine.node_deleted_at
+    if not isinstance(deleted_at, Wall) or view.node is not None or now.wall >= deleted_at + NODE_WITHIN:
+        return None
+    return now.until(deleted_at + NODE_WITHIN)
 
 
 def asked_since(view: MachineView) -> Wall | None:
