@@ -26,8 +26,8 @@ from noderemedy.sim.outlets import Sort
 from noderemedy.sim.run import Report
 from noderemedy.sim.troubles import MINUTE_MS
 
-SOONEST = (3, 2, 1, 9)  # in which all was met when they were chosen; after a change others may be needed, too
-SEEDS = (*SOONEST, 6, 4, 5, 7, 8)
+SOONEST = (2, 112, 120)  # in which all was met when they were chosen; after a change others may be needed, too
+SEEDS = (*SOONEST, 111, 5, 10, 101, 3, 1, 9, 6, 4, 7, 8)
 OURS = ("fencing", "remedy")
 CHECKERS = {
     *("P1 at most one", "S1 node", "S1 pod", "S1 taint", "S1 volume", "S10 one leader", "S3 pods per minute"),
