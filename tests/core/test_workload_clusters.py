@@ -346,3 +346,42 @@ def test_a_cluster_that_was_not_tried_yet_is_no_alert(sight: Sight) -> None:
     fleet.step(9_999)
 
     assert (CannotSeeCluster(EAST, "not yet"),) == fleet.told(EAST)
+
+
+# --- a cluster without a kubeconfig --------------------------------------------------------------------------------
+
+
+def machines_here(*deleted: bool, here: int = 0) -> Engine:
+    """Machines of east without a secret: whether we deleted their Nodes, and how many Nodes are in this API."""
+    fleet = Fleet()
+    fleet.engine.gone(Seen(machine_at(EAST), "east", "999", None), NOW)
+    for number, is_deleted in enumerate(deleted):
+        built = a_machine(uid=f"m-{number}", node_name=f"node-{number}", provider_id="", host=None)
+        at = ref(MACHINE, f"east-{number}", "fleet")
+        fleet.put(at, replace(built, cluster_name="east", node_deleted_at=ago(60) if is_deleted else None))
+    for number in range(here):
+        fleet.put(Ref("", NODE, "", f"node-{number}"), replace(a_node(f"uid-{number}"), provider_id=""))
+    return fleet.engine
+
+
+@pytest.mark.parametrize(
+    ("deleted", "here", "sight"),
+    [
+        ((), 0, Sight.YOUNG),
+        ((False,), 1, Sight.HOME),
+        ((False, False, False), 1, Sight.HOME),
+        ((False, False), 0, Sight.LOST),
+        ((True, False), 0, Sight.LOST),  # deleted, but where? The other one would look missing
+        ((True, False), 1, Sight.HOME),
+        ((True,), 0, Sight.HOME),  # nobody else to ask: its repair goes on
+    ],
+)
+def test_without_a_kubeconfig_a_cluster_is_here_if_its_nodes_are(
+    deleted: tuple[bool, ...], here: int, sight: Sight
+) -> None:
+    """A lost secret must not make all its nodes look missing, also not while one of them is being repaired."""
+    engine = machines_here(*deleted, here=here)
+
+    found = clusters.without_secret(ref(CLUSTER, "east", "fleet"), "east-kubeconfig", engine.cache)
+
+    assert sight is found.sight

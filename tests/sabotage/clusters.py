@@ -17,7 +17,7 @@ from noderemedy.core.healthcheck import criteria, facts
 from noderemedy.core.metal3 import gates
 from noderemedy.engine import cache
 from noderemedy.model.reasons import CannotSeeCluster
-from noderemedy.model.remote import Sight
+from noderemedy.model.remote import Remote, Sight
 from noderemedy.model.room import Unseen
 from noderemedy.model.time import Span
 
@@ -36,7 +36,18 @@ def here(key: Any, machine: Any, reader: Any) -> Any:
     return replace(found, cluster="") if found else None
 
 
+def believed(at: Any, secret: str, reader: Any) -> Any:
+    """A Node that we deleted was in this cluster."""
+    found = list(clusters._nodes_in("", at, reader))
+    return Remote(Sight.HOME if any(found) else Sight.LOST if found else Sight.YOUNG)
+
+
 SABOTAGES = (
+    Sabotage(
+        "what we deleted was here",
+        set_to(clusters, "without_secret", believed),
+        (workload.test_without_a_kubeconfig_a_cluster_is_here_if_its_nodes_are,),
+    ),
     Sabotage(
         "every node is here",
         set_to(machines, "node_at", here),

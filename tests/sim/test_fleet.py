@@ -193,6 +193,11 @@ def test_seeds(seed: int) -> None:
     assert {"S7 device of a cluster", "S1 taint of a cluster", "L2 fence of a cluster"} <= set(report.checks)
 
 
+def test_a_secret_that_is_lost_while_a_node_is_deleted_and_a_manager_begins() -> None:
+    """Seed 88: the cluster was taken for one that manages itself, and its other nodes for missing."""
+    assert () == simulate_fleet(88).violations
+
+
 def test_the_same_seed_is_the_same_run() -> None:
     """Determinism: all that managers saw and did."""
     assert simulate_fleet(9, hours=1).digest == simulate_fleet(9, hours=1).digest

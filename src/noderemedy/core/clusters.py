@@ -70,10 +70,12 @@ def young() -> Remote:
 def without_secret(at: Ref, secret: str, reader: Reader) -> Remote:
     """There is no kubeconfig: the cluster manages itself, if its Nodes are here.
 
-    Where some should be and none is, the secret was lost, and all its nodes would look missing.
+    Where some should be and none is, the secret was lost, and all its nodes would look missing. That we deleted one of
+    them does not say where; only where we deleted all there is nobody else to ask.
     """
-    found = list(_nodes_in("", at, reader))
-    if any(found):
+    found = list(machines.with_nodes(at, "", reader))
+    is_here = any(node is not None and machines.is_own(node, machine) for machine, node in found)
+    if is_here or (found and all(machine.node_deleted_at is not None for machine, _ in found)):
         return Remote(Sight.HOME)
     if found:
         why = (

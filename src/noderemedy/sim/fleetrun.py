@@ -99,11 +99,11 @@ class FleetCheckers:
             self.complain("freed", f"{name} is released, and the Node of {workload.name} was never freed")
 
     def look_at_verdicts(self, processes: list[Process]) -> None:
-        """A cluster that is away has no sick machine."""
+        """A cluster that is away has no sick machine. Who stands by judges nobody: what it once said is old."""
         for workload in self.fleet.workloads.values():
             if not is_out_of_sight(self.fleet, workload):
                 continue
-            for process in [one for one in processes if one.is_alive and not one.is_paused]:
+            for process in [one for one in processes if one.is_alive and not one.is_paused and one.may_act()]:
                 self.ran["blind verdict"] += 1
                 for node in workload.servers:
                     at = ref(MACHINE, machine_of(workload.name, node), objects.NAMESPACE)
