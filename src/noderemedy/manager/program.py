@@ -126,6 +126,7 @@ class Manager:
             client, self._engine, self._clock, self._chance, settings.watch, LOG, self._wake.set
         )
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._is_in_step = False
         self._is_frozen = False
         self._aside_last: Mono | None = None
 
@@ -233,7 +234,7 @@ class Manager:
             task.add_done_callback(self._effect_is_over)
         self._requests.adjust(self._broke)
         self._node_events.adjust(self._broke)
-        self._freeze_once()
+        self._freeze_once(output.has_more)
         return output.has_more
 
     def _leave_own_node(self, notices: Iterable[Notice], now: Now) -> None:
@@ -367,12 +368,18 @@ class Manager:
             self._metrics.watch_age.labels(str(kind)).set(self._sink.age(kind, now).ms / 1000)
         self._clusters.measure(self._metrics)
 
-    def _freeze_once(self) -> None:
-        """The cache lives as long as the process: the garbage collector need not walk it again and again."""
+    def _freeze_once(self, has_more: bool) -> None:
+        """The cache, and what a first look made of it, live as long as the process: the garbage collector need not
+        walk them again and again.
+        """
         if self._is_frozen or not self._engine.is_synced:
             return
+        if not self._is_in_step:
+            self._is_in_step = True
+            LOG.info("caches are in step with the API", objects=len(self._engine.cache))
+        if has_more:
+            return
         self._is_frozen = True
-        LOG.info("caches are in step with the API", objects=len(self._engine.cache))
         if self._settings.freezes_garbage:
             gc.freeze()
             gc.set_threshold(*CALMLY)
