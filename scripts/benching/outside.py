@@ -66,7 +66,7 @@ async def one_size(fleet: Fleet, server: Server, folder: Path, size: int, plan: 
             if checks.HAS_BUDGETS:
                 await storm(patients, figures, plan["storm"])
                 await limit(patients, figures, plan["quiet"])
-        figures["peakMb"] = manager.memory_mb("VmHWM")
+        figures["stormMb"] = manager.memory_mb("VmHWM")
     except SystemExit:
         print(f"the manager's last words:\n{manager.words.read_text()[-3000:]}", flush=True)
         raise
@@ -125,6 +125,7 @@ async def heartbeats(fleet: Fleet, bare: Measured, manager: Measured, figures: F
     figures["bareUsPerEvent"] = statistics.median(cost for _, cost, _ in slices)
     figures["usPerEvent"] = statistics.median(cost for _, _, cost in slices)
     figures["bareMb"], figures["mb"] = bare.memory_mb(), manager.memory_mb()
+    figures["peakMb"] = manager.memory_mb("VmHWM")  # since the start; storms come later, and have a figure of their own
 
 
 async def repairs(fleet: Fleet, manager: Manager, requests: Requests, figures: Figures, plan: Plan) -> None:

@@ -73,6 +73,7 @@ GOOD: dict[str, Any] = {
     "mb": 60.0,
     "bareMb": 50.0,
     "peakMb": 66.0,
+    "stormMb": 99.0,
     "verdictsS": 1.2,
     "bareSyncS": 1.0,
     "holdMsP50": 12.0,
@@ -94,7 +95,7 @@ GOOD: dict[str, Any] = {
 BAD = {
     "usPerEvent": 140.0,
     "mb": 90.0,
-    "peakMb": 100.0,
+    "peakMb": 120.0,
     "verdictsS": 2.5,
     "holdMsP50": 31.0,
     "holdMsP99": 101.0,
