@@ -52,8 +52,8 @@ from noderemedy.core.owner import replacing
 from noderemedy.core.traces import Erasing, Told, Trace, diary_ref, erasing_ref, recorded, waiting
 from noderemedy.engine.cache import Cache
 from noderemedy.model.healthcheck import Dialect
-from noderemedy.model.host import Power
-from noderemedy.model.ids import INCIDENT, REMEDIATION, SYSTEM, ref
+from noderemedy.model.host import Consumer, Power
+from noderemedy.model.ids import INCIDENT, REMEDIATION, SYSTEM, Ref, ref
 from noderemedy.model.incident import Detection, Ending, Incident, Record, Step
 from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, MachineConditions
@@ -152,14 +152,24 @@ def test_power_cycling_is_told_first(name: str) -> None:
     assert bool(decision.actions) == (expected != ["RecordFirst"])
 
 
-def test_a_hold_without_its_machine_is_told_first() -> None:
+@pytest.mark.parametrize(
+    "objects",
+    [
+        {HOST_AT: OFF, MACHINE_AT: a_machine(host=None)},
+        {HOST_AT: replace(OFF, consumer=None), MACHINE_AT: a_machine()},
+        {HOST_AT: replace(OFF, consumer=Consumer("Server", "metal", "other")), MACHINE_AT: a_machine()},
+    ],
+    ids=["the machine names none", "the host names none", "the host names another"],
+)
+def test_a_hold_without_its_machine_is_told_first(objects: dict[Ref, Any]) -> None:
     """Machine and host lost each other: the hold goes when the record of the machine that it was for tells of it."""
-    cache = a_cache({HOST_AT: OFF, MACHINE_AT: a_machine(host=None)})
+    cache = a_cache(objects)
     view = annotation.ROOM.sees(HOST_AT, cache)
     assert isinstance(view, HostView)
     told = Trace(traces.HOLD, traces.held(OFF.hold))
 
     assert MACHINE_AT == view.held_for
+    view = replace(view, suspects=())  # all of them were read live
     assert [] == actions(annotation.decide(replace(view, record=SILENT), NOW))
     told_now = replace(view, record=Told(True, frozenset({told})))
     assert ["RemoveRebootAnnotation"] == actions(annotation.decide(told_now, NOW))

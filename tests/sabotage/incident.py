@@ -91,6 +91,11 @@ STEPS = (
         (test_diary.test_the_hold_of_another_consumer_is_not_ours,),
     ),
     Sabotage(
+        "whose hold it is says the host alone",
+        set_to(links, "BY_HOST", "machines by nothing"),
+        (test_traces.test_a_hold_without_its_machine_is_told_first,),
+    ),
+    Sabotage(
         "a hold is found by names only",
         set_to(links, "HELD_FOR", "hosts by nothing"),
         (

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, PROVIDER_ID, later
 
 from noderemedy.core.claim import BY_LEASE
+from noderemedy.core.metal3.links import BY_HOST
 from noderemedy.model.actions import (
     Action,
     AddRebootAnnotation,
@@ -85,8 +86,8 @@ class World:
         return Present(self.objects[ref], str(self._versions[ref]), NOW.mono, confirmed_at, changed_at)
 
     def find(self, index: str, value: str) -> tuple[Ref, ...]:
-        if index == BY_LEASE:
-            return ()  # nobody else has a need
+        if index in (BY_LEASE, BY_HOST):
+            return ()  # nobody else has a need, or names the host
         raise NotImplementedError("the tests of this world look at every key")
 
     def tally(self, index: str, value: str) -> int:

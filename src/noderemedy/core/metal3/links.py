@@ -46,10 +46,11 @@ def _held_for(ref: Ref, host: Host) -> tuple[str, ...]:
     return tuple(sorted({hold.machine_uid for hold in holds if isinstance(hold, Hold)}))
 
 
+BY_HOST = "machines by host"
 HELD_FOR = "hosts by the machine that they are held for"  # whatever names and references say by now
 INDEXES: tuple[Index, ...] = (
     Index(HELD_FOR, HOST, _held_for),
-    *(Index("machines by host", kind, _hosts_named) for kind in MACHINE_KINDS),
+    *(Index(BY_HOST, kind, _hosts_named) for kind in MACHINE_KINDS),
     *machines.INDEXES,
     *claim.INDEXES,
     Index("hosts by consumer", HOST, _consumers_named),
@@ -125,7 +126,7 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
         named = (host_ref(ref, obj.host),) if isinstance(obj.host, HostName) else ()
         return (ref, *named)
     if isinstance(obj, Host):
-        return (*reader.find("machines by host", str(ref)), ref)
+        return (*reader.find(BY_HOST, str(ref)), ref)
     if isinstance(obj, Node):
         return machines.at_node(ref, reader)
     if isinstance(obj, Remote | Cluster):
@@ -151,10 +152,10 @@ def concerned_by_unreadable(ref: Ref, reader: Reader) -> tuple[Ref, ...]:
     if ref.kind == NODE:
         return machines.at_node(ref, reader)
     if ref.kind == HOST:
-        return (*reader.find("machines by host", str(ref)), ref)
+        return (*reader.find(BY_HOST, str(ref)), ref)
     if ref.kind == METAL3_MACHINE:
         hosts = reader.find("hosts by consumer", str(ref))
-        return (*hosts, *(machine for host in hosts for machine in reader.find("machines by host", str(host))))
+        return (*hosts, *(machine for host in hosts for machine in reader.find(BY_HOST, str(host))))
     between = reader.find("metal3machines by machine", str(ref))
     return (ref, *(host for one in (ref, *between) for host in reader.find("hosts by consumer", str(one))))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import Struct, structs
 
 from noderemedy.core import claim, freeing, machines, pacing, traces
@@ -75,7 +77,7 @@ class HostView(Struct, frozen=True):
     host: Host
     is_named_back: bool
     suspects: tuple[tuple[Ref, Entry], ...] = ()  # whose absence must be read live before the hold is an orphan
-    held_for: Ref | None = None  # the machine among them that the hold was for
+    held_for: Ref | None = None  # the machine that the hold was for
     record: traces.Told = traces.Told()  # of that machine
 
 
@@ -129,7 +131,7 @@ def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:
     if not host.held:
         return None
     if host.consumer is None:
-        return HostView(key, entry, host, is_named_back=False)
+        return of_whom(HostView(key, entry, host, is_named_back=False), reader)
     machines = links.machine_of_consumer(key, host.consumer, reader)
     suspects = tuple((ref, reader.read(ref)) for ref in machines or links.consumer_refs(key, host.consumer))
     named_back = any(
@@ -140,12 +142,23 @@ def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:
         and links.is_consumed_by(host, key, found.obj, ref, reader)
         for ref, found in suspects
     )
-    view = HostView(key, entry, host, named_back, suspects)
-    for ref, found in suspects:
-        if isinstance(found, Present) and isinstance(host.hold, Hold) and found.obj.uid == host.hold.machine_uid:
-            told = traces.see(waits_as(key), ref, found.obj.uid, reader)
+    return of_whom(HostView(key, entry, host, named_back, suspects), reader)
+
+
+def of_whom(view: HostView, reader: Reader) -> HostView:
+    """With the machine that the hold was for, if it is known by either side: the host's consumer, or who names it."""
+    hold = view.host.hold
+    for ref, found in linked(view, reader):
+        if isinstance(found, Present) and isinstance(hold, Hold) and found.obj.uid == hold.machine_uid:
+            told = traces.see(waits_as(view.ref), ref, found.obj.uid, reader)
             return structs.replace(view, held_for=ref, record=told)
     return view
+
+
+def linked(view: HostView, reader: Reader) -> Iterator[tuple[Ref, Entry]]:
+    yield from view.suspects
+    for ref in reader.find(links.BY_HOST, str(view.ref)):
+        yield ref, reader.read(ref)
 
 
 def waits_as(host: Ref) -> str:
