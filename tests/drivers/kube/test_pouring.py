@@ -21,7 +21,7 @@ from tests.drivers.kube.scripted import (
     watching,
 )
 
-from noderemedy.drivers.kube.watch import INITIAL_EVENTS_END
+from noderemedy.drivers.kube.envelopes import INITIAL_EVENTS_END
 from noderemedy.model.time import Span
 
 POURED = msgspec.structs.replace(QUICK, is_poured=True)
@@ -123,6 +123,29 @@ def test_a_server_that_cannot_is_asked_for_pages(first: Handler) -> None:
             assert [("listing",), ("seen", "c", "15"), ("listed",)] == sink.log[-3:]
             assert [] == [one for one in sink.log if one[0] in ("lost", "away")]
             assert 1 == sum("sendInitialEvents" in request.query for request in api.requests)
+
+    run(test())
+
+
+async def slow(request: web.Request) -> web.StreamResponse:
+    """Object by object, for longer than the patience of a list, and then the end."""
+    response = web.StreamResponse()
+    await response.prepare(request)
+    for number in range(8):
+        await response.write(event("ADDED", a_node(f"n{number}", number + 1)))
+        await asyncio.sleep(0.08)
+    await response.write(the_end(20))
+    await asyncio.sleep(3600)
+    return response
+
+
+def test_a_slow_list_is_waited_for() -> None:
+    """As long as objects come, it goes on."""
+
+    async def test() -> None:
+        async with watching(slow, PAGES, settings=HASTY) as (api, sink):
+            await sink.until("listed")
+            assert (8, 1) == (sum(one[0] == "seen" for one in sink.log), len(api.requests))
 
     run(test())
 

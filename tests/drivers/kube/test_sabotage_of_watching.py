@@ -97,7 +97,7 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
         partial(test_watch.test_rules_1_2_5_an_error_means_a_new_list, scripted.a_status(410)),
     ),
     "go on after an error event": (
-        watch, "_is_error", lambda _: False, test_watch.test_rule_2_the_version_of_an_error_event_is_not_used,
+        watch, "is_error", lambda _: False, test_watch.test_rule_2_the_version_of_an_error_event_is_not_used,
     ),
     "forget bookmarks": (
         Watcher, "_advance", lambda *_: None, test_watch.test_rule_3_bookmarks_are_asked_for_and_used,
@@ -109,7 +109,7 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
         random.Random, "randint", lambda *_: 400_000, test_watch.test_rule_4_every_stream_has_a_drawn_end,
     ),
     "see no Status in a stream": (
-        watch, "_is_error", lambda event: event.type == "ERROR",
+        watch, "is_error", lambda event: event.type == "ERROR",
         partial(test_watch.test_rules_1_2_5_an_error_means_a_new_list, STATUS_LINE),
     ),
     "short lines only": (

@@ -10,7 +10,7 @@ The ten rules of watching, and where they live:
  2. Never go on from a version after an ERROR event; versions are compared by `precedes` only.
  3. Bookmarks are asked for; no byte for 70 s: connect again (`KubeClient.stream`).
  4. timeoutSeconds between 5 and 10 minutes, drawn anew for every stream.
- 5. A 200 may hold a Status instead of events (`_Line`).
+ 5. A 200 may hold a Status instead of events (`envelopes.py`).
  6. Lines may be of any length (`lines.py`).
  7. An object that cannot be decoded is put aside; the stream goes on.
  8. The event loop gets a turn every hundred events.
@@ -25,11 +25,11 @@ import contextlib
 import random
 
 import msgspec
-from msgspec import Struct
 
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.discovery import NotServed
+from noderemedy.drivers.kube.envelopes import BOOKMARK, INITIAL_EVENTS_END, LINE, STATUS, Bookmark, is_error
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused, Silent, obstacle_of
 from noderemedy.drivers.kube.listing import Lister, OlderList
 from noderemedy.drivers.kube.refusals import describe, is_lasting
@@ -63,43 +63,11 @@ async def watch(
     await _Watcher(client, resource, decode, sink, namespace, chance, settings, locate, decode_event).run()
 
 
-class _Line(Struct):
-    """One line: an event, or (rule 5) a bare Status."""
-
-    type: str = ""
-    object: msgspec.Raw = msgspec.Raw()
-    kind: str = ""
-    code: int = 0
-    message: str = ""
-
-
-class _StatusObject(Struct):
-    code: int = 0
-    message: str = ""
-
-
-class _Bookmark(Struct):
-    class Meta(Struct, rename="camel"):
-        resource_version: str = ""
-        annotations: dict[str, str] = {}
-
-    metadata: Meta
-
-
 class _Distrust(Exception):
     """The stream said something after which only a new list helps."""
 
 
-INITIAL_EVENTS_END = "k8s.io/initial-events-end"  # on the bookmark after the objects that were there before us
-
 _PROBLEMS = (Refused, _Distrust, Silent, NotSent, NoAnswer)
-_LINE = msgspec.json.Decoder(_Line)
-_STATUS = msgspec.json.Decoder(_StatusObject)
-_BOOKMARK = msgspec.json.Decoder(_Bookmark)
-
-
-def _is_error(event: _Line) -> bool:
-    return event.type == "ERROR" or event.kind == "Status"
 
 
 class _Watcher:
@@ -160,10 +128,14 @@ class _Watcher:
     async def _pour(self) -> None:
         """The first list and what comes after it, in one stream. Old servers refuse it, some never say its end."""
         self._is_pouring = self._settings.is_poured
-        self._pour_until = asyncio.get_running_loop().time() + self._settings.list_patience.ms / 1000
+        self._be_patient()
         if self._is_pouring:
             await self._follow()
         self._is_pouring = False
+
+    def _be_patient(self) -> None:
+        """A list goes on while objects come, however slow the way is; changes of them come for ever."""
+        self._pour_until = asyncio.get_running_loop().time() + self._settings.list_patience.ms / 1000
 
     async def _list(self) -> bool:
         """Try to list; False after a failure that was told and waited for."""
@@ -260,12 +232,12 @@ class _Watcher:
             self._pass_on(*found)
             return
         try:
-            event = _LINE.decode(line)
+            event = LINE.decode(line)
             if event.type == "BOOKMARK":
-                self._bookmark(_BOOKMARK.decode(event.object).metadata)
+                self._bookmark(BOOKMARK.decode(event.object).metadata)
                 return
-            if _is_error(event):
-                raise _Distrust(_STATUS.decode(event.object).message if event.type else event.message)
+            if is_error(event):
+                raise _Distrust(STATUS.decode(event.object).message if event.type else event.message)
         except UNREADABLE:
             # Not even an envelope: nobody can tell which change was in it.
             nobody = Ref("", self._kind, self._namespace, "")
@@ -274,7 +246,7 @@ class _Watcher:
         if event.type in ("ADDED", "MODIFIED", "DELETED"):
             self._object(event.type, event.object)
 
-    def _bookmark(self, meta: _Bookmark.Meta) -> None:
+    def _bookmark(self, meta: Bookmark.Meta) -> None:
         if self._is_pouring and INITIAL_EVENTS_END in meta.annotations:
             self._is_pouring = False
             self._newest = meta.resource_version
@@ -297,6 +269,8 @@ class _Watcher:
         if self._is_repeated(type_, item):
             return
         self._advance(item.resource_version)
+        if self._is_pouring and type_ == "ADDED":
+            self._be_patient()
         if type_ == "DELETED":
             self._sink.gone(item)
         else:
