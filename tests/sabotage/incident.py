@@ -91,6 +91,14 @@ STEPS = (
         (test_diary.test_the_hold_of_another_consumer_is_not_ours,),
     ),
     Sabotage(
+        "what only we know can wait",
+        set_to(records, "is_ours_alone", lambda fresh: False),
+        (
+            test_diary.test_what_only_we_know_is_written_soon,
+            test_diary.test_a_mark_that_went_untold_is_told_half_a_minute_later,
+        ),
+    ),
+    Sabotage(
         "whose hold it is says the host alone",
         set_to(links, "BY_HOST", "machines by nothing"),
         (test_traces.test_a_hold_without_its_machine_is_told_first,),

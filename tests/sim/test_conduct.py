@@ -107,6 +107,13 @@ def a_write_to_the_paused(stage: Stage) -> None:
     stage.send("PATCH", f"/apis/metal3.io/v1alpha1/namespaces/{NAMESPACE}/baremetalhosts/{host_of('worker-1')}")
 
 
+def a_write_to_the_request_of_the_paused(stage: Stage) -> None:
+    stage.cluster.remediate("worker-1", strategy="reboot")
+    stage.annotate(MACHINE, machine_of("worker-1"), CLUSTER_PAUSED="true")
+    stage.wait(5)
+    stage.send("PATCH", f"{REQUESTS}/{machine_of('worker-1')}")
+
+
 def a_hold_of_what_a_person_paused(stage: Stage) -> None:
     stage.annotate(MACHINE, machine_of("worker-1"), PAUSED="true")
     stage.wait(5)
@@ -144,6 +151,7 @@ def a_status_that_is_wrong(stage: Stage) -> None:
     stage.conduct.at_rest()
 
 
+REQUESTS = f"/apis/remediation.metal3.io/v1alpha1/namespaces/{NAMESPACE}/metal3remediations"
 BY_HAND: dict[Callable[[Stage], None], str] = {
     a_write_without_a_uid: "S2: DELETE",
     a_second_hold: "S2: host-worker-1 is held by",
@@ -154,6 +162,7 @@ BY_HAND: dict[Callable[[Stage], None], str] = {
     a_hold_for_another_machine: "S7: host-worker-1 of machine-worker-1 is held for Machine of-another",
     a_hold_for_another_node: "S7: host-worker-1 is held for Node of-another",
     a_write_to_the_paused: "S8: PATCH",
+    a_write_to_the_request_of_the_paused: "S8: PATCH",
     a_hold_of_what_a_person_paused: "S8: host-worker-1 is held",
     a_mark_on_what_a_person_paused: "S8: machine-worker-1 is marked",
     a_node_deleted_unread: "S9: manager-1 deletes nodes/worker-1",
@@ -171,3 +180,16 @@ def test_what_no_manager_may_do_is_seen(deed: Callable[[Stage], None]) -> None:
     deed(stage)
 
     assert any(f"ms: {BY_HAND[deed]}" in line for line in stage.checkers.violations)
+
+
+def test_the_request_of_a_former_machine_is_not_the_paused_ones() -> None:
+    """A Machine of the same name came after it, and is paused: what was begun for the former one may go."""
+    stage = Stage()
+    stage.cluster.remediate("worker-1", strategy="reboot")
+    evidence = {"status": {"evidence": {"machineUid": "of-a-former-one"}}}
+    stage.cluster.api.patch(REMEDIATION, machine_of("worker-1"), NAMESPACE, evidence, "merge", subresource="status")
+    stage.annotate(MACHINE, machine_of("worker-1"), CLUSTER_PAUSED="true")
+    stage.wait(5)
+    stage.send("PATCH", f"{REQUESTS}/{machine_of('worker-1')}")
+
+    assert [] == [line for line in stage.checkers.violations if "S8" in line]

@@ -77,8 +77,18 @@ class Conduct:
             return
         machine = self._machine_of.get(request.path.rpartition("/")[2], "")
         self.checkers.ran["S8 paused"] += 1
-        if self._is_old(self._paused.get(machine)):
+        if self._is_old(self._paused.get(machine)) and not self._is_of_a_former(machine, request):
             self.checkers.complain("S8", f"{request.method} {request.path}, and {machine} is paused")
+
+    def _is_of_a_former(self, machine: str, request: Request) -> bool:
+        """A Metal3Remediation that was begun for a Machine of that name which is no more: nobody paused that one."""
+        if "/metal3remediations/" not in request.path:
+            return False
+        request_tree, machine_tree = (
+            self.cluster.api.find(kind, machine, NAMESPACE) for kind in (REMEDIATION, MACHINE)
+        )
+        begun_for = ((request_tree or {}).get("status") or {}).get("evidence", {}).get("machineUid")
+        return machine_tree is not None and begun_for not in (None, machine_tree["metadata"]["uid"])
 
     def _knows_what_it_deletes(self, process: Process, request: Request) -> None:
         kind, name = request.path.split("/")[-2:]

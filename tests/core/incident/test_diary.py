@@ -277,6 +277,38 @@ def test_what_was_merely_seen_goes_along_with_the_next_write() -> None:
     assert ["request marked", "request", "hold held"] == scene.told()[:3]
 
 
+MARK, UNMARK = (Step(NOW.wall, "annotation", "request", value) for value in ("marked", ""))
+SEEN = Step(NOW.wall, "verdict", "node", "node-uid-1 boot boot-1")
+ALONE: dict[str, tuple[tuple[Step, ...], bool]] = {
+    "nothing": ((), False),
+    "it still stands there": ((MARK,), False),
+    "it is gone": ((MARK, UNMARK), True),
+    "it is gone, and something was seen since": ((MARK, UNMARK, SEEN), True),
+    "it was told before it went": ((UNMARK,), False),
+    "it came back": ((UNMARK, MARK), False),
+}
+
+
+@pytest.mark.parametrize("name", ALONE)
+def test_what_only_we_know_is_written_soon(name: str) -> None:
+    """A trace that went while nothing could be written would be lost with whoever remembers it."""
+    fresh, expected = ALONE[name]
+
+    assert expected == records.is_ours_alone(fresh)
+
+
+def test_a_mark_that_went_untold_is_told_half_a_minute_later() -> None:
+    """Nothing else tells of it: it does not wait for two minutes."""
+    scene = a_sick_scene()
+    scene.wait(60)
+    scene.change(machine={"needs_remediation": True})
+    scene.wait(1)
+    scene.change(machine={"needs_remediation": False})
+    scene.wait(3)
+
+    assert ["request marked", "request"] == scene.told()[-2:]
+
+
 def test_the_verdict_is_a_step() -> None:
     """When the target was judged unhealthy it was decided, and by which check."""
     scene = a_sick_scene()

@@ -32,6 +32,7 @@ from noderemedy.model.workload import PodsOfNode, pods_at
 PER_TARGET = 10
 SETTLES = SECOND * 2  # what follows a step within this time is written with it
 APART = MINUTE * 2  # two writes of one record, unless somebody waits for it
+BARELY = SECOND * 30  # where nothing but our memory tells of what was done
 LAZILY = MINUTE * 10  # where nothing but observations came
 LISTED = SECOND  # the pods are listed before the record is opened, so that it is opened with them
 SPREAD_DONE, SPREAD_SIGNS = 3_000, 30_000  # milliseconds over which the beginnings of many records are spread
@@ -107,7 +108,7 @@ def begin_at(view: RecordView, lists: Mono | None) -> Mono:
     A little later for one target than for the next, so that a whole rack does not write at once.
     """
     record = view.diary.record
-    if view.diary.is_urgent or view.is_awaited or record.ending is not None:
+    if view.diary.is_urgent or view.is_awaited or record.ending is not None or is_ours_alone(record.steps):
         return view.begun
     if first_of(record, is_news) is None:
         return Mono((view.begun + SETTLES).ms + lot(view, SPREAD_SIGNS))
@@ -133,8 +134,21 @@ def write_at(view: RecordView, incident: Incident, now: Now, lists: Mono | None)
     if not fresh:
         return view.stored.changed_at + pause
     first = now.until(fresh[0].at)
+    if is_ours_alone(fresh):
+        return min(view.stored.changed_at, first) + BARELY
     apart = min(view.stored.changed_at, first) + pause  # a person who writes in it delays nothing
     return max(apart, first + SETTLES if lists is None else lists + LISTED)
+
+
+def is_ours_alone(fresh: tuple[Step, ...]) -> bool:
+    """Whether something was done that nothing but our memory tells of: its trace went before it could be written."""
+    gone: set[str] = set()
+    for step in reversed(fresh):
+        if step.what in gone and is_news(step):
+            return True
+        if not step.value:
+            gone.add(step.what)
+    return False
 
 
 def is_news(step: Step) -> bool:
