@@ -18,12 +18,13 @@ from tests.core.remedy import (
     test_repeats,
 )
 from tests.manager import test_nodeevents
-from tests.sabotage.running import Sabotage, Test, item_to, set_to
+from tests.sabotage.running import Sabotage, Test, item_to, set_to, together
 from tests.wire import test_configuration, test_remedies
 
 from noderemedy.core import freeing, pacing
 from noderemedy.core.fencing import needs
 from noderemedy.core.fencing import view as fence_view
+from noderemedy.core.incident import records
 from noderemedy.core.incident import remedies as incident_remedies
 from noderemedy.core.remedy import (
     chain,
@@ -395,7 +396,10 @@ REPEATS = (
     ),
     Sabotage(
         "records on Nodes go before history tells of them",
-        set_to(chain, "forget", lambda view, record, now, *because: recording.write(view, None, *because)),
+        together(
+            set_to(chain, "forget", lambda view, record, now, *because: recording.write(view, None, *because)),
+            set_to(records, "is_ours_alone", lambda fresh: False),
+        ),
         (test_repeats.test_the_record_stays_until_its_incident_tells_of_it,),
     ),
     Sabotage(

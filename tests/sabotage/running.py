@@ -35,6 +35,16 @@ def item_to(target: MutableMapping[Any, Any], key: object, value: object) -> Har
     return lambda monkeypatch: monkeypatch.setitem(target, key, value)
 
 
+def together(*harms: Harm) -> Harm:
+    """Several at once, where another rule makes up for one alone."""
+
+    def harm(monkeypatch: pytest.MonkeyPatch) -> None:
+        for one in harms:
+            one(monkeypatch)
+
+    return harm
+
+
 def cases(test: Test) -> Iterator[dict[str, Any]]:
     """Every combination of the parameters that a test is marked with; one empty one without any."""
     marks = [mark for mark in getattr(test, "pytestmark", ()) if mark.name == "parametrize"]

@@ -108,7 +108,7 @@ def begin_at(view: RecordView, lists: Mono | None) -> Mono:
     A little later for one target than for the next, so that a whole rack does not write at once.
     """
     record = view.diary.record
-    if view.diary.is_urgent or view.is_awaited or record.ending is not None or is_ours_alone(record.steps):
+    if view.diary.is_urgent or view.is_awaited or record.ending is not None:
         return view.begun
     if first_of(record, is_news) is None:
         return Mono((view.begun + SETTLES).ms + lot(view, SPREAD_SIGNS))
