@@ -55,5 +55,5 @@ def is_running(fact: Fact) -> bool:
     return isinstance(fact.value, Need) and fact.value.is_running
 
 
-def soonest(one: Mono | None, other: Mono) -> Mono:
-    return other if one is None else min(one, other)
+def soonest(one: Mono | None, other: Mono | None) -> Mono | None:
+    return min((at for at in (one, other) if at is not None), default=None)

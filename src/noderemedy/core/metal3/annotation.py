@@ -124,8 +124,7 @@ def machine(view: MachineView, now: Now) -> Decision:
     )
     running = running_need(view, now)
     facts = (*running, *(fact for fact in decision.facts if not running or fact.ref.kind != NEED))
-    overdue = overdue_at(view, now)
-    wake_at = soonest(decision.wake_at, overdue) if overdue is not None else decision.wake_at
+    wake_at = soonest(decision.wake_at, overdue_at(view, now))
     whole = Decision(decision.actions, decision.because, wake_at, episode=episode(view), facts=facts)
     return settled(whole, view.need, now)
 

@@ -104,8 +104,7 @@ def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     decision = told(view, now)
     decision = unrecorded(view, decision, now) or decision
     facts = (*needs(view, now), *patience.memory(view, now), *decision.facts)
-    turn = patience.turn(view, now)
-    wake_at = soonest(decision.wake_at, turn) if turn is not None else decision.wake_at
+    wake_at = soonest(decision.wake_at, patience.turn(view, now))
     return settled(structs.replace(decision, episode=episode(view), facts=facts, wake_at=wake_at), view.need, now)
 
 

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from noderemedy.core.conditions import write
 from noderemedy.core.owner.view import View
+from noderemedy.core.slots import soonest
 from noderemedy.model.actions import WriteMachineConditions
 from noderemedy.model.decision import Decision
 from noderemedy.model.machineconditions import ERROR, OWNER_REMEDIATED, Graded
 from noderemedy.model.reasons import DeletionOverdue, DrainOverdue, InstanceOverdue, Reason
-from noderemedy.model.time import Mono, Now, Span
+from noderemedy.model.time import Now, Span
 
 PATIENCE = Span.seconds(600)  # for each step, before a person is told
 CONDITIONS = {DrainOverdue: "DrainFailed", DeletionOverdue: "DeletionFailed", InstanceOverdue: "InstanceNotGone"}
@@ -35,7 +36,3 @@ def taken_back(view: View, now: Now) -> WriteMachineConditions | None:
     said = view.machine.told.find(OWNER_REMEDIATED)
     is_ours = said is not None and said.reason in CONDITIONS.values()
     return write(view.ref, view.entry, (), now, dropped=(OWNER_REMEDIATED,)) if is_ours else None
-
-
-def soonest(one: Mono | None, other: Mono) -> Mono:
-    return other if one is None else min(one, other)
