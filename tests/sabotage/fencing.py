@@ -344,6 +344,11 @@ LIT: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "a Node of the past is taken for the present one",
+        set_to(leaving, "confirm", lambda now, *entries: None),
+        (test_leaving.test_who_is_shown_what_it_deleted_asks_before_its_backup_goes,),
+    ),
+    Sabotage(
         "a backup waits for a node that never comes back",
         set_to(leaving, "is_gone_for_good", lambda view: False),
         (test_leaving.test_what_a_deleted_node_carried_waits_for_it,),

@@ -47,6 +47,7 @@ class FenceTroubles(Troubles):
         self.jobs = jobs
         self.spared: set[str] = set()  # whose silence would prove what nobody can know
         self.pulled: set[str] = set()  # whose plugs a person pulled, and puts in again when all is over
+        self.mixed_up: set[str] = set()  # whose outlet two documents name: a second mistake there shows to nobody
         self.to_move = 0  # how many nodes are to be plugged in elsewhere as soon as they are off
         fenced.cluster.outlets.on_done.append(self._switched)
         self._kinds = [
@@ -174,11 +175,20 @@ class FenceTroubles(Troubles):
 
     def plug_shared(self) -> None:
         """Fault 56: by its document a node hangs on the outlet of another one; neither may be fenced."""
-        name = self.chance.choice([one for one in self.fenced.nodes if self.fenced.device(one) in PLUGGED])
-        others = [one for one in self.fenced.nodes if self.fenced.device(one) in PLUGGED and one != name]
+        plugged = [one for one in self.fenced.nodes if self.fenced.device(one) in PLUGGED and self._has_config(one)]
+        if self.mixed_up or len(plugged) < 2:
+            return
+        name = self.chance.choice(plugged)
+        others = [one for one in plugged if one != name]
         alike = [one for one in others if self.fenced.device(one) == self.fenced.device(name)]
-        self.fenced.write_config(name, self.fenced.numbers[(alike or others)[0]])
-        self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
+        other = (alike or others)[0]
+        self.mixed_up = {name, other}
+        self.fenced.write_config(name, self.fenced.numbers[other])
+        self._later(self.chance.randint(1, 10), partial(self._set_right, name))
+
+    def _set_right(self, name: str) -> None:
+        self.mixed_up.clear()
+        self.fenced.write_config(name)
 
     def plugs_moved(self) -> None:
         """Fault 28: the next node of the PDUs that a fence switches off is plugged in elsewhere, for good."""
@@ -193,24 +203,28 @@ class FenceTroubles(Troubles):
             self.cluster.agenda.after(self.chance.randint(0, 30_000), partial(self._move, name))
 
     def _move(self, name: str) -> None:
-        if not self.cluster.servers[name].has_power and self._has_config(name) and not self.is_over:
+        if not self.cluster.servers[name].has_power and self._is_right(name) and not self.is_over:
             self.seen["plugs moved while off"] += 1
             self.fenced.move(name)
 
     def config_edited(self) -> None:
         """Fault 28: a mistake is written into the document of a node, and mended later."""
-        name = self.chance.choice([one for one in self.fenced.nodes if self._has_config(one)])
+        name = self.chance.choice([one for one in self.fenced.nodes if self._is_right(one)])
         body = {"data": {"config.properties": f"node_name={name}\npower_management=no-such-method\n"}}
         self.cluster.api.patch(CONFIG_MAP, f"fence-config-{name}", objects.SYSTEM, body, "merge")
         self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
 
     def config_deleted(self) -> None:
         """Of a node that is being fenced, if there is one: there is more to disturb."""
-        written = [one for one in self.fenced.nodes if self._has_config(one)]
+        written = [one for one in self.fenced.nodes if self._is_right(one)]
         fenced = {tree["spec"]["node"] for tree in self._fences()}
         name = self.chance.choice([one for one in written if one in fenced] or written)
         self.cluster.api.delete(CONFIG_MAP, f"fence-config-{name}", objects.SYSTEM)
         self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
+
+    def _is_right(self, name: str) -> bool:
+        """Whether a mistake in its document would be the only one."""
+        return self._has_config(name) and name not in self.mixed_up
 
     def _has_config(self, name: str) -> bool:
         return self.cluster.api.find(CONFIG_MAP, f"fence-config-{name}", objects.SYSTEM) is not None

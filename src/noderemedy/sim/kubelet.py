@@ -159,8 +159,11 @@ class Kubelet:
             self.api.delete(POD, meta["name"], meta["namespace"], uid=meta["uid"], grace=0)
 
     def _is_attached(self, volume: str) -> bool:
+        """What is being detached is no place to write to, also where it was attached to this very node."""
         attachment = self.api.find(ATTACHMENT, f"attach-{volume}")
-        return attachment is not None and attachment["spec"]["nodeName"] == self.server.name
+        if attachment is None or "deletionTimestamp" in attachment["metadata"]:
+            return False
+        return bool(attachment["spec"]["nodeName"] == self.server.name)
 
 
 class Kubelets:

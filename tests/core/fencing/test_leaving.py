@@ -108,7 +108,7 @@ GOING = a_node(ready="Unknown", deleting=True)
         ({"requested_by": "Configuration//c 1"}, {"node": None}, 310, ["BackupKept"]),
         ({}, {"node": a_node("node-uid-2")}, 10, ["RestoringNode"]),
         ({}, {"node": a_node("node-uid-2", labels={"zone": "a"})}, 10, ["NodeWhole"]),
-        ({}, {"node": a_node("node-uid-1")}, 10, ["FenceReleased"]),  # it was never deleted
+        ({}, {"node": a_node("node-uid-1")}, 10, ["FenceReleased"]),  # it was never deleted: just read live
         ({"evidence": FenceEvidence()}, {"node": None}, 10, ["FenceReleased"]),
         ({}, {"node": None, "plan": ENDED}, 10, ["FenceReleased"]),
         ({}, {"node": None, "machine": a_machine(deleting=True)}, 10, ["FenceReleased"]),
@@ -122,6 +122,14 @@ def test_what_a_deleted_node_carried_waits_for_it(
     released = a_fence(State.DONE, deleting=True, **{"evidence": AWAY, **fence})
 
     assert expected == reasons(old(a_view(fence=released, **more), seconds))
+
+
+def test_who_is_shown_what_it_deleted_asks_before_its_backup_goes() -> None:
+    """A server that lagged showed a Node of the past, and the labels of the one to come were lost (seed 39)."""
+    released = a_view(fence=a_fence(State.DONE, deleting=True, evidence=AWAY), node=a_node("node-uid-1"))
+    by_a_list = replace(released, node_entry=replace(released.node_entry, confirmed_at=None))
+
+    assert (["ConfirmFirst"], ["FenceReleased"]) == (reasons(by_a_list), reasons(released))
 
 
 def test_a_node_that_is_released_while_it_is_away_comes_back_whole() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from noderemedy.core.fencing import devices, emptying, erring, recovery, runs
 from noderemedy.core.fencing.automaton import Event
-from noderemedy.core.fencing.moves import move
+from noderemedy.core.fencing.moves import confirm, move
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.decision import NOTHING, Decision
@@ -50,10 +50,15 @@ def released(view: FenceView, now: Now) -> Decision:
 
 
 def kept(view: FenceView, now: Now) -> Decision | None:
-    """The only copy of what its Node carried waits for the Node; None where it is there, or never comes back."""
-    is_away = view.node is None or view.node.deleting
-    if view.status.evidence.backup is None or not is_away or is_gone_for_good(view):
+    """The only copy of what its Node carried waits for the Node; None where it is there, or never comes back.
+
+    The very Node that was stored was never deleted, or a server that lags shows what we deleted: a live read tells.
+    """
+    backup, node = view.status.evidence.backup, view.node
+    if backup is None or is_gone_for_good(view):
         return None
+    if node is not None and not node.deleting:
+        return confirm(now, (view.node_at, view.node_entry)) if node.uid == backup.node_uid else None
     due = view.entry.changed_at + view.fence.spec.node_ready_timeout
     return (
         Decision((), (WaitingForReady(view.name),), due) if now.mono < due else Decision((), (BackupKept(view.name),))
