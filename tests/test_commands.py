@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = ("setup", "check", "test", "e2e", "lab", "sim", "soak", "bench", "generate", "fmt")
+COMMANDS = ("setup", "check", "test", "e2e", "lab", "sim", "sample", "soak", "bench", "generate", "fmt")
 # An interpreter that says it is VERSION, makes an environment with a pip that only notes how it was called.
 STAND_IN = """
 case "$1" in
@@ -109,7 +109,7 @@ def test_missing_python_is_named(checkout: Path) -> None:
 
 @pytest.mark.parametrize(
     ("breaks", "steps", "status"),
-    [("none", ["setup", "check", "test", "e2e"], 0), ("test", ["setup", "check", "test"], 3)],
+    [("none", ["setup", "check", "test", "sample", "e2e"], 0), ("test", ["setup", "check", "test"], 3)],
 )
 def test_ci_runs_and_times_its_steps(checkout: Path, breaks: str, steps: list[str], status: int) -> None:
     """The CI script runs the steps in order, stops at the first that fails with its status, and times each."""
