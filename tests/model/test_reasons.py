@@ -14,10 +14,17 @@ from noderemedy.model.reasons import Reason
 from noderemedy.model.time import Span, Wall
 
 ROOT = Path(__file__).parents[2]
-ALL: list[type[Reason]] = sorted(Reason.__subclasses__(), key=lambda kind: kind.__name__)
 DOCUMENT = (ROOT / "docs" / "reasons.md").read_text(encoding="utf-8")
 SAMPLES: dict[type, Any] = {str: "worker-0", int: 1, bool: True, Wall: NOW.wall, Span: Span(90_000)}
 SECRETIVE = {"password", "secret", "token", "credential", "credentials", "key", "certificate"}
+
+
+def members(family: type[Reason]) -> list[type[Reason]]:
+    """All reasons of a family, at any depth."""
+    return [one for child in family.__subclasses__() for one in (child, *members(child))]
+
+
+ALL = sorted(members(Reason), key=lambda kind: kind.__name__)
 
 
 def a_reason(kind: type[Reason], value: Any = None) -> Reason:

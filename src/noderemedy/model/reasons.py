@@ -1109,18 +1109,10 @@ class RunEnded(Reason, frozen=True):
         return f"node {self.node}: {self.deed} by {self.method}: {self.state}" + (f": {self.said}" if self.said else "")
 
 
-class RunNoted(Reason, frozen=True):
+class RunNoted(RunEnded, frozen=True):
     """A run ended, and another reason tells what follows: a device was asked, or a try of a step failed."""
 
     logged: ClassVar[bool] = True
-    node: str
-    method: str
-    deed: str
-    state: str
-    said: str
-
-    def note(self) -> str:
-        return f"node {self.node}: {self.deed} by {self.method}: {self.state}" + (f": {self.said}" if self.said else "")
 
 
 class KdumpUnderWay(Reason, frozen=True):
