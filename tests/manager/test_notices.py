@@ -14,7 +14,14 @@ from noderemedy.engine.telling import Notice
 from noderemedy.manager import notices
 from noderemedy.manager.notices import Reporter
 from noderemedy.model.ids import NODE, ref
-from noderemedy.model.reasons import ObjectUnreadable, PowerOffOverdue, RemedyEnded, TableRow, WaitingForPowerOff
+from noderemedy.model.reasons import (
+    FenceStepEnded,
+    ObjectUnreadable,
+    PowerOffOverdue,
+    RemedyEnded,
+    TableRow,
+    WaitingForPowerOff,
+)
 from noderemedy.model.time import Span, Wall
 
 WAITING = Notice("annotation", MACHINE_AT, "u", WaitingForPowerOff("metal/h"), "e1")
@@ -75,3 +82,17 @@ def test_remedies_are_counted_and_timed() -> None:
     text = metrics.text().decode()
     assert 'node_remedy_remedies_total{outcome="succeeded",remedy="repair"} 2.0' in text
     assert 'node_remedy_remedy_duration_seconds_count{remedy="repair"} 1.0' in text
+
+
+def test_steps_of_fences_are_counted_and_timed() -> None:
+    """By step and outcome, from the beginning of the try; one without a beginning is counted, and not timed."""
+    metrics = Metrics()
+    reporter = Reporter(Log("test"), metrics, None)
+    for since in (Wall(10_000), None):
+        ended = FenceStepEnded("n0", "isolation", "done", since)
+        reporter.notice(Notice("node-fence", MACHINE_AT, "uid", ended, ""), RESOURCES, Wall(40_000))
+
+    text = metrics.text().decode()
+    assert 'node_remedy_fence_steps_total{outcome="done",step="isolation"} 2.0' in text
+    assert 'node_remedy_fence_step_duration_seconds_sum{step="isolation"} 30.0' in text
+    assert 'node_remedy_fence_step_duration_seconds_count{step="isolation"} 1.0' in text

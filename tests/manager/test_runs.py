@@ -110,9 +110,8 @@ def test_an_order_is_accepted_at_once_and_told_when_it_is_over(tmp_path: Path) -
         assert ["off", "status", "status"] == asked(tmp_path)
         assert PASSWORD == (tmp_path / "passwords").read_text().splitlines()[0]
         assert 2 == it.pokes
-        assert (
-            b'node_remedy_fence_runs_total{agent="fence_scripted",deed="off",outcome="done"} 1.0' in it.metrics.text()
-        )
+        counted = b'node_remedy_fence_runs_total{agent="fence_scripted",deed="off",method="bmc",outcome="done"} 1.0'
+        assert counted in it.metrics.text()
 
     scripted.run(story())
 

@@ -344,6 +344,11 @@ LIT: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "no end of a step is counted",
+        set_to(moves, "OUTCOMES", {}),
+        (test_told.test_every_end_of_a_step_is_counted_with_its_beginning,),
+    ),
+    Sabotage(
         "a Node of the past is taken for the present one",
         set_to(leaving, "confirm", lambda now, *entries: None),
         (test_leaving.test_who_is_shown_what_it_deleted_asks_before_its_backup_goes,),

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 EFFECT_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 REMEDY_SECONDS = (1, 5, 15, 30, 60, 120, 300, 600, 1_800, 3_600)
+STEP_SECONDS = (1, 5, 10, 20, 30, 60, 120, 300, 600, 1_800)
 RUN_SECONDS = (0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300)
 
 
@@ -36,8 +37,18 @@ class Metrics:
             buckets=EFFECT_SECONDS,
             registry=registry,
         )
+        self.fence_steps = Counter(
+            "node_remedy_fence_steps", "Tries of the steps of fences that ended", ["step", "outcome"], registry=registry
+        )
+        self.fence_step_seconds = Histogram(
+            "node_remedy_fence_step_duration_seconds",
+            "From the beginning of a try of a step to its end",
+            ["step"],
+            buckets=STEP_SECONDS,
+            registry=registry,
+        )
         self.fence_runs = Counter(
-            "node_remedy_fence_runs", "Runs of fence agents", ["agent", "deed", "outcome"], registry=registry
+            "node_remedy_fence_runs", "Runs of fence agents", ["method", "agent", "deed", "outcome"], registry=registry
         )
         self.fence_run_seconds = Histogram(
             "node_remedy_fence_run_duration_seconds",

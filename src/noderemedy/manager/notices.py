@@ -18,7 +18,7 @@ from noderemedy.manager import plain
 from noderemedy.model.actions import READS
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome
-from noderemedy.model.reasons import ObjectUnreadable, RemedyEnded
+from noderemedy.model.reasons import FenceStepEnded, ObjectUnreadable, RemedyEnded
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire.http import Resource
 
@@ -38,12 +38,7 @@ class Reporter:
         reason = notice.reason
         name = type(reason).__name__
         self._metrics.decisions.labels(notice.room, name).inc()
-        if isinstance(reason, ObjectUnreadable):
-            self._metrics.quarantined.labels(str(notice.ref.kind)).inc()
-        if isinstance(reason, RemedyEnded):
-            self._metrics.remedies.labels(reason.remedy, reason.outcome).inc()
-            if reason.took is not None:
-                self._metrics.remedy_seconds.labels(reason.remedy).observe(reason.took.ms / 1000)
+        self._count(notice, at)
         facts = {"room": notice.room, "key": str(notice.ref), "reason": name, "note": reason.note()}
         say = self._log.warning if reason.alert else self._log.info
         say("decided", **facts, episode=notice.episode)
@@ -51,6 +46,20 @@ class Reporter:
             return
         if self._publish and notice.ref.name and not notice.ref.cluster:  # what is elsewhere has no events here
             self._publish(event(notice, resources, at))
+
+    def _count(self, notice: Notice, at: Wall) -> None:
+        """What has figures of its own."""
+        match notice.reason:
+            case ObjectUnreadable():
+                self._metrics.quarantined.labels(str(notice.ref.kind)).inc()
+            case RemedyEnded(remedy=remedy, outcome=outcome, took=took):
+                self._metrics.remedies.labels(remedy, outcome).inc()
+                if took is not None:
+                    self._metrics.remedy_seconds.labels(remedy).observe(took.ms / 1000)
+            case FenceStepEnded(step=step, outcome=outcome, since=since):
+                self._metrics.fence_steps.labels(step, outcome).inc()
+                if since is not None:
+                    self._metrics.fence_step_seconds.labels(step).observe((at.ms - since.ms) / 1000)
 
     def ended(self, effect: Effect, outcome: Outcome, took: Span) -> None:
         action, how = type(effect.action).__name__, type(outcome).__name__

@@ -53,7 +53,7 @@ class RunBook:
         self._log.info(
             "fence run ended", **_of(order), state=result.state.value, power=result.power.value, said=result.said
         )
-        self._metrics.fence_runs.labels(order.agent, order.deed.value, result.state.value).inc()
+        self._metrics.fence_runs.labels(order.method, order.agent, order.deed.value, result.state.value).inc()
         self._metrics.fence_run_seconds.labels(order.agent, order.deed.value).observe(took.ms / 1000)
         self._enter(replace(run, state=result.state, power=result.power, said=result.said, identity=result.identity))
 

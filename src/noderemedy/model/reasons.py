@@ -983,6 +983,20 @@ class FenceStepFailed(Reason, frozen=True):
         return f"fencing node {self.node}: {self.step} failed: {self.why}"
 
 
+class FenceStepEnded(Reason, frozen=True):
+    """One try of a step is over, and how: for figures, since other reasons tell what it means."""
+
+    logged: ClassVar[bool] = True
+    node: str
+    step: str
+    outcome: str
+    since: Wall | None
+
+    def note(self) -> str:
+        begun = f", begun at {self.since}" if self.since else ""
+        return f"fencing node {self.node}: {self.step}{begun}: {self.outcome}"
+
+
 class FenceGivenUp(Reason, frozen=True):
     """All tries and all restarts of a fence are used up."""
 

@@ -172,7 +172,7 @@ def test_by_a_broken_plan_nothing_is_switched_on() -> None:
 
 def test_a_node_that_comes_back_by_itself_gets_its_plugs_back() -> None:
     """Somebody lit it by another supply while this one was off: it comes on before anything is called over."""
-    for jobs, expected in (((IS_OFF,), ["RunOrdered"]), ((), ["FenceSucceeded", "FenceMoves"])):
+    for jobs, expected in (((IS_OFF,), ["RunOrdered"]), ((), ["FenceSucceeded", "FenceStepEnded", "FenceMoves"])):
         view = a_view(fence=a_fence(State.DONE, jobs=jobs), node=a_node(boot_id="boot-2"))
 
         assert expected == reasons(view)

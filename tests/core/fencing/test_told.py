@@ -16,6 +16,7 @@ from noderemedy.core.fencing.fence import decide
 from noderemedy.model.fenceplan import plan_ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.nodefence import FenceEvidence, State
+from noderemedy.model.reasons import FenceStepEnded
 from noderemedy.model.run import Deed, Power, Run, RunState, run_ref
 from noderemedy.model.time import Mono
 from noderemedy.model.workload import POD
@@ -71,10 +72,13 @@ CASES: list[tuple[Any, list[str]]] = [
     (running(OFF, evidence=FenceEvidence(freed_at=ago(6))), ["PowerComesBack"]),
     (running(attested=Malformed("no JSON")), ["RunOrdered", "AttestationUnreadable"]),
     (a_view(fence=a_fence(State.NEW), node=a_node(ready="Unknown")), ["CordoningNode"]),
-    (a_view(fence=a_fence(State.NEW), node=SILENT), ["FenceMoves"]),
+    (a_view(fence=a_fence(State.NEW), node=SILENT), ["FenceStepEnded", "FenceMoves"]),
     (known_for(a_view(fence=a_fence(State.FINAL, since=ago(4_000))), 4_000), ["FenceExpires"]),
     (known_for(a_view(fence=a_fence(State.FINAL, since=ago(4_000))), 60), ["FenceDelayed"]),
-    (a_view(fence=a_fence(State.DONE, boot_id="boot-0"), node=a_node()), ["FenceSucceeded", "FenceMoves"]),
+    (
+        a_view(fence=a_fence(State.DONE, boot_id="boot-0"), node=a_node()),
+        ["FenceSucceeded", "FenceStepEnded", "FenceMoves"],
+    ),
     (
         a_view(
             fence=a_fence(State.DONE, boot_id="boot-0"),
@@ -91,6 +95,23 @@ def test_what_is_told_where(view: Any, expected: list[str]) -> None:
     """One reason, or two, for each thing that is done or waited for; each is one sentence."""
     assert expected == reasons(view)
     assert all(words(view))
+
+
+@pytest.mark.parametrize(
+    ("view", "step", "outcome"),
+    [
+        (a_view(fence=a_fence(State.NEW, since=ago(7)), node=SILENT), "isolation", "done"),
+        (a_view(fence=a_fence(State.NEW, since=ago(7)), node=a_node()), "isolation", "not needed"),
+        (running(a_job(state=RunState.FAILED), since=ago(7)), "power-management", "failed"),
+        (a_view(fence=a_fence(State.DONE, since=ago(7), boot_id="boot-0"), node=a_node()), "recovery", "done"),
+        (a_view(fence=a_fence(State.DONE, since=ago(7)), node=SILENT), "recovery", ""),
+    ],
+)
+def test_every_end_of_a_step_is_counted_with_its_beginning(view: Any, step: str, outcome: str) -> None:
+    """Figures need the step, how it ended and how long it took; one that goes on is not counted."""
+    ended = [one for one in decide(view, NOW).because if isinstance(one, FenceStepEnded)]
+
+    assert ([FenceStepEnded(view.name, step, outcome, ago(7))] if outcome else []) == ended
 
 
 def test_the_proof_is_told_with_its_evidence() -> None:

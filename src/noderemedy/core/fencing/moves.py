@@ -14,9 +14,17 @@ from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import Ref
 from noderemedy.model.nodefence import FenceEvidence, FenceStatus, State
-from noderemedy.model.reasons import ConfirmFirst, FenceMoves, FenceStepFailed, Reason
+from noderemedy.model.reasons import ConfirmFirst, FenceMoves, FenceStepEnded, FenceStepFailed, Reason
 from noderemedy.model.room import Absent, Entry, Present
 from noderemedy.model.time import Now
+
+# How a step ends, for figures. A node that is Ready needs no more of it.
+OUTCOMES = {
+    Event.STEP_DONE: "done",
+    Event.NODE_READY: "not needed",
+    Event.STEP_FAILED: "failed",
+    Event.NOT_READY_IN_TIME: "failed",
+}
 
 
 def publish(view: FenceView, status: FenceStatus, *reasons: Reason) -> Decision:
@@ -33,7 +41,14 @@ def noted(view: FenceView, evidence: FenceEvidence, *reasons: Reason) -> Decisio
 def move(view: FenceView, event: Event, now: Now, *reasons: Reason, why: str = "") -> Decision:
     """Follow the table."""
     status = automaton.after(view.status, event, now)
-    return publish(view, saying(status, event, why or event.value, now), *reasons, moved(view, status, event, why))
+    told = (*reasons, *ended(view, event), moved(view, status, event, why))
+    return publish(view, saying(status, event, why or event.value, now), *told)
+
+
+def ended(view: FenceView, event: Event) -> tuple[Reason, ...]:
+    """What there is to count of the step that an event ends."""
+    before, outcome = view.status, OUTCOMES.get(event)
+    return (FenceStepEnded(view.name, before.step.value, outcome, before.since),) if outcome else ()
 
 
 def moved(view: FenceView, status: FenceStatus, event: Event, why: str) -> Reason:
@@ -54,7 +69,8 @@ def fail(view: FenceView, why: str, now: Now, *reasons: Reason) -> Decision:
     status = automaton.has_failed(view.status, view.fence.spec, now)
     if status.state is State.ERROR:
         status = saying(status, Event.STEP_FAILED, why, now)
-    return publish(view, status, *reasons, FenceStepFailed(view.name, view.status.step.value, why))
+    step_failed = FenceStepFailed(view.name, view.status.step.value, why)
+    return publish(view, status, *reasons, *ended(view, Event.STEP_FAILED), step_failed)
 
 
 def confirm(now: Now, *entries: tuple[Ref, Entry]) -> Decision | None:
