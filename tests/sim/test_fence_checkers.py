@@ -85,7 +85,7 @@ def test_an_instance_whose_node_was_deleted_is_switched_on() -> None:
     copies = [copy.identity for server in ward.cluster.servers.values() for copy in server.running.values()]
 
     assert ward.cluster.servers["worker-4"].boots == 2
-    assert sorted(copies) == [f"default/database-{number}" for number in range(6)]
+    assert sorted(copies) == [f"default/database-{number}" for number in range(5)]
     assert "DeleteNode on FencedOff" in ward.process.freed_by
     assert set() == ward.broken
 
