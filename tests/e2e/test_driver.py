@@ -22,12 +22,11 @@ from tests.e2e.controlplane import ControlPlane
 
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import KubeClient
-from noderemedy.drivers.kube.config import Access, load
+from noderemedy.drivers.kube.config import load
 from noderemedy.drivers.kube.discovery import NotServed, Wanted, serving
 from noderemedy.drivers.kube.errors import Obstacle, Refused
 from noderemedy.drivers.kube.events import Note, Publisher
 from noderemedy.drivers.kube.lease import Election, Place
-from noderemedy.drivers.kube.sink import Settings
 from noderemedy.drivers.kube.watch import _Watcher, watch
 from noderemedy.engine.leadership import Leadership, Rules
 from noderemedy.lab.http_tls import Authority
@@ -98,10 +97,10 @@ async def make_node(client: KubeClient, name: str, **more: Any) -> dict[str, Any
 
 
 @contextlib.asynccontextmanager
-async def watching(client: KubeClient, settings: Settings = PATIENT) -> AsyncIterator[Recorder]:
+async def watching(client: KubeClient) -> AsyncIterator[Recorder]:
     sink = Recorder()
     chance = random.Random(1)
-    task = asyncio.create_task(watch(client, NODES, partial(decode, NODE), sink, chance=chance, settings=settings))
+    task = asyncio.create_task(watch(client, NODES, partial(decode, NODE), sink, chance=chance, settings=PATIENT))
     try:
         yield sink
     finally:
@@ -135,38 +134,6 @@ def test_list_watch_patch_delete(plane: JustTheApi) -> None:
                     assert status == (await client.send(Request("DELETE", path, (), options, JSON))).status
                 await sink.until("gone", "paged-0")
                 assert patched.date is not None
-
-    run(test())
-
-
-class Listing(KubeClient):
-    """Remembers which lists were asked for."""
-
-    def __init__(self, access: Access) -> None:
-        super().__init__(access)
-        self.lists: list[Request] = []
-
-    async def send(self, request: Request, **more: Any) -> Answer:
-        if request.method == "GET":
-            self.lists.append(request)
-        return await super().send(request, **more)
-
-
-def test_the_first_list_is_the_beginning_of_the_stream(plane: JustTheApi) -> None:
-    """A real server pours what is there and says when that was all: no page is asked for, and changes follow."""
-
-    async def test() -> None:
-        client = Listing(load(plane.kubeconfig()))
-        async with client:
-            names = {f"poured-{number}" for number in range(5)}
-            for name in names:
-                await make_node(client, name)
-            async with watching(client, msgspec.structs.replace(PATIENT, is_poured=True)) as sink:
-                await sink.until("listed")
-                assert names <= set(seen(sink))
-                made = await make_node(client, "poured-later")
-                await sink.until("seen", "poured-later", made["metadata"]["resourceVersion"])
-                assert ([], 1) == (client.lists, sink.log.count(("listing",)))
 
     run(test())
 

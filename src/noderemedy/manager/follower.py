@@ -38,6 +38,7 @@ from noderemedy.model.outcome import Seen
 from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
 from noderemedy.model.time import Span
 from noderemedy.wire.objects import decode, decode_event
+from noderemedy.wire.pages import decode_page
 
 SETTLED = (Sight.SEEN, Sight.HOME)
 
@@ -190,6 +191,7 @@ class Follower:
             chance=around.chance,
             settings=around.watch,
             decode_event=partial(decode_event, NODE, cluster=self.name, known=self._sink.known),
+            decode_page=partial(decode_page, NODE, cluster=self.name, known=self._sink.known),
         )
         self._watch = asyncio.create_task(part, name=f"nodes of {self.name}")
         self._watch.add_done_callback(self._ended)

@@ -18,6 +18,7 @@ from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.room import Present
 from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import decode, decode_event
+from noderemedy.wire.pages import decode_page
 
 
 class HomeSink(Sink, Protocol):
@@ -57,4 +58,5 @@ async def follow(
         settings=settings,
         locate=ask,
         decode_event=partial(decode_event, wanted.kind, known=sink.known),
+        decode_page=partial(decode_page, wanted.kind, known=sink.known),
     )

@@ -26,6 +26,7 @@ from noderemedy.model.request import Wanted
 from noderemedy.rooms import watched
 from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import decode, decode_event
+from noderemedy.wire.pages import decode_page
 
 
 class Followers:
@@ -88,6 +89,7 @@ class Followers:
             settings=self._settings,
             locate=ask,
             decode_event=partial(decode_event, wanted.kind, known=sink.known),
+            decode_page=partial(decode_page, wanted.kind, known=sink.known),
         )
 
     async def _ask(self, wanted: Wanted, sink: RequestSink) -> Serving:

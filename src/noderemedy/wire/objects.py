@@ -268,7 +268,7 @@ def reader(kind: Kind) -> tuple[Any, Callable[[Any], Any]]:
 def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
     """An object of this kind from the bytes of the API. Raises Undecodable."""
     try:
-        return seen(kind, objects_of(kind).decode(raw), cluster)
+        return recognised(kind, objects_of(kind).decode(raw), cluster, nothing_known)
     except UNREADABLE as error:
         tree: Any = None
         with suppress(*UNREADABLE):
@@ -288,14 +288,18 @@ def decode_event(kind: Kind, line: bytes, cluster: str = "", known: Known = noth
     """
     try:
         event = lines_of(kind).decode(line)
-        meta = event.object.metadata
-        ref = Ref(cluster, kind, meta.namespace, meta.name)
-        old = known(ref)
-        if old is not None and is_known(event.object, old):
-            return event.type, Seen(ref, meta.uid, meta.resource_version, old.obj)
-        return event.type, Seen(ref, meta.uid, meta.resource_version, reader(kind)[1](event.object))
+        return event.type, recognised(kind, event.object, cluster, known)
     except UNREADABLE:
         return None
+
+
+def recognised(kind: Kind, shape: Any, cluster: str, known: Known) -> Seen:
+    """An object that is known already, or one that is made of what was read."""
+    meta = shape.metadata
+    ref = Ref(cluster, kind, meta.namespace, meta.name)
+    old = known(ref)
+    is_old = old is not None and is_known(shape, old)
+    return Seen(ref, meta.uid, meta.resource_version, old.obj if old and is_old else reader(kind)[1](shape))
 
 
 def is_known(shape: Any, old: Present) -> bool:
@@ -309,12 +313,6 @@ def is_known(shape: Any, old: Present) -> bool:
 def convert(kind: Kind, tree: Any, cluster: str = "") -> Seen:
     """The same from a JSON tree: files, and the simulated API in process."""
     try:
-        return seen(kind, msgspec.convert(tree, reader(kind)[0]), cluster)
+        return recognised(kind, msgspec.convert(tree, reader(kind)[0]), cluster, nothing_known)
     except UNREADABLE as error:
         raise undecodable(kind, cluster, tree, error) from None
-
-
-def seen(kind: Kind, shape: Any, cluster: str) -> Seen:
-    meta = shape.metadata
-    ref = Ref(cluster, kind, meta.namespace, meta.name)
-    return Seen(ref, meta.uid, meta.resource_version, reader(kind)[1](shape))

@@ -38,9 +38,16 @@ from noderemedy.model.time import Span
 from noderemedy.sim.apiserver.types import ADMIN, User
 from noderemedy.wire.http import Request
 from noderemedy.wire.objects import Undecodable, decode, decode_event
+from noderemedy.wire.pages import decode_page
 
 HASTY = Settings(
-    page=4, first_pause=Span(1), longest_pause=Span(5), refused_pause=Span(5), silence=Span(50), settled=Span(1_000)
+    page=4,
+    page_bytes=1_200,
+    first_pause=Span(1),
+    longest_pause=Span(5),
+    refused_pause=Span(5),
+    silence=Span(50),
+    settled=Span(1_000),
 )
 FAULTS: tuple[Fault, ...] = (
     Cut(0),
@@ -137,10 +144,11 @@ async def converge(seed: int, struck: set[Fault]) -> None:
     access = Access("test", endpoint.url, Fixed(Identity(Secret("good"))))
     async with KubeClient(access) as client:
         chance = random.Random(seed)
-        one_pass = partial(decode_event, NODE)
-        coroutine = watch(
-            client, NODES, partial(decode, NODE), mirror, chance=chance, settings=HASTY, decode_event=one_pass
-        )
+        one_pass: dict[str, Any] = {
+            "decode_event": partial(decode_event, NODE),
+            "decode_page": partial(decode_page, NODE),
+        }
+        coroutine = watch(client, NODES, partial(decode, NODE), mirror, chance=chance, settings=HASTY, **one_pass)
         task = asyncio.create_task(coroutine)
         try:
             await live(endpoint, chance, 300)

@@ -12,11 +12,12 @@ from typing import Any
 import aiohttp
 import msgspec
 import pytest
-from tests.drivers.kube import scripted, test_client, test_pouring, test_watch
+from tests.drivers.kube import scripted, test_client, test_watch
 
 from noderemedy.drivers.kube import client, listing, watch
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.errors import NotSent
+from noderemedy.drivers.kube.sink import Settings
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Resource
 from noderemedy.wire.objects import Undecodable
@@ -38,7 +39,11 @@ def mute(self: Any, request: Any, silence: Span, opened: Any) -> Any:
 
 
 def breathless(self: Any, *arguments: Any) -> None:
-    init(self, *arguments[:-1], msgspec.structs.replace(arguments[-1], breath=10**9))
+    init(self, *[msgspec.structs.replace(one, breath=10**9) if isinstance(one, Settings) else one for one in arguments])
+
+
+async def unfitting(self: Any, resource: Any, limit: int) -> Any:
+    return await self._fetch(resource, limit, ""), limit
 
 
 @contextlib.asynccontextmanager
@@ -69,25 +74,6 @@ def greedy(_self: Any, _wish: Any = None) -> Span:
     return Span(1)
 
 
-def over(self: Any, meta: Any) -> None:
-    self._is_pouring = False
-    self._sink.listed(self._kind)
-    self._advance(meta.resource_version)
-
-
-def forgetful(self: Any, _meta: Any) -> None:
-    self._is_pouring = False
-    self._sink.listed(self._kind)
-
-
-async def complaining(self: Any) -> bool:
-    try:
-        await self._stream()
-    except watch._PROBLEMS as problem:
-        await self._mind(problem)
-    return False
-
-
 SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     "list what is not served": (
         Watcher, "_look_where_it_is_served", ask_once, test_watch.test_what_discovery_does_not_know_is_not_listed,
@@ -116,7 +102,11 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
         client, "LINE_LIMIT", 1000, partial(test_watch.test_rule_6_lines_may_be_long, 2 * 1024 * 1024),
     ),
     "die of an unreadable object": (
-        watch, "Undecodable", KeyError, test_watch.test_rule_7_an_unreadable_object_is_put_aside,
+        watch, "Undecodable", KeyError, partial(test_watch.test_rule_7_an_unreadable_object_is_put_aside, {}),
+    ),
+    "die of an unreadable object in a page": (
+        Lister, "_read", lambda self, raw: self._decode(raw),
+        partial(test_watch.test_rule_7_an_unreadable_object_is_put_aside, test_watch.QUICK_WAYS),
     ),
     "never breathe": (
         Lister, "__init__", breathless, test_watch.test_rule_8_others_get_their_turn_during_a_long_list,
@@ -124,18 +114,11 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     "complete too early": (
         Lister, "_pages", hasty, test_watch.test_rule_9_listed_is_said_when_the_list_is_complete,
     ),
+    "ask for small pages only": (
+        Lister, "_first", unfitting, test_watch.test_small_objects_come_in_larger_pages,
+    ),
     "ask for a page when it is needed": (
         Lister, "_ahead", unhurried, test_watch.test_the_next_page_is_on_its_way_while_one_is_passed_on,
-    ),
-    "take every bookmark for the end": (
-        Watcher, "_bookmark", over, test_pouring.test_an_ordinary_bookmark_completes_nothing,
-    ),
-    "forget how far the list was": (
-        Watcher, "_bookmark", forgetful, test_pouring.test_the_next_stream_goes_on_from_the_end_of_the_list,
-    ),
-    "complain of the try": (
-        Watcher, "_follow", complaining,
-        partial(test_pouring.test_a_server_that_cannot_is_asked_for_pages, scripted.a_status(503, "busy")),
     ),
     "pass everything on": (
         Watcher, "_is_repeated", lambda *_: False, test_watch.test_rule_10_the_same_version_is_passed_on_once,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -25,6 +26,8 @@ from noderemedy.drivers.kube.discovery import NotServed
 from noderemedy.model.ids import NODE
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Resource
+from noderemedy.wire.objects import decode_event
+from noderemedy.wire.pages import decode_page
 
 GONE = {"kind": "Status", "code": 410, "message": "too old resource version"}
 FIRST = a_list(10, a_node("a", 5))
@@ -55,7 +58,7 @@ def test_pages_are_fetched_one_after_the_other() -> None:
         async with watching(*pages, stream()) as (api, sink):
             await sink.until("listed")
             assert [("listing",), ("seen", "a", "5"), ("seen", "b", "6"), ("listed",)] == sink.log
-            assert [{"limit": "250"}, {"limit": "250", "continue": "more"}] == [
+            assert [{"limit": "500"}, {"limit": "500", "continue": "more"}] == [
                 dict(request.query) for request in api.lists()
             ]
 
@@ -73,6 +76,41 @@ def test_the_next_page_is_on_its_way_while_one_is_passed_on() -> None:
             asked = len(api.lists())
             await sink.until("listed")
             assert (2, 3, 302) == (asked, len(api.lists()), sum(one[0] == "seen" for one in sink.log))
+
+    run(test())
+
+
+def test_small_objects_come_in_larger_pages() -> None:
+    """Where the first page has room for many more, the list begins anew with as many as fit, and none is seen twice."""
+
+    async def test() -> None:
+        small = a_list(10, a_node("a", 5), token="more")
+        pages = (small, a_list(11, a_node("a", 5), token="2"), a_list(11, a_node("b", 6)))
+        roomy = msgspec.structs.replace(QUICK, page=10, page_bytes=100_000)
+        async with watching(*pages, stream(), settings=roomy) as (api, sink):
+            await sink.until("listed")
+            assert [("listing",), ("seen", "a", "5"), ("seen", "b", "6"), ("listed",)] == sink.log
+            first, *others = [int(request.query["limit"]) for request in api.lists()]
+            assert (10, True) == (first, others[0] == others[1] > 5_000)
+            await until(lambda: bool(api.watches()))
+            assert "11" == api.watches()[0].query["resourceVersion"]
+
+    run(test())
+
+
+@pytest.mark.parametrize(("token", "room"), [("", 100_000), ("2", 150)], ids=["it was all", "they are large"])
+def test_a_first_page_that_is_well_used_is_taken(token: str, room: int) -> None:
+    """No list begins anew where there is no more, or hardly more would fit."""
+
+    async def test() -> None:
+        pages = (a_list(10, a_node("a", 5), token=token), a_list(10, a_node("b", 6)))
+        async with watching(*pages, stream(), settings=msgspec.structs.replace(QUICK, page=10, page_bytes=room)) as (
+            api,
+            sink,
+        ):
+            await sink.until("seen", "a", "5")
+            await until(lambda: len(api.requests) >= 2)
+            assert {"10"} == {request.query["limit"] for request in api.lists()}
 
     run(test())
 
@@ -190,13 +228,17 @@ def test_a_line_cut_into_pieces_is_one_line() -> None:
     run(test())
 
 
-def test_rule_7_an_unreadable_object_is_put_aside() -> None:
+QUICK_WAYS = {"decode_event": partial(decode_event, NODE), "decode_page": partial(decode_page, NODE)}
+
+
+@pytest.mark.parametrize("ways", [{}, QUICK_WAYS], ids=["object by object", "in one pass"])
+def test_rule_7_an_unreadable_object_is_put_aside(ways: Any) -> None:
     """In a list and in a stream the others go on; the stream is not left, and goes on behind it."""
 
     async def test() -> None:
         listed = a_list(10, a_node("bad", 4, **BAD), a_node("a", 5))
         events = event("MODIFIED", a_node("worse", 11, **BAD)) + event("ADDED", a_node("b", 12))
-        async with watching(listed, stream(events, then="end"), stream()) as (api, sink):
+        async with watching(listed, stream(events, then="end"), stream(), **ways) as (api, sink):
             await sink.until("seen", "b", "12")
             await until(lambda: len(api.watches()) >= 2)
             expected = [("listing",), ("unreadable", "bad"), *ONCE[1:], ("unreadable", "worse"), ("seen", "b", "12")]

@@ -5,8 +5,6 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-INITIAL_EVENTS_END = "k8s.io/initial-events-end"  # on the bookmark after the objects that were there before us
-
 
 class Line(Struct):
     """One line: an event, or (rule 5) a bare Status."""
@@ -30,7 +28,6 @@ class Bookmark(Struct):
 
     class Meta(Struct, rename="camel"):
         resource_version: str = ""
-        annotations: dict[str, str] = {}
 
     metadata: Meta
 

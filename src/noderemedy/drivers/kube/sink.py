@@ -14,9 +14,11 @@ from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Span
 from noderemedy.wire.objects import Undecodable
+from noderemedy.wire.pages import Page
 
 Decode = Callable[[msgspec.Raw], Seen]
 DecodeEvent = Callable[[bytes], tuple[str, Seen] | None]  # None: no ordinary event, look closer
+DecodePage = Callable[[bytes], Page | None]  # None: something in it cannot be read, look closer
 Locate = Callable[[], Awaitable[Serving]]
 
 
@@ -67,8 +69,8 @@ class OneList:
 class Settings(Struct, frozen=True):
     """How patient a watch is. The defaults are for production; tests shorten them."""
 
-    is_poured: bool = True  # the first list as the beginning of the first stream (sendInitialEvents)
-    page: int = 250  # two of them at a time
+    page: int = 500  # objects; two of them at a time
+    page_bytes: int = 10_000_000  # as many objects as this holds, where 500 are much less
     list_patience: Span = Span(60_000)
     silence: Span = Span(70_000)  # bookmarks come every 60 s
     shortest: Span = Span(300_000)  # of one stream, told to the server as timeoutSeconds

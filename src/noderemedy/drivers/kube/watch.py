@@ -1,10 +1,6 @@
 """The watch loop: list, follow, and list again whenever the stream cannot be trusted any more.
 
-The manager runs one `watch()` per kind. Its first list is the beginning of its first stream (`is_poured`), where the
-server can: nothing waits for a page, neither side holds one, and what was listed is followed at once. That is tried
-once: whatever comes between, the pages of `listing.py` meet it too, and say so.
-
-The ten rules of watching, and where they live:
+The manager runs one `watch()` per kind. The ten rules of watching, and where they live:
 
  1. 410 as a status, as an ERROR event or as a Status in the stream: list again (`_Distrust`).
  2. Never go on from a version after an ERROR event; versions are compared by `precedes` only.
@@ -29,11 +25,11 @@ import msgspec
 from noderemedy.drivers.kube.backoff import Backoff
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.discovery import NotServed
-from noderemedy.drivers.kube.envelopes import BOOKMARK, INITIAL_EVENTS_END, LINE, STATUS, Bookmark, is_error
+from noderemedy.drivers.kube.envelopes import BOOKMARK, LINE, STATUS, is_error
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused, Silent, obstacle_of
 from noderemedy.drivers.kube.listing import Lister, OlderList
 from noderemedy.drivers.kube.refusals import describe, is_lasting
-from noderemedy.drivers.kube.sink import DEFAULT, Decode, DecodeEvent, Locate, Settings, Sink
+from noderemedy.drivers.kube.sink import DEFAULT, Decode, DecodeEvent, DecodePage, Locate, Settings, Sink
 from noderemedy.engine.cache import precedes
 from noderemedy.model.ids import Ref
 from noderemedy.model.outcome import Seen
@@ -54,20 +50,20 @@ async def watch(
     settings: Settings = DEFAULT,
     locate: Locate | None = None,
     decode_event: DecodeEvent | None = None,
+    decode_page: DecodePage | None = None,
 ) -> None:
     """Keep `sink` in step with the API until cancelled.
 
     `locate` is asked again where a kind is served after a 404: its definition may come later or change version.
-    `decode_event` reads ordinary lines in one pass; all others, and all without it, take the longer way.
+    `decode_event` and `decode_page` read ordinary lines and pages in one pass; all others, and all without them, take
+    the longer way.
     """
-    await _Watcher(client, resource, decode, sink, namespace, chance, settings, locate, decode_event).run()
+    ways = (decode_event, decode_page)
+    await _Watcher(client, resource, decode, sink, namespace, chance, settings, locate, *ways).run()
 
 
 class _Distrust(Exception):
     """The stream said something after which only a new list helps."""
-
-
-_PROBLEMS = (Refused, _Distrust, Silent, NotSent, NoAnswer)
 
 
 class _Watcher:
@@ -84,6 +80,7 @@ class _Watcher:
         settings: Settings,
         locate: Locate | None,
         decode_event: DecodeEvent | None = None,
+        decode_page: DecodePage | None = None,
     ) -> None:
         self._client = client
         self._resource = resource
@@ -95,7 +92,7 @@ class _Watcher:
         self._chance = chance
         self._settings = settings
         self._locate = locate
-        self._lister = Lister(client, decode, sink, namespace, settings)
+        self._lister = Lister(client, decode, sink, namespace, settings, decode_page)
         self._backoff = Backoff(chance, settings.first_pause, settings.longest_pause)
         self._version = ""
         self._newest = ""
@@ -103,11 +100,8 @@ class _Watcher:
         self._doubted_lists = 0
         self._said: Obstacle | None = None
         self._hear_again = 0.0
-        self._is_pouring = False  # the first list comes as the beginning of the stream
-        self._pour_until = 0.0
 
     async def run(self) -> None:
-        await self._pour()
         while True:
             if self._version or await self._list():
                 await self._live()
@@ -124,18 +118,6 @@ class _Watcher:
         await self._rest(self._backoff.pause())
 
     # --- list --------------------------------------------------------------------------------------------------
-
-    async def _pour(self) -> None:
-        """The first list and what comes after it, in one stream. Old servers refuse it, some never say its end."""
-        self._is_pouring = self._settings.is_poured
-        self._be_patient()
-        if self._is_pouring:
-            await self._follow()
-        self._is_pouring = False
-
-    def _be_patient(self) -> None:
-        """A list goes on while objects come, however slow the way is; changes of them come for ever."""
-        self._pour_until = asyncio.get_running_loop().time() + self._settings.list_patience.ms / 1000
 
     async def _list(self) -> bool:
         """Try to list; False after a failure that was told and waited for."""
@@ -166,25 +148,20 @@ class _Watcher:
         """One stream from its first to its last byte; True if the server ended it in good order."""
         try:
             await self._stream()
-        except _PROBLEMS as problem:
-            if not self._is_pouring:
-                await self._mind(problem)
-            return False
-        return True
-
-    async def _mind(self, problem: Exception) -> None:
-        match problem:
-            case Refused():
-                await self._refused(problem)
-            case _Distrust():
-                self._version = ""
-            case Silent():
-                pass
-            case NotSent() | NoAnswer():
-                self._say(obstacle_of(problem))
+        except Refused as refused:
+            await self._refused(refused)
+        except _Distrust:
+            self._version = ""
+        except Silent:
+            pass
+        except (NotSent, NoAnswer) as problem:
+            self._say(obstacle_of(problem))
+        else:
+            return True
+        return False
 
     async def _stream(self) -> None:
-        lines = self._client.stream(self._request(), silence=self._settings.silence, opened=self._opened)
+        lines = self._client.stream(self._request(), silence=self._settings.silence, opened=self._hear)
         loop, count = asyncio.get_running_loop(), 0
         async with contextlib.aclosing(lines):
             async for line in lines:
@@ -194,13 +171,6 @@ class _Watcher:
                 count += 1
                 if count % self._settings.breath == 0:
                     await asyncio.sleep(0)
-                if self._is_pouring and loop.time() >= self._pour_until:
-                    raise _Distrust("a list without an end")
-
-    def _opened(self) -> None:
-        if self._is_pouring:
-            self._sink.listing(self._kind)
-        self._hear()
 
     def _hear(self) -> None:
         """A sign of life: a line, or that the server has accepted the stream. A quiet kind sends no line for long.
@@ -216,12 +186,9 @@ class _Watcher:
         query: tuple[tuple[str, str], ...] = (
             ("watch", "true"),
             ("allowWatchBookmarks", "true"),
+            ("resourceVersion", self._version),
             ("timeoutSeconds", str(max(1, seconds))),
         )
-        if self._is_pouring:
-            query = (*query, ("sendInitialEvents", "true"), ("resourceVersionMatch", "NotOlderThan"))
-        else:
-            query = (*query, ("resourceVersion", self._version))
         if self._settings.fields:
             query = (*query, ("fieldSelector", self._settings.fields))
         return Request("GET", self._resource.path(self._namespace), query)
@@ -234,7 +201,7 @@ class _Watcher:
         try:
             event = LINE.decode(line)
             if event.type == "BOOKMARK":
-                self._bookmark(BOOKMARK.decode(event.object).metadata)
+                self._advance(BOOKMARK.decode(event.object).metadata.resource_version)
                 return
             if is_error(event):
                 raise _Distrust(STATUS.decode(event.object).message if event.type else event.message)
@@ -245,13 +212,6 @@ class _Watcher:
             raise _Distrust("a line that is not an event") from None
         if event.type in ("ADDED", "MODIFIED", "DELETED"):
             self._object(event.type, event.object)
-
-    def _bookmark(self, meta: Bookmark.Meta) -> None:
-        if self._is_pouring and INITIAL_EVENTS_END in meta.annotations:
-            self._is_pouring = False
-            self._newest = meta.resource_version
-            self._sink.listed(self._kind)
-        self._advance(meta.resource_version)
 
     def _object(self, type_: str, raw: msgspec.Raw) -> None:
         try:
@@ -269,8 +229,6 @@ class _Watcher:
         if self._is_repeated(type_, item):
             return
         self._advance(item.resource_version)
-        if self._is_pouring and type_ == "ADDED":
-            self._be_patient()
         if type_ == "DELETED":
             self._sink.gone(item)
         else:
@@ -282,8 +240,8 @@ class _Watcher:
         return before == self._last
 
     def _advance(self, version: str) -> None:
-        """Go on from this version, unless it is older than one we saw (rule 10). A list is in no order of time."""
-        if not version or self._is_pouring:
+        """Go on from this version, unless it is older than one we saw (rule 10)."""
+        if not version:
             return
         if precedes(self._newest, version):
             self._version = self._newest = version
