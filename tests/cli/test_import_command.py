@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 import yaml
 from click.testing import CliRunner, Result
-from tests.manager.importing.trees import OPENSHIFT, STRATEGY, a_check, a_machine, a_node_check, definitions
+from rich.console import Console
+from tests.manager.importing.trees import OPENSHIFT, STRATEGY, a_check, a_machine, a_node_check, definitions, report
 
+from noderemedy.cli import importtext
 from noderemedy.cli.main import cli, main
 
 ANNOTATED = a_check(OPENSHIFT, annotations=STRATEGY)
@@ -35,6 +38,37 @@ def test_text_names_check_difference_and_remedy() -> None:
         "Nothing was changed.",
     ):
         assert words in result.stdout
+
+
+def test_every_sentence_is_whole_in_a_pipe() -> None:
+    """What differs and what to do about it is not cut where a terminal would end."""
+    trees = [ANNOTATED, a_machine("w0"), a_node_check()]
+    lines = run("-f", "-", trees=trees).stdout.splitlines()
+    found = json.loads(run("-f", "-", "--json", trees=trees).stdout)
+    told = [*found["everywhere"], *(one for check in found["checks"] for one in check["differences"])]
+
+    assert any(len(one["what"]) > 100 for one in told)
+    assert [] == [one["what"] for one in told if " " * 10 + one["what"] not in lines]
+    assert [] == [one["remedy"] for one in told if f"{' ' * 10}do: {one['remedy']}" not in lines]
+
+
+def test_a_terminal_wraps_sentences_under_their_names() -> None:
+    """A narrow terminal shows every word, and no line leaves the column."""
+    screen = io.StringIO()
+    found = report(ANNOTATED).everywhere
+    importtext.tell(Console(file=screen, force_terminal=True, color_system=None, width=40), found)
+    lines = screen.getvalue().splitlines()
+
+    assert 40 >= max(len(line) for line in lines)
+    for one in found:
+        assert one.what.split() == words_below(lines, one.name, "do:")
+
+
+def words_below(lines: list[str], name: str, end: str) -> list[str]:
+    """Everything between the line of this name and the word that ends it."""
+    [start] = [number for number, line in enumerate(lines) if line.split()[1:] == [name]]
+    below = " ".join(lines[start + 1 :]).split()
+    return below[: below.index(end)]
 
 
 @pytest.mark.parametrize("arguments", [("--json",), ("-o", "json")])

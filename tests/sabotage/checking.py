@@ -1,22 +1,34 @@
-"""Sabotages of `node-remedy check`: one line of harm each. `tests/test_sabotage_checking.py` runs them."""
+"""Sabotages of `node-remedy check`, and of what commands print into pipes: one line of harm each.
+
+`tests/test_sabotage_checking.py` runs them."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from rich import console as rich
 from tests.cli import test_check_command as command
 from tests.cli import test_options as spelled
+from tests.cli import test_piped as piped
 from tests.manager import test_livecheck as live
-from tests.sabotage.running import Sabotage, item_to, set_to
+from tests.sabotage.running import Sabotage, item_to, set_to, together
 
 from noderemedy.cli import check as cli
-from noderemedy.cli import options
+from noderemedy.cli import explaintext, historytext, options, plantext
 from noderemedy.manager import check, checksecrets, livecheck, places, standins
 from noderemedy.manager.check import Complaint
 from noderemedy.model.reasons import FenceConfigWithoutNode
 
 BAD = (command.test_bad_input_is_found,)
 OF_SECRETS = checksecrets.of_secrets
+
+
+CONSOLE = rich.Console
+
+
+def narrow(**more: Any) -> rich.Console:
+    """A console that takes a pipe for a terminal of 80 columns."""
+    return CONSOLE(**{**more, "soft_wrap": False})
 
 
 def nothing(*_: Any, **__: Any) -> list[Any]:
@@ -72,5 +84,15 @@ SABOTAGES: tuple[Sabotage, ...] = (
         "who may not read a secret sees none",
         set_to(livecheck, "NOT_FOUND", 403),
         (live.test_a_secret_that_may_not_be_read_is_a_note,),
+    ),
+    Sabotage(
+        "a pipe is as wide as a terminal",
+        together(*(set_to(module, "Console", narrow) for module in (rich, plantext, explaintext, historytext))),
+        (
+            piped.test_a_plan_is_whole,
+            piped.test_an_explanation_is_whole,
+            piped.test_history_is_whole,
+            piped.test_a_drill_is_whole,
+        ),
     ),
 )

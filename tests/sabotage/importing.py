@@ -1,4 +1,4 @@
-"""Sabotages of `import`: what it compares with, what it counts, and what stops a conversion.
+"""Sabotages of `import`: what it compares with, what it counts, what it prints, and what stops a conversion.
 
 `tests/test_sabotage_importing.py` runs them. A sabotage is one replaced function, constant or cell.
 """
@@ -8,9 +8,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from rich.padding import Padding
+from rich.text import Text
+from tests.cli import test_import_command as command
 from tests.manager.importing import test_checks, test_convert, test_nodechecks
 from tests.sabotage.running import Sabotage, item_to, set_to
 
+from noderemedy.cli import importtext
 from noderemedy.manager.importing import checks, convert, examine, nodechecks
 from noderemedy.manager.importing.world import World
 from noderemedy.model.healthcheck import Dialect
@@ -66,6 +70,24 @@ SABOTAGES = (
         "nothing holds everywhere",
         set_to(examine, "everywhere", nothing),
         (test_checks.test_what_holds_everywhere_is_said_once,),
+    ),
+    Sabotage(
+        "no machine names its owner",
+        set_to(checks, "OURS", "nobody"),
+        (
+            test_checks.test_machines_without_an_owner,
+            test_checks.test_who_is_left_alone_is_told_apart_from_who_is_replaced,
+        ),
+    ),
+    Sabotage(
+        "a pipe is as wide as a terminal",
+        set_to(importtext, "indented", lambda console, words: Padding(words, (0, 0, 0, 10))),
+        (command.test_every_sentence_is_whole_in_a_pipe,),
+    ),
+    Sabotage(
+        "a terminal cuts what is too wide",
+        set_to(importtext, "Padding", lambda words, pad: Text(words.plain[:30])),
+        (command.test_a_terminal_wraps_sentences_under_their_names,),
     ),
     Sabotage(
         "that operator rounds down",

@@ -13,6 +13,7 @@ from rich.text import Text
 from noderemedy.cli.options import counted
 from noderemedy.manager.importing.report import Difference, Examined, Report, Weight
 
+INDENT = 10
 STYLES = {Weight.BLOCKS: "red", Weight.DIFFERS: "yellow", Weight.NOTE: "dim"}
 
 
@@ -39,9 +40,14 @@ def title(examined: Examined) -> Text:
 def tell(console: Console, differences: Iterable[Difference]) -> None:
     for one in differences:
         console.print(Text.assemble("  ", (f"{one.weight.value:<8}", STYLES[one.weight]), (one.name, "bold")))
-        console.print(Padding(Text(one.what), (0, 0, 0, 10)))
-        console.print(Padding(Text.assemble(("do: ", "dim"), one.remedy), (0, 0, 0, 10)))
+        console.print(indented(console, Text(one.what)))
+        console.print(indented(console, Text.assemble(("do: ", "dim"), one.remedy)))
     console.print()
+
+
+def indented(console: Console, words: Text) -> Padding | Text:
+    """Below its name. Padding cuts what is wider than a screen: a console that never wraps gets one line."""
+    return Text.assemble(" " * INDENT, words) if console.soft_wrap else Padding(words, (0, 0, 0, INDENT))
 
 
 def summary(report: Report) -> str:

@@ -94,18 +94,43 @@ def test_overlap_names_machines_and_the_governing_check() -> None:
         assert "the older one, MachineHealthCheck/machine-api/older, governs" in overlap.what
 
 
+NAMED = {names.OWNER: "node-remedy"}
+OTHERS = {names.OWNER: "somebody"}
+
+
 @pytest.mark.parametrize(
-    ("version", "owned", "expected"),
+    ("version", "owned", "annotations", "expected"),
     [
-        (OPENSHIFT, True, []),
-        (OPENSHIFT, False, ["NoOwner"]),
-        (CAPI, True, []),
-        (CAPI, False, ["ReferenceOwner"]),
+        (OPENSHIFT, True, {}, []),
+        (OPENSHIFT, False, {}, ["NoOwner"]),
+        (OPENSHIFT, False, NAMED, ["NoOwner"]),
+        (CAPI, True, {}, []),
+        (CAPI, True, NAMED, []),
+        (CAPI, False, {}, ["NoOwner"]),
+        (CAPI, False, OTHERS, ["NoOwner"]),
+        (CAPI, False, NAMED, ["ReferenceOwner"]),
+        (SEED, False, {}, ["NoOwner"]),
+        (SEED, False, NAMED, ["ReferenceOwner"]),
     ],
 )
-def test_machines_without_an_owner(version: str, owned: bool, expected: list[str]) -> None:
-    """Where nobody replaced a machine so far, it is said whether somebody will."""
-    assert expected == names_of(a_check(version, maxUnhealthy=2), *some_machines(4, version, owned))
+def test_machines_without_an_owner(version: str, owned: bool, annotations: dict[str, str], expected: list[str]) -> None:
+    """Where nobody replaced a machine so far, it is replaced from now on only if it names node-remedy."""
+    machines = [a_machine(f"w{number}", version, owned, **annotations) for number in range(4)]
+    found = names_of(a_check(version, maxUnhealthy=2), *machines)
+
+    assert expected == [name for name in found if name in ("NoOwner", "ReferenceOwner")]
+
+
+def test_who_is_left_alone_is_told_apart_from_who_is_replaced() -> None:
+    """Each machine is named once, with the annotation that changes its fate."""
+    check = a_check(CAPI, maxUnhealthy=2)
+    found = differences(check, a_machine("named", CAPI, owned=False, **NAMED), a_machine("plain", CAPI, owned=False))
+
+    assert found["ReferenceOwner"].what.startswith("named have no controller and carry node-remedy.dev/owner")
+    assert "remove node-remedy.dev/owner from those that must stay" == found["ReferenceOwner"].remedy
+    assert found["NoOwner"].what.startswith("plain have no controller owner and are left alone")
+    assert found["NoOwner"].remedy.endswith("with node-remedy.dev/owner: node-remedy")
+    assert (Weight.DIFFERS, Weight.NOTE) == (found["ReferenceOwner"].weight, found["NoOwner"].weight)
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from noderemedy.core.healthcheck.controllers import OTHERS_COUNT_FOR
 from noderemedy.core.healthcheck.gate import most_bearable
+from noderemedy.core.owner.view import OURS
 from noderemedy.manager.importing.report import Difference, blocks, differs, named, note
 from noderemedy.manager.importing.world import World, metadata
 from noderemedy.model.dialect import RULES, Default
@@ -183,21 +184,26 @@ TEMPLATE_DIFFERENCES: dict[Dialect, tuple[Difference, ...]] = {
 
 
 def owners(case: Case) -> Iterator[Difference]:
-    alone = sorted(ref.name for ref, machine in case.targets.items() if machine.controller is None)
+    """Machines that nobody replaced until now. node-remedy does only where a Machine names it as its owner."""
+    alone = {ref.name: machine for ref, machine in sorted(case.targets.items()) if machine.controller is None}
     if case.check.template is not None or case.check.annotation_mode or not alone:
         return
-    if RULES[case.check.dialect].default is Default.DELETE:
-        yield note(
-            "NoOwner",
-            f"{named(alone)} have no controller owner and are left alone when they are sick, as before",
-            "name a template in the check if they should be repaired",
-        )
-    else:
+    has_owner_room = RULES[case.check.dialect].default is not Default.DELETE
+    ours = [name for name, machine in alone.items() if has_owner_room and machine.owner == OURS]
+    if ours:
         yield differs(
             "ReferenceOwner",
-            f"{named(alone)} have no owner: nobody remediated them until now; here they are drained, deleted and"
-            " replaced by node-remedy's own owner",
-            f"annotate those that must stay with {names.SKIP_REMEDIATION}",
+            f"{named(ours)} have no controller and carry {names.OWNER}: {OURS}: nobody remediated them until now; here"
+            " they are drained, deleted and replaced when they are sick",
+            f"remove {names.OWNER} from those that must stay",
+        )
+    if others := [name for name in alone if name not in ours]:
+        yield note(
+            "NoOwner",
+            f"{named(others)} have no controller owner and are left alone when they are sick, as before",
+            f"annotate those that node-remedy shall drain, delete and replace with {names.OWNER}: {OURS}"
+            if has_owner_room
+            else "name a template in the check if they should be repaired",
         )
 
 
