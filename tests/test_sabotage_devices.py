@@ -21,6 +21,7 @@ from noderemedy.core.fencing import results, staleness
 from noderemedy.drivers.fence import agents, describe, files, process
 from noderemedy.manager import jobruns
 from noderemedy.manager.runs import Runs
+from noderemedy.runner import program
 
 
 @pytest.mark.parametrize("sabotage", SABOTAGES, ids=lambda sabotage: sabotage.name.replace(" ", "-"))
@@ -87,6 +88,10 @@ WITH_PROCESSES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, An
     ),
     "take a 409 for ours": (
         jobruns, "CREATED", 409, test_jobruns.test_a_job_of_an_earlier_manager_is_followed_and_never_fresh, {},
+    ),
+    "take every secret for there": (
+        program, "is_mounted", always(True),
+        test_program.test_a_job_that_comes_late_does_nothing, {"how": "no secret"},
     ),
     "run whatever comes late": (
         staleness, "superseded", always(""),

@@ -30,6 +30,7 @@ from noderemedy.wire import fencejobs
 from noderemedy.wire.fenceanswer import result_text
 
 DONE = result_text(Result(RunState.DONE, Power.OFF, "node worker-0: off"))
+NO_ORDER = result_text(Result(RunState.FAILED, said="NODE_REMEDY_ORDER holds no order"))
 LONG = replace(ORDER, not_after=Wall(1 << 45))
 
 
@@ -102,6 +103,25 @@ def test_a_job_of_an_earlier_manager_is_followed_and_never_fresh() -> None:
     run = told.run()
     assert run
     assert (RunState.DONE, Mono(0)) == (run.state, run.begun)
+
+
+@pytest.mark.parametrize(
+    ("pod", "said"),
+    [
+        (a_pod(exitCode=137, reason="OOMKilled"), "it ended without telling how: exit code 137 OOMKilled"),
+        (a_pod(exitCode=1, message=NO_ORDER), "NODE_REMEDY_ORDER holds no order"),
+        ({"status": {"phase": "Failed", "reason": "Evicted"}}, "it ended without telling how: Evicted"),
+    ],
+)
+def test_whatever_a_pod_tells_names_node_and_method(pod: dict[str, Any], said: str) -> None:
+    """A pod that dies without a word of its runner's own is told of like any other run."""
+    told = Told(answer({}, 201), stream(event("MODIFIED", pod)))
+
+    scripted.run(told.story())  # type: ignore[arg-type]
+
+    run = told.run()
+    assert run
+    assert f"node worker-0, method bmc (fence_ipmilan): {said}" == run.said
 
 
 def test_a_job_that_is_refused_did_not_happen() -> None:

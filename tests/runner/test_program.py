@@ -190,7 +190,14 @@ LATE: dict[str, tuple[Change, str]] = {
     "over": (lambda pod: pod.write_status(jobs=(replace(JOB, state=RunState.FAILED),)), "lists no open run"),
     "another boot": (lambda pod: pod.write_status(boot_id="boot-2"), "another boot"),
     "the node booted again": (booted_before, "has booted again"),
-    "no secret": (lambda pod: (pod.folder / "secrets/bmc-worker-0/password").unlink(), "has no key password"),
+    "no secret": (
+        lambda pod: (pod.folder / "secrets/bmc-worker-0/password").unlink(),
+        "parameter password: there is no secret bmc-worker-0 in node-remedy-system",
+    ),
+    "no key": (
+        lambda pod: (pod.folder / "secrets/bmc-worker-0/password").rename(pod.folder / "secrets/bmc-worker-0/user"),
+        "parameter password: secret bmc-worker-0 has no key password",
+    ),
     "not authorised": (lambda pod: (pod.folder / "account/token").write_text("wrong"), "answered 401"),
     "no account": (lambda pod: (pod.folder / "account/token").unlink(), "service account of this pod"),
 }
@@ -278,3 +285,14 @@ def test_a_key_that_may_be_missing_is_left_out(tmp_path: Path) -> None:
     assert {"username": "admin"} == read_secrets(replace(ORDER, secrets=some), tmp_path)
     with pytest.raises(SecretMissing):
         read_secrets(replace(ORDER, secrets=(replace(some[1], is_optional=False),)), tmp_path)
+
+
+@pytest.mark.parametrize("mounted", [(), ("bmc",), ("bmc/..data", "bmc/..2026_11_15")])
+def test_a_secret_that_is_missing_is_named(mounted: tuple[str, ...], tmp_path: Path) -> None:
+    """The kubelet mounts an empty folder for it: none of its keys is there, not even what may be missing by itself."""
+    for folder in mounted:
+        (tmp_path / folder).mkdir(parents=True)
+    order = replace(ORDER, secrets=(SecretParameter("password", "bmc", "password", is_optional=True),))
+
+    with pytest.raises(SecretMissing, match="parameter password: there is no secret bmc in node-remedy-system"):
+        read_secrets(order, tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.core.fencing import test_redaction, test_results, test_staleness
 from tests.drivers import test_kdump as drivers_kdump
+from tests.manager import test_jobruns
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_fenceanswer, test_fencejobs, test_kdump
 
@@ -80,6 +81,11 @@ SABOTAGES: tuple[Sabotage, ...] = (
         "the word of a container is believed whatever its exit code",
         set_to(fencejobs, "of_container", lambda ended: fenceanswer.read_result(ended.message)),
         (test_fencejobs.test_what_a_pod_tells,),
+    ),
+    Sabotage(
+        "nobody says whose run it was",
+        set_to(results, "about", lambda order, result: result),
+        (test_results.test_a_result_is_about_its_order, test_jobruns.test_whatever_a_pod_tells_names_node_and_method),
     ),
     Sabotage(
         "every pod has privileges",

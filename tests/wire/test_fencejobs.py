@@ -63,6 +63,11 @@ def test_secrets_are_mounted_and_never_written() -> None:
     assert PASSWORD not in json.dumps(spec)
 
 
+def test_a_secret_that_is_missing_keeps_no_pod_from_starting() -> None:
+    """The kubelet would wait for it in silence: the runner starts, and tells which one it misses."""
+    assert [True] == [volume["secret"]["optional"] for volume in pod()["volumes"][1:]]
+
+
 @pytest.mark.parametrize(("on_node", "is_privileged"), [(False, False), (True, True)])
 def test_only_what_touches_disks_has_privileges(on_node: bool, is_privileged: bool) -> None:
     """All others pass the strictest policy of pod security: they talk to the network only."""

@@ -84,7 +84,7 @@ class JobRuns:
             try:
                 async for line in self._client.stream(Request("GET", PODS.path(SYSTEM), query)):
                     if result := fencejobs.result_in(line):
-                        return result
+                        return results.about(order, result)
             except (NotSent, NoAnswer, Refused, Silent, Unreadable):
                 pass  # the watch of another second may tell more
             await asyncio.sleep(PAUSE_S)

@@ -110,6 +110,9 @@ def read_secrets(order: Order, at: Path) -> dict[str, str]:
     """Values by parameter, from the files that the kubelet mounted. Raises SecretMissing."""
     values: dict[str, str] = {}
     for one in order.secrets:
+        if not is_mounted(at / one.secret):
+            why = f"there is no secret {one.secret} in {SYSTEM}, or it is empty; create it"
+            raise verify.SecretMissing(f"parameter {one.parameter}: {why}")
         try:
             with (at / one.secret / one.key).open("rb") as file:
                 text: str | None = file.read(SECRET_MAX).decode()
@@ -119,3 +122,8 @@ def read_secrets(order: Order, at: Path) -> dict[str, str]:
             continue
         values[one.parameter] = verify.usable(one.parameter, one.secret, one.key, text)
     return values
+
+
+def is_mounted(folder: Path) -> bool:
+    """Whether there is such a Secret: the kubelet mounts a missing one as a folder without keys, but its own links."""
+    return folder.is_dir() and any(not path.name.startswith("..") for path in folder.iterdir())

@@ -97,7 +97,8 @@ def pod_spec(order: Order, image: str) -> dict[str, Any]:
         "volumes": [
             {"name": "scratch", "emptyDir": {}},
             *(
-                {"name": f"secret-{number}", "secret": {"secretName": name, "defaultMode": 0o440}}
+                # Optional, or the kubelet waits for a missing one in silence: the runner tells which it is.
+                {"name": f"secret-{number}", "secret": {"secretName": name, "defaultMode": 0o440, "optional": True}}
                 for number, name in enumerate(secrets)
             ),
         ],

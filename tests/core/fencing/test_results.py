@@ -9,7 +9,7 @@ from tests.core.fencing.orders import PASSWORD, an_order
 
 from noderemedy.core.fencing import results
 from noderemedy.core.fencing.results import Ended, Trouble, of_deed, of_status
-from noderemedy.model.run import Deed, Power, RunState, SecretParameter
+from noderemedy.model.run import Deed, Power, Result, RunState, SecretParameter
 
 ON, OFF, LOST = Ended(0), Ended(2), Ended(1, "Failed: Unable to connect/login to fencing device")
 OVER = Ended(trouble=Trouble.TOO_LONG)
@@ -69,6 +69,15 @@ def test_every_message_names_node_method_and_agent() -> None:
     result = of_deed(an_order(), LOST, (), ())
 
     assert result.said.startswith("node worker-0, method bmc (fence_ipmilan): ")
+
+
+def test_a_result_is_about_its_order() -> None:
+    """What somebody else tells of a run gets its beginning; what has it stays as it is."""
+    begun, unbegun = results.failed(an_order(), "lost"), results.not_begun(an_order(), "late")
+    told = results.about(an_order(), Result(FAILED, Power.ON, "gone"))
+
+    assert (begun, unbegun) == (results.about(an_order(), begun), results.about(an_order(), unbegun))
+    assert Result(FAILED, Power.ON, "node worker-0, method bmc (fence_ipmilan): gone") == told
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ import re
 from enum import Enum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from noderemedy.core.fencing.redaction import redact
 from noderemedy.model.run import Deed, Order, Power, Result, RunState
@@ -128,6 +129,12 @@ def hint(order: Order, words: str) -> str:
 def subject(order: Order) -> str:
     """How every message about a run begins."""
     return f"node {order.node}, method {order.method} ({order.agent})"
+
+
+def about(order: Order, result: Result) -> Result:
+    """The result as that of this order, whoever told it: a pod that died knows neither node nor method."""
+    is_told = subject(order) in result.said
+    return result if is_told else replace(result, said=f"{subject(order)}: {result.said}")
 
 
 def failed(order: Order, what: str, power: Power = Power.UNKNOWN) -> Result:
