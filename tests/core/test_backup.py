@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from hypothesis import given
+from msgspec.structs import replace
 from tests.builders import NODE_AT, a_backup, a_node
 from tests.core.metal3.strategies import backups, nodes
 from tests.core.metal3.world import restored
 
 from noderemedy.core.backup import LIFECYCLE, back_up, kept, restore
+from noderemedy.core.removers import REMOVERS
 from noderemedy.model.node import Node, NodeBackup, Taint
 
 
@@ -62,6 +64,18 @@ def test_taints_of_the_lifecycle_are_not_restored(node: Node, backup: NodeBackup
     if write:
         added = set(write.taints) - set(node.taints)
         assert not [taint for taint in added if taint.key.startswith(LIFECYCLE)]
+
+
+def test_the_word_of_a_remover_is_about_the_former_node() -> None:
+    """The autoscaler took it back while there was no Node, and the new one kept it for ever (seed 391)."""
+    taints = tuple(Taint(key, "NoSchedule") for key in (*REMOVERS, "example.com/gpu"))
+    backup = back_up(replace(a_node(), taints=taints), None)
+    old = NodeBackup("node-uid-0", taints=taints)  # written by a version that kept it
+    write = restore(NODE_AT, "1", a_node(), old)
+
+    assert ["example.com/gpu"] == [one.key for one in backup.taints]
+    assert write is not None
+    assert ["example.com/gpu"] == [one.key for one in write.taints]
 
 
 @given(nodes, backups)

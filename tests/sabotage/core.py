@@ -285,6 +285,11 @@ BACKUPS = (
         (test_backup.test_taints_of_the_lifecycle_are_not_restored,),
     ),
     Sabotage(
+        "the word of a remover is kept",
+        set_to(backup, "REMOVERS", {}),
+        (test_backup.test_the_word_of_a_remover_is_about_the_former_node,),
+    ),
+    Sabotage(
         "the old node's keys win",
         set_to(backup, "missing", lambda wanted, has: wanted),
         (test_backup.test_keys_of_the_new_node_win, test_backup.test_restoring_again_changes_nothing),

@@ -344,6 +344,11 @@ LIT: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "what was ordered is taken for done while a node dumps",
+        set_to(devices, "is_any_off", lambda view: True),
+        (test_told.test_a_power_off_that_did_not_go_through_waits_for_a_dump,),
+    ),
+    Sabotage(
         "no end of a step is counted",
         set_to(moves, "OUTCOMES", {}),
         (test_told.test_every_end_of_a_step_is_counted_with_its_beginning,),
@@ -496,7 +501,7 @@ GATES: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "nobody else removes nodes",
-        set_to(gates, "REMOVERS", {}),
+        set_to(gates, "remover_of", lambda node: ""),
         (
             test_gates.test_what_keeps_a_fence_from_beginning,
             test_story.test_a_node_that_somebody_else_removes_is_left_to_them,

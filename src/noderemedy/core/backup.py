@@ -1,11 +1,13 @@
 """Backup and restore of what a Node carries besides its life: labels, annotations, taints, cordon.
 
 Called by the truth table (seed 001) before a Node is deleted and after it came back. Keys already on the new Node
-win; taints under `node.kubernetes.io/` belong to the node lifecycle and are neither kept nor restored.
+win; taints under `node.kubernetes.io/` belong to the node lifecycle and are neither kept nor restored, nor are those of
+whoever was removing the Node.
 """
 
 from __future__ import annotations
 
+from noderemedy.core.removers import REMOVERS
 from noderemedy.model.actions import Guard, RestoreNode
 from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node, NodeBackup, Taint
@@ -59,4 +61,4 @@ def merged_taints(under: tuple[Taint, ...], over: tuple[Taint, ...]) -> tuple[Ta
 
 def kept(taints: tuple[Taint, ...]) -> tuple[Taint, ...]:
     """The taints that somebody put there on purpose."""
-    return tuple(taint for taint in taints if not taint.key.startswith(LIFECYCLE))
+    return tuple(one for one in taints if not one.key.startswith(LIFECYCLE) and one.key not in REMOVERS)

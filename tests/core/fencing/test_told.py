@@ -14,11 +14,12 @@ from tests.core.fencing.test_story import is_gone, sick
 
 from noderemedy.core.fencing.fence import decide
 from noderemedy.model.fenceplan import plan_ref
+from noderemedy.model.kdump import KdumpSeen
 from noderemedy.model.meta import Malformed
 from noderemedy.model.nodefence import FenceEvidence, State
 from noderemedy.model.reasons import FenceStepEnded
 from noderemedy.model.run import Deed, Power, Run, RunState, run_ref
-from noderemedy.model.time import Mono
+from noderemedy.model.time import Mono, Span
 from noderemedy.model.workload import POD
 
 SILENT = a_node(ready="Unknown", unschedulable=True)
@@ -95,6 +96,22 @@ def test_what_is_told_where(view: Any, expected: list[str]) -> None:
     """One reason, or two, for each thing that is done or waited for; each is one sentence."""
     assert expected == reasons(view)
     assert all(words(view))
+
+
+CALLED_ON = a_job(id="fence-2", deed=Deed.STATUS, state=RunState.FAILED, power=Power.ON)
+CALLED_OFF = replace(CALLED_ON, state=RunState.DONE, power=Power.OFF)
+LOST = a_job(state=RunState.FAILED, said="nobody knows what became of it")
+
+
+@pytest.mark.parametrize(
+    ("jobs", "is_patient"), [((), True), ((LOST,), False), ((LOST, CALLED_ON), True), ((LOST, CALLED_OFF), False)]
+)
+def test_a_power_off_that_did_not_go_through_waits_for_a_dump(jobs: tuple[Any, ...], is_patient: bool) -> None:
+    """Its device is on, and the node dumps its memory since: it was switched off in the middle of that (seed 379)."""
+    dump = KdumpSeen(NODE_AT, Mono(NOW.mono.ms - 100_000), Mono(NOW.mono.ms - 5_000))
+    plan, fence = a_plan(kdump_within=Span.seconds(600)), a_fence(State.RUNNING, jobs=jobs)
+
+    assert is_patient == (["KdumpUnderWay"] == reasons(a_view(fence=fence, node=SILENT, plan=plan, kdump=dump)))
 
 
 @pytest.mark.parametrize(

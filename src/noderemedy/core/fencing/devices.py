@@ -101,6 +101,16 @@ def is_touched(view: FenceView) -> bool:
     return any(job.step is Step.POWER_MANAGEMENT and is_sent(job) for job in of_this_flow(view.status))
 
 
+def is_any_off(view: FenceView) -> bool:
+    """Whether a device of power management is off, or may be: nobody has called it on since it was told."""
+    last = {device_of(view, job): job for job in of_this_flow(view.status) if is_sent(job) and is_power(job)}
+    return any(job.power is not Power.ON for job in last.values())
+
+
+def is_power(job: FenceJob) -> bool:
+    return job.step is Step.POWER_MANAGEMENT
+
+
 def of_this_flow(status: FenceStatus) -> tuple[FenceJob, ...]:
     """Without what an earlier one left off: it may have had the same number, if it was given up and lives again."""
     return tuple(job for job in status.jobs if job.restart == status.restarts and not job.is_remembered)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from noderemedy.core.claim import claimed
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
+from noderemedy.core.removers import remover_of
 from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import (
     CannotSeeNode,
@@ -27,12 +28,6 @@ from noderemedy.model.time import MINUTE, Now
 
 Gate = Callable[[FenceView, Now], Blocked | None]
 CONTACT = MINUTE  # who has just come cannot tell how long a node has been silent
-# Whoever puts one of these on a Node is about to remove it.
-REMOVERS = {
-    "ToBeDeletedByClusterAutoscaler": "the cluster autoscaler",
-    "karpenter.sh/disrupted": "Karpenter",
-    "karpenter.sh/disruption": "Karpenter",
-}
 
 
 def fence_is_valid(view: FenceView, now: Now) -> Blocked | None:
@@ -89,8 +84,8 @@ def nobody_removes_it(view: FenceView, now: Now) -> Blocked | None:
         return Blocked(MachineDeleting())
     if node.deleting:
         return Blocked(LeftToOther(view.name, "whoever deletes its Node"))
-    found = [REMOVERS[taint.key] for taint in node.taints if taint.key in REMOVERS]
-    return Blocked(LeftToOther(view.name, found[0])) if found else None
+    remover = remover_of(node)
+    return Blocked(LeftToOther(view.name, remover)) if remover else None
 
 
 def document_lets_it_begin(view: FenceView, now: Now) -> Blocked | None:

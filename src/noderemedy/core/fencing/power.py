@@ -54,6 +54,8 @@ def power_management(view: FenceView, now: Now) -> Decision:
         return waits
     if word_of(view) is not None:
         return emptying(view, now)
+    if not devices.is_any_off(view) and (waits := dumping(view, now)):
+        return waits  # what was ordered did not go through
     return drain(view, now) or switch_off(view, now) or still_heard(view, now) or emptying(view, now)
 
 

@@ -11,6 +11,7 @@ from noderemedy.core.approvals import unapproved
 from noderemedy.core.claim import claimed
 from noderemedy.core.gates import Blocked, budgeted, unpaused
 from noderemedy.core.remedy.view import RemedyView
+from noderemedy.core.removers import remover_of
 from noderemedy.core.safety import is_confirmed
 from noderemedy.model.actions import Confirm
 from noderemedy.model.configuration import Configuration
@@ -25,13 +26,6 @@ from noderemedy.model.reasons import (
     WaitingForBudget,
 )
 from noderemedy.model.time import Now, Span
-
-# Who is removing a node says so by a taint: its autoscaler ends the instance, and a remedy would get in the way.
-REMOVERS: dict[str, str] = {
-    "ToBeDeletedByClusterAutoscaler": "the cluster autoscaler",
-    "karpenter.sh/disrupted": "Karpenter",
-    "karpenter.sh/disruption": "Karpenter",
-}
 
 
 def document_is_there(view: RemedyView, now: Now) -> Blocked | None:
@@ -60,8 +54,8 @@ def nobody_removes_it(view: RemedyView, now: Now) -> Blocked | None:
         return Blocked(NodeBeingRemoved(view.at.name, "somebody who deleted the Node"))
     if view.machine is not None and view.machine.deleting:
         return Blocked(NodeBeingRemoved(view.at.name, "the owner of its Machine"))
-    found = next((REMOVERS[one.key] for one in view.node.taints if one.key in REMOVERS), None)
-    return Blocked(NodeBeingRemoved(view.at.name, found)) if found else None
+    remover = remover_of(view.node)
+    return Blocked(NodeBeingRemoved(view.at.name, remover)) if remover else None
 
 
 def threshold_is_reached(view: RemedyView, now: Now) -> Blocked | None:
