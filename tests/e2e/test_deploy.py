@@ -174,18 +174,6 @@ def answers(port: int, path: str) -> bool:
         return False
 
 
-def test_kinds_of_others_are_never_overwritten(shipped: ControlPlane) -> None:
-    """`kubectl create`, as deploy/README.md has it, leaves a kind that exists as it is."""
-    api, name = shipped.api(), "machines.cluster.x-k8s.io"
-    api.merge(f"{KINDS}/{name}", {"metadata": {"annotations": {"example.com/from": "its owner"}}}).ok()
-    before = api.get(f"{KINDS}/{name}").ok()["metadata"]["generation"]
-    with pytest.raises(AssertionError, match="AlreadyExists"):
-        kubectl(shipped, "create", "-f", DEPLOY / "crds" / "foreign")
-    after = api.get(f"{KINDS}/{name}").ok()["metadata"]
-
-    assert (before, "its owner") == (after["generation"], after["annotations"]["example.com/from"])
-
-
 def test_alerts_are_objects_of_the_prometheus_operator(shipped: ControlPlane) -> None:
     """Where the operator's kinds exist (here: stand-ins without a schema) the alerts can be applied."""
     for kind, plural in (("PrometheusRule", "prometheusrules"), ("PodMonitor", "podmonitors")):
