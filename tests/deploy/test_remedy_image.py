@@ -15,6 +15,7 @@ FOLDER = ROOT / "deploy" / "remedy-image"
 DOCKERFILE = (FOLDER / "Dockerfile").read_text()
 IGNORED = (FOLDER / "Dockerfile.dockerignore").read_text()
 OF_AGENTS = ("fence-agents", "ipmitool", "python3-boto3", "python3-novaclient", "sg3-utils", "snmp", "telnet")
+WANTED = "still-wanted.yaml"
 PLAYBOOKS = ("drain-cordon-reboot.yaml", "storage-detach.yaml")
 
 
@@ -70,6 +71,22 @@ def test_playbooks_need_no_collection(name: str) -> None:
     assert {"ansible.builtin"} == {module.rpartition(".")[0] for module in modules}
     acting = [task for task in play["tasks"] if {"ansible.builtin.command", "ansible.builtin.shell"} & task.keys()]
     assert [] == [task["name"] for task in acting if "changed_when" not in task]
+
+
+def unchecked(tasks: list[dict[str, object]]) -> list[object]:
+    """What is changed before anybody has asked whether it is still wanted."""
+    asks = [number for number, task in enumerate(tasks) if task.get("ansible.builtin.import_tasks") == WANTED]
+    return [task["name"] for task in tasks[: min(asks, default=len(tasks))] if task.get("changed_when")]
+
+
+@pytest.mark.parametrize("name", PLAYBOOKS)
+def test_playbooks_ask_whether_they_come_late(name: str) -> None:
+    """Before they change anything; tests/e2e/test_playbooks.py runs them late."""
+    [play] = yaml.safe_load((FOLDER / "runner" / "project" / name).read_text())
+    hasty = [task for task in play["tasks"] if "ansible.builtin.import_tasks" not in task]
+
+    assert [] == unchecked(play["tasks"])
+    assert [] != unchecked(hasty)
 
 
 @pytest.mark.e2e
