@@ -24,7 +24,16 @@ from tests.core.metal3 import (
     test_waiting,
 )
 from tests.core.metal3.world import World
-from tests.engine import test_cache, test_facts, test_ledger, test_loop, test_notices, test_queue, test_whole
+from tests.engine import (
+    test_beginning,
+    test_cache,
+    test_facts,
+    test_ledger,
+    test_loop,
+    test_notices,
+    test_queue,
+    test_whole,
+)
 from tests.model import test_actions, test_reasons, test_time
 from tests.sabotage.checkstatus import CHECK_STATUS
 from tests.sabotage.external import EXTERNAL
@@ -422,6 +431,19 @@ CACHE = (
         "heartbeats count as changes",
         set_to(cache.Cache, "put", lambda self, *seen, **live: (PUT(self, *seen, **live)[0], True)),
         (test_cache.test_a_heartbeat_changes_only_the_version, test_whole.test_a_heartbeat_costs_no_look),
+    ),
+    Sabotage(
+        "nobody is woken at a start",
+        set_to(loop.Engine, "_wake_all", lambda self: setattr(self, "_is_begun", True)),
+        (
+            test_beginning.test_who_is_found_by_an_index_is_found_in_any_order,
+            test_beginning.test_what_cannot_be_read_concerns_somebody_at_a_start_too,
+        ),
+    ),
+    Sabotage(
+        "every list is a beginning",
+        set_to(loop.Engine, "lost", lambda self, kind, now, cluster="": setattr(self, "_is_begun", False)),
+        (test_beginning.test_a_list_that_is_made_anew_is_no_beginning,),
     ),
     Sabotage(
         "lists forget nothing",

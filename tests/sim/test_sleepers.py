@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from msgspec import structs
 
+from noderemedy.engine.loop import Engine
+from noderemedy.model.ids import Ref
+from noderemedy.model.room import Present
 from noderemedy.rooms import ROOMS
 from noderemedy.sim import objects
 from noderemedy.sim.agenda import Agenda
@@ -46,9 +49,24 @@ def test_every_room_of_the_table_exists() -> None:
     assert set(KEYS) <= {room.name for room in ROOMS}
 
 
+def woken_by_nobody_else(engine: Engine) -> list[str]:
+    """Keys that only objects of secondary kinds wake: at a start nobody would."""
+    found = []
+    for room in engine.rooms.values():
+        woken: dict[bool, set[Ref]] = {True: set(), False: set()}
+        for at, entry in engine.cache.entries():
+            if at.kind in room.watches:
+                obj = entry.obj if isinstance(entry, Present) else None
+                woken[at.kind in room.secondary].update(room.wakes(at, obj, engine.cache))
+        found += [f"{room.name} of {at}" for at in sorted(woken[True] - woken[False])]
+    return found
+
+
 @pytest.mark.parametrize(("history", "seed"), [(simulate, 3), (simulate_fencing, 1)], ids=["checks", "fencing"])
 def test_no_deed_is_slept_through(history: Callable[..., Any], seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every ten minutes of a bad day nobody has anything to do but those who are woken, or who wait for a time."""
+    """Every ten minutes of a bad day nobody has anything to do but those who are woken, or who wait for a time; and
+    whoever would start then would wake all whom anything concerns.
+    """
     asleep: list[str] = []
     asked = 0
     living: list[Process] = []
@@ -65,6 +83,7 @@ def test_no_deed_is_slept_through(history: Callable[..., Any], seed: int, monkey
             for process in [one for one in living if one.is_settled]:
                 asked += 1
                 asleep.extend(line for line in sleepers(process.engine, process.now()) if "would state" not in line)
+                asleep.extend(woken_by_nobody_else(process.engine))
 
     monkeypatch.setattr(Process, "__init__", remembered)
     monkeypatch.setattr(Agenda, "run_until", questioned)

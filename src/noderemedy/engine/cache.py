@@ -87,6 +87,10 @@ class Cache:
         """All objects that can be read."""
         return sorted(ref for ref, entry in self._entries.items() if isinstance(entry, Present))
 
+    def entries(self) -> list[tuple[Ref, Present | Unreadable]]:
+        """All there is, in the order in which it came."""
+        return list(self._entries.items())
+
     def refs_of(self, kind: Kind) -> list[Ref]:
         """All objects of a kind, readable or not. Walks the cache."""
         return sorted(ref for ref in self._entries if ref.kind == kind)

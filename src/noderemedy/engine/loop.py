@@ -80,6 +80,7 @@ class Engine:
                 if kind.group == FACTS:
                     self.cache.end_list("", kind)  # nobody lists what we derive
         self._needed = frozenset(("", kind) for kind in self._watchers)
+        self._is_begun = self.is_synced  # before, nobody can look, and nobody is woken
 
     # --- what the programs tell it ------------------------------------------------------------------------------
 
@@ -102,6 +103,8 @@ class Engine:
         for ref in self.cache.end_list(cluster, kind):
             self._leave(ref, now, None)
         self.trace.record(now, "listed", kind)
+        if not self._is_begun and self.is_synced:
+            self._wake_all()
         if self.is_synced and not isinstance(self.cache.read(OBSERVER_AT), Present):
             self._enter(Seen(OBSERVER_AT, "", "", Observer(now.mono)), now, None)
 
@@ -414,7 +417,21 @@ class Engine:
         if isinstance(entry, Present) and ref.kind.group == FACTS:
             self._wake(ref, entry.obj)  # and now, for who judges by what is stated
 
+    def _wake_all(self) -> None:
+        """The first time that all is known: whoever is concerned by what is there looks. One question for each object
+        then, with all indexes at hand, and none about what would only wake keys that wake themselves.
+        """
+        self._is_begun = True
+        asked = {kind: [room for room in rooms if kind not in room.secondary] for kind, rooms in self._watchers.items()}
+        for ref, entry in self.cache.entries():
+            obj = entry.obj if isinstance(entry, Present) else None
+            for room in asked.get(ref.kind, ()):
+                for concerned in room.wakes(ref, obj, self.cache):
+                    self.queue.add(Key(room.name, concerned))
+
     def _wake(self, ref: Ref, obj: Any) -> None:
+        if not self._is_begun:
+            return
         watchers = self._watchers.get(ref.kind, ())
         if ref.kind in self._wants:
             watchers = [*watchers, *(room for room in self._takers if room not in watchers)]

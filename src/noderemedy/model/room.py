@@ -101,4 +101,5 @@ class Room(Struct, frozen=True):
     may: frozenset[type]
     stage: Stage = Stage.ACT
     explains: Callable[[Any, Now], tuple[Passage, ...]] | None = None  # all gates of an acting room, for people
+    secondary: tuple[Kind, ...] = ()  # their objects concern only keys that wake themselves: not asked about at a start
     takes_requests: bool = False  # woken as well by objects of kinds that are only `Wanted` (model/request.py)

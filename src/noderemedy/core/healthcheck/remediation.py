@@ -301,6 +301,7 @@ ROOM = Room(
         *(Index(BY_AUTHOR, kind, _authors) for kind in facts.VERDICTS),
     ),
     wakes=wakes,
+    secondary=(NODE,),
     sees=sees,
     decide=decide,
     may=frozenset(

@@ -149,6 +149,7 @@ ROOM = Room(
         *(Index("checks by namespace", kind, _namespace) for kind in CHECKED.values()),
     ),
     wakes=wakes,
+    secondary=(NODE,),
     sees=sees,
     decide=decide,
     may=frozenset({Confirm}),

@@ -208,6 +208,7 @@ ROOM = Room(
     watches=(*SEEN_BY_LINKS, REMEDIATION, INCIDENT, NODE_FENCE, TROUBLE, ANSWER, traces.ERASING, *MACHINE_OF),
     indexes=(*links.INDEXES, *machines.INDEXES, *traces.INDEXES, *facts.INDEXES, *lifecycle.INDEXES),
     wakes=wakes,
+    secondary=(NODE, HOST),
     sees=sees,
     decide=decide,
     may=frozenset(),

@@ -305,6 +305,7 @@ ROOM = Room(
     watches=(NODE, REMOTE, CLUSTER, *MACHINE_KINDS, HOST, METAL3_MACHINE, LEASE, ANSWER, INCIDENT, LEAVE),
     indexes=(*links.INDEXES, *traces.INDEXES),
     wakes=wakes,
+    secondary=(NODE,),
     sees=sees,
     decide=decide,
     may=frozenset(

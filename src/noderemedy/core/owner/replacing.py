@@ -41,6 +41,7 @@ from noderemedy.model.actions import (
 )
 from noderemedy.model.budget import need
 from noderemedy.model.decision import NOTHING, Decision, Fact
+from noderemedy.model.ids import NODE
 from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
     DeletingMachine,
@@ -175,6 +176,7 @@ ROOM = Room(
     watches=WATCHES,
     indexes=INDEXES,
     wakes=wakes,
+    secondary=(NODE,),
     sees=sees,
     decide=decide,
     may=frozenset(MAY),

@@ -216,6 +216,7 @@ ROOM = Room(
     ),
     indexes=INDEXES,
     wakes=wakes,
+    secondary=MACHINE_KINDS,
     sees=sees,
     decide=decide,
     may=frozenset(MAY),
