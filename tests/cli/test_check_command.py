@@ -244,6 +244,7 @@ def test_two_nodes_on_one_plug(tmp_path: Path) -> None:
 
     assert 1 == code
     told = {one["name"]: one["problem"] for one in found}
+    assert {"outlet, plug", "o, plug"} == {one["field"] for one in found}
     assert {"fence-config-worker-1", "fence-config-worker-2"} == set(told)
     assert "pdu.example.com plug=1 is also the plug of node worker-2" in told["fence-config-worker-1"]
 

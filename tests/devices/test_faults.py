@@ -45,6 +45,8 @@ def test_a_bmc_that_is_too_slow_has_failed(bmc: Bmc) -> None:
 
     assert (RunState.FAILED, Power.UNKNOWN) == (result.state, result.power)
     assert "did not end in time and was ended (4s for the whole run)" in result.said
+    assert "node worker-0, method power (fence_ipmilan): " in result.said
+    assert "; look at parameters ip, ipport, or give it more time by timeout=" in result.said
     assert 12 > time.monotonic() - begun
 
 
@@ -67,7 +69,7 @@ def test_a_bmc_that_lies_for_a_while(bmc: Bmc, lies: int, words: str) -> None:
     result = bmc.run(Deed.OFF)
 
     assert (RunState.FAILED, Power.ON, True) == (result.state, result.power, bmc.is_on())
-    assert words in result.said
+    assert f"{words}; look at parameters ip, ipport" in result.said
 
 
 def test_a_bmc_that_says_nothing(bmc: Bmc) -> None:

@@ -63,6 +63,14 @@ SABOTAGES: tuple[Sabotage, ...] = (
     ),
     Sabotage("no parameter is named", set_to(results, "HINTS", ()), (test_results.test_a_missing_plug_is_named,)),
     Sabotage(
+        "nobody doubts that it is the right device",
+        set_to(results, "WHICH", ()),
+        (
+            test_results.test_a_device_that_does_something_else_may_be_another_one,
+            test_results.test_a_deed_is_done_only_if_the_device_says_so_twice,
+        ),
+    ),
+    Sabotage(
         "every order needs its fence, or none",
         set_to(staleness, "NODE_FENCE", NODE),
         (test_staleness.test_only_a_question_needs_no_fence,),

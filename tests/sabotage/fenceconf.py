@@ -149,7 +149,7 @@ PLANNING = (
     ),
     Sabotage(
         "a port does not tell devices apart",
-        set_to(agents, "plug_of", lambda agent, values: values.get("ip", "")),
+        set_to(agents, "plug_of", lambda agent, values: agents.Plug(values.get("ip", ""))),
         (test_plan.test_two_ports_of_one_address_are_two_devices,),
     ),
     Sabotage(

@@ -70,6 +70,14 @@ def test_a_drill_only_asks() -> None:
     assert first == order_for(an_agent(), NODE_AT, NODE, NOW.wall, NOW.wall)
 
 
+@pytest.mark.parametrize(("timeout", "patience"), [(20, 20), (120, 60), (600, 300)])
+def test_a_slow_device_gets_more_time(timeout: int, patience: int) -> None:
+    """A method with a longer timeout has told that its device is slow: half of it must do for one question."""
+    method = an_agent(patience=Span.seconds(timeout))
+
+    assert Span.seconds(patience) == order_for(method, NODE_AT, NODE, NOW.wall, NOW.wall).patience
+
+
 @settings(max_examples=100)
 @given(st.uuids())
 def test_a_uuid_is_the_same_however_it_is_written(value: object) -> None:

@@ -243,8 +243,12 @@ def test_two_nodes_on_one_plug_are_both_refused() -> None:
     bench.write("fence-config-n1", printed("n1", "2"))
     bench.write("fence-config-n2", printed("n2", "2"))
 
-    assert "10.0.0.8 plug=2 is also the plug of node n2" in bench.problems("n1")[0]
-    assert "10.0.0.8 plug=2 is also the plug of node n1" in bench.problems("n2")[0]
+    one, other = (
+        "fence-config-n1, node n1, method fc-off: parameter plug: ",
+        "fence-config-n2, node n2, method fc-off: ",
+    )
+    assert f"{one}10.0.0.8 plug=2 is also the plug of node n2" in bench.problems("n1")[0]
+    assert f"{other}parameter plug: 10.0.0.8 plug=2 is also the plug of node n1" in bench.problems("n2")[0]
 
     bench.write("fence-config-n2", printed("n2", "3"))
     assert ((), ()) == (bench.problems("n1"), bench.problems("n2"))
@@ -272,6 +276,22 @@ def test_one_device_is_recognised_under_other_names() -> None:
     bench.write("fence-config-n2", one_method(others, node="n2"))
 
     assert "pdu.example.com plug=1 is also the plug of node n1" in bench.problems("n2")[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("agent=fence_pdu\nip=a\nplug=1\nusername=u", "parameter plug: a plug=1"),
+        ("agent=fence_pdu\nip=a\nusername=u", "parameter ip: a"),
+    ],
+)
+def test_whoever_shares_a_plug_reads_which_parameter_says_so(text: str, told: str) -> None:
+    """The outlet where there is one; a device with one plug is its address."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", one_method(text))
+    bench.write("fence-config-n2", one_method(text, node="n2"))
+
+    assert f"node n1, method m: {told} is also the plug of node n2; correct" in bench.problems("n1")[-1]
 
 
 def test_two_ports_of_one_address_are_two_devices() -> None:

@@ -13,6 +13,8 @@ from noderemedy.model.run import Deed, Power, Result, RunState, SecretParameter
 
 ON, OFF, LOST = Ended(0), Ended(2), Ended(1, "Failed: Unable to connect/login to fencing device")
 OVER = Ended(trouble=Trouble.TOO_LONG)
+BY_ANOTHER = "; look at parameter ip, and at what else switches it"
+TOO_SLOW = "; look at parameter ip, or give it more time by timeout="
 DONE, FAILED = RunState.DONE, RunState.FAILED
 
 
@@ -21,10 +23,10 @@ DONE, FAILED = RunState.DONE, RunState.FAILED
     [
         (Deed.OFF, Ended(0), (OFF, OFF), DONE, Power.OFF, "says so twice"),
         (Deed.ON, Ended(0), (ON, ON), DONE, Power.ON, "says so twice"),
-        (Deed.OFF, Ended(0), (ON, ON), FAILED, Power.ON, "but the device says on"),
-        (Deed.ON, Ended(0), (OFF, OFF), FAILED, Power.OFF, "but the device says off"),
-        (Deed.OFF, Ended(0), (OFF, ON), FAILED, Power.ON, "off after off, and on a moment later"),
-        (Deed.OFF, Ended(0), (ON, OFF), FAILED, Power.OFF, "a moment later"),
+        (Deed.OFF, Ended(0), (ON, ON), FAILED, Power.ON, "but the device says on; look at parameter ip"),
+        (Deed.ON, Ended(0), (OFF, OFF), FAILED, Power.OFF, "but the device says off; look at parameter ip"),
+        (Deed.OFF, Ended(0), (OFF, ON), FAILED, Power.ON, f"off after off, and on a moment later{BY_ANOTHER}"),
+        (Deed.OFF, Ended(0), (ON, OFF), FAILED, Power.OFF, f"a moment later{BY_ANOTHER}"),
         (Deed.OFF, Ended(0), (OFF, LOST), FAILED, Power.UNKNOWN, "nobody can verify it"),
         (Deed.OFF, Ended(0), (OFF, OVER), FAILED, Power.UNKNOWN, "nobody can verify it"),
         (Deed.OFF, Ended(0), (OFF,), FAILED, Power.OFF, "a moment later"),
@@ -32,7 +34,7 @@ DONE, FAILED = RunState.DONE, RunState.FAILED
         (Deed.OFF, LOST, (), FAILED, Power.UNKNOWN, "off failed with exit code 1: Failed: Unable to connect"),
         (Deed.OFF, Ended(2), (OFF, OFF), FAILED, Power.UNKNOWN, "exit code 2"),
         (Deed.OFF, Ended(-9), (OFF, OFF), FAILED, Power.UNKNOWN, "exit code -9"),
-        (Deed.OFF, OVER, (OFF, OFF), FAILED, Power.UNKNOWN, "did not end in time"),
+        (Deed.OFF, OVER, (OFF, OFF), FAILED, Power.UNKNOWN, f"ended (60s for the whole run){TOO_SLOW}"),
         (Deed.OFF, Ended(trouble=Trouble.NOT_STARTED, why="/x: Permission denied"), (), FAILED, Power.UNKNOWN, "/x:"),
     ],
 )
@@ -95,6 +97,20 @@ def test_a_result_is_about_its_order() -> None:
 def test_the_parameters_to_look_at_are_named(words: str, named: str) -> None:
     """What an agent says is enriched by the parameters it has to do with, by name only."""
     assert named in results.hint(an_order(), words)
+
+
+def test_a_device_that_does_something_else_may_be_another_one() -> None:
+    """Credentials were right: what says which device is meant is named, the outlet first."""
+    order = an_order(parameters=(("ip", "192.0.2.7"), ("plug", "7"), ("username", "admin")))
+
+    assert of_deed(order, Ended(0), (ON, ON), ()).said.endswith("; look at parameters plug, ip")
+
+
+def test_too_slow_a_device_without_an_address() -> None:
+    """There is always the time that the method gives it."""
+    said = of_deed(an_order(parameters=(), secrets=()), OVER, (), ()).said
+
+    assert said.endswith("(60s for the whole run); give it more time by timeout=")
 
 
 def test_what_is_unknown_is_not_named() -> None:

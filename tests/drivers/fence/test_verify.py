@@ -43,10 +43,10 @@ def test_on_and_status(tmp_path: Path) -> None:
     ("fault", "power", "words"),
     [
         ("away", Power.UNKNOWN, "off failed with exit code 1: Connection timed out; look at parameter ip"),
-        ("lies", Power.ON, "the agent says that off succeeded, but the device says on"),
-        ("comes back", Power.ON, "the device said off after off, and on a moment later"),
+        ("lies", Power.ON, "the agent says that off succeeded, but the device says on; look at parameter ip"),
+        ("comes back", Power.ON, "the device said off after off, and on a moment later; look at parameter ip"),
         ("garbage", Power.UNKNOWN, "off failed with exit code 7"),
-        ("never ends", Power.UNKNOWN, "off did not end in time and was ended"),
+        ("never ends", Power.UNKNOWN, "off did not end in time and was ended (0.5s for the whole run): working; "),
     ],
 )
 def test_a_fault_is_a_failure(
@@ -81,7 +81,10 @@ def test_an_agent_that_uses_up_its_time_is_still_verified(tmp_path: Path) -> Non
 
 def test_an_agent_that_is_not_here(tmp_path: Path) -> None:
     """What cannot be run is said with the remedy."""
-    assert "there is no agent fence_scripted here; install it" in run(tmp_path, order()).said
+    said = run(tmp_path, order()).said
+
+    assert "there is no agent fence_scripted here; install it (with --agents job: in the remedy image)" in said
+    assert said.endswith("or name its folder by --agents-path")
 
 
 @pytest.mark.parametrize("name", ["../fence_scripted", "/bin/sh", "sh", "fence_", "fence_scripted x", "other", ""])

@@ -39,11 +39,18 @@ NO_PROGRAMS = ("api_path", "store_path")
 ADDRESSES = ("ip", "ipport", "port_as_ip")
 
 
+class Plug(Struct, frozen=True):
+    """What a method switches, and the parameter that says so first of all."""
+
+    words: str = ""  # "": nothing says what
+    parameter: str = ""
+
+
 class Checked(Struct, frozen=True):
     """A method and what it switches; without one there are problems."""
 
     method: AgentMethod | None
-    plug: str = ""
+    plug: Plug = Plug()
     problems: tuple[str, ...] = ()
 
 
@@ -187,8 +194,8 @@ def by_secret(name: str) -> str:
     return "" if name in PLACES else f" or {name}=secret:NAME/KEY"
 
 
-def plug_of(agent: AgentDescription, values: dict[str, str]) -> str:
-    """The same for two methods that switch the same thing, whatever they call it; "" if nothing says what.
+def plug_of(agent: AgentDescription, values: dict[str, str]) -> Plug:
+    """The same words for two methods that switch the same thing, whatever they call it; "" if nothing says what.
 
     Two agents may know one device under one address, so that the agent's name counts only where there is no address.
     """
@@ -201,5 +208,6 @@ def plug_of(agent: AgentDescription, values: dict[str, str]) -> str:
         address = f"{address}:{given}"
     parts = [f"{key}={value}" for key, value in sorted(places.items())]
     if not address and not parts:
-        return ""
-    return " ".join([address.lower() or agent.name, *parts])
+        return Plug()
+    parameter = next((key for key in ("plug", *sorted(places)) if key in places), "ip" if "ip" in values else "plug")
+    return Plug(" ".join([address.lower() or agent.name, *parts]), parameter)

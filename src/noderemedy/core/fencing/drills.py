@@ -20,7 +20,7 @@ from noderemedy.model.run import Deed, Order, Power, Run, RunState
 from noderemedy.model.time import Span, Wall
 
 BEGIN_WITHIN = Span(300_000)  # a drill that has not begun by then waits for the next one
-PATIENCE_MAX = Span(60_000)  # to be asked for a status takes no device longer
+PATIENCE = Span(60_000)  # to be asked for a status takes few devices longer
 HEX = re.compile(r"[^0-9a-f]")
 
 
@@ -60,7 +60,7 @@ def order_for(method: AgentMethod, at: Ref, node: Node, due: Wall, now: Wall) ->
         deed=Deed.STATUS,
         parameters=method.parameters,
         secrets=method.secrets,
-        patience=min(method.patience, PATIENCE_MAX),
+        patience=max(min(method.patience, PATIENCE), Span(method.patience.ms // 2)),
         not_after=now + BEGIN_WITHIN,
     )
 

@@ -7,13 +7,13 @@ the ConfigMap by `configs.py`, once; on the nodes it is daily business, or a tho
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct, structs
 
 from noderemedy.core.fencing import clouds, documents
-from noderemedy.core.fencing.agents import Checked, check
+from noderemedy.core.fencing.agents import Checked, Plug, check
 from noderemedy.core.fencing.drafting import Drafted, Sources, drafted, templates_of
 from noderemedy.core.fencing.facts import (
     BY_NAME,
@@ -54,27 +54,35 @@ NOT_INSTALLED = "is not installed where node-remedy runs"
 Known = dict[str, KnownAgent]
 
 
+class Shared(Struct, frozen=True):
+    """A plug of this node that other nodes have as well, and the method of this node that names it."""
+
+    plug: Plug
+    method: str
+    others: tuple[str, ...]
+
+
 class PlanView(Struct, frozen=True):
     """The plan as the documents have it, and the other nodes that have one of its plugs."""
 
     at: Ref
     plan: FencePlan
-    shared: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    shared: tuple[Shared, ...] = ()
 
 
 def decide(view: PlanView, now: Now) -> Decision:
-    clashes = tuple(clash(view.plan, *one) for one in view.shared)
+    clashes = tuple(clash(view.plan, one) for one in view.shared)
     problems = (*view.plan.problems, *clashes)[:PROBLEMS_MAX]
     plan = structs.replace(view.plan, problems=problems)
     because = (FencePlanInvalid(str(problems[0]), len(problems)),) if problems else ()
     return Decision(because=because, facts=(Fact(plan_ref(view.at), plan),))
 
 
-def clash(plan: FencePlan, plug: str, others: tuple[str, ...]) -> PlanProblem:
-    names = ", ".join(others)
+def clash(plan: FencePlan, shared: Shared) -> PlanProblem:
+    names = ", ".join(shared.others)
     remedy = "correct the mapping of one of them; what feeds two nodes fences neither"
-    words = f"{plug} is also the plug of node {names}; {remedy}"
-    return PlanProblem(words, plan.source, plan.node.name)
+    words = f"parameter {shared.plug.parameter}: {shared.plug.words} is also the plug of node {names}; {remedy}"
+    return PlanProblem(words, plan.source, plan.node.name, shared.method)
 
 
 # --- from documents to a plan ----------------------------------------------------------------------------------------
@@ -92,7 +100,7 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
                 continue
             checked = check_known(item, step, known, at.cluster)
             problems += [PlanProblem(words, draft.source, at.name, item.name) for words in checked.problems]
-            plugs.append(checked.plug)
+            plugs.append(checked.plug.words)
             if checked.method:
                 methods.append(checked.method)
         steps[step] = tuple(methods)
@@ -155,11 +163,22 @@ def sees(key: Ref, reader: Reader) -> PlanView | None:
         return None
     sources = Sources(key.name, node, configs, templates)
     draft = drafted(sources)
-    plan = planned(key, sources, draft, known_agents(agents_of(draft), reader))
+    known = known_agents(agents_of(draft), reader)
+    plan = planned(key, sources, draft, known)
     if not isinstance(reader.read(key), Present):
         return PlanView(key, structs.replace(plan, plugs=()))  # who is gone takes nobody's plug
-    shared = [(plug, others(key, plug, reader)) for plug in plan.plugs]
-    return PlanView(key, plan, tuple((plug, names) for plug, names in shared if names))
+    crowded = {plug: names for plug in plan.plugs if (names := others(key, plug, reader))}
+    return PlanView(key, plan, tuple(shared_by(draft, known, key.cluster, crowded)) if crowded else ())
+
+
+def shared_by(draft: Drafted, known: Known, cluster: str, crowded: dict[str, tuple[str, ...]]) -> Iterator[Shared]:
+    """Each plug that other nodes have, once, with the first method that names it."""
+    left = dict(crowded)
+    for step, items in draft.steps:
+        for item in items:
+            plug = check_known(item, step, known, cluster).plug if isinstance(item, Draft) else Plug()
+            if names := left.pop(plug.words, ()):
+                yield Shared(plug, item.name, names)
 
 
 def known_agents(names: tuple[str, ...], reader: Reader) -> Known:

@@ -101,6 +101,8 @@ HINTS: tuple[tuple[re.Pattern[str], tuple[str, ...]], ...] = (
 )
 # What to look at when its words tell nothing. Some agents say the same of a wrong password and of a wrong outlet.
 USUAL = ("ip", "ipaddr", "auth-url", "auth_url", "region", "plug", "port", "systems_uri", "devices", "nodename", *LOGIN)
+# What says which device is meant: to look at when it answers, and does not do what it says.
+WHICH = ("plug", "port", "systems_uri", "nodename", "key", "devices", "ip", "ipaddr", "ipport")
 WORDLESS = re.compile(r"correct plug status|plug is not available|powerstate", re.IGNORECASE)
 
 
@@ -115,15 +117,18 @@ def gist(output: str) -> str:
 
 def hint(order: Order, words: str) -> str:
     """The parameters of this order that have to do with what the agent says."""
+    rows = [parameters for pattern, parameters in HINTS if pattern.search(words) and not WORDLESS.search(words)]
+    return next((told for parameters in (*rows, USUAL) if (told := look_at(order, parameters))), "")
+
+
+def look_at(order: Order, parameters: tuple[str, ...]) -> str:
+    """Those of these parameters that the order has, by name; "" if it has none."""
     held = {
         secret.parameter: f"{secret.parameter} (secret {secret.secret}, key {secret.key})" for secret in order.secrets
     }
     named = {name: name for name, _ in order.parameters} | held
-    rows = [parameters for pattern, parameters in HINTS if pattern.search(words) and not WORDLESS.search(words)]
-    for parameters in (*rows, USUAL):
-        if there := [named[name] for name in parameters if name in named]:
-            return f"; look at {'parameter' if len(there) == 1 else 'parameters'} {', '.join(there)}"
-    return ""
+    there = [named[name] for name in parameters if name in named]
+    return f"; look at {'parameter' if len(there) == 1 else 'parameters'} {', '.join(there)}" if there else ""
 
 
 def subject(order: Order) -> str:
@@ -154,9 +159,9 @@ def complaint(order: Order, deed: Deed, ended: Ended, secrets: tuple[str, ...]) 
         case Trouble.NOT_STARTED:
             return f"{deed.value} {ended.trouble.value}: {ended.why}"
         case Trouble.TOO_LONG:
-            return (
-                f"{deed.value} {ended.trouble.value} ({order.patience} for the whole run){told}{hint(order, 'timeout')}"
-            )
+            why = f"{deed.value} {ended.trouble.value} ({order.patience} for the whole run){told}"
+            look = hint(order, "timeout")
+            return f"{why}{look}{', or' if look else ';'} give it more time by timeout="
         case Trouble.NONE:
             return f"{deed.value} failed with exit code {ended.exit_code}{told}{hint(order, words)}"
 
@@ -184,8 +189,9 @@ def of_deed(order: Order, deed: Ended, looks: tuple[Ended, ...], secrets: tuple[
             said = complaint(order, Deed.STATUS, look, secrets)
             return failed(order, f"the agent says that {order.deed.value} succeeded, but nobody can verify it: {said}")
     last = seen[-1] if seen else Power.UNKNOWN
+    which = look_at(order, WHICH)
     if wanted in seen:
-        return failed(
-            order, f"the device said {wanted.value} after {order.deed.value}, and {last.value} a moment later", last
-        )
-    return failed(order, f"the agent says that {order.deed.value} succeeded, but the device says {last.value}", last)
+        then = f"the device said {wanted.value} after {order.deed.value}, and {last.value} a moment later"
+        return failed(order, f"{then}{which}{', and' if which else '; look'} at what else switches it", last)
+    what = f"the agent says that {order.deed.value} succeeded, but the device says {last.value}"
+    return failed(order, f"{what}{which}", last)

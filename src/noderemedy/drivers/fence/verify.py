@@ -58,7 +58,8 @@ async def carry_out(order: Order, secrets: Mapping[str, str], hand: Hand) -> Res
     """Do what is ordered, and verify it. `secrets` are values by parameter."""
     path = agents.find(order.agent, hand.folders)
     if path is None:
-        return results.not_begun(order, f"there is no agent {order.agent} here; install it, or set agentsPath")
+        remedy = "install it (with --agents job: in the remedy image), or name its folder by --agents-path"
+        return results.not_begun(order, f"there is no agent {order.agent} here; {remedy}")
     if broken := [name for name, value in order.parameters if "\n" in value or "\r" in value]:
         return results.not_begun(order, f"parameter {broken[0]} has more than one line; correct the fence method")
     try:
