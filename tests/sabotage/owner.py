@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
-from tests.core.owner import test_aftermath, test_begin, test_drain, test_fixpoint, test_proof
+from tests.core.owner import test_aftermath, test_begin, test_drain, test_fixpoint, test_proof, test_refused
 from tests.engine import test_lists
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_pods, test_replacements
@@ -164,6 +164,51 @@ OWNER: tuple[Sabotage, ...] = (
             test_drain.test_a_deletion_that_takes_too_long_is_told,
             test_aftermath.test_an_instance_that_lingers_is_told,
         ),
+    ),
+    Sabotage(
+        "refusals are not read",
+        set_to(overdue, "cause_of", lambda view: ""),
+        (
+            test_refused.test_the_words_of_the_api_stand_on_the_machine_at_once,
+            test_refused.test_what_is_overdue_names_the_cause,
+        ),
+    ),
+    Sabotage(
+        "what was refused once is the cause for ever",
+        set_to(overdue, "is_past", lambda view, refused: False),
+        (test_refused.test_what_came_about_without_us_is_not_told,),
+    ),
+    Sabotage(
+        "every step is refused",
+        set_to(
+            overdue, "told_if_refused", lambda view, wanted, now: overdue.saying(view, wanted, overdue.GOES_ON, now)
+        ),
+        (test_refused.test_the_words_of_the_api_stand_on_the_machine_at_once,),
+    ),
+    Sabotage(
+        "a refused drain pauses",
+        set_to(drain, "is_refused", lambda view: False),
+        (test_refused.test_a_refused_eviction_is_tried_without_a_pause_of_our_own,),
+    ),
+    Sabotage(
+        "words outlive their step",
+        set_to(overdue, "OURS", frozenset()),
+        (test_refused.test_words_go_with_their_step, test_refused.test_words_are_taken_back_with_the_replacement),
+    ),
+    Sabotage(
+        "words go before their step does",
+        set_to(overdue, "CONDITIONS", dict.fromkeys(overdue.CONDITIONS, "another step's")),
+        (test_refused.test_words_stay_as_long_as_their_step,),
+    ),
+    Sabotage(
+        "words come first",
+        set_to(overdue, "WriteMachineConditions", Confirm),
+        (test_refused.test_words_that_are_refused_hold_nothing_up,),
+    ),
+    Sabotage(
+        "the provider is not heard",
+        set_to(aftermath, "provider_says", lambda view: ()),
+        (test_refused.test_an_instance_that_lingers_names_who_is_waited_for,),
     ),
     Sabotage(
         "old views are acted on",

@@ -6,6 +6,7 @@ The stories with a crash at every boundary are in `tests/sim/test_crash.py`; the
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -16,12 +17,12 @@ from noderemedy.model.ids import MACHINE, NODE
 from noderemedy.model.proof import InstanceGone, Subject
 from noderemedy.model.reasons import DrainOverdue, InstanceOverdue, InstanceUnproven, Replaced
 from noderemedy.sim import objects
-from noderemedy.sim.apiserver import Tree
+from noderemedy.sim.apiserver import ApiError, Tree, User
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.crash import drained_machine, play, replaced_machine
 from noderemedy.sim.objects import NAMESPACE
-from noderemedy.sim.process import Process
+from noderemedy.sim.process import MANAGER, Process
 from noderemedy.sim.provider import FINALIZER
 from noderemedy.sim.run import calm
 from noderemedy.sim.troubles import MINUTE_MS
@@ -145,6 +146,44 @@ def test_a_disruption_budget_is_respected() -> None:
     checkers.at_rest(process.engine)
     assert [] == checkers.violations, "called off, nothing is left of it"
     assert ["pool-1", "pool-2"] == names_of(cluster)
+
+
+@pytest.mark.parametrize(
+    ("verb", "plural", "is_silent", "reason", "action"),
+    [
+        ("delete", "machines", True, "DeletionFailed", "DeleteMachine"),
+        ("create/eviction", "pods", False, "DrainFailed", "EvictPod"),
+    ],
+)
+def test_a_refusal_is_told_on_the_machine(verb: str, plural: str, is_silent: bool, reason: str, action: str) -> None:
+    """Within two minutes the Machine says in the API's words why it is not drained or deleted; then it goes on."""
+    cluster, checkers, process = a_pool()
+    rights: list[str] = []
+
+    def refuse(asked: str, resource: Any, old: Any, new: Any, user: User) -> None:
+        if not rights and (asked, resource.plural, user) == (verb, plural, MANAGER):
+            raise ApiError(403, "Forbidden", f"{plural} is forbidden: no right to {verb}")
+
+    cluster.api.hooks.append(refuse)
+    if is_silent:
+        cluster.provider.instances["pool-1"].hang()
+        after(cluster, 2)
+    cluster.ask_owner("pool-1")
+
+    after(cluster, 2)
+
+    said = condition(cluster.api.get(MACHINE, "pool-1", NAMESPACE), "OwnerRemediated")
+    assert ("Error", reason) == (said["severity"], said["reason"])
+    assert f"{action} of " in said["message"]
+    assert f"{plural} is forbidden: no right to {verb}" in said["message"]
+    versions = cluster.api.get(MACHINE, "pool-1", NAMESPACE)["metadata"]["resourceVersion"]
+    after(cluster, 4)
+    assert versions == cluster.api.get(MACHINE, "pool-1", NAMESPACE)["metadata"]["resourceVersion"], "said once"
+
+    rights.append(verb)
+    after(cluster, 25)
+    checkers.at_rest(process.engine)
+    assert ([], False) == (checkers.violations, "pool-1" in names_of(cluster))
 
 
 def test_a_persons_machine_is_left_alone() -> None:

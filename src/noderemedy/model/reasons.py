@@ -457,12 +457,14 @@ class DrainOverdue(Reason, frozen=True):
     node: str
     since: Wall
     pods: str
+    cause: str = ""  # what the API says against it
 
     def note(self) -> str:
         left = f" ({self.pods})" if self.pods else ""
+        look = self.cause or "look at their disruption budgets"
         return (
-            f"node {self.node} is being drained since {self.since} and is not empty{left}: look at their disruption "
-            "budgets, or skip the drain: machine.cluster.x-k8s.io/exclude-node-draining on the Machine"
+            f"node {self.node} is being drained since {self.since} and is not empty{left}: {look}, or skip the drain: "
+            "machine.cluster.x-k8s.io/exclude-node-draining on the Machine"
         )
 
 
@@ -480,9 +482,11 @@ class DeletionOverdue(Reason, frozen=True):
 
     alert: ClassVar[bool] = True
     since: Wall
+    cause: str = ""  # what the API says against it
 
     def note(self) -> str:
-        return f"the Machine is to be deleted since {self.since} and is not: see ActionFailed for what the API says"
+        cause = self.cause or "the API has not refused it for good, see ActionFailed for what it says"
+        return f"the Machine is to be deleted since {self.since} and is not: {cause}"
 
 
 class WaitingForInstance(Reason, frozen=True):
@@ -500,11 +504,10 @@ class InstanceOverdue(Reason, frozen=True):
 
     alert: ClassVar[bool] = True
     since: Wall
+    cause: str  # who is waited for, and what the provider says
 
     def note(self) -> str:
-        return (
-            f"the Machine was deleted at {self.since} and its instance is not gone: nothing is freed; see its provider"
-        )
+        return f"the Machine was deleted at {self.since} and its instance is not gone, nothing is freed: {self.cause}"
 
 
 class InstanceUnproven(Reason, frozen=True):

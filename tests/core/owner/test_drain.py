@@ -178,13 +178,24 @@ def test_a_machine_without_our_finalizer_is_not_deleted() -> None:
 
 
 def test_a_deletion_that_takes_too_long_is_told() -> None:
-    """If the API refuses it for ten minutes the Machine says so, and it is tried on."""
+    """If it fails for ten minutes without a refusal the Machine says so with severity Error, and it is tried on."""
     view = a_scene(recorded(Step.DELETE, seconds=601))
 
     decision = decide(view, NOW)
 
-    assert [WriteMachineConditions] == kinds(decision)
-    assert [DeletionOverdue, DeletingMachine] == reasons(decision)
+    (write,) = decision.actions
+    assert isinstance(write, WriteMachineConditions)
+    assert write.older is not None
+    (said,) = write.older
+    assert isinstance(said, Graded)
+    overdue = DeletionOverdue(ago(601))
+    assert ("False", "DeletionFailed", overdue.note(), "Error") == (
+        said.status,
+        said.reason,
+        said.message,
+        said.severity,
+    )
+    assert (overdue, DeletingMachine(SUCCESSOR)) == decision.because
     assert DeletionOverdue.alert
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from noderemedy.core import freeing, safety, traces
 from noderemedy.core.owner.drain import node_guard
-from noderemedy.core.owner.overdue import told
+from noderemedy.core.owner.overdue import told, told_if_refused
 from noderemedy.core.owner.reading import confirm_first
 from noderemedy.core.owner.view import FINALIZER, NAME, View
 from noderemedy.model.actions import CreateMachine, DeleteNode, ForgetReplacement, Guard
@@ -45,7 +45,15 @@ def after_deletion(view: View, now: Now) -> Decision:
 
 def waits(view: View, reason: Reason, now: Now) -> Decision:
     """Somebody else's turn; after a while that is told."""
-    return told(view, Decision((), (reason,)), InstanceOverdue(view.machine.deleted_at or now.wall), now)
+    overdue = InstanceOverdue(view.machine.deleted_at or now.wall, "; ".join((reason.note(), *provider_says(view))))
+    return told(view, Decision((), (reason,)), overdue, now)
+
+
+def provider_says(view: View) -> tuple[str, ...]:
+    """The word of the provider on the Machine, in the generation of its own conditions."""
+    conditions = (*view.machine.conditions, *view.machine.older_conditions)
+    found = next((one for one in conditions if one.type == safety.INFRASTRUCTURE and one.reason), None)
+    return (f"it says {found.type}={found.status}, reason {found.reason}",) if found else ()
 
 
 def free_node(view: View, now: Now) -> Decision | None:
@@ -70,7 +78,8 @@ def free_node(view: View, now: Now) -> Decision | None:
     work = freeing.Workload(node_at, node, view.entry.resource_version, view.pods_entry, Absent(), view.pace)
     if paced := freeing.held_back(work):
         return Decision(paced.actions, paced.because, facts=paced.facts)
-    return Decision((DeleteNode(node_at, node_guard(view), node.boot_id, proof),), (ProvenGone(proof.provider_id),))
+    delete = DeleteNode(node_at, node_guard(view), node.boot_id, proof)
+    return told_if_refused(view, Decision((delete,), (ProvenGone(proof.provider_id),)), now)
 
 
 def unproven(view: View, now: Now) -> Decision:
@@ -96,7 +105,7 @@ def make_successor(view: View, now: Now) -> Decision:
     if asked := confirm_first(now, (view.ref, view.entry)):
         return asked
     create = CreateMachine(view.successor_at, view.machine.uid, view.machine.template)
-    return Decision((create,), (Replacing(view.successor_at.name),))
+    return told_if_refused(view, Decision((create,), (Replacing(view.successor_at.name),)), now)
 
 
 def let_go(view: View, reason: Reason, now: Now) -> Decision:

@@ -14,6 +14,7 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node
 from noderemedy.model.reasons import DrainingNode
+from noderemedy.model.refusal import Refusal
 from noderemedy.model.room import Present
 from noderemedy.model.time import Mono, Now, Span
 from noderemedy.model.workload import Pod
@@ -53,10 +54,27 @@ def drain(view: View, now: Now) -> Decision | None:
         is_sure = safety.is_confirmed(view.pods_entry, now)
         return None if is_sure else Decision((ListPods(node_at),), (reason,))
     due = next_try(view, now)
-    if now.mono < due:
+    if now.mono < due and not is_refused(view):
         return Decision((), (reason,), due)
     evictions: tuple[Action, ...] = tuple(EvictPod(at, Guard(pod.uid)) for at, pod in left if not pod.deleting)
     return Decision((*evictions, ListPods(node_at)), (reason,))
+
+
+def is_refused(view: View) -> bool:
+    """Whether the API will not have it: the engine's own pause is long enough then, and a refusal is kept by trying."""
+    refused = view.refusal
+    return (
+        refused is not None and refused.action in (EvictPod.__name__, ListPods.__name__) and not is_past(view, refused)
+    )
+
+
+def is_past(view: View, refused: Refusal) -> bool:
+    """Whether what was refused has come about without us."""
+    if refused.action == CordonNode.__name__:
+        return view.node is None or view.node.unschedulable
+    if refused.action == EvictPod.__name__:
+        return refused.at not in [at for at, pod in leaving(view) if not pod.deleting]
+    return False
 
 
 def leaving(view: View) -> list[tuple[Ref, Pod]]:

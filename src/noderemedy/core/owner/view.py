@@ -21,6 +21,7 @@ from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED
 from noderemedy.model.node import Node
 from noderemedy.model.pace import LEAVE
+from noderemedy.model.refusal import Refusal, refusal
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.replacement import Replacement, successor_name
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
@@ -50,6 +51,7 @@ class View(Struct, frozen=True):
     need: Need | None = None  # that we stated at the last look
     told: Told = Told()  # what its Incident tells
     pace: Pace = UNLIMITED
+    refusal: Refusal | None = None  # what the API will not let us do
 
     @property
     def node(self) -> Node | None:
@@ -118,6 +120,7 @@ def sees(key: Ref, reader: Reader) -> View | None:
         need=stated(key, NAME, reader),
         told=traces.see(NAME, key, machine.uid, reader),
         pace=pacing.sees(NAME, key, reader),
+        refusal=refusal(NAME, key, reader),
     )
 
 

@@ -1,0 +1,196 @@
+"""What the API refuses is told on the Machine at the next look: severity Error, the API's words; the step goes on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import NODE_AT, NOW, a_node, ago
+from tests.core.owner.scene import (
+    AT,
+    CORDONED,
+    PROVIDER,
+    SUCCESSOR_AT,
+    a_list,
+    a_scene,
+    deleted,
+    kinds,
+    reasons,
+    recorded,
+)
+
+from noderemedy.core.owner.replacing import decide
+from noderemedy.core.owner.view import FINALIZER, View
+from noderemedy.model.actions import (
+    Action,
+    CordonNode,
+    CreateMachine,
+    DeleteMachine,
+    DeleteNode,
+    EvictPod,
+    ForgetReplacement,
+    ListPods,
+    WriteMachineConditions,
+)
+from noderemedy.model.decision import Decision
+from noderemedy.model.ids import Ref, ref
+from noderemedy.model.machineconditions import Graded, MachineConditions
+from noderemedy.model.reasons import DeletionOverdue, DrainOverdue, InstanceOverdue
+from noderemedy.model.refusal import Refusal
+from noderemedy.model.replacement import Step
+from noderemedy.model.workload import POD, Pod
+
+SICK = a_node(ready="False")
+EMPTYING = a_node(ready="False", unschedulable=True, annotations=CORDONED)
+POD_AT = ref(POD, "pod-0", "default")
+WHY = 'admission webhook "guard.example" denied the request: not today'
+
+
+def refused(view: View, action: type[Action], at: Ref) -> View:
+    return replace(view, refusal=Refusal(action.__name__, at, WHY))
+
+
+def said_by(decision: Decision) -> tuple[str, str, str, str]:
+    """The condition that a decision writes, and nothing else, by status, reason, severity and message."""
+    (write,) = decision.actions
+    assert isinstance(write, WriteMachineConditions)
+    assert write.older is not None
+    (said,) = [one for one in write.older if isinstance(one, Graded)]
+    assert "OwnerRemediated" == said.type
+    return said.status, said.reason, said.severity, said.message
+
+
+def after(view: View, decision: Decision) -> View:
+    """The same scene when the words stand on the Machine."""
+    (write,) = decision.actions
+    assert isinstance(write, WriteMachineConditions)
+    machine = replace(view.machine, told=MachineConditions(write.current, write.older))
+    return replace(view, machine=machine, entry=replace(view.entry, obj=machine))
+
+
+def says(reason: str) -> dict[str, Any]:
+    return {"told": MachineConditions(older=(Graded("OwnerRemediated", "False", reason, "words", severity="Error"),))}
+
+
+CASES: dict[str, tuple[View, type[Action], Ref, str]] = {
+    "cordon": (a_scene(recorded(), SICK), CordonNode, NODE_AT, "DrainFailed"),
+    "list": (a_scene(recorded(), EMPTYING), ListPods, NODE_AT, "DrainFailed"),
+    "eviction": (a_scene(recorded(), EMPTYING, pods=a_list("a")), EvictPod, POD_AT, "DrainFailed"),
+    "deletion": (a_scene(recorded(Step.DELETE)), DeleteMachine, AT, "DeletionFailed"),
+    "node": (a_scene(deleted()), DeleteNode, NODE_AT, "NodeDeletionFailed"),
+    "successor": (a_scene(deleted(), node=None), CreateMachine, SUCCESSOR_AT, "ReplacementFailed"),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_words_of_the_api_stand_on_the_machine_at_once(name: str) -> None:
+    """With severity Error, long before ten minutes are over; then the same is tried on, and nothing is said twice."""
+    scene, action, at, reason = CASES[name]
+    view = refused(scene, action, at)
+
+    decision = decide(view, NOW)
+    following = decide(after(view, decision), NOW)
+
+    assert ("False", reason, "Error", f"{action.__name__} of {at} is refused: {WHY}") == said_by(decision)
+    assert action == kinds(following)[0]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_nothing_is_said_of_a_step_that_nobody_refuses(name: str) -> None:
+    """The same scenes without a refusal."""
+    assert WriteMachineConditions not in kinds(decide(CASES[name][0], NOW))
+
+
+@pytest.mark.parametrize(
+    ("machine", "node", "action", "at", "overdue"),
+    [
+        (recorded(seconds=601), EMPTYING, EvictPod, POD_AT, DrainOverdue),
+        (recorded(Step.DELETE, seconds=601), SICK, DeleteMachine, AT, DeletionOverdue),
+    ],
+)
+def test_what_is_overdue_names_the_cause(machine: Any, node: Any, action: Any, at: Ref, overdue: type) -> None:
+    """After ten minutes people are told, and Machine and alert have the words of the API in them."""
+    decision = decide(refused(a_scene(machine, node, pods=a_list("a")), action, at), NOW)
+
+    assert overdue == reasons(decision)[0]
+    _, _, severity, message = said_by(decision)
+    assert ("Error", decision.because[0].note()) == (severity, message)
+    assert f"{action.__name__} of {at} is refused: {WHY}" in message
+
+
+PAST: dict[str, View] = {
+    "the pod is gone": refused(a_scene(recorded(), EMPTYING, pods=a_list(Pod("b", stays=True))), EvictPod, POD_AT),
+    "the pod is on its way": refused(
+        a_scene(recorded(), EMPTYING, pods=a_list(Pod("b", deleting=True))), EvictPod, POD_AT
+    ),
+    "somebody has cordoned it": refused(a_scene(recorded(), EMPTYING, pods=a_list("b")), CordonNode, NODE_AT),
+    "it is about nothing that we tell of": refused(a_scene(recorded(), EMPTYING), ForgetReplacement, AT),
+}
+
+
+@pytest.mark.parametrize("name", PAST)
+def test_what_came_about_without_us_is_not_told(name: str) -> None:
+    """A refusal of something that is not wanted any more is no cause."""
+    assert WriteMachineConditions not in kinds(decide(PAST[name], NOW))
+
+
+def test_a_refused_eviction_is_tried_without_a_pause_of_our_own() -> None:
+    """The engine waits after a refusal; a pause on top, with nothing to do, would make it forget what was refused."""
+    view = refused(a_scene(recorded(**says("DrainFailed")), EMPTYING, pods=a_list("a")), EvictPod, POD_AT)
+    view = after(view, decide(view, NOW))
+
+    assert [EvictPod, ListPods] == kinds(decide(view, NOW))
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        a_scene(recorded(Step.DELETE, **says("DrainFailed"))),
+        a_scene(deleted(finalizers=(PROVIDER, FINALIZER), **says("DeletionFailed"))),
+    ],
+)
+def test_words_go_with_their_step(view: View) -> None:
+    """When the next step has begun, the failure of the one before it is over: the Machine says that it goes on."""
+    decision = decide(view, NOW)
+
+    assert ("RemediationInProgress", "Warning") == said_by(decision)[1:3]
+    assert WriteMachineConditions not in kinds(decide(after(view, decision), NOW))
+
+
+def test_words_stay_as_long_as_their_step() -> None:
+    """A manager that starts anew has not been refused anything yet, and does not take back what stands there."""
+    view = a_scene(recorded(Step.DELETE, **says("DeletionFailed")))
+
+    assert [DeleteMachine] == kinds(decide(view, NOW))
+
+
+def test_words_are_taken_back_with_the_replacement() -> None:
+    """Also those that say that it goes on."""
+    view = a_scene(recorded(Step.DELETE, **says("RemediationInProgress"), owner=""), SICK)
+
+    (write,) = decide(view, NOW).actions
+
+    assert isinstance(write, WriteMachineConditions)
+    assert () == write.older
+
+
+def test_words_that_are_refused_hold_nothing_up() -> None:
+    """Whoever may not write conditions is still to drain and delete."""
+    late = refused(a_scene(recorded(Step.DELETE, seconds=601)), WriteMachineConditions, AT)
+
+    assert [DeleteMachine] == kinds(decide(late, NOW))
+
+
+def test_an_instance_that_lingers_names_who_is_waited_for() -> None:
+    """Whoever keeps the Machine, and what its provider says there."""
+    conditions = replace(deleted().conditions[0], reason="TerminationFailed")
+    machine = deleted(601, finalizers=(PROVIDER, FINALIZER), conditions=(conditions,))
+
+    decision = decide(a_scene(machine), NOW)
+
+    status, reason, severity, message = said_by(decision)
+    assert ("False", "InstanceNotGone", "Error") == (status, reason, severity)
+    waiting = f"waiting for the provider to end the instance: the Machine is kept by {PROVIDER}"
+    cause = f"{waiting}; it says InfrastructureReady=False, reason TerminationFailed"
+    assert (InstanceOverdue(ago(601), cause).note(), True) == (message, cause in message)
