@@ -1,7 +1,8 @@
 """Bad input and faults of issue "health checks", one story each: it is told where it is, and the others go on.
 
 In every story something is wrong about one check or one machine while another node hangs: that one is repaired as if
-nothing else had happened. What the readers say about every field is in `tests/wire/test_healthchecks.py`.
+nothing else had happened. What the readers say about every field is in `tests/wire/test_healthchecks.py`. The
+rules of our definitions refuse most of it before it is stored (`tests/e2e`); those of others, and older ones, do not.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE
+from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE, NODE, REMEDIATION
+from noderemedy.model.time import Span
 from noderemedy.sim import objects
 from noderemedy.sim.apiserver import ApiError, User
 from noderemedy.sim.checkers import Checkers
-from noderemedy.sim.cluster import Cluster, machine_of
+from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.lifecycle import is_out_of_service
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import MANAGER, Process
@@ -26,6 +28,7 @@ from noderemedy.sim.weather import CALM, Stream
 from noderemedy.wire import names
 
 BAD, GOOD = "worker-1", "worker-2"
+TEMPLATE = {"apiVersion": "remediation.metal3.io/v1alpha1", "kind": "Metal3RemediationTemplate", "name": "reboot"}
 
 
 class Story:
@@ -43,6 +46,13 @@ class Story:
     def run(self, minutes: float) -> None:
         self.cluster.agenda.run_until(self.cluster.agenda.now_ms + round(minutes * MINUTE_MS))
 
+    def until(self, is_so: Callable[[], bool]) -> None:
+        """Go on until something is so; it has ten minutes."""
+        end = self.cluster.agenda.now_ms + 10 * MINUTE_MS
+        while not is_so():
+            assert self.cluster.agenda.now_ms < end, "that never came"
+            self.run(0.02)
+
     def second_check(self, **spec: Any) -> None:
         """Another check, over one machine of its own, that asks for repair in its own way."""
         self.label(BAD)
@@ -52,6 +62,25 @@ class Story:
         for criterion in check["spec"]["unhealthyConditions"]:
             criterion["timeout"] = "1s"
         self.api.create(check)
+
+    def asking(self) -> None:
+        """The second check has just asked the owner of its machine for a repair."""
+        self.second_check()
+        self.cluster.servers[BAD].hang()
+        self.until(lambda: "OwnerRemediated" in str(self.cluster.machines(BAD)[0]["status"].get("conditions")))
+
+    def marking(self) -> None:
+        """Another check, over one machine of its own, has just had that one marked: its power cycle begins."""
+        self.label(BAD)
+        check = objects.marking_check("second", None, self.cluster.durations)
+        check["spec"]["selector"] = {"matchLabels": {"lane": "second"}}
+        self.api.create(check)
+        self.cluster.servers[BAD].hang()
+        self.until(lambda: names.NEEDS_REMEDIATION in self.cluster.machines(BAD)[0]["metadata"]["annotations"])
+
+    def edit(self, **spec: Any) -> None:
+        """Somebody edits the second check."""
+        self.api.patch(HEALTH_CHECK, "second", NAMESPACE, {"spec": spec}, "merge")
 
     def label(self, node: str) -> None:
         """Out of the first check's hands, and into the second's."""
@@ -78,16 +107,86 @@ def selects_everybody(story: Story) -> None:
     story.api.create(objects.marking_check("younger", "100%", story.cluster.durations))
 
 
+def selects_whatever_there_is(story: Story) -> None:
+    check = objects.marking_check("younger", "100%", story.cluster.durations)
+    check["spec"]["selector"] = {}
+    story.api.create(check)
+
+
 def broken_range(story: Story) -> None:
     story.second_check()
-    story.api.patch(HEALTH_CHECK, "second", NAMESPACE, {"spec": {"unhealthyRange": "[5-3]"}}, "merge")
+    story.edit(unhealthyRange="[5-3]")
     story.cluster.servers[BAD].hang()
+
+
+def percent_out_of_range(story: Story) -> None:
+    story.second_check()
+    story.edit(maxUnhealthy="150%")
+    story.cluster.servers[BAD].hang()
+
+
+def duration_garbage(story: Story) -> None:
+    story.second_check()
+    story.edit(unhealthyConditions=[{"type": "Ready", "status": "Unknown", "timeout": "soon"}])
+    story.cluster.servers[BAD].hang()
+
+
+def startup_timeout_garbage(story: Story) -> None:
+    story.second_check()
+    story.edit(nodeStartupTimeout="soon")
+    story.cluster.servers[BAD].hang()
+
+
+def condition_from_the_future(story: Story) -> None:
+    """The node is sick since a time that is an hour ahead; it is repaired all the same, by our own clock."""
+    story.cluster.servers[BAD].hang()
+    story.run(1)
+    ahead = str(story.cluster.agenda.wall() + Span(60 * MINUTE_MS))
+    conditions = [one | {"lastTransitionTime": ahead} for one in story.api.get(NODE, BAD)["status"]["conditions"]]
+    story.api.patch(NODE, BAD, "", {"status": {"conditions": conditions}}, "merge", subresource="status")
+
+
+def check_edited(story: Story) -> None:
+    story.asking()
+    story.edit(selector={"matchLabels": {"lane": "third"}})
+
+
+def check_deleted(story: Story) -> None:
+    story.asking()
+    story.api.delete(HEALTH_CHECK, "second", NAMESPACE)
+
+
+def check_edited_after_the_power_cycle_began(story: Story) -> None:
+    story.marking()
+    story.edit(selector={"matchLabels": {"lane": "third"}})
+
+
+def check_deleted_after_the_power_cycle_began(story: Story) -> None:
+    story.marking()
+    story.api.delete(HEALTH_CHECK, "second", NAMESPACE)
+
+
+def check_broken_after_the_power_cycle_began(story: Story) -> None:
+    story.marking()
+    story.edit(unhealthyRange="[5-3]")
 
 
 def template_of_a_missing_kind(story: Story) -> None:
     story.second_check(
         externalRemediationTemplate={"apiVersion": "example.com/v1", "kind": "NurseTemplate", "name": "night"}
     )
+    story.cluster.servers[BAD].hang()
+
+
+def template_that_the_api_refuses(story: Story) -> None:
+    def refuse(verb: str, resource: Any, old: Any, new: Any, user: User) -> None:
+        if verb == "create" and user == MANAGER and new["kind"] == REMEDIATION.kind:
+            raise ApiError(422, "Invalid", 'spec.strategy: Unsupported value: "cure"')
+
+    story.api.hooks.append(refuse)
+    meta, spec = {"name": TEMPLATE["name"], "namespace": NAMESPACE}, {"template": {"spec": {"strategy": "reboot"}}}
+    story.api.create(TEMPLATE | {"metadata": meta, "spec": spec})
+    story.second_check(externalRemediationTemplate=TEMPLATE)
     story.cluster.servers[BAD].hang()
 
 
@@ -102,6 +201,17 @@ def node_recreated(story: Story) -> None:
     story.api.delete(NODE, BAD)
     story.cluster.kubelets.by_node[BAD].start()
     story.checkers.violations.clear()  # a person did that, not we
+
+
+def node_recreated_in_the_middle(story: Story) -> None:
+    """Its host is off and its workload about to be freed when somebody makes another Node of the same name."""
+    story.label(BAD)
+    story.cluster.servers[BAD].hang()
+    story.cluster.remediate(BAD, freeBy="taint")
+    at = (REMEDIATION, machine_of(BAD), NAMESPACE)
+    story.until(lambda: "freeing" == story.api.get(*at).get("status", {}).get("phase"))
+    story.api.delete(NODE, BAD)
+    story.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": BAD}, "spec": {}})
 
 
 def gone_in_every_watch(story: Story) -> None:
@@ -122,10 +232,22 @@ def one_verb_forbidden(story: Story) -> None:
 CASES: dict[Callable[[Story], None], tuple[str, str]] = {
     selects_nobody: ("second", ""),
     selects_everybody: ("younger", "ChecksOverlap: "),
+    selects_whatever_there_is: ("younger", "spec.selector is empty; name at least one label"),
     broken_range: ("second", "spec.unhealthyRange: '[5-3]' cannot be read; write two numbers"),
+    percent_out_of_range: ("second", "spec.maxUnhealthy: '150%' cannot be read; write a number from 0 on, or a perc"),
+    duration_garbage: ("second", "spec.unhealthyConditions[0].timeout: 'soon' is not a duration like 5m or 1h30m"),
+    startup_timeout_garbage: ("second", "spec.nodeStartupTimeout: 'soon' is not a duration like 5m or 1h30m"),
+    condition_from_the_future: (machine_of(BAD), "which is in the future: counted from when it was first seen here"),
+    check_edited: (machine_of(BAD), "RemediationWithdrawn: what check second asked for is taken back"),
+    check_deleted: (machine_of(BAD), "RemediationWithdrawn: what check second asked for is taken back"),
+    check_edited_after_the_power_cycle_began: (machine_of(BAD), "NodeWhole: "),
+    check_deleted_after_the_power_cycle_began: (machine_of(BAD), "NodeWhole: "),
+    check_broken_after_the_power_cycle_began: ("second", "spec.unhealthyRange: '[5-3]' cannot be read; write two num"),
     template_of_a_missing_kind: (machine_of(BAD), "NurseTemplate.example.com"),
-    machine_deleted: (machine_of(BAD), ""),
+    template_that_the_api_refuses: (machine_of(BAD), 'was refused: HTTP 422: spec.strategy: Unsupported value: "cure"'),
+    machine_deleted: (host_of(BAD), "HoldOrphaned: "),
     node_recreated: (machine_of(BAD), ""),
+    node_recreated_in_the_middle: (machine_of(BAD), "NodeReplaced: "),
     gone_in_every_watch: (machine_of(BAD), ""),
     one_verb_forbidden: (machine_of(BAD), "ActionRefused: DeleteNode"),
 }
@@ -143,6 +265,40 @@ def test_it_is_told_and_nobody_else_is_disturbed(wrong: Callable[[Story], None])
     assert words == "" or any(words in line for line in story.told(about)), story.told(about)
     assert 2 == story.boots(GOOD)
     assert [] == [line for line in story.checkers.violations if "P1" in line or "S1" in line]
+
+
+BEGUN = (
+    check_edited_after_the_power_cycle_began,
+    check_deleted_after_the_power_cycle_began,
+    check_broken_after_the_power_cycle_began,
+    condition_from_the_future,
+    node_recreated_in_the_middle,
+)
+
+
+@pytest.mark.parametrize("wrong", BEGUN, ids=lambda wrong: wrong.__name__)
+def test_what_was_begun_is_brought_to_its_end(wrong: Callable[[Story], None]) -> None:
+    """Whoever asked for it is gone or means others by now: the server is not left off, and nothing is broken."""
+    story = Story()
+    wrong(story)
+    story.run(25)
+
+    assert 2 == story.boots(BAD)
+    assert story.cluster.servers[BAD].is_heard
+    assert [] == story.checkers.violations
+
+
+def test_every_watch_lists_again_after_410() -> None:
+    """Each that anything happened in, and more than once: nobody is told, since nothing is lost."""
+    story = Story()
+    before = {watch.kind: watch.relists for watch in story.process.watches}
+    gone_in_every_watch(story)
+    story.cluster.servers[GOOD].hang()
+    story.run(25)
+
+    again = {watch.kind for watch in story.process.watches if watch.relists > before[watch.kind] + 1}
+    assert {HEALTH_CHECK, HOST, MACHINE, NODE} <= again
+    assert 2 == story.boots(GOOD)
 
 
 def test_a_check_of_nobody_counts_nobody() -> None:

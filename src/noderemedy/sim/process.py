@@ -133,10 +133,15 @@ class Process:
         mono = self.agenda.now_ms
         return Now(Wall(self.agenda.epoch_ms + mono + self.skew_ms), Mono(mono), self.chance.getrandbits(64))
 
+    @property
+    def watches(self) -> tuple[Watch, ...]:
+        """All that are open: of the kinds that rooms watch, of requests, and in other clusters."""
+        return (*self._watches, *self._requests.watches.values(), *self.remotes.watches)
+
     def calm_watches(self) -> None:
         """The weather turned: watches that are open feel it too."""
         if self.is_alive:
-            for watch in (*self._watches, *self._requests.watches.values(), *self.remotes.watches):
+            for watch in self.watches:
                 watch.weather = self.weather
 
     def alive_since(self) -> Callable[[], bool]:
