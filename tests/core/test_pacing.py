@@ -21,9 +21,10 @@ from tests.core.metal3.test_remediation import PODS, chosen
 
 from noderemedy.core.freeing import held_back
 from noderemedy.core.freeing import sees as see_work
-from noderemedy.core.pacing import sees
+from noderemedy.core.pacing import permit, sees
 from noderemedy.engine.cache import Cache
-from noderemedy.model.ids import ref
+from noderemedy.model.governing import PermitFact
+from noderemedy.model.ids import CONFIG_MAP, SYSTEM, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.pace import PODS_LIMIT_AT, Leave, PodsLimit, Wish, leave_ref
 from noderemedy.model.room import Present
@@ -110,6 +111,23 @@ def test_the_same_pods_are_the_same_batch() -> None:
     first, again, other = (leave_for(a_limited_reader(FreeBy.PODS, pods=pods), 1).what for pods in (PODS, PODS, more))
 
     assert first == again != other
+
+
+@pytest.mark.parametrize(
+    ("own", "budgets", "told"),
+    [(3, None, "ConfigMap workers is 3"), (3, 5, "ConfigMap workers is 3"), (9, 5, "the budget is 5")],
+)
+def test_the_stricter_limit_is_told(own: int, budgets: int | None, told: str) -> None:
+    """A node that a Configuration governs asks with its limit, too, and says which of the two holds it."""
+    at = ref(CONFIG_MAP, "workers", SYSTEM)
+    found = sees(ROOM, NODE_AT, a_limited_reader(FreeBy.PODS, budgets), PermitFact(at, pods_per_minute=own))
+    (wish,) = (fact.value for fact in permit(found, NODE_AT, "x", 2, is_whole=False).facts)
+    refused = replace(found, leave=Leave(ROOM, NODE_AT, "x", 0))
+    (reason,) = permit(refused, NODE_AT, "x", 2, is_whole=False).because
+
+    assert isinstance(wish, Wish)
+    assert (at, own) == (wish.document, wish.limit)
+    assert f"podsPerMinute of {told}" in reason.note()
 
 
 def test_a_node_by_node_room_asks_for_the_whole_node() -> None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT
 from tests.core import test_claim, test_claimshelf, test_pacing, test_slots
 from tests.core.budget import test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
+from tests.core.fencing import test_story
 from tests.core.healthcheck import test_remediation
 from tests.core.metal3 import test_delete
 from tests.core.metal3 import test_remediation as test_power_cycles
@@ -30,7 +31,7 @@ from noderemedy.model.time import Mono, Span
 from noderemedy.wire import budgets
 
 IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = is_over, grants.judge, grants.open_books, claim.claimed, view.asks_of
-TURN, PERMIT = count(), pacing.Permit
+TURN, PERMIT, ALLOWED = count(), pacing.Permit, pods.allowed
 HOLDER, BUCKETS = claim.holder_name, facts.buckets
 
 
@@ -318,6 +319,20 @@ PACE = (
         "a big node may never go",
         set_to(pods, "allowed", lambda wish, limit, freed: wish.pods if wish.pods <= (limit or 0) else 0),
         (test_pods.test_one_node_alone_always_may,),
+    ),
+    Sabotage(
+        "the limit of a document is nobody's",
+        set_to(pods, "allowed", lambda wish, limit, freed: ALLOWED(replace(wish, limit=None), limit, freed)),
+        (
+            test_pods.test_a_document_limits_its_own_nodes,
+            test_pods.test_whole_nodes_of_a_document_wait_for_each_other,
+            test_story.test_freed_pods_are_limited_by_the_nodes_document,
+        ),
+    ),
+    Sabotage(
+        "whoever has the higher limit is named",
+        set_to(pacing, "NO_LIMIT", 0),
+        (test_pacing.test_the_stricter_limit_is_told,),
     ),
     Sabotage(
         "a batch is counted at every look",

@@ -141,6 +141,11 @@ GOVERNING = (
         (test_governing.test_a_remedy_waits_for_a_fence,),
     ),
     Sabotage(
+        "the limit of a document does not reach fences",
+        set_to(fence_view, "permit_for", lambda document, reader: None),
+        (test_governing.test_a_fence_learns_how_many_pods_may_go,),
+    ),
+    Sabotage(
         "every document holds its nodes back",
         set_to(policies, "storm", lambda view, policy: SkippedUnresponsive(view.at.name, 0)),
         (test_governing.test_without_a_policy_it_begins,),
@@ -240,7 +245,7 @@ CLEANING = (
     ),
     Sabotage(
         "the budget's pace is not asked",
-        set_to(pacing, "sees", lambda room, asker, reader: pacing.UNLIMITED),
+        set_to(pacing, "sees", lambda room, asker, reader, permit=None: pacing.UNLIMITED),
         (test_cleaning.test_the_stricter_pace_wins, test_cleaning.test_a_whole_node_waits_for_the_minute),
     ),
     Sabotage(

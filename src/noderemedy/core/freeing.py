@@ -105,7 +105,7 @@ def mark_of(node: Node, uid: str = "") -> OutOfService | None:
 
 def held_back(work: Workload) -> Step | None:
     """Before all pods of a node go at once, by a taint or with its Node: None if that fits into the minute."""
-    if work.pace.limit is None:
+    if not work.pace.is_limited:
         return None
     if not isinstance(work.pods, Present):
         return Step((ListPods(work.node_at),), (ListingWorkload(work.node_at.name),))

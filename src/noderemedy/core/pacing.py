@@ -1,8 +1,10 @@
 """The shared shelf: `podsPerMinute`. Whoever is about to free pods asks here how many may go now.
 
 Called by every room that frees, in whichever way, right before it does. Pods that go one by one are counted one by one.
-A Node that is deleted or tainted takes all its pods at once, so there the nodes wait for each other: the next one goes
-when the pods of the last minute leave room for its own; one alone always may. Without a limit nothing is asked.
+The limit is that of the RemediationBudget, and that of the Configuration which governs the node, where a room says
+which one does. A Node that is deleted or tainted takes all its pods at once, so there the nodes wait for each other:
+the next one goes when the pods of the last minute leave room for its own; one alone always may. Without a limit nothing
+is asked.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from noderemedy.model.decision import Fact
+from noderemedy.model.governing import PermitFact
 from noderemedy.model.ids import Ref
 from noderemedy.model.pace import PODS_LIMIT_AT, Leave, Wish, leave_ref, wish_ref
 from noderemedy.model.reasons import FreeingPaced, Reason, WaitingForBudget
@@ -17,12 +20,18 @@ from noderemedy.model.room import Present, Reader
 
 
 class Pace(Struct, frozen=True):
-    """The limit, who asks, and what it was told last; without a limit there is nothing to ask."""
+    """The limits, who asks, and what it was told last; without a limit there is nothing to ask."""
 
     room: str = ""
     asker: Ref | None = None
-    limit: int | None = None
+    limit: int | None = None  # the budget's
     leave: Leave | None = None
+    document: Ref | None = None  # that governs the node
+    of_document: int | None = None  # its limit
+
+    @property
+    def is_limited(self) -> bool:
+        return self.limit is not None or self.of_document is not None
 
 
 class Permit(Struct, frozen=True):
@@ -34,23 +43,34 @@ class Permit(Struct, frozen=True):
 
 
 UNLIMITED = Pace()
+NO_LIMIT = 1 << 31
 
 
-def sees(room: str, asker: Ref, reader: Reader) -> Pace:
-    limit = reader.read(PODS_LIMIT_AT)
-    if not isinstance(limit, Present):
+def sees(room: str, asker: Ref, reader: Reader, permit: PermitFact | None = None) -> Pace:
+    """`permit` is that of the document which governs the node."""
+    found, of_document = reader.read(PODS_LIMIT_AT), permit.pods_per_minute if permit else None
+    limit: int | None = found.obj.per_minute if isinstance(found, Present) else None
+    if limit is None and of_document is None:
         return UNLIMITED
     leave = reader.read(leave_ref(room, asker))
-    return Pace(room, asker, limit.obj.per_minute, leave.obj if isinstance(leave, Present) else None)
+    told = leave.obj if isinstance(leave, Present) else None
+    return Pace(room, asker, limit, told, permit.at if permit else None, of_document)
 
 
 def permit(pace: Pace, node: Ref, what: str, pods: int, *, is_whole: bool) -> Permit:
     """Whether these pods may go: all, some, or none of them yet."""
-    if pace.limit is None or pace.asker is None or pods == 0:
+    if not pace.is_limited or pace.asker is None or pods == 0:
         return Permit(pods)
-    wish = Fact(wish_ref(pace.room, pace.asker), Wish(pace.room, pace.asker, node, what, pods, is_whole))
+    asked = Wish(pace.room, pace.asker, node, what, pods, is_whole, pace.document, pace.of_document)
+    wish = Fact(wish_ref(pace.room, pace.asker), asked)
     told = pace.leave if pace.leave is not None and pace.leave.what == what else None
     if told is not None and told.pods:
         return Permit(pods if is_whole else min(pods, told.pods), (wish,))
-    waits = FreeingPaced(node.name, pods, pace.limit) if told is not None else WaitingForBudget()
-    return Permit(0, (wish,), (waits,))
+    return Permit(0, (wish,), (paced(pace, node, pods) if told is not None else WaitingForBudget(),))
+
+
+def paced(pace: Pace, node: Ref, pods: int) -> FreeingPaced:
+    """By the stricter limit."""
+    if pace.document is not None and pace.of_document is not None and pace.of_document <= (pace.limit or NO_LIMIT):
+        return FreeingPaced(node.name, pods, pace.of_document, f"ConfigMap {pace.document.name}")
+    return FreeingPaced(node.name, pods, pace.limit or 0)

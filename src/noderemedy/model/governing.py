@@ -32,6 +32,7 @@ class PermitFact(FactValue, frozen=True):
     is_one_at_a_time: bool = False
     turn: Ref | None = None
     skips: tuple[SkipCondition, ...] = ()
+    pods_per_minute: int | None = None
 
     def forbids(self, node: Node) -> Reason | None:
         """`skipWhenNodeCondition`: what the node lost is elsewhere, and no repair of the node brings it back."""

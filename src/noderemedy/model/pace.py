@@ -1,6 +1,7 @@
 """How many pods may be freed per minute: rooms state what they would free next, the budget room says how much may go.
 
-Facts, like needs and answers (`model/budget.py`). Where no limit is set nobody states anything.
+Facts, like needs and answers (`model/budget.py`). Where neither the budget nor the node's document sets a limit nobody
+states anything.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ class Wish(FactValue, frozen=True):
     what: str  # names this batch: the same one is not counted twice
     pods: int
     is_whole: bool
+    document: Ref | None = None  # the Configuration that governs the node
+    limit: int | None = None  # `podsPerMinute` of that document
 
 
 class Leave(FactValue, frozen=True):

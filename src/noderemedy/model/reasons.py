@@ -681,16 +681,17 @@ class FreeingWorkload(Reason, frozen=True):
 
 
 class FreeingPaced(Reason, frozen=True):
-    """The pods of this node are due to be freed, and `podsPerMinute` of the budget lets them wait."""
+    """The pods of this node are due to be freed, and `podsPerMinute` lets them wait."""
 
     node: str
     pods: int
     limit: int
+    whose: str = "the budget"
 
     def note(self) -> str:
         return (
-            f"{self.pods} pods of node {self.node} are to be freed next; podsPerMinute of the budget is {self.limit}, "
-            "and others were freed within the last minute"
+            f"{self.pods} pods of node {self.node} are to be freed next; podsPerMinute of {self.whose} is "
+            f"{self.limit}, and others were freed within the last minute"
         )
 
 

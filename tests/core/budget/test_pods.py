@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import structs
 from tests.builders import NOW, later
 from tests.core.budget.asking import machine, node
 
 from noderemedy.core.budget.facts import Freed
 from noderemedy.core.budget.pods import pace
+from noderemedy.model.ids import CONFIG_MAP, SYSTEM, Ref, ref
 from noderemedy.model.pace import Wish
 from noderemedy.model.time import MINUTE
+
+WORKERS, OTHERS = (ref(CONFIG_MAP, name, SYSTEM) for name in ("workers", "others"))
 
 
 def a_wish(number: int, pods: int, *, whole: bool = False, what: str = "1", cluster: str = "") -> Wish:
     return Wish("test", machine(number), node(number, cluster), what, pods, whole)
+
+
+def governed(wish: Wish, document: Ref, limit: int | None) -> Wish:
+    """The same of a node for which a Configuration speaks."""
+    return structs.replace(wish, document=document, limit=limit)
 
 
 def test_pods_one_by_one_share_the_minute() -> None:
@@ -75,6 +85,30 @@ def test_clusters_do_not_share() -> None:
     found = pace((a_wish(1, 10), a_wish(2, 10, cluster="metal/a")), 10, (), NOW)
 
     assert [10, 10] == [one.pods for one in found.leaves]
+
+
+@pytest.mark.parametrize(("budget", "expected"), [(None, [4, 2, 6, 6]), (10, [4, 2, 4, 0]), (5, [4, 1, 0, 0])], ids=str)
+def test_a_document_limits_its_own_nodes(budget: int | None, expected: list[int]) -> None:
+    """Its nodes share its minute, others do not; and the budget's holds for all of them together."""
+    asked = (
+        governed(a_wish(1, 4), WORKERS, 6),
+        governed(a_wish(2, 4), WORKERS, 6),
+        governed(a_wish(3, 6), OTHERS, 6),
+        a_wish(4, 6),
+    )
+
+    assert expected == [one.pods for one in pace(asked, budget, (), NOW).leaves]
+
+
+def test_whole_nodes_of_a_document_wait_for_each_other() -> None:
+    """A fence that frees by a taint: the next node of the document goes a minute later, one of another at once."""
+    own = [governed(a_wish(number, 5, whole=True), WORKERS, 3) for number in (1, 2)]
+    first = pace((*own, governed(a_wish(3, 5, whole=True), OTHERS, 3)), None, (), NOW)
+    gone = pace(tuple(own[1:]), None, first.freed, later(1))
+    second, third = (pace(tuple(own[1:]), None, gone.freed, later(seconds)) for seconds in (60, 61))
+
+    assert [5, 0, 5] == [one.pods for one in first.leaves]
+    assert [0, 5] == [found.leaves[0].pods for found in (second, third)]
 
 
 def test_without_a_limit_all_may_go() -> None:

@@ -11,8 +11,10 @@ from tests.core.fencing.fences import CORDON, FENCE_AT, UNCORDON, a_plan, an_age
 from tests.core.fencing.story import Behaviour, Story, obeys, refuses
 
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan
-from noderemedy.model.ids import NODE, NODE_FENCE
+from noderemedy.model.governing import MemberFact, PermitFact, member_ref, permit_ref
+from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, SYSTEM, ref
 from noderemedy.model.nodefence import Attestation
+from noderemedy.model.outcome import Seen
 from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.time import Now, Span
 from noderemedy.model.workload import POD
@@ -621,6 +623,27 @@ def test_freed_pods_are_limited_by_the_budget() -> None:
     assert 3 == len(story.api.list(POD))
     story.run_until(lambda: story.state == "final", 600)
 
+    assert ([], 5) == (story.freed_early, story.acts.count("DeletePod"))
+
+
+def test_freed_pods_are_limited_by_the_nodes_document() -> None:
+    """podsPerMinute of the Configuration that governs the node holds for its fence; no RemediationBudget is needed."""
+    story = Story()
+    at = ref(CONFIG_MAP, "workers", SYSTEM)
+    governed = {member_ref(NODE_AT): MemberFact(at), permit_ref(at): PermitFact(at, pods_per_minute=2)}
+    for fact, value in governed.items():
+        story.engine.seen(Seen(fact, "", "", value), story.now)
+    story.pods("a", "b", "c", "d", "e")
+    story.hang()
+    story.run(65)
+    story.ask(freeBy="pods")
+    story.run_until(lambda: len(story.api.list(POD)) < 5, 60)
+    first = len(story.api.list(POD))
+    story.run(50)
+    within_the_minute = len(story.api.list(POD))
+    story.run_until(lambda: story.state == "final", 600)
+
+    assert (3, 3) == (first, within_the_minute)
     assert ([], 5) == (story.freed_early, story.acts.count("DeletePod"))
 
 

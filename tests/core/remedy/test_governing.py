@@ -89,6 +89,17 @@ def test_fences_and_remedies_share_one_turn(other: str) -> None:
     assert (False, ["OneAtATime"]) == (begun(scene), scene.reasons("node-fence", AT["n0"]))
 
 
+def test_a_fence_learns_how_many_pods_may_go() -> None:
+    """podsPerMinute of the document as it is written now; what it means for freeing is told in the fence's stories."""
+    scene = a_scene("podsPerMinute: 7", "n0")
+    ask(scene)
+    views = [fence.ROOM.sees(AT["n0"], scene.engine.cache)]
+    scene.write_document(and_more(POLICY % "podsPerMinute: 3"))
+    views.append(fence.ROOM.sees(AT["n0"], scene.engine.cache))
+
+    assert [7, 3] == [view.work.pace.of_document for view in views]
+
+
 def fail(scene: Scene, name: str) -> None:
     """The flow of this node has failed once."""
     status = {"state": "error", "step": "power-management", "since": str(scene.now.wall)}

@@ -69,6 +69,7 @@ class Freed(Struct, frozen=True):
     at: Mono
     pods: int
     is_wished: bool = True  # still: they have not gone, as far as we know
+    document: Ref | None = None  # the Configuration that governs their node
 
 
 class Memory(FactValue, frozen=True):

@@ -1,8 +1,10 @@
 """The arithmetic of `podsPerMinute`: who may free how many pods now. Pure; called by the budget room at each look.
 
-What was let go within the last minute counts, by our own clock: from the leave, and once more from when it is wished no
-longer, since that is when it went. Who could not make use of a leave for a minute asks anew. All this is kept in
-memory only: who takes over knows nothing of it, so that a takeover may spend one minute once more, and not more.
+Two limits are asked, and the stricter wins: the budget's, for all pods of a cluster, and that of the Configuration
+which governs the node, for all pods of its nodes. What was let go within the last minute counts, by our own clock: from
+the leave, and once more from when it is wished no longer, since that is when it went. Who could not make use of a leave
+for a minute asks anew. All this is kept in memory only: who takes over knows nothing of it, so that a takeover may
+spend one minute once more, and not more.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ def pace(wishes: tuple[Wish, ...], limit: int | None, before: tuple[Freed, ...],
         known = next((one for one in freed if (one.room, one.asker, one.what) == identity(wish)), None)
         pods = known.pods if known is not None else allowed(wish, limit, freed)
         if pods and known is None:
-            freed.append(Freed(*identity(wish), wish.node.cluster, now.mono, pods))
+            freed.append(Freed(*identity(wish), wish.node.cluster, now.mono, pods, document=wish.document))
         leaves.append(Leave(*identity(wish), pods, None if pods else opens(wish, freed, now)))
     waits = any(not one.pods for one in leaves)
     until = min((one.at + MINUTE for one in freed), default=None) if waits else None
@@ -53,10 +55,16 @@ def identity(wish: Wish) -> tuple[str, Ref, str]:
 
 
 def allowed(wish: Wish, limit: int | None, freed: list[Freed]) -> int:
+    """Of the budget's limit, and of the document's."""
+    of_cluster = sum(one.pods for one in freed if one.cluster == wish.node.cluster)
+    of_document = sum(one.pods for one in freed if one.document == wish.document)
+    return min(within(wish, limit, of_cluster), within(wish, wish.limit, of_document))
+
+
+def within(wish: Wish, limit: int | None, spent: int) -> int:
     """A node whose pods alone are more than the limit may go when nobody else did: or it would never."""
     if limit is None:
         return wish.pods
-    spent = sum(one.pods for one in freed if one.cluster == wish.node.cluster)
     left = max(0, limit - spent)
     if not wish.is_whole:
         return min(wish.pods, left)

@@ -181,6 +181,8 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
     runs = [reader.read(run_ref(job.id)) for job in fence.status.jobs]
     sight = reader.read(sight_ref(key))
     document = governor(node_at, reader)
+    permit = permit_for(document, reader)
+    pace = pacing.sees(NAME, key, reader, permit)
     return FenceView(
         ref=key,
         entry=entry,
@@ -192,7 +194,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         machine=machine,
         plan=plan.obj if isinstance(plan, Present) else None,
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
-        work=freeing.sees(node_at, node, reader, pacing.sees(NAME, key, reader)) if isinstance(node, Present) else None,
+        work=freeing.sees(node_at, node, reader, pace) if isinstance(node, Present) else None,
         host=hosts.see(target, machine, reader),
         storage=reader.read(storage_at(node_at)),
         sight=sight.obj if isinstance(sight, Present) else None,
@@ -200,7 +202,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         term=term(reader),
         contact_since=observer.contact_since(reader),
         is_governed=document is not None,
-        permit=permit_for(document, reader),
+        permit=permit,
         need=stated(target, NAME, reader),
         answer=answer(target, reader),
         is_in_sight=is_in_sight(fence, reader),

@@ -57,7 +57,7 @@ def decide(view: PolicyView, now: Now) -> Decision:
         because.append(DocumentOverlaps(", ".join(view.rivals[:NAMED])))
     if not view.total and not view.rivals:
         because.append(DocumentWithoutNodes())
-    permit = PermitFact(view.at, closed, policy.one_at_a_time, turn, policy.skip_conditions)
+    permit = PermitFact(view.at, closed, policy.one_at_a_time, turn, policy.skip_conditions, policy.pods_per_minute)
     return Decision(because=tuple(because), facts=(Fact(permit_ref(view.at), permit),))
 
 

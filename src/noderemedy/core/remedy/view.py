@@ -96,6 +96,7 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
     machine_at, machine = machine_of(key, reader)
     target = machine_at or key
     needs_approval = document is not None and document.document.needs_approval
+    permit = permit_for(document.at if document else None, reader)
     return RemedyView(
         at=key,
         entry=entry,
@@ -103,10 +104,10 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         machine=machine,
         trouble=trouble,
         document=document,
-        permit=permit_for(document.at if document else None, reader),
+        permit=permit,
         job=reader.read(run_by(record)) if isinstance(record, RemedyRecord) and record.job else Absent(),
         can_fence=is_served(NODE_FENCE, reader),
-        work=freeing.sees(key, entry, reader, pacing.sees(NAME, key, reader)),
+        work=freeing.sees(key, entry, reader, pacing.sees(NAME, key, reader, permit)),
         known=known.obj if isinstance(known, Present) else None,
         need=stated(target, NAME, reader) or stated(target, FENCING, reader),
         is_flow_stuck=is_flow_stuck(target, reader),
