@@ -28,7 +28,7 @@ ON_HOSTS = (
     "remediation.metal3.io/hold",
 )
 STRATEGY, REPAIR = "machine.openshift.io/remediation-strategy", "node-remedy.dev/repair"
-CHECKS = "/apis/cluster.x-k8s.io/v1alpha3/namespaces/default/machinehealthchecks"
+CHECKS = ("cluster.x-k8s.io/v1alpha3", "machine.openshift.io/v1beta1")
 CAPI, OPENSHIFT, HOST = "cluster.x-k8s.io/v1beta1", "machine.openshift.io/v1beta1", "metal3.io/v1alpha1"
 PLURALS = {CAPI: "machines", OPENSHIFT: "machines", HOST: "baremetalhosts"}
 GUARDED = [(group, key) for group in (CAPI, OPENSHIFT) for key in ON_MACHINES] + [(HOST, key) for key in ON_HOSTS]
@@ -46,7 +46,8 @@ def identities(installed_plane: ControlPlane) -> dict[str, Api]:
     rules = [
         (groups[version], f"{plural}{part}", verbs) for version, plural in PLURALS.items() for part in ("", "/status")
     ]
-    rules += [("cluster.x-k8s.io", "machinehealthchecks", verbs), ("", "nodes", verbs), ("", "nodes/status", verbs)]
+    rules += [(version.partition("/")[0], "machinehealthchecks", verbs) for version in CHECKS]
+    rules += [("", "nodes", verbs), ("", "nodes/status", verbs)]
     for user in ("editor", "remediator"):
         allow(admin, f"edit-{user}", rules, user)
     bind(admin, "remediator-remediates", "node-remedy-remediator", "remediator")
@@ -162,26 +163,43 @@ def test_creating_with_the_annotation_takes_the_right_too(identities: dict[str, 
     identities["remediator"].create(collection(version), an_object(version, {key: ""})).ok()
 
 
-def a_check() -> Json:
+def checks(version: str) -> str:
+    return f"/apis/{version}/namespaces/default/machinehealthchecks"
+
+
+def a_check(version: str, annotations: Json | None = None) -> Json:
     spec = {
         "selector": {"matchLabels": {"role": "worker"}},
         "unhealthyConditions": [{"type": "Ready", "status": "Unknown", "timeout": "5m"}],
     }
-    named = {"name": f"check-{next(NUMBERS)}"}
-    return {"apiVersion": "cluster.x-k8s.io/v1alpha3", "kind": "MachineHealthCheck", "metadata": named, "spec": spec}
+    named = {"name": f"check-{next(NUMBERS)}", "annotations": annotations or {}}
+    return {"apiVersion": version, "kind": "MachineHealthCheck", "metadata": named, "spec": spec}
 
 
-def test_an_editor_of_checks_cannot_have_machines_marked(identities: dict[str, Api]) -> None:
+@pytest.mark.parametrize("version", CHECKS)
+def test_an_editor_of_checks_cannot_have_machines_marked(identities: dict[str, Api], version: str) -> None:
     """Annotation mode makes a check power-cycle machines, so switching it on takes the right to repair them."""
-    check = identities["admin"].create(CHECKS, a_check()).ok()
-    path = f"{CHECKS}/{check['metadata']['name']}"
+    check = identities["admin"].create(checks(version), a_check(version)).ok()
+    path = f"{checks(version)}/{check['metadata']['name']}"
     refused = identities["editor"].merge(path, {"metadata": {"annotations": {STRATEGY: "external-baremetal"}}})
 
     assert 403 == refused.status
     assert f"MachineHealthCheck default/{check['metadata']['name']}" in refused.message
     assert STRATEGY in refused.message
+    assert STRATEGY not in identities["admin"].get(path).ok()["metadata"].get("annotations", {})
     identities["editor"].merge(path, {"spec": {"maxUnhealthy": "30%"}}).ok()
     identities["remediator"].merge(path, {"metadata": {"annotations": {STRATEGY: "external-baremetal"}}}).ok()
+    assert 403 == identities["editor"].merge(path, {"metadata": {"annotations": {STRATEGY: None}}}).status
+
+
+@pytest.mark.parametrize("version", CHECKS)
+def test_a_check_is_not_born_in_annotation_mode(identities: dict[str, Api], version: str) -> None:
+    """Who may only edit checks cannot create one that has machines marked."""
+    marking = a_check(version, {STRATEGY: "external-baremetal"})
+    refused = identities["editor"].create(checks(version), marking)
+
+    assert (403, True) == (refused.status, STRATEGY in refused.message)
+    identities["remediator"].create(checks(version), marking).ok()
 
 
 def test_a_node_is_repaired_now_by_remediators_only(identities: dict[str, Api]) -> None:

@@ -12,7 +12,7 @@ from tests.e2e.controlplane import ControlPlane
 from tests.e2e.deploy import DEPLOY, install_foreign_kinds, kubectl
 
 KINDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-SEED = "cluster.x-k8s.io/v1alpha3"
+SEED, OPENSHIFT = "cluster.x-k8s.io/v1alpha3", "machine.openshift.io/v1beta1"
 READY = {"type": "Ready", "status": "Unknown", "timeout": "5m"}
 TEMPLATE = {"apiVersion": "example.com/v1", "kind": "RepairTemplate", "name": "careful"}
 LIMIT = 'write a number from 0 on, or a percentage from "0%" to "100%"'
@@ -49,6 +49,10 @@ ACCEPTED: tuple[tuple[str, Json], ...] = (
     (SEED, {"unhealthyConditions": None, "clusterName": "metal"}),
     (SEED, {"selector": {"matchExpressions": [{"key": "role", "operator": "Exists"}]}}),
     (SEED, {"externalRemediationTemplate": TEMPLATE}),
+    (OPENSHIFT, {"selector": {}}),
+    (OPENSHIFT, {"maxUnhealthy": "2", "nodeStartupTimeout": "0"}),
+    (OPENSHIFT, {"maxUnhealthy": -1, "unhealthyConditions": [{**READY, "timeout": "0s"}]}),
+    (OPENSHIFT, {"maxUnhealthy": "40%", "remediationTemplate": TEMPLATE}),
 )
 
 
@@ -60,10 +64,21 @@ def test_a_good_check_is_accepted(plane: ControlPlane, version: str, spec: Json)
     assert (201, "") == (reply.status, reply.message)
 
 
-def test_the_example_is_accepted(plane: ControlPlane) -> None:
+def test_what_openshift_fills_in(plane: ControlPlane) -> None:
+    """A limit of 100 % and ten minutes to start, as its API says."""
+    made = plane.api().create(f"{checks(OPENSHIFT)}?dryRun=All", a_check(OPENSHIFT)).ok()["spec"]
+
+    assert ("100%", "10m") == (made["maxUnhealthy"], made["nodeStartupTimeout"])
+
+
+@pytest.mark.parametrize(
+    ("namespace", "example"),
+    [("machine-api", "health-check"), ("openshift-machine-api", "openshift-health-check")],
+)
+def test_the_examples_are_accepted(plane: ControlPlane, namespace: str, example: str) -> None:
     """What the guide shows can be applied as it is."""
-    kubectl(plane, "create", "namespace", "machine-api")
-    kubectl(plane, "apply", "--dry-run=server", "-f", DEPLOY.parent / "examples" / "health-check" / "workers.yaml")
+    kubectl(plane, "create", "namespace", namespace)
+    kubectl(plane, "apply", "--dry-run=server", "-f", DEPLOY.parent / "examples" / example)
 
 
 # what is wrong -> the fields, and what the refusal says: the field, and what to write instead
@@ -121,6 +136,26 @@ REFUSED: dict[str, tuple[str, Json, tuple[str, ...]]] = {
         {"externalRemediationTemplate": {**TEMPLATE, "name": ""}},
         ("spec.externalRemediationTemplate.name", "at least 1 chars"),
     ),
+    "openshift: over a hundred percent": (OPENSHIFT, {"maxUnhealthy": "101%"}, ("spec.maxUnhealthy", "101%", LIMIT)),
+    "openshift: a percentage and more": (OPENSHIFT, {"maxUnhealthy": "1%0"}, ("spec.maxUnhealthy", "1%0", LIMIT)),
+    "openshift: no condition": (
+        OPENSHIFT,
+        {"unhealthyConditions": []},
+        ("spec.unhealthyConditions", "at least 1 items"),
+    ),
+    "openshift: a timeout": (
+        OPENSHIFT,
+        {"unhealthyConditions": [{**READY, "timeout": "soon"}]},
+        ("spec.unhealthyConditions[0].timeout", "soon", DURATION),
+    ),
+    "openshift: a startup": (OPENSHIFT, {"nodeStartupTimeout": "1"}, ("spec.nodeStartupTimeout", '"1"', STARTUP)),
+    "openshift: too short": (OPENSHIFT, {"nodeStartupTimeout": "1s"}, ("spec.nodeStartupTimeout", "1s", AT_LEAST)),
+    "openshift: no selector": (OPENSHIFT, {"selector": None}, ("spec.selector", "Required")),
+    "openshift: a kind that is no template": (
+        OPENSHIFT,
+        {"remediationTemplate": {**TEMPLATE, "kind": "Repair"}},
+        ("spec.remediationTemplate.kind", "Repair", "name a kind that ends in Template"),
+    ),
 }
 
 
@@ -135,7 +170,7 @@ def test_a_bad_check_is_refused(plane: ControlPlane, name: str) -> None:
     assert 404 == plane.api().get(f"{checks(version)}/workers").status
 
 
-@pytest.mark.parametrize("version", [SEED])
+@pytest.mark.parametrize("version", [SEED, OPENSHIFT])
 def test_a_bad_change_is_refused(plane: ControlPlane, version: str) -> None:
     """A check that works is not broken by a slip: the change is refused as a whole, and the old limit holds."""
     api, path = plane.api(), f"{checks(version)}/workers"

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from noderemedy import crds
 from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION
 from noderemedy.sim import objects
 from noderemedy.sim.agenda import Agenda
@@ -87,7 +86,7 @@ class Cluster:
         return self.servers.get(node) or self.provider.instances.get(node)
 
     def _install(self) -> None:
-        for tree in crds.every():
+        for tree in objects.definitions():
             self.api.create(tree)
         for name in (objects.NAMESPACE, objects.SYSTEM):
             self.api.create(objects.namespace(name))

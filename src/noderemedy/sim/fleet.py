@@ -11,7 +11,6 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
-from noderemedy import crds
 from noderemedy.model.ids import HOST, MACHINE
 from noderemedy.sim import objects
 from noderemedy.sim.agenda import Agenda
@@ -73,7 +72,7 @@ class Fleet:
         self.workloads = {
             name: WorkloadCluster(name, nodes, self.agenda, self.durations, self.chance) for name in clusters
         }
-        for tree in (*crds.every(), objects.cluster_definition()):
+        for tree in (*objects.definitions(), objects.cluster_definition()):
             self.api.create(tree)
         for name in (objects.NAMESPACE, objects.SYSTEM):
             self.api.create(objects.namespace(name))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from noderemedy import crds
 from noderemedy.sim.durations import Durations
 from noderemedy.wire import names
 
 NAMESPACE = "metal3"
 SYSTEM = "node-remedy-system"
 WORKLOAD = "default"
+OPENSHIFT_CHECKS = "machinehealthchecks.machine.openshift.io"
 STARTUP_MIN_MS = 30_000  # of the API: less would replace machines before they can have started
 
 
@@ -104,6 +106,11 @@ def marking_check(name: str, max_unhealthy: str | None, durations: Durations) ->
         criterion["timeout"] = f"{durations.mark_after}ms"
     tree["spec"]["nodeStartupTimeout"] = f"{max(durations.startup, STARTUP_MIN_MS)}ms"
     return tree
+
+
+def definitions() -> tuple[dict[str, Any], ...]:
+    """The kinds that a cluster starts with: all that we ship but OpenShift's checks, which stories about them add."""
+    return tuple(tree for tree in crds.every() if tree["metadata"]["name"] != OPENSHIFT_CHECKS)
 
 
 def cluster_definition() -> dict[str, Any]:
