@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tests.e2e.api import eventually
+from tests.e2e.api import Api, eventually
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.doctors import (
     DEFINITIONS,
@@ -67,6 +67,13 @@ def manager(installed_plane: ControlPlane, fleet: Fleet) -> Iterator[Manager]:
         yield manager
 
 
+def of_template(api: Api) -> tuple[str, str]:
+    """Status and reason of what the check says of its template."""
+    conditions = api.get(f"{CHECKS}/ward").ok()["status"]["conditions"]
+    found = [one for one in conditions if one["type"] == "ExternalRemediationTemplateAvailable"]
+    return (found[0]["status"], found[0]["reason"]) if found else ("", "")
+
+
 def recover(fleet: Fleet, name: str) -> None:
     """Somebody resets the computer, as a doctor would."""
     fleet.power(name, on=False)
@@ -80,6 +87,7 @@ def test_a_kind_that_comes_piece_by_piece(fleet: Fleet, manager: Manager) -> Non
     api = fleet.api
     fleet.crash("one")
     wait_for_note(api, "one", "TemplateKindMissing", "DoctorTemplate.example.com", 90)
+    eventually(lambda: of_template(api) == ("False", "ExternalRemediationTemplateNotFound"), "its check says so", 30)
     assert "ok" == manager.answer("/readyz").strip()[:2]
     for kind in ("DoctorTemplate", "Doctor"):
         api.create(DEFINITIONS, definition(kind)).ok()
@@ -88,6 +96,7 @@ def test_a_kind_that_comes_piece_by_piece(fleet: Fleet, manager: Manager) -> Non
     wait_for_note(api, "one", "TemplateNotFound", "DoctorTemplate/default/house-call", 60)
     api.create(TEMPLATES, template(3)).ok()
     made = eventually(lambda: request(api, "one"), "the request is made", 90)
+    eventually(lambda: of_template(api)[0] == "True", "its check says that it is there", 30)
     meta, machine = made["metadata"], fleet.machine("one")
 
     (owner,) = meta["ownerReferences"]

@@ -6,14 +6,15 @@ from typing import Any
 
 from msgspec.structs import replace
 from tests.core.budget import test_rooms as test_budget_rooms
-from tests.core.healthcheck import test_rooms, test_status
+from tests.core.healthcheck import test_rooms, test_status, test_templates
 from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_check_status
 from tests.wire import test_checkstatus, test_requests
 
 from noderemedy.core.budget import status as budget_status
 from noderemedy.core.conditions import merged
-from noderemedy.core.healthcheck import checks, controllers, specs, status
+from noderemedy.core.external import lifecycle
+from noderemedy.core.healthcheck import checks, controllers, remediation, specs, status, templates
 from noderemedy.core.healthcheck.facts import SpecFact, gate_ref, spec_ref
 from noderemedy.engine.ledger import Ledger
 from noderemedy.model.checkstatus import Told
@@ -45,6 +46,49 @@ def rooms(which: int, **changes: Any) -> Any:
     changed = [replace(room, **changes) if number == which else room for number, room in enumerate(ROOMS)]
     return set_to(test_status, "ROOMS", tuple(changed))
 
+
+OF_TEMPLATES = (
+    Sabotage(
+        "no machine states what became of its template",
+        set_to(templates, "stated", lambda view, now: ()),
+        (test_templates.test_a_sick_machine_states_what_became_of_the_template,),
+    ),
+    Sabotage(
+        "a template is never there",
+        set_to(lifecycle, "has_template", lambda wish: False),
+        (test_templates.test_a_sick_machine_states_what_became_of_the_template,),
+    ),
+    Sabotage(
+        "a healthy machine asks for a template",
+        set_to(remediation, "recovered", lambda view, now: Decision(facts=templates.stated(view, now))),
+        (test_templates.test_a_healthy_machine_states_nothing,),
+    ),
+    Sabotage(
+        "checks are silent about templates",
+        set_to(templates, "told", lambda check, news, unhealthy: ()),
+        (test_templates.test_the_check_tells_it, test_templates.test_the_message_is_the_cause),
+    ),
+    Sabotage(
+        "what was missing is missing for ever",
+        set_to(templates, "one", lambda type, before, news, unhealthy: before),
+        (test_templates.test_the_check_tells_it,),
+    ),
+    Sabotage(
+        "every check has a template",
+        set_to(templates, "TemplateRef", object),
+        (test_templates.test_a_check_without_a_template_says_nothing_of_one,),
+    ),
+    Sabotage(
+        "every machine speaks for every check",
+        set_to(templates, "outcome", lambda check, type, *, is_there: f"{type} {is_there}"),
+        (test_templates.test_the_first_of_several_machines_speaks,),
+    ),
+    Sabotage(
+        "machines wake nobody",
+        set_to(templates, "TemplateFact", SpecFact),
+        (test_templates.test_its_check_is_woken,),
+    ),
+)
 
 SPEC, STATUS = ROOMS.index(specs.ROOM), ROOMS.index(status.ROOM)
 DECIDED = (
@@ -268,4 +312,4 @@ IN_TIME = (
     ),
 )
 
-CHECK_STATUS = (*DECIDED, *IN_TIME, *OTHERS, *LISTED, *ON_THE_WIRE)
+CHECK_STATUS = (*OF_TEMPLATES, *DECIDED, *IN_TIME, *OTHERS, *LISTED, *ON_THE_WIRE)

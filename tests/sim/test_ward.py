@@ -72,6 +72,11 @@ class Story:
         assert found is not None
         return found
 
+    def of_check(self, type: str) -> Tree:
+        """What the ward's check says of this."""
+        conditions = self.cluster.api.get(HEALTH_CHECK, CHECK_NAME, NAMESPACE)["status"]["conditions"]
+        return next((one for one in conditions if one["type"] == type), {})
+
     def told(self) -> list[str]:
         return [type(notice.reason).__name__ for notice in self.process.notices]
 
@@ -175,11 +180,15 @@ def test_a_template_that_comes_later() -> None:
     it.server.panic()
     it.run(30)
     before = (it.request(), it.told().count("TemplateNotFound"))
+    missing = it.of_check("ExternalRemediationTemplateAvailable")
     it.hospital.ward.write_template()
     it.run(2)
 
     assert (None, 1) == before
     assert it.request() is not None
+    assert ("False", "ExternalRemediationTemplateNotFound") == (missing["status"], missing["reason"])
+    assert TEMPLATE_NAME in missing["message"]
+    assert "True" == it.of_check("ExternalRemediationTemplateAvailable")["status"]
 
 
 def test_a_kind_that_comes_later() -> None:

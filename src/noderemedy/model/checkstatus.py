@@ -12,8 +12,11 @@ from noderemedy.model.time import Wall
 
 REMEDIATION_ALLOWED, VALID, OVERLAPPING, DEPRECATED = "RemediationAllowed", "Valid", "Overlapping", "Deprecated"
 CANNOT_SEE = "CannotSee"
+# Of a check with a template, in the words of Cluster API and OpenShift.
+TEMPLATE_AVAILABLE = "ExternalRemediationTemplateAvailable"
+REQUEST_AVAILABLE = "ExternalRemediationRequestAvailable"
 SUCCEEDED = "Succeeded"  # of a request of any kind: whether it did what was asked for
-OURS = (REMEDIATION_ALLOWED, VALID, OVERLAPPING, DEPRECATED, CANNOT_SEE)
+OURS = (REMEDIATION_ALLOWED, VALID, OVERLAPPING, DEPRECATED, CANNOT_SEE, TEMPLATE_AVAILABLE, REQUEST_AVAILABLE)
 
 
 class Told(Struct, frozen=True):

@@ -12,13 +12,28 @@ from typing import Any
 
 import msgspec
 
-from noderemedy.model.checkstatus import OURS, REMEDIATION_ALLOWED, VALID, CheckStatus, Foreign, Told, Writer
+from noderemedy.model.checkstatus import (
+    OURS,
+    REMEDIATION_ALLOWED,
+    REQUEST_AVAILABLE,
+    TEMPLATE_AVAILABLE,
+    VALID,
+    CheckStatus,
+    Foreign,
+    Told,
+    Writer,
+)
 from noderemedy.wire import shapes
 from noderemedy.wire.scalars import wall
 from noderemedy.wire.verbs import FIELD_MANAGER
 
 WITHOUT_SEVERITY = "v1beta2"  # conditions of this version on are those of Kubernetes itself
-SEVERITIES = {REMEDIATION_ALLOWED: "Warning", VALID: "Error"}  # of status False; others carry none
+SEVERITIES = {  # of status False; others carry none
+    REMEDIATION_ALLOWED: "Warning",
+    VALID: "Error",
+    TEMPLATE_AVAILABLE: "Error",
+    REQUEST_AVAILABLE: "Error",
+}
 
 
 def read_status(tree: Any) -> CheckStatus:

@@ -245,6 +245,13 @@ def missing_template(wish: Wish) -> Reason | None:
     return flaw(wish.template_at, wish.template) if wish.template.confirmed_at is not None else None
 
 
+def has_template(wish: Wish) -> bool:
+    """Whether the template was there at the last look, and a request can be made from it, or was."""
+    entry = wish.template
+    is_sound = isinstance(entry, Present) and entry.confirmed_at is not None and flaw(wish.template_at, entry) is None
+    return is_sound or isinstance(wish.request, Present)
+
+
 CONDITIONS: dict[type[Reason], str] = {
     TemplateKindMissing: NOT_FOUND,
     TemplateNotFound: NOT_FOUND,

@@ -20,7 +20,7 @@ from noderemedy.core import claim, machines, traces
 from noderemedy.core.conditions import write
 from noderemedy.core.external import lifecycle
 from noderemedy.core.gates import first, meanwhile, passages
-from noderemedy.core.healthcheck import facts, words
+from noderemedy.core.healthcheck import facts, templates, words
 from noderemedy.core.healthcheck.erasing import unrecorded
 from noderemedy.core.healthcheck.facts import BY_CHECK, VerdictFact, machine_of
 from noderemedy.core.healthcheck.modes import MODES, Way, told_by, way_of
@@ -90,7 +90,8 @@ def found(view: RemediationView, now: Now) -> Decision:
     if isinstance(verdict, Healthy):
         return recovered(view, now)
     if isinstance(verdict, Unhealthy):
-        return sick(view, verdict, now)
+        decision = sick(view, verdict, now)
+        return structs.replace(decision, facts=(*decision.facts, *templates.stated(view, now)))
     return Decision(facts=running_need(view, running_way(view)))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from noderemedy.core.conditions import merged, states
-from noderemedy.core.healthcheck import facts
+from noderemedy.core.healthcheck import facts, templates
 from noderemedy.core.healthcheck.controllers import next_look, other_controller
 from noderemedy.core.healthcheck.facts import GateFact, gate_ref, targets_ref
 from noderemedy.model.actions import Guard, PublishCheckStatus
@@ -60,6 +60,7 @@ class StatusView(Struct, frozen=True):
     found: GateFact
     targets: tuple[str, ...] | None = None  # None: too many to be listed
     written: Mono | None = None  # when the check changed last while we looked
+    news: templates.News = templates.News()
 
 
 def decide(view: StatusView, now: Now) -> Decision:
@@ -72,7 +73,7 @@ def decide(view: StatusView, now: Now) -> Decision:
         )
     if view.found.unasked:
         return NOTHING  # a moment after we started: what is not known yet is no news
-    wanted = wanted_status(check, view.found, now)
+    wanted = wanted_status(check, view.found, view.news, now)
     wanted = structs.replace(wanted, targets=new_targets(view))
     if wanted == structs.replace(check.status, targets=None):
         return NOTHING
@@ -87,14 +88,14 @@ def decide(view: StatusView, now: Now) -> Decision:
 # --- what the status should say ----------------------------------------------------------------------------------
 
 
-def wanted_status(check: HealthCheck, found: GateFact, now: Now) -> CheckStatus:
+def wanted_status(check: HealthCheck, found: GateFact, news: templates.News, now: Now) -> CheckStatus:
     """The status as it should be; equal to the one that is there if nothing is to be written."""
     return CheckStatus(
         expected=found.count.total,
         healthy=found.count.healthy,
         allowed=min(found.gate.allowed, INT32_MAX),
         generation=check.generation if RULES[check.dialect].tells_generation else check.status.generation,
-        conditions=merged(check.status.conditions, wanted_conditions(check, found), str(now.wall)),
+        conditions=merged(check.status.conditions, wanted_conditions(check, found, news), str(now.wall)),
     )
 
 
@@ -110,7 +111,7 @@ def new_targets(view: StatusView) -> tuple[str, ...] | None:
     return view.targets if is_told and view.targets != (view.check.status.targets or ()) else None
 
 
-def wanted_conditions(check: HealthCheck, found: GateFact) -> tuple[Told, ...]:
+def wanted_conditions(check: HealthCheck, found: GateFact, news: templates.News) -> tuple[Told, ...]:
     """What we have to say. That something is in order again is told only to those who were told that it is not."""
     said = {one.type: one.status for one in check.status.conditions if isinstance(one, Told)}
     told = [remediation_allowed(found)]
@@ -131,7 +132,7 @@ def wanted_conditions(check: HealthCheck, found: GateFact) -> tuple[Told, ...]:
         told.append(Told(DEPRECATED, "True", "AnnotationMode", DEPRECATED_MESSAGE))
     elif DEPRECATED in said:
         told.append(Told(DEPRECATED, "False", "NotDeprecated"))
-    return tuple(told)
+    return (*told, *templates.told(check, news, found.count.unhealthy))
 
 
 def remediation_allowed(found: GateFact) -> Told:
@@ -151,17 +152,21 @@ def sees(key: Ref, reader: Reader) -> StatusView | None:
     targets = reader.read(targets_ref(key))
     names = targets.obj.names if isinstance(targets, Present) else () if not found.obj.count.total else None
     written = entry.changed_at if entry.changed_at != entry.first_seen else None
-    return StatusView(key, entry.obj, entry.resource_version, entry.first_seen, found.obj, names, written)
+    news = templates.sees(key, reader) if entry.obj.template is not None else templates.News()
+    return StatusView(key, entry.obj, entry.resource_version, entry.first_seen, found.obj, names, written, news)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
-    return (facts.check_of(ref),)
+    return (obj.check,) if isinstance(obj, templates.TemplateFact) else (facts.check_of(ref),)
 
 
 ROOM = Room(
     name="status",
-    watches=(HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, *facts.GATES.values(), *facts.TARGETS.values()),
-    indexes=(),
+    watches=(
+        *(HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK),
+        *(*facts.GATES.values(), *facts.TARGETS.values(), *templates.KINDS.values()),
+    ),
+    indexes=templates.INDEXES,
     wakes=wakes,
     sees=sees,
     decide=decide,
