@@ -31,7 +31,7 @@ SEEDS = (*SOONEST, 111, 5, 10, 101, 3, 1, 9, 6, 4, 7, 8)
 OURS = ("fencing", "remedy")
 CHECKERS = {
     *("P1 at most one", "S1 node", "S1 pod", "S1 taint", "S1 volume", "S10 one leader", "S3 pods per minute"),
-    "S1 behind a storage fence",
+    *("S1 behind a storage fence", "S3 in flight", "S3 per hour", "S4 no start in a storm", "S5 one ruler at a time"),
     *("L1 workload runs", "L9 idle", *re.findall(r'_ran\("([^"]+)"\)', inspect.getsource(fencecheckers))),
 }
 # What stops a repair although no gate names it itself: pauses, approvals, and the policies of documents.

@@ -13,6 +13,7 @@ from collections import Counter
 from noderemedy.model.time import Span
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.fencebudget import FenceBudget
 from noderemedy.sim.fencecheckers import FenceCheckers
 from noderemedy.sim.fenced import VOLUMES, Fenced, fenced_cluster
 from noderemedy.sim.fencetroubles import FenceTroubles
@@ -44,6 +45,7 @@ def simulate_fencing(
     is_by_jobs = seed % JOBS_EVERY == 0
     cluster = fenced_cluster(nodes, chance.getrandbits(64), VOLUMES if is_by_jobs else VOLUMES[:1])
     checkers = Checkers(cluster)
+    FenceBudget(checkers, rulers=3)
     free_by = chance.choice(("", "pods", "node"))
     disks = seed // JOBS_EVERY % 2 if is_by_jobs else None
     fenced = Fenced(cluster, is_strict=seed % STRICT_EVERY == 0, free_by=free_by, disks=disks)

@@ -16,8 +16,8 @@ from noderemedy.model.actions import Action, DeleteNode, DeletePod, TaintOutOfSe
 from noderemedy.model.ids import BUDGET, Ref
 from noderemedy.model.outcome import Effect
 from noderemedy.sim.apiserver import WatchEvent
-from noderemedy.sim.budgeting import NEWS_MS
 from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.granting import NEWS_MS
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.process import Process
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from noderemedy.model.reasons import CooldownAfterStorm, TooManyNodesUnhealthy
 from noderemedy.model.remediationbudget import DEFAULT
-from noderemedy.sim.budgeting import MINUTE_MS, NEWS_MS, Budgeting
+from noderemedy.sim.budgeting import Budgeting
+from noderemedy.sim.granting import MINUTE_MS, NEWS_MS
 from noderemedy.sim.process import Process
 
 VERDICT_MS = 11 * MINUTE_MS  # how long a verdict may outlive the sickness, or be there without one: marked by a person

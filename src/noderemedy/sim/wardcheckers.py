@@ -12,6 +12,7 @@ from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import machine_of
 from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.successors import is_ready
 from noderemedy.sim.ward import DOCTOR, Ward
 
 MINUTE_MS = 60_000
@@ -82,8 +83,3 @@ class WardCheckers:
         self.checkers.ran["E2 none left"] += 1
         for left in self.cluster.api.list(DOCTOR):
             self.checkers.complain("E2", f"the request for {left['metadata']['name']} was left behind")
-
-
-def is_ready(node: Tree) -> bool:
-    conditions = node.get("status", {}).get("conditions", ())
-    return any(one["type"] == "Ready" and one["status"] == "True" for one in conditions)

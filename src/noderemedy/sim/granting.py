@@ -1,0 +1,112 @@
+"""What the budget's ledger grants, held against the truth: checkers of S3 and S4 that every world has.
+
+S3: no more repairs start within an hour than the budget allows, over all leaders.
+S4: nobody starts a repair while the limit of unhealthy nodes has been reached for longer than news takes to arrive.
+
+`budgeting.py` adds what is held where BareMetalHosts are powered, `fencebudget.py` where devices are switched.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter, deque
+
+from noderemedy.model.ids import BUDGET, CONFIG_MAP, NODE
+from noderemedy.model.ledger import LEDGER_AT
+from noderemedy.sim.apiserver import Tree, WatchEvent
+from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.successors import is_ready
+
+MINUTE_MS = 60_000
+NEWS_MS = 4 * MINUTE_MS  # how late a manager may learn of a node: silent watches, lag, a pause of its own
+HOUR_MS = 50 * MINUTE_MS  # leaders' clocks may differ by ten minutes
+STUCK_MS = 10 * MINUTE_MS
+PERCENT = 40
+ROLE = "node-role.kubernetes.io/control-plane"
+
+
+def a_budget(nodes: int) -> Tree:
+    """Enough for a bad day: the default would make the healed phase longer than the trouble."""
+    spec = {"maxInFlight": max(2, nodes // 5), "maxPerHour": max(30, 2 * nodes)}
+    return {
+        "apiVersion": "node-remedy.dev/v1alpha1",
+        "kind": BUDGET.kind,
+        "metadata": {"name": "cluster"},
+        "spec": spec,
+    }
+
+
+class Granting:
+    """Watches ledger and nodes from outside. Writes the budget, and which nodes are of the control plane."""
+
+    def __init__(self, checkers: Checkers, *, rulers: int = 0) -> None:
+        self.checkers = checkers
+        self.cluster: Cluster = checkers.cluster
+        self.rulers = list(self.cluster.servers)[:rulers]
+        budget = a_budget(len(self.cluster.servers))
+        self.in_flight_max, self.per_hour_max = budget["spec"]["maxInFlight"], budget["spec"]["maxPerHour"]
+        self.storms = 0
+        self.reserved: set[str] = set()  # Machines and Nodes that the ledger has named
+        self._sick: set[str] = set()
+        self._guests: set[str] = set()  # nodes of the cloud
+        self._over_since: int | None = None
+        self.bearable_since: int | None = 0  # when the last storm ended; None while there is one
+        self._starts: Counter[str] = Counter()
+        self._started_at: deque[int] = deque()
+        api = self.cluster.api
+        api.create(budget)
+        for name in self.rulers:
+            api.patch(NODE, name, "", {"metadata": {"labels": {ROLE: ""}}}, "merge")
+        api.subscribe(CONFIG_MAP, self._ledger)
+        api.subscribe(NODE, self._node)
+
+    @property
+    def now_ms(self) -> int:
+        return self.cluster.agenda.now_ms
+
+    def _ledger(self, event: WatchEvent) -> None:
+        if event.tree["metadata"]["name"] != LEDGER_AT.name or event.type == "DELETED":
+            return
+        try:
+            found = json.loads(event.tree["data"]["ledger.json"])
+        except ValueError:
+            return  # somebody broke it: nothing may be granted until it is mended
+        for one in found["reservations"]:
+            self.reserved |= {one[what]["name"] for what in ("target", "node") if what in one}
+        starts = Counter(json.dumps(one) for one in found["starts"])
+        for _ in (starts - self._starts).elements():
+            self._started()
+        self._starts = starts
+
+    def _started(self) -> None:
+        self.checkers.ran["S3 per hour"] += 1
+        self._started_at.append(self.now_ms)
+        while self.now_ms - self._started_at[0] > HOUR_MS:
+            self._started_at.popleft()
+        if len(self._started_at) > self.per_hour_max:
+            self.checkers.complain("S3", f"{len(self._started_at)} repairs were started within an hour")
+        self.checkers.ran["S4 no start in a storm"] += 1
+        if self._over_since is not None and self.now_ms - self._over_since > NEWS_MS:
+            self.checkers.complain("S4", f"a repair starts while {len(self._sick)} nodes are unhealthy")
+
+    def _node(self, event: WatchEvent) -> None:
+        name = event.tree["metadata"]["name"]
+        is_gone = event.type == "DELETED"
+        if name not in self.cluster.servers:  # an instance of the cloud, which counts as long as its Node is there
+            (self._guests.discard if is_gone else self._guests.add)(name)
+        if (is_gone and name in self.cluster.servers) or (not is_gone and not is_ready(event.tree)):
+            self._sick.add(name)
+        else:
+            self._sick.discard(name)
+        is_over = len(self._sick) >= 2 and len(self._sick) * 100 >= PERCENT * self._total
+        if is_over and self._over_since is None:
+            self._over_since, self.bearable_since = self.now_ms, None
+        elif not is_over and self._over_since is not None:
+            self._over_since, self.bearable_since = None, self.now_ms
+            self.storms += 1
+            self.checkers.ran["L4 a storm ended"] += 1
+
+    @property
+    def _total(self) -> int:
+        return len(self.cluster.servers) + len(self._guests)

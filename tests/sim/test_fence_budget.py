@@ -1,0 +1,83 @@
+"""The checkers of S3, S4 and S5 where devices are switched: green as it is, and red under one line of harm."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from tests.sim.test_budget import without
+
+from noderemedy.core.budget import grants
+from noderemedy.core.fencing import gates
+from noderemedy.model.ids import BUDGET
+from noderemedy.sim.fencebudget import FenceBudget
+from noderemedy.sim.fencecrash import stage
+from noderemedy.sim.fencetroubles import node_fence
+from noderemedy.sim.troubles import MINUTE_MS
+
+Story = Callable[[], FenceBudget]
+
+
+def fenced(*sick: str, rulers: int = 0, **spec: int) -> FenceBudget:
+    """Ten nodes, of which these hang, and somebody has them fenced at one moment."""
+    cluster, checkers, _ = stage("person", 1, 10)
+    budget = FenceBudget(checkers, rulers=rulers)
+    limits: dict[str, Any] = {"maxInFlight": 5, **spec}
+    cluster.api.patch(BUDGET, "cluster", "", {"spec": limits}, "merge")
+    budget.in_flight_max, budget.per_hour_max = limits["maxInFlight"], limits.get("maxPerHour", budget.per_hour_max)
+    for name in sick:
+        cluster.servers[name].hang()
+    cluster.agenda.run_until(8 * MINUTE_MS)
+    for name in sick:
+        cluster.api.create(node_fence(name, powerManagementDelay="0s", ttlAfterFinal="60s"))
+    cluster.agenda.run_until(20 * MINUTE_MS)
+    return budget
+
+
+def one_at_a_time() -> FenceBudget:
+    return fenced("worker-1", "worker-3", maxInFlight=1)
+
+
+def one_an_hour() -> FenceBudget:
+    return fenced("worker-1", "worker-3", maxPerHour=1)
+
+
+def a_storm() -> FenceBudget:
+    return fenced("worker-1", "worker-3", "worker-5", "worker-6")
+
+
+def two_rulers() -> FenceBudget:
+    return fenced("worker-1", "worker-3", rulers=5)
+
+
+def nobody_asks(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(gates, "budgeted", lambda answer: None)
+
+
+# what the checker says -> the story, and the harm under which it says so
+SABOTAGES: dict[str, tuple[Story, Callable[[pytest.MonkeyPatch], None]]] = {
+    "S3: 2 nodes are switched off at once": (one_at_a_time, without(grants.in_flight_bearable)),
+    "S3: 2 repairs were started within an hour": (one_an_hour, without(grants.per_hour_bearable)),
+    "is told off, and the ledger never named": (a_storm, nobody_asks),
+    "S4: a repair starts while 4 nodes are unhealthy": (a_storm, without(grants.share_bearable)),
+    "S5: ": (two_rulers, without(grants.control_plane_free)),
+}
+
+
+@pytest.mark.parametrize("words", SABOTAGES)
+def test_a_story_turns_red(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Under one line of harm the checker complains in these words, and without it not at all."""
+    story, harm = SABOTAGES[words]
+    assert [] == story().checkers.violations
+    harm(monkeypatch)
+
+    assert any(words in line for line in story().checkers.violations)
+
+
+def test_both_are_fenced_one_after_the_other() -> None:
+    """A limit delays, and forgets nobody."""
+    found = one_at_a_time()
+
+    assert [2, 2] == [found.cluster.servers[name].boots for name in ("worker-1", "worker-3")]
+    assert found.checkers.ran["S3 in flight"] > 1
