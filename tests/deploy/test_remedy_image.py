@@ -10,11 +10,22 @@ from pathlib import Path
 import pytest
 import yaml
 
+from noderemedy.core.fencing import clouds
+
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "deploy" / "remedy-image"
 DOCKERFILE = (FOLDER / "Dockerfile").read_text()
 IGNORED = (FOLDER / "Dockerfile.dockerignore").read_text()
 OF_AGENTS = ("fence-agents", "ipmitool", "python3-boto3", "python3-novaclient", "sg3-utils", "snmp", "telnet")
+# What each agent of a cloud imports; nobody has these clouds here. Some comes with the package of the agents itself.
+OF_CLOUDS = {
+    "fence_aws": "python3-boto3",
+    "fence_azure_arm": "python3-azure",
+    "fence_gce": "python3-googleapi",
+    "fence_openstack": "python3-novaclient",
+    "fence_vmware_rest": "python3-pycurl",
+}
+COMES_ALONG = ("python3-boto3", "python3-googleapi", "python3-pycurl")
 WANTED = "still-wanted.yaml"
 PLAYBOOKS = ("drain-cordon-reboot.yaml", "storage-detach.yaml")
 
@@ -52,6 +63,20 @@ def test_the_agents_have_what_the_tests_install_for_them() -> None:
     assert [] == [name for name in OF_AGENTS if name not in bench]
 
 
+def lacking(installed: list[str]) -> list[str]:
+    """Agents of clouds that could not even begin."""
+    return [agent for agent, package in OF_CLOUDS.items() if package not in (*installed, *COMES_ALONG)]
+
+
+def test_the_agents_of_all_clouds_find_what_they_import() -> None:
+    """Every cloud whose instances need no document has an agent that can work in the image."""
+    agents = set(re.findall(r'"(fence_[a-z_]+)"', Path(clouds.__file__).read_text()))
+
+    assert set(OF_CLOUDS) == agents
+    assert [] == lacking(packages())
+    assert ["fence_azure_arm"] == lacking([name for name in packages() if name != "python3-azure"])
+
+
 def test_the_runner_is_found_by_its_jobs() -> None:
     """`python3 -m noderemedy.runner` finds the package: the environment of node-remedy comes first."""
     [path] = re.findall(r"PATH=(\S+)", DOCKERFILE)
@@ -87,6 +112,20 @@ def test_playbooks_ask_whether_they_come_late(name: str) -> None:
 
     assert [] == unchecked(play["tasks"])
     assert [] != unchecked(hasty)
+
+
+@pytest.mark.e2e
+def test_what_comes_along_does() -> None:
+    """The package of the agents depends on these; what it only suggests has to be named."""
+    if not shutil.which("apt-cache"):
+        pytest.skip("missing: apt-cache")
+    command = ["apt-cache", "depends", "fence-agents"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=False)
+    needed = set(re.findall(r"^  Depends: <?([a-z0-9.+-]+)", shown.stdout, re.MULTILINE))
+    if not needed:
+        pytest.skip("missing: package lists with fence-agents")
+
+    assert [] == [name for name in COMES_ALONG if name not in needed]
 
 
 @pytest.mark.e2e
