@@ -10,8 +10,8 @@ from contextlib import asynccontextmanager
 import aiohttp
 from tests.drivers.kube.scripted import run, until
 
-from noderemedy.drivers.health import Health, measure_lag
-from noderemedy.drivers.metrics import Metrics, own_version
+from noderemedy.drivers.health import Health
+from noderemedy.drivers.metrics import Metrics, measure_lag, own_version
 
 
 @asynccontextmanager

@@ -6,7 +6,6 @@ step with the API. Both say in words what is missing, since a person reads it wh
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from aiohttp import web
@@ -67,12 +66,3 @@ def _verdict(ailments: list[str]) -> web.Response:
     if not ailments:
         return web.Response(text="ok\n")
     return web.Response(status=503, text="".join(f"{ailment}\n" for ailment in ailments))
-
-
-async def measure_lag(metrics: Metrics, period_s: float = 1.0) -> None:
-    """Keep the loop lag figure up to date until cancelled."""
-    loop = asyncio.get_running_loop()
-    while True:
-        due = loop.time() + period_s
-        await asyncio.sleep(period_s)
-        metrics.loop_lag.set(max(0.0, loop.time() - due))

@@ -6,6 +6,7 @@ several managers in one process.
 
 from __future__ import annotations
 
+import asyncio
 from importlib.metadata import PackageNotFoundError, version
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
@@ -98,3 +99,12 @@ def own_version() -> str:
         return version("node-remedy")
     except PackageNotFoundError:
         return "unknown"
+
+
+async def measure_lag(metrics: Metrics, period_s: float = 1.0) -> None:
+    """Keep the loop lag figure up to date until cancelled."""
+    loop = asyncio.get_running_loop()
+    while True:
+        due = loop.time() + period_s
+        await asyncio.sleep(period_s)
+        metrics.loop_lag.set(max(0.0, loop.time() - due))

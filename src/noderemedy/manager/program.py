@@ -12,19 +12,19 @@ import os
 import random
 from collections.abc import Coroutine, Iterable
 from functools import partial
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from noderemedy.drivers import kdump
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.fence.agents import folders
 from noderemedy.drivers.fence.verify import Hand
-from noderemedy.drivers.health import Health, measure_lag
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.kube.events import Publisher
 from noderemedy.drivers.kube.lease import Election, Place
 from noderemedy.drivers.logs import Log
-from noderemedy.drivers.metrics import Metrics
+from noderemedy.drivers.metrics import Metrics, measure_lag
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
@@ -54,6 +54,9 @@ from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.reasons import OwnNode
 from noderemedy.model.time import MINUTE, Mono, Now
 from noderemedy.rooms import ROOMS, watched
+
+if TYPE_CHECKING:
+    from noderemedy.drivers.health import Health
 
 LOG = Log("noderemedy.manager")
 SECRETS_AT_ONCE = 4  # reads of kubeconfigs: effects come first
@@ -143,25 +146,32 @@ class Manager:
         if settings.freezes_garbage:
             gc.freeze()  # modules live as long: no list is interrupted to walk them
             gc.set_threshold(*RARELY)
-        health = await self._serve_health()
-        election = self._stand_for_election()
-        with_clusters = ClusterSink(self._sink, self._clusters)
-        for one in wanted():
-            sink = with_clusters if one.kind == CLUSTER else self._sink
-            self._start(f"watch of {one.kind}", follow(self._client, one, sink, self._chance, settings.watch))
-        dumps = await self._listen_for_dumps()
+        self._watch_all()
         if self._publisher:
             self._start("events", self._publisher.run())
-        self._start("loop lag", measure_lag(self._metrics))
-        self._start("engine", self._drive())
+        health: Health | None = None
+        dumps: asyncio.DatagramTransport | None = None
+        election: Election | None = None
         try:
+            health = await self._serve_health()
+            dumps = await self._listen_for_dumps()
+            election = self._stand_for_election()
+            self._start("loop lag", measure_lag(self._metrics))
+            self._start("engine", self._drive())
             await self._until_stopped()
         finally:
             if dumps:
                 dumps.close()
             await self._leave(election)
-            await health.stop()
+            if health:
+                await health.stop()
             LOG.info("manager stopped", identity=settings.identity)
+
+    def _watch_all(self) -> None:
+        with_clusters = ClusterSink(self._sink, self._clusters)
+        for one in wanted():
+            sink = with_clusters if one.kind == CLUSTER else self._sink
+            self._start(f"watch of {one.kind}", follow(self._client, one, sink, self._chance, self._settings.watch))
 
     def _start(self, name: str, part: Coroutine[Any, Any, None]) -> None:
         self._tasks[name] = asyncio.create_task(part, name=name)
@@ -329,7 +339,9 @@ class Manager:
         self._wake.set()
 
     async def _serve_health(self) -> Health:
-        health = Health(self._metrics, dead=self._dead, unready=self._sink.unready, before=self._measure)
+        """An HTTP server is much to load: that is done beside, while the first pages are on their way."""
+        module = await asyncio.to_thread(import_module, "noderemedy.drivers.health")
+        health: Health = module.Health(self._metrics, dead=self._dead, unready=self._sink.unready, before=self._measure)
         if self._settings.metrics_port is not None:
             await self._listen(health, self._settings.metrics_host, self._settings.metrics_port)
             LOG.info("serving figures and health", host=self._settings.metrics_host, port=health.port)
