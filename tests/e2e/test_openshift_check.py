@@ -23,6 +23,7 @@ EXAMPLES = ROOT / "examples" / "openshift-health-check"
 GROUP = "/apis/remediation.metal3.io/v1alpha1/namespaces/default"
 REQUESTS, TEMPLATES = f"{GROUP}/metal3remediations", f"{GROUP}/metal3remediationtemplates"
 BUDGET = "/apis/node-remedy.dev/v1alpha1/remediationbudgets"
+LEDGER = "/api/v1/namespaces/node-remedy-system/configmaps/budget-ledger"
 SOON = [{"type": "Ready", "status": status, "timeout": "2s"} for status in ("Unknown", "False")]
 WORKERS = ("worker-1", "worker-2", "worker-3", "worker-4", "worker-5")
 METAL = ("metal-1", "metal-2", "metal-3")
@@ -179,6 +180,8 @@ def test_a_machine_without_an_owner_is_kept(installed_plane: ControlPlane, fleet
     fails(fleet, "orphan", "Running")
     eventually(lambda: counts(fleet, "legacy") == (4, 4), "all are well again", 60)
 
+    (ledger,) = fleet.api.get(LEDGER).ok()["data"].values()
+    assert "orphan" not in ledger, "what can never begin reserves nothing"
     assert [] == written(installed_plane, "orphan")
     assert (False, {}) == (is_deleting(fleet, "orphan"), ours(fleet.machine("orphan")))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from tests.core.healthcheck import test_modes, test_remediation, test_remediationgates
-from tests.sabotage.running import Harm, Sabotage, Test, item_to, set_to
+from tests.sabotage.running import Harm, Sabotage, Test, item_to, set_to, together
 from tests.wire import test_machines
 
 from noderemedy.core.external import lifecycle
@@ -18,7 +18,6 @@ from noderemedy.core.healthcheck import (
     remediationview,
     words,
 )
-from noderemedy.model.actions import DeleteMachine
 from noderemedy.model.budget import ANSWER
 from noderemedy.model.dialect import RULES, Default
 from noderemedy.model.healthcheck import Dialect
@@ -68,6 +67,7 @@ GATES = (
     open_gate("machine_stays", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
     open_gate("limit_is_kept", test_remediation.test_a_permission_wakes_the_sick_and_only_them),
     open_gate("watched_long_enough", test_remediation.test_who_has_just_come_asks_for_nothing_yet),
+    open_gate("somebody_replaces_it", test_modes.test_a_machine_is_deleted_only_if_somebody_replaces_it),
     open_gate("person_approved", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
     open_gate("cluster_is_not_paused", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
     open_gate("check_is_valid", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
@@ -180,12 +180,10 @@ ASKED = (
         ),
     ),
     Sabotage(
-        "machines without an owner are deleted",
-        mode(
-            modes.Way.DELETION,
-            ask=lambda view, now: modes.asked(
-                view, modes.Way.DELETION, DeleteMachine(view.at, modes.machine_guard(view))
-            ),
+        "what can never begin reserves a place",
+        together(
+            without("somebody_replaces_it"),
+            set_to(remediation, "AFTER_BUDGET", (*remediation.AFTER_BUDGET, remediationgates.somebody_replaces_it)),
         ),
         (test_modes.test_a_machine_is_deleted_only_if_somebody_replaces_it,),
     ),

@@ -293,11 +293,15 @@ def test_no_second_repair_beside_a_mark(check: Any) -> None:
 
 
 def test_a_machine_is_deleted_only_if_somebody_replaces_it() -> None:
-    """With a controller owner, guarded by uid and version; without one a person is called."""
+    """With a controller owner, guarded by uid and version; without one a person is called, and no slot is reserved."""
     view, alone = a_view(a_check(OPENSHIFT)), a_view(a_check(OPENSHIFT), machine={"controller": None})
 
     assert (DeleteMachine(view.at, Guard("machine-uid-1", "7")),) == decide(view).actions
-    assert ([], ["NoControllerOwner"]) == (names(decide(alone).actions), reasons(decide(alone)))
+    assert ([], ["NoControllerOwner"], ()) == (
+        names(decide(alone).actions),
+        reasons(decide(alone)),
+        decide(alone).facts,
+    )
 
 
 def test_a_deletion_is_claimed_first() -> None:

@@ -17,16 +17,18 @@ from noderemedy.core.healthcheck.remediationgates import GATES, SILENT
 from noderemedy.core.healthcheck.remediationview import RemediationView
 from noderemedy.model.budget import Need, Refused
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.healthcheck import Criterion, Unjudged, Waiting
+from noderemedy.model.healthcheck import Criterion, Dialect, Unjudged, Waiting
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import CannotSeeNode, NodeStarting, WaitingForBudget
 from noderemedy.model.time import Mono, Span, Wall
 
+OPENSHIFT = Dialect.OPENSHIFT
 LATER = later(900).wall
 FOR_NOW, FOR_EVER = Paused(LATER), Paused()
 OVER = Paused(Wall(NOW.wall.ms - 1))
 STARTING = Waiting(LATER, (NodeStarting(NOW.wall, Span(600_000)),))
 UNSEEN = Unjudged((CannotSeeNode("worker-0"),))
+GIVEN_UP = {"phase": "Failed", "controller": None}  # past power cycling
 NEW = Mono(NOW.mono.ms - 299_000)
 
 # what is so, the gate that closes, its reason, until when
@@ -52,6 +54,7 @@ CLOSED: list[tuple[RemediationView, str, str, Wall | None]] = [
     (a_view(is_open=None), "limit is kept", "LimitOfCheck", None),
     (a_view(contact_since=NEW), "watched long enough", "ObserverNew", later(1).wall),
     (a_view(contact_since=None), "watched long enough", "ObserverNew", None),
+    (a_view(a_check(OPENSHIFT), machine=GIVEN_UP), "somebody replaces it", "NoControllerOwner", None),
     (a_view(a_check(needs_approval=True)), "person approved", "ApprovalAwaited", None),
     (a_view(answer=Refused(MACHINE_AT, WaitingForBudget(), LATER)), "budget allows", "WaitingForBudget", LATER),
     (a_view(answer=None), "budget allows", "WaitingForBudget", None),

@@ -30,7 +30,7 @@ from noderemedy.model.dialect import RULES, Default
 from noderemedy.model.healthcheck import HealthCheck
 from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED
-from noderemedy.model.reasons import NoControllerOwner, RemediationAsked
+from noderemedy.model.reasons import RemediationAsked
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now
 
@@ -148,9 +148,7 @@ def is_meant(view: RemediationView, way: Way) -> bool:
 
 
 def delete(view: RemediationView, now: Now) -> Decision:
-    """Only what somebody will replace, and only under our claim: it cannot be undone, and who deletes is recorded."""
-    if view.machine.controller is None:
-        return Decision(because=(NoControllerOwner(),))
+    """Only under our claim: it cannot be undone, and who deletes is recorded. That somebody replaces it is a gate."""
     assert view.claim is not None
     if blocked := claimed(view.claim, now):
         return blocked.decision(now)

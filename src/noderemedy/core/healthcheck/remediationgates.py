@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from noderemedy.core.approvals import unapproved
 from noderemedy.core.gates import Blocked, budgeted, unpaused
+from noderemedy.core.healthcheck.modes import Way, way_of
 from noderemedy.core.healthcheck.remediationview import RemediationView
 from noderemedy.core.safety import is_confirmed
 from noderemedy.model.actions import Confirm
@@ -21,6 +22,7 @@ from noderemedy.model.reasons import (
     ClusterPaused,
     ConfirmFirst,
     LimitOfCheck,
+    NoControllerOwner,
     ObserveOnly,
     ObserverNew,
     TargetHealthy,
@@ -101,6 +103,12 @@ def shortest_timeout(check: HealthCheck) -> Span:
     return min(spans, default=Span(0))
 
 
+def somebody_replaces_it(view: RemediationView, now: Now) -> Blocked | None:
+    """What is to be deleted needs a controller owner. Before the budget: what can never begin reserves nothing."""
+    is_deletion = view.governing is not None and way_of(view.governing.check, view.machine) is Way.DELETION
+    return Blocked(NoControllerOwner()) if is_deletion and view.machine.controller is None else None
+
+
 def person_approved(view: RemediationView, now: Now) -> Blocked | None:
     """`node-remedy.dev/approval: required` on the check: somebody has to answer in the open Incident."""
     is_needed = view.governing is not None and view.governing.check.needs_approval
@@ -133,6 +141,7 @@ BEFORE_BUDGET = (
     machine_is_unhealthy,
     limit_is_kept,
     watched_long_enough,
+    somebody_replaces_it,
     person_approved,
 )
 AFTER_BUDGET = (budget_allows, node_is_read_live)
