@@ -183,7 +183,9 @@ ASKED = (
         "what can never begin reserves a place",
         together(
             without("somebody_replaces_it"),
-            set_to(remediation, "AFTER_BUDGET", (*remediation.AFTER_BUDGET, remediationgates.somebody_replaces_it)),
+            set_to(
+                remediation, "AFTER_BUDGET", (*remediationgates.AFTER_BUDGET, remediationgates.somebody_replaces_it)
+            ),
         ),
         (test_modes.test_a_machine_is_deleted_only_if_somebody_replaces_it,),
     ),

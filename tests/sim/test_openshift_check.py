@@ -150,7 +150,7 @@ def test_what_nobody_would_replace_stands_in_nobodys_way() -> None:
     assert [] == story.checkers.violations
 
 
-BEFORE, AFTER = remediation.BEFORE_BUDGET, remediation.AFTER_BUDGET
+BEFORE, AFTER = remediationgates.BEFORE_BUDGET, remediationgates.AFTER_BUDGET
 REPLACED = remediationgates.somebody_replaces_it
 SABOTAGES = (
     Sabotage(
