@@ -34,6 +34,7 @@ from noderemedy.model.reasons import (
     ListingWorkload,
     ObjectUnreadable,
     Reason,
+    TooManyUnhealthy,
 )
 from noderemedy.model.room import Present, Reader, Unreadable
 from noderemedy.model.time import Now
@@ -62,6 +63,20 @@ def test_a_reason_is_told_once() -> None:
         told.append(reasons(step(engine).notices))
 
     assert [[WHY], [ClusterPaused()], [], [], [], [ClusterPaused()]] == told
+
+
+def test_what_is_passing_is_no_news() -> None:
+    """A count that goes on changing is told once, with the count of that moment; what stands beside it is news."""
+    answers = [TooManyUnhealthy(3, 9, "2"), TooManyUnhealthy(4, 9, "2"), TooManyUnhealthy(4, 8, "3"), WHY]
+    answers.append(TooManyUnhealthy(4, 8, "3"))
+    decisions = iter(answers)
+    engine = an_engine(a_room(lambda view, now: Decision(because=(next(decisions),))))
+    told = []
+    for version in range(1, 6):
+        engine.seen(a_seen(version=str(version), labels={"v": str(version)}), NOW)
+        told.append(reasons(step(engine).notices))
+
+    assert [[answers[0]], [], [answers[2]], [WHY], [answers[2]]] == told
 
 
 def test_a_look_in_between_makes_nothing_new() -> None:

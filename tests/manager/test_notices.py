@@ -20,6 +20,7 @@ from noderemedy.model.reasons import (
     PowerOffOverdue,
     RemedyEnded,
     TableRow,
+    TooManyUnhealthy,
     WaitingForPowerOff,
 )
 from noderemedy.model.time import Span, Wall
@@ -45,6 +46,18 @@ def test_event_name_says_what_is_said() -> None:
 
     assert notices.event_name(WAITING) == notices.event_name(again)
     assert 5 == len({notices.event_name(notice) for notice in [WAITING, *others]})
+
+
+def test_what_is_passing_gives_no_event_another_name() -> None:
+    """The count of the moment is in the note: whoever takes over in a storm does not say it again with another one."""
+    some, more, other = (
+        Notice("check", MACHINE_AT, "u", TooManyUnhealthy(count, 20, limit), "e1")
+        for count, limit in ((3, "2"), (4, "2"), (4, "3"))
+    )
+
+    assert notices.event_name(some) == notices.event_name(more)
+    assert notices.event_name(some) != notices.event_name(other)
+    assert ["3 of 20", "4 of 20"] == [one.note[:7] for notice in (some, more) for one in published(notice)]
 
 
 def test_alert_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:

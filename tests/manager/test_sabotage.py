@@ -43,6 +43,7 @@ from noderemedy.manager.requests import Followers
 from noderemedy.manager.requestsink import RequestSink
 from noderemedy.manager.sink import EngineSink
 from noderemedy.model.outcome import Failed
+from noderemedy.model.reasons import Reason
 from noderemedy.model.remote import Remote, Sight
 from noderemedy.model.request import want
 from noderemedy.model.time import Span
@@ -107,6 +108,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "forget the episode in names": (
         notices, "event_name", lambda notice: f"node-remedy-{notice.uid}",
         test_notices.test_event_name_says_what_is_said, {},
+    ),
+    "name an Event by the count of the moment": (
+        Reason, "gist", lambda self: self, test_notices.test_what_is_passing_gives_no_event_another_name, {},
     ),
     "lead on from a sick node": (
         Manager, "_leave_own_node", always(None), test_program.test_manager_on_the_sick_node_stands_aside, {},

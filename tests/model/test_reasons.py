@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
+from msgspec.structs import replace
 from tests.builders import NOW
 
 from noderemedy.model import reasons
@@ -17,6 +18,14 @@ ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs" / "reasons.md").read_text(encoding="utf-8")
 SAMPLES: dict[type, Any] = {str: "worker-0", int: 1, bool: True, Wall: NOW.wall, Span: Span(90_000)}
 SECRETIVE = {"password", "secret", "token", "credential", "credentials", "key", "certificate"}
+
+# Numbers that change with a step, a deed or a document only.
+STANDING = {
+    *(f"TableRow.{name}" for name in ("node", "needs", "on", "held")),
+    *("PhaseBegins.attempt", "NextAttemptAt.attempt", "RemedyOrdered.number"),
+    *("FreeingPaced.limit", "RepairOverdue.minutes", "FencePlanBroken.problems", "SkippedUnresponsive.percent"),
+    *("EventsRepeated.count", "NodeParked.count", "RepeatedProblem.count"),
+}
 
 
 def members(family: type[Reason]) -> list[type[Reason]]:
@@ -63,6 +72,29 @@ def test_each_reason_can_be_told(kind: type[Reason]) -> None:
 def test_moments_are_told_as_moments(kind: type[Reason]) -> None:
     """A moment, never an age: the sentence stays the same while the state does, or events would repeat."""
     assert str(NOW.wall) in a_reason(kind).note()
+
+
+def numbers(kind: type[Reason]) -> set[str]:
+    return {f"{kind.__name__}.{name}" for name, found in annotated(kind).items() if found is int}
+
+
+def test_a_count_is_passing() -> None:
+    """A number of a reason that is told makes an Event whenever it changes: it is passing, or it stands still."""
+    told = [kind for kind in ALL if not kind.quiet]
+    passing = {f"{kind.__name__}.{name}" for kind in told for name in kind.passing}
+
+    assert STANDING == {name for kind in told for name in numbers(kind)} - passing
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ALL if kind.passing], ids=lambda kind: kind.__name__)
+def test_the_gist_is_what_is_not_passing(kind: type[Reason]) -> None:
+    """Every name is one of the arguments; two that differ in them have one gist, two that differ in others do not."""
+    one = a_reason(kind)
+    others = {name: f"{getattr(one, name)}+" for name in annotated(kind)}
+
+    assert set(kind.passing) <= set(others)
+    for name, value in others.items():
+        assert (name in kind.passing) is (one.gist() == replace(one, **{name: value}).gist())
 
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)

@@ -592,6 +592,11 @@ ENGINE = (
         (test_notices.test_a_reason_is_told_once,),
     ),
     Sabotage(
+        "every change of a count is news",
+        set_to(reasons.Reason, "gist", lambda self: self),
+        (test_notices.test_what_is_passing_is_no_news, test_reasons.test_the_gist_is_what_is_not_passing),
+    ),
+    Sabotage(
         "people are told of the first failure",
         set_to(telling, "NOTICED_AFTER", 1),
         (test_notices.test_passing_failures_are_told_from_the_third_on_and_once,),

@@ -10,7 +10,15 @@ from typing import Any
 
 from msgspec.structs import replace
 from tests.builders import NOW
-from tests.core.healthcheck import test_criteria, test_gate, test_inhand, test_selector, test_status
+from tests.core.healthcheck import (
+    test_checks,
+    test_criteria,
+    test_gate,
+    test_inhand,
+    test_remediation,
+    test_selector,
+    test_status,
+)
 from tests.sabotage.machineconditions import MACHINE_CONDITIONS
 from tests.sabotage.remediation import REMEDIATION
 from tests.sabotage.running import Sabotage, Test, item_to, set_to
@@ -18,12 +26,12 @@ from tests.wire import test_healthchecks, test_machines, test_scalars, test_sele
 
 from noderemedy.core import labels
 from noderemedy.core.external import lifecycle
-from noderemedy.core.healthcheck import criteria, gate, inhand, selector, signs
+from noderemedy.core.healthcheck import checks, criteria, gate, inhand, remediation, selector, signs
 from noderemedy.model.dialect import RULES, StartupClock
 from noderemedy.model.healthcheck import Dialect, HealthCheck, Percent, Target, Unjudged, Window
 from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.meta import Malformed
-from noderemedy.model.reasons import RepairNow
+from noderemedy.model.reasons import RepairNow, TooManyUnhealthy
 from noderemedy.model.room import Absent, Present, Unseen
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import MINUTE, Now, Span
@@ -225,6 +233,44 @@ GATE = (
     ),
 )
 
+NEWS = (
+    Sabotage(
+        "every count of a storm is news",
+        set_to(TooManyUnhealthy, "passing", ()),
+        (test_checks.test_a_storm_is_two_events, test_checks.test_the_counts_go_on_in_the_status),
+    ),
+    Sabotage(
+        "nobody hears that a gate has opened",
+        set_to(checks, "gate_reasons", lambda view, found: (found.gate.reason,) if found.is_told else ()),
+        (test_checks.test_a_storm_is_two_events, test_checks.test_what_was_told_stands_until_the_gate_opens),
+    ),
+    Sabotage(
+        "who is not sick any more ends the news",
+        set_to(checks, "is_news", lambda view, found: found.reason is not None and view.count.unhealthy > 0),
+        (test_checks.test_what_was_told_stands_until_the_gate_opens,),
+    ),
+    Sabotage(
+        "a gate that opened is told of to everybody",
+        set_to(checks, "is_news", lambda view, found: found.reason is not None),
+        (test_checks.test_who_was_told_nothing_is_told_no_end,),
+    ),
+    Sabotage(
+        "a gate that opens and closes has no moment",
+        set_to(checks, "since_when", lambda view, found, now: ""),
+        (test_checks.test_each_storm_has_events_of_its_own, test_checks.test_the_moment_names_the_episode),
+    ),
+    Sabotage(
+        "a gate changes at every look",
+        set_to(checks, "since_when", lambda view, found, now: str(now.wall)),
+        (test_checks.test_the_moment_names_the_episode, test_checks.test_a_look_at_what_was_found_changes_nothing),
+    ),
+    Sabotage(
+        "a sickness is like any other",
+        set_to(remediation, "episode", lambda uid, boot, since: ""),
+        (test_remediation.test_each_sickness_is_an_episode,),
+    ),
+)
+
 SELECTION = (
     Sabotage(
         "a check speaks for all clusters",
@@ -405,4 +451,4 @@ IN_HAND = (
         (test_inhand.test_a_power_cycle_starts_the_clock_of_the_start_anew,),
     ),
 )
-SABOTAGES = (*CRITERIA, *IN_HAND, *GATE, *SELECTION, *READING, *CELLS, *MACHINE_CONDITIONS, *REMEDIATION)
+SABOTAGES = (*CRITERIA, *IN_HAND, *GATE, *NEWS, *SELECTION, *READING, *CELLS, *MACHINE_CONDITIONS, *REMEDIATION)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from noderemedy.manager.notices import event_name
 from noderemedy.model.ids import HEALTH_CHECK, NODE
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.objects import NAMESPACE
@@ -96,6 +97,25 @@ def test_idle_and_restarted_it_writes_nothing() -> None:
 
     assert before == written(process)
     assert version == the_check(cluster)["metadata"]["resourceVersion"]
+
+
+def test_a_storm_is_two_events_whoever_leads() -> None:
+    """Three fall silent one by one, the manager is killed in the middle, all return: one Event closes, one opens."""
+    cluster, process = a_stage()
+    for alive in (False, True):
+        for name in ("worker-1", "worker-2", "worker-3"):
+            cluster.servers[name].link(alive)
+            run(cluster, 8)
+        if not alive:
+            process.kill()
+            process.start()
+            run(cluster, 30)
+    notices = [one for one in process.notices if one.room == "check"]
+
+    assert ["TooManyUnhealthy", "TooManyUnhealthy", "RemediationAllowedAgain"] == [
+        type(one.reason).__name__ for one in notices
+    ]
+    assert 2 == len({event_name(one) for one in notices}), "who takes over says it under the same name: no new Event"
 
 
 def test_conditions_of_others_survive() -> None:

@@ -29,6 +29,7 @@ def merged(
 ) -> tuple[T | Foreign, ...]:
     """Ours in their places, new ones at the end, those of others as they are. A time changes with its status only.
 
+    A change was when the wanted one says, else now.
     `dropped` names what goes; None: whatever is ours and not wanted any more.
     """
     left = {one.type: one for one in wanted}
@@ -37,11 +38,11 @@ def merged(
         if isinstance(old, Foreign):
             result.append(old)
         elif (new := left.pop(old.type, None)) is not None:
-            since = old.since if old.status == new.status and old.since else now
+            since = old.since if old.status == new.status and old.since else new.since or now
             result.append(structs.replace(new, since=since))
         elif dropped is not None and old.type not in dropped:
             result.append(old)
-    return (*result, *(structs.replace(one, since=now) for one in left.values()))
+    return (*result, *(structs.replace(one, since=one.since or now) for one in left.values()))
 
 
 def states(conditions: tuple[Told | Foreign, ...]) -> list[tuple[str, str, str] | Foreign]:

@@ -30,7 +30,7 @@ class Telling:
     """Who was told what, and what is still to be told."""
 
     def __init__(self) -> None:
-        self._told: dict[Key, tuple[Reason, ...]] = {}
+        self._told: dict[Key, tuple[Reason, ...]] = {}  # gists: a count that goes on changing is no news
         self._complaints: dict[Key, Reason] = {}
         self._notices: list[Notice] = []
 
@@ -39,10 +39,11 @@ class Telling:
         if reasons and all(isinstance(reason, LOOKS) for reason in reasons):
             return
         known = self._told.get(key, ())
-        for reason in reasons:
-            if reason not in known and not reason.quiet:
+        gists = tuple(reason.gist() for reason in reasons)
+        for reason, gist in zip(reasons, gists, strict=True):
+            if gist not in known and not reason.quiet:
                 self._notices.append(Notice(key.room, key.ref, uid, reason, episode))
-        self._told[key] = reasons
+        self._told[key] = gists
 
     def complain(self, effect: Effect, outcome: Failed | Unknown, times: int, uid: str, episode: str) -> None:
         """Tell once that an action does not succeed, if it will not go away by itself."""

@@ -1,7 +1,7 @@
 """What the engine finds worth saying, said: a log line, a figure, and an Event on the object itself.
 
-Called by the program for every notice and every outcome. An Event's name is made of what it says (key, reason
-with its arguments, episode), so that a restart, or a second leader, says nothing twice.
+Called by the program for every notice and every outcome. An Event's name is made of what it says (key, gist
+of the reason, episode), so that a restart, or a second leader, says nothing twice.
 """
 
 from __future__ import annotations
@@ -110,5 +110,5 @@ def event(notice: Notice, resources: Mapping[Kind, Resource], at: Wall) -> Note:
 
 def event_name(notice: Notice) -> str:
     """The same for the same thing said again, by whomever."""
-    said = f"{notice.room} {notice.ref.kind} {notice.ref} {plain.reason(notice.reason)} {notice.episode}"
+    said = f"{notice.room} {notice.ref.kind} {notice.ref} {plain.reason(notice.reason.gist())} {notice.episode}"
     return f"node-remedy-{hashlib.sha256(said.encode()).hexdigest()[:20]}"

@@ -2,13 +2,14 @@
 
 A reason becomes the Event, the log line, the console row, the metric label, a section of docs/reasons.md and the
 mark of a test. Arguments never change while the state stays the same, or events would repeat: moments, not ages.
+What changes by itself all the same, such as a count, is `passing`: it is told along, and is no news.
 """
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from noderemedy.model.time import Span, Wall
 
@@ -19,6 +20,11 @@ class Reason(Struct, frozen=True):
     alert: ClassVar[bool] = False  # a person should look: Warning event, metric, alert rule
     quiet: ClassVar[bool] = False  # daily business: in plan and trace, but no event and no log line
     logged: ClassVar[bool] = False  # a step that another one tells of: a log line, but no event
+    passing: ClassVar[tuple[str, ...]] = ()  # arguments that change by themselves while all else stays as it is
+
+    def gist(self) -> Reason:
+        """This reason without what is passing: two that have the same gist are the same news."""
+        return structs.replace(self, **dict.fromkeys(self.passing)) if self.passing else self
 
     def note(self) -> str:
         """One sentence for a person."""
@@ -454,6 +460,7 @@ class DrainOverdue(Reason, frozen=True):
     """Pods are still on the node long after they were asked to go. The drain goes on, and is never forced."""
 
     alert: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("pods",)
     node: str
     since: Wall
     pods: str
@@ -683,6 +690,7 @@ class FreeingWorkload(Reason, frozen=True):
 class FreeingPaced(Reason, frozen=True):
     """The pods of this node are due to be freed, and `podsPerMinute` lets them wait."""
 
+    passing: ClassVar[tuple[str, ...]] = ("pods",)
     node: str
     pods: int
     limit: int
@@ -1441,6 +1449,7 @@ class LedgerFull(Reason, frozen=True):
     """The ledger holds as many reservations as one object can."""
 
     alert: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("reservations",)
     reservations: int
 
     def note(self) -> str:
@@ -1450,6 +1459,7 @@ class LedgerFull(Reason, frozen=True):
 class TooManyInFlight(Reason, frozen=True):
     """As many repairs as the budget allows are running."""
 
+    passing: ClassVar[tuple[str, ...]] = ("in_flight", "limit")
     in_flight: int
     limit: int
 
@@ -1460,6 +1470,7 @@ class TooManyInFlight(Reason, frozen=True):
 class TooManyPerHour(Reason, frozen=True):
     """As many repairs as the budget allows were started within an hour."""
 
+    passing: ClassVar[tuple[str, ...]] = ("started", "limit", "until")
     started: int
     limit: int
     until: Wall
@@ -1475,6 +1486,7 @@ class TooManyNodesUnhealthy(Reason, frozen=True):
     """So many nodes are sick that the fault is hardly their own."""
 
     alert: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("unhealthy", "total")
     unhealthy: int
     total: int
     limit: str
@@ -1490,6 +1502,7 @@ class DomainBurst(Reason, frozen=True):
     """Half of a failure domain turned sick at once: the rack is broken, not its nodes."""
 
     alert: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("unhealthy", "total")
     domain: str
     unhealthy: int
     total: int
@@ -1505,6 +1518,7 @@ class DomainUnhealthy(Reason, frozen=True):
     """So many nodes of a failure domain are sick as the budget names."""
 
     alert: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("unhealthy", "total")
     domain: str
     unhealthy: int
     total: int
@@ -1529,6 +1543,7 @@ class CooldownAfterStorm(Reason, frozen=True):
 class ControlPlaneBusy(Reason, frozen=True):
     """Another node of the control plane is being repaired: one at a time."""
 
+    passing: ClassVar[tuple[str, ...]] = ("other",)
     other: str
 
     def note(self) -> str:
@@ -1539,6 +1554,7 @@ class QuorumAtRisk(Reason, frozen=True):
     """Without this node the control plane would have no majority."""
 
     alert: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("healthy", "needed", "members")
     healthy: int
     needed: int
     members: int
@@ -1597,6 +1613,7 @@ class FenceConfigInvalid(Reason, frozen=True):
     """A document of the fence configuration is wrong, or does not fit its agents or its nodes."""
 
     alert: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("nodes",)
     problem: str
     nodes: int  # that cannot be fenced because of it
 
@@ -1942,6 +1959,7 @@ class TooManyUnhealthy(Reason, frozen=True):
     """The short circuit: that many at once are no longer the machines' own fault."""
 
     alert: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("unhealthy", "total")
     unhealthy: int
     total: int
     limit: str
@@ -1953,6 +1971,7 @@ class TooManyUnhealthy(Reason, frozen=True):
 class TooFewUnhealthy(Reason, frozen=True):
     """Fewer machines than the check's window begins with are not healthy."""
 
+    passing: ClassVar[tuple[str, ...]] = ("unhealthy", "total")
     unhealthy: int
     total: int
     limit: str
@@ -1962,6 +1981,19 @@ class TooFewUnhealthy(Reason, frozen=True):
             f"{self.unhealthy} of {self.total} machines are not healthy, fewer than the window {self.limit} begins "
             "with: no new repair starts"
         )
+
+
+class RemediationAllowedAgain(Reason, frozen=True):
+    """The gate of a check has opened after it was told that it is closed."""
+
+    passing: ClassVar[tuple[str, ...]] = ("unhealthy", "total")
+    unhealthy: int
+    total: int
+    limit: str
+
+    def note(self) -> str:
+        limit = f" (limit {self.limit})" if self.limit else ""
+        return f"{self.unhealthy} of {self.total} machines are not healthy{limit}: repairs may start again"
 
 
 class TemplateKindMissing(Reason, frozen=True):
@@ -2073,6 +2105,7 @@ class ChecksOverlap(Reason, frozen=True):
     """Two checks select the same machines: the older one governs them, so that signals never contradict."""
 
     alert: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("machines",)
     machines: int
 
     def note(self) -> str:
@@ -2436,6 +2469,7 @@ class SkippedByNodeCondition(Reason, frozen=True):
 class OneAtATime(Reason, frozen=True):
     """Another node of the same document is being repaired."""
 
+    passing: ClassVar[tuple[str, ...]] = ("node",)
     node: str
 
     def note(self) -> str:

@@ -181,6 +181,18 @@ def test_a_sick_machine_is_marked_once_the_budget_allows_it() -> None:
     assert (["MarkMachine worker-0"], ["RemediationGoesOn"]) == (stage.did, stage.why(0))
 
 
+def test_each_sickness_is_an_episode() -> None:
+    """Named by the machine and its first sign, so that the Events of the next one within the hour are Events, too."""
+    stage = a_sick_stage()
+    first = stage.engine.decisions[Key("remediation", at(0))].episode
+    for ready in ("True", "Unknown"):
+        stage.node(0, ready)
+        stage.step(301)
+    second = stage.engine.decisions[Key("remediation", at(0))].episode
+
+    assert 3 == len({"", first, second})
+
+
 def test_the_node_is_read_while_the_budget_makes_up_its_mind() -> None:
     """The live read before the act is made while nobody could act anyway; whoever is refused reads nothing again."""
     stage = a_sick_stage()

@@ -11,6 +11,7 @@ from tests.builders import NOW, a_machine, a_node, later
 from noderemedy.core.healthcheck import checks, specs, verdicts
 from noderemedy.core.healthcheck.facts import GateFact, VerdictFact, gate_ref, verdict_ref
 from noderemedy.engine.loop import Engine
+from noderemedy.engine.telling import Notice
 from noderemedy.model.healthcheck import Count, Criterion, Dialect, HealthCheck, Healthy, Unhealthy, Waiting
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, Ref, ref
 from noderemedy.model.node import Condition
@@ -46,6 +47,7 @@ class Stage:
         self.engine = Engine(ROOMS)
         self.now: Now = NOW
         self.version = 100
+        self.notices: list[Notice] = []
         for kind in watched(ROOMS):
             self.engine.listing(kind, self.now)
             self.engine.listed(kind, self.now)
@@ -68,6 +70,7 @@ class Stage:
     def step(self, seconds: float = 0) -> None:
         self.now = later(seconds, self.now)
         output = self.engine.step(self.now, 1)
+        self.notices.extend(output.notices)
         for effect in output.effects:  # a live read that finds nothing
             self.engine.ended(effect, Done(self.now.mono, gone=True), self.now)
         if output.effects:
@@ -122,7 +125,7 @@ def test_the_gate_closes_before_the_first_timeout() -> None:
     stage.node(1, "True")
     stage.step()
     assert stage.gate().gate.is_open
-    assert [] == stage.reasons(AT, "check")
+    assert ["RemediationAllowedAgain"] == stage.reasons(AT, "check")
 
 
 def test_a_machine_under_repair_counts_as_not_healthy() -> None:

@@ -95,6 +95,16 @@ def test_a_closed_gate_says_why(more: dict[str, Any], count: Tally, reason: str)
     assert 0 == published(a_check(**more), count).allowed
 
 
+def test_the_gate_knows_when_it_changed() -> None:
+    """The time of the condition is the one that names the gate's Events, not that of a write which came later."""
+    check, count = a_check(max_unhealthy=Count(1)), Tally(5, 4)
+    found = GateFact(gate(check, count), count, since=EARLIER)
+    [action] = status.decide(status.StatusView(AT, check, "77", Mono(0), found), NOW).actions
+    assert isinstance(action, PublishCheckStatus)
+
+    assert [EARLIER] == [one.since for one in action.status.conditions if isinstance(one, Told)]
+
+
 SAID = {"Valid": "False", "Overlapping": "True", "Deprecated": "True"}
 CASES = [
     ("Valid", {"problems": PROBLEMS}, 0, "False", "CheckInvalid"),

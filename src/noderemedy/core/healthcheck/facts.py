@@ -59,6 +59,8 @@ class GateFact(FactValue, frozen=True):
     contested: int = 0  # machines that another check selects too
     unseen: int = 0  # machines whose cluster cannot be seen
     unasked: int = 0  # machines of whose cluster nobody knows anything yet
+    since: str = ""  # when it opened or closed, as a condition spells it
+    is_told: bool = False  # that it is closed; who was told so is told that it has opened
 
 
 class PermitFact(FactValue, frozen=True):

@@ -18,6 +18,7 @@ from msgspec import structs
 
 from noderemedy.core import claim, machines, traces
 from noderemedy.core.conditions import write
+from noderemedy.core.episodes import episode
 from noderemedy.core.external import lifecycle
 from noderemedy.core.gates import first, meanwhile, passages
 from noderemedy.core.healthcheck import facts, templates, words
@@ -90,8 +91,8 @@ def found(view: RemediationView, now: Now) -> Decision:
     if isinstance(verdict, Healthy):
         return recovered(view, now)
     if isinstance(verdict, Unhealthy):
-        decision = sick(view, verdict, now)
-        return structs.replace(decision, facts=(*decision.facts, *templates.stated(view, now)))
+        decision, named = sick(view, verdict, now), episode(view.machine.uid, "", verdict.since)
+        return structs.replace(decision, episode=named, facts=(*decision.facts, *templates.stated(view, now)))
     return Decision(facts=running_need(view, running_way(view)))
 
 

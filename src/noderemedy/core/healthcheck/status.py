@@ -138,8 +138,8 @@ def wanted_conditions(check: HealthCheck, found: GateFact, news: templates.News)
 def remediation_allowed(found: GateFact) -> Told:
     reason = found.gate.reason
     if found.gate.is_open or reason is None:
-        return Told(REMEDIATION_ALLOWED, "True", REMEDIATION_ALLOWED)
-    return Told(REMEDIATION_ALLOWED, "False", type(reason).__name__, reason.note()[:MESSAGE_MAX])
+        return Told(REMEDIATION_ALLOWED, "True", REMEDIATION_ALLOWED, since=found.since)
+    return Told(REMEDIATION_ALLOWED, "False", type(reason).__name__, reason.note()[:MESSAGE_MAX], found.since)
 
 
 # --- what it sees, and what wakes it -----------------------------------------------------------------------------
