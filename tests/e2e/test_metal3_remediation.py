@@ -147,7 +147,7 @@ def test_story_4_what_does_not_help_is_told_to_the_owner(afternoon: Afternoon) -
     eventually(lambda: afternoon.phase("broken") == "deleting-machine", "the owner is asked", 120)
 
     eventually(lambda: owner_remediated(fleet.machine("broken")) == "False", "the owner can see it")
-    eventually(lambda: "capi.metal3.io/unhealthy" in fleet.host("broken")["metadata"]["annotations"], "it is marked")
+    eventually(lambda: "capm3.metal3.io/unhealthy" in fleet.host("broken")["metadata"]["annotations"], "it is marked")
     assert 2 == afternoon.attempts("broken")
     assert 2 == len(fleet.world.when("powered off", "broken"))
     assert "False Escalated" == afternoon.succeeded("broken")

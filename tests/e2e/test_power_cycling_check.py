@@ -112,7 +112,7 @@ def test_story_4_what_is_not_transient_is_told_to_the_owner(fleet: Fleet) -> Non
     eventually(lambda: phase(fleet, "broken") == "deleting-machine", "the owner is asked", 150)
 
     eventually(lambda: owner_remediated(fleet.machine("broken")) == "False", "the owner can see it")
-    eventually(lambda: "capi.metal3.io/unhealthy" in fleet.host("broken")["metadata"]["annotations"], "it is marked")
+    eventually(lambda: "capm3.metal3.io/unhealthy" in fleet.host("broken")["metadata"]["annotations"], "it is marked")
     assert 2 == len(fleet.world.when("powered off", "broken"))
     assert request(fleet, "broken"), "the request stands for as long as the node is not back"
 

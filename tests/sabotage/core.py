@@ -799,6 +799,11 @@ MODEL_AND_WIRE = (
         ),
     ),
     Sabotage(
+        "a mark of before is not understood",
+        set_to(names, "UNHEALTHY_BEFORE", "other.metal3.io/unhealthy"),
+        (test_objects.test_the_mark_of_an_unhealthy_host_has_two_names,),
+    ),
+    Sabotage(
         "a hold is written under another name",
         set_to(names, "REBOOT", "reboot.metal3.io/other"),
         (test_requests.test_each_action_has_one_request, test_objects.test_only_our_own_key_is_a_hold),

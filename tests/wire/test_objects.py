@@ -323,6 +323,20 @@ def test_marks_of_a_host_are_read() -> None:
     assert (True, "power management error: no BMC") == (other.detached, other.error)
 
 
+@pytest.mark.parametrize(
+    ("notes", "mark"),
+    [
+        ({}, None),
+        ({"capm3.metal3.io/unhealthy": "capm3/UnhealthyNode"}, "capm3/UnhealthyNode"),
+        ({"capi.metal3.io/unhealthy": "node-remedy/x"}, "node-remedy/x"),
+        ({"capi.metal3.io/unhealthy": "older", "capm3.metal3.io/unhealthy": "current"}, "current"),
+    ],
+)
+def test_the_mark_of_an_unhealthy_host_has_two_names(notes: dict[str, str], mark: str | None) -> None:
+    """The one that the provider writes today, and the one of before, which hosts may still carry."""
+    assert mark == convert(HOST, a_host_tree(annotations=notes)).obj.unhealthy
+
+
 def test_only_our_own_key_is_a_hold() -> None:
     """Other clients' reboot annotations are theirs; the record alone holds nothing."""
     theirs = a_host_tree(annotations={"reboot.metal3.io/somebody": "", "reboot.metal3.io": ""})

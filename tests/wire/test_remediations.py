@@ -112,9 +112,14 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         MarkHostUnhealthy(HOST_AT, GUARD, "node-remedy/worker-0"),
         "PATCH",
         HOST_PATH,
-        notes(**{"capi.metal3.io/unhealthy": "node-remedy/worker-0"}),
+        notes(**{"capm3.metal3.io/unhealthy": "node-remedy/worker-0"}),
     ),
-    (UnmarkHost(HOST_AT, GUARD), "PATCH", HOST_PATH, notes(**{"capi.metal3.io/unhealthy": None})),
+    (
+        UnmarkHost(HOST_AT, GUARD),
+        "PATCH",
+        HOST_PATH,
+        notes(**{"capm3.metal3.io/unhealthy": None, "capi.metal3.io/unhealthy": None}),
+    ),
     (
         TaintOutOfService(NODE_AT, Guard("node-uid-1", "42"), "boot-1", (OUT_OF_SERVICE,), MARK, a_proof()),
         "PATCH",

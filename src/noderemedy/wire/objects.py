@@ -193,7 +193,7 @@ def host(shape: shapes.HostShape) -> Host:
         deleting=meta.deletion_timestamp is not None,
         held_for=holds_for(notes, names.REBOOT_FOR, names.HOLD_FOR),
         fenced_for=holds_for(notes, names.FENCE_REBOOT_FOR, names.FENCE_HOLD_FOR),
-        unhealthy=notes.get(names.UNHEALTHY),
+        unhealthy=notes.get(names.UNHEALTHY, notes.get(names.UNHEALTHY_BEFORE)),
     )
 
 

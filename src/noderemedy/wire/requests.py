@@ -274,7 +274,7 @@ def host_notes(action: HostAction, token: int) -> dict[str, str | None]:
         case MarkHostUnhealthy():
             return {names.UNHEALTHY: action.mark}
         case UnmarkHost():
-            return {names.UNHEALTHY: None}
+            return dict.fromkeys((names.UNHEALTHY, names.UNHEALTHY_BEFORE))
 
 
 def keys_of(action: HoldHost | ReleaseHost) -> tuple[str, str]:
