@@ -166,6 +166,21 @@ OWNER: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "budgets are not named",
+        set_to(replacing, "who_keeps", lambda view: ""),
+        (test_drain.test_a_drain_that_a_budget_holds_up_names_it,),
+    ),
+    Sabotage(
+        "nobody reads what was said of pods",
+        set_to(view, "kept_at", lambda at: at),
+        (test_drain.test_what_the_api_said_of_pods_is_seen,),
+    ),
+    Sabotage(
+        "what a budget says is not heard",
+        set_to(answers, "kept", lambda action, answer: None),
+        (test_pods.test_a_pod_that_is_kept_is_remembered_with_the_words_for_it,),
+    ),
+    Sabotage(
         "refusals are not read",
         set_to(overdue, "cause_of", lambda view: ""),
         (

@@ -135,7 +135,7 @@ def test_a_disruption_budget_is_respected() -> None:
     machine = cluster.api.get(MACHINE, "pool-1", NAMESPACE)
     said = condition(machine, "OwnerRemediated")
     assert ("Error", "DrainFailed") == (said["severity"], said["reason"])
-    assert "default/database-0" in said["message"]
+    assert "default/database-0 is kept: The disruption budget database" in said["message"]
     assert "deletionTimestamp" not in machine["metadata"]
     assert DrainOverdue in told(process, DrainOverdue)
 

@@ -11,8 +11,8 @@ from tests.wire.test_answers import ended
 
 from noderemedy.model.actions import EvictPod, Guard, ListPods
 from noderemedy.model.ids import ref
-from noderemedy.model.outcome import Done, Failed, Unknown
-from noderemedy.model.workload import POD, Pod, pods_at
+from noderemedy.model.outcome import Done, Failed, Seen, Unknown
+from noderemedy.model.workload import POD, KeptPod, Pod, kept_at, pods_at
 from noderemedy.wire.requests import render
 
 POD_AT = ref(POD, "database-0", "default")
@@ -99,6 +99,25 @@ def test_half_a_list_is_none() -> None:
 def test_what_became_of_an_eviction(status: int, body: dict[str, Any], expected: type) -> None:
     """A pod that is gone, or that its disruption budget keeps, is no trouble of ours: the next list shows it."""
     assert expected is type(ended(EVICT, status, json.dumps(body).encode()))
+
+
+WORDS = "The disruption budget web needs 2 healthy pods and has 2 currently"
+CAUSE = {"reason": "DisruptionBudget", "message": WORDS}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"message": "Cannot evict pod", "details": {"causes": [{"reason": "x", "message": "y"}, CAUSE]}}, WORDS),
+        ({"message": "Cannot evict", "details": {"causes": [{"reason": "DisruptionBudget"}]}}, "Cannot evict"),
+        ({"details": {"causes": [{"reason": "DisruptionBudget"}]}}, "its disruption budget does not allow it"),
+    ],
+)
+def test_a_pod_that_is_kept_is_remembered_with_the_words_for_it(body: dict[str, Any], expected: str) -> None:
+    """Whoever waits for the node to be empty can say which budget stands in the way."""
+    found = ended(EVICT, 429, json.dumps({"kind": "Status", **body}).encode())
+
+    assert Done(NOW.mono, Seen(kept_at(POD_AT), "", "", KeptPod(expected)), date=NOW.wall) == found
 
 
 def test_only_the_pods_of_that_node_are_asked_for() -> None:

@@ -18,6 +18,7 @@ ATTACHMENT = Kind("storage.k8s.io", "VolumeAttachment")
 PODS_OF_NODE = Kind(FACTS, "PodsOfNode")
 VOLUMES_OF_NODE = Kind(FACTS, "VolumesOfNode")
 STORAGE_OF_NODE = Kind(FACTS, "StorageOfNode")
+KEPT_POD = Kind(FACTS, "KeptPod")
 PERSISTENT_VOLUME = Kind("", "PersistentVolume")
 
 
@@ -74,6 +75,13 @@ class PodsOfNode(Struct, frozen=True):
     pods: tuple[tuple[Ref, Pod], ...] = ()
 
 
+class KeptPod(Struct, frozen=True):
+    """A pod that its disruption budget kept when it was last asked to go, in the API's words."""
+
+    uid: ClassVar[str] = ""
+    why: str
+
+
 class VolumesOfNode(Struct, frozen=True):
     """The volumes that are attached to one node."""
 
@@ -101,6 +109,10 @@ class StorageOfNode(Struct, frozen=True):
 def pods_at(node: Ref) -> Ref:
     """Under which name the list of a node's pods is kept."""
     return Ref(node.cluster, PODS_OF_NODE, "", node.name)
+
+
+def kept_at(pod: Ref) -> Ref:
+    return Ref(pod.cluster, KEPT_POD, pod.namespace, pod.name)
 
 
 def volumes_at(node: Ref) -> Ref:

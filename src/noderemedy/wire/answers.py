@@ -18,8 +18,9 @@ from noderemedy.model.actions import (
     ListVolumes,
     WriteFinalizers,
 )
-from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
+from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
 from noderemedy.model.time import Mono
+from noderemedy.model.workload import KeptPod, kept_at
 from noderemedy.wire.attachments import volumes_of_node
 from noderemedy.wire.http import Answer
 from noderemedy.wire.objects import Undecodable, decode
@@ -36,6 +37,7 @@ class CauseShape(msgspec.Struct):
 
     field: str = ""
     reason: str = ""
+    message: str = ""
 
 
 class DetailsShape(msgspec.Struct):
@@ -58,7 +60,7 @@ def outcome(effect: Effect, answer: Answer, begun: Mono) -> Outcome:
     """How an effect ended, by what the API answered."""
     action = effect.action
     if isinstance(action, EvictPod | DeletePod | DetachVolume) and is_settled(answer):
-        return Done(begun, date=answer.date)
+        return Done(begun, kept(action, answer), date=answer.date)
     if 200 <= answer.status < 300:
         return _done(action, answer, begun)
     if answer.status == NOT_FOUND and isinstance(action, (Confirm, *DELETIONS)):
@@ -91,6 +93,16 @@ def is_settled(answer: Answer) -> bool:
         details = status_of(answer).details
         return any(cause.reason == BUDGET for cause in details.causes) if details else False
     return answer.status < 300 or answer.status in (NOT_FOUND, CONFLICT)
+
+
+def kept(action: Action, answer: Answer) -> Seen | None:
+    """The pod that its budget keeps, and the words for it; None if it goes."""
+    if answer.status != TOO_MANY:
+        return None
+    said = status_of(answer)
+    causes = said.details.causes if said.details else []
+    why = "; ".join(cause.message for cause in causes if cause.reason == BUDGET and cause.message) or said.message
+    return Seen(kept_at(action.ref), "", "", KeptPod(why or "its disruption budget does not allow it"))
 
 
 def _failed(action: Action, answer: Answer) -> Outcome:

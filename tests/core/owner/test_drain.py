@@ -11,7 +11,8 @@ from tests.core.owner.scene import AT, CORDONED, SUCCESSOR, WELL, a_list, a_scen
 
 from noderemedy.core.owner.drain import who_is_left
 from noderemedy.core.owner.replacing import decide
-from noderemedy.core.owner.view import FINALIZER
+from noderemedy.core.owner.view import FINALIZER, kept_of
+from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import (
     Confirm,
     CordonNode,
@@ -26,9 +27,11 @@ from noderemedy.model.actions import (
 )
 from noderemedy.model.budget import Need
 from noderemedy.model.cluster import Cluster
+from noderemedy.model.ids import ref
 from noderemedy.model.machine import ControllerOwner, Machine
 from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import (
     ClusterPaused,
     DeletingMachine,
@@ -41,11 +44,12 @@ from noderemedy.model.reasons import (
 )
 from noderemedy.model.replacement import Replacement, Step
 from noderemedy.model.time import Now
-from noderemedy.model.workload import Pod
+from noderemedy.model.workload import POD, KeptPod, Pod, kept_at
 
 SICK = a_node(ready="False")
 EMPTYING = a_node(ready="False", unschedulable=True, annotations=CORDONED)
 OVERDUE = recorded(seconds=601)
+POD_AT = ref(POD, "pod-0", "default")
 
 
 def test_the_node_is_cordoned_first() -> None:
@@ -137,6 +141,31 @@ def test_a_drain_that_takes_too_long_is_told() -> None:
     told = replace(OVERDUE, told=MachineConditions(write.current, write.older))
     assert [EvictPod, ListPods] == kinds(decide(a_scene(told, EMPTYING, pods=a_list("a")), later(61)))
     assert DrainOverdue.alert
+
+
+def test_a_drain_that_a_budget_holds_up_names_it() -> None:
+    """The Machine and the alert have the API's words about the first pod that is kept."""
+    view = replace(a_scene(OVERDUE, EMPTYING, pods=a_list("a", "b")), kept=((POD_AT, "budget web needs 2"),))
+
+    decision = decide(view, NOW)
+
+    cause = "default/pod-0 is kept: budget web needs 2"
+    assert DrainOverdue("worker-0", ago(601), "default/pod-0, default/pod-1", cause) == decision.because[0]
+    assert cause in decision.because[0].note()
+    (write,) = decision.actions
+    assert isinstance(write, WriteMachineConditions)
+    assert [decision.because[0].note()] == [getattr(one, "message", "") for one in write.older or ()]
+
+
+def test_what_the_api_said_of_pods_is_seen() -> None:
+    """Of those on the list that are not on their way yet."""
+    cache = Cache(())
+    for name in ("pod-0", "pod-1", "gone"):
+        cache.put(Seen(kept_at(ref(POD, name, "default")), "", "", KeptPod(f"words for {name}")), NOW.mono)
+
+    found = kept_of(a_list("a", Pod("uid-b", deleting=True), "c"), cache)
+
+    assert ((POD_AT, "words for pod-0"),) == found
 
 
 def test_a_drain_is_looked_at_again_when_it_is_overdue() -> None:

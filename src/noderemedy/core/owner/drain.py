@@ -99,6 +99,11 @@ def who_is_left(view: View) -> str:
     return ", ".join(names[:NAMES_MAX]) + more
 
 
+def who_keeps(view: View) -> str:
+    """What the API says of the first pod that its disruption budget keeps; "" if none is kept."""
+    return next((f"{at.namespace}/{at.name} is kept: {why}" for at, why in view.kept), "")
+
+
 def node_guard(view: View) -> Guard:
     assert isinstance(view.node_entry, Present)
     return Guard(view.node_entry.obj.uid, view.node_entry.resource_version)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from noderemedy.core.gates import first, passages
 from noderemedy.core.owner import aftermath, gates
-from noderemedy.core.owner.drain import can_drain, drain, is_cordoned_by_us, node_guard, who_is_left
+from noderemedy.core.owner.drain import can_drain, drain, is_cordoned_by_us, node_guard, who_is_left, who_keeps
 from noderemedy.core.owner.overdue import taken_back, told
 from noderemedy.core.owner.reading import confirm_first
 from noderemedy.core.owner.view import FINALIZER, INDEXES, NAME, WATCHES, View, sees, wakes
@@ -122,7 +122,8 @@ def draining(view: View, now: Now) -> Decision:
         keep = RecordReplacement(view.ref, machine_guard(view), following, view.machine.finalizers)
         return Decision((keep,), (DeletingMachine(view.successor_at.name),))
     assert view.node_at is not None
-    return told(view, wanted, DrainOverdue(view.node_at.name, view.record.begun, who_is_left(view)), now)
+    overdue = DrainOverdue(view.node_at.name, view.record.begun, who_is_left(view), who_keeps(view))
+    return told(view, wanted, overdue, now)
 
 
 def deleting(view: View, now: Now) -> Decision:

@@ -26,7 +26,7 @@ from noderemedy.model.remote import REMOTE
 from noderemedy.model.replacement import Replacement, successor_name
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 from noderemedy.model.time import Wall
-from noderemedy.model.workload import PodsOfNode, pods_at
+from noderemedy.model.workload import PodsOfNode, kept_at, pods_at
 
 NAME = "owner"
 OURS, FINALIZER = "node-remedy", "node-remedy.dev/owner"
@@ -52,6 +52,9 @@ class View(Struct, frozen=True):
     told: Told = Told()  # what its Incident tells
     pace: Pace = UNLIMITED
     refusal: Refusal | None = None  # what the API will not let us do
+    kept: tuple[
+        tuple[Ref, str], ...
+    ] = ()  # pods that their disruption budgets kept when they were asked to go, and why
 
     @property
     def node(self) -> Node | None:
@@ -105,6 +108,7 @@ def sees(key: Ref, reader: Reader) -> View | None:
     node_at = machines.node_at(key, machine, reader)
     next_at = successor_at(key, machine)
     cluster = reader.read(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name))
+    pods_entry = reader.read(pods_at(node_at)) if node_at else Absent()
     return View(
         ref=key,
         entry=entry,
@@ -114,14 +118,22 @@ def sees(key: Ref, reader: Reader) -> View | None:
         claim=claim.see(NAME, key, node_at, reader),
         node_at=node_at,
         node_entry=reader.read(node_at) if node_at else Absent(),
-        pods_entry=reader.read(pods_at(node_at)) if node_at else Absent(),
+        pods_entry=pods_entry,
         cluster=cluster.obj if isinstance(cluster, Present) else None,
         answer=answer(key, reader),
         need=stated(key, NAME, reader),
         told=traces.see(NAME, key, machine.uid, reader),
         pace=pacing.sees(NAME, key, reader),
         refusal=refusal(NAME, key, reader),
+        kept=kept_of(pods_entry, reader),
     )
+
+
+def kept_of(pods: Entry, reader: Reader) -> tuple[tuple[Ref, str], ...]:
+    """What the API said of the pods of a list when they were last asked to go."""
+    listed = pods.obj.pods if isinstance(pods, Present) else ()
+    asked = ((at, reader.read(kept_at(at))) for at, pod in listed if not pod.deleting)
+    return tuple((at, entry.obj.why) for at, entry in asked if isinstance(entry, Present))
 
 
 def is_of_interest(machine: Machine) -> bool:
