@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import socket
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from tests.manager.bench import NOT_HERE, SYSTEM, TOKENS, Bench, Managed, Operat
 
 from noderemedy import crds
 from noderemedy.lab.http_faults import Drop, Fault, failure
+from noderemedy.manager.program import PortTaken
 from noderemedy.manager.settings import Ended, Listening
 from noderemedy.model.actions import Confirm
 from noderemedy.model.ids import EVENT, HOST, NODE
@@ -443,6 +445,22 @@ def test_graceful_stop_releases_the_lease(tmp_path: Path) -> None:
 
             assert "" == (it.lease().get("holderIdentity") or "")
             assert not first.is_leading()
+
+    within(20, story())
+
+
+def test_a_port_that_is_taken_ends_it_before_it_leads(tmp_path: Path) -> None:
+    """Nothing is written and nothing goes on: lists that were asked for meanwhile are left."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            with socket.create_server(("127.0.0.1", 0)) as taken:
+                manager = it.start(metrics_host="127.0.0.1", metrics_port=taken.getsockname()[1])
+                with pytest.raises(PortTaken, match="--metrics-port"):
+                    await manager.task
+            left = [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("watch of")]
+            writes = [request for _, request in it.requests if request.method != "GET"]
+            assert ([], False, []) == (left, manager.is_leading(), writes)
 
     within(20, story())
 

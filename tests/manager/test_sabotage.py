@@ -118,6 +118,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "come back at once": (
         Leadership, "_is_aside", always(False), test_leadership.test_who_stands_aside_acts_no_more_and_only_looks, {},
     ),
+    "leave parts behind": (
+        Manager, "_leave", nothing, test_program.test_a_port_that_is_taken_ends_it_before_it_leads, {},
+    ),
     "keep the lease": (
         Election, "release", nothing, test_program.test_graceful_stop_releases_the_lease, {},
     ),
