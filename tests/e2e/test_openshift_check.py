@@ -150,6 +150,24 @@ def request(fleet: Fleet, name: str) -> Json:
     return {} if reply.status == 404 else reply.ok()
 
 
+@pytest.mark.timeout(300)
+def test_what_power_cycling_does_not_cure_is_replaced(
+    installed_plane: ControlPlane, fleet: Fleet, machine_set: MachineSet
+) -> None:
+    """Nobody reads conditions here: after its last try the host is marked, and the Machine deleted; both go with it."""
+    hurried = {"strategy": "escalate", "deleteAfterRetries": 1, "powerOnTimeoutSeconds": 4}
+    fleet.api.merge(f"{TEMPLATES}/power-cycle", {"spec": {"template": {"spec": hurried}}}).ok()
+    fleet.never_boots("metal-2")
+    fleet.crash("metal-2")
+    eventually(lambda: is_deleting(fleet, "metal-2"), "its Machine is deleted", 180)
+
+    assert "capi.metal3.io/unhealthy" in fleet.host("metal-2")["metadata"]["annotations"]
+    assert 2 == len(fleet.world.when("powered off", "metal-2"))
+    assert ["delete machines"] == written(installed_plane, "metal-2")
+    machine_set.let_go("metal-2")
+    eventually(lambda: not request(fleet, "metal-2"), "the request goes with its Machine", 60)
+
+
 @pytest.mark.timeout(240)
 def test_annotation_mode_marks_and_the_host_is_power_cycled(installed_plane: ControlPlane, fleet: Fleet) -> None:
     """Deprecated and working: the check says so, marks the sick Machine, and seed 001's repair takes its course."""
