@@ -55,6 +55,10 @@ async def nothing(*_: Any, **__: Any) -> None:
     """A part that is not done."""
 
 
+async def any_port(_self: Any, health: Any, host: str, _port: int) -> None:
+    await health.start(host, 0)
+
+
 async def no_effects_left(_self: Any) -> set[Any]:
     return set()
 
@@ -118,8 +122,8 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "come back at once": (
         Leadership, "_is_aside", always(False), test_leadership.test_who_stands_aside_acts_no_more_and_only_looks, {},
     ),
-    "leave parts behind": (
-        Manager, "_leave", nothing, test_program.test_a_port_that_is_taken_ends_it_before_it_leads, {},
+    "take any port": (
+        Manager, "_listen", any_port, test_program.test_a_port_that_is_taken_ends_it_before_it_leads, {},
     ),
     "keep the lease": (
         Election, "release", nothing, test_program.test_graceful_stop_releases_the_lease, {},
