@@ -59,6 +59,17 @@ def test_a_countdown_and_what_blocks(tmp_path: Path) -> None:
     )
 
 
+def test_the_dialect_of_the_check_is_shown(tmp_path: Path) -> None:
+    """By whose rules the machine is judged: a word for programs, and a word behind the check for people."""
+    [found] = as_json(tmp_path, "w0", "--now", SOON)
+    lines = explained(tmp_path, "w0", "--now", SOON).output.splitlines()
+
+    assert "seed" == found["dialect"]
+    assert ["  check     MachineHealthCheck/machine-api/example  (dialect seed)"] == [
+        line for line in lines if line.startswith("  check ")
+    ]
+
+
 def test_all_gates_pass_and_what_is_next(tmp_path: Path) -> None:
     """After the timeout every gate is open, and the next action is named."""
     [found] = as_json(tmp_path, "w0", "--now", LATER)

@@ -9,7 +9,9 @@ from typing import Any
 import yaml
 from click.testing import CliRunner
 
+from noderemedy.cli import plantext
 from noderemedy.cli.main import cli
+from noderemedy.manager.plan import Plan
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "health-check" / "workers.yaml"
 LABELS = {"role": "worker"}
@@ -54,6 +56,27 @@ def test_a_sick_node_has_a_countdown(tmp_path: Path) -> None:
         [action] = entries.pop(f"remediation Machine/machine-api/w{number}")["actions"]
         assert "WriteMachineConditions" == action["do"], "healthy machines are told so, once"
     assert {} == entries, "the gate is open: nothing else to tell"
+
+
+def test_the_dialect_of_each_check_is_shown(tmp_path: Path) -> None:
+    """In the entries about a check, and in one line per dialect for people."""
+    entries = planned(tmp_path, "2026-01-01T00:03:00Z", *a_pool("Unknown"))
+    text = CliRunner().invoke(cli, ["plan", "-f", str(EXAMPLE), "-f", str(tmp_path)]).stdout.splitlines()
+
+    assert "seed" == entries["status MachineHealthCheck/machine-api/example"]["dialect"]
+    assert "dialect" not in entries["verdict Machine/machine-api/w0"]
+    assert "MachineHealthCheck/machine-api/example  (status, dialect seed)" in text
+    assert "Read in the dialect seed: MachineHealthCheck/machine-api/example." == text[-2]
+
+
+def test_many_checks_of_one_dialect_are_counted() -> None:
+    """Five are named, for a plan is about what is to be done."""
+    many = Plan((), 9, checks=(*((f"c{number}", "capi") for number in range(7)), ("s", "seed")))
+
+    assert [
+        "Read in the dialect capi: c0, c1, c2, c3, c4 and 2 more.",
+        "Read in the dialect seed: s.",
+    ] == plantext.dialects(many)
 
 
 def test_after_its_timeout_it_is_unhealthy(tmp_path: Path) -> None:

@@ -283,6 +283,19 @@ SELECTION = (
         (test_selector.test_who_is_a_target,),
     ),
     Sabotage(
+        "nobody says by whose rules",
+        set_to(healthchecks, "chosen", lambda fields, notes, found: found),
+        (
+            test_healthchecks.test_a_person_says_by_whose_rules,
+            test_healthchecks.test_rules_of_another_group_stop_the_check,
+        ),
+    ),
+    Sabotage(
+        "every kind is read by any rules",
+        set_to(healthchecks, "READABLE", dict.fromkeys(Dialect, tuple(Dialect))),
+        (test_healthchecks.test_rules_of_another_group_stop_the_check,),
+    ),
+    Sabotage(
         "expressions are satisfied by all",
         set_to(labels, "satisfies", lambda expression, labels: True),
         (test_selector.test_match_expressions, test_selector.test_all_parts_must_hold),

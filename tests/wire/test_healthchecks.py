@@ -209,6 +209,41 @@ def test_a_word_that_nobody_knows_stops_the_check(notes: dict[str, str], field: 
     assert not field or not getattr(check, field)
 
 
+DIALECTS = [
+    (SEED, "", Dialect.SEED),
+    (SEED, "capi", Dialect.CAPI),
+    (SEED, "seed", Dialect.SEED),
+    (V1BETA1, "seed", Dialect.SEED),
+    (V1BETA1, "", Dialect.CAPI),
+    (OPENSHIFT, "openshift", Dialect.OPENSHIFT),
+]
+
+
+@pytest.mark.parametrize(("api_version", "word", "dialect"), DIALECTS)
+def test_a_person_says_by_whose_rules(api_version: str, word: str, dialect: Dialect) -> None:
+    """`node-remedy.dev/dialect` comes before the apiVersion, within one group."""
+    notes = {"node-remedy.dev/dialect": word}
+    check = read({"clusterName": "east"}, api_version=api_version, annotations=notes)
+
+    assert (dialect, ()) == (check.dialect, check.problems)
+
+
+@pytest.mark.parametrize(
+    ("api_version", "word", "remedy"),
+    [
+        (SEED, "openshift", 'write "seed" or "capi", or remove it'),
+        (V1BETA1, "CAPI", 'write "seed" or "capi", or remove it'),
+        (OPENSHIFT, "capi", 'write "openshift", or remove it'),
+    ],
+)
+def test_rules_of_another_group_stop_the_check(api_version: str, word: str, remedy: str) -> None:
+    """Machines of one group cannot be treated by the rules of the other: nothing is done until somebody mends it."""
+    notes = {"node-remedy.dev/dialect": word}
+    [problem] = read({}, api_version=api_version, annotations=notes).problems
+
+    assert f"annotation node-remedy.dev/dialect: {word!r} is no dialect for this kind; {remedy}" == problem
+
+
 @pytest.mark.parametrize(
     ("api_version", "spec", "is_on"),
     [

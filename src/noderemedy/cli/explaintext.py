@@ -42,7 +42,8 @@ def lines(one: Explanation, now: Wall) -> list[Text]:
 
 def judged(one: Explanation, now: Wall) -> list[Text]:
     """What health checks say."""
-    shown = [row("check", str(one.check) if one.check else NOBODY, "" if one.check else "yellow")]
+    dialect = f"  (dialect {one.dialect})" if one.dialect else ""
+    shown = [row("check", f"{one.check}{dialect}" if one.check else NOBODY, "" if one.check else "yellow")]
     shown += [row("", f"selected by {other}, too", "yellow") for other in one.others]
     return shown + verdict(one, now)
 

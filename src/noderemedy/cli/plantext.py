@@ -16,6 +16,7 @@ from noderemedy.model.actions import Action
 from noderemedy.model.time import Wall
 
 INDENT = "  "
+NAMED = 5  # checks of one dialect; the others are counted
 
 
 def show(plan: Plan, now: Wall) -> None:
@@ -24,12 +25,15 @@ def show(plan: Plan, now: Wall) -> None:
         for line in lines(entry, now):
             console.print(line)
         console.print()
+    for words in dialects(plan):
+        console.print(words)
     console.print(Text(summary(plan), style="bold"))
 
 
 def lines(entry: Entry, now: Wall) -> list[Text]:
     """The block of one entry."""
-    shown = [Text.assemble((entry.key, "bold"), f"  ({entry.room})")]
+    dialect = f", dialect {entry.dialect}" if entry.dialect else ""
+    shown = [Text.assemble((entry.key, "bold"), f"  ({entry.room}{dialect})")]
     shown += [row("do", text(action), "green") for action in entry.actions]
     for reason in entry.because:
         shown.append(row("because", reason.note(), "red" if reason.alert else ""))
@@ -55,6 +59,16 @@ def distance(now: Wall, then: Wall) -> str:
     hours, minutes = divmod(minutes, 60)
     parts = [f"{value}{unit}" for value, unit in ((hours, "h"), (minutes, "m"), (seconds, "s")) if value]
     return f"in {' '.join(parts)}" if parts else "now"
+
+
+def dialects(plan: Plan) -> list[str]:
+    """By whose rules the checks are read, also those of which nothing is to be said."""
+    shown = []
+    for dialect in sorted({dialect for _, dialect in plan.checks}):
+        keys = [key for key, one in plan.checks if one == dialect]
+        more = f" and {len(keys) - NAMED} more" if len(keys) > NAMED else ""
+        shown.append(f"Read in the dialect {dialect}: {', '.join(keys[:NAMED])}{more}.")
+    return shown
 
 
 def summary(plan: Plan) -> str:

@@ -51,6 +51,7 @@ class Explanation(Struct, frozen=True):
     machine: Ref | None
     node: Ref | None
     check: Ref | None = None
+    dialect: str = ""  # by whose rules that check is read
     others: tuple[Ref, ...] = ()  # checks that select it, too
     verdict: str = ""  # "": nobody judges it
     since: Wall | None = None
@@ -73,6 +74,7 @@ class Explanation(Struct, frozen=True):
             "machine": str(self.machine) if self.machine else None,
             "node": str(self.node) if self.node else None,
             "check": str(self.check) if self.check else None,
+            "dialect": self.dialect or None,
             "overlappingChecks": [str(one) for one in self.others],
             "verdict": self.verdict or None,
             "since": str(self.since) if self.since else None,
@@ -155,6 +157,7 @@ def of_machine(look: Look, ref: Ref, machine: Machine) -> Explanation:
         machine=ref,
         node=node,
         check=fact.check if fact else None,
+        dialect=look.dialect(fact.check) if fact else "",
         others=fact.others if fact else (),
         verdict=type(verdict).__name__ if verdict else "",
         since=verdict.since if isinstance(verdict, Unhealthy) else None,

@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from noderemedy.core.healthcheck.facts import CHECKS
 from noderemedy.core.incident import diary, nodediary, records, shelf
 from noderemedy.engine.loop import Engine
 from noderemedy.manager import plain
@@ -19,6 +20,7 @@ from noderemedy.manager.describing import described
 from noderemedy.manager.sources import Source
 from noderemedy.model.actions import READS, Action, DescribeAgent, ListPods, ListVolumes
 from noderemedy.model.agent import AgentDescription
+from noderemedy.model.healthcheck import HealthCheck
 from noderemedy.model.ids import INCIDENT, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
@@ -53,6 +55,7 @@ class Entry(Struct, frozen=True):
     actions: tuple[Action, ...] = ()
     because: tuple[Reason, ...] = ()
     wake_at: Wall | None = None
+    dialect: str = ""  # of a check: by whose rules it is read
 
     def plain(self) -> dict[str, Any]:
         return {
@@ -61,6 +64,7 @@ class Entry(Struct, frozen=True):
             "actions": [plain.action(action) for action in self.actions],
             "because": [plain.reason(reason) for reason in self.because],
             "wakeAt": str(self.wake_at) if self.wake_at else None,
+            **({"dialect": self.dialect} if self.dialect else {}),
         }
 
 
@@ -71,6 +75,7 @@ class Plan(Struct, frozen=True):
     objects: int
     remarks: tuple[str, ...] = ()
     records: int = 0  # Incidents that would be opened or brought up to date
+    checks: tuple[tuple[str, str], ...] = ()  # every check and its dialect, also where nothing is to be said
 
 
 def is_told(entry: Entry) -> bool:
@@ -158,8 +163,20 @@ class Look:
         entries += self._unreadable
         entries.sort(key=lambda entry: (entry.room, entry.key))
         return Plan(
-            tuple(entries), self.objects, tuple(remarks), sum(entry.room == records.ROOM.name for entry in kept)
+            entries=tuple(entries),
+            objects=self.objects,
+            remarks=tuple(remarks),
+            records=sum(entry.room == records.ROOM.name for entry in kept),
+            checks=tuple(
+                (str(ref), self.dialect(ref)) for ref in sorted(self.engine.cache.refs()) if ref.kind in CHECKS
+            ),
         )
+
+    def dialect(self, ref: Ref) -> str:
+        """By whose rules this check is read; "" for anything else."""
+        entry = self.engine.cache.read(ref)
+        found = entry.obj if isinstance(entry, Present) else None
+        return found.dialect.value if isinstance(found, HealthCheck) else ""
 
     def _entry(self, key: Key) -> Entry:
         decision = self.engine.decisions[key]
@@ -171,6 +188,7 @@ class Look:
             actions=tuple(action for action in decision.actions if not isinstance(action, READS)),
             because=(*decision.because, complaint) if complaint else decision.because,
             wake_at=Wall(wake.ms) if wake else None,
+            dialect=self.dialect(key.ref),
         )
 
 

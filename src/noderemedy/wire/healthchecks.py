@@ -51,6 +51,13 @@ FIELDS = (
     "startup_fields",
     "template_fields",
 )
+# Which dialects a kind may be read in. Machines of OpenShift have no place for conditions, and only their MachineSets
+# make up for a deletion: neither group is read by the rules of the other.
+READABLE = {
+    Dialect.SEED: (Dialect.SEED, Dialect.CAPI),
+    Dialect.CAPI: (Dialect.SEED, Dialect.CAPI),
+    Dialect.OPENSHIFT: (Dialect.OPENSHIFT,),
+}
 
 
 def dialect_of(api_version: str) -> Dialect:
@@ -66,10 +73,11 @@ def openshift_health_check(shape: shapes.HealthCheckShape) -> HealthCheck:
 
 
 def health_check(shape: shapes.HealthCheckShape, dialect: Dialect | None = None) -> HealthCheck:
-    """A check with everything that is wrong with it. Without a dialect, its apiVersion says which."""
-    dialect = dialect or dialect_of(shape.api_version)
-    meta, rules, fields = shape.metadata, RULES[dialect], Fields(shape.spec)
+    """A check with everything that is wrong with it. Without a dialect, an annotation or its apiVersion says which."""
+    meta, fields = shape.metadata, Fields(shape.spec)
     notes = meta.annotations or {}
+    dialect = chosen(fields, notes, dialect or dialect_of(shape.api_version))
+    rules = RULES[dialect]
     foreign(fields, dialect)
     template = read_template(fields, rules, meta.namespace)
     return HealthCheck(
@@ -96,6 +104,17 @@ def health_check(shape: shapes.HealthCheckShape, dialect: Dialect | None = None)
         status=read_status(shape.status),
         other_writers=other_writers(meta.managed_fields or ()),
     )
+
+
+def chosen(fields: Fields, notes: dict[str, str], found: Dialect) -> Dialect:
+    """What somebody wrote on the check, if its machines know it; else what was found."""
+    word = notes.get(names.DIALECT, "").strip()
+    known = {one.value: one for one in READABLE[found]}
+    if word and word not in known:
+        words = " or ".join(f'"{one}"' for one in known)
+        problem = f"{word[:60]!r} is no dialect for this kind; write {words}, or remove it"
+        fields.note(f"annotation {names.DIALECT}: {problem}")
+    return known.get(word, found)
 
 
 def foreign(fields: Fields, dialect: Dialect) -> None:

@@ -24,6 +24,7 @@ CONFIGURATION = "node-remedy.dev/configuration"  # a label, on a ConfigMap that 
 APPROVAL = "node-remedy.dev/approval"  # on a policy: required
 LEADERSHIP = "node-remedy.dev/leadership"  # on a claim: the number of the one that wrote it
 GOVERN = "node-remedy.dev/govern"  # on a check that another controller looks after as well
+DIALECT = "node-remedy.dev/dialect"  # on a check: by whose rules it is read, if not by its apiVersion's
 REPAIR = "node-remedy.dev/repair"  # on a Node or Machine: do not wait for the timeouts
 REMEDIATE = "cluster.x-k8s.io/remediate-machine"  # on a Machine: it is unhealthy, whatever its state
 SKIP_REMEDIATION = "cluster.x-k8s.io/skip-remediation"  # on a Machine: it is nobody's target
