@@ -123,7 +123,7 @@ DECIDED = (
     ),
     Sabotage(
         "every status is right",
-        set_to(status, "wanted_status", lambda check, found, now: check.status),
+        set_to(status, "wanted_status", lambda check, found, news, now: check.status),
         (
             test_status.test_a_new_check_gets_its_status,
             test_status.test_each_field_that_differs_is_written,
@@ -134,7 +134,7 @@ DECIDED = (
     ),
     Sabotage(
         "only the gate is told",
-        set_to(status, "wanted_conditions", lambda check, found: (status.remediation_allowed(found),)),
+        set_to(status, "wanted_conditions", lambda check, found, news: (status.remediation_allowed(found),)),
         (test_status.test_trouble_is_told_while_it_lasts, test_status.test_what_is_over_and_told_stays_as_it_is),
     ),
     Sabotage(
