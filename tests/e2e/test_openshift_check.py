@@ -161,7 +161,7 @@ def test_what_power_cycling_does_not_cure_is_replaced(
     fleet.crash("metal-2")
     eventually(lambda: is_deleting(fleet, "metal-2"), "its Machine is deleted", 180)
 
-    assert "capi.metal3.io/unhealthy" in fleet.host("metal-2")["metadata"]["annotations"]
+    assert "capm3.metal3.io/unhealthy" in fleet.host("metal-2")["metadata"]["annotations"]
     assert 2 == len(fleet.world.when("powered off", "metal-2"))
     assert ["delete machines"] == written(installed_plane, "metal-2")
     machine_set.let_go("metal-2")
