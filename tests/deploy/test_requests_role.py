@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from noderemedy import crds
+
 ROOT = Path(__file__).parents[2]
 LABEL = {"node-remedy.dev/aggregate-to-manager": "true"}
 
@@ -24,24 +26,34 @@ def example_of_the_guide() -> dict[str, Any]:
 
 
 def test_roles_are_put_together_by_their_label() -> None:
-    """The manager's role selects what the shipped one, and the one in the guide, carry; it grants nothing itself."""
-    role, binding, shipped = documents()
+    """The manager's role selects what the shipped ones, and the one in the guide, carry; it grants nothing itself."""
+    role, binding, *shipped = documents()
 
     assert [{"matchLabels": LABEL}] == role["aggregationRule"]["clusterRoleSelectors"]
     assert "rules" not in role
     assert role["metadata"]["name"] == binding["roleRef"]["name"]
     assert ["node-remedy-manager"] == [subject["name"] for subject in binding["subjects"]]
-    for vendor in (shipped, example_of_the_guide()):
+    for vendor in (*shipped, example_of_the_guide()):
         assert vendor["metadata"]["labels"].items() >= LABEL.items()
 
 
 def test_a_vendors_role_is_as_small_as_can_be() -> None:
     """Requests are read, made and deleted, never changed; templates are read one by one."""
-    for vendor in (documents()[2], example_of_the_guide()):
+    for vendor in (*documents()[2:], example_of_the_guide()):
         requests, templates = vendor["rules"]
         assert ["create", "delete", "get", "list", "watch"] == sorted(requests["verbs"])
         assert ["get"] == templates["verbs"]
         assert not any("*" in rule[part] for rule in vendor["rules"] for part in ("apiGroups", "resources", "verbs"))
+
+
+def test_every_template_kind_of_ours_has_its_role() -> None:
+    """What we define a template for, a check may name: its requests can be made and its templates read."""
+    names = [tree["spec"]["names"]["plural"] for tree in crds.every()]
+    templates = [name for name in names if name.endswith("remediationtemplates")]
+    granted = [resource for role in documents()[2:] for rule in role["rules"] for resource in rule["resources"]]
+
+    assert ["fenceremediationtemplates", "metal3remediationtemplates"] == sorted(templates)
+    assert sorted([*templates, *(name.replace("templates", "s") for name in templates)]) == sorted(granted)
 
 
 def test_the_role_is_installed_with_the_rest() -> None:
