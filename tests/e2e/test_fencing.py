@@ -1,7 +1,8 @@
 """Fencing through a real BMC protocol on a real control plane, with the manager under its shipped identity (seed 002).
 
-A node hangs with a StatefulSet's pods and their volumes on it. What the BMC is asked happens to the computer; what
-really runs where, and which volume is attached where, is judged by `World`.
+A node hangs with a StatefulSet's pods and their volumes on it. Its health check notices, as in the example, and nobody
+lifts a finger. What the BMC is asked happens to the computer; what really runs where, and which volume is attached
+where, is judged by `World`.
 """
 
 from __future__ import annotations
@@ -12,18 +13,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.devices.device import PASSWORD
 from tests.devices.ipmi import Bmc
 from tests.e2e.api import Json, eventually
 from tests.e2e.controlplane import ControlPlane
-from tests.e2e.fleet import Fleet
+from tests.e2e.fleet import MACHINES, Fleet, machine
 from tests.e2e.managers import Manager
 from tests.e2e.volumes import CLASS
 
 SYSTEM = "node-remedy-system"
 FENCES = "/apis/ha.k8s.io/v1/nodefences"
+REQUESTS = "/apis/node-remedy.dev/v1alpha1/namespaces/default/fenceremediations"
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fence-remediation" / "fence.yaml"
 SETS = "/apis/apps/v1/namespaces/default/statefulsets"
 JOBS = f"/apis/batch/v1/namespaces/{SYSTEM}/jobs"
+CHECKS = "/apis/cluster.x-k8s.io/v1alpha3/namespaces/default/machinehealthchecks"
 DATABASE = {"tier": "db"}
 
 
@@ -46,6 +51,14 @@ class Night:
         """As `kubectl create` would."""
         body = {"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", "metadata": {"name": f"node-fence-{name}"}}
         self.fleet.api.create(FENCES, {**body, "spec": {"node": name, "powerManagementDelay": "0s"}}).ok()
+
+    def requests(self) -> list[str]:
+        """What the health check has asked for, and not withdrawn."""
+        return [one["metadata"]["name"] for one in self.fleet.api.get(REQUESTS).ok()["items"]]
+
+    def is_over(self, name: str) -> bool:
+        """The check is content, and the fence has done all that it had to."""
+        return not self.requests() and self.state(name) in ("", "final")
 
     def scale(self, replicas: int) -> None:
         self.fleet.api.merge(f"{SETS}/db", {"spec": {"replicas": replicas}}).ok()
@@ -87,6 +100,21 @@ def configure(fleet: Fleet, name: str, bmc: Bmc) -> None:
     fleet.api.create(f"/api/v1/namespaces/{SYSTEM}/configmaps", body).ok()
 
 
+def look_after(fleet: Fleet, *names: str) -> None:
+    """The example's check and template for the machines of these computers; its patience is seconds."""
+    template, check = yaml.safe_load_all(EXAMPLE.read_text())
+    spec = check["spec"]
+    spec["unhealthyConditions"] = [{**one, "timeout": "10s"} for one in spec["unhealthyConditions"]]
+    for name in names:
+        tree = machine(name)
+        tree["metadata"] = {"name": name, "namespace": "default", "labels": spec["selector"]["matchLabels"]}
+        fleet.api.create(MACHINES, tree).ok()
+        node_ref = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": fleet.node(name)["metadata"]["uid"]}
+        fleet.api.merge(f"{MACHINES}/{name}/status", {"status": {"phase": "Running", "nodeRef": node_ref}}).ok()
+    fleet.api.create(REQUESTS.replace("remediations", "remediationtemplates"), template).ok()
+    fleet.api.create(CHECKS, check).ok()
+
+
 @pytest.fixture(scope="module")
 def night(installed_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Night]:
     secret = {"password": base64.b64encode(PASSWORD.encode()).decode()}
@@ -106,6 +134,7 @@ def night(installed_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactor
         fleet.add_computers("late", *(f"well-{number}" for number in range(4)))
         configure(fleet, "lost", bmcs["lost"])
         configure(fleet, "late", bmcs["late"])
+        look_after(fleet, "lost", "spare", *(f"well-{number}" for number in range(4)))
         yield made
     for bmc in bmcs.values():
         bmc.stop()
@@ -113,7 +142,7 @@ def night(installed_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.mark.timeout(420)
 def test_a_volume_moves_after_the_power_is_off_and_not_one_moment_before(night: Night) -> None:
-    """The set is scaled down and up while its node is lost; all comes right by itself, and nothing ran twice."""
+    """The set is scaled down and up while its node is lost; its check notices, all comes right, nothing ran twice."""
     fleet, world = night.fleet, night.fleet.world
     fleet.crash("lost")
     eventually(lambda: fleet.ready_status("lost") == "Unknown", "the silence is noticed", 60)
@@ -121,13 +150,16 @@ def test_a_volume_moves_after_the_power_is_off_and_not_one_moment_before(night: 
     with Manager(night.plane) as manager:
         eventually(manager.leads, "the manager leads", 60)
         night.scale(3)
-        night.begin("lost")
+        eventually(lambda: bool(night.fence("lost")), "the check has the node fenced", 90)
+        asked = (night.requests(), night.fence("lost")["metadata"]["annotations"])
         names = ("db-0", "db-1", "db-2")
         eventually(lambda: night.places(*names) == ["spare"] * 3, f"the pods have moved: {night.story('lost')}", 180)
-        eventually(lambda: night.state("lost") == "final", "the fence is final", 120)
+        eventually(lambda: night.is_over("lost"), f"the fence is over: {night.story('lost')}", 120)
         night.scale(1)
         eventually(lambda: night.places(*names) == ["spare"], "the set is smaller", 60)
 
+    assert ["lost"] == asked[0]
+    assert "FenceRemediation/default/lost" == asked[1]["node-remedy.dev/requested-by"].split()[0]
     off = world.when("powered off", "lost")
     assert [off[0]] == off
     assert 2 == len(world.when("volume detached", "lost"))
