@@ -192,3 +192,23 @@ def test_by_workload(tmp_path: Path) -> None:
     ] == lines[:3]
     assert [3, 1] == [one["incidents"] for one in listed]
     assert ["worker-0", "worker-1"] == listed[0]["nodes"]
+
+
+def test_by_condition(tmp_path: Path) -> None:
+    """Problems of each node, condition by condition, repeat offenders first; what somebody asked for has none."""
+    both = [a_tree(number, "worker-2", conditions=["Ready", "DiskPressure"]) for number in (120, 180)]
+    trees = [*both, a_tree(60, "worker-1", conditions=["Ready"]), a_tree(0, "worker-0")]
+    lines = [line.split() for line in told(tmp_path, "--by", "condition", trees=trees).output.splitlines()]
+    listed = json.loads(told(tmp_path, "worker-2", "--by", "condition", "--json", trees=trees).stdout)
+
+    assert [
+        ["NODE", "CONDITION", "INCIDENTS", "LAST"],
+        ["worker-2", "DiskPressure", "2", "2030-01-31T15:00:00Z"],
+        ["worker-2", "Ready", "2", "2030-01-31T15:00:00Z"],
+        ["worker-0", "-", "1", "2030-01-31T12:00:00Z"],
+        ["worker-1", "Ready", "1", "2030-01-31T13:00:00Z"],
+        ["4", "problems", "on", "3", "nodes."],
+    ] == lines
+    assert [("worker-2", "DiskPressure", 2), ("worker-2", "Ready", 2)] == [
+        (one["node"], one["condition"], one["incidents"]) for one in listed
+    ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT
 from tests.cli import test_explain_command as explain_tests
+from tests.cli import test_history_command as history_tests
 from tests.core import test_approvals, test_traces
 from tests.core.incident import test_bounds, test_diary, test_fixpoint
 from tests.core.metal3 import test_gates
@@ -18,11 +19,13 @@ from noderemedy.core import approvals, traces
 from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
 from noderemedy.core.metal3 import gates, links
 from noderemedy.manager import explain as explaining
+from noderemedy.manager import history
 from noderemedy.model.incident import Answer, Approval, Ending, Record
 from noderemedy.model.time import Span
 from noderemedy.wire import incidents
 
 NOTED, DETECTION, GATE, OPEN = diary.noted, diary.detection, approvals.unapproved, approvals.open_incident
+PROBLEM = history.Problem
 
 BEGINNING = (
     Sabotage(
@@ -279,6 +282,11 @@ WIRE = (
     ),
 )
 EXPLAINING = (
+    Sabotage(
+        "problems of all nodes are one",
+        set_to(history, "Problem", lambda node, *of: PROBLEM("all", *of)),
+        (history_tests.test_by_condition,),
+    ),
     Sabotage(
         "gates are not explained",
         set_to(gates, "passages", lambda asked, seen, now: ()),

@@ -37,7 +37,11 @@ def past(ctx: click.Context, param: click.Parameter, value: str | None) -> Wall 
 @click.argument("name", metavar="[NODE|MACHINE|INCIDENT]", default="")
 @options.filename
 @click.option("--since", callback=past, metavar="AGE|TIME", help="Leave out what was over before: 24h, 7d, or a time.")
-@click.option("--by", type=click.Choice(["workload"]), help="Group by what ran on the nodes: does one pod cause it?")
+@click.option(
+    "--by",
+    type=click.Choice(["workload", "condition"]),
+    help="Count by what ran on the nodes (is one pod the cause?), or by node and condition (who repeats?).",
+)
 @options.output
 @options.kubeconfig
 @options.context
@@ -58,8 +62,8 @@ def history(
     kept, remarks = files(names) if names else live(kubeconfig, context)
     options.remark(remarks)
     found = keeping.chosen(kept, name, since)
-    if by == "workload":
-        show_workloads(keeping.by_workload(found), is_json=is_json)
+    if by is not None:
+        show_counts(by, found, is_json=is_json)
         return
     if is_json:
         click.echo(json.dumps([one.plain() for one in found], indent=2, ensure_ascii=False))
@@ -74,13 +78,19 @@ def history(
         historytext.show(found)
 
 
-def show_workloads(found: list[keeping.Workload], *, is_json: bool) -> None:
+def show_counts(by: str, found: list[keeping.Kept], *, is_json: bool) -> None:
+    workloads = keeping.by_workload(found) if by == "workload" else []
+    problems = keeping.by_condition(found) if by == "condition" else []
     if is_json:
-        click.echo(json.dumps([one.plain() for one in found], indent=2, ensure_ascii=False))
+        listed = [*(one.plain() for one in workloads), *(one.plain() for one in problems)]
+        click.echo(json.dumps(listed, indent=2, ensure_ascii=False))
         return
     from noderemedy.cli import historytext
 
-    historytext.show_workloads(found)
+    if by == "workload":
+        historytext.show_workloads(workloads)
+    else:
+        historytext.show_problems(problems)
 
 
 def nothing(kept: list[keeping.Kept], name: str, since: Wall | None) -> str:

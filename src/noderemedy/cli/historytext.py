@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from noderemedy.cli.options import counted
 from noderemedy.cli.plantext import row
-from noderemedy.manager.history import Kept, Workload
+from noderemedy.manager.history import Kept, Problem, Workload
 from noderemedy.model.incident import Approval, Ending, Step
 from noderemedy.model.time import Wall
 
 WORKLOAD_HEADS = ("WORKLOAD", "INCIDENTS", "NODES", "LAST")
+PROBLEM_HEADS = ("NODE", "CONDITION", "INCIDENTS", "LAST")
 HEADS = ("INCIDENT", "TARGET", "DETECTED", "TOOK", "STEPS", "OUTCOME")
 STYLES = {Ending.RECOVERED: "green", Ending.SELF_RECOVERED: "green", Ending.FAILED: "red", Ending.ESCALATED: "yellow"}
 
@@ -32,13 +34,25 @@ def show(found: list[Kept]) -> None:
 
 def show_workloads(found: list[Workload]) -> None:
     """Who ran on nodes that fell sick, and how often."""
+    lines = [(one.name, str(one.incidents), str(len(one.nodes)), str(one.last)) for one in found]
+    show_counts(WORKLOAD_HEADS, lines, f"{counted(len(found), 'workload')} on nodes with incidents.")
+
+
+def show_problems(found: list[Problem]) -> None:
+    """Which condition of which node was a problem, and how often."""
+    lines = [(one.node, one.condition or "-", str(one.incidents), str(one.last)) for one in found]
+    nodes = len({one.node for one in found})
+    show_counts(PROBLEM_HEADS, lines, f"{counted(len(found), 'problem')} on {counted(nodes, 'node')}.")
+
+
+def show_counts(heads: tuple[str, ...], lines: Sequence[tuple[str, ...]], sum_of_it: str) -> None:
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    rows = [WORKLOAD_HEADS, *((one.name, str(one.incidents), str(len(one.nodes)), str(one.last)) for one in found)]
-    widths = [max(len(line[column]) for line in rows) for column in range(len(WORKLOAD_HEADS))]
+    rows = [heads, *lines]
+    widths = [max(len(line[column]) for line in rows) for column in range(len(heads))]
     for number, line in enumerate(rows):
         words = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         console.print(Text(words, style="" if number else "bold"))
-    console.print(Text(f"{counted(len(found), 'workload')} on nodes with incidents.", style="bold"))
+    console.print(Text(sum_of_it, style="bold"))
 
 
 def cells(one: Kept) -> tuple[str, ...]:

@@ -92,6 +92,30 @@ def by_workload(kept: list[Kept]) -> list[Workload]:
     return sorted(made, key=lambda one: (-one.incidents, -len(one.nodes), one.name))
 
 
+class Problem(Struct, frozen=True):
+    """One condition of one node, and how often it was a problem, as far as that is kept."""
+
+    node: str  # its target where it had no node
+    condition: str  # "": nothing was found, somebody asked for a repair
+    incidents: int
+    last: Wall
+
+    def plain(self) -> dict[str, Any]:
+        counted = {"node": self.node, "condition": self.condition, "incidents": self.incidents}
+        return {**counted, "last": str(self.last)}
+
+
+def by_condition(kept: list[Kept]) -> list[Problem]:
+    """Incidents by node and condition, those with the most first. One with two conditions counts for each."""
+    found: dict[tuple[str, str], list[Wall]] = {}
+    for one in kept:
+        told = one.incident.found
+        for condition in sorted(set(told.conditions)) or [""]:
+            found.setdefault((told.node or told.target.name, condition), []).append(told.detected)
+    made = [Problem(*of, len(moments), max(moments)) for of, moments in found.items()]
+    return sorted(made, key=lambda one: (-one.incidents, one.node, one.condition))
+
+
 def called(one: Kept) -> tuple[str, ...]:
     """The names by which people may ask for an Incident."""
     target = one.incident.found.target
