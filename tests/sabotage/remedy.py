@@ -385,6 +385,16 @@ REPEATS = (
         gates.not_parked, test_repeats.test_repeat_offenders_are_parked, test_repeats.test_repeats_survive_a_restart
     ),
     Sabotage(
+        "fences do not count",
+        set_to(repeats, "REPAIRS", ("remedy",)),
+        (test_repeats.test_a_node_that_was_fenced_again_and_again_is_parked,),
+    ),
+    Sabotage(
+        "a parked node is fenced",
+        set_to(fence_view, "parked_of", lambda node, reader: None),
+        (test_repeats.test_a_node_that_was_fenced_again_and_again_is_parked,),
+    ),
+    Sabotage(
         "every problem counts for ever",
         set_to(repeats, "within", lambda incidents, span, now: [one.found.detected for one in incidents]),
         (test_repeats.test_an_alarm_ends_with_its_time, test_repeats.test_repeat_offenders_are_parked),

@@ -1,4 +1,4 @@
-"""Which Configuration document governs a node, and whether it lets anything begin there. Facts.
+"""Which Configuration document governs a node, whether it lets anything begin there, and who is parked. Facts.
 
 Stated by the rooms of `core/remedy`, asked by every room that may begin a repair of such a node for somebody else: a
 document's storm policies hold for its nodes, whoever asks. Documents speak for the nodes of the cluster they are in.
@@ -12,8 +12,9 @@ from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.node import Node
 from noderemedy.model.reasons import OneAtATime, Reason, SkippedByNodeCondition
 from noderemedy.model.room import Present, Reader
+from noderemedy.model.time import Wall
 
-MEMBER, PERMIT = Kind(FACTS, "RemedyMember"), Kind(FACTS, "RemedyPermit")
+MEMBER, PERMIT, REPEATS = Kind(FACTS, "RemedyMember"), Kind(FACTS, "RemedyPermit"), Kind(FACTS, "Repeats")
 
 
 class MemberFact(FactValue, frozen=True):
@@ -47,12 +48,23 @@ class PermitFact(FactValue, frozen=True):
         return OneAtATime(self.turn.name if self.turn else "")
 
 
+class RepeatsFact(FactValue, frozen=True):
+    """A node that was repaired too often is left to a person until then."""
+
+    parked: Reason
+    until: Wall
+
+
 def member_ref(node: Ref) -> Ref:
     return Ref("", MEMBER, "", node.name)
 
 
 def permit_ref(config_map: Ref) -> Ref:
     return Ref("", PERMIT, config_map.namespace, config_map.name)
+
+
+def repeats_ref(node: Ref) -> Ref:
+    return Ref("", REPEATS, "", node.name)
 
 
 def governor(node: Ref, reader: Reader) -> Ref | None:
@@ -64,4 +76,10 @@ def governor(node: Ref, reader: Reader) -> Ref | None:
 
 def permit_for(document: Ref | None, reader: Reader) -> PermitFact | None:
     entry = reader.read(permit_ref(document)) if document is not None else None
+    return entry.obj if isinstance(entry, Present) else None
+
+
+def parked_of(node: Ref, reader: Reader) -> RepeatsFact | None:
+    """That the node is a person's business, if it is."""
+    entry = reader.read(repeats_ref(node)) if not node.cluster else None
     return entry.obj if isinstance(entry, Present) else None

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import pytest
+from tests.core.fencing.fences import a_plan
 from tests.core.remedy.scene import RECORDING, TEXT, Scene, and_more
 
-from noderemedy.model.ids import INCIDENT, NODE, SYSTEM, ref
+from noderemedy.core.fencing import fence
+from noderemedy.model.fenceplan import plan_ref
+from noderemedy.model.ids import INCIDENT, NODE, NODE_FENCE, SYSTEM, ref
 from noderemedy.model.incident import Ending, Incident
+from noderemedy.model.outcome import Seen
 from noderemedy.rooms import ROOMS
 from noderemedy.wire.objects import convert
 
 PARKS = and_more("parkAfter: {count: 2, within: 24h}")
+FENCED = PARKS.replace("nodeConditionPeriod: 60s", "nodeConditionPeriod: 100h")  # no remedy comes into it
+FENCE = "node-fence-n0"
 RINGS = and_more("alarms: [{conditionType: Ready, count: 2, within: 24h}]")
 
 
@@ -94,6 +100,50 @@ def test_repeat_offenders_are_parked() -> None:
 
     assert ["NodeParked"] == held
     assert jobs < len(scene.jobs())
+
+
+def a_fence(scene: Scene, state: str = "") -> None:
+    """Somebody has the node fenced; with a state that is how far the flow has come."""
+    if not state:
+        body = {"metadata": {"name": FENCE}, "spec": {"node": "n0", "powerManagementDelay": "10h"}}
+        scene.api.create({"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", **body})
+        scene.look()
+        return
+    told = {"state": state, "step": "recovery", "started": str(scene.now.wall), "since": str(scene.now.wall)}
+    scene.patch(NODE_FENCE, FENCE, {"status": told}, "status")
+
+
+def a_fenced_episode(scene: Scene) -> None:
+    """A node that falls sick is fenced by somebody, and recovers; nothing of that is left but its record."""
+    scene.falls_sick()
+    scene.wait(70)
+    a_fence(scene)
+    a_fence(scene, "done")
+    scene.wait(10)
+    scene.recovers()
+    a_fence(scene, "final")
+    scene.wait(30)
+    scene.delete(NODE_FENCE, FENCE)
+    scene.wait(900)
+
+
+def test_a_node_that_was_fenced_again_and_again_is_parked() -> None:
+    """Whoever asked for its fences: the next one does not begin, and says until when; then it does."""
+    scene = Scene(FENCED, rooms=(*RECORDING, fence.ROOM))
+    node = ref(NODE, "n0")
+    scene.engine.seen(Seen(plan_ref(node), "", "", a_plan(node=node)), scene.now)
+    a_fenced_episode(scene)
+    a_fenced_episode(scene)
+    scene.falls_sick()
+    scene.wait(70)
+    a_fence(scene)
+    scene.wait(600)
+    at = ref(NODE_FENCE, FENCE)
+    held = (scene.reasons("node-fence", at), "started" in scene.api.get(NODE_FENCE, FENCE).get("status", {}))
+    scene.wait(24 * 3600)
+
+    assert (["NodeParked"], False) == held
+    assert "started" in scene.api.get(NODE_FENCE, FENCE)["status"]
 
 
 def test_alarms_count_every_problem() -> None:

@@ -98,6 +98,11 @@ def document_lets_it_begin(view: FenceView, now: Now) -> Blocked | None:
     return Blocked(reason) if reason else None
 
 
+def not_parked(view: FenceView, now: Now) -> Blocked | None:
+    """`parkAfter` of that document: a node that was repaired again and again is a person's business."""
+    return Blocked(view.parked.parked, view.parked.until) if view.parked is not None else None
+
+
 def observer_is_in_contact(view: FenceView, now: Now) -> Blocked | None:
     since = view.contact_since
     if since is not None and now.mono.since(since) >= CONTACT:
@@ -131,6 +136,7 @@ BEFORE_THE_BUDGET: tuple[Gate, ...] = (
     *USABLE,
     nobody_removes_it,
     document_lets_it_begin,
+    not_parked,
     observer_is_in_contact,
 )
 POLICIES: tuple[Gate, ...] = (document_lets_it_begin, its_turn)

@@ -21,7 +21,16 @@ from noderemedy.model.actions import Guard
 from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.facts import FactValue
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method, Step, plan_ref
-from noderemedy.model.governing import MEMBER, PERMIT, PermitFact, governor, permit_for
+from noderemedy.model.governing import (
+    MEMBER,
+    PERMIT,
+    REPEATS,
+    PermitFact,
+    RepeatsFact,
+    governor,
+    parked_of,
+    permit_for,
+)
 from noderemedy.model.host import Host
 from noderemedy.model.ids import FACTS, HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Kind, Ref
 from noderemedy.model.kdump import KDUMP, KdumpSeen, kdump_ref
@@ -45,7 +54,7 @@ TO_BEGIN = "fences that have not begun, or may begin anew"
 HELD_FOR = "hosts by fence"
 WATCHES = (
     *(NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN),
-    *(MEMBER, PERMIT, ANSWER, LEASE, LEAVE, OBSERVER),
+    *(MEMBER, PERMIT, REPEATS, ANSWER, LEASE, LEAVE, OBSERVER),
 )
 
 
@@ -85,6 +94,7 @@ class FenceView(Struct, frozen=True):
     contact_since: Mono | None = None
     is_governed: bool = False  # a Configuration document speaks for the node
     permit: PermitFact | None = None  # of that document
+    parked: RepeatsFact | None = None  # by that document
     need: Need | None = None  # that we stated at the last look
     answer: Granted | Refused | None = None  # the budget's
     is_in_sight: bool = True  # the cluster that has the node can be seen
@@ -203,6 +213,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         contact_since=observer.contact_since(reader),
         is_governed=document is not None,
         permit=permit,
+        parked=parked_of(node_at, reader),
         need=stated(target, NAME, reader),
         answer=answer(target, reader),
         is_in_sight=is_in_sight(fence, reader),
@@ -236,7 +247,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return reader.find(BY_RUN, ref.name)
     if ref.kind in (PERMIT, OBSERVER):
         return reader.find(TO_BEGIN, TO_BEGIN)
-    if ref.kind in (NODE, FENCE_PLAN, KDUMP, MEMBER):
+    if ref.kind in (NODE, FENCE_PLAN, KDUMP, MEMBER, REPEATS):
         return of_node(ref, reader)
     if ref.kind == REMOTE:
         return reader.find(BY_CLUSTER, f"{ref.namespace}/{ref.name}")

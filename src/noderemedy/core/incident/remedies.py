@@ -12,7 +12,7 @@ from msgspec import Struct
 from noderemedy.core.incident.observed import Observed
 from noderemedy.core.remedy.facts import Trouble, document_ref, trouble_ref
 from noderemedy.core.remedy.jobs import told
-from noderemedy.core.remedy.recording import REMEDY
+from noderemedy.core.remedy.recording import FENCE, REMEDY
 from noderemedy.model.ids import CONFIG_MAP, Ref
 from noderemedy.model.incident import SIGNS_MAX, Detection
 from noderemedy.model.nodefence import NodeFence, fence_ref
@@ -26,7 +26,6 @@ from noderemedy.model.reasons import (
 from noderemedy.model.remedy import RemedyRecord
 from noderemedy.model.room import Present, Reader
 
-FENCE = "fence"  # the name of its aspect
 EFFECTS = frozenset({REMEDY, FENCE})
 OF_CONDITIONS = (ConditionPending, ConditionTimedOut, MachineConditionPending, MachineConditionTimedOut)
 

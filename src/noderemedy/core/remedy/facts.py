@@ -19,7 +19,6 @@ from noderemedy.model.time import Mono, Wall
 DOCUMENT = Kind(FACTS, "RemedyDocument")
 TROUBLE = Kind(FACTS, "Trouble")
 REPAIR = Kind(FACTS, "RemedyRepair")
-REPEATS = Kind(FACTS, "Repeats")
 ALL = "all"
 BY_DOCUMENT = "remedy by document"
 ALL_DOCUMENTS = "remedy documents"
@@ -57,13 +56,6 @@ class RepairFact(FactValue, frozen=True):
     is_stuck: bool = False  # it waits for somebody else, and for nobody's turn
 
 
-class RepeatsFact(FactValue, frozen=True):
-    """A node that was repaired too often is left to a person until then."""
-
-    parked: Reason
-    until: Wall
-
-
 def document_ref(config_map: Ref) -> Ref:
     return Ref("", DOCUMENT, config_map.namespace, config_map.name)
 
@@ -79,10 +71,6 @@ def trouble_ref(node: Ref) -> Ref:
 
 def repair_ref(node: Ref) -> Ref:
     return Ref("", REPAIR, "", node.name)
-
-
-def repeats_ref(node: Ref) -> Ref:
-    return Ref("", REPEATS, "", node.name)
 
 
 def node_of(fact: Ref) -> Ref:

@@ -12,6 +12,7 @@ from noderemedy.model.remedy import RemedyRecord
 from noderemedy.model.time import Now
 
 REMEDY = "remedy"  # the aspect of a record of history that tells of it
+FENCE = "fence"  # the one that tells of fence flows
 
 
 def write(view: RemedyView, record: RemedyRecord | None, *because: Reason) -> Decision:

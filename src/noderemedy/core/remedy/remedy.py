@@ -22,7 +22,6 @@ from noderemedy.core.remedy.facts import (
     ALL_NODES,
     BY_DOCUMENT,
     DOCUMENT,
-    REPEATS,
     TROUBLE,
     RepairFact,
     config_map_of,
@@ -49,7 +48,7 @@ from noderemedy.model.actions import (
 )
 from noderemedy.model.budget import ANSWER, NEED, Need, need
 from noderemedy.model.decision import NOTHING, Decision, Fact
-from noderemedy.model.governing import PERMIT
+from noderemedy.model.governing import PERMIT, REPEATS
 from noderemedy.model.ids import CONFIG_MAP, INCIDENT, JOB, LEASE, NODE, NODE_FENCE, SYSTEM, Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.observer import OBSERVER

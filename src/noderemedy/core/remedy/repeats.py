@@ -1,8 +1,9 @@
 """The repeats room: one key per Node. Counts the problems of a node from its Incidents: alarms, and who is parked.
 
 Seed 002's "alarms on repeats": so many problems of one condition within a time call a person. A node that was repaired
-so often within a time is left to a person: what does not last is no repair. Counted are Incidents, of which ten per
-target are kept: so counters are bounded, survive restarts, and everybody can read them.
+so often within a time, by remedies or by fences of whoever asked, is left to a person: what does not last is no repair.
+Counted are Incidents, of which ten per target are kept: so counters are bounded, survive restarts, and everybody can
+read them.
 """
 
 from __future__ import annotations
@@ -14,16 +15,18 @@ from msgspec import Struct
 
 from noderemedy.core import approvals, machines
 from noderemedy.core.remedy import facts
-from noderemedy.core.remedy.facts import DOCUMENT, RepeatsFact, document_ref, node_of, repeats_ref
-from noderemedy.core.remedy.recording import REMEDY
+from noderemedy.core.remedy.facts import DOCUMENT, document_ref, node_of
+from noderemedy.core.remedy.recording import FENCE, REMEDY
 from noderemedy.model.configuration import Configuration
 from noderemedy.model.decision import NOTHING, Decision, Fact
-from noderemedy.model.governing import MEMBER, member_ref
+from noderemedy.model.governing import MEMBER, RepeatsFact, member_ref, repeats_ref
 from noderemedy.model.ids import INCIDENT, NODE, Ref
 from noderemedy.model.incident import Incident
 from noderemedy.model.reasons import NodeParked, Reason, RepeatedProblem
 from noderemedy.model.room import Present, Reader, Room, Stage
 from noderemedy.model.time import Now, Span, Wall
+
+REPAIRS = (REMEDY, FENCE)
 
 
 class RepeatsView(Struct, frozen=True):
@@ -73,7 +76,7 @@ def within(incidents: Iterable[Incident], span: Span, now: Now) -> list[Wall]:
 
 
 def is_repaired(incident: Incident) -> bool:
-    return any(step.what == REMEDY and step.value for step in incident.record.steps)
+    return any(step.what in REPAIRS and step.value for step in incident.record.steps)
 
 
 # --- what it sees, and what wakes it -----------------------------------------------------------------------------

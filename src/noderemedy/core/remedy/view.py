@@ -16,18 +16,16 @@ from noderemedy.core.remedy.facts import (
     BY_DOCUMENT,
     DocumentFact,
     RepairFact,
-    RepeatsFact,
     Trouble,
     document_ref,
     repair_ref,
     repairs,
-    repeats_ref,
     trouble_ref,
 )
 from noderemedy.core.traces import Told
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.configuration import Threshold
-from noderemedy.model.governing import PermitFact, permit_for
+from noderemedy.model.governing import PermitFact, RepeatsFact, parked_of, permit_for
 from noderemedy.model.ids import CONFIG_MAP, JOB, NODE_FENCE, SYSTEM, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
@@ -142,11 +140,6 @@ def document_of(record: object, trouble: Trouble | None, reader: Reader) -> Docu
     if isinstance(record, RemedyRecord):
         at = Ref("", CONFIG_MAP, SYSTEM, record.document)
     entry = reader.read(document_ref(at)) if at else Absent()
-    return entry.obj if isinstance(entry, Present) else None
-
-
-def parked_of(node: Ref, reader: Reader) -> RepeatsFact | None:
-    entry = reader.read(repeats_ref(node))
     return entry.obj if isinstance(entry, Present) else None
 
 
