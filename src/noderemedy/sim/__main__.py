@@ -11,14 +11,18 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from time import monotonic
 
+from noderemedy.sim import fencesometimes, sometimes
 from noderemedy.sim.crash import STORIES, Ending, play
 from noderemedy.sim.fencecrash import STORIES as FENCE_STORIES
 from noderemedy.sim.fencecrash import play_fence
 from noderemedy.sim.fencerun import simulate_fencing
 from noderemedy.sim.fleetrun import simulate_fleet
 from noderemedy.sim.run import Report, simulate
+from noderemedy.sim.sometimes import never_seen
 
 HOURS_PER_YEAR = 24 * 365
+FULL_COUNT = 500  # seeds from which on nothing that simulated days must meet can be missed by chance
+PRINTED = ("checks", "troubles", "actions", "reasons", "outlived", "leaders")
 
 
 def main() -> int:
@@ -57,7 +61,7 @@ def run_one(arguments: argparse.Namespace) -> int:
     took = monotonic() - begun
     for line in report.violations:
         print(line)
-    for title in ("checks", "troubles", "actions", "reasons"):
+    for title in PRINTED:
         print(f"{title}: {getattr(report, title)}")
     rate = arguments.hours * 3600 / took
     print(f"seed {report.seed}: {report.events} events, digest {report.digest}, {rate:,.0f} times real time")
@@ -69,7 +73,7 @@ def run_many(arguments: argparse.Namespace) -> int:
     begun = monotonic()
     seeds = range(arguments.first, arguments.first + arguments.seeds)
     jobs = [(seed, arguments.nodes, arguments.hours, arguments.fencing) for seed in seeds]
-    failed, freed, totals = 0, 0, {title: Counter[str]() for title in ("checks", "troubles", "actions", "reasons")}
+    failed, freed, totals = 0, 0, {title: Counter[str]() for title in (*PRINTED, *sometimes.WANTED)}
     with ProcessPoolExecutor(arguments.jobs, initializer=gc.disable) as pool:  # see `one`
         for done, report in enumerate(pool.map(one, jobs, chunksize=1), start=1):
             for title, total in totals.items():
@@ -86,8 +90,10 @@ def run_many(arguments: argparse.Namespace) -> int:
                 )
             if done % 50 == 0:
                 print(f"{done} of {len(jobs)} seeds, {failed} failed, {monotonic() - begun:.0f} s", flush=True)
-    for title, total in totals.items():
-        print(f"{title}: {dict(sorted(total.items()))}")
+    for title in PRINTED:
+        print(f"{title}: {dict(sorted(totals[title].items()))}")
+    missing, is_too_little = coverage(totals, arguments.fencing, len(jobs))
+    print("\n".join(missing or ["never seen: nothing"]))
     node_hours = len(jobs) * arguments.nodes * arguments.hours
     years = node_hours / HOURS_PER_YEAR
     print(
@@ -95,7 +101,19 @@ def run_many(arguments: argparse.Namespace) -> int:
         f"{years:.2f} node-years, {freed} nodes freed"
     )
     print(f"{len(jobs) - failed} passed, {failed} failed, in {monotonic() - begun:.0f} s")
-    return 1 if failed else 0
+    return 1 if failed or is_too_little else 0
+
+
+def coverage(totals: dict[str, Counter[str]], is_fenced: bool, seeds: int) -> tuple[list[str], bool]:
+    """What was never seen, line by line, and whether that is a failure: in so many histories it should have been."""
+    lists = fencesometimes if is_fenced else sometimes
+    lines = [
+        f"never seen: {what}: {name}"
+        for wanted in (lists.WANTED, lists.SELDOM)
+        for what, names in never_seen(wanted, totals).items()
+        for name in names
+    ]
+    return lines, bool(lines) and seeds >= FULL_COUNT
 
 
 def one(job: tuple[int, int, float, bool]) -> Report:

@@ -72,7 +72,7 @@ class Candidate:
         could = self.leadership.may_act(self.process.now())
         self.leadership.answered(operation, self.process.now(), reply)
         if not could and self.leadership.may_act(self.process.now()):
-            self.process.soon()
+            self.process.took_over()
         self.poll()
 
     def carry_out(self, operation: Operation) -> Reply:

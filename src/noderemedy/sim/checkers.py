@@ -171,7 +171,8 @@ class Checkers:
             self.complain("S6", f"host of {name} was left off")
 
     def _restored(self, name: str) -> None:
-        """S13: what people put on a node is there again."""
+        """L3: the node is back, and takes pods again. S13: what people put on it is there again."""
+        self.ran["L3 node is back"] += 1
         self.ran["S13 restored"] += 1
         node = self.cluster.api.find(NODE, name)
         if node is None:

@@ -11,6 +11,7 @@ import random
 from collections import Counter
 
 from noderemedy.model.time import Span
+from noderemedy.sim.aftermath import Aftermath
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.fencebudget import FenceBudget
@@ -57,6 +58,7 @@ def simulate_fencing(
     ]
     checkers.watch(processes)
     fence_checkers = FenceCheckers(checkers, fenced, processes)
+    aftermath = Aftermath(cluster, processes)
     pace_of(seed, checkers, processes)
     for process in processes:
         process.drills = DRILLS if seed % DRILLS_EVERY else None
@@ -73,7 +75,8 @@ def simulate_fencing(
     cluster.agenda.run_until(end_ms + SETTLED_MS)
     rest(cluster, checkers, fence_checkers, processes)
     troubles.seen.update(Counter(f"job: {fate}" for fate in jobs.met))
-    found = report(seed, nodes, hours, cluster, checkers, troubles, processes)
+    troubles.first_ms.update(jobs.first_ms)
+    found = report(seed, nodes, hours, cluster, checkers, troubles, aftermath)
     found.phases.update(dict(sorted(fence_checkers.passed.items())))
     return found
 

@@ -49,6 +49,7 @@ class Jobs:
         self.chance = random.Random(seed)
         self.odds = 0.0  # of anything unlikely
         self.met: list[str] = []
+        self.first_ms: dict[str, int] = {}  # when each fate was met first
         self.results: dict[str, Result] = {}
         self._followers: dict[str, list[Callable[[Result], None]]] = {}
         cluster.api.subscribe(JOB, self._job)
@@ -106,6 +107,7 @@ class Jobs:
             return
         fate = self.chance.choice(UNLIKELY) if self.chance.random() < self.odds else JobFate.FINE
         self.met.append(fate.value)
+        self.first_ms.setdefault(f"job: {fate.value}", self.cluster.agenda.now_ms)
         tree = event.tree
         name, deadline_ms = tree["metadata"]["name"], tree["spec"]["activeDeadlineSeconds"] * 1000
         self.agenda.after(deadline_ms, lambda: self._close(name, "Failed", "DeadlineExceeded"))

@@ -19,8 +19,9 @@ from noderemedy.engine.telling import Notice
 from noderemedy.engine.trace import Record, Trace
 from noderemedy.model.actions import Action, DescribeAgent, StartRun
 from noderemedy.model.drill import SCHEDULE_AT, DrillSchedule
-from noderemedy.model.ids import CLUSTER, Kind
+from noderemedy.model.ids import CLUSTER, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
+from noderemedy.model.reasons import FenceSucceeded, NodeRecovered, NodeWhole, RemediationSucceeded, Replaced
 from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.model.workload import ATTACHMENT, POD
 from noderemedy.rooms import ROOMS, watched
@@ -40,6 +41,7 @@ from noderemedy.wire.requests import render
 
 MANAGER = User("system:serviceaccount:node-remedy-system:node-remedy-manager")
 ELECTION = Rules(duration=Span(20_000), deadline=Span(15_000), retry=Span(5_000))  # slower than ours: fewer events
+SUCCESSES = (FenceSucceeded, NodeRecovered, NodeWhole, RemediationSucceeded, Replaced)
 Boundary = Callable[["Process", str, Effect], None]
 
 
@@ -57,9 +59,12 @@ class Process:
         self.writes: list[tuple[int, Request]] = []
         self.acted: list[str] = []
         self.met: Counter[str] = Counter()  # the weather of its requests and watches
+        self.outlived: Counter[str] = Counter()  # the same, once a success has followed
+        self.succeeded_ms = -1  # when a repair was last seen to have ended well
         self.decided: Counter[str] = Counter()  # reasons of all decisions, told or not
         self.freed_by: Counter[str] = Counter()  # what frees a workload, and on which proof
         self.on_boundary: list[Boundary] = []
+        self.on_leading: list[Callable[[Process], None]] = []
         self.on_request: list[Callable[[Process, Request], None]] = []  # for whoever checks: what reaches the server
         self.skew_ms = 0
         self.lives = 0
@@ -70,6 +75,7 @@ class Process:
         self.drills: Span | None = None  # how often it was told to ask fence devices
         self.resources = served(cluster)
         self._inbox: list[Callable[[], None]] = []  # what came during a pause
+        self._hurt: dict[Ref, set[str]] = {}  # bad weather of requests about an object, until one of them succeeds
         self._wake: Appointment | None = None
         self._soon: Appointment | None = None
 
@@ -234,6 +240,8 @@ class Process:
         now = self.now()
         output = self.engine.step(now, self._token(now))
         self.notices.extend(output.notices)
+        if any(isinstance(notice.reason, SUCCESSES) for notice in output.notices):
+            self.succeeded_ms = self.agenda.now_ms
         for effect in output.effects:
             if self.is_alive:
                 self._begin(effect)
@@ -250,6 +258,12 @@ class Process:
         """Whether this process leads, by its own lease and clock."""
         mono = Mono(self.agenda.now_ms)
         return self.candidate.leadership.may_act(Now(Wall(0), mono))
+
+    def took_over(self) -> None:
+        """It begins to lead."""
+        for listener in self.on_leading:
+            listener(self)
+        self.soon()
 
     @property
     def is_settled(self) -> bool:
@@ -317,6 +331,8 @@ class Process:
         api = self.remotes.api(effect.action.ref.cluster)
         fate = self.weather.fate(self.chance)
         self.met[str(fate)] += 1
+        if fate is not Fate.FINE:
+            self._hurt.setdefault(effect.action.ref, set()).add(str(fate))
         answer = self.apply(request, fate, api) if api else None
         if same():
             self._boundary("applied", effect)
@@ -355,6 +371,8 @@ class Process:
 
     def _end(self, effect: Effect, result: Outcome) -> None:
         same = self.alive_since()
+        if isinstance(result, Done):
+            self.outlived.update(self._hurt.pop(effect.action.ref, ()))
         following = self.engine.ended(effect, result, self.now())
         self._boundary("ended", effect)
         if not same():

@@ -42,6 +42,7 @@ class Link:
         self._same = process.alive_since()
         self._cuts = 0
         self.met = process.met
+        self.outlived = process.outlived
         self._say(self.state)
         self._later(process.chance.randint(*process.weather.latency), self._look)
 

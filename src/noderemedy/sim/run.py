@@ -8,6 +8,7 @@ from collections import Counter
 from msgspec import Struct
 
 from noderemedy.sim import objects
+from noderemedy.sim.aftermath import Aftermath
 from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.bystanders import Bystanders
 from noderemedy.sim.checkers import Checkers
@@ -48,6 +49,8 @@ class Report(Struct, frozen=True):
     freed_by: dict[str, int]  # what frees a workload, and on which proof
     weather: dict[str, int]  # of all requests and watches
     phases: dict[str, int]  # from phase to phase of Metal3Remediations
+    outlived: dict[str, int]  # faults and weather that a success followed
+    leaders: dict[str, int]  # steps of repairs in which another manager took over
 
     @property
     def ok(self) -> bool:
@@ -79,6 +82,7 @@ def simulate(
     checkers.watch(processes)
     pace_of(seed, checkers, processes)
     conduct = Conduct(checkers, processes)
+    aftermath = Aftermath(cluster, processes)
     Resuming(budgeting, processes)
     for process in processes:
         process.rooms = rooms_of(seed)
@@ -114,7 +118,7 @@ def simulate(
     rest(cluster, checkers, processes)
     if hospital is not None:
         hospital.checkers.at_rest()
-    return report(seed, nodes, hours, cluster, checkers, troubles, processes)
+    return report(seed, nodes, hours, cluster, checkers, troubles, aftermath)
 
 
 def rest(cluster: Cluster, checkers: Checkers, processes: list[Process]) -> None:
@@ -146,8 +150,9 @@ def report(
     cluster: Cluster,
     checkers: Checkers,
     troubles: Troubles,
-    processes: list[Process],
+    aftermath: Aftermath,
 ) -> Report:
+    processes = aftermath.processes
     notices = [notice for process in processes for notice in process.notices]
     actions = Counter(name for process in processes for name in process.acted)
     decided, freed_by, weather = Counter[str](), Counter[str](), Counter[str]()
@@ -172,6 +177,8 @@ def report(
         freed_by=dict(sorted(freed_by.items())),
         weather=dict(sorted(weather.items())),
         phases=dict(sorted(checkers.remediations.phases.items())),
+        outlived=dict(sorted(aftermath.outlived(troubles.first_ms).items())),
+        leaders=dict(sorted(aftermath.leaders.items())),
     )
 
 

@@ -32,6 +32,7 @@ class Troubles:
         self.processes = processes
         self.chance = random.Random(seed)
         self.seen: Counter[str] = Counter()
+        self.first_ms: dict[str, int] = {}  # when each was seen first
         self.is_over = False
         self._kinds: list[tuple[Callable[[], None], int]] = [
             (self.panic, 6),
@@ -78,6 +79,7 @@ class Troubles:
         kinds, weights = zip(*self._kinds, strict=True)
         trouble = self.chance.choices(kinds, weights)[0]
         self.seen[trouble.__name__] += 1
+        self.first_ms.setdefault(trouble.__name__, self.cluster.agenda.now_ms)
         trouble()
         self.plan(until_ms, every_ms)
 

@@ -26,6 +26,7 @@ class Listener(Protocol):
     """The process that reads this watch."""
 
     met: Counter[str]  # the weather that it was out in
+    outlived: Counter[str]  # the same, once something was heard again
 
     def on_list(self, kind: Kind, trees: list[WatchEvent]) -> None: ...
 
@@ -54,6 +55,7 @@ class Watch:
         self._lag_ms = 0
         self._is_silent = False
         self._is_missed = False
+        self._hurt: list[str] = []  # what it has met since it was last heard
         self._version = 0  # how far we have come, as far as events have told
         self.relist()
 
@@ -110,6 +112,7 @@ class Watch:
 
     def _deliver_list(self, listed: list[WatchEvent]) -> None:
         self._planned = None
+        self._heard()
         self.reader.on_list(self.kind, listed)
         self._plan()
 
@@ -122,8 +125,10 @@ class Watch:
             return
         fate = self.weather.stream(self.chance)
         self.reader.met[str(fate)] += 1
+        if fate is not Stream.FINE:
+            self._hurt.append(str(fate))
         if fate is Stream.GONE:
-            self.relist()
+            self.expire()
             return
         if fate is Stream.SILENT:
             self._is_silent = True
@@ -138,6 +143,17 @@ class Watch:
             self._forget_earlier(event)
         self._queue.append(event)
         self._plan()
+
+    def expire(self) -> None:
+        """Fault 7: the server has forgotten where we were (410)."""
+        self._hurt.append(f"410 of {self.kind}")
+        self.reader.met[f"410 of {self.kind}"] += 1
+        self.relist()
+
+    def _heard(self) -> None:
+        if self._hurt:
+            self.reader.outlived.update(self._hurt)
+            self._hurt.clear()
 
     def _forget_earlier(self, event: WatchEvent) -> None:
         """Only states in between are skipped, never an addition or a deletion."""
@@ -179,6 +195,7 @@ class Watch:
 
     def _deliver(self) -> None:
         self._planned = None
+        self._heard()
         queue, self._queue = self._queue, deque()
         for event in queue:
             self._version = max(self._version, int(event.tree["metadata"]["resourceVersion"]))

@@ -1,0 +1,95 @@
+"""What simulated days of fencing must have met ("sometimes"), beside `sometimes.py`: devices, documents, Jobs.
+
+Held against a few dense histories by `tests/sim/test_fence_coverage.py`, and against all of a soak.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+from noderemedy.core.fencing.automaton import TABLE
+from noderemedy.model.ids import BUDGET, INCIDENT, LEASE, NODE, NODE_FENCE
+from noderemedy.model.proof import Attested, FencedOff, PoweredOff, StorageFenced
+from noderemedy.model.run import Deed
+from noderemedy.rooms import ROOMS
+from noderemedy.sim import fencecheckers, fenceswitches, fencetroubles
+from noderemedy.sim.fencetroubles import DEVICE_FAULTS
+from noderemedy.sim.jobrunner import JobFate
+from noderemedy.sim.outlets import Sort
+from noderemedy.sim.sometimes import BAD_WEATHER, gates_of, planned
+
+OURS = ("fencing", "remedy")
+CHECKERS = {
+    *("P1 at most one", "S1 node", "S1 pod", "S1 taint", "S1 volume", "S10 one leader", "S3 pods per minute"),
+    *("S1 behind a storage fence", "S3 in flight", "S3 per hour", "S4 no start in a storm", "S5 one ruler at a time"),
+    *("L1 workload runs", "L9 idle", *re.findall(r'_ran\("([^"]+)"\)', inspect.getsource(fencecheckers))),
+}
+# What stops a repair although no gate names it itself: pauses, approvals, and the policies of documents.
+STOPS = {
+    *("PausedByPerson", "PauseUnreadable", "ApprovalAwaited", "ApprovalDenied", "ApprovalSnoozed", "ClaimedByOther"),
+    *("SkippedUnresponsive", "SkippedByNodeCondition", "OneAtATime", "NodeParked", "FreeingPaced"),
+    *("KdumpUnderWay", "Drilling", "FencingNotReady", "FencingWasReady"),
+}
+WHOLE = ("TaintOutOfService", "DeletePod", "DetachVolume", "DeleteNode")
+FREED_BY = {
+    *(f"{action} on {one.__name__}" for action in WHOLE for one in (FencedOff, PoweredOff, Attested)),
+    *(f"{action} on {StorageFenced.__name__}" for action in ("DeletePod", "DetachVolume")),
+}
+# Pods on a node whose BareMetalHost is held: rare in so few histories. tests/core/fencing/test_hostpower.py
+FREED_ELSEWHERE = {"DeletePod on PoweredOff", "DetachVolume on PoweredOff"}
+# What no history meets, and where it is met instead.
+ELSEWHERE = {
+    # what is not cured is told to the owner of the Machine: tests/sim/test_fence_check.py, tests/core/fencing
+    *("DeleteMachine", "WriteMachineConditions"),
+    # only `explain` asks: there is nothing to decide
+    *("ThresholdNotReached", "DocumentGone"),
+    # what the schemas of a simulated API refuse to store; nodes of other clusters: tests/core/fencing
+    *("FenceInvalid", "NodeUnreadable", "CannotSeeNode"),
+    # Machines that go in the middle of a fence: tests/core/fencing
+    *("MachineDeleting", "RemediatedMachineMissing"),
+}
+RUNS = {
+    *(f"{step}: {end}" for step in ("isolation", "power-management") for end in ("off done", "off failed", "off lost")),
+    *(f"power-management: {end}" for end in ("status done", "status failed", "on done", "on failed")),
+    *("isolation: status done", "recovery: on done", "recovery: on failed"),
+}
+DEEDS = {f"{sort.value}: {deed.value}" for sort in Sort for deed in (Deed.OFF, Deed.ON)}
+PHASES = {
+    *(f"request: {phase}" for phase in ("new", "fencing", "recovered", "failed")),
+    *(f"remedies: {phase}" for phase in ("running", "freeing", "waiting", "exhausted", "recovering")),
+}
+LEADERS = {
+    *(f"fence: isolation {state}" for state in ("new", "error")),
+    *(f"fence: power-management {state}" for state in ("running", "error")),
+    *(f"fence: recovery {state}" for state in ("done", "final", "error")),
+}
+CHANGING = (BUDGET, INCIDENT, LEASE, NODE, NODE_FENCE)  # kinds with news
+
+
+def may_do() -> set[str]:
+    rooms = [room for room in ROOMS if room.decide.__module__.split(".")[2] in OURS]
+    return {kind.__name__ for room in rooms for kind in room.may} - ELSEWHERE
+
+
+def troubles() -> set[str]:
+    faults = {f"fault: {one.value}" for one in DEVICE_FAULTS} | {f"job: {one.value}" for one in JobFate}
+    return planned(fencetroubles.FenceTroubles, fenceswitches.FenceSwitches) | faults
+
+
+def moves() -> set[str]:
+    return {f"{before.value} -> {row.state.value}: {event.value}" for (before, event), row in TABLE.items()}
+
+
+WANTED: dict[str, set[str]] = {
+    "actions": may_do(),
+    "troubles": troubles(),
+    "checks": CHECKERS,
+    "decided": (gates_of(lambda room: room in OURS) | STOPS) - ELSEWHERE,
+    "freed_by": FREED_BY - FREED_ELSEWHERE,
+    "phases": moves() | RUNS | DEEDS | PHASES,
+    "outlived": troubles() | BAD_WEATHER,
+    "leaders": LEADERS,
+}
+# What a few histories may miss. tests/sim/test_gone.py: 410 in every watch.
+SELDOM: dict[str, set[str]] = {"outlived": {f"410 of {kind}" for kind in CHANGING}}
