@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.builders import MACHINE_AT, NOW
 from tests.cli.test_history_command import BEGAN, a_tree, told
 
-from noderemedy.cli import drill, explaintext, plantext
+from noderemedy.cli import drilltext, explaintext, plantext
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.manager.drill import Row
 from noderemedy.manager.explain import Explanation
@@ -61,6 +61,6 @@ def test_history_is_whole(tmp_path: Path) -> None:
 def test_a_drill_is_whole() -> None:
     """What is wrong with a device is one line."""
     with piped() as lines:
-        drill.show([Row("worker-0", "ipmi", finding=Finding("ipmi", "Silent", LONG))])
+        drilltext.show([Row("worker-0", "ipmi", finding=Finding("ipmi", "Silent", LONG))])
 
     assert f"  {LONG}" in lines

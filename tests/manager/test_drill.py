@@ -10,8 +10,8 @@ import pytest
 from aiohttp import web
 from click.testing import CliRunner
 from msgspec.structs import replace
+from tests.builders import HOST_AT, MACHINE_AT, a_host, a_machine, a_node
 from tests.builders import NOW as BOTH
-from tests.builders import a_node
 from tests.core.fencing.configuring import Bench, one_method
 from tests.drivers.fence.scripted import asked, hand, install
 from tests.drivers.kube import scripted
@@ -25,6 +25,7 @@ from noderemedy.manager import drill as drilling
 from noderemedy.manager.drill import Row, drill_all
 from noderemedy.manager.plan import Look
 from noderemedy.model.agent import Parameter
+from noderemedy.model.host import Login
 from noderemedy.model.ids import NODE, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.run import Power
@@ -95,6 +96,38 @@ def test_one_node_can_be_asked_alone(tmp_path: Path) -> None:
     assert ["NoPlan"] == [row.finding.word for row in drilled(tmp_path, bare, name="n3")]
 
 
+def test_a_node_without_a_plan_is_not_passed_over(tmp_path: Path) -> None:
+    """Whoever drills all nodes reads which of them cannot be fenced."""
+    look = a_look("1")
+    look.engine.seen(Seen(ref(NODE, "n0"), "u", "1", a_node("u", provider_id="")), BOTH)
+
+    rows = drilled(tmp_path, look)
+
+    assert [("n1", "Answered"), ("n0", "NoPlan")] == [(row.node, row.result) for row in rows]
+    assert "node n0 has no fence configuration; write ConfigMap fence-config-n0" == rows[1].finding.problem
+
+
+def test_a_host_has_a_row_though_nobody_asks_it(tmp_path: Path) -> None:
+    """host-power: what the API shows, and that no device was asked."""
+    bench = Bench()
+    bench.node("worker-0", a_node(provider_id=""))
+    bench.write("fence-config-worker-0", {"config.properties": "power_management=host-power"})
+    bench.see(MACHINE_AT, a_machine(node_name="worker-0"))
+    bench.see(HOST_AT, replace(a_host(), status="OK", login=Login.ACCEPTED))
+    bench.look()
+    look = Look(NOW)
+    look.engine = bench.engine
+
+    (row,) = drilled(tmp_path, look, name="worker-0")
+    bench.see(HOST_AT, replace(a_host(), status="error", login=Login.ACCEPTED))
+    (broken,) = drilled(tmp_path, look, name="worker-0")
+
+    assert ("host-power", "BareMetalHost", Power.ON, "NotAsked") == (row.method, row.agent, row.power, row.result)
+    assert row.note.endswith("is well by what the API shows; its BMC was not asked")
+    assert ("HostNotReady", "no device was asked") == (broken.result, broken.note)
+    assert [] == asked(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("fault", "word", "words"),
     [("away", "DeviceFailed", "timed out"), ("garbage", "DeviceFailed", "")],
@@ -134,6 +167,24 @@ def test_a_plan_with_problems_is_said_without_asking(tmp_path: Path) -> None:
 
     assert ["PlanInvalid", "PlanInvalid"] == [row.finding.word for row in rows]
     assert [] == asked(tmp_path)
+
+
+def test_nodes_without_a_plan_are_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many they are; each of them is wrong, and none has answered. A row that nobody asked says so."""
+    bare = [Row(f"b{number}", finding=Finding("", "NoPlan", "p")) for number in range(30)]
+
+    async def found(*_: object) -> list[Row]:
+        return [Row("n1", "m"), Row("n2", "host-power", note="its BMC was not asked"), *bare]
+
+    monkeypatch.setattr(drilling, "drill", found)
+    result = CliRunner().invoke(command.drill, [], standalone_mode=False)
+
+    lines = result.stdout.splitlines()
+    assert (1, 6) == (result.return_value, len(lines))
+    assert ("not asked", "  its BMC was not asked") == (lines[2][-9:], lines[3])
+    assert lines[4].startswith("30 nodes have no fence configuration: b0, b1, b2, ")
+    assert "b9 and 20 more; write ConfigMap fence-config-NODE" in lines[4]
+    assert "32 nodes, 1 answer, 30 wrong." == lines[5]
 
 
 @pytest.mark.parametrize(("rows", "code"), [([Row("n1", "m")], 0), ([Row("n1", finding=Finding("", "W", "p"))], 1)])

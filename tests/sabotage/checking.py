@@ -14,7 +14,7 @@ from tests.manager import test_livecheck as live
 from tests.sabotage.running import Sabotage, item_to, set_to, together
 
 from noderemedy.cli import check as cli
-from noderemedy.cli import explaintext, historytext, options, plantext
+from noderemedy.cli import drilltext, explaintext, historytext, options, plantext
 from noderemedy.manager import check, checksecrets, livecheck, places, standins
 from noderemedy.manager.check import Complaint
 from noderemedy.model.reasons import FenceConfigWithoutNode
@@ -87,7 +87,7 @@ SABOTAGES: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a pipe is as wide as a terminal",
-        together(*(set_to(module, "Console", narrow) for module in (rich, plantext, explaintext, historytext))),
+        together(*(set_to(module, "Console", narrow) for module in (drilltext, plantext, explaintext, historytext))),
         (
             piped.test_a_plan_is_whole,
             piped.test_an_explanation_is_whole,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
-from tests.core.fencing import test_drilling, test_drills, test_forms, test_plan, test_refusals
+from tests.core.fencing import test_drilling, test_drills, test_forms, test_hostdrill, test_plan, test_refusals
 from tests.drivers.fence import test_identity
 from tests.manager import test_drill
 from tests.runner import test_program
 from tests.sabotage.running import Sabotage, item_to, set_to
-from tests.wire import test_fenceagent, test_fenceconfig, test_properties, test_selectortext
+from tests.wire import test_fenceagent, test_fenceconfig, test_objects, test_properties, test_selectortext
 
 from noderemedy.core.fencing import (
     agents,
@@ -22,6 +22,7 @@ from noderemedy.core.fencing import (
     drilling,
     drills,
     forms,
+    hostdrill,
     merging,
     placeholders,
     plan,
@@ -34,11 +35,12 @@ from noderemedy.drivers.fence import identity
 from noderemedy.manager import drill as by_hand
 from noderemedy.model.agent import AgentDescription
 from noderemedy.model.fenceplan import FencePlan, Scope, Step
+from noderemedy.model.host import Login
 from noderemedy.model.nodefence import FenceEvidence
 from noderemedy.model.run import Deed, SecretParameter
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span, Wall
-from noderemedy.wire import fenceagent, fenceconfig, properties, selectortext
+from noderemedy.wire import fenceagent, fenceconfig, objects, properties, selectortext
 
 MERGE, FILL = merging.merge, placeholders.fill
 ANYTHING = re.compile(r".*", re.DOTALL)
@@ -354,7 +356,27 @@ DRILLS = (
         (test_drilling.test_a_device_that_is_still_being_asked_is_waited_for,),
     ),
 )
-SABOTAGES = (*READING, *PLANNING, *FORMS, *DRILLS)
+HOSTS = (
+    Sabotage(
+        "a host has no troubles",
+        set_to(hostdrill, "TROUBLES", ()),
+        (
+            test_hostdrill.test_a_host_is_judged_by_what_the_api_shows,
+            test_drilling.test_a_host_is_judged_by_what_the_api_shows,
+        ),
+    ),
+    Sabotage(
+        "credentials are good once and for ever",
+        set_to(objects, "login", lambda bmc, status: Login.ACCEPTED),
+        (test_objects.test_what_a_host_says_of_its_credentials,),
+    ),
+    Sabotage(
+        "everybody answers",
+        set_to(hostdrill, "by_the_api", lambda seen: "every device was asked and answered"),
+        (test_drilling.test_a_host_is_judged_by_what_the_api_shows,),
+    ),
+)
+SABOTAGES = (*HOSTS, *READING, *PLANNING, *FORMS, *DRILLS)
 PLACED = (
     Sabotage("no device tells who it is", set_to(identity, "ASKED", {}), (test_identity.test_a_bmc_tells_its_guid,)),
     Sabotage(
@@ -374,6 +396,16 @@ PLACED = (
             test_drill.test_every_device_of_every_node_is_asked,
             test_program.test_a_key_that_may_be_missing_is_left_out,
         ),
+    ),
+    Sabotage(
+        "whatever the API shows of a host is fine",
+        set_to(hostdrill, "judge", lambda method, *_: Finding(method.name)),
+        (test_drill.test_a_host_has_a_row_though_nobody_asks_it,),
+    ),
+    Sabotage(
+        "only nodes with a plan are told of",
+        set_to(by_hand, "bare", lambda look: []),
+        (test_drill.test_a_node_without_a_plan_is_not_passed_over,),
     ),
     Sabotage(
         "a node without a plan is no news",

@@ -23,7 +23,7 @@ from tests.builders import (
     a_node_tree,
 )
 
-from noderemedy.model.host import Consumer, Hold, Power
+from noderemedy.model.host import Consumer, Hold, Login, Power
 from noderemedy.model.ids import HOST, LEASE, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind
 from noderemedy.model.lease import Lease
 from noderemedy.model.machine import HostName, Metal3Machine
@@ -335,6 +335,32 @@ def test_marks_of_a_host_are_read() -> None:
 def test_the_mark_of_an_unhealthy_host_has_two_names(notes: dict[str, str], mark: str | None) -> None:
     """The one that the provider writes today, and the one of before, which hosts may still carry."""
     assert mark == convert(HOST, a_host_tree(annotations=notes)).obj.unhealthy
+
+
+def shown(name: str = "bmc-0", version: str = "7") -> dict[str, Any]:
+    return {"credentials": {"name": name, "namespace": "metal3"}, "credentialsVersion": version}
+
+
+@pytest.mark.parametrize(
+    ("status", "login"),
+    [
+        ({"goodCredentials": shown(), "triedCredentials": shown()}, Login.ACCEPTED),
+        ({"goodCredentials": shown()}, Login.ACCEPTED),
+        ({"goodCredentials": shown(version="6"), "triedCredentials": shown()}, Login.REFUSED),
+        ({"goodCredentials": {}, "triedCredentials": shown()}, Login.REFUSED),
+        ({"goodCredentials": shown("old"), "triedCredentials": shown("old")}, Login.REFUSED),
+        ({"goodCredentials": {}}, Login.UNTOLD),
+        ({"goodCredentials": None}, Login.UNTOLD),
+        ({}, Login.UNTOLD),
+    ],
+)
+def test_what_a_host_says_of_its_credentials(status: dict[str, Any], login: Login) -> None:
+    """Accepted are those that were tried last, if the host still names them."""
+    tree = a_host_tree(spec={"bmc": {"address": "ipmi://192.0.2.7", "credentialsName": "bmc-0"}})
+
+    host = convert(HOST, {**tree, "status": {"operationalStatus": "OK", **status}}).obj
+
+    assert ("OK", login, "bmc-0") == (host.status, host.login, host.login_secret)
 
 
 def test_only_our_own_key_is_a_hold() -> None:

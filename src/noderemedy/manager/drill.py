@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core.fencing import drills
+from noderemedy.core.fencing import drills, hostdrill
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.fence.verify import Hand
@@ -25,9 +25,11 @@ from noderemedy.manager.runs import Runs
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, plan_ref
 from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.node import Node
-from noderemedy.model.room import Present
+from noderemedy.model.room import Present, Reader
 from noderemedy.model.run import Order, Power, Result, Run
 from noderemedy.model.time import Mono, Wall
+
+NO_PLAN = "NoPlan"
 
 
 class Row(Struct, frozen=True):
@@ -39,6 +41,15 @@ class Row(Struct, frozen=True):
     power: Power = Power.UNKNOWN
     identity: str = ""
     finding: Finding = Finding()
+    note: str = ""  # how it is known, where no device was asked
+
+    @property
+    def is_asked(self) -> bool:
+        return not self.note and self.finding.word != NO_PLAN
+
+    @property
+    def result(self) -> str:
+        return self.finding.word or ("Answered" if self.is_asked else "NotAsked")
 
     @property
     def is_well(self) -> bool:
@@ -51,8 +62,9 @@ class Row(Struct, frozen=True):
             "agent": self.agent,
             "power": self.power.value,
             "identity": self.identity,
-            "result": self.finding.word or "Answered",
+            "result": self.result,
             "problem": self.finding.problem,
+            "note": self.note,
         }
 
 
@@ -89,13 +101,21 @@ async def drill_all(look: Look, client: KubeClient, name: str | None, hand: Hand
     if name is not None and not found:
         return [Row(name, finding=unplanned(look, name))]
     rows = await asyncio.gather(*(drill_node(look, at, runs, answers, now) for at in found))
-    return [row for some in rows for row in some]
+    return [*(row for some in rows for row in some), *(bare(look) if name is None else ())]
+
+
+def bare(look: Look) -> list[Row]:
+    """The nodes for which nothing says how to fence them: there is nobody to ask, and that is what is wrong."""
+    cache = look.engine.cache
+    nodes = [at for at in cache.refs_of(NODE) if isinstance(cache.read(at), Present)]
+    names = [at.name for at in nodes if not isinstance(cache.read(plan_ref(at)), Present)]
+    return [Row(name, finding=unplanned(look, name)) for name in sorted(names)]
 
 
 def unplanned(look: Look, name: str) -> Finding:
     """Why there is nothing to ask."""
     if isinstance(look.engine.cache.read(Ref("", NODE, "", name)), Present):
-        return Finding("", "NoPlan", f"node {name} has no fence configuration; write ConfigMap fence-config-{name}")
+        return Finding("", NO_PLAN, f"node {name} has no fence configuration; write ConfigMap fence-config-{name}")
     return Finding("", "NoNode", f"there is no node {name}")
 
 
@@ -109,7 +129,21 @@ async def drill_node(look: Look, at: Ref, runs: Runs, answers: Answers, now: Wal
     if plan.problems:
         return [Row(at.name, finding=Finding("", "PlanInvalid", str(problem))) for problem in plan.problems]
     methods = drills.methods_of(plan)
-    return list(await asyncio.gather(*(ask(one, node_at, node.obj, runs, answers, now) for one in methods)))
+    asked = await asyncio.gather(*(ask(one, node_at, node.obj, runs, answers, now) for one in methods))
+    unasked = [Row(at.name, one.name, one.agent, note=drills.ON_NODE) for one in drills.unasked_of(plan)]
+    return [*asked, *unasked, *of_host(plan, node_at, node.obj, cache)]
+
+
+def of_host(plan: FencePlan, at: Ref, node: Node, reader: Reader) -> list[Row]:
+    """The row of host-power: what the API shows, and that no device was asked."""
+    method = hostdrill.method_of(plan)
+    if method is None:
+        return []
+    seen = hostdrill.see(at, plan, reader)
+    finding = hostdrill.judge(method, at, node, seen)
+    power = Power(seen.host.power.value) if seen.host else Power.UNKNOWN
+    note = "no device was asked" if finding.word else hostdrill.by_the_api(seen)
+    return [Row(at.name, method.name, "BareMetalHost", power, finding=finding, note=note)]
 
 
 async def ask(method: AgentMethod, at: Ref, node: Node, runs: Runs, answers: Answers, now: Wall) -> Row:

@@ -18,6 +18,14 @@ class Power(Enum):
     UNKNOWN = "unknown"
 
 
+class Login(Enum):
+    """Whether the BMC took the credentials of the host, as far as its operator tells."""
+
+    ACCEPTED = "accepted"
+    REFUSED = "refused"  # those that were tried last, or that it has now, are not those that were accepted
+    UNTOLD = "untold"
+
+
 class Consumer(Struct, frozen=True):
     """The object that `spec.consumerRef` names."""
 
@@ -53,6 +61,9 @@ class Host(Struct, frozen=True):
     paused: bool = False
     detached: bool = False
     power_off_disabled: bool = False
+    status: str = ""  # the operator's word: "OK" if all is well
+    login: Login = Login.UNTOLD
+    login_secret: str = ""  # the Secret of its credentials
     error: str = ""
     deleting: bool = False
     unhealthy: str | None = None  # a mark that keeps the host from being chosen, and who set it

@@ -1678,13 +1678,13 @@ class Drilling(Reason, frozen=True):
 
 
 class FencingWasReady(Reason, frozen=True):
-    """Every device of a node answered in its last drill."""
+    """Nothing was wrong with what fences a node in its last drill."""
 
     quiet: ClassVar[bool] = True
-    devices: int
+    words: str
 
     def note(self) -> str:
-        return f"all {self.devices} devices answered in the last drill"
+        return f"in the last drill {self.words}"
 
 
 class FencingNotReady(Reason, frozen=True):

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import msgspec
 
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.host import Consumer, Hold, Host, Power
+from noderemedy.model.host import Consumer, Hold, Host, Login, Power
 from noderemedy.model.ids import (
     BUDGET,
     CLUSTER,
@@ -189,6 +189,9 @@ def host(shape: shapes.HostShape) -> Host:
         paused=names.HOST_PAUSED in notes,
         detached=names.HOST_DETACHED in notes or status.operational_status == "detached",
         power_off_disabled=spec.disable_power_off,
+        status=sys.intern(status.operational_status),
+        login=login(spec.bmc, status),
+        login_secret=spec.bmc.credentials_name if spec.bmc else "",
         error=": ".join(part for part in (status.error_type, status.error_message) if part),
         deleting=meta.deletion_timestamp is not None,
         held_for=holds_for(notes, names.REBOOT_FOR, names.HOLD_FOR),
@@ -208,6 +211,16 @@ def power(powered_on: bool | msgspec.UnsetType | None) -> Power:
     if powered_on is True:
         return Power.ON
     return Power.OFF if powered_on is False else Power.UNKNOWN
+
+
+def login(bmc: shapes.BmcShape | None, status: shapes.HostStatus) -> Login:
+    """Accepted is what was tried last, and what the host names now."""
+    good, tried = status.good_credentials, status.tried_credentials
+    name = good.credentials.name if good and good.credentials else ""
+    if not name and tried is None:
+        return Login.UNTOLD
+    is_current = bmc is None or bmc.credentials_name in ("", name)
+    return Login.ACCEPTED if name and is_current and tried in (None, good) else Login.REFUSED
 
 
 def consumer(shape: shapes.ConsumerShape) -> Consumer:

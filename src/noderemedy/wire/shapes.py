@@ -256,10 +256,24 @@ class ConsumerShape(Struct, rename="camel"):
     api_version: str = ""
 
 
+class BmcShape(Struct, rename="camel"):
+    """How the operator reaches the BMC of a host; only what names its Secret."""
+
+    credentials_name: str = ""
+
+
+class CredentialsShape(Struct, rename="camel"):
+    """A Secret in the version that was tried or accepted."""
+
+    credentials: NameShape | None = None
+    credentials_version: str = ""
+
+
 class HostSpec(Struct, rename="camel"):
     """What somebody wants of a host."""
 
     online: bool = False
+    bmc: BmcShape | None = None
     consumer_ref: ConsumerShape | None = None
     disable_power_off: bool = False
 
@@ -269,6 +283,8 @@ class HostStatus(Struct, rename="camel"):
 
     powered_on: bool | UnsetType | None = UNSET
     operational_status: str = ""
+    good_credentials: CredentialsShape | None = None
+    tried_credentials: CredentialsShape | None = None
     error_type: str = ""
     error_message: str = ""
 

@@ -7,7 +7,7 @@ from typing import Any
 from tests.builders import NOW, RESOURCES, a_node
 from tests.wire.agents import AGENTS
 
-from noderemedy.core.fencing import configs, describing, plan
+from noderemedy.core.fencing import configs, describing, drilling, plan
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import DescribeAgent
 from noderemedy.model.agent import AgentDescription
@@ -20,7 +20,7 @@ from noderemedy.model.room import Present
 from noderemedy.model.time import Span
 from noderemedy.wire.objects import convert
 
-ROOMS = (plan.ROOM, describing.ROOM, configs.ROOM)
+ROOMS = (plan.ROOM, describing.ROOM, configs.ROOM, drilling.ROOM)
 TEMPLATE = "agent=fence_pdu\nip=10.0.0.9\nsecret=pdu"
 SWITCH = "agent=fence_switch\nip=10.0.0.8\nsecret=switch"
 PRINTED = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
-from tests.builders import NOW, RESOURCES, a_node
+from tests.builders import HOST_AT, MACHINE_AT, NOW, RESOURCES, a_host, a_machine, a_node
 from tests.core.fencing.fences import a_fence, a_plan, an_agent
 
 from noderemedy.core.fencing import drilling
@@ -14,7 +14,8 @@ from noderemedy.model.actions import PublishNodeCondition, StartRun
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.drill import FENCING_READY, SCHEDULE_AT, DrillSchedule
-from noderemedy.model.fenceplan import FencePlan, plan_ref
+from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan, plan_ref
+from noderemedy.model.host import Login
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Ref, ref
 from noderemedy.model.node import Condition
 from noderemedy.model.outcome import Done, Effect, Key, Seen
@@ -26,6 +27,7 @@ from noderemedy.model.time import MINUTE, Now, Span
 AT = ref(NODE, "worker-0")
 DAY = MINUTE * 60 * 24
 OFF, PORT = an_agent("ipmi"), an_agent("fc", parameters=(("ip", "192.0.2.9"),))
+HOST_POWER = BuiltinMethod("host-power", Builtin.HOST_POWER)
 PLANS: dict[str, FencePlan] = {}
 
 
@@ -130,13 +132,47 @@ def test_every_device_is_asked_and_the_node_says_so() -> None:
 
     bench.run(drilling.AGAIN)
     assert (["fc", "ipmi"], [("True", "DevicesAnswered")]) == (bench.asked, bench.told())
-    assert (FencingWasReady(2),) == bench.because()
+    assert (FencingWasReady("every device was asked and answered"),) == bench.because()
 
     bench.run(DAY)
     assert ["fc", "ipmi"] * 2 == bench.asked
     bench.run(DAY)
     assert ["fc", "ipmi"] * 3 == bench.asked
     assert 1 == len(bench.writes)
+
+
+def with_host(bench: Bench, **changes: Any) -> None:
+    """The node has a Machine on bare metal, as its operator shows it."""
+    bench.see(MACHINE_AT, a_machine(node_name="worker-0"))
+    bench.see(HOST_AT, replace(a_host(), **{"status": "OK", "login": Login.ACCEPTED, **changes}))
+
+
+def test_a_host_is_judged_by_what_the_api_shows() -> None:
+    """No device is asked, and the condition says so; what its operator shows later counts at the next drill."""
+    bench = Bench(a_plan(node=AT, power_management=(HOST_POWER,)))
+    with_host(bench, paused=True)
+    bench.run(drilling.AGAIN)
+    assert [("False", "HostNotReady")] == bench.told()
+
+    with_host(bench)
+    bench.run(drilling.AGAIN)
+    assert ([], [("False", "HostNotReady"), ("True", "HostReady")]) == (bench.asked, bench.told())
+    assert bench.writes[-1].message.endswith("is well by what the API shows; its BMC was not asked")
+    bench.run(DAY)
+    assert 2 == len(bench.writes)
+
+
+def test_a_host_beside_devices_and_what_nobody_can_ask() -> None:
+    """Each is told as what it is: asked, looked up, or neither."""
+    disk = an_agent("disk", on_target=True)
+    bench = Bench(a_plan(node=AT, isolation=(disk,), power_management=(OFF, HOST_POWER)))
+    with_host(bench)
+    bench.run(drilling.AGAIN)
+
+    assert (["ipmi"], [("True", "DevicesAnswered")]) == (bench.asked, bench.told())
+    message = bench.writes[0].message
+    assert message.startswith("every device was asked and answered; BareMetalHost ")
+    assert message.endswith("; disk: it runs on the node itself, and cannot be asked from elsewhere")
 
 
 def test_a_failure_is_told_and_looked_at_again_soon() -> None:

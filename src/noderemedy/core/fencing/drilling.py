@@ -13,9 +13,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core.fencing import documents, drills
+from noderemedy.core import machines
+from noderemedy.core.fencing import documents, drills, hostdrill
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.facts import INDEXES
+from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
+from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.actions import Action, Guard, PublishNodeCondition, StartRun
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.drill import (
@@ -27,7 +30,7 @@ from noderemedy.model.drill import (
     drill_ref,
 )
 from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan, plan_ref
-from noderemedy.model.ids import NODE, NODE_FENCE, Ref
+from noderemedy.model.ids import HOST, METAL3_MACHINE, NODE, NODE_FENCE, Ref
 from noderemedy.model.node import Condition, Node
 from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.observer import contact_since
@@ -40,6 +43,7 @@ AGAIN = MINUTE * 15  # what is wrong, or was never asked
 BY_RUN = "drills by run"
 PLANS = "all fence plans"
 ALL = "all"
+HOSTS = (*MACHINE_KINDS, HOST, METAL3_MACHINE)  # what leads from a node to its host
 
 
 class DrillView(Struct, frozen=True):
@@ -52,6 +56,7 @@ class DrillView(Struct, frozen=True):
     contact: Mono | None = None
     drill: Drill | None = None
     runs: tuple[tuple[str, Run], ...] = ()
+    host: HostSeen = NO_HOST  # where the plan switches through it
 
     @property
     def told(self) -> Condition | None:
@@ -100,7 +105,7 @@ def drilled(view: DrillView, drill: Drill, now: Now, again: Mono) -> Decision:
         if run.state is RunState.RUNNING:
             return Decision(because=because, wake_at=again, facts=facts)
     findings = tuple(drills.judge(*one) for one in zipped(view, methods, orders, known))
-    decision = found(view, findings, now, facts)
+    decision = found(view, (*findings, *of_host(view)), now, facts)
     return Decision(decision.actions, decision.because, again, facts=facts)
 
 
@@ -108,14 +113,28 @@ def zipped(view: DrillView, methods: Any, orders: Any, known: dict[str, Run]) ->
     return [(one, view.at, view.node, known[order.id]) for one, order in zip(methods, orders, strict=True)]
 
 
+def of_host(view: DrillView) -> tuple[Finding, ...]:
+    """What the API shows of the node's host, if the plan switches through it: nobody is asked."""
+    method = hostdrill.method_of(view.plan)
+    return (hostdrill.judge(method, view.at, view.node, view.host),) if method else ()
+
+
+def well(view: DrillView) -> tuple[str, str]:
+    """The word and the sentence of a node of which nothing is wrong: only what was asked has answered."""
+    is_asked, has_host = bool(drills.methods_of(view.plan)), hostdrill.method_of(view.plan) is not None
+    parts = ["every device was asked and answered"] if is_asked else []
+    parts += [hostdrill.by_the_api(view.host)] if has_host else []
+    unasked = ", ".join(one.name for one in drills.unasked_of(view.plan))
+    parts += [f"{unasked}: {drills.ON_NODE}"] if unasked else []
+    return "DevicesAnswered" if is_asked else "HostReady", "; ".join(parts)
+
+
 def found(view: DrillView, findings: tuple[Finding, ...], now: Now, facts: tuple[Fact, ...]) -> Decision:
     """The condition as it should be, and a write if it is not."""
     wrong = [one for one in findings if one.word]
     status = "False" if wrong else "True"
-    word, message = (
-        (wrong[0].word, wrong[0].problem) if wrong else ("DevicesAnswered", "every device was asked and answered")
-    )
-    because: Reason = FencingNotReady(word, message) if wrong else FencingWasReady(len(findings))
+    word, message = (wrong[0].word, wrong[0].problem) if wrong else well(view)
+    because: Reason = FencingNotReady(word, message) if wrong else FencingWasReady(message)
     told = view.told
     if told is not None and (told.status, told.reason) == (status, word):
         return Decision(because=(because,), facts=facts)
@@ -145,10 +164,13 @@ def sees(key: Ref, reader: Reader) -> DrillView | None:
         contact=contact_since(reader),
         drill=drill,
         runs=tuple((id, run.obj) for id, run in runs if isinstance(run, Present)),
+        host=hostdrill.see(key, plan.obj, reader),
     )
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    if ref.kind in HOSTS:
+        return ()  # a host is looked at when its node is due
     if ref.kind == NODE:
         return (ref,) if isinstance(reader.read(SCHEDULE_AT), Present) else ()
     if ref.kind in (FENCE_PLAN, DRILL):
@@ -166,9 +188,10 @@ def node_of(fact: Ref) -> Ref:
 
 ROOM = Room(
     name="drill",
-    watches=(NODE, NODE_FENCE, FENCE_PLAN, DRILL, RUN, SCHEDULE),
+    watches=(NODE, NODE_FENCE, FENCE_PLAN, DRILL, RUN, SCHEDULE, *HOSTS),
     indexes=(
         *INDEXES,
+        *machines.INDEXES,
         Index(BY_RUN, DRILL, lambda ref, drill: drill.runs),
         Index(PLANS, FENCE_PLAN, lambda ref, plan: (ALL,)),
     ),

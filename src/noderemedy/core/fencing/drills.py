@@ -21,6 +21,7 @@ from noderemedy.model.time import Span, Wall
 
 BEGIN_WITHIN = Span(300_000)  # a drill that has not begun by then waits for the next one
 PATIENCE = Span(60_000)  # to be asked for a status takes few devices longer
+ON_NODE = "it runs on the node itself, and cannot be asked from elsewhere"
 HEX = re.compile(r"[^0-9a-f]")
 
 
@@ -43,6 +44,12 @@ def methods_of(plan: FencePlan) -> tuple[AgentMethod, ...]:
             if isinstance(one, AgentMethod) and not one.on_target:
                 found.setdefault((one.agent, one.parameters, one.secrets), one)
     return tuple(found.values())
+
+
+def unasked_of(plan: FencePlan) -> tuple[AgentMethod, ...]:
+    """What nobody can ask from here."""
+    methods = [one for step in Step for one in plan.methods(step)]
+    return tuple(one for one in methods if isinstance(one, AgentMethod) and one.on_target)
 
 
 def order_for(method: AgentMethod, at: Ref, node: Node, due: Wall, now: Wall) -> Order:
