@@ -36,7 +36,12 @@ def host(name: str, machine: str, powered_on: bool) -> dict[str, Any]:
                 "namespace": NAMESPACE,
             },
         },
-        "status": {"poweredOn": powered_on, "operationalStatus": "OK", "provisioning": {"state": "provisioned"}},
+        "status": {
+            "poweredOn": powered_on,
+            "operationalStatus": "OK",
+            "goodCredentials": {"credentials": {"name": f"{name}-bmc"}, "credentialsVersion": "1"},
+            "provisioning": {"state": "provisioned"},
+        },
     }
 
 
