@@ -48,6 +48,7 @@ class Told:
         self._created = created
         self._watches = list(watches)
         self.engine = Engine(())
+        self.metrics = Metrics()
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
         if request.method == "POST":
@@ -63,7 +64,7 @@ class Told:
 
     async def story(self, times: int = 1, seconds: float = 5.0) -> list[Outcome]:
         clock = Clock(random.Random(1))
-        book = RunBook(self.engine, clock, Log("test"), Metrics(), lambda: None)
+        book = RunBook(self.engine, clock, Log("test"), self.metrics, lambda: None)
         async with Api(self.handle).running() as api, KubeClient(api.access()) as client:
             runs = JobRuns(client, book, clock, "image:1")
             outcomes = [await runs.start(LONG, Span.seconds(5)) for _ in range(times)]
@@ -95,7 +96,7 @@ def test_a_job_is_created_and_its_pod_tells(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_job_of_an_earlier_manager_is_followed_and_never_fresh() -> None:
-    """It exists already: its result is taken, but nobody knows when it began."""
+    """It exists already: its result is taken and counted, but nobody knows when it began, and it is not timed."""
     told = Told(a_status(409), stream(event("ADDED", a_pod(exitCode=0, message=DONE))))
 
     scripted.run(told.story())  # type: ignore[arg-type]
@@ -103,6 +104,9 @@ def test_a_job_of_an_earlier_manager_is_followed_and_never_fresh() -> None:
     run = told.run()
     assert run
     assert (RunState.DONE, Mono(0)) == (run.state, run.begun)
+    figures = told.metrics.text().decode()
+    assert 'node_remedy_fence_runs_total{agent="fence_ipmilan",deed="off",method="bmc",outcome="done"} 1.0' in figures
+    assert "node_remedy_fence_run_duration_seconds_count" not in figures
 
 
 @pytest.mark.parametrize(

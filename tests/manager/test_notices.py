@@ -13,17 +13,33 @@ from noderemedy.drivers.metrics import Metrics
 from noderemedy.engine.telling import Notice
 from noderemedy.manager import notices
 from noderemedy.manager.notices import Reporter
+from noderemedy.model.actions import (
+    Action,
+    CordonNode,
+    DeletePod,
+    DetachVolume,
+    Guard,
+    TaintOutOfService,
+    UncordonNode,
+)
 from noderemedy.model.ids import NODE, ref
+from noderemedy.model.node import OutOfService
+from noderemedy.model.outcome import Done, Effect, Failed, Key
+from noderemedy.model.proof import Attested, Subject
 from noderemedy.model.reasons import (
     FenceStepEnded,
+    NodeTerminated,
     ObjectUnreadable,
     PowerOffOverdue,
     RemedyEnded,
+    RunEnded,
+    RunNoted,
     TableRow,
     TooManyUnhealthy,
     WaitingForPowerOff,
 )
-from noderemedy.model.time import Span, Wall
+from noderemedy.model.time import Mono, Span, Wall
+from noderemedy.model.workload import ATTACHMENT, POD
 
 WAITING = Notice("annotation", MACHINE_AT, "u", WaitingForPowerOff("metal/h"), "e1")
 
@@ -109,3 +125,54 @@ def test_steps_of_fences_are_counted_and_timed() -> None:
     assert 'node_remedy_fence_steps_total{outcome="done",step="isolation"} 2.0' in text
     assert 'node_remedy_fence_step_duration_seconds_sum{step="isolation"} 30.0' in text
     assert 'node_remedy_fence_step_duration_seconds_count{step="isolation"} 1.0' in text
+
+
+@pytest.mark.parametrize("reason", [RunEnded, RunNoted])
+def test_a_host_as_a_device_is_counted_and_timed(reason: type[RunEnded]) -> None:
+    """Like a run of an agent, which its own book counts: that one is not counted twice."""
+    metrics = Metrics()
+    reporter = Reporter(Log("test"), metrics, None)
+    for method in ("host-power", "ipmi"):
+        ended = reason("n0", method, "off", "done", "", Wall(10_000))
+        reporter.notice(Notice("node-fence", MACHINE_AT, "uid", ended, ""), RESOURCES, Wall(40_000))
+
+    text = metrics.text().decode()
+    assert 'runs_total{agent="builtin",deed="off",method="host-power",outcome="done"} 1.0' in text
+    assert 'run_duration_seconds_sum{agent="builtin",deed="off"} 30.0' in text
+    assert 'method="ipmi"' not in text
+
+
+AT, GUARD, SUBJECT = ref(NODE, "n0"), Guard("uid"), Subject("uid", "boot")
+OFF = Attested(SUBJECT, "admin", Wall(1), "off")
+MARK = OutOfService("node-fence", "/node-fence-n0", "fence-uid")
+DEEDS: list[tuple[Action, str]] = [
+    (CordonNode(AT, GUARD), 'deed="CordonNode",method="mark-unschedulable"'),
+    (UncordonNode(AT, GUARD), 'deed="UncordonNode",method="mark-schedulable"'),
+    (DeletePod(ref(POD, "p", "d"), GUARD, SUBJECT, OFF), 'deed="DeletePod",method="clean-pods"'),
+    (TaintOutOfService(AT, GUARD, "boot", (), MARK, OFF), 'deed="TaintOutOfService",method="clean-pods"'),
+    (DetachVolume(ref(ATTACHMENT, "v"), GUARD, SUBJECT, OFF), 'deed="DetachVolume",method="detach-volumes"'),
+]
+
+
+@pytest.mark.parametrize(("action", "labels"), DEEDS, ids=[type(action).__name__ for action, _ in DEEDS])
+def test_methods_without_an_agent_are_counted_and_timed(action: Action, labels: str) -> None:
+    """By what they ask of the API, and only in a fence: others cordon and free, too."""
+    metrics = Metrics()
+    reporter = Reporter(Log("test"), metrics, None)
+    for room in ("node-fence", "remedy"):
+        for outcome in (Done(Mono(1)), Failed("no")):
+            reporter.ended(Effect(1, Key(room, MACHINE_AT), action, 7), outcome, Span.seconds(2))
+
+    text = metrics.text().decode()
+    assert f'runs_total{{agent="builtin",{labels},outcome="done"}} 1.0' in text
+    assert f'runs_total{{agent="builtin",{labels},outcome="failed"}} 1.0' in text
+    assert f'run_duration_seconds_sum{{agent="builtin",{labels.split(",")[0]}}} 4.0' in text
+
+
+def test_a_terminated_instance_is_counted() -> None:
+    """When its Node is seen to be gone: there is no run of its own for it."""
+    metrics = Metrics()
+    ended = Notice("node-fence", MACHINE_AT, "uid", NodeTerminated("n0"), "")
+    Reporter(Log("test"), metrics, None).notice(ended, RESOURCES, Wall(1))
+
+    assert 'agent="builtin",deed="off",method="terminate",outcome="done"} 1.0' in metrics.text().decode()

@@ -15,6 +15,7 @@ from tests.manager import (
     bench,
     test_clusters,
     test_effects,
+    test_jobruns,
     test_later,
     test_liveplan,
     test_notices,
@@ -32,7 +33,7 @@ from noderemedy.drivers.kube.events import Publisher
 from noderemedy.drivers.kube.lease import Election
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
-from noderemedy.manager import effects, later, liveplan, notices
+from noderemedy.manager import effects, later, liveplan, notices, runbook
 from noderemedy.manager.clusters import Clusters
 from noderemedy.manager.effects import Licence
 from noderemedy.manager.follower import Follower
@@ -46,7 +47,7 @@ from noderemedy.model.outcome import Failed
 from noderemedy.model.reasons import Reason
 from noderemedy.model.remote import Remote, Sight
 from noderemedy.model.request import want
-from noderemedy.model.time import Span
+from noderemedy.model.time import Mono, Span
 
 really_start = Bench.start
 
@@ -108,6 +109,13 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     ),
     "decide on what is refused": (
         EngineSink, "_hide", always(None), test_sink.test_refusal_hides_the_kind_until_it_is_listed, {},
+    ),
+    "count only what agents do": (
+        notices, "METHODS", {}, test_notices.test_methods_without_an_agent_are_counted_and_timed,
+        {"action": test_notices.DEEDS[0][0], "labels": test_notices.DEEDS[0][1]},
+    ),
+    "call the run of an earlier manager fresh": (
+        runbook, "UNKNOWN", Mono(-1), test_jobruns.test_a_job_of_an_earlier_manager_is_followed_and_never_fresh, {},
     ),
     "forget the episode in names": (
         notices, "event_name", lambda notice: f"node-remedy-{notice.uid}",

@@ -49,11 +49,11 @@ class Metrics:
             registry=registry,
         )
         self.fence_runs = Counter(
-            "node_remedy_fence_runs", "Runs of fence agents", ["method", "agent", "deed", "outcome"], registry=registry
+            "node_remedy_fence_runs", "Runs of fence methods", ["method", "agent", "deed", "outcome"], registry=registry
         )
         self.fence_run_seconds = Histogram(
             "node_remedy_fence_run_duration_seconds",
-            "From ordering a run of a fence agent to its result",
+            "From ordering a run of a fence method to its result",
             ["agent", "deed"],
             buckets=RUN_SECONDS,
             registry=registry,

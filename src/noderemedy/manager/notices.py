@@ -15,14 +15,33 @@ from noderemedy.drivers.metrics import Metrics
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
 from noderemedy.manager import plain
-from noderemedy.model.actions import READS
+from noderemedy.model.actions import (
+    READS,
+    Action,
+    CordonNode,
+    DeletePod,
+    DetachVolume,
+    TaintOutOfService,
+    UncordonNode,
+)
+from noderemedy.model.fenceplan import Builtin
 from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome
-from noderemedy.model.reasons import FenceStepEnded, ObjectUnreadable, RemedyEnded
+from noderemedy.model.reasons import FenceStepEnded, NodeTerminated, ObjectUnreadable, RemedyEnded, RunEnded
+from noderemedy.model.run import Deed, RunState
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire.http import Resource
 
 Publish = Callable[[Note], None]
+# Methods of fences that have no agent: they are requests to the API, and are counted where those end.
+FENCES, BUILTIN = "node-fence", "builtin"
+METHODS: dict[type[Action], Builtin] = {
+    CordonNode: Builtin.MARK_UNSCHEDULABLE,
+    UncordonNode: Builtin.MARK_SCHEDULABLE,
+    TaintOutOfService: Builtin.CLEAN_PODS,
+    DeletePod: Builtin.CLEAN_PODS,
+    DetachVolume: Builtin.DETACH_VOLUMES,
+}
 
 
 class Reporter:
@@ -60,11 +79,24 @@ class Reporter:
                 self._metrics.fence_steps.labels(step, outcome).inc()
                 if since is not None:
                     self._metrics.fence_step_seconds.labels(step).observe((at.ms - since.ms) / 1000)
+            case RunEnded(method=Builtin.HOST_POWER.value, deed=deed, state=state, since=since):
+                took = Span(at.ms - since.ms) if since is not None else None
+                self._count_builtin(Builtin.HOST_POWER, deed, state, took)
+            case NodeTerminated():
+                self._count_builtin(Builtin.TERMINATE_INSTANCE, Deed.OFF.value, RunState.DONE.value, None)
+
+    def _count_builtin(self, method: Builtin, deed: str, outcome: str, took: Span | None) -> None:
+        """A method without an agent. Those with one are counted by the book of their runs."""
+        self._metrics.fence_runs.labels(method.value, BUILTIN, deed, outcome).inc()
+        if took is not None:
+            self._metrics.fence_run_seconds.labels(BUILTIN, deed).observe(took.ms / 1000)
 
     def ended(self, effect: Effect, outcome: Outcome, took: Span) -> None:
         action, how = type(effect.action).__name__, type(outcome).__name__
         self._metrics.effects.labels(action, how).inc()
         self._metrics.effect_seconds.labels(action).observe(took.ms / 1000)
+        if effect.key.room == FENCES and (method := METHODS.get(type(effect.action))):
+            self._count_builtin(method, action, how.lower(), took)
         facts = {"key": str(effect.key.ref), "action": action, "ref": str(effect.action.ref), "outcome": how}
         if isinstance(effect.action, READS) and isinstance(outcome, Done):
             self._log.debug("effect ended", **facts, took_ms=took.ms)

@@ -19,6 +19,7 @@ from noderemedy.model.run import Order, Result, Run, RunState, run_ref
 from noderemedy.model.time import Mono
 
 KNOWN_MAX = 2_000
+UNKNOWN = Mono(0)  # when a run began that an earlier manager ordered: long ago, so that nothing it finds is fresh
 
 
 class RunBook:
@@ -40,7 +41,7 @@ class RunBook:
 
     def began(self, order: Order, begun: Mono | None) -> Run:
         """It was accepted at this moment; None: earlier, by somebody else, so that nothing it finds is fresh."""
-        run = Run(order.id, RunState.RUNNING, begun=begun or Mono(0))
+        run = Run(order.id, RunState.RUNNING, begun=begun or UNKNOWN)
         self._log.info("fence run begins", **_of(order))
         self._enter(run)
         self._forget_the_oldest()
@@ -49,12 +50,13 @@ class RunBook:
     def ended(self, order: Order, result: Result) -> None:
         """It is over, one way or the other."""
         run = self._known.get(order.id) or Run(order.id, RunState.RUNNING)
-        took = self._clock.mono().since(run.begun)
         self._log.info(
             "fence run ended", **_of(order), state=result.state.value, power=result.power.value, said=result.said
         )
         self._metrics.fence_runs.labels(order.method, order.agent, order.deed.value, result.state.value).inc()
-        self._metrics.fence_run_seconds.labels(order.agent, order.deed.value).observe(took.ms / 1000)
+        if run.begun != UNKNOWN:
+            took = self._clock.mono().since(run.begun)
+            self._metrics.fence_run_seconds.labels(order.agent, order.deed.value).observe(took.ms / 1000)
         self._enter(replace(run, state=result.state, power=result.power, said=result.said, identity=result.identity))
 
     def _enter(self, run: Run) -> None:

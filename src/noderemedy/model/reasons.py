@@ -1130,6 +1130,7 @@ class RunEnded(Reason, frozen=True):
     deed: str
     state: str
     said: str
+    since: Wall | None = None  # when it was ordered
 
     def note(self) -> str:
         return f"node {self.node}: {self.deed} by {self.method}: {self.state}" + (f": {self.said}" if self.said else "")

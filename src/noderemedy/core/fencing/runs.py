@@ -164,7 +164,7 @@ def record(view: FenceView, job: FenceJob, now: Now) -> Decision:
         evidence = structs.replace(evidence, off_at=evidence.off_at or now.wall)
     wanted = structs.replace(view.status, jobs=jobs, evidence=evidence)
     told = RunNoted if is_told_otherwise(view, job) else RunEnded
-    return publish(view, wanted, told(view.name, job.method, job.deed.value, job.state.value, job.said))
+    return publish(view, wanted, told(view.name, job.method, job.deed.value, job.state.value, job.said, job.since))
 
 
 def is_told_otherwise(view: FenceView, job: FenceJob) -> bool:
