@@ -1133,7 +1133,9 @@ class RunEnded(Reason, frozen=True):
     since: Wall | None = None  # when it was ordered
 
     def note(self) -> str:
-        return f"node {self.node}: {self.deed} by {self.method}: {self.state}" + (f": {self.said}" if self.said else "")
+        ordered = f", ordered at {self.since}" if self.since else ""
+        said = f": {self.said}" if self.said else ""
+        return f"node {self.node}: {self.deed} by {self.method}{ordered}: {self.state}{said}"
 
 
 class RunNoted(RunEnded, frozen=True):
