@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from tests.e2e import audit
@@ -10,6 +11,7 @@ from tests.e2e.api import Api, Json, eventually
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.fleet import Fleet
 from tests.e2e.managers import Manager
+from tests.e2e.repairs import EVENTS
 
 CHECKS = "/apis/cluster.x-k8s.io/v1alpha3/namespaces/default/machinehealthchecks"
 LABELS = {"role": "checked"}
@@ -23,6 +25,10 @@ CHECK = {
         "maxUnhealthy": 1,
     },
 }
+
+
+STORMY = {"role": "stormy"}
+SOON = {"type": "Ready", "status": "Unknown", "timeout": "1s"}
 
 
 @pytest.fixture(scope="module")
@@ -64,3 +70,35 @@ def test_a_status_follows_its_nodes(installed_plane: ControlPlane, fleet: Fleet)
         eventually(lambda: "OtherControllerGoverns" in second.words(), "the other writer is told")
     assert 17 == status(api)["currentHealthy"]
     assert 2 == len(audit.done(installed_plane.audit_log, "workers"))
+
+
+def told(api: Api) -> list[str]:
+    """The reasons of all Events about the check of the storm."""
+    events = api.get(EVENTS).ok()["items"]
+    return sorted(one["reason"] for one in events if one.get("regarding", {}).get("name") == "stormy")
+
+
+def is_healthy(api: Api, count: int) -> bool:
+    """Whether its status says that so many of its machines are."""
+    found: Json = api.get(f"{CHECKS}/stormy").ok().get("status", {})
+    return found.get("currentHealthy") == count
+
+
+def test_a_storm_is_two_events(installed_plane: ControlPlane, fleet: Fleet) -> None:
+    """Two nodes fall silent one after the other, and return: an Event when the gate closes, an Event when it opens."""
+    api, names = fleet.api, ("three", "four")
+    fleet.add(*names)
+    for name in names:
+        api.merge(fleet.machine_path(name), {"metadata": {"labels": STORMY}}).ok()
+    spec = {"selector": {"matchLabels": STORMY}, "unhealthyConditions": [SOON], "maxUnhealthy": 1}
+    api.create(CHECKS, {**CHECK, "metadata": {"name": "stormy"}, "spec": spec}).ok()
+    with Manager(installed_plane, "manager-2"):
+        for name, count in zip(names, (1, 0), strict=True):
+            fleet.crash(name)
+            eventually(partial(is_healthy, api, count), f"{name} is counted", 60)
+        eventually(lambda: told(api) == ["TooManyUnhealthy"], "the gate is closed")
+        for name in names:
+            fleet.power(name, False)
+            fleet.power(name, True)
+        eventually(lambda: is_healthy(api, 2), "both are back", 90)
+        eventually(lambda: told(api) == ["RemediationAllowedAgain", "TooManyUnhealthy"], "the gate is open")
