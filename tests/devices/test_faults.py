@@ -50,6 +50,16 @@ def test_a_bmc_that_is_too_slow_has_failed(bmc: Bmc) -> None:
     assert 12 > time.monotonic() - begun
 
 
+def test_a_slow_bmc_is_fenced_with_more_time(bmc: Bmc) -> None:
+    """What the message advises helps: the same device, the same command, and a larger timeout=."""
+    bmc.fault("answers-after", "2")
+
+    short, long = bmc.run(Deed.OFF, patience_s=1), bmc.run(Deed.OFF, patience_s=120)
+
+    assert (RunState.FAILED, RunState.DONE, Power.OFF) == (short.state, long.state, long.power), long.said
+    assert ("give it more time by timeout=" in short.said, False) == (True, bmc.is_on())
+
+
 def test_a_bmc_that_does_not_obey(bmc: Bmc) -> None:
     """It accepts the command and switches nothing: the agent sees it, and so do we."""
     bmc.fault("ignores")
