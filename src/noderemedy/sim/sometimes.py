@@ -86,6 +86,8 @@ GATES_ELSEWHERE = {
     *("CheckOfAnother", "ApprovalUnavailable"),
     # requests that others make under the same name: tests/core/external, tests/sim/test_ward.py
     *("RequestLeaving", "RequestNotOurs", "RequestsUnseen", "TemplateKindMissing", "WaitingForRequests"),
+    # OpenShift's deletion: tests/sim/test_openshift_check.py
+    "NoControllerOwner",
     # simulated managers run on no node: tests/core/test_claim.py, tests/manager/test_program.py
     "OwnNode",
     # rare coincidences: tests/core/metal3, tests/core/budget
