@@ -19,12 +19,14 @@ from noderemedy.model.actions import (
     DeletePod,
     DetachVolume,
     Guard,
+    OpenIncident,
     TaintOutOfService,
     UncordonNode,
 )
-from noderemedy.model.ids import NODE, ref
+from noderemedy.model.ids import INCIDENT, NODE, SYSTEM, ref
+from noderemedy.model.incident import Detection
 from noderemedy.model.node import OutOfService
-from noderemedy.model.outcome import Done, Effect, Failed, Key
+from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome
 from noderemedy.model.proof import Attested, Subject
 from noderemedy.model.reasons import (
     FenceStepEnded,
@@ -111,6 +113,25 @@ def test_remedies_are_counted_and_timed() -> None:
     text = metrics.text().decode()
     assert 'node_remedy_remedies_total{outcome="succeeded",remedy="repair"} 2.0' in text
     assert 'node_remedy_remedy_duration_seconds_count{remedy="repair"} 1.0' in text
+
+
+def test_problems_are_counted_by_condition() -> None:
+    """One per condition of an Incident that was opened; one that was refused is none, a wish for a repair has none."""
+    metrics = Metrics()
+    reporter = Reporter(Log("test"), metrics, None)
+    found = (("Ready", "DiskPressure"), ("Ready",), ())
+    tries: list[tuple[tuple[str, ...], Outcome]] = [
+        *((one, Done(Mono(0))) for one in found),
+        (("Ready",), Failed("no")),
+    ]
+    for conditions, outcome in tries:
+        detection = Detection(MACHINE_AT, "m", "e1", Wall(1), conditions=conditions)
+        opened = OpenIncident(ref(INCIDENT, "n0-e1", SYSTEM), detection)
+        reporter.ended(Effect(1, Key("incident", MACHINE_AT), opened, 7), outcome, Span(5))
+
+    text = metrics.text().decode()
+    counts = {"Ready": 2, "DiskPressure": 1, "none": 1}
+    assert [] == [one for one, count in counts.items() if f'problems_total{{condition="{one}"}} {count}.0' not in text]
 
 
 def test_steps_of_fences_are_counted_and_timed() -> None:

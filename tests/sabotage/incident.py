@@ -12,6 +12,7 @@ from tests.cli import test_history_command as history_tests
 from tests.core import test_approvals, test_traces
 from tests.core.incident import test_bounds, test_diary, test_fixpoint
 from tests.core.metal3 import test_gates
+from tests.manager import test_notices as notice_tests
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_incidents
 
@@ -19,7 +20,8 @@ from noderemedy.core import approvals, traces
 from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
 from noderemedy.core.metal3 import gates, links
 from noderemedy.manager import explain as explaining
-from noderemedy.manager import history
+from noderemedy.manager import history, notices
+from noderemedy.model.actions import WriteIncident
 from noderemedy.model.incident import Answer, Approval, Ending, Record
 from noderemedy.model.time import Span
 from noderemedy.wire import incidents
@@ -282,6 +284,11 @@ WIRE = (
     ),
 )
 EXPLAINING = (
+    Sabotage(
+        "nothing that was opened is counted",
+        set_to(notices, "OpenIncident", WriteIncident),
+        (notice_tests.test_problems_are_counted_by_condition,),
+    ),
     Sabotage(
         "problems of all nodes are one",
         set_to(history, "Problem", lambda node, *of: PROBLEM("all", *of)),

@@ -58,6 +58,9 @@ class Metrics:
             buckets=RUN_SECONDS,
             registry=registry,
         )
+        self.problems = Counter(
+            "node_remedy_problems", "Incidents that were opened, by condition", ["condition"], registry=registry
+        )
         self.remedies = Counter("node_remedy_remedies", "Remedies that ended", ["remedy", "outcome"], registry=registry)
         self.remedy_seconds = Histogram(
             "node_remedy_remedy_duration_seconds",

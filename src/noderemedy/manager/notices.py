@@ -21,6 +21,7 @@ from noderemedy.model.actions import (
     CordonNode,
     DeletePod,
     DetachVolume,
+    OpenIncident,
     TaintOutOfService,
     UncordonNode,
 )
@@ -33,6 +34,7 @@ from noderemedy.model.time import Span, Wall
 from noderemedy.wire.http import Resource
 
 Publish = Callable[[Note], None]
+ASKED = "none"  # the condition of an Incident where nothing was found: somebody asked for a repair
 # Methods of fences that have no agent: they are requests to the API, and are counted where those end.
 FENCES, BUILTIN = "node-fence", "builtin"
 METHODS: dict[type[Action], Builtin] = {
@@ -97,6 +99,9 @@ class Reporter:
         self._metrics.effect_seconds.labels(action).observe(took.ms / 1000)
         if effect.key.room == FENCES and (method := METHODS.get(type(effect.action))):
             self._count_builtin(method, action, how.lower(), took)
+        if isinstance(effect.action, OpenIncident) and isinstance(outcome, Done):
+            for condition in effect.action.found.conditions or (ASKED,):
+                self._metrics.problems.labels(condition).inc()
         facts = {"key": str(effect.key.ref), "action": action, "ref": str(effect.action.ref), "outcome": how}
         if isinstance(effect.action, READS) and isinstance(outcome, Done):
             self._log.debug("effect ended", **facts, took_ms=took.ms)
