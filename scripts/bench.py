@@ -31,6 +31,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from benching import inside, outside, servers, table  # noqa: E402
 
 FULL = {
+    "starts": 3,
     "calm": 12.0,
     "idle": 5.0,
     "rate": 80,
@@ -43,6 +44,7 @@ FULL = {
     "records": 150.0,
 }
 QUICK = {
+    "starts": 2,
     "calm": 1.0,
     "idle": 0.5,
     "rate": 50,

@@ -1,8 +1,8 @@
 """The manager beside its yardstick, from outside: both follow the same API server through the same events.
 
-For each size: start both and take the time until they are in step; leave them alone; beat hearts; repair machines that
-were marked, one by one, to the end; let nodes fall sick one by one, many at one moment, and more than a limit allows.
-`table.py` has the targets.
+For each size: start both, several times, and take the time until they are in step; leave them alone; beat hearts;
+repair machines that were marked, one by one, to the end; let nodes fall sick one by one, many at one moment, and more
+than a limit allows. `table.py` has the targets.
 """
 
 from __future__ import annotations
@@ -45,13 +45,9 @@ async def measure(server: Server, folder: Path, sizes: list[int], plan: Plan) ->
 async def one_size(fleet: Fleet, server: Server, folder: Path, size: int, plan: Plan) -> Figures:
     figures: Figures = {"nodes": size, "bytesPerNode": await fleet.bytes_per_node()}
     patients = Patients(fleet, plan["timeout"])
-    bare = a_yardstick(server.kubeconfig, folder)
-    figures["bareSyncS"] = await asyncio.to_thread(bare.wait_for, "synced")
-    await patients.make_checks()
-    manager = Manager(server.manager, folder)
+    bare, manager = await starts(server, folder, patients, figures, plan["starts"])
     requests = Requests(server.log)
     try:
-        await start(manager, patients, figures, size)
         await asyncio.sleep(SETTLE_S)
         await calm(requests, plan["calm"])
         await idle(fleet, manager, requests, figures, plan["idle"])
@@ -77,13 +73,39 @@ async def one_size(fleet: Fleet, server: Server, folder: Path, size: int, plan: 
     return figures
 
 
-async def start(manager: Manager, patients: Patients, figures: Figures, size: int) -> None:
-    """From the start of the process until the status of a check counts all its machines."""
-    figures["syncS"] = await asyncio.to_thread(manager.wait_for, "caches are in step")
-    targets = len(objects.numbers_of("open", size))
-    await until(lambda: patients.verdicts_published("open", targets), "verdicts are published", 0.02)
-    figures["verdictsS"] = time.monotonic() - manager.begun
-    await asyncio.to_thread(manager.wait_for, "this manager leads")
+async def starts(
+    server: Server, folder: Path, patients: Patients, figures: Figures, times: int
+) -> tuple[Measured, Manager]:
+    """Several starts of both, of which the medians count: what a list costs a server is not the same every time."""
+    found: list[tuple[float, float, float]] = []
+    while True:
+        bare = a_yardstick(server.kubeconfig, folder)
+        synced = await asyncio.to_thread(bare.wait_for, "synced")
+        await patients.make_checks()
+        manager = Manager(server.manager, folder)
+        found.append((synced, *await start(manager, patients, figures["nodes"])))
+        if len(found) == times:
+            break
+        manager.end()
+        bare.end()
+        await patients.drop_checks()
+    for name, values in zip(("bareSyncS", "syncS", "verdictsS"), zip(*found, strict=True), strict=True):
+        figures[name] = statistics.median(values)
+    return bare, manager
+
+
+async def start(manager: Manager, patients: Patients, size: int) -> tuple[float, float]:
+    """Until it is in step, and until the status of a check counts all its machines."""
+    try:
+        synced = await asyncio.to_thread(manager.wait_for, "caches are in step")
+        targets = len(objects.numbers_of("open", size))
+        await until(lambda: patients.verdicts_published("open", targets), "verdicts are published", 0.02)
+        told = time.monotonic() - manager.begun
+        await asyncio.to_thread(manager.wait_for, "this manager leads")
+    except SystemExit:
+        print(f"the manager's last words:\n{manager.words.read_text()[-3000:]}", flush=True)
+        raise
+    return synced, told
 
 
 async def calm(requests: Requests, seconds: float) -> None:

@@ -77,7 +77,7 @@ class Lister:
 
     async def _first(self, resource: Resource, limit: int) -> tuple[Page, int]:
         """The first page, and how many objects the others have. Small objects come in larger pages: API servers have
-        the first one at hand, and ask etcd for every other one of a kind that nobody has changed for minutes.
+        the first one at hand; every other one of a kind that nobody has changed for minutes was seen to be dear.
         """
         page = await self._fetch(resource, limit, "")
         fitting = limit * self._settings.page_bytes // page.size
