@@ -81,3 +81,21 @@ def test_both_are_fenced_one_after_the_other() -> None:
 
     assert [2, 2] == [found.cluster.servers[name].boots for name in ("worker-1", "worker-3")]
     assert found.checkers.ran["S3 in flight"] > 1
+
+
+def test_who_is_heard_again_is_in_flight_no_more() -> None:
+    """A person got it going, and later it is cut off: not by our word, so another may be switched off beside it."""
+    cluster, checkers, _ = stage("person", 1, 10)
+    budget = FenceBudget(checkers, rulers=5)
+    for name in ("worker-1", "worker-3"):
+        cluster.servers[name].hang()
+    cluster.agenda.run_until(8 * MINUTE_MS)
+    budget._off["worker-1"] = cluster.agenda.now_ms
+    cluster.servers["worker-1"].booted()
+    cluster.agenda.run_until(9 * MINUTE_MS)
+    cluster.api.create(node_fence("worker-3", powerManagementDelay="0s", ttlAfterFinal="60s"))
+    cluster.servers["worker-1"].link(False)
+    cluster.agenda.run_until(14 * MINUTE_MS)
+
+    assert 2 == cluster.servers["worker-3"].boots
+    assert [] == checkers.violations

@@ -12,6 +12,7 @@ from noderemedy.model.run import Deed
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.granting import STUCK_MS, Granting
 from noderemedy.sim.outlets import Sent
+from noderemedy.sim.server import Server
 
 
 class FenceBudget(Granting):
@@ -22,6 +23,8 @@ class FenceBudget(Granting):
         self._off: dict[str, int] = {}  # nodes whose devices were told off, since when
         self.cluster.outlets.on_sent.append(self._sent)
         self.cluster.outlets.on_done.append(self._done)
+        for server in self.cluster.servers.values():
+            server.on_change.append(self._changed)
 
     def _sent(self, sent: Sent) -> None:
         node = sent.order.node
@@ -44,6 +47,11 @@ class FenceBudget(Granting):
             others = [one for one in moving if one in self.rulers and one != node]
             if others:
                 self.checkers.complain("S5", f"{node} is switched off beside {' '.join(others)}")
+
+    def _changed(self, server: Server) -> None:
+        """Who is heard again is in flight no more: what silences it later is not our word."""
+        if server.is_heard:
+            self._off.pop(server.name, None)
 
     def _is_away(self, node: str) -> bool:
         """Whoever was plugged in elsewhere and reports is well, whatever its old outlet was told."""
