@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.sim.test_budget import without
+from tests.sim.test_budget import Harm, is_seen, without
 
 from noderemedy.core.budget import grants
 from noderemedy.core.fencing import gates
@@ -56,7 +56,7 @@ def nobody_asks(patch: pytest.MonkeyPatch) -> None:
 
 
 # what the checker says -> the story, and the harm under which it says so
-SABOTAGES: dict[str, tuple[Story, Callable[[pytest.MonkeyPatch], None]]] = {
+SABOTAGES: dict[str, tuple[Story, Harm]] = {
     "S3: 2 nodes are switched off at once": (one_at_a_time, without(grants.in_flight_bearable)),
     "S3: 2 repairs were started within an hour": (one_an_hour, without(grants.per_hour_bearable)),
     "is told off, and the ledger never named": (a_storm, nobody_asks),
@@ -68,11 +68,7 @@ SABOTAGES: dict[str, tuple[Story, Callable[[pytest.MonkeyPatch], None]]] = {
 @pytest.mark.parametrize("words", SABOTAGES)
 def test_a_story_turns_red(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under one line of harm the checker complains in these words, and without it not at all."""
-    story, harm = SABOTAGES[words]
-    assert [] == story().checkers.violations
-    harm(monkeypatch)
-
-    assert any(words in line for line in story().checkers.violations)
+    assert is_seen(words, *SABOTAGES[words], monkeypatch)
 
 
 def test_both_are_fenced_one_after_the_other() -> None:
