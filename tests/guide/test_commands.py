@@ -47,7 +47,20 @@ KUBECTL: dict[str, set[str]] = {
     "uncordon": set(),
     "wait": {"-n", "--for", "--timeout"},
 }
-SHELL_WORDS = {"export", "backup", "NAMESPACE", "MACHINE", "HOST", "NODE", "NAME", "FENCE", "REQUEST", "HELD_FOR"}
+SHELL_WORDS = {
+    "export",
+    "backup",
+    "NAMESPACE",
+    "MACHINE",
+    "HOST",
+    "NODE",
+    "NAME",
+    "FENCE",
+    "REQUEST",
+    "HELD_FOR",
+    "for",
+    "done",
+}
 # Those that end with a dash are followed by the uid of a request.
 OURS = {value for name, value in vars(names).items() if name.isupper() and "/" in value}
 
@@ -61,7 +74,7 @@ def commands(text: str) -> Iterator[list[str]]:
     prose = BLOCK.sub("", text)
     for line in [*lines, *INLINE.findall(prose)]:
         bare = re.sub(r"^\w+=\$\((.*)\)$", r"\1", line)
-        for part in re.split(r" \| ", bare):
+        for part in re.split(r" \|\|? ", bare):
             yield shlex.split(part.split(" > ")[0], comments=True)
 
 
@@ -86,8 +99,8 @@ def kubectl_problems(words: list[str]) -> list[str]:
         return [f"kubectl {verb}: no such verb here"]
     options = [word.partition("=")[0] for word in rest if word.startswith("-") and word != "-"]
     unknown = [f"kubectl {verb} {option}: no such option" for option in options if option not in KUBECTL[verb]]
-    files = [after for word, after in itertools.pairwise(rest) if word in ("-f", "-k") and after != "-"]
-    missing = [f"{file}: no such file" for file in files if not (ROOT / file).exists()]
+    files = [after for word, after in itertools.pairwise(rest) if word in ("-f", "-k")]
+    missing = [f"{file}: no such file" for file in files if file[0] not in "-$" and not (ROOT / file).exists()]
     return unknown + missing + [problem for word in rest for problem in annotation_problems(word)]
 
 

@@ -218,8 +218,8 @@ def test_a_broken_world_is_not_ok(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_manager_that_does_nothing_is_not_ok(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A node that nobody repairs ends in ok = false, after the time that the world would have needed."""
     monkeypatch.setattr("noderemedy.lab.once.OVERHEAD_MS", 500)
-    monkeypatch.setattr("noderemedy.core.healthcheck.modes.way_of", lambda check, machine: Way.DELETION)
-    monkeypatch.setattr("noderemedy.core.healthcheck.remediation.way_of", lambda check, machine: Way.DELETION)
+    for module in ("modes", "remediation", "remediationgates"):
+        monkeypatch.setattr(f"noderemedy.core.healthcheck.{module}.way_of", lambda check, machine: Way.DELETION)
 
     report = play(tmp_path, "crash")
 
