@@ -400,9 +400,15 @@ class FenceTroubles(Troubles):
     def _end_storm(self) -> None:
         """Where so many are silent that nothing new may begin, people look for the cause: all but one boot."""
         silent = [server for server in self.cluster.servers.values() if not server.is_heard]
+        rulers = [server for server in self._rulers() if not server.is_heard]
         if len(silent) * 100 >= STORM_PERCENT * len(self.cluster.servers):
-            for server in silent[1:]:
-                self._reset(server)
+            self._reset_all_but_one(silent)
+        elif len(rulers) > 1:  # of a control plane without quorum no node is repaired
+            self._reset_all_but_one(rulers)
+
+    def _reset_all_but_one(self, silent: list[Server]) -> None:
+        for server in silent[1:]:
+            self._reset(server)
 
     def _reset(self, server: Server) -> None:
         if server.has_power:

@@ -156,8 +156,8 @@ class Troubles:
 
     def rulers_hang(self) -> None:
         """Two of the first three, which are the control plane: without them it would have no quorum."""
-        for name in self.chance.sample(list(self.cluster.servers)[:3], 2):
-            self.cluster.servers[name].hang()
+        for server in self.chance.sample(self._rulers(), 2):
+            server.hang()
 
     def control_plane_outage(self) -> None:
         """Fault 59: nobody reaches the control plane for a while; to it, all nodes are silent."""
@@ -316,6 +316,10 @@ class Troubles:
 
     def _server(self) -> Server:
         return self.cluster.servers[self._name()]
+
+    def _rulers(self) -> list[Server]:
+        """The nodes of the control plane."""
+        return list(self.cluster.servers.values())[:3]
 
     def _later(self, minutes: int, do: Callable[[], None]) -> None:
         self.cluster.agenda.after(minutes * MINUTE_MS, do)
