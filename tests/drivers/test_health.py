@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import aiohttp
+import pytest
 from tests.drivers.kube.scripted import run, until
 
+from noderemedy.drivers import health
 from noderemedy.drivers.health import Health
 from noderemedy.drivers.metrics import Metrics, measure_lag, own_version
 
 
 @asynccontextmanager
-async def a_server(health: Health) -> AsyncIterator[aiohttp.ClientSession]:
-    await health.start()
-    async with aiohttp.ClientSession(f"http://127.0.0.1:{health.port}") as session:
+async def a_server(server: Health) -> AsyncIterator[aiohttp.ClientSession]:
+    await server.start()
+    async with aiohttp.ClientSession(f"http://127.0.0.1:{server.port}") as session:
         yield session
-    await health.stop()
+    await server.stop()
 
 
 async def ask(session: aiohttp.ClientSession, path: str) -> tuple[int, str]:
@@ -81,6 +84,41 @@ def test_figures_are_served_with_the_prefix() -> None:
             f'node_remedy_build_info{{version="{own_version()}"}} 1.0',
         ):
             assert expected in samples
+
+    run(test())
+
+
+ASKED = {
+    "a page with a query": (b"GET /livez?verbose HTTP/1.1", 200, b"ok\n"),
+    "its head only": (b"HEAD /livez HTTP/1.1", 200, b""),
+    "no such page": (b"GET / HTTP/1.1", 404, b"only /metrics /healthz /livez /readyz\n"),
+    "a write": (b"POST /metrics HTTP/1.1", 405, b"only GET\n"),
+    "no HTTP at all": (b"\xff\xfe", 405, b"only GET\n"),
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_a_question_and_its_answer(name: str) -> None:
+    """Pages answer to GET and HEAD; what is neither gets a status and a word that helps."""
+    line, status, body = ASKED[name]
+    head, _, text = Health(Metrics()).answer(line + b"\r\nHost: a\r\n\r\n").partition(b"\r\n\r\n")
+    assert (f"HTTP/1.1 {status} ", body) == (head[:13].decode(), text)
+
+
+def test_who_asks_no_whole_question_disturbs_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody who connects and is silent, and somebody who never ends, are hung up on; others are answered."""
+    monkeypatch.setattr(health, "PATIENCE_S", 0.2)
+
+    async def test() -> None:
+        server = Health(Metrics())
+        async with a_server(server) as session:
+            silent, _ = await asyncio.open_connection("127.0.0.1", server.port)
+            endless, writer = await asyncio.open_connection("127.0.0.1", server.port)
+            writer.write(b"GET /metrics HTTP/1.1\r\nX: " + b"x" * health.LONGEST_HEAD * 2)
+            assert (200, "ok\n") == await ask(session, "/livez")
+            assert b"" == await asyncio.wait_for(silent.read(), 5)
+            with contextlib.suppress(ConnectionResetError):  # it had more to say
+                assert b"" == await asyncio.wait_for(endless.read(), 5)
 
     run(test())
 

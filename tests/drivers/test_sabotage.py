@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import Any
 
 import pytest
-from aiohttp import web
 from tests.drivers import test_health
 from tests.drivers.kube import (
     scripted,
@@ -29,6 +29,7 @@ from noderemedy.drivers.kube.credentials import FromFiles
 from noderemedy.drivers.kube.execplugin import FromPlugin
 from noderemedy.drivers.kube.lease import Election
 from noderemedy.drivers.kube.secret import NOTHING, Secret
+from noderemedy.wire.http import Request
 
 context = tls.context
 
@@ -48,6 +49,10 @@ async def crash(_self: Any, task: asyncio.Task[None]) -> None:
 
 async def all_versions(_client: Any, wanted: Any) -> list[str]:
     return list(wanted.versions)
+
+
+async def ask_alone(self: Any, path: str, patience: Any) -> Any:
+    return await self.send(Request("GET", path), timeout=patience, urgent=True)
 
 
 def talkative(self: Any, why: str) -> None:
@@ -110,6 +115,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "complain about every event": (
         events.Publisher, "_drop", talkative, test_events.test_a_failure_is_told_once_and_dropped, {},
     ),
+    "ask for each kind of its own": (
+        client.KubeClient, "ask", ask_alone, test_discovery.test_what_many_ask_at_once_is_asked_once, {},
+    ),
     "want versions that are not served": (
         discovery, "_versions", all_versions, test_discovery.test_the_version_is_one_that_both_understand,
         {"preferred": "v1beta1", "versions": ("v1beta1", "v1beta2"), "expected": "v1beta1"},
@@ -119,7 +127,7 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
         {"handler": scripted.a_status(403), "why": "may read /apis"},
     ),
     "be ready always": (
-        health, "_verdict", lambda _: web.Response(text="ok\n"),
+        health, "_verdict", lambda _: (HTTPStatus.OK, health.TEXT, b"ok\n"),
         test_health.test_ready_only_when_nothing_is_missing, {},
     ),
 }  # fmt: skip

@@ -12,13 +12,13 @@ import os
 import random
 from collections.abc import Coroutine, Iterable
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from noderemedy.drivers import kdump
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.fence.agents import folders
 from noderemedy.drivers.fence.verify import Hand
+from noderemedy.drivers.health import Health
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.drivers.kube.events import Publisher
@@ -54,9 +54,6 @@ from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.reasons import OwnNode
 from noderemedy.model.time import MINUTE, Mono, Now
 from noderemedy.rooms import ROOMS, watched
-
-if TYPE_CHECKING:
-    from noderemedy.drivers.health import Health
 
 LOG = Log("noderemedy.manager")
 SECRETS_AT_ONCE = 4  # reads of kubeconfigs: effects come first
@@ -339,9 +336,7 @@ class Manager:
         self._wake.set()
 
     async def _serve_health(self) -> Health:
-        """An HTTP server is much to load: that is done beside, while the first pages are on their way."""
-        module = await asyncio.to_thread(import_module, "noderemedy.drivers.health")
-        health: Health = module.Health(self._metrics, dead=self._dead, unready=self._sink.unready, before=self._measure)
+        health = Health(self._metrics, dead=self._dead, unready=self._sink.unready, before=self._measure)
         if self._settings.metrics_port is not None:
             await self._listen(health, self._settings.metrics_host, self._settings.metrics_port)
             LOG.info("serving figures and health", host=self._settings.metrics_host, port=health.port)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
 from aiohttp import web
-from tests.drivers.kube.scripted import Api, Handler, a_status, answer, run, stream
+from tests.drivers.kube.scripted import Api, Handler, a_status, answer, run, stream, until
 
 from noderemedy.drivers.kube import discovery
 from noderemedy.drivers.kube.client import KubeClient
@@ -73,6 +74,29 @@ def test_no_word_of_the_server_is_not_no(handler: Handler, why: str) -> None:
             found = await discovery.serving(client, HOSTS)
             assert isinstance(found, Obstacle)
             assert (True, "closed" in why) == (why in found.why, found.is_connection)
+
+    run(test())
+
+
+def test_what_many_ask_at_once_is_asked_once() -> None:
+    """At a start a group is read once for all its kinds; whoever gives up takes nobody with him, and later is anew."""
+
+    async def test() -> None:
+        asked: list[str] = []
+
+        async def handler(request: web.Request) -> web.StreamResponse:
+            asked.append(request.path)
+            await asyncio.sleep(0.05)
+            return web.json_response({}, status=404)
+
+        async with Api(handler).running() as api, KubeClient(api.access()) as client:
+            first, *others = [asyncio.create_task(discovery.serving(client, HOSTS)) for _ in range(3)]
+            await until(lambda: bool(asked))
+            first.cancel()
+            assert [NotServed(), NotServed()] == await asyncio.gather(*others)
+            assert ["/apis/metal3.io"] == asked
+            assert NotServed() == await discovery.serving(client, HOSTS)
+            assert ["/apis/metal3.io"] * 2 == asked
 
     run(test())
 

@@ -83,6 +83,7 @@ class KubeClient:
         self.access = access
         self._chance = chance or random.Random()
         self._lanes = asyncio.Semaphore(parallel)
+        self._asked: dict[str, asyncio.Task[Answer]] = {}
         self._tls: tuple[Identity, ssl.SSLContext] | None = None
         self._proxy = URL(access.proxy.reveal()) if access.proxy else None
         self._session = aiohttp.ClientSession(
@@ -100,6 +101,8 @@ class KubeClient:
 
     async def close(self) -> None:
         """Close all connections."""
+        for reading in self._asked.values():
+            reading.cancel()
         await self._session.close()
 
     async def send(
@@ -126,6 +129,15 @@ class KubeClient:
             if progress.last is not None:
                 return progress.last
             raise progress.attempt.failure(f"{self._whom()}: no answer within {timeout}") from None
+
+    async def ask(self, path: str, patience: Span) -> Answer:
+        """What several want to read at one moment is read once: at a start, all kinds of a group ask for the group."""
+        reading = self._asked.get(path)
+        if reading is None:
+            reading = asyncio.create_task(self.send(Request("GET", path), timeout=patience, urgent=True))
+            self._asked[path] = reading
+            reading.add_done_callback(lambda _: self._asked.pop(path, None))
+        return await asyncio.shield(reading)
 
     async def stream(
         self, request: Request, *, silence: Span = SILENCE, opened: Callable[[], None] = lambda: None

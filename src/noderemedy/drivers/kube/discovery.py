@@ -17,7 +17,7 @@ from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, obstacle_of
 from noderemedy.model.ids import Kind
 from noderemedy.model.time import Span
-from noderemedy.wire.http import Request, Resource
+from noderemedy.wire.http import Resource
 from noderemedy.wire.scalars import UNREADABLE
 
 PATIENCE = Span(20_000)
@@ -132,7 +132,7 @@ async def _versions(client: KubeClient, wanted: Wanted) -> list[str]:
 
 async def _get(client: KubeClient, path: str, shape: type[_T]) -> _T | None:
     """A discovery document; None if the server says that there is none."""
-    answer = await client.send(Request("GET", path), timeout=PATIENCE, urgent=True)
+    answer = await client.ask(path, PATIENCE)
     if answer.status == 404:
         return None
     where = client.access.server + path
