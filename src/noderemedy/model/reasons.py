@@ -1068,6 +1068,30 @@ class NodeTerminated(Reason, frozen=True):
         return f"the instance of node {self.node} is off for good and its Node is gone"
 
 
+class RemovingInstance(Reason, frozen=True):
+    """The Machine of an instance that was ended for good is deleted."""
+
+    node: str
+    machine: str
+
+    def note(self) -> str:
+        return f"deleting Machine {self.machine}: its provider removes the instance of node {self.node}"
+
+
+class InstanceLeft(Reason, frozen=True):
+    """The Machine of an instance that was ended for good could not be deleted."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    machine: str
+
+    def note(self) -> str:
+        return (
+            f"the instance of node {self.node} is off for good, and its Machine {self.machine} could not be deleted: "
+            "delete it, or nobody removes the instance"
+        )
+
+
 class CordoningNode(Reason, frozen=True):
     """A node is marked as unschedulable."""
 

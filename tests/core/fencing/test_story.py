@@ -12,12 +12,13 @@ from tests.core.fencing.story import Behaviour, Story, obeys, refuses
 
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan
 from noderemedy.model.governing import MemberFact, PermitFact, member_ref, permit_ref
-from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, SYSTEM, ref
+from noderemedy.model.ids import CONFIG_MAP, MACHINE, NODE, NODE_FENCE, SYSTEM, ref
 from noderemedy.model.nodefence import Attestation
 from noderemedy.model.outcome import Seen
 from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.time import Now, Span
 from noderemedy.model.workload import POD
+from noderemedy.wire.http import Answer, Request
 from noderemedy.wire.nodefences import attestation_text
 
 OFF, ON, STATUS = ("ipmi", "off"), ("ipmi", "on"), ("ipmi", "status")
@@ -423,14 +424,54 @@ def test_labels_come_back_before_the_plan_that_knows_the_node_by_them() -> None:
     assert None is story.api.find(NODE_FENCE, FENCE_AT.name)
 
 
+ENDED = a_plan(
+    power_management=(an_agent("ipmi", Deed.OFF), BuiltinMethod("terminate", Builtin.TERMINATE_INSTANCE))
+)
+
+
 def test_a_terminated_instance_takes_its_node_along() -> None:
     """Off, proven, deleted for good: nobody waits for it to come back."""
-    terminate = BuiltinMethod("terminate", Builtin.TERMINATE_INSTANCE)
-    story = sick(a_plan(power_management=(an_agent("ipmi", Deed.OFF), terminate)))
+    story = sick(ENDED)
     story.run_until(lambda: story.state == "final", 300)
 
     assert (None, [OFF, STATUS]) == (story.api.find(NODE, NODE_AT.name), story.orders)
     assert ([], True) == (story.freed_early, "NodeTerminated" in story.told)
+    assert "DeleteMachine" not in story.acts
+
+
+def test_a_terminated_instance_is_removed_by_its_provider() -> None:
+    """Last of all its Machine is deleted, once: by then the instance is off, its workload free and its Node gone."""
+    story = Story(ENDED)
+    story.machine()
+    story.pods("db-0")
+    story.hang()
+    story.run(65)
+    story.ask()
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert (None, [], []) == (story.api.find(NODE, NODE_AT.name), story.api.list(MACHINE), story.freed_early)
+    assert ["DeleteNode", "DeleteMachine"] == [act for act in story.acts if act in ("DeleteNode", "DeleteMachine")]
+    assert {"RemovingInstance", "NodeTerminated"} <= set(story.told)
+
+
+def test_a_machine_that_cannot_be_deleted_is_left_to_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The fence ends all the same, in time, and an alert names the Machine."""
+    story = Story(ENDED)
+    story.machine()
+    handle = story.api.handle
+
+    def forbid(request: Request, *who: Any) -> Answer:
+        is_forbidden = request.method == "DELETE" and "/machines/" in request.path
+        return Answer(403, b"{}") if is_forbidden else handle(request, *who)
+
+    monkeypatch.setattr(story.api, "handle", forbid)
+    story.hang()
+    story.run(65)
+    story.ask()
+    story.run_until(lambda: story.state == "final", 900)
+
+    assert (1, None) == (len(story.api.list(MACHINE)), story.api.find(NODE, NODE_AT.name))
+    assert {"NodeTerminated", "InstanceLeft"} <= set(story.told)
 
 
 def test_a_plan_without_power_frees_nothing() -> None:

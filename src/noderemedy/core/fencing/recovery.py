@@ -17,19 +17,22 @@ from noderemedy.core.fencing.moves import confirm, move, noted
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
 from noderemedy.core.gates import first
-from noderemedy.model.actions import UncordonNode, UntaintOutOfService
+from noderemedy.model.actions import DeleteMachine, Guard, UncordonNode, UntaintOutOfService
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.node import Node
 from noderemedy.model.reasons import (
     FenceSucceeded,
+    InstanceLeft,
     NodeTerminated,
     NodeWhole,
+    RemovingInstance,
     RestoringNode,
     UncordoningNode,
     UntaintingNode,
     WaitingForReady,
 )
+from noderemedy.model.room import Present
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Now
 
@@ -39,8 +42,7 @@ CORDONED, OURS = "node-remedy.dev/cordoned", "node-remedy"
 
 def done(view: FenceView, now: Now) -> Decision:
     if is_terminated(view) and view.status.evidence.freed_at is not None and view.node is None:
-        node = (view.node_at, view.node_entry)
-        return confirm(now, node) or move(view, Event.STEP_DONE, now, NodeTerminated(view.name))
+        return ended(view, now)
     if on := erring.power_comes_back(view, now) if is_well(view, now) else erring.lit(view, now):
         return on  # of a node that came back by itself some plugs may be off
     if not is_well(view, now):
@@ -48,6 +50,23 @@ def done(view: FenceView, now: Now) -> Decision:
     if left := restored(view) or untaint(view) or recover(view, now) or uncordon(view):
         return left  # storage comes back before pods may
     return move(view, Event.STEP_DONE, now, *erring.dark(view), FenceSucceeded(view.name))
+
+
+def ended(view: FenceView, now: Now) -> Decision:
+    """The instance is off for good and its Node went. Only its provider can remove it: its Machine is deleted."""
+    if asked := confirm(now, (view.node_at, view.node_entry)):
+        return asked
+    assert view.status.since is not None
+    machine, entry = view.machine, view.machine_entry
+    if machine is None or not isinstance(entry, Present) or machine.deleting:
+        return move(view, Event.STEP_DONE, now, NodeTerminated(view.name))
+    if patience.is_over(view, view.status.since, view.fence.spec.node_ready_timeout, now):
+        return move(view, Event.STEP_DONE, now, NodeTerminated(view.name), InstanceLeft(view.name, view.target.name))
+    if asked := confirm(now, (view.target, entry)):
+        return asked
+    due = patience.due(view, view.status.since, view.fence.spec.node_ready_timeout, now)
+    delete = DeleteMachine(view.target, Guard(machine.uid, entry.resource_version))
+    return Decision((delete,), (RemovingInstance(view.name, view.target.name),), due)
 
 
 def wait(view: FenceView, now: Now) -> Decision:

@@ -83,6 +83,7 @@ class FenceView(Struct, frozen=True):
     target: Ref  # what is repaired: the node's Machine, or the Node where there is none
     claim: Claim
     machine: Machine | None = None
+    machine_entry: Entry = Absent()
     plan: FencePlan | None = None
     runs: tuple[Run, ...] = ()  # of the runs that its status lists
     work: freeing.Workload | None = None  # None: there is no Node
@@ -186,7 +187,8 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
     fence: NodeFence = entry.obj
     node_at = fence.spec.node_at
     node = reader.read(node_at)
-    target, machine = target_of(node_at, reader)
+    target, found = target_of(node_at, reader)
+    machine = found.obj if isinstance(found, Present) else None
     plan, kdump = reader.read(plan_ref(node_at)), reader.read(kdump_ref(node_at))
     runs = [reader.read(run_ref(job.id)) for job in fence.status.jobs]
     sight = reader.read(sight_ref(key))
@@ -202,6 +204,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         target=target,
         claim=claim.see(NAME, target, node_at, reader),
         machine=machine,
+        machine_entry=found,
         plan=plan.obj if isinstance(plan, Present) else None,
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
         work=freeing.sees(node_at, node, reader, pace) if isinstance(node, Present) else None,
@@ -220,11 +223,11 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
     )
 
 
-def target_of(node_at: Ref, reader: Reader) -> tuple[Ref, Machine | None]:
+def target_of(node_at: Ref, reader: Reader) -> tuple[Ref, Entry]:
     """The Machine of a node, as health checks name it; the Node itself where none, or more than one, names it."""
     found = machines.at_node(node_at, reader)
     entry = reader.read(found[0]) if len(found) == 1 else Absent()
-    return (found[0], entry.obj) if isinstance(entry, Present) else (node_at, None)
+    return (found[0], entry) if isinstance(entry, Present) else (node_at, Absent())
 
 
 def is_in_sight(fence: NodeFence, reader: Reader) -> bool:
