@@ -424,9 +424,7 @@ def test_labels_come_back_before_the_plan_that_knows_the_node_by_them() -> None:
     assert None is story.api.find(NODE_FENCE, FENCE_AT.name)
 
 
-ENDED = a_plan(
-    power_management=(an_agent("ipmi", Deed.OFF), BuiltinMethod("terminate", Builtin.TERMINATE_INSTANCE))
-)
+ENDED = a_plan(power_management=(an_agent("ipmi", Deed.OFF), BuiltinMethod("terminate", Builtin.TERMINATE_INSTANCE)))
 
 
 def test_a_terminated_instance_takes_its_node_along() -> None:
