@@ -8,14 +8,16 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 from tests.builders import NODE_AT, ago
 from tests.core.fencing.fences import FENCE_AT
 from tests.manager.bench import Bench, bench
 
 from noderemedy.cli.main import cli
+from noderemedy.manager.attesting import attest
 from noderemedy.manager.liveplan import Unreachable
-from noderemedy.manager.steering import Desk, Refusal, at_desk, attest, go_on, release, stop
-from noderemedy.model.ids import NODE, NODE_FENCE
+from noderemedy.manager.steering import Desk, Refusal, at_desk, go_on, release, stop
+from noderemedy.model.ids import MACHINE, NODE, NODE_FENCE, REMEDIATION
 from noderemedy.wire.objects import convert
 
 NOW = ago(0)
@@ -110,6 +112,54 @@ def test_nobody_attests_what_is_not_being_fenced(tmp_path: Path) -> None:
     for status in ({"bootID": None}, {"state": "final"}):
         with pytest.raises(Refusal, match="nothing to attest"):
             story(tmp_path, signed, lambda it, status=status: a_fence(it, **status))
+
+
+def a_remediation(it: Bench, **status: Any) -> None:
+    """A Metal3Remediation that has begun, of the Node that is there, unless a test says otherwise."""
+    uid = it.api.get(NODE, NODE_AT.name)["metadata"]["uid"]
+    meta = {"name": "machine-0", "namespace": "metal"}
+    kind = {"apiVersion": "remediation.metal3.io/v1alpha1", "kind": "Metal3Remediation"}
+    it.api.create({**kind, "metadata": meta, "spec": {}})
+    evidence = {"machineUid": "m", "nodeUid": uid, "bootID": "boot-1"}
+    body = {"status": {"phase": "power-off", "evidence": {**evidence, **status}}}
+    it.api.patch(REMEDIATION, "machine-0", "metal", body, "merge", subresource="status")
+
+
+def test_a_word_goes_to_the_remediation_of_a_node_without_a_fence(tmp_path: Path) -> None:
+    """The Metal3Remediation that is about a boot of this very Node is signed."""
+
+    async def run() -> Any:
+        async with bench(tmp_path) as it:
+            a_node(it, "Unknown")
+            a_remediation(it)
+            said = await done(it, signed)
+            found = convert(REMEDIATION, it.api.get(REMEDIATION, "machine-0", "metal")).obj
+            return said, found.attested, it.api.get(NODE, NODE_AT.name)["metadata"]["uid"]
+
+    said, word, uid = asyncio.run(run())
+    assert said.startswith("administrator attests that node worker-0 is off")
+    assert ("administrator", NOW, uid, "boot-1") == (word.by, word.at, word.node_uid, word.boot_id)
+
+
+def test_a_word_for_a_node_of_another_cluster_goes_by_its_machine(tmp_path: Path) -> None:
+    """Its Node is in another API: the Machine that names it leads to the remediation, and one of a third does not."""
+
+    async def run() -> Any:
+        async with bench(tmp_path) as it:
+            a_node(it, "Unknown")  # of the same name, and of this cluster
+            spec = {"clusterName": "prod", "bootstrap": {"dataSecretName": "x"}, "infrastructureRef": {}}
+            meta = {"name": "machine-0", "namespace": "metal"}
+            tree = {"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Machine", "metadata": meta, "spec": spec}
+            uid = it.api.create(tree)["metadata"]["uid"]
+            body = {"status": {"nodeRef": {"name": NODE_AT.name}}}
+            it.api.patch(MACHINE, "machine-0", "metal", body, "merge", subresource="status")
+            a_remediation(it, nodeUid="elsewhere", machineUid=uid)
+            with pytest.raises(Refusal, match="no Metal3Remediation that has begun"):
+                await at_desk(it.kubeconfig, "", replace(NODE_AT, cluster="metal/other"), signed)
+            await at_desk(it.kubeconfig, "", replace(NODE_AT, cluster="metal/prod"), signed)
+            return convert(REMEDIATION, it.api.get(REMEDIATION, "machine-0", "metal")).obj.attested.node_uid
+
+    assert "elsewhere" == asyncio.run(run())
 
 
 @pytest.mark.parametrize("act", [stop, release, signed])

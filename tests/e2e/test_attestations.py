@@ -10,6 +10,7 @@ from tests.e2e.controlplane import ControlPlane
 from tests.e2e.deploy import allow, bind, manager_api
 
 FENCES = "/apis/ha.k8s.io/v1/nodefences"
+REMEDIATIONS = "/apis/remediation.metal3.io/v1alpha1/namespaces/default/metal3remediations"
 ATTESTED = "node-remedy.dev/attested-off"
 NUMBERS = count(1)
 
@@ -19,7 +20,8 @@ def identities(installed_plane: ControlPlane) -> dict[str, Api]:
     """`editor` may change NodeFences as it likes, `remediator` holds the shipped ClusterRole, the manager is itself."""
     admin = installed_plane.api()
     verbs = ("get", "list", "create", "update", "patch", "delete")
-    allow(admin, "edit-fences", [("ha.k8s.io", "nodefences", verbs)], "editor")
+    kinds = (("ha.k8s.io", "nodefences"), ("remediation.metal3.io", "metal3remediations"))
+    allow(admin, "edit-fences", [(group, kind, verbs) for group, kind in kinds], "editor")
     bind(admin, "attester-attests", "node-remedy-attester", "remediator")
     found = {"editor": installed_plane.api("editor"), "remediator": installed_plane.api("remediator")}
     eventually(lambda: all(api.get(FENCES).status == 200 for api in found.values()), "the rights are in force")
@@ -39,6 +41,13 @@ def a_fence(admin: Api, **metadata: Json) -> str:
     return f"{FENCES}/node-fence-{node}"
 
 
+def a_remediation(admin: Api) -> str:
+    name = f"machine-{next(NUMBERS)}"
+    kind = {"apiVersion": "remediation.metal3.io/v1alpha1", "kind": "Metal3Remediation"}
+    admin.create(REMEDIATIONS, {**kind, "metadata": {"name": name, "namespace": "default"}, "spec": {}}).ok()
+    return f"{REMEDIATIONS}/{name}"
+
+
 def word(by: str) -> str:
     return f'{{"by":"{by}","at":"2030-01-31T12:00:00Z","nodeUid":"n","bootID":"b"}}'
 
@@ -55,6 +64,19 @@ def test_only_who_holds_the_verb_may_attest(identities: dict[str, Api]) -> None:
     assert 403 == refused.status
     assert "node-remedy-attester" in refused.body["message"]
     assert 200 == attest(identities["remediator"], path, "remediator").status
+
+
+def test_a_word_on_a_metal3remediation_takes_the_verb_too(identities: dict[str, Api]) -> None:
+    """Whoever may edit one may not attest on it; the attester may, and everything else is nobody's business here."""
+    path = a_remediation(identities["admin"])
+    refused = attest(identities["editor"], path, "editor")
+
+    assert 403 == refused.status
+    assert "Metal3Remediation machine-" in refused.body["message"]
+    assert "verb attest on metal3remediations.remediation.metal3.io" in refused.body["message"]
+    assert 403 == attest(identities["remediator"], path, "somebody-else").status
+    assert 200 == attest(identities["remediator"], path, "remediator").status
+    assert 200 == identities["editor"].merge(path, {"metadata": {"annotations": {"note": "x"}}}).status
 
 
 def test_nobody_signs_with_another_name(identities: dict[str, Api]) -> None:

@@ -584,7 +584,7 @@ WIRE: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "half a word is a word",
-        set_to(nodefences, "read_attestation", lambda note: None),
+        set_to(nodefences, "attested_in", lambda notes: None),
         (
             test_nodefences.test_half_an_attestation_is_none,
             test_nodefences.test_an_attestation_is_read_back_as_it_was_written,

@@ -11,6 +11,7 @@ from tests.core.metal3 import test_explained as explained
 from tests.core.metal3 import test_patience as waits
 from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
+from tests.core.metal3 import test_words as words_tests
 from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_bad_input as bad_input
 from tests.wire import test_remediations as wire_tests
@@ -29,6 +30,7 @@ from noderemedy.core.metal3 import (
     remediationgates,
     remediationview,
     steps,
+    words,
 )
 from noderemedy.model.actions import Guard, HoldHost, ListPods, TaintOutOfService
 from noderemedy.model.budget import need
@@ -229,7 +231,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "what the Node said when its host was off is forgotten",
-        set_to(remediation, "ready_since", lambda node: None),
+        set_to(emptying, "ready_since", lambda node: None),
         (room_tests.test_what_the_node_said_when_its_host_was_off_is_recorded,),
     ),
     Sabotage(
@@ -294,6 +296,26 @@ SABOTAGES = (
         "nothing is proven before the phase is recorded",
         set_to(emptying, "proof_of", lambda view, now: None),
         (room_tests.test_every_situation, room_tests.test_freeing_begins_with_its_proof_on_record),
+    ),
+    Sabotage(
+        "a person's word is not heard",
+        set_to(remediation, "heeded", lambda view, now: None),
+        (words_tests.test_a_word_frees_what_no_device_could_prove,),
+    ),
+    Sabotage(
+        "a person's word is good for every boot",
+        set_to(words, "word_of", lambda view: view.remediation.attested),
+        (words_tests.test_a_word_that_does_not_fit_counts_as_nothing,),
+    ),
+    Sabotage(
+        "a person's word needs no claim",
+        set_to(words, "BEFORE_IT_COUNTS", ()),
+        (words_tests.test_who_gave_its_claim_back_claims_before_it_frees,),
+    ),
+    Sabotage(
+        "a person's word is heard again and again",
+        set_to(words, "is_news", lambda view: words.word_of(view) is not None),
+        (words_tests.test_a_word_is_heard_once,),
     ),
     Sabotage(
         "lists are never read",

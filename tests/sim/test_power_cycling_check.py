@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE, NODE, REMEDIATION, Kind
 from noderemedy.model.reasons import RequestUnneeded
 from noderemedy.sim.apiserver import Tree, WatchEvent
@@ -18,9 +19,11 @@ from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.run import calm
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.wire import names
+from noderemedy.wire.attestations import attestation_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "metal3-remediation"
 SICK = "worker-1"
+FREEING = ("DeleteNode", "DeletePod", "DetachVolume", "TaintOutOfService")
 
 
 class Story:
@@ -60,6 +63,13 @@ class Story:
 
     def find(self, kind: Kind, name: str) -> Tree | None:
         return self.cluster.api.find(kind, name, "" if kind == NODE else NAMESPACE)
+
+    def attest(self, node: str) -> None:
+        """A person's word that the boot which is being repaired is over."""
+        evidence = self.cluster.api.get(REMEDIATION, machine_of(node), NAMESPACE)["status"]["evidence"]
+        word = Attestation("anna", self.cluster.agenda.wall(), evidence["nodeUid"], evidence["bootID"])
+        body = {"metadata": {"annotations": {names.ATTESTED_OFF: attestation_text(word)}}}
+        self.cluster.api.patch(REMEDIATION, machine_of(node), NAMESPACE, body, "merge")
 
     def acted(self, action: str) -> int:
         return self.process.acted.count(action)
@@ -124,6 +134,35 @@ def test_power_cycles_go_on_until_the_cause_is_mended() -> None:
     assert [] == story.checkers.violations
     assert None is story.find(REMEDIATION, machine_of(SICK))
     assert [5, 4, 5] == story.healthy
+
+
+@pytest.mark.parametrize("minutes", [2, 8, 20, 60])
+def test_a_person_pulls_the_plugs_of_a_server_whose_bmc_is_dead(minutes: float) -> None:
+    """Nothing is freed however long it takes, until somebody says that it is off; then all of it, and not twice."""
+    story = Story("keep-trying")
+    server = story.cluster.servers[SICK]
+    server.bmc.answers = False
+    server.hang()
+    while not story.phases:
+        story.run(0.05)
+    story.run(minutes)
+    freed = [action for action in FREEING if story.acted(action)]
+    server.power_off()
+    story.attest(SICK)
+    story.run(3)
+
+    assert ([], []) == (freed, story.checkers.violations)
+    assert [action for action in FREEING if story.acted(action)]
+    request = story.find(REMEDIATION, machine_of(SICK))
+    assert request is not None
+    assert request["status"]["evidence"]["proof"].startswith("Attested by anna at ")
+
+    server.bmc.answers = True
+    server.power_on()
+    server.booted()
+    story.run(120)
+    story.checkers.at_rest(story.process.engine)
+    assert ([], [5, 4, 5]) == (story.checkers.violations, story.healthy)
 
 
 @pytest.mark.parametrize("minutes", [0.1, 0.5, 1.5, 2.5, 3.5])

@@ -23,6 +23,7 @@ from noderemedy.model.actions import (
     ReleaseHost,
     StartRun,
 )
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.checkstatus import Foreign, Told
 from noderemedy.model.errors import Bug
 from noderemedy.model.fenceplan import Step
@@ -31,11 +32,12 @@ from noderemedy.model.host import Hold
 from noderemedy.model.ids import FENCE_REMEDIATION, HOST, NODE, NODE_FENCE, Ref, ref
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import NodeBackup
-from noderemedy.model.nodefence import Attestation, FenceEvidence, FenceSpec, FenceStatus, State, fence_ref
+from noderemedy.model.nodefence import FenceEvidence, FenceSpec, FenceStatus, State, fence_ref
 from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.time import MINUTE, Span
 from noderemedy.model.workload import FreeBy
-from noderemedy.wire.nodefences import attestation_text, request_status_body, spec_body, status_body
+from noderemedy.wire.attestations import attestation_text
+from noderemedy.wire.nodefences import request_status_body, spec_body, status_body
 from noderemedy.wire.objects import convert
 from noderemedy.wire.requests import render
 

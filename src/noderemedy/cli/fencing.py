@@ -74,11 +74,11 @@ def attest(node: str, cluster: str, kubeconfig: Path | None, context: str, *, ye
 
     If the node still runs, two copies of its workload will write to the same volumes. Pull its plugs first.
     """
-    from noderemedy.manager import steering
+    from noderemedy.manager.attesting import attest as sign
 
     if not yes:
         click.echo(f"Its workload will be started elsewhere. If {node} still runs, data is lost.", err=True)
         typed = click.prompt(f"Type the name of the node that is off, to attest it ({node})", err=True)
         if typed != node:
             raise click.UsageError(f"{typed!r} is not {node!r}: nothing was attested")
-    do(partial(steering.attest, now=Wall(time.time_ns() // 1_000_000)), node, cluster, kubeconfig, context)
+    do(partial(sign, now=Wall(time.time_ns() // 1_000_000)), node, cluster, kubeconfig, context)

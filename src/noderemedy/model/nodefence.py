@@ -11,6 +11,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.checkstatus import Foreign, Told
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.ids import NODE, NODE_FENCE, Ref
@@ -100,15 +101,6 @@ class FenceStatus(Struct, frozen=True):
     def told(self, type: str) -> Told | None:
         """Our own condition of this type."""
         return next((one for one in self.conditions if isinstance(one, Told) and one.type == type), None)
-
-
-class Attestation(Struct, frozen=True):
-    """A person says that this boot of this node is off."""
-
-    by: str
-    at: Wall
-    node_uid: str
-    boot_id: str
 
 
 class FenceSpec(Struct, frozen=True):

@@ -29,6 +29,9 @@ class PoweredOff(Struct, frozen=True):
     seen_at: Wall
     held_since: Wall | None
 
+    def note(self) -> str:
+        return f"PoweredOff host {self.host_uid} at {self.seen_at}, held since {self.held_since}"
+
 
 class InstanceGone(Struct, frozen=True):
     """The provider said that the node's instance is deleted and let go of its Machine, as a live read showed."""
@@ -48,6 +51,9 @@ class FencedOff(Struct, frozen=True):
     runs: tuple[str, ...]  # the names of the runs that asked
     seen_at: Wall
 
+    def note(self) -> str:
+        return f"FencedOff by {', '.join(self.methods)} at {self.seen_at}: runs {', '.join(self.runs)}"
+
 
 class StorageFenced(Struct, frozen=True):
     """The node was cut off from the volumes that `covers` names, and from no others: frees only pods of those."""
@@ -65,6 +71,9 @@ class Attested(Struct, frozen=True):
     by: str
     at: Wall
     word: str
+
+    def note(self) -> str:
+        return f"Attested by {self.by} at {self.at}"
 
 
 Proof = PoweredOff | InstanceGone | FencedOff | StorageFenced | Attested

@@ -10,6 +10,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.checkstatus import SUCCEEDED, Foreign, Told
 from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.meta import Malformed, Paused
@@ -84,6 +85,7 @@ class Metal3Remediation(Struct, frozen=True):
     on_within: Span = Span.seconds(600)
     free_by: FreeBy | None = None  # None: by the version of the node's cluster
     progress: Progress = Progress()
+    attested: Attestation | Malformed | None = None
     finalizers: tuple[str, ...] = ()
     owner: ControllerOwner | None = None  # the Machine that an owner reference names
     owner_uid: str = ""

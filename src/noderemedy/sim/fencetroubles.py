@@ -9,8 +9,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Kind
-from noderemedy.model.nodefence import Attestation
 from noderemedy.model.reasons import DeviceAstray, FencedNodeReplaced, PowerLeftOff
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Wall
@@ -27,7 +27,7 @@ from noderemedy.sim.server import Kernel, Server
 from noderemedy.sim.troubles import MINUTE_MS, Troubles
 from noderemedy.sim.weather import CALM
 from noderemedy.wire import names
-from noderemedy.wire.nodefences import attestation_text
+from noderemedy.wire.attestations import attestation_text
 
 KEEPER = "example.com/keeps"
 BUDGETS = Kind("policy", "PodDisruptionBudget")

@@ -13,15 +13,16 @@ from noderemedy.model.ids import MACHINE, REMEDIATION
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.objects import NAMESPACE
+from noderemedy.wire import names
 
 MAY_FOLLOW: dict[str, set[str]] = {
     "": {"power-off"},
     "power-off": {"freeing", "power-on"},
     "freeing": {"power-on"},
-    "power-on": {"waiting"},
-    "waiting": {"power-off", "deleting-machine"},
-    "deleting-machine": {"failed"},
-    "failed": set(),
+    "power-on": {"waiting", "freeing"},
+    "waiting": {"power-off", "deleting-machine", "freeing"},
+    "deleting-machine": {"failed", "freeing"},
+    "failed": {"freeing"},
 }
 LEAVES_WITHIN_MS = 600_000 + 600_000  # powerOnTimeoutSeconds, and as much for dead managers, lost answers and pauses
 
@@ -61,7 +62,9 @@ class RemediationCheckers:
         self.ran["S14 bounded attempts"] += 1
         self.phases[f"{before or 'new'} -> {phase}"] += 1
         name = tree["metadata"]["name"]
-        if phase not in MAY_FOLLOW[before]:
+        is_attested = names.ATTESTED_OFF in (tree["metadata"].get("annotations") or {})
+        is_early = phase == "freeing" and before != "power-off" and not is_attested  # only a word leads back to it
+        if phase not in MAY_FOLLOW[before] or is_early:
             self.complain("S14", f"{name}: {phase} does not follow {before or 'nothing'}")
         is_retry = (before, phase) == ("waiting", "power-off")
         if attempts != earlier + is_retry:

@@ -9,23 +9,22 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any, TypeVar
 
-import msgspec
-
 from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.fenceremediation import FencePhase, FenceRemediation, FenceStrategy, RequestStatus
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import NodeBackup
-from noderemedy.model.nodefence import Attestation, FenceEvidence, FenceJob, FenceSpec, FenceStatus, NodeFence, State
+from noderemedy.model.nodefence import FenceEvidence, FenceJob, FenceSpec, FenceStatus, NodeFence, State
 from noderemedy.model.run import Deed, Power, RunState
 from noderemedy.model.time import Span
 from noderemedy.wire import names, shapes
 from noderemedy.wire.asked import asked, asked_for_machine
+from noderemedy.wire.attestations import attested_in
 from noderemedy.wire.backups import backup, backup_text
 from noderemedy.wire.checkstatus import condition_body, number, read_conditions
 from noderemedy.wire.fields import Fields
 from noderemedy.wire.remediations import moment, read_free_by, text, whole, written
-from noderemedy.wire.scalars import read_duration, read_json, read_wall
+from noderemedy.wire.scalars import read_duration
 
 OURS = (SUCCEEDED,)
 TIMES_MAX = 100
@@ -45,7 +44,7 @@ def node_fence(shape: shapes.RemediationShape) -> NodeFence:
         **asked(shape.metadata),
         spec=spec,
         status=status,
-        attested=read_attestation(notes[names.ATTESTED_OFF]) if names.ATTESTED_OFF in notes else None,
+        attested=attested_in(notes),
         requested_by=notes.get(names.REQUESTED_BY, ""),
         problems=fields.problems,
     )
@@ -133,35 +132,6 @@ def spec_body(spec: FenceSpec) -> dict[str, Any]:
         **({"evenIfReady": True} if spec.even_if_ready else {}),
         "ttlAfterFinal": str(spec.ttl_after_final),
     }
-
-
-# --- attestation -------------------------------------------------------------------------------------------------
-
-
-class AttestationShape(msgspec.Struct, rename="camel"):
-    """The JSON of `node-remedy.dev/attested-off`."""
-
-    by: str
-    at: str
-    node_uid: str
-    boot_id: str = msgspec.field(name="bootID")
-
-
-def read_attestation(note: str) -> Attestation | Malformed:
-    shape = read_json(note, AttestationShape)
-    if isinstance(shape, Malformed):
-        return shape
-    at = read_wall(shape.at)
-    if isinstance(at, Malformed):
-        return at
-    if not (shape.by and shape.node_uid and shape.boot_id):
-        return Malformed("by, nodeUid and bootID must not be empty")
-    return Attestation(shape.by, at, shape.node_uid, shape.boot_id)
-
-
-def attestation_text(word: Attestation) -> str:
-    tree = {"by": word.by, "at": str(word.at), "nodeUid": word.node_uid, "bootID": word.boot_id}
-    return msgspec.json.encode(tree).decode()
 
 
 # --- status of a NodeFence ---------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from noderemedy.model.time import Span, Wall
 from noderemedy.model.workload import FreeBy
 from noderemedy.wire import shapes
 from noderemedy.wire.asked import asked_for_machine
+from noderemedy.wire.attestations import attested_in
 from noderemedy.wire.checkstatus import condition_body, number, read_conditions
 from noderemedy.wire.fields import Fields, is_object
 from noderemedy.wire.scalars import read_duration, read_wall
@@ -38,6 +39,7 @@ def remediation(shape: shapes.RemediationShape) -> Metal3Remediation:
         on_within=on_within,
         free_by=read_free_by(fields),
         progress=progress,
+        attested=attested_in(shape.metadata.annotations or {}),
         problems=fields.problems,
     )
 

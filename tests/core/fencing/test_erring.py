@@ -18,9 +18,10 @@ from noderemedy.core.fencing import devices, runs
 from noderemedy.core.fencing.fence import decide
 from noderemedy.core.fencing.planless import UNUSABLE
 from noderemedy.model.actions import PublishFenceStatus
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.fenceplan import Step
-from noderemedy.model.nodefence import Attestation, State
+from noderemedy.model.nodefence import State
 from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.time import Mono
 

@@ -19,12 +19,13 @@ from noderemedy.core.fencing.view import INDEXES, NAME, FenceView, sees
 from noderemedy.core.safety import is_heard
 from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import IRREVERSIBLE, DeleteNode, DeletePod, StartRun, TaintOutOfService
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.budget import Granted, answer_ref, need
 from noderemedy.model.fenceplan import Scope, Step, plan_ref
 from noderemedy.model.ids import NODE, NODE_FENCE
 from noderemedy.model.lease import Lease
 from noderemedy.model.node import Condition
-from noderemedy.model.nodefence import Attestation, FenceEvidence, FenceJob, State
+from noderemedy.model.nodefence import FenceEvidence, FenceJob, State
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Seen
 from noderemedy.model.proof import Subject

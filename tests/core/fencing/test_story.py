@@ -10,16 +10,16 @@ from tests.builders import NODE_AT
 from tests.core.fencing.fences import CORDON, FENCE_AT, UNCORDON, a_plan, an_agent
 from tests.core.fencing.story import Behaviour, Story, obeys, refuses
 
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan
 from noderemedy.model.governing import MemberFact, PermitFact, member_ref, permit_ref
 from noderemedy.model.ids import CONFIG_MAP, MACHINE, NODE, NODE_FENCE, SYSTEM, ref
-from noderemedy.model.nodefence import Attestation
 from noderemedy.model.outcome import Seen
 from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.time import Now, Span
 from noderemedy.model.workload import POD
+from noderemedy.wire.attestations import attestation_text
 from noderemedy.wire.http import Answer, Request
-from noderemedy.wire.nodefences import attestation_text
 
 OFF, ON, STATUS = ("ipmi", "off"), ("ipmi", "on"), ("ipmi", "status")
 FIRST, SECOND = an_agent("first", agent="fence_one"), an_agent("second", agent="fence_two")

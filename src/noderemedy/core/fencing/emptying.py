@@ -110,19 +110,11 @@ def choose(view: FenceView, work: freeing.Workload, proof: Whole, now: Now) -> D
     evidence = structs.replace(
         old,
         free_by=by,
-        proof=words(proof),
+        proof=proof.note(),
         freeing_since=now.wall,
         tainted_at=now.wall if taints else old.tainted_at,
     )
     return noted(view, evidence, ProvenFenced(view.name, evidence.proof))
-
-
-def words(proof: Whole) -> str:
-    if isinstance(proof, Attested):
-        return f"Attested by {proof.by} at {proof.at}"
-    if isinstance(proof, PoweredOff):
-        return f"PoweredOff host {proof.host_uid} at {proof.seen_at}, held since {proof.held_since}"
-    return f"FencedOff by {', '.join(proof.methods)} at {proof.seen_at}: runs {', '.join(proof.runs)}"
 
 
 def is_terminated(view: FenceView) -> bool:

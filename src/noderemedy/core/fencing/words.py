@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from noderemedy.core import safety
 from noderemedy.core.fencing.view import FenceView
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.meta import Malformed
-from noderemedy.model.nodefence import Attestation
 from noderemedy.model.proof import Attested, Subject
 from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, Reason
 from noderemedy.model.room import Present

@@ -1,7 +1,7 @@
 """The phase `freeing` of a Metal3Remediation: its node is off, and what ran on it may run elsewhere, on proof.
 
 How is chosen once and recorded, with the proof's evidence, before anything is freed. Where there is no proof nothing
-is freed, and the host is powered on again.
+is freed, and the host is powered on again. A person's word is a proof in every phase: `words.py`.
 """
 
 from __future__ import annotations
@@ -11,21 +11,31 @@ from msgspec import structs
 from noderemedy.core import freeing, safety
 from noderemedy.core.backup import back_up
 from noderemedy.core.gates import first
-from noderemedy.core.metal3 import patience, phases
+from noderemedy.core.metal3 import patience, phases, words
 from noderemedy.core.metal3.remediationgates import ATTENDED, NODE_SEEN
 from noderemedy.core.metal3.remediationview import NAME, RemediationView
-from noderemedy.core.metal3.steps import confirm_first, publish, wait
+from noderemedy.core.metal3.steps import confirm_first, publish, ready_since, wait
 from noderemedy.core.metal3.waiting import for_finalizers
 from noderemedy.model.actions import BackUpNode, DeleteNode, Guard
 from noderemedy.model.decision import Decision
 from noderemedy.model.host import Power
 from noderemedy.model.node import NodeBackup
-from noderemedy.model.proof import PoweredOff
-from noderemedy.model.reasons import BackupFirst, FreeingOverdue, FreeingWorkload, NodeReplaced, OffNotProven, ProvenOff
+from noderemedy.model.proof import Attested, PoweredOff
+from noderemedy.model.reasons import (
+    BackupFirst,
+    FreeingOverdue,
+    FreeingWorkload,
+    NodeReplaced,
+    OffNotProven,
+    ProvenFenced,
+    ProvenOff,
+)
 from noderemedy.model.remediation import Evidence, Phase
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now, Wall
 from noderemedy.model.workload import FreeBy
+
+Whole = PoweredOff | Attested  # what may free all of a node
 
 
 def begin_emptying(view: RemediationView, seen: Evidence, now: Now) -> Decision:
@@ -40,13 +50,38 @@ def begin_emptying(view: RemediationView, seen: Evidence, now: Now) -> Decision:
     return publish(view, phases.enter(view.remediation, Phase.FREEING, now, evidence), ProvenOff(view.host_name))
 
 
-def proof_of(view: RemediationView, now: Now) -> PoweredOff | None:
+def seen_off(view: RemediationView, now: Now) -> Evidence:
+    """The boot that has ended is the last one that was seen: a node may have booted by itself on its way off."""
+    evidence, node = view.remediation.progress.evidence, view.node
+    if node is not None:
+        evidence = structs.replace(evidence, node_uid=node.uid, boot_id=node.boot_id, ready_since=ready_since(node))
+    return structs.replace(evidence, off_at=now.wall)
+
+
+def heeded(view: RemediationView, now: Now) -> Decision | None:
+    """Begin on a person's word that the node is off, whatever its BMC says; None if there is none that counts."""
+    if not words.is_news(view):
+        return None
+    if blocked := first(words.BEFORE_IT_COUNTS, view, now):
+        return Decision(blocked.actions, (blocked.reason,)) if blocked.actions else None
+    if asked := confirm_first(view, now, node=True, host=True):
+        return asked
+    proof = words.prove(view, now)
+    if proof is None or view.work is None:
+        return None
+    evidence = chosen(view, seen_off(view, now), view.work, proof, now)
+    entered = phases.enter(view.remediation, Phase.FREEING, now, evidence)
+    return publish(view, entered, ProvenFenced(view.node_name, evidence.proof))
+
+
+def proof_of(view: RemediationView, now: Now) -> Whole | None:
     """That the node cannot write; None: there is no node, or no proof."""
     assert view.machine is not None
     assert isinstance(view.machine.host_entry, Present)
     if view.work is None:
         return None
-    return safety.powered_off(view.work.node, view.machine.host_entry, now, view.remediation.uid)
+    off = safety.powered_off(view.work.node, view.machine.host_entry, now, view.remediation.uid)
+    return off or words.prove(view, now)
 
 
 def emptying(view: RemediationView, now: Now) -> Decision:
@@ -54,7 +89,8 @@ def emptying(view: RemediationView, now: Now) -> Decision:
     if patience.is_overdue(view, now):
         assert remediation.progress.since is not None
         return go_on(view, now, FreeingOverdue(view.node_name, remediation.progress.since))
-    if blocked := first((*ATTENDED, *NODE_SEEN), view, now):
+    is_attested = words.word_of(view) is not None  # nobody waits for a host then
+    if blocked := first(NODE_SEEN if is_attested else (*ATTENDED, *NODE_SEEN), view, now):
         return wait(view, now, blocked.reason)
     if is_replaced(view):
         return go_on(view, now, NodeReplaced(view.node_name))
@@ -76,7 +112,7 @@ def emptying(view: RemediationView, now: Now) -> Decision:
     return after(view, freed(view, view.work, proof, now), now)
 
 
-def freed(view: RemediationView, work: freeing.Workload, proof: PoweredOff, now: Now) -> freeing.Step:
+def freed(view: RemediationView, work: freeing.Workload, proof: Whole, now: Now) -> freeing.Step:
     if view.remediation.progress.evidence.free_by is FreeBy.TAINT:
         return freeing.taint(work, NAME, view.ref, view.remediation.uid, proof)
     return freeing.by_pods(work, proof, now)
@@ -97,14 +133,14 @@ def go_on(view: RemediationView, now: Now, *reasons: FreeingOverdue | NodeReplac
     return publish(view, phases.enter(view.remediation, Phase.POWER_ON, now), *reasons)
 
 
-def chosen(view: RemediationView, old: Evidence, work: freeing.Workload, proof: PoweredOff, now: Now) -> Evidence:
+def chosen(view: RemediationView, old: Evidence, work: freeing.Workload, proof: Whole, now: Now) -> Evidence:
     """How to free and on which proof. A taint is ours only if it was not there before."""
     by = view.remediation.free_by or freeing.default(work.node)
     taints = by is FreeBy.TAINT and not freeing.is_tainted(work.node)
     return structs.replace(
         old,
         free_by=by,
-        proof=f"{type(proof).__name__} host {proof.host_uid} at {proof.seen_at}, held since {proof.held_since}",
+        proof=proof.note(),
         tainted_at=now.wall if taints else old.tainted_at,
     )
 
@@ -118,7 +154,7 @@ def after(view: RemediationView, found: freeing.Step, now: Now) -> Decision:
     return Decision(found.actions, found.because, wake_at, facts=found.facts)
 
 
-def delete_node(view: RemediationView, work: freeing.Workload, proof: PoweredOff, now: Now) -> Decision:
+def delete_node(view: RemediationView, work: freeing.Workload, proof: Whole, now: Now) -> Decision:
     """The backup goes onto the Machine, as in seed 001: it outlives this object, and is restored from there."""
     of = view.machine
     assert of is not None

@@ -6,6 +6,7 @@ are recorded, and whoever waits measures by its own clock (`patience.py`).
     new ─► power-off ─► freeing ─► power-on ─► waiting ─► (recovered)
               └── not off in time ───►┘           ├─► power-off: the next attempt
                                                   └─► deleting-machine ─► failed
+    power-on, waiting, deleting-machine, failed ── a person attests that the node is off ──► freeing
 """
 
 from __future__ import annotations
@@ -61,10 +62,10 @@ TABLE: dict[Phase, Rule] = {
     Phase.NEW: Rule(no_limit, (Phase.POWER_OFF,)),
     Phase.POWER_OFF: Rule(off_within, (Phase.FREEING, Phase.POWER_ON)),
     Phase.FREEING: Rule(lambda _: FREE_WITHIN, (Phase.POWER_ON,)),
-    Phase.POWER_ON: Rule(on_within, (Phase.WAITING,)),
-    Phase.WAITING: Rule(waiting_within, (Phase.POWER_OFF, Phase.DELETING_MACHINE)),
-    Phase.DELETING_MACHINE: Rule(lambda _: OWNER_WITHIN, (Phase.FAILED,), "False", "Escalated"),
-    Phase.FAILED: Rule(no_limit, (), "False", "Failed"),
+    Phase.POWER_ON: Rule(on_within, (Phase.WAITING, Phase.FREEING)),
+    Phase.WAITING: Rule(waiting_within, (Phase.POWER_OFF, Phase.DELETING_MACHINE, Phase.FREEING)),
+    Phase.DELETING_MACHINE: Rule(lambda _: OWNER_WITHIN, (Phase.FAILED, Phase.FREEING), "False", "Escalated"),
+    Phase.FAILED: Rule(no_limit, (Phase.FREEING,), "False", "Failed"),
 }
 # In these the budget and the claim are ours; when the owner was asked, the repair is the owner's.
 RUNNING = (Phase.POWER_OFF, Phase.FREEING, Phase.POWER_ON, Phase.WAITING)

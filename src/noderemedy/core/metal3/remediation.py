@@ -19,8 +19,8 @@ from msgspec import structs
 from noderemedy.core import traces
 from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
-from noderemedy.core.metal3 import escalation, leaving, patience, phases, relics
-from noderemedy.core.metal3.emptying import begin_emptying, emptying
+from noderemedy.core.metal3 import escalation, leaving, patience, phases, relics, words
+from noderemedy.core.metal3.emptying import begin_emptying, emptying, heeded, seen_off
 from noderemedy.core.metal3.patience import rests_between_attempts
 from noderemedy.core.metal3.remediationgates import (
     ATTENDED,
@@ -46,7 +46,6 @@ from noderemedy.core.metal3.steps import (
     host_guard,
     is_back,
     publish,
-    ready_since,
     release,
     untaint,
     wait,
@@ -103,9 +102,11 @@ def decide(view: RemediationView | RelicView, now: Now) -> Decision:
         return relics.decide(view, now)
     decision = told(view, now)
     decision = unrecorded(view, decision, now) or decision
+    because = (*decision.because, *words.complaint(view))
     facts = (*needs(view, now), *patience.memory(view, now), *decision.facts)
     wake_at = soonest(decision.wake_at, patience.turn(view, now))
-    return settled(structs.replace(decision, episode=episode(view), facts=facts, wake_at=wake_at), view.need, now)
+    whole = structs.replace(decision, because=because, episode=episode(view), facts=facts, wake_at=wake_at)
+    return settled(whole, view.need, now)
 
 
 def unrecorded(view: RemediationView, decision: Decision, now: Now) -> Decision | None:
@@ -140,6 +141,8 @@ def told(view: RemediationView, now: Now) -> Decision:
         return release(view, blocked.reason) or blocked.decision(now)
     if view.remediation.progress.is_recovered:
         return release(view) or Decision(because=(RemediationSucceeded(view.node_name),))
+    if heard := heeded(view, now):
+        return heard
     phase = view.remediation.progress.phase
     taint_goes = phase not in leaving.BEFORE_POWER_ON and is_back(view)
     return (taint_goes and untaint(view)) or PHASES[phase](view, now)
@@ -188,14 +191,6 @@ def power_off(view: RemediationView, now: Now) -> Decision:
     if host.power is not Power.OFF:
         return wait(view, now, WaitingForPowerOff(view.host_name))
     return begin_emptying(view, seen_off(view, now), now)
-
-
-def seen_off(view: RemediationView, now: Now) -> Evidence:
-    """The boot that has ended is the last one that was seen: a node may have booted by itself on its way off."""
-    evidence, node = view.remediation.progress.evidence, view.node
-    if node is not None:
-        evidence = structs.replace(evidence, node_uid=node.uid, boot_id=node.boot_id, ready_since=ready_since(node))
-    return structs.replace(evidence, off_at=now.wall)
 
 
 def hold(view: RemediationView, now: Now) -> Decision:

@@ -1,0 +1,54 @@
+"""A person's word that a node is off: `node-remedy.dev/attested-off` on its Metal3Remediation (race R36).
+
+It is what is left where a BMC does not answer: no host is ever seen off then, and nothing is freed. It counts for the
+very boot that the attempt is about, in every phase after the first, and never for a node that reports.
+"""
+
+from __future__ import annotations
+
+from noderemedy.core import safety
+from noderemedy.core.metal3.remediationgates import NODE_SEEN, one_repair_per_node
+from noderemedy.core.metal3.remediationview import RemediationView
+from noderemedy.model.attestation import Attestation
+from noderemedy.model.meta import Malformed
+from noderemedy.model.proof import Attested, Subject
+from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, Reason
+from noderemedy.model.remediation import Phase
+from noderemedy.model.room import Present
+from noderemedy.model.time import Now
+
+WORD = "a person attests that the node is off"
+BEFORE_IT_COUNTS = (*NODE_SEEN, one_repair_per_node)  # who gave the repair to the owner has given its claim back
+HEARD = (Phase.NEW, Phase.FREEING)  # nothing is known of any boot yet; it is being freed already
+
+
+def word_of(view: RemediationView) -> Attestation | None:
+    """The word that speaks of the boot which this attempt is about; None if there is none, or if that is history."""
+    word, evidence, node = view.remediation.attested, view.remediation.progress.evidence, view.node
+    if not isinstance(word, Attestation) or node is None or safety.is_heard(node):
+        return None
+    is_about_it = (word.node_uid, word.boot_id) == (evidence.node_uid, evidence.boot_id)
+    return word if is_about_it and (node.uid, node.boot_id) == (word.node_uid, word.boot_id) else None
+
+
+def prove(view: RemediationView, now: Now) -> Attested | None:
+    word = word_of(view)
+    if word is None or view.machine is None or not isinstance(view.machine.node_entry, Present):
+        return None
+    subject = Subject(word.node_uid, word.boot_id)
+    return safety.attested(view.machine.node_entry, subject, word.by, word.at, WORD, now)
+
+
+def is_news(view: RemediationView) -> bool:
+    """Whether a word says what nobody knew: nothing was freed on it, or on anything else, in this attempt."""
+    progress = view.remediation.progress
+    return progress.phase not in HEARD and progress.evidence.freed_at is None and word_of(view) is not None
+
+
+def complaint(view: RemediationView) -> tuple[Reason, ...]:
+    """What is wrong with a word that somebody gave."""
+    word, progress = view.remediation.attested, view.remediation.progress
+    if isinstance(word, Malformed):
+        return (AttestationUnreadable(word.problem),)
+    is_open = progress.phase is not Phase.NEW and not view.remediation.is_ended and not progress.evidence.proof
+    return (AttestationOfAnotherBoot(view.node_name, word.by),) if word and is_open and word_of(view) is None else ()

@@ -1,0 +1,113 @@
+"""A person's word on a Metal3Remediation that its node is off: when it counts, and what it frees."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import NODE_AT, a_host, a_node, ago, unreadable
+from tests.core.metal3.remediations import (
+    BACK,
+    EVIDENCE,
+    NO_PODS,
+    NO_VOLUMES,
+    SICK,
+    a_held_host,
+    a_remediation,
+    a_world,
+    actions,
+    looked,
+    reasons,
+)
+
+from noderemedy.model.actions import DeleteNode, PublishRemediationStatus, TaintOutOfService
+from noderemedy.model.attestation import Attestation
+from noderemedy.model.host import Power
+from noderemedy.model.meta import Malformed
+from noderemedy.model.proof import Attested
+from noderemedy.model.remediation import Metal3Remediation, Phase
+from noderemedy.model.workload import FreeBy
+
+WORD = Attestation("anna", ago(5), "node-uid-1", "boot-1")
+AFTERWARDS = (Phase.POWER_OFF, Phase.POWER_ON, Phase.WAITING, Phase.DELETING_MACHINE, Phase.FAILED)
+SILENT = a_held_host(Power.UNKNOWN)  # its BMC does not answer
+
+
+def attested(phase: Phase, word: Any = WORD, **more: Any) -> Metal3Remediation:
+    return replace(a_remediation(phase, **more), attested=word)
+
+
+@pytest.mark.parametrize("phase", AFTERWARDS)
+def test_a_word_frees_what_no_device_could_prove(phase: Phase) -> None:
+    """In every phase after the first one freeing begins, and the record names the person."""
+    decision = looked(a_world(attested(phase), host=SILENT))
+
+    assert ["ProvenFenced", "PhaseBegins"] == reasons(decision)
+    (write,) = decision.actions
+    assert isinstance(write, PublishRemediationStatus)
+    told = write.progress
+    assert (Phase.FREEING, f"Attested by anna at {WORD.at}") == (told.phase, told.evidence.proof)
+
+
+@pytest.mark.parametrize(
+    ("phase", "word", "node", "expected"),
+    [
+        (Phase.POWER_OFF, Attestation("anna", ago(5), "node-uid-1", "boot-0"), SICK, "AttestationOfAnotherBoot"),
+        (Phase.POWER_OFF, Attestation("anna", ago(5), "node-uid-0", "boot-1"), SICK, "AttestationOfAnotherBoot"),
+        (Phase.POWER_OFF, WORD, a_node(), "AttestationOfAnotherBoot"),  # it reports
+        (Phase.POWER_OFF, WORD, replace(SICK, boot_id="boot-2"), "AttestationOfAnotherBoot"),
+        (Phase.POWER_OFF, WORD, replace(SICK, uid="node-uid-2"), "AttestationOfAnotherBoot"),
+        (Phase.POWER_OFF, WORD, None, "AttestationOfAnotherBoot"),
+        (Phase.POWER_OFF, WORD, unreadable(), "AttestationOfAnotherBoot"),
+        (Phase.POWER_OFF, Malformed("no JSON"), SICK, "AttestationUnreadable"),
+        (Phase.WAITING, WORD, BACK, "AttestationOfAnotherBoot"),
+    ],
+)
+def test_a_word_that_does_not_fit_counts_as_nothing(phase: Phase, word: Any, node: Any, expected: str) -> None:
+    """Another boot or Node, one that reports, and garbage: told, and nothing is freed."""
+    decision = looked(a_world(attested(phase, word), host=SILENT, node=node))
+
+    assert expected in reasons(decision)
+    assert not [action for action in decision.actions if isinstance(action, DeleteNode | TaintOutOfService)]
+    phases = [one.progress.phase for one in decision.actions if isinstance(one, PublishRemediationStatus)]
+    assert Phase.FREEING not in phases
+
+
+def test_before_anything_began_there_is_no_boot_to_speak_of() -> None:
+    """A word on a new request waits until the attempt has recorded what it is about."""
+    assert "ProvenFenced" not in reasons(looked(a_world(attested(Phase.NEW))))
+
+
+def test_a_word_is_heard_once() -> None:
+    """What was freed in this attempt is not freed again: the phases go on."""
+    freed = replace(EVIDENCE, off_at=ago(60), freed_at=ago(30), proof="Attested by anna", free_by=FreeBy.TAINT)
+    decision = looked(a_world(attested(Phase.WAITING, evidence=freed), host=a_host()))
+
+    assert "ProvenFenced" not in reasons(decision)
+
+
+def test_the_node_is_read_live_before_its_word_counts() -> None:
+    """A node that booted meanwhile is not to be freed on a word about its past."""
+    decision = looked(a_world(attested(Phase.WAITING), host=SILENT), stale=(NODE_AT,))
+
+    assert (["Confirm"], ["ConfirmFirst"]) == (actions(decision), reasons(decision))
+
+
+def test_who_gave_its_claim_back_claims_before_it_frees() -> None:
+    """Of a repair that was the owner's by then somebody else may have the node."""
+    world = a_world(attested(Phase.DELETING_MACHINE), host=SILENT)
+
+    assert ["ClaimRepair"] == actions(looked(world, holder=None))
+    assert "ProvenFenced" not in reasons(looked(world, holder="annotation Machine x"))
+
+
+@pytest.mark.parametrize("host", [SILENT, a_host(power=Power.ON)])
+def test_freeing_goes_on_with_the_word(host: Any) -> None:
+    """The host says nothing, or that it is on: what is freed carries the person's word as its proof."""
+    evidence = replace(EVIDENCE, off_at=ago(60), free_by=FreeBy.TAINT, proof="Attested by anna", tainted_at=ago(5))
+    world = a_world(attested(Phase.FREEING, evidence=evidence), host=host)
+    (taint,) = looked(world, pods=NO_PODS, volumes=NO_VOLUMES).actions
+
+    assert isinstance(taint, TaintOutOfService)
+    assert isinstance(taint.proof, Attested)
