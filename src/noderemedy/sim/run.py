@@ -18,6 +18,7 @@ from noderemedy.sim.conduct import Conduct
 from noderemedy.sim.definitions import Definitions
 from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.pacecheckers import pace_of
+from noderemedy.sim.plugs import Plugs
 from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
 from noderemedy.sim.resuming import Resuming
@@ -101,9 +102,12 @@ def simulate(
     troubles.add(switches.troubles())
     definitions = Definitions(cluster, random.Random(chance.getrandbits(64)))
     troubles.add(definitions.troubles())
+    plugs = Plugs(cluster, random.Random(chance.getrandbits(64)))
+    troubles.add(plugs.troubles())
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
+    plugs.heal()
     troubles.heal()
     definitions.heal()
     bystanders.heal()

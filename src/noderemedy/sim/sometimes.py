@@ -17,7 +17,7 @@ from noderemedy.core import safety
 from noderemedy.core.budget import grants
 from noderemedy.model.ids import BUDGET, CONFIG_MAP, HEALTH_CHECK, HOST, INCIDENT, LEASE, MACHINE, NODE, REMEDIATION
 from noderemedy.rooms import ROOMS
-from noderemedy.sim import bystanders, clouds, definitions, hospital, policies, switches, troubles
+from noderemedy.sim import bystanders, clouds, definitions, hospital, plugs, policies, switches, troubles
 from noderemedy.sim.remediationcheckers import MAY_FOLLOW
 from noderemedy.sim.weather import Fate, Stream
 
@@ -73,6 +73,11 @@ FREED_BY = {
     *("TaintOutOfService on PoweredOff", "DeletePod on PoweredOff", "DetachVolume on PoweredOff"),
     *("DeleteNode on PoweredOff", "DeleteNode on InstanceGone"),
 }
+# On a person's word about a server whose BMC is dead, which comes late or never.
+BY_WORD = {f"{action} on Attested" for action in ("TaintOutOfService", "DeletePod", "DetachVolume", "DeleteNode")}
+AT_A_WORD = {f"{phase} -> freeing" for phase in ("waiting", "deleting-machine", "failed")}
+# Such a server is called on all the time, so that nobody waits for power: tests/core/metal3/test_words.py.
+TOO_SHORT = {"power-on -> freeing"}
 # Gates that no history closes, and where they are closed instead.
 GATES_ELSEWHERE = {
     # only `explain` asks: there is nothing to decide
@@ -99,6 +104,7 @@ TROUBLES = (
     clouds.Cloud,
     definitions.Definitions,
     hospital.Hospital,
+    plugs.Plugs,
     policies.PolicyTroubles,
     switches.Switches,
 )
@@ -143,7 +149,7 @@ WANTED: dict[str, set[str]] = {
     "checks": CHECKERS,
     "decided": all_gates() - GATES_ELSEWHERE | {"FreeingPaced"},
     "freed_by": FREED_BY,
-    "phases": transitions(),
+    "phases": transitions() - AT_A_WORD - TOO_SHORT,
     "outlived": planned(*TROUBLES) | BAD_WEATHER,
     "leaders": changes_of_leaders(),
 }
@@ -151,4 +157,6 @@ WANTED: dict[str, set[str]] = {
 SELDOM: dict[str, set[str]] = {
     "outlived": {f"410 of {kind}" for kind in CHANGING},
     "leaders": {"replacement: delete", "replacement: deleted"},
+    "phases": AT_A_WORD,
+    "freed_by": BY_WORD,
 }

@@ -14,7 +14,7 @@ from noderemedy.core.gates import first
 from noderemedy.core.metal3 import patience, phases, words
 from noderemedy.core.metal3.remediationgates import ATTENDED, NODE_SEEN
 from noderemedy.core.metal3.remediationview import NAME, RemediationView
-from noderemedy.core.metal3.steps import confirm_first, publish, ready_since, wait
+from noderemedy.core.metal3.steps import confirm_first, hold, is_held, publish, ready_since, wait
 from noderemedy.core.metal3.waiting import for_finalizers
 from noderemedy.model.actions import BackUpNode, DeleteNode, Guard
 from noderemedy.model.decision import Decision
@@ -94,6 +94,8 @@ def emptying(view: RemediationView, now: Now) -> Decision:
         return wait(view, now, blocked.reason)
     if is_replaced(view):
         return go_on(view, now, NodeReplaced(view.node_name))
+    if is_attested and not is_held(view):
+        return hold(view, now)  # whatever its BMC does next: nothing boots there before all is free
     if view.work is not None and is_taken_out(view, view.work):
         return after(view, freeing.after_taint(view.work, now), now)
     if asked := confirm_first(view, now, node=True, host=True):

@@ -41,15 +41,7 @@ from noderemedy.core.metal3.remediationview import (
     sees,
     waits_as,
 )
-from noderemedy.core.metal3.steps import (
-    confirm_first,
-    host_guard,
-    is_back,
-    publish,
-    release,
-    untaint,
-    wait,
-)
+from noderemedy.core.metal3.steps import hold, is_back, is_held, publish, release, untaint, wait
 from noderemedy.core.slots import settled, soonest
 from noderemedy.model.actions import (
     Action,
@@ -74,11 +66,10 @@ from noderemedy.model.actions import (
 )
 from noderemedy.model.budget import ANSWER, need
 from noderemedy.model.decision import Decision, Fact
-from noderemedy.model.host import Hold, Power
+from noderemedy.model.host import Power
 from noderemedy.model.ids import CLUSTER, HOST, INCIDENT, LEASE, METAL3_MACHINE, NODE, REMEDIATION
 from noderemedy.model.pace import LEAVE
 from noderemedy.model.reasons import (
-    HoldingHost,
     HostOffOnPurpose,
     NextAttemptAt,
     PhaseBegins,
@@ -186,30 +177,11 @@ def power_off(view: RemediationView, now: Now) -> Decision:
         return wait(view, now, blocked.reason)
     if not records and (blocked := first((*BEFORE_POWER_OFF, one_repair_per_node), view, now)):
         return structs.replace(wait(view, now, blocked.reason), actions=blocked.actions)
-    if not all(isinstance(record, Hold) for record in records) or not records:
+    if not is_held(view):
         return hold(view, now)
     if host.power is not Power.OFF:
         return wait(view, now, WaitingForPowerOff(view.host_name))
     return begin_emptying(view, seen_off(view, now), now)
-
-
-def hold(view: RemediationView, now: Now) -> Decision:
-    """Hold the host off. What it says of its power in that very version is part of the record."""
-    if asked := confirm_first(view, now, machine=True):
-        return asked
-    assert view.machine is not None
-    assert view.machine.host_at is not None
-    evidence = view.remediation.progress.evidence
-    record = Hold(
-        machine_uid=view.machine.machine.uid,
-        since=now.wall,
-        node_uid=evidence.node_uid,
-        boot_id=evidence.boot_id,
-        owner=f"{view.ref.namespace}/{view.ref.name}",
-        was_on=view.host.power is Power.ON,
-    )
-    action = HoldHost(view.machine.host_at, host_guard(view), view.remediation.uid, record)
-    return Decision((action,), (HoldingHost(view.host_name),))
 
 
 def power_on(view: RemediationView, now: Now) -> Decision:

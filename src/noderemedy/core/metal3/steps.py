@@ -1,16 +1,23 @@
-"""Small steps that the phases of a Metal3Remediation share: record, confirm, release, untaint, wait."""
+"""Small steps that the phases of a Metal3Remediation share: record, confirm, hold, release, untaint, wait."""
 
 from __future__ import annotations
 
 from noderemedy.core import freeing, safety
 from noderemedy.core.metal3 import patience
 from noderemedy.core.metal3.remediationview import RemediationView, is_ready
-from noderemedy.model.actions import Confirm, Guard, PublishRemediationStatus, ReleaseHost, UntaintOutOfService
+from noderemedy.model.actions import (
+    Confirm,
+    Guard,
+    HoldHost,
+    PublishRemediationStatus,
+    ReleaseHost,
+    UntaintOutOfService,
+)
 from noderemedy.model.decision import Decision
-from noderemedy.model.host import Power
+from noderemedy.model.host import Hold, Power
 from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node
-from noderemedy.model.reasons import ConfirmFirst, PhaseBegins, Reason, ReleasingHost, UntaintingNode
+from noderemedy.model.reasons import ConfirmFirst, HoldingHost, PhaseBegins, Reason, ReleasingHost, UntaintingNode
 from noderemedy.model.remediation import Progress
 from noderemedy.model.room import Absent, Entry, Present
 from noderemedy.model.time import Now, Wall
@@ -41,6 +48,31 @@ def confirm_first(
 
 def is_confirmed(entry: Entry, now: Now) -> bool:
     return isinstance(entry, Present | Absent) and safety.is_confirmed(entry, now)
+
+
+def is_held(view: RemediationView) -> bool:
+    """Whether our hold is on the host, with a record that can be read."""
+    records = view.host.holds_of(view.remediation.uid)
+    return bool(records) and all(isinstance(record, Hold) for record in records)
+
+
+def hold(view: RemediationView, now: Now) -> Decision:
+    """Hold the host off. What it says of its power in that very version is part of the record."""
+    if asked := confirm_first(view, now, machine=True):
+        return asked
+    assert view.machine is not None
+    assert view.machine.host_at is not None
+    evidence = view.remediation.progress.evidence
+    record = Hold(
+        machine_uid=view.machine.machine.uid,
+        since=now.wall,
+        node_uid=evidence.node_uid,
+        boot_id=evidence.boot_id,
+        owner=f"{view.ref.namespace}/{view.ref.name}",
+        was_on=view.host.power is Power.ON,
+    )
+    action = HoldHost(view.machine.host_at, host_guard(view), view.remediation.uid, record)
+    return Decision((action,), (HoldingHost(view.host_name),))
 
 
 def release(view: RemediationView, *reasons: Reason) -> Decision | None:
