@@ -44,7 +44,7 @@ from noderemedy.model.workload import FreeBy
 from noderemedy.wire import answers, objects, remediations
 from noderemedy.wire.fields import Fields
 
-TABLE, HOLD, CHOSEN = phases.TABLE, remediation.hold, emptying.chosen
+TABLE, HOLD, CHOSEN = phases.TABLE, steps.hold, emptying.chosen
 
 
 def no_gate(name: str) -> Any:
