@@ -136,10 +136,19 @@ def test_power_cycles_go_on_until_the_cause_is_mended() -> None:
     assert [5, 4, 5] == story.healthy
 
 
-@pytest.mark.parametrize("minutes", [2, 8, 20, 60])
-def test_a_person_pulls_the_plugs_of_a_server_whose_bmc_is_dead(minutes: float) -> None:
+@pytest.mark.parametrize(
+    ("example", "minutes", "phase"),
+    [
+        ("keep-trying", 0.3, "power-off"),
+        ("keep-trying", 4, "waiting"),
+        ("keep-trying", 60, "waiting"),
+        ("escalate", 30, "deleting-machine"),
+        ("escalate", 75, "failed"),
+    ],
+)
+def test_a_person_pulls_the_plugs_of_a_server_whose_bmc_is_dead(example: str, minutes: float, phase: str) -> None:
     """Nothing is freed however long it takes, until somebody says that it is off; then all of it, and not twice."""
-    story = Story("keep-trying")
+    story = Story(example)
     server = story.cluster.servers[SICK]
     server.bmc.answers = False
     server.hang()
@@ -147,6 +156,7 @@ def test_a_person_pulls_the_plugs_of_a_server_whose_bmc_is_dead(minutes: float) 
         story.run(0.05)
     story.run(minutes)
     freed = [action for action in FREEING if story.acted(action)]
+    assert [phase] == story.phases[-1:]
     server.power_off()
     story.attest(SICK)
     story.run(3)

@@ -249,11 +249,13 @@ BEFORE_THE_BUDGET = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT)
 def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
     """A repair that runs, or would begin if budget and claim let it."""
     remediation = view.remediation
-    is_the_owners = remediation.progress.phase is Phase.DELETING_MACHINE
-    if view.machine is None or view.rival or remediation.is_ended or is_the_owners:
+    is_over = remediation.is_ended or remediation.progress.phase is Phase.DELETING_MACHINE  # or the owner's
+    is_attested = words.is_news(view)  # then it goes on without asking, also what was given up
+    if view.machine is None or view.rival or (is_over and not is_attested):
         return ()
     rests = rests_between_attempts(view, now)
-    is_running = remediation.progress.phase in phases.RUNNING and not (rests and patience.is_overdue(view, now))
+    is_at_work = remediation.progress.phase in phases.RUNNING and not (rests and patience.is_overdue(view, now))
+    is_running = is_at_work or is_attested
     if not is_running and (remediation.deleting or first(BEFORE_THE_BUDGET, view, now)):
         return ()
     since = remediation.created or remediation.progress.since or Wall(0)
