@@ -238,6 +238,11 @@ LEDGER = (
 )
 HEALTH = (
     Sabotage(
+        "what a fence has deleted counts as nothing",
+        set_to(health, "waiting_fence", lambda key, reader: None),
+        (test_health.test_each_node_is_counted_as_it_is,),
+    ),
+    Sabotage(
         "a node that is gone is well",
         set_to(health, "is_sick", lambda seen: False),
         (test_health.test_each_node_is_counted_as_it_is, test_rooms.test_a_storm_holds_and_ends),

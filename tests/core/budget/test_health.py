@@ -12,7 +12,9 @@ from noderemedy.core.budget.facts import TOPOLOGY_AT, NodeHealth, Topology, heal
 from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
 from noderemedy.engine.cache import Cache
 from noderemedy.model.healthcheck import Healthy, Unhealthy
-from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, OPENSHIFT_MACHINE, Ref, ref
+from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, NODE_FENCE, OPENSHIFT_MACHINE, Ref, ref
+from noderemedy.model.node import NodeBackup
+from noderemedy.model.nodefence import FenceEvidence, FenceSpec, FenceStatus, NodeFence, fence_ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remediationbudget import ZONE
 from noderemedy.model.room import Unreadable
@@ -22,9 +24,18 @@ SICK_VERDICT = VerdictFact(CHECK, Unhealthy(ago(400), ()), is_under_repair=False
 ROLE = "node-role.kubernetes.io/control-plane"
 
 
+FENCE_AT = fence_ref(NODE_AT)
+BACKUP = NodeBackup("node-uid-1", labels=((ROLE, ""), (ZONE, "rack-1")))
+
+
+def fenced(backup: NodeBackup | None) -> NodeFence:
+    evidence = FenceEvidence(backup=backup)
+    return NodeFence("fence-uid-1", FenceSpec(NODE_AT.name), FenceStatus(started=ago(300), evidence=evidence))
+
+
 def a_world(objects: dict[Ref, Any]) -> Cache:
     cache = Cache(health.ROOM.indexes)
-    for kind in (NODE, MACHINE, OPENSHIFT_MACHINE):
+    for kind in (NODE, MACHINE, NODE_FENCE, OPENSHIFT_MACHINE):
         cache.end_list("", kind)
     for at, obj in objects.items():
         if isinstance(obj, Unreadable):
@@ -65,6 +76,15 @@ CASES: dict[str, tuple[dict[Ref, Any], NodeHealth | None]] = {
         {MACHINE_AT: a_machine(node_deleted_at=ago(90), backup=a_backup(labels={ZONE: "rack-1", ROLE: ""}))},
         NodeHealth(True, ago(90), "rack-1", is_control_plane=True),
     ),
+    "deleted by its fence, which waits for it": (
+        {FENCE_AT: fenced(BACKUP)},
+        NodeHealth(True, ago(300), "rack-1", is_control_plane=True),
+    ),
+    "deleted by its fence, and back without its labels": (
+        {FENCE_AT: fenced(BACKUP), NODE_AT: a_node()},
+        NodeHealth(False, None, "rack-1", is_control_plane=True),
+    ),
+    "fenced, and gone by somebody else's hand": ({FENCE_AT: fenced(None)}, None),
     "gone, nobody knows since when": ({MACHINE_AT: a_machine()}, NodeHealth(True)),
     "nobody's name": ({MACHINE_AT: a_machine(node_name="other")}, None),
     "unreadable": ({NODE_AT: unreadable(), MACHINE_AT: a_machine()}, None),
@@ -97,6 +117,8 @@ def test_a_verdict_wakes_its_node() -> None:
     assert [NODE_AT] == list(health.wakes(MACHINE_AT, a_machine(), cache))
     assert [NODE_AT] == list(health.wakes(NODE_AT, a_node(), cache))
     assert [NODE_AT] == list(health.wakes(TOPOLOGY_AT, Topology("rack"), cache))
+    assert [NODE_AT] == list(health.wakes(FENCE_AT, fenced(BACKUP), cache))
+    assert [] == list(health.wakes(FENCE_AT, fenced(None), cache))
     assert [] == list(health.wakes(MACHINE_AT, a_machine(node_name=None), cache))
 
 

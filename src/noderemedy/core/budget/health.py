@@ -1,7 +1,7 @@
 """The node-health room: one key per Node. States whether the budget counts it as sick, since when, and where it is.
 
-A node is sick if it is not Ready, if its machine's health check or a threshold of its document says so, or if its
-machine names it and it is gone.
+A node is sick if it is not Ready, if its machine's health check or a threshold of its document says so, or if it is
+gone and somebody waits for it: its machine names it, or its NodeFence has deleted it and keeps what it carried.
 Labels that a backup holds count as the node's own: a node that has just come back lacks them, and is still in its rack.
 """
 
@@ -19,9 +19,10 @@ from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.remedy.facts import TROUBLE, node_of, trouble_ref
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.healthcheck import Unhealthy
-from noderemedy.model.ids import NODE, Kind, Ref
+from noderemedy.model.ids import NODE, NODE_FENCE, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node, NodeBackup
+from noderemedy.model.nodefence import NodeFence, fence_ref
 from noderemedy.model.remediationbudget import ZONE
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage
@@ -37,6 +38,7 @@ class NodeView(Struct, frozen=True):
     at: Ref
     entry: Entry
     machine: Machine | None
+    fence: NodeFence | None  # that has deleted the Node, and waits for it
     verdict_since: Wall | None  # unhealthy since then; None: not unhealthy
     topology: str
 
@@ -63,13 +65,16 @@ def sick_since(view: NodeView) -> Wall | None:
         signs += [one.since for one in node.conditions if one.type == "Ready" and one.status != "True"]
     elif view.machine is not None and isinstance(view.machine.node_deleted_at, Wall):
         signs.append(view.machine.node_deleted_at)
+    elif view.fence is not None:
+        signs.append(view.fence.status.started)
     return min((sign for sign in signs if sign is not None), default=None)
 
 
 def labels_of(view: NodeView) -> dict[str, str]:
     own = dict(view.entry.obj.labels) if isinstance(view.entry, Present) else {}
-    backup = view.machine.backup if view.machine else None
-    return {**dict(backup.labels), **own} if isinstance(backup, NodeBackup) else own
+    found = (view.machine and view.machine.backup, view.fence and view.fence.status.evidence.backup)
+    kept = [dict(backup.labels) for backup in found if isinstance(backup, NodeBackup)]
+    return {**kept[0], **own} if kept else own
 
 
 # --- what it sees, and what wakes it -----------------------------------------------------------------------------
@@ -78,8 +83,8 @@ def labels_of(view: NodeView) -> dict[str, str]:
 def sees(key: Ref, reader: Reader) -> NodeView | None:
     """A node that cannot be read or seen is neither healthy nor sick: it is not counted."""
     entry = reader.read(key)
-    named_by = machines.at_node(key, reader)
-    if not isinstance(entry, Present) and not (isinstance(entry, Absent) and named_by):
+    named_by, fence = machines.at_node(key, reader), waiting_fence(key, reader)
+    if not isinstance(entry, Present) and not (isinstance(entry, Absent) and (named_by or fence)):
         return None
     found = reader.read(named_by[0]) if named_by else Absent()
     topology = reader.read(TOPOLOGY_AT)
@@ -87,9 +92,16 @@ def sees(key: Ref, reader: Reader) -> NodeView | None:
         at=key,
         entry=entry,
         machine=found.obj if isinstance(found, Present) else None,
+        fence=fence,
         verdict_since=unhealthy_since(key, named_by, reader),
         topology=topology.obj.label if isinstance(topology, Present) else ZONE,
     )
+
+
+def waiting_fence(key: Ref, reader: Reader) -> NodeFence | None:
+    """The NodeFence that has the only copy of what the Node carried."""
+    entry = reader.read(fence_ref(key))
+    return entry.obj if isinstance(entry, Present) and entry.obj.status.evidence.backup is not None else None
 
 
 def unhealthy_since(key: Ref, named_by: tuple[Ref, ...], reader: Reader) -> Wall | None:
@@ -109,6 +121,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if isinstance(obj, Machine):
         at = machines.node_at(ref, obj, reader)
         return (at,) if at else ()
+    if isinstance(obj, NodeFence):
+        return (obj.spec.node_at,) if obj.status.evidence.backup is not None else ()
     if ref.kind in MACHINE_OF:
         return nodes_of((Ref(ref.cluster, MACHINE_OF[ref.kind], ref.namespace, ref.name),), reader)
     if ref.kind == TROUBLE:
@@ -128,7 +142,7 @@ def nodes_of(named: Iterable[Ref], reader: Reader) -> list[Ref]:
 
 ROOM = Room(
     name="node-health",
-    watches=(NODE, REMOTE, *MACHINE_KINDS, *VERDICTS.values(), TOPOLOGY, TROUBLE),
+    watches=(NODE, NODE_FENCE, REMOTE, *MACHINE_KINDS, *VERDICTS.values(), TOPOLOGY, TROUBLE),
     indexes=(*machines.INDEXES, *INDEXES),
     wakes=wakes,
     sees=sees,
