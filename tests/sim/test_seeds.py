@@ -40,6 +40,12 @@ def test_rotating_seeds(turn: int) -> None:
 
 
 @pytest.mark.soak
+def test_a_word_makes_no_second_hold() -> None:
+    """A power cycle by annotation had the host when a word was given for a Metal3Remediation (seed 23, S2)."""
+    assert () == simulate(23, nodes=50, hours=1.2).violations
+
+
+@pytest.mark.soak
 def test_what_is_freed_on_a_word_is_held_off_as_well() -> None:
     """A backup was dropped as left behind, since nobody held the host whose Node was about to go (seed 18)."""
     assert () == simulate(18, nodes=20, hours=6.0).violations

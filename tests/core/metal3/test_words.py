@@ -120,3 +120,13 @@ def test_freeing_goes_on_with_the_word(power: Power) -> None:
 def test_nothing_boots_before_all_is_free() -> None:
     """A host that was released meanwhile is held again: its BMC may come back before the last pod is gone (seed 18)."""
     assert ["HoldHost"] == actions(looked(a_world(FREEING, host=a_host(power=Power.ON))))
+
+
+@pytest.mark.parametrize("phase", [Phase.WAITING, Phase.FREEING])
+def test_a_word_waits_for_whoever_else_holds_the_host(phase: Phase) -> None:
+    """A power cycle by annotation took over when the repair was the owner's: no second hold, and a word (seed 23)."""
+    world = a_world(attested(phase), host=replace(a_host(), held=True))
+    decision = looked(world)
+
+    assert "ClaimedByOther" in reasons(decision)
+    assert [] == [one for one in decision.actions if type(one).__name__ in ("HoldHost", "TaintOutOfService")]

@@ -94,8 +94,9 @@ def emptying(view: RemediationView, now: Now) -> Decision:
         return wait(view, now, blocked.reason)
     if is_replaced(view):
         return go_on(view, now, NodeReplaced(view.node_name))
-    if is_attested and not is_held(view):
-        return hold(view, now)  # whatever its BMC does next: nothing boots there before all is free
+    if is_attested and not is_held(view):  # whatever its BMC does next, nothing boots there before all is free
+        others = words.held_by_others(view)
+        return wait(view, now, *others) if others else hold(view, now)
     if view.work is not None and is_taken_out(view, view.work):
         return after(view, freeing.after_taint(view.work, now), now)
     if asked := confirm_first(view, now, node=True, host=True):

@@ -12,7 +12,7 @@ from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.meta import Malformed
 from noderemedy.model.proof import Attested, Subject
-from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, Reason
+from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, ClaimedByOther, Reason
 from noderemedy.model.remediation import Phase
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now
@@ -40,9 +40,20 @@ def prove(view: RemediationView, now: Now) -> Attested | None:
 
 
 def is_news(view: RemediationView) -> bool:
-    """Whether a word says what nobody knew: nothing was freed on it, or on anything else, in this attempt."""
+    """Whether a word says what nobody knew, and can be heeded: nothing was freed in this attempt, on whatever proof."""
     progress = view.remediation.progress
-    return progress.phase not in HEARD and progress.evidence.freed_at is None and word_of(view) is not None
+    is_open = progress.phase not in HEARD and progress.evidence.freed_at is None
+    return is_open and word_of(view) is not None and not held_by_others(view)
+
+
+def held_by_others(view: RemediationView) -> tuple[Reason, ...]:
+    """Somebody else of ours repairs the node, and holds its host: one hold at a time (S2), and no second hand."""
+    host = view.machine.host if view.machine is not None else None
+    if host is None:
+        return ()
+    owners = [uid for uid, _ in host.held_for if uid != view.remediation.uid]
+    is_held = host.held or bool(host.fenced_for) or bool(owners)
+    return (ClaimedByOther(view.node_name, f"whoever else holds host {view.host_name}"),) if is_held else ()
 
 
 def complaint(view: RemediationView) -> tuple[Reason, ...]:
@@ -50,5 +61,8 @@ def complaint(view: RemediationView) -> tuple[Reason, ...]:
     word, progress = view.remediation.attested, view.remediation.progress
     if isinstance(word, Malformed):
         return (AttestationUnreadable(word.problem),)
-    is_open = progress.phase is not Phase.NEW and not view.remediation.is_ended and not progress.evidence.proof
-    return (AttestationOfAnotherBoot(view.node_name, word.by),) if word and is_open and word_of(view) is None else ()
+    if word is None or progress.phase is Phase.NEW or progress.evidence.proof:
+        return ()
+    if word_of(view) is not None:
+        return held_by_others(view)
+    return (AttestationOfAnotherBoot(view.node_name, word.by),) if not view.remediation.is_ended else ()
