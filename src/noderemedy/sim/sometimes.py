@@ -75,9 +75,10 @@ FREED_BY = {
 }
 # On a person's word about a server whose BMC is dead, which comes late or never.
 BY_WORD = {f"{action} on Attested" for action in ("TaintOutOfService", "DeletePod", "DetachVolume", "DeleteNode")}
-AT_A_WORD = {f"{phase} -> freeing" for phase in ("waiting", "deleting-machine", "failed")}
-# Such a server is called on all the time, so that nobody waits for power: tests/core/metal3/test_words.py.
-TOO_SHORT = {"power-on -> freeing"}
+AT_A_WORD = {f"{phase} -> freeing" for phase in ("waiting", "deleting-machine")}
+# A dead BMC is called on all the time, so that nobody waits for power, and what was given up is soon in other hands:
+# tests/core/metal3/test_words.py, tests/sim/test_power_cycling_check.py.
+AT_A_WORD_ELSEWHERE = {"power-on -> freeing", "failed -> freeing"}
 # Gates that no history closes, and where they are closed instead.
 GATES_ELSEWHERE = {
     # only `explain` asks: there is nothing to decide
@@ -149,7 +150,7 @@ WANTED: dict[str, set[str]] = {
     "checks": CHECKERS,
     "decided": all_gates() - GATES_ELSEWHERE | {"FreeingPaced"},
     "freed_by": FREED_BY,
-    "phases": transitions() - AT_A_WORD - TOO_SHORT,
+    "phases": transitions() - AT_A_WORD - AT_A_WORD_ELSEWHERE,
     "outlived": planned(*TROUBLES) | BAD_WEATHER,
     "leaders": changes_of_leaders(),
 }
