@@ -308,13 +308,21 @@ SABOTAGES = (
         (words_tests.test_a_word_that_does_not_fit_counts_as_nothing,),
     ),
     Sabotage(
+        "a person's word is heard whoever else is at it",
+        set_to(words, "hindered", lambda view, now: ()),
+        (
+            words_tests.test_a_word_waits_for_whoever_else_holds_the_host,
+            words_tests.test_a_word_waits_until_nobody_pauses_the_repair,
+        ),
+    ),
+    Sabotage(
         "a person's word needs no claim",
         set_to(words, "BEFORE_IT_COUNTS", ()),
         (words_tests.test_who_gave_its_claim_back_claims_before_it_frees,),
     ),
     Sabotage(
         "a person's word is heard again and again",
-        set_to(words, "is_news", lambda view: words.word_of(view) is not None),
+        set_to(words, "is_news", lambda view, now: words.word_of(view) is not None),
         (words_tests.test_a_word_is_heard_once,),
     ),
     Sabotage(

@@ -46,6 +46,12 @@ def test_a_word_makes_no_second_hold() -> None:
 
 
 @pytest.mark.soak
+def test_a_word_holds_nothing_that_a_person_paused() -> None:
+    """Nothing new begins with what is paused, and a hold would be new (seed 142, S8)."""
+    assert () == simulate(142, nodes=50, hours=2.5).violations
+
+
+@pytest.mark.soak
 def test_what_is_freed_on_a_word_is_held_off_as_well() -> None:
     """A backup was dropped as left behind, since nobody held the host whose Node was about to go (seed 18)."""
     assert () == simulate(18, nodes=20, hours=6.0).violations

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NODE_AT, a_host, a_node, ago, unreadable
+from tests.builders import NODE_AT, a_host, a_machine, a_node, ago, unreadable
 from tests.core.metal3.remediations import (
     BACK,
     EVIDENCE,
@@ -24,7 +24,7 @@ from tests.core.metal3.remediations import (
 from noderemedy.model.actions import DeleteNode, PublishRemediationStatus, TaintOutOfService
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.host import Power
-from noderemedy.model.meta import Malformed
+from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.proof import Attested
 from noderemedy.model.remediation import Metal3Remediation, Phase
 from noderemedy.model.workload import FreeBy
@@ -129,4 +129,16 @@ def test_a_word_waits_for_whoever_else_holds_the_host(phase: Phase) -> None:
     decision = looked(world)
 
     assert "ClaimedByOther" in reasons(decision)
+    assert [] == [one for one in decision.actions if type(one).__name__ in ("HoldHost", "TaintOutOfService")]
+
+
+@pytest.mark.parametrize("phase", [Phase.WAITING, Phase.FREEING])
+@pytest.mark.parametrize("who", ["request", "machine"])
+def test_a_word_waits_until_nobody_pauses_the_repair(phase: Phase, who: str) -> None:
+    """What is freed is held off as well, and nothing is held anew of what a person has paused (seed 142, S8)."""
+    request = replace(attested(phase), paused=Paused() if who == "request" else None)
+    world = a_world(request, host=a_host(), machine=a_machine(paused=Paused() if who == "machine" else None))
+    decision = looked(world)
+
+    assert "PausedByPerson" in reasons(decision)
     assert [] == [one for one in decision.actions if type(one).__name__ in ("HoldHost", "TaintOutOfService")]

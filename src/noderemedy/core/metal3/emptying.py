@@ -60,7 +60,7 @@ def seen_off(view: RemediationView, now: Now) -> Evidence:
 
 def heeded(view: RemediationView, now: Now) -> Decision | None:
     """Begin on a person's word that the node is off, whatever its BMC says; None if there is none that counts."""
-    if not words.is_news(view):
+    if not words.is_news(view, now):
         return None
     if blocked := first(words.BEFORE_IT_COUNTS, view, now):
         return Decision(blocked.actions, (blocked.reason,)) if blocked.actions else None
@@ -95,8 +95,8 @@ def emptying(view: RemediationView, now: Now) -> Decision:
     if is_replaced(view):
         return go_on(view, now, NodeReplaced(view.node_name))
     if is_attested and not is_held(view):  # whatever its BMC does next, nothing boots there before all is free
-        others = words.held_by_others(view)
-        return wait(view, now, *others) if others else hold(view, now)
+        hindrance = words.hindered(view, now)
+        return wait(view, now, *hindrance) if hindrance else hold(view, now)
     if view.work is not None and is_taken_out(view, view.work):
         return after(view, freeing.after_taint(view.work, now), now)
     if asked := confirm_first(view, now, node=True, host=True):

@@ -93,7 +93,7 @@ def decide(view: RemediationView | RelicView, now: Now) -> Decision:
         return relics.decide(view, now)
     decision = told(view, now)
     decision = unrecorded(view, decision, now) or decision
-    because = (*decision.because, *words.complaint(view))
+    because = (*decision.because, *words.complaint(view, now))
     facts = (*needs(view, now), *patience.memory(view, now), *decision.facts)
     wake_at = soonest(decision.wake_at, patience.turn(view, now))
     whole = structs.replace(decision, because=because, episode=episode(view), facts=facts, wake_at=wake_at)
@@ -250,7 +250,7 @@ def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
     """A repair that runs, or would begin if budget and claim let it."""
     remediation = view.remediation
     is_over = remediation.is_ended or remediation.progress.phase is Phase.DELETING_MACHINE  # or the owner's
-    is_attested = words.is_news(view)  # then it goes on without asking, also what was given up
+    is_attested = words.is_news(view, now)  # then it goes on without asking, also what was given up
     if view.machine is None or view.rival or (is_over and not is_attested):
         return ()
     rests = rests_between_attempts(view, now)

@@ -7,7 +7,9 @@ very boot that the attempt is about, in every phase after the first, and never f
 from __future__ import annotations
 
 from noderemedy.core import safety
-from noderemedy.core.metal3.remediationgates import NODE_SEEN, one_repair_per_node
+from noderemedy.core.gates import first
+from noderemedy.core.metal3 import gates
+from noderemedy.core.metal3.remediationgates import NODE_SEEN, of_machine, one_repair_per_node, request_is_not_paused
 from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.meta import Malformed
@@ -19,6 +21,7 @@ from noderemedy.model.time import Now
 
 WORD = "a person attests that the node is off"
 BEFORE_IT_COUNTS = (*NODE_SEEN, one_repair_per_node)  # who gave the repair to the owner has given its claim back
+UNPAUSED = (request_is_not_paused, of_machine(gates.nobody_paused_it))
 HEARD = (Phase.NEW, Phase.FREEING)  # nothing is known of any boot yet; it is being freed already
 
 
@@ -39,11 +42,17 @@ def prove(view: RemediationView, now: Now) -> Attested | None:
     return safety.attested(view.machine.node_entry, subject, word.by, word.at, WORD, now)
 
 
-def is_news(view: RemediationView) -> bool:
+def is_news(view: RemediationView, now: Now) -> bool:
     """Whether a word says what nobody knew, and can be heeded: nothing was freed in this attempt, on whatever proof."""
     progress = view.remediation.progress
     is_open = progress.phase not in HEARD and progress.evidence.freed_at is None
-    return is_open and word_of(view) is not None and not held_by_others(view)
+    return is_open and word_of(view) is not None and not hindered(view, now)
+
+
+def hindered(view: RemediationView, now: Now) -> tuple[Reason, ...]:
+    """Why a word cannot be heeded now: what is freed is held off as well, and a hold is not for us to begin."""
+    blocked = first(UNPAUSED, view, now)
+    return (blocked.reason,) if blocked else held_by_others(view)
 
 
 def held_by_others(view: RemediationView) -> tuple[Reason, ...]:
@@ -56,7 +65,7 @@ def held_by_others(view: RemediationView) -> tuple[Reason, ...]:
     return (ClaimedByOther(view.node_name, f"whoever else holds host {view.host_name}"),) if is_held else ()
 
 
-def complaint(view: RemediationView) -> tuple[Reason, ...]:
+def complaint(view: RemediationView, now: Now) -> tuple[Reason, ...]:
     """What is wrong with a word that somebody gave."""
     word, progress = view.remediation.attested, view.remediation.progress
     if isinstance(word, Malformed):
@@ -64,5 +73,5 @@ def complaint(view: RemediationView) -> tuple[Reason, ...]:
     if word is None or progress.phase is Phase.NEW or progress.evidence.proof:
         return ()
     if word_of(view) is not None:
-        return held_by_others(view)
+        return hindered(view, now)
     return (AttestationOfAnotherBoot(view.node_name, word.by),) if not view.remediation.is_ended else ()
