@@ -7,6 +7,7 @@ the last five seconds, must be held off by us, and must be the host of that very
 
 from __future__ import annotations
 
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.host import Hold, Host, Power
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
@@ -134,6 +135,12 @@ def attested(
     if not by or not is_subject(node_entry, subject, now) or (is_heard(node_entry.obj) and not may_be_heard):
         return None
     return Attested(subject, by, at, word)
+
+
+def attested_by(node_entry: Present, word: Attestation, now: Now) -> Attested | None:
+    """The same by the word of a person, for the boot that it names."""
+    subject = Subject(word.node_uid, word.boot_id)
+    return attested(node_entry, subject, word.by, word.at, "a person attests that the node is off", now)
 
 
 def is_subject(node_entry: Present, subject: Subject, now: Now) -> bool:

@@ -60,11 +60,11 @@ def ended(view: FenceView, now: Now) -> Decision:
     machine, entry = view.machine, view.machine_entry
     if machine is None or not isinstance(entry, Present) or machine.deleting:
         return move(view, Event.STEP_DONE, now, NodeTerminated(view.name))
-    if patience.is_over(view, view.status.since, view.fence.spec.node_ready_timeout, now):
+    due = patience.due(view, view.status.since, view.fence.spec.node_ready_timeout, now)
+    if now.mono >= due:
         return move(view, Event.STEP_DONE, now, NodeTerminated(view.name), InstanceLeft(view.name, view.target.name))
     if asked := confirm(now, (view.target, entry)):
         return asked
-    due = patience.due(view, view.status.since, view.fence.spec.node_ready_timeout, now)
     delete = DeleteMachine(view.target, Guard(machine.uid, entry.resource_version))
     return Decision((delete,), (RemovingInstance(view.name, view.target.name),), due)
 

@@ -10,12 +10,10 @@ from noderemedy.core import safety
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.meta import Malformed
-from noderemedy.model.proof import Attested, Subject
+from noderemedy.model.proof import Attested
 from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, Reason
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now
-
-WORD = "a person attests that the node is off"
 
 
 def word_of(view: FenceView) -> Attestation | None:
@@ -40,5 +38,4 @@ def complaint(view: FenceView) -> tuple[Reason, ...]:
 
 def prove(view: FenceView, word: Attestation, now: Now) -> Attested | None:
     assert isinstance(view.node_entry, Present)
-    subject = Subject(view.status.node_uid, view.status.boot_id)
-    return safety.attested(view.node_entry, subject, word.by, word.at, WORD, now)
+    return safety.attested_by(view.node_entry, word, now)

@@ -13,13 +13,12 @@ from noderemedy.core.metal3.remediationgates import NODE_SEEN, of_machine, one_r
 from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.meta import Malformed
-from noderemedy.model.proof import Attested, Subject
+from noderemedy.model.proof import Attested
 from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, ClaimedByOther, Reason
 from noderemedy.model.remediation import Phase
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now
 
-WORD = "a person attests that the node is off"
 BEFORE_IT_COUNTS = (*NODE_SEEN, one_repair_per_node)  # who gave the repair to the owner has given its claim back
 UNPAUSED = (request_is_not_paused, of_machine(gates.nobody_paused_it))
 HEARD = (Phase.NEW, Phase.FREEING)  # nothing is known of any boot yet; it is being freed already
@@ -38,8 +37,7 @@ def prove(view: RemediationView, now: Now) -> Attested | None:
     word = word_of(view)
     if word is None or view.machine is None or not isinstance(view.machine.node_entry, Present):
         return None
-    subject = Subject(word.node_uid, word.boot_id)
-    return safety.attested(view.machine.node_entry, subject, word.by, word.at, WORD, now)
+    return safety.attested_by(view.machine.node_entry, word, now)
 
 
 def is_news(view: RemediationView, now: Now) -> bool:
