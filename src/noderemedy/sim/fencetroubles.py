@@ -48,7 +48,6 @@ class FenceTroubles(Troubles):
         self.spared: set[str] = set()  # whose silence would prove what nobody can know
         self.pulled: set[str] = set()  # whose plugs a person pulled, and puts in again when all is over
         self.mixed_up: set[str] = set()  # whose outlet two documents name: a second mistake there shows to nobody
-        self.mistaken: set[str] = set()  # nodes whose document says nothing of their outlets for a while
         self.to_move = 0  # how many nodes are to be plugged in elsewhere as soon as they are off
         fenced.cluster.outlets.on_done.append(self._switched)
         self._kinds = [
@@ -177,8 +176,7 @@ class FenceTroubles(Troubles):
 
     def plug_shared(self) -> None:
         """Fault 56: by its document a node hangs on the outlet of another one; neither may be fenced."""
-        written = [one for one in self.fenced.nodes if self._has_config(one) and one not in self.mistaken]
-        plugged = [one for one in written if self.fenced.device(one) in PLUGGED]
+        plugged = [one for one in self.fenced.nodes if self.fenced.device(one) in PLUGGED and self._has_config(one)]
         if self.mixed_up or len(plugged) < 2:
             return
         name = self.chance.choice(plugged)
@@ -212,15 +210,10 @@ class FenceTroubles(Troubles):
 
     def config_edited(self) -> None:
         """Fault 28: a mistake is written into the document of a node, and mended later."""
-        name = self.chance.choice([one for one in self.fenced.nodes if self._is_right(one)])
+        name = self.chance.choice([one for one in self.fenced.nodes if self._has_config(one)])
         body = {"data": {"config.properties": f"node_name={name}\npower_management=no-such-method\n"}}
         self.cluster.api.patch(CONFIG_MAP, f"fence-config-{name}", objects.SYSTEM, body, "merge")
-        self.mistaken.add(name)
-        self._later(self.chance.randint(1, 10), partial(self._mend, name))
-
-    def _mend(self, name: str) -> None:
-        self.mistaken.discard(name)
-        self.fenced.write_config(name)
+        self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
 
     def config_deleted(self) -> None:
         """Of a node that is being fenced, if there is one: there is more to disturb."""

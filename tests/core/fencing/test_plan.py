@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 from tests.builders import a_node
-from tests.core.fencing.configuring import Bench, one_method, printed
+from tests.core.fencing.configuring import PRINTED, Bench, one_method, printed
 from tests.core.fencing.fences import a_fence
 from tests.wire.agents import AGENTS
 
@@ -251,6 +251,39 @@ def test_two_nodes_on_one_plug_are_both_refused() -> None:
     assert f"{other}parameter plug: 10.0.0.8 plug=2 is also the plug of node n1" in bench.problems("n2")[0]
 
     bench.write("fence-config-n2", printed("n2", "3"))
+    assert ((), ()) == (bench.problems("n1"), bench.problems("n2"))
+
+
+def test_a_document_that_cannot_be_used_holds_its_plugs_all_the_same() -> None:
+    """The node hangs on them however its steps are misspelt: another would switch off the wrong one."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", printed("n1", "2") | {"config.properties": "node_name=n1\npower_management=eaton"})
+    bench.write("fence-config-n2", printed("n2", "2"))
+
+    assert "there is no fence-method-eaton; did you mean eaton-on?" in bench.problems("n1")[0]
+    assert "10.0.0.9 plug=2 is also the plug of node n1" in " ".join(bench.problems("n2"))
+
+    bench.write("fence-config-n2", printed("n2", "3"))
+    assert () == bench.problems("n2")
+
+
+def test_two_documents_of_one_node_hold_the_plugs_of_both() -> None:
+    """Nobody can tell which of them is right."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", printed("n1", "1"))
+    bench.write("fence-config-more", printed("n1", "2"))
+    bench.write("fence-config-n2", printed("n2", "2"))
+
+    assert "10.0.0.9 plug=2 is also the plug of node n1" in " ".join(bench.problems("n2"))
+
+
+def test_a_method_that_no_step_names_holds_no_plug() -> None:
+    """Where the document is right, it was left out on purpose."""
+    bench = Bench(nodes=2)
+    old = PRINTED["fence-method-fc-off"].format("", "2")
+    bench.write("fence-config-n1", printed("n1", "1") | {"fence-method-old": old})
+    bench.write("fence-config-n2", printed("n2", "2"))
+
     assert ((), ()) == (bench.problems("n1"), bench.problems("n2"))
 
 

@@ -6,6 +6,7 @@ are refused: nobody could tell which one is meant. Problems name the ConfigMap, 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from difflib import get_close_matches
 
 from msgspec import Struct
@@ -61,6 +62,12 @@ class Drafted(Struct, frozen=True):
     steps: tuple[tuple[Step, tuple[Item, ...]], ...] = ()
     config: FenceConfig | None = None
     problems: tuple[PlanProblem, ...] = ()
+    written: tuple[Draft, ...] = ()  # where something is wrong: all methods, as nobody can tell which ones are meant
+
+    def drafts(self) -> Iterator[Draft]:
+        """All that may switch something of the node."""
+        yield from (item for _, items in self.steps for item in items if isinstance(item, Draft))
+        yield from self.written
 
 
 def templates_of(configs: tuple[Named, ...], node_name: str, node: Node) -> tuple[str, ...]:
@@ -82,11 +89,18 @@ def drafted(sources: Sources) -> Drafted:
     if len(names) > 1:
         both = " and ".join(names)
         twice = f"node {sources.node_name}: ConfigMaps {both} {SPOKEN_OF_TWICE}, or narrow a selector"
-        return Drafted(names[0], problems=(PlanProblem(twice),))
+        return Drafted(names[0], problems=(PlanProblem(twice),), written=written(sources))
     (only,) = sources.configs
     drafting = Drafting(sources, only)
     steps = tuple((step, drafting.items(step)) for step in Step)
-    return Drafted(only.name, steps, only.config, tuple(drafting.problems))
+    problems = tuple(drafting.problems)
+    return Drafted(only.name, steps, only.config, problems, written(sources) if problems else ())
+
+
+def written(sources: Sources) -> tuple[Draft, ...]:
+    """Every method that can be put together, whatever the steps say: the node hangs on its plugs all the same."""
+    found = [(Drafting(sources, one), method) for one in sources.configs for method in one.config.methods]
+    return tuple(draft for drafting, method in found for draft in drafting.draft(method))
 
 
 def by_default(sources: Sources) -> Drafted:
@@ -124,7 +138,7 @@ class Drafting:
     def _item(self, step: Step, name: str) -> tuple[Item, ...]:
         found = self._source.config.method(name)
         if found is not None:
-            return self._draft(found)
+            return self.draft(found)
         if name not in PLACED:
             near = get_close_matches(name, [*(one.name for one in self._source.config.methods), *PLACED], 1)
             guess = f"; did you mean {near[0]}?" if near else ""
@@ -142,7 +156,7 @@ class Drafting:
         is_slip = step is Step.RECOVERY and name == Builtin.MARK_UNSCHEDULABLE.value
         return f", or write {Builtin.MARK_SCHEDULABLE.value}" if is_slip else ""
 
-    def _draft(self, method: MethodRecipe) -> tuple[Draft, ...]:
+    def draft(self, method: MethodRecipe) -> tuple[Draft, ...]:
         own, shared = method.recipe, Recipe()
         if own.template:
             template = self._sources.template(own.template)

@@ -91,7 +91,7 @@ def clash(plan: FencePlan, shared: Shared) -> PlanProblem:
 def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePlan:
     """The plan without a look at other nodes. What has a problem is left out of its step, and named."""
     steps: dict[Step, tuple[Method, ...]] = {}
-    problems, plugs = list(draft.problems), []
+    problems, plugs = list(draft.problems), {one.words for _, one in plugs_of(draft.written, known, at.cluster)}
     for step, items in draft.steps:
         methods: list[Method] = []
         for item in items:
@@ -100,7 +100,7 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
                 continue
             checked = check_known(item, step, known, at.cluster)
             problems += [PlanProblem(words, draft.source, at.name, item.name) for words in checked.problems]
-            plugs.append(checked.plug.words)
+            plugs.add(checked.plug.words)
             if checked.method:
                 methods.append(checked.method)
         steps[step] = tuple(methods)
@@ -118,7 +118,7 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
         uses=tuple(sorted({*(one.name for one in sources.configs), *(name for name, _ in sources.templates)})),
         agents=agents_of(draft),
         is_pending=any(agent not in known for agent in agents_of(draft)),
-        plugs=tuple(sorted({plug for plug in plugs if plug})),
+        plugs=tuple(sorted(plugs - {""})),
     )
 
 
@@ -129,8 +129,13 @@ def switches_off(method: Method) -> bool:
 
 
 def agents_of(draft: Drafted) -> tuple[str, ...]:
-    items = [item for _, items in draft.steps for item in items]
-    return tuple(sorted({item.agent for item in items if isinstance(item, Draft) and item.agent}))
+    return tuple(sorted({item.agent for item in draft.drafts() if item.agent}))
+
+
+def plugs_of(drafts: Iterable[Draft], known: Known, cluster: str) -> Iterator[tuple[str, Plug]]:
+    """By method. A plug is the same in every step."""
+    for draft in drafts:
+        yield draft.name, check_known(draft, Step.POWER_MANAGEMENT, known, cluster).plug
 
 
 def check_known(draft: Draft, step: Step, known: Known, cluster: str) -> Checked:
@@ -174,11 +179,9 @@ def sees(key: Ref, reader: Reader) -> PlanView | None:
 def shared_by(draft: Drafted, known: Known, cluster: str, crowded: dict[str, tuple[str, ...]]) -> Iterator[Shared]:
     """Each plug that other nodes have, once, with the first method that names it."""
     left = dict(crowded)
-    for step, items in draft.steps:
-        for item in items:
-            plug = check_known(item, step, known, cluster).plug if isinstance(item, Draft) else Plug()
-            if names := left.pop(plug.words, ()):
-                yield Shared(plug, item.name, names)
+    for method, plug in plugs_of(draft.drafts(), known, cluster):
+        if names := left.pop(plug.words, ()):
+            yield Shared(plug, method, names)
 
 
 def known_agents(names: tuple[str, ...], reader: Reader) -> Known:
