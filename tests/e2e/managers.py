@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from urllib.request import urlopen
@@ -26,7 +27,12 @@ class Manager:
     """One running manager."""
 
     def __init__(
-        self, plane: ControlPlane, identity: str = "manager-0", how: str = "", more: tuple[str, ...] = ()
+        self,
+        plane: ControlPlane,
+        identity: str = "manager-0",
+        how: str = "",
+        more: tuple[str, ...] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         start: list[str | Path] = [sys.executable, "-P", ENTRY, how] if how else [COMMAND]
         options: list[str | Path] = [
@@ -38,7 +44,7 @@ class Manager:
             manager_kubeconfig(plane),
         ]
         self.identity = identity
-        self.program = Program([*start, "manager", *options, *more], plane.folder / f"{identity}.log")
+        self.program = Program([*start, "manager", *options, *more], plane.folder / f"{identity}.log", environment)
         self._port = 0
 
     def __enter__(self) -> Manager:

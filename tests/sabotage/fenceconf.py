@@ -36,6 +36,7 @@ from noderemedy.manager import drill as by_hand
 from noderemedy.model.agent import AgentDescription
 from noderemedy.model.fenceplan import FencePlan, Scope, Step
 from noderemedy.model.host import Login
+from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceEvidence
 from noderemedy.model.run import Deed, SecretParameter
 from noderemedy.model.selector import Selector
@@ -140,6 +141,14 @@ PLANNING = (
         "a value may hold a line break",
         set_to(merging, "fill", lambda value, name, node: replace(FILL(value, name, node), problem="")),
         (test_refusals.test_a_wrong_method_is_refused,),
+    ),
+    Sabotage(
+        "a document that is wrong holds nothing",
+        set_to(drafting, "written", lambda sources: ()),
+        (
+            test_plan.test_a_document_that_cannot_be_used_holds_its_plugs_all_the_same,
+            test_plan.test_two_documents_of_one_node_hold_the_plugs_of_both,
+        ),
     ),
     Sabotage(
         "no two plugs are the same",
@@ -322,7 +331,7 @@ DRILLS = (
     ),
     Sabotage(
         "power says nothing",
-        set_to(drills, "is_ready", lambda node: False),
+        set_to(Node, "is_ready", property(lambda node: False)),
         (test_drills.test_an_answer_is_judged, test_drilling.test_the_time_of_a_change_is_that_of_its_status),
     ),
     Sabotage(

@@ -57,6 +57,7 @@ from noderemedy.model import actions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, PlanProblem
+from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
 from noderemedy.model.time import Mono, Span
@@ -66,7 +67,7 @@ from noderemedy.wire import nodefences
 PROOFS: tuple[Sabotage, ...] = (
     Sabotage(
         "a node that reports is off",
-        set_to(safety, "is_heard", lambda node: False),
+        set_to(Node, "is_ready", property(lambda node: False)),
         (test_proofs.test_another_boot_or_a_node_that_reports_is_not_proven_off,),
     ),
     Sabotage(

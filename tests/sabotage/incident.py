@@ -23,6 +23,7 @@ from noderemedy.manager import explain as explaining
 from noderemedy.manager import history, notices
 from noderemedy.model.actions import WriteIncident
 from noderemedy.model.incident import Answer, Approval, Ending, Record
+from noderemedy.model.node import Node
 from noderemedy.model.time import Span
 from noderemedy.wire import incidents
 
@@ -187,7 +188,7 @@ ENDING = (
     ),
     Sabotage(
         "every node is ready",
-        set_to(ending, "is_ready", lambda node: True),
+        set_to(Node, "is_ready", property(lambda node: True)),
         (test_diary.test_a_repair_that_nobody_judges_ends_with_a_ready_node,),
     ),
 )

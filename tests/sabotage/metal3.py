@@ -141,7 +141,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "ready is ready, since whenever",
-        set_to(remediation, "is_back", lambda view: view.node is not None and remediationview.is_ready(view.node)),
+        set_to(remediation, "is_back", lambda view: view.node is not None and view.node.is_ready),
         (room_tests.test_every_situation,),
     ),
     Sabotage(

@@ -18,6 +18,7 @@ from noderemedy.core.owner import aftermath, drain, gates, overdue, reading, rep
 from noderemedy.engine import ledger, loop
 from noderemedy.model import replacement
 from noderemedy.model.actions import Confirm
+from noderemedy.model.node import Node
 from noderemedy.model.reasons import Replaced
 from noderemedy.model.time import Span
 from noderemedy.wire import answers, pods, replacements
@@ -92,7 +93,7 @@ PROOF: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a node that reports is believed to be dead",
-        set_to(safety, "is_heard", lambda node: False),
+        set_to(Node, "is_ready", property(lambda node: False)),
         (test_proof.test_anything_less_is_none, test_aftermath.test_without_a_proof_the_node_stays),
     ),
 )

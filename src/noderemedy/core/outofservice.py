@@ -68,7 +68,7 @@ def is_orphan(view: TaintView) -> bool:
 def is_back(view: TaintView) -> bool:
     """Ready after another boot than the one that had ended; where nobody tells boots apart, ready."""
     is_another = view.node.boot_id != view.mark.boot_id or not view.mark.boot_id
-    return is_another and not view.node.deleting and safety.is_heard(view.node)
+    return is_another and not view.node.deleting and view.node.is_ready
 
 
 # --- what it sees, and what wakes it -----------------------------------------------------------------------------

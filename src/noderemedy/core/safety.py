@@ -78,7 +78,7 @@ def instance_gone(node: Node, machine_entry: Present, keeper: str, now: Now) -> 
         return None
     if not is_stated_gone(machine) or not machine.provider_id or node.provider_id != machine.provider_id:
         return None
-    if is_heard(node):
+    if node.is_ready:
         return None
     return InstanceGone(
         subject=Subject(node.uid, node.boot_id),
@@ -98,7 +98,7 @@ def fenced_off(
     asked just now, after the command, and have said off (races R31, R35). The Node must be that very boot, as a live
     read shows, and must not be heard: a node that reports while its plug is off hangs on another plug (race R32).
     """
-    if not asked or not is_subject(node_entry, subject, now) or is_heard(node_entry.obj):
+    if not asked or not is_subject(node_entry, subject, now) or node_entry.obj.is_ready:
         return None
     if not all(is_off_just_now(run, now) for _, run in asked):
         return None
@@ -132,7 +132,7 @@ def attested(
     A person who says that a node is off is contradicted by a node that reports. An administrator's configuration
     (`clean-resource`) says that a remedy made the node safe, whatever its kubelet says.
     """
-    if not by or not is_subject(node_entry, subject, now) or (is_heard(node_entry.obj) and not may_be_heard):
+    if not by or not is_subject(node_entry, subject, now) or (node_entry.obj.is_ready and not may_be_heard):
         return None
     return Attested(subject, by, at, word)
 
@@ -164,11 +164,6 @@ def is_stated_gone(machine: Machine) -> bool:
     """Whether the provider says, in either generation of conditions, that the instance is deleted."""
     told = [one for one in (*machine.conditions, *machine.older_conditions) if one.type == INFRASTRUCTURE]
     return bool(told) and all((one.status, one.reason) == ("False", DELETED) for one in told)
-
-
-def is_heard(node: Node) -> bool:
-    """Whether the node's kubelet is taken to report."""
-    return any(one.type == "Ready" and one.status == "True" for one in node.conditions)
 
 
 def is_held(host: Host, held_for: str) -> bool:

@@ -11,7 +11,6 @@ from contextlib import suppress
 import msgspec
 from msgspec import Struct
 
-from noderemedy.core import safety
 from noderemedy.drivers.kube.discovery import NotServed, serving
 from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.manager.kinds import WANTED
@@ -59,7 +58,7 @@ async def attest(desk: Desk, now: Wall) -> str:
     """Sign that the boot which is being repaired is over."""
     node = await the_node(desk)
     about = await repair_of(desk, node)
-    if node is not None and safety.is_heard(node):
+    if node is not None and node.is_ready:
         raise Refusal(f"node {desk.node.name} reports Ready: it is not off; nothing was attested")
     word = Attestation(await user(desk), now, about.node_uid, about.boot_id)
     await desk.change(about, {"metadata": {"annotations": {names.ATTESTED_OFF: attestation_text(word)}}})

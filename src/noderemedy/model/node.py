@@ -55,6 +55,11 @@ class Node(Struct, frozen=True):
     addresses: tuple[str, ...] = ()
     remedy: RemedyRecord | Malformed | None = None  # how far its remedies are: our record on it
 
+    @property
+    def is_ready(self) -> bool:
+        """Whether its kubelet is taken to report."""
+        return any(one.type == "Ready" and one.status == "True" for one in self.conditions)
+
 
 class NodeBackup(Struct, frozen=True):
     """What a Node carried when we deleted it, so that it can be given back. Kept on the Machine."""

@@ -16,7 +16,6 @@ from noderemedy.core.claim import holder_name, lease_of
 from noderemedy.core.fencing.devices import identity
 from noderemedy.core.fencing.fence import ROOM, decide
 from noderemedy.core.fencing.view import INDEXES, NAME, FenceView, sees
-from noderemedy.core.safety import is_heard
 from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import IRREVERSIBLE, DeleteNode, DeletePod, StartRun, TaintOutOfService
 from noderemedy.model.attestation import Attestation
@@ -154,7 +153,7 @@ def test_what_frees_speaks_of_the_boot_that_was_fenced(view: FenceView) -> None:
     for action in decide(view, NOW).actions:
         if isinstance(action, TaintOutOfService | DeletePod | DeleteNode):
             assert view.node is not None
-            assert not is_heard(view.node)
+            assert not view.node.is_ready
             assert Subject(view.status.node_uid, view.status.boot_id) == action.proof.subject
         if isinstance(action, StartRun) and action.order.deed is Deed.OFF:
             assert view.is_same_boot

@@ -54,7 +54,7 @@ def is_sick(view: NodeView) -> bool:
     if not isinstance(view.entry, Present) or view.verdict_since is not None:
         return True
     node: Node = view.entry.obj
-    return not any(one.type == "Ready" and one.status == "True" for one in node.conditions)
+    return not node.is_ready
 
 
 def sick_since(view: NodeView) -> Wall | None:

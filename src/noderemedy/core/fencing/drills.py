@@ -85,13 +85,9 @@ def judge(method: AgentMethod, at: Ref, node: Node, run: Run) -> Finding:
         return Finding(name, "DeviceFailed", f"node {at.name}, method {name}: {said}")
     if why := another_device(method, at, node, run.identity):
         return Finding(name, "WrongDevice", f"node {at.name}, method {name}: {why}")
-    if run.power is Power.OFF and is_ready(node):
+    if run.power is Power.OFF and node.is_ready:
         return Finding(name, *contradiction(method, at))
     return Finding(name)
-
-
-def is_ready(node: Node) -> bool:
-    return any(one.type == "Ready" and one.status == "True" for one in node.conditions)
 
 
 def contradiction(method: AgentMethod, at: Ref) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from noderemedy.core import machines
 from noderemedy.core.fencing import hosts
-from noderemedy.core.fencing.drills import Finding, is_ready
+from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan, Step
 from noderemedy.model.host import Host, Login, Power
@@ -59,7 +59,7 @@ def judge(method: BuiltinMethod, at: Ref, node: Node, seen: HostSeen) -> Finding
     name = name_of(seen)
     if why := next((words(host) for is_so, words in TROUBLES if is_so(host)), ""):
         return Finding(method.name, "HostNotReady", f"{where}: {name} {why}")
-    if host.power is Power.OFF and is_ready(node):
+    if host.power is Power.OFF and node.is_ready:
         why = f"{name} says off, and the node is Ready: this is not its host; correct the mapping"
         return Finding(method.name, "WrongDevice", f"{where}: {why}")
     return Finding(method.name)

@@ -20,7 +20,6 @@ from noderemedy.core.fencing.storage import free_covered
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well
 from noderemedy.core.gates import first
-from noderemedy.core.safety import is_heard
 from noderemedy.model.actions import CordonNode, WriteFinalizers
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Builtin, Step
@@ -72,7 +71,7 @@ def begun(view: FenceView, now: Now) -> FenceStatus:
     kept = status.evidence if is_same else FenceEvidence(backup=status.evidence.backup)
     fresh = structs.replace(
         kept,
-        was_ready=is_heard(node),
+        was_ready=node.is_ready,
         provider_id=node.provider_id,
         drained_since=None,
         freeing_since=None,

@@ -21,7 +21,6 @@ from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
 from noderemedy.core.fencing.words import word_of
 from noderemedy.core.gates import first
-from noderemedy.core.safety import is_heard
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.nodefence import State
@@ -90,7 +89,7 @@ def switch_off(view: FenceView, now: Now) -> Decision | None:
 def still_heard(view: FenceView, now: Now) -> Decision | None:
     """Everything is off, so nobody may hear the node: Kubernetes needs a moment to notice."""
     is_powered = bool(devices.powering(view)) or hostpower.method(view) is not None
-    if view.node is None or not is_heard(view.node) or not is_powered:
+    if view.node is None or not view.node.is_ready or not is_powered:
         return None
     evidence = view.status.evidence
     if evidence.heard_since is None:

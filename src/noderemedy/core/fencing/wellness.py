@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from noderemedy.core.fencing import devices
 from noderemedy.core.fencing.view import FenceView
-from noderemedy.core.safety import is_heard
 from noderemedy.model.node import Node
 from noderemedy.model.room import Present
 from noderemedy.model.time import MINUTE, Mono, Now, Span
@@ -40,7 +39,7 @@ def well_at(view: FenceView, now: Now) -> Mono:
 
 def is_whole(node: Node) -> bool:
     has_no_network = any((one.type, one.status) == ("NetworkUnavailable", "True") for one in node.conditions)
-    return is_heard(node) and not node.deleting and not has_no_network
+    return node.is_ready and not node.deleting and not has_no_network
 
 
 def is_left_over(view: FenceView, now: Now) -> bool:

@@ -9,7 +9,6 @@ from noderemedy.core.incident.view import TargetView
 from noderemedy.model.healthcheck import Healthy
 from noderemedy.model.incident import STEPS_MAX, Detection, Ending, Record
 from noderemedy.model.machineconditions import OWNER_REMEDIATED
-from noderemedy.model.node import Node
 from noderemedy.model.remediation import Phase
 from noderemedy.model.time import MINUTE, Now, Span, Wall
 
@@ -31,7 +30,7 @@ def ending(view: TargetView, found: Detection, record: Record) -> Ending | None:
         return (Ending.RECOVERED if was_something_done(record) else Ending.SELF_RECOVERED) if is_well else None
     if not was_something_done(record):
         return Ending.SELF_RECOVERED if remedies.is_by_document(found) else Ending.UNWATCHED
-    return Ending.RECOVERED if is_ready(view.node) else Ending.FAILED
+    return Ending.RECOVERED if view.node and view.node.is_ready else Ending.FAILED
 
 
 def departed(record: Record) -> Ending:
@@ -46,11 +45,6 @@ def departed(record: Record) -> Ending:
 
 def was_something_done(record: Record) -> bool:
     return any(step.what in EFFECTS and step.value for step in record.steps)
-
-
-def is_ready(node: Node | None) -> bool:
-    conditions = node.conditions if node else ()
-    return any((one.type, one.status) == ("Ready", "True") for one in conditions)
 
 
 def since(how: Ending, found: Detection, record: Record, now: Now) -> Wall:

@@ -252,13 +252,9 @@ def runs_a_node(key: Ref, host: Host, reader: Reader) -> bool:
         if isinstance(entry, Present) and isinstance(entry.obj, Machine):
             node_at = machines.node_at(at, entry.obj, reader)
             node = reader.read(node_at) if node_at else Absent()
-            if isinstance(node, Present) and is_ready(node.obj):
+            if isinstance(node, Present) and node.obj.is_ready and not node.obj.deleting:
                 return True
     return False
-
-
-def is_ready(node: Node) -> bool:
-    return not node.deleting and any((one.type, one.status) == ("Ready", "True") for one in node.conditions)
 
 
 # --- wakes -------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noderemedy.core import freeing, safety
 from noderemedy.core.metal3 import patience
-from noderemedy.core.metal3.remediationview import RemediationView, is_ready
+from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.model.actions import (
     Confirm,
     Guard,
@@ -97,7 +97,7 @@ def untaint(view: RemediationView) -> Decision | None:
 def is_back(view: RemediationView) -> bool:
     """Whether the node is ready, and not merely called so since before its host was seen off."""
     node, evidence = view.node, view.remediation.progress.evidence
-    if node is None or not is_ready(node):
+    if node is None or node.deleting or not node.is_ready:
         return False
     if evidence.off_at is None or node.uid != evidence.node_uid:
         return True

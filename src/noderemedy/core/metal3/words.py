@@ -27,7 +27,7 @@ HEARD = (Phase.NEW, Phase.FREEING)  # nothing is known of any boot yet; it is be
 def word_of(view: RemediationView) -> Attestation | None:
     """The word that speaks of the boot which this attempt is about; None if there is none, or if that is history."""
     word, evidence, node = view.remediation.attested, view.remediation.progress.evidence, view.node
-    if not isinstance(word, Attestation) or node is None or safety.is_heard(node):
+    if not isinstance(word, Attestation) or node is None or node.is_ready:
         return None
     is_about_it = (word.node_uid, word.boot_id) == (evidence.node_uid, evidence.boot_id)
     return word if is_about_it and (node.uid, node.boot_id) == (word.node_uid, word.boot_id) else None

@@ -109,7 +109,7 @@ def untaint(view: RemedyView) -> Decision | None:
     mark = freeing.mark_of(view.node)
     if mark is None or mark.room != NAME:
         return None
-    if not safety.is_heard(view.node):
+    if not view.node.is_ready:
         return Decision(because=(TaintTakenBack(view.at.name),))
     guard = Guard(view.node.uid, view.entry.resource_version)
     action = UntaintOutOfService(view.at, guard, freeing.without_taint(view.node))

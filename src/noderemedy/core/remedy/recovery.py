@@ -7,7 +7,6 @@ Rule 2: a node that has just come back may go again: it must have been well for 
 from __future__ import annotations
 
 from noderemedy.core.remedy.view import RemedyView
-from noderemedy.core.safety import is_heard
 from noderemedy.model.configuration import Threshold
 from noderemedy.model.node import Node
 from noderemedy.model.time import Mono, Now, Span
@@ -19,10 +18,10 @@ UNKNOWN = "Unknown"
 def is_well(node: Node, threshold: Threshold) -> bool:
     """Whether what the threshold tracks is in order: said so, or not said any more by a node that is Ready."""
     if not threshold.condition:
-        return is_heard(node)
+        return node.is_ready
     told = [one.status for one in node.conditions if one.type == threshold.condition]
     if not told:
-        return is_heard(node)
+        return node.is_ready
     return all(status != UNKNOWN and status not in threshold.statuses for status in told)
 
 

@@ -24,7 +24,6 @@ from noderemedy.core.remedy.facts import (
     Trouble,
     trouble_ref,
 )
-from noderemedy.core.safety import is_heard
 from noderemedy.model.configuration import EventSign, Threshold
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.governing import MemberFact, member_ref
@@ -60,7 +59,7 @@ class Found(Struct, frozen=True):
 def decide(view: NodeView, now: Now) -> Decision:
     governing, *others = view.documents
     found = tuple(findings(view, governing, now))
-    member = MemberFact(governing.at, tuple(one.at for one in others), not is_heard(view.node))
+    member = MemberFact(governing.at, tuple(one.at for one in others), not view.node.is_ready)
     stated = [Fact(member_ref(view.at), member)]
     chosen = choose(view, found)
     if chosen is None:
