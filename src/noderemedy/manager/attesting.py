@@ -5,16 +5,13 @@ The word goes to whoever repairs the node: its NodeFence, or the Metal3Remediati
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import suppress
+from functools import partial
 
 import msgspec
 from msgspec import Struct
 
-from noderemedy.drivers.kube.discovery import NotServed, serving
-from noderemedy.drivers.kube.errors import Obstacle
 from noderemedy.manager.kinds import WANTED
-from noderemedy.manager.liveplan import Unreachable
+from noderemedy.manager.lists import Shelf, pour
 from noderemedy.manager.steering import Desk, Refusal, Repair, good
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.ids import MACHINE, NODE, REMEDIATION, Kind
@@ -24,7 +21,7 @@ from noderemedy.model.time import Wall
 from noderemedy.wire import names, verbs
 from noderemedy.wire.attestations import attestation_text
 from noderemedy.wire.http import Request, Resource
-from noderemedy.wire.objects import Undecodable, decode
+from noderemedy.wire.objects import decode
 
 NODES = Resource(NODE, "v1", "nodes", namespaced=False)
 REVIEWS = Resource(Kind("authentication.k8s.io", "SelfSubjectReview"), "v1", "selfsubjectreviews", namespaced=False)
@@ -46,12 +43,6 @@ class Review(Struct):
     """A SelfSubjectReview."""
 
     status: WhoStatus
-
-
-class Page(Struct):
-    """A list."""
-
-    items: list[msgspec.Raw]
 
 
 async def attest(desk: Desk, now: Wall) -> str:
@@ -119,17 +110,6 @@ async def remediations(desk: Desk, node: Node | None) -> list[Repair]:
 
 async def listed(desk: Desk, kind: Kind, namespace: str) -> list[Seen]:
     """All of a kind that can be read; nothing where it is not served."""
-    match await serving(desk.client, WANTED[kind]):
-        case Obstacle(why):
-            raise Unreachable(why)
-        case NotServed():
-            return []
-        case resource:
-            answer = good(await desk.ask(Request("GET", resource.path(namespace))), f"list {resource.plural}")
-            return [*readable(kind, msgspec.json.decode(answer.body, type=Page))]
-
-
-def readable(kind: Kind, page: Page) -> Iterator[Seen]:
-    for item in page.items:
-        with suppress(Undecodable):
-            yield decode(kind, item)
+    shelf = Shelf()
+    await pour(desk.client, WANTED[kind], lambda _: partial(decode, kind), shelf, namespace)
+    return shelf.items

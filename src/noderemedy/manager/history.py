@@ -10,20 +10,14 @@ from msgspec import Struct
 
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
-from noderemedy.drivers.kube.discovery import NotServed, serving
-from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused
-from noderemedy.drivers.kube.listing import Lister
-from noderemedy.drivers.kube.refusals import describe
-from noderemedy.drivers.kube.sink import DEFAULT
 from noderemedy.manager.kinds import WANTED
-from noderemedy.manager.liveplan import Unreachable
+from noderemedy.manager.lists import Shelf, pour
 from noderemedy.manager.plain import plain
 from noderemedy.manager.plan import kind_of, with_uid
 from noderemedy.manager.sources import Source
 from noderemedy.model.errors import Permanent
-from noderemedy.model.ids import INCIDENT, Kind, Ref
+from noderemedy.model.ids import INCIDENT, Ref
 from noderemedy.model.incident import Incident
-from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Wall
 from noderemedy.wire.incidents import spec_body, status_body
 from noderemedy.wire.objects import Undecodable, convert, decode
@@ -142,45 +136,6 @@ async def in_cluster(kubeconfig: Path | None, context: str) -> tuple[list[Kept],
     """The Incidents of the cluster that the kubeconfig means. Raises Theirs."""
     async with KubeClient(load(kubeconfig, context)) as client:
         shelf = Shelf()
-        try:
-            match await serving(client, WANTED[INCIDENT]):
-                case Obstacle(why):
-                    raise Unreachable(why)
-                case NotServed():
-                    raise NoHistory(NOT_INSTALLED)
-                case resource:
-                    await Lister(client, partial(decode, INCIDENT), shelf, "", DEFAULT).pour(resource)
-        except Refused as refused:
-            raise Unreachable(describe(refused.answer, WANTED[INCIDENT].guess())) from None
-        except (NotSent, NoAnswer) as problem:
-            raise Unreachable(str(problem)) from None
-        return shelf.kept, shelf.remarks
-
-
-class Shelf:
-    """A `Sink` for one list."""
-
-    def __init__(self) -> None:
-        self.kept: list[Kept] = []
-        self.remarks: list[str] = []
-
-    def listing(self, kind: Kind) -> None:
-        """A list begins: nothing is known yet."""
-
-    def seen(self, item: Seen) -> None:
-        self.kept.append(Kept(item.ref, item.obj))
-
-    def gone(self, item: Seen) -> None:
-        """A list tells of nothing that is gone."""
-
-    def listed(self, kind: Kind) -> None:
-        """That was all."""
-
-    def unreadable(self, kind: Kind, problem: Undecodable) -> None:
-        self.remarks.append(str(problem))
-
-    def contact(self, kind: Kind) -> None:
-        """How fresh a list is does not matter here."""
-
-    def lost(self, kind: Kind, obstacle: Obstacle) -> None:
-        """Only watches are lost."""
+        if not await pour(client, WANTED[INCIDENT], lambda _: partial(decode, INCIDENT), shelf):
+            raise NoHistory(NOT_INSTALLED)
+        return [Kept(item.ref, item.obj) for item in shelf.items], shelf.remarks

@@ -13,19 +13,15 @@ import msgspec
 
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
-from noderemedy.drivers.kube.discovery import NotServed, Wanted, serving
-from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused
-from noderemedy.drivers.kube.listing import Lister
-from noderemedy.drivers.kube.refusals import describe
-from noderemedy.drivers.kube.sink import DEFAULT, OneList
+from noderemedy.drivers.kube.discovery import Wanted
+from noderemedy.drivers.kube.sink import Decode
 from noderemedy.manager.importing.world import CHECKS, DEFINITION, NODE_HEALTH_CHECK, TEMPLATE
 from noderemedy.manager.kinds import WANTED
-from noderemedy.manager.liveplan import Unreachable
+from noderemedy.manager.lists import Shelf, pour
 from noderemedy.manager.sources import Source
-from noderemedy.model.ids import NODE, Kind, Ref
+from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.outcome import Seen
 from noderemedy.wire.http import Resource
-from noderemedy.wire.objects import Undecodable
 
 ORIGIN = "the cluster"
 FIRST = (
@@ -40,51 +36,21 @@ OF_INTEREST = ("machinehealthchecks.", "metal3remediation")  # how the names of 
 async def on_cluster(kubeconfig: Path | None, context: str) -> list[Source]:
     """All objects that matter, as trees. Raises Theirs."""
     async with KubeClient(load(kubeconfig, context)) as client:
-        try:
-            found = Trees(client)
-            for one in FIRST:
-                await found.take(one)
-            if any(source.tree["kind"] == NODE_HEALTH_CHECK.kind for source in found.sources):
-                await found.take(WANTED[NODE])
-            return found.sources
-        except (NotSent, NoAnswer) as problem:
-            raise Unreachable(str(problem)) from None
+        shelf = Shelf()
+        for one in FIRST:
+            await pour(client, one, of_kind, shelf)
+        if any(item.ref.kind == NODE_HEALTH_CHECK for item in shelf.items):
+            await pour(client, WANTED[NODE], of_kind, shelf)
+        return [Source(item.obj, ORIGIN) for item in shelf.items if is_of_interest(item.ref)]
 
 
-class Trees(OneList):
-    """Everything that was listed. A `Sink` for the lists."""
+def is_of_interest(at: Ref) -> bool:
+    return at.kind != DEFINITION or at.name.startswith(OF_INTEREST)
 
-    def __init__(self, client: KubeClient) -> None:
-        self._client = client
-        self.sources: list[Source] = []
 
-    async def take(self, wanted: Wanted) -> None:
-        """List one kind, if it is served."""
-        match await serving(self._client, wanted):
-            case Obstacle(why):
-                raise Unreachable(why)
-            case NotServed():
-                return
-            case resource:
-                await self._list(resource)
-
-    async def _list(self, resource: Resource) -> None:
-        def decode(raw: msgspec.Raw) -> Seen:
-            return tree_of(raw, resource)
-
-        try:
-            await Lister(self._client, decode, self, "", DEFAULT).pour(resource)
-        except Refused as refused:
-            raise Unreachable(describe(refused.answer, resource)) from None
-
-    # --- Sink ----------------------------------------------------------------------------------------------------
-
-    def seen(self, item: Seen) -> None:
-        if item.ref.kind != DEFINITION or item.ref.name.startswith(OF_INTEREST):
-            self.sources.append(Source(item.obj, ORIGIN))
-
-    def unreadable(self, kind: Kind, problem: Undecodable) -> None:
-        """Trees are read later, one by one."""
+def of_kind(resource: Resource) -> Decode:
+    """Trees are read later, one by one."""
+    return lambda raw: tree_of(raw, resource)
 
 
 def tree_of(raw: msgspec.Raw, resource: Resource) -> Seen:
