@@ -18,6 +18,7 @@ from noderemedy.manager.attesting import attest
 from noderemedy.manager.liveplan import Unreachable
 from noderemedy.manager.steering import Desk, Refusal, at_desk, go_on, release, stop
 from noderemedy.model.ids import MACHINE, NODE, NODE_FENCE, REMEDIATION
+from noderemedy.model.time import Span
 from noderemedy.wire.objects import convert
 
 NOW = ago(0)
@@ -32,9 +33,9 @@ def a_fence(it: Bench, **status: Any) -> None:
     it.api.patch(NODE_FENCE, FENCE_AT.name, "", body, "merge", subresource="status")
 
 
-def a_node(it: Bench, ready: str) -> None:
+def a_node(it: Bench, ready: str, since: str | None = None) -> None:
     it.api.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE_AT.name}})
-    body = {"status": {"conditions": [{"type": "Ready", "status": ready}]}}
+    body = {"status": {"conditions": [{"type": "Ready", "status": ready, "lastTransitionTime": since}]}}
     it.api.patch(NODE, NODE_AT.name, "", body, "merge", subresource="status")
 
 
@@ -96,14 +97,26 @@ def test_a_word_is_signed_with_the_name_that_the_server_knows(tmp_path: Path) ->
     assert said.startswith("administrator attests")
 
 
-def test_nobody_attests_a_node_that_reports(tmp_path: Path) -> None:
-    """Nothing is written."""
+@pytest.mark.parametrize("ready", ["True", "False"])
+def test_nobody_attests_a_node_that_reports(tmp_path: Path, ready: str) -> None:
+    """Be it that it is sick: nothing is written."""
 
     def prepare(it: Bench) -> None:
         a_fence(it)
-        a_node(it, "True")
+        a_node(it, ready)
 
-    with pytest.raises(Refusal, match="reports Ready"):
+    with pytest.raises(Refusal, match="reports: it is not off"):
+        story(tmp_path, signed, prepare)
+
+
+def test_a_clock_that_is_behind_would_date_a_word_before_the_silence(tmp_path: Path) -> None:
+    """It would count as nothing: that is said at once."""
+
+    def prepare(it: Bench) -> None:
+        a_fence(it)
+        a_node(it, "Unknown", since=str(NOW + Span.seconds(60)))
+
+    with pytest.raises(Refusal, match="correct your clock"):
         story(tmp_path, signed, prepare)
 
 

@@ -26,6 +26,7 @@ from noderemedy.core.fencing import (
     merging,
     placeholders,
     plan,
+    plugs,
     scopes,
 )
 from noderemedy.core.fencing.drills import Finding
@@ -151,6 +152,21 @@ PLANNING = (
         ),
     ),
     Sabotage(
+        "what cannot be used hangs on nothing",
+        set_to(plan, "loose_plug", lambda draft: plugs.Plug()),
+        (test_plan.test_a_method_that_cannot_be_used_holds_its_plug,),
+    ),
+    Sabotage(
+        "every spelling is another plug",
+        set_to(plugs, "plain", lambda value: value),
+        (test_plan.test_one_plug_may_be_spelt_in_two_ways,),
+    ),
+    Sabotage(
+        "who was deleted to free it hangs on nothing",
+        set_to(documents, "fence_of", lambda key, reader: None),
+        (test_plan.test_a_node_that_its_fence_deleted_keeps_its_plugs,),
+    ),
+    Sabotage(
         "no two plugs are the same",
         set_to(plan, "others", lambda key, plug, reader: ()),
         (
@@ -160,7 +176,7 @@ PLANNING = (
     ),
     Sabotage(
         "a port does not tell devices apart",
-        set_to(agents, "plug_of", lambda agent, values: agents.Plug(values.get("ip", ""))),
+        set_to(agents, "plug_of", lambda agent, values: plugs.Plug(values.get("ip", ""))),
         (test_plan.test_two_ports_of_one_address_are_two_devices,),
     ),
     Sabotage(
@@ -331,7 +347,7 @@ DRILLS = (
     ),
     Sabotage(
         "power says nothing",
-        set_to(Node, "is_ready", property(lambda node: False)),
+        set_to(Node, "is_heard", property(lambda node: False)),
         (test_drills.test_an_answer_is_judged, test_drilling.test_the_time_of_a_change_is_that_of_its_status),
     ),
     Sabotage(

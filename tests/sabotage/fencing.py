@@ -29,7 +29,6 @@ from noderemedy.core.fencing import (
     attempts,
     automaton,
     devices,
-    draining,
     emptying,
     erring,
     fence,
@@ -67,8 +66,24 @@ from noderemedy.wire import nodefences
 PROOFS: tuple[Sabotage, ...] = (
     Sabotage(
         "a node that reports is off",
-        set_to(Node, "is_ready", property(lambda node: False)),
+        set_to(Node, "is_heard", property(lambda node: False)),
         (test_proofs.test_another_boot_or_a_node_that_reports_is_not_proven_off,),
+    ),
+    Sabotage(
+        "who says that it is sick is silent",
+        set_to(Node, "is_heard", property(lambda node: node.is_ready)),
+        (
+            test_proofs.test_another_boot_or_a_node_that_reports_is_not_proven_off,
+            test_story.test_a_node_that_reports_that_it_is_sick_is_heard_all_the_same,
+        ),
+    ),
+    Sabotage(
+        "a word counts for every silence",
+        set_to(safety, "is_refuted", lambda word, node: node.is_heard),
+        (
+            test_proofs.test_a_word_is_about_the_silence_that_it_was_given_in,
+            test_story.test_a_word_that_the_node_refuted_does_not_wait_for_its_next_silence,
+        ),
     ),
     Sabotage(
         "any boot will do",
@@ -173,7 +188,7 @@ FLOW: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "nothing is drained",
-        set_to(draining, "answers", lambda node: False),
+        set_to(Node, "is_heard", property(lambda node: False)),
         (test_story.test_a_node_that_answers_is_drained_before_it_is_powered_off,),
     ),
     Sabotage(

@@ -93,7 +93,7 @@ PROOF: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a node that reports is believed to be dead",
-        set_to(Node, "is_ready", property(lambda node: False)),
+        set_to(Node, "is_heard", property(lambda node: False)),
         (test_proof.test_anything_less_is_none, test_aftermath.test_without_a_proof_the_node_stays),
     ),
 )
@@ -128,7 +128,7 @@ OWNER: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a silent node is drained",
-        set_to(drain, "is_silent", lambda node: False),
+        set_to(Node, "is_heard", property(lambda node: True)),
         (
             test_begin.test_where_nobody_ends_pods_there_is_no_drain,
             test_drain.test_a_node_that_falls_silent_is_drained_no_more,

@@ -202,7 +202,7 @@ def test_a_day_turns_red(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under its sabotage a simulated hour breaks this rule."""
     DAY_SABOTAGES[rule](monkeypatch)
 
-    assert any(f"ms: {rule}" in line for line in simulate(4, nodes=20, hours=2.0).violations)
+    assert any(f"ms: {rule}" in line for line in simulate(1, nodes=20, hours=2.0).violations)
 
 
 def test_crash_plans_turn_red(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -275,10 +275,11 @@ def test_an_attestation_is_read_back_as_it_was_written() -> None:
         '{"by":"anna","at":"now","nodeUid":"n","bootID":"b"}',
         '{"by":"","at":"2030-03-17T17:46:40Z","nodeUid":"n","bootID":"b"}',
         '{"by":"anna","at":"2030-03-17T17:46:40Z","nodeUid":"n","bootID":""}',
+        '{"by":"mallory","at":"2030-03-17T17:46:40Z","nodeUid":"n","bootID":"b","by":"anna"}',
     ],
 )
 def test_half_an_attestation_is_none(text: str) -> None:
-    """A word without a name, a time or a boot frees nothing."""
+    """A word without a name, a time or a boot or with two names, of which the policy saw one, frees nothing."""
     assert isinstance(fence({"node": "n"}, annotations={"node-remedy.dev/attested-off": text}).attested, Malformed)
 
 

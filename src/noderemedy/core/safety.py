@@ -78,7 +78,7 @@ def instance_gone(node: Node, machine_entry: Present, keeper: str, now: Now) -> 
         return None
     if not is_stated_gone(machine) or not machine.provider_id or node.provider_id != machine.provider_id:
         return None
-    if node.is_ready:
+    if node.is_heard:
         return None
     return InstanceGone(
         subject=Subject(node.uid, node.boot_id),
@@ -98,7 +98,7 @@ def fenced_off(
     asked just now, after the command, and have said off (races R31, R35). The Node must be that very boot, as a live
     read shows, and must not be heard: a node that reports while its plug is off hangs on another plug (race R32).
     """
-    if not asked or not is_subject(node_entry, subject, now) or node_entry.obj.is_ready:
+    if not asked or not is_subject(node_entry, subject, now) or node_entry.obj.is_heard:
         return None
     if not all(is_off_just_now(run, now) for _, run in asked):
         return None
@@ -132,7 +132,7 @@ def attested(
     A person who says that a node is off is contradicted by a node that reports. An administrator's configuration
     (`clean-resource`) says that a remedy made the node safe, whatever its kubelet says.
     """
-    if not by or not is_subject(node_entry, subject, now) or (node_entry.obj.is_ready and not may_be_heard):
+    if not by or not is_subject(node_entry, subject, now) or (node_entry.obj.is_heard and not may_be_heard):
         return None
     return Attested(subject, by, at, word)
 
@@ -140,7 +140,15 @@ def attested(
 def attested_by(node_entry: Present, word: Attestation, now: Now) -> Attested | None:
     """The same by the word of a person, for the boot that it names."""
     subject = Subject(word.node_uid, word.boot_id)
+    if is_refuted(word, node_entry.obj):
+        return None
     return attested(node_entry, subject, word.by, word.at, "a person attests that the node is off", now)
+
+
+def is_refuted(word: Attestation, node: Node) -> bool:
+    """Whether the node reports, or has reported since the word was given: it was not off, and nobody may wait for its
+    next silence."""
+    return node.silent_since is None or node.silent_since > word.at
 
 
 def is_subject(node_entry: Present, subject: Subject, now: Now) -> bool:

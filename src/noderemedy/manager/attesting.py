@@ -49,11 +49,21 @@ async def attest(desk: Desk, now: Wall) -> str:
     """Sign that the boot which is being repaired is over."""
     node = await the_node(desk)
     about = await repair_of(desk, node)
-    if node is not None and node.is_ready:
-        raise Refusal(f"node {desk.node.name} reports Ready: it is not off; nothing was attested")
+    if why := contradicted(node, now):
+        raise Refusal(f"node {desk.node.name} {why}; nothing was attested")
     word = Attestation(await user(desk), now, about.node_uid, about.boot_id)
     await desk.change(about, {"metadata": {"annotations": {names.ATTESTED_OFF: attestation_text(word)}}})
-    return f"{word.by} attests that node {desk.node.name} is off: its workload will be freed."
+    unless = ", unless it reports there" if desk.node.cluster else ""
+    return f"{word.by} attests that node {desk.node.name} is off: its workload will be freed{unless}."
+
+
+def contradicted(node: Node | None, now: Wall) -> str:
+    """Why such a word would count as nothing; "" if it would."""
+    if node is not None and node.is_heard:
+        return "reports: it is not off, or that is not known yet; wait until Kubernetes calls it Unknown"
+    if node is not None and node.silent_since is not None and node.silent_since > now:
+        return f"is silent since {node.silent_since}, and your clock says {now}: correct your clock"
+    return ""
 
 
 async def the_node(desk: Desk) -> Node | None:
@@ -70,7 +80,7 @@ async def the_node(desk: Desk) -> Node | None:
 
 async def user(desk: Desk) -> str:
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
-    answer = good(await desk.ask(verbs.create(REVIEWS, body)), "sign")
+    answer = good(await desk.ask(verbs.create(REVIEWS, body)), "ask who you are (SelfSubjectReview)")
     return msgspec.json.decode(answer.body, type=Review).status.user_info.username
 
 

@@ -12,7 +12,7 @@ from noderemedy.model.time import Wall
 
 
 class Attestation(Struct, frozen=True):
-    """A person says that this boot of this node is off."""
+    """A person says that this boot of this node is off. It counts for the silence of that time, not for a later one."""
 
     by: str
     at: Wall

@@ -57,8 +57,17 @@ class Node(Struct, frozen=True):
 
     @property
     def is_ready(self) -> bool:
-        """Whether its kubelet is taken to report."""
         return any(one.type == "Ready" and one.status == "True" for one in self.conditions)
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether its kubelet is taken to report, be it that it is sick: who falls silent is told Unknown."""
+        return any(one.type == "Ready" and one.status in ("True", "False") for one in self.conditions)
+
+    @property
+    def silent_since(self) -> Wall | None:
+        """Since when it is told Unknown; None if it is not."""
+        return next((one.since for one in self.conditions if one.type == "Ready" and one.status == "Unknown"), None)
 
 
 class NodeBackup(Struct, frozen=True):

@@ -73,7 +73,12 @@ class Attested(Struct, frozen=True):
     word: str
 
     def note(self) -> str:
-        return f"Attested by {self.by} at {self.at}"
+        return attested_note(self.by, self.at)
+
+
+def attested_note(by: str, at: Wall) -> str:
+    """How a record tells of somebody's word."""
+    return f"Attested by {by} at {at}"
 
 
 Proof = PoweredOff | InstanceGone | FencedOff | StorageFenced | Attested

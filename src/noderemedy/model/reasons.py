@@ -1184,7 +1184,7 @@ class NodeStillHeard(Reason, frozen=True):
     node: str
 
     def note(self) -> str:
-        return f"node {self.node} is switched off and still called Ready: waiting until nobody hears it"
+        return f"node {self.node} is switched off and still seems to report: waiting until Kubernetes calls it Unknown"
 
 
 class PlugContradicted(Reason, frozen=True):
@@ -1298,15 +1298,15 @@ class AttestationUnreadable(Reason, frozen=True):
 
 
 class AttestationOfAnotherBoot(Reason, frozen=True):
-    """A person's word is about another boot, or the node reports."""
+    """A person's word is about another boot, or the node has reported since it was given."""
 
     node: str
     by: str
 
     def note(self) -> str:
-        return (
-            f"what {self.by} attests does not hold for node {self.node}: it is about another boot, or the node reports"
-        )
+        why = "it is about another boot, or the node has reported since"
+        again = f"if it is off now, run node-remedy attest {self.node} again"
+        return f"what {self.by} attests does not hold for node {self.node}: {why}; {again}"
 
 
 class FenceAsked(Reason, frozen=True):

@@ -54,6 +54,7 @@ class FenceTroubles(Troubles):
             (self.panic, 5),
             (self.hang, 8),
             (self.partition, 6),
+            (self.network_plugin_fails, 5),
             (self.never_boots, 2),
             (self.power_glitch, 3),
             (self.kernel_dumps, 4),
@@ -147,7 +148,7 @@ class FenceTroubles(Troubles):
             self.cluster.outlets.power_on(server)
 
     def wrong_cable(self) -> None:
-        """Fault 55: the device of a node that is well is another machine's, and somebody has the node power cycled."""
+        """Fault 55: the device of a node that reports is another machine's, and somebody has the node power cycled."""
         name = self._name()
         outlets = self.fenced.outlets(name)
         server = self.cluster.servers[name]
@@ -157,6 +158,7 @@ class FenceTroubles(Troubles):
         self.spared.add(name)
         for outlet in outlets:
             outlet.faults.add(Fault.ELSEWHERE)
+        server.ail(self.chance.random() < 0.5)
         self._fence(name, evenIfReady=True, powerManagementDelay="0s")
         self._later(15, partial(self._recable, name))
 
@@ -362,6 +364,7 @@ class FenceTroubles(Troubles):
             outlet.faults.clear()
         for server in self.cluster.servers.values():
             server.is_broken = False
+            server.ail(False)
             if not server.is_linked:
                 server.link(True)
             if server.has_power and server.kernel is Kernel.DOWN:
@@ -453,7 +456,7 @@ class FenceTroubles(Troubles):
     def _is_heard(self, node: str) -> bool:
         tree = self.cluster.api.find(NODE, node)
         told = (tree or {}).get("status", {}).get("conditions", ())
-        return any(one["type"] == "Ready" and one["status"] == "True" for one in told)
+        return any(one["type"] == "Ready" and one["status"] != "Unknown" for one in told)
 
 
 def is_given_up(fence: Tree) -> bool:

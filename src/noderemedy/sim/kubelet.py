@@ -19,6 +19,7 @@ from noderemedy.sim.server import Process, Server
 
 POSTS = Options(manager="sim", subresource="status", verb="patch")
 KUBELET_READY = {"status": "True", "reason": "KubeletReady", "message": "kubelet is posting ready status"}
+NOT_READY = {"status": "False", "reason": "KubeletNotReady", "message": "container runtime network not ready"}
 RESOURCES = {"cpu": "16", "memory": "64Gi", "pods": "110"}
 
 
@@ -53,7 +54,7 @@ class Kubelet:
         self._beat = self.agenda.after(self.durations.heartbeat, self._heartbeat)
 
     def post_status(self) -> None:
-        """Register if there is no Node, then say that all is well."""
+        """Register if there is no Node, then say how it is."""
         node = self.api.find(NODE, self.server.name) or self.api.create(self._registration())
         if (renewed := self._renewed(node)) is not None:
             self.api.renew(NODE, node, "status", renewed, POSTS)
@@ -67,7 +68,7 @@ class Kubelet:
         if status.get("nodeInfo", {}).get("bootID") != self.server.boot_id:
             return None
         ready, others = split(status.get("conditions", ()))
-        if ready is None or any(ready.get(key) != value for key, value in KUBELET_READY.items()):
+        if ready is None or any(ready.get(key) != value for key, value in self._words().items()):
             return None
         return {**status, "conditions": [{**ready, "lastHeartbeatTime": str(self.agenda.wall())}, *others]}
 
@@ -85,12 +86,16 @@ class Kubelet:
         now = str(self.agenda.wall())
         status = node.get("status", {})
         ready, others = split(status.get("conditions", ()))
-        since = ready.get("lastTransitionTime", now) if ready and ready.get("status") == "True" else now
-        condition = {"type": "Ready", **KUBELET_READY, "lastHeartbeatTime": now, "lastTransitionTime": since}
+        words = self._words()
+        since = ready.get("lastTransitionTime", now) if ready and ready.get("status") == words["status"] else now
+        condition = {"type": "Ready", **words, "lastHeartbeatTime": now, "lastTransitionTime": since}
         if status.get("nodeInfo", {}).get("bootID") == self.server.boot_id:
             return {"conditions": [condition, *others]}
         info = {"bootID": self.server.boot_id, "kubeletVersion": "v1.36.3", "systemUUID": self.server.name}
         return {"conditions": [condition, *others], "nodeInfo": info, "capacity": RESOURCES, "allocatable": RESOURCES}
+
+    def _words(self) -> dict[str, str]:
+        return NOT_READY if self.server.is_unwell else KUBELET_READY
 
     # --- pods ---------------------------------------------------------------------------------------------------
 

@@ -47,6 +47,7 @@ class Server:
         self.kernel = Kernel.UP
         self.boots = 1
         self.is_linked = True
+        self.is_unwell = False  # its kubelet says Ready=False: pods run on, and nobody gets a new one
         self.is_broken = False  # never boots again
         self.is_cut_off = False  # from its volumes, by a fabric switch or for want of a reservation
         self.out_of_reach: frozenset[str] = frozenset()  # volumes that no fence of this server keeps it from
@@ -99,6 +100,7 @@ class Server:
         """The kernel is up: a new boot, and nothing of the old one runs."""
         self.boots += 1
         self.kernel = Kernel.UP
+        self.is_unwell = False
         self.running.clear()
         self._changed()
 
@@ -115,6 +117,10 @@ class Server:
 
     def link(self, is_linked: bool) -> None:
         self.is_linked = is_linked
+        self._changed()
+
+    def ail(self, is_unwell: bool) -> None:
+        self.is_unwell = is_unwell
         self._changed()
 
     def _changed(self) -> None:

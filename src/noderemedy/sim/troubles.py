@@ -38,6 +38,7 @@ class Troubles:
             (self.panic, 6),
             (self.hang, 6),
             (self.partition, 5),
+            (self.network_plugin_fails, 4),
             (self.power_glitch, 3),
             (self.bmc_down, 3),
             (self.ignores_off, 2),
@@ -94,6 +95,7 @@ class Troubles:
         for name, server in self.cluster.servers.items():
             server.bmc.answers = server.bmc.obeys_off = server.bmc.obeys_on = True
             server.is_broken = False
+            server.ail(False)
             if not server.is_linked:
                 server.link(True)
             if server.has_power and server.kernel is Kernel.DOWN:
@@ -113,6 +115,12 @@ class Troubles:
         server = self._server()
         server.link(False)
         self._later(self.chance.randint(1, 30), lambda: server.link(True))
+
+    def network_plugin_fails(self) -> None:
+        """Kubelet lives and says that its node is sick; pods write on. A reboot helps, and so does a while."""
+        server = self._server()
+        server.ail(True)
+        self._later(self.chance.randint(1, 40), partial(server.ail, False))
 
     def power_glitch(self) -> None:
         """Power goes and comes back behind the operator's back: what the API says of it is old (races R35, R48)."""

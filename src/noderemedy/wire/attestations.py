@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import msgspec
 
 from noderemedy.model.attestation import Attestation
@@ -23,12 +25,20 @@ def read_attestation(note: str) -> Attestation | Malformed:
     shape = read_json(note, AttestationShape)
     if isinstance(shape, Malformed):
         return shape
+    if has_twins(note):
+        return Malformed("a field is there twice")
     at = read_wall(shape.at)
     if isinstance(at, Malformed):
         return at
     if not (shape.by and shape.node_uid and shape.boot_id):
         return Malformed("by, nodeUid and bootID must not be empty")
     return Attestation(shape.by, at, shape.node_uid, shape.boot_id)
+
+
+def has_twins(note: str) -> bool:
+    """Whether a field is there twice: the API server looks at the first `by`, and decoders take the last."""
+    fields = [key for key, _ in json.loads(note, object_pairs_hook=list)]
+    return len(fields) != len(set(fields))
 
 
 def attestation_text(word: Attestation) -> str:

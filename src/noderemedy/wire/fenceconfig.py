@@ -250,8 +250,7 @@ def read_methods(data: Mapping[str, str]) -> tuple[tuple[MethodRecipe, ...], lis
             problems.append(f"{key}: a method needs a name of letters, digits, _, . and -; rename the key")
         elif not recipe.template and not recipe.agent and not reading.problems:
             problems.append(f"{key}: neither template nor agent is named; write template=… or agent=fence_…")
-        else:
-            methods.append(MethodRecipe(name, recipe))
+        methods.append(MethodRecipe(name, recipe))  # also one that cannot be used: it says what the node hangs on
     return tuple(methods), problems
 
 

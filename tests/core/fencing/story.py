@@ -167,7 +167,7 @@ class Story:
 
     def hang(self) -> None:
         """The node runs and is not heard any more."""
-        self._ready("Unknown")
+        self.ready("Unknown")
 
     def dumps(self, first: Mono) -> None:
         """A kdump message of the node comes in."""
@@ -194,9 +194,10 @@ class Story:
     def _register(self, ready: str, boot: str) -> None:
         self._created(a_tree(NODE_AT.name, ready, boot))
 
-    def _ready(self, status: str, boot: str | None = None) -> None:
+    def ready(self, status: str, boot: str | None = None) -> None:
         if self.api.find(NODE, NODE_AT.name) is None:
-            self._register(status, boot or f"boot-{self.boots}")
+            if status != "Unknown":  # only a kubelet makes its Node; Unknown is said of one that is there
+                self._register(status, boot or f"boot-{self.boots}")
             return
         condition = {"type": "Ready", "status": status, "lastTransitionTime": str(self.now.wall)}
         info = {"nodeInfo": {"bootID": boot}} if boot else {}
@@ -206,7 +207,7 @@ class Story:
     def _power_follows(self) -> None:
         if self._running and not self.is_on:
             self._running = False
-            self.after(SILENT_AFTER, lambda: self._ready("Unknown") if not self._running else None)
+            self.after(SILENT_AFTER, lambda: self.ready("Unknown") if not self._running else None)
         elif not self._running and self.is_on:
             self._running = True
             self.after(BOOT_TAKES, self.boot)
@@ -214,7 +215,7 @@ class Story:
     def boot(self) -> None:
         if self._running and not self.is_dead:
             self.boots += 1
-            self._ready("True", f"boot-{self.boots}")
+            self.ready("True", f"boot-{self.boots}")
 
     def after(self, seconds: int, what: Callable[[], None]) -> None:
         self._changes.append((self.now.mono.ms + seconds * 1000, what))
@@ -324,14 +325,17 @@ class Story:
     def node(self) -> dict[str, Any]:
         return self.api.get(NODE, NODE_AT.name)
 
-    def machine(self, name: str = "worker-0") -> None:
-        """The Machine of the node, of Cluster API."""
-        tree = {
+    def machine(self, name: str = "worker-0", provider_id: str = "") -> None:
+        """The Machine of the node, of Cluster API; both know which instance it is, if there is one."""
+        tree: dict[str, Any] = {
             "apiVersion": "cluster.x-k8s.io/v1beta1",
             "kind": "Machine",
             "metadata": {"name": name, "namespace": "metal"},
             "spec": {"clusterName": "prod", "bootstrap": {"dataSecretName": "x"}, "infrastructureRef": {}},
         }
+        if provider_id:
+            tree["spec"]["providerID"] = provider_id
+            self.patch(NODE_AT, {"spec": {"providerID": provider_id}})
         self.api.create(tree)
         body = {"status": {"nodeRef": {"name": NODE_AT.name}}}
         self.api.patch(MACHINE, name, "metal", body, "merge", subresource="status")
@@ -356,6 +360,13 @@ class Story:
         )
         self._powered(True)
         self.patch(Ref("", MACHINE, "metal", "worker-0"), {"metadata": {"annotations": {MACHINE_HOST: "metal/rack-1"}}})
+
+    def goes_off_by_itself(self) -> None:
+        """The host loses its power, and its operator says so."""
+        self.plugs["host"] = False
+        self._powered(False)
+        self._power_follows()
+        self.has_host = False
 
     def _powered(self, is_on: bool) -> None:
         self.api.patch(HOST, "rack-1", "metal", {"status": {"poweredOn": is_on}}, "merge", subresource="status")

@@ -277,6 +277,68 @@ def test_two_documents_of_one_node_hold_the_plugs_of_both() -> None:
     assert "10.0.0.9 plug=2 is also the plug of node n1" in " ".join(bench.problems("n2"))
 
 
+@pytest.mark.parametrize(
+    "method",
+    [
+        "template=fence-method-template-pdu\nplug=7\nusername={label:none}",
+        "template=fence-method-template-lost\nip=10.0.0.9\nplug=7",
+        "agent=fence_lost\nip=10.0.0.9\nplug=7",
+        "agent=fence_lost\nipaddr=10.0.0.9\nport=7",
+        "ip=10.0.0.9\nplug=7",
+        "template=fence-method-template-pdu\nplug=7\nno_such=1",
+    ],
+)
+def test_a_method_that_cannot_be_used_holds_its_plug(method: str) -> None:
+    """A template or an agent that is missing, a word without a meaning: the node hangs there all the same."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n2", one_method(method, node="n2"))
+    bench.write("fence-config-n1", one_method("template=fence-method-template-pdu\nplug=7"))
+
+    assert () != bench.problems("n2")
+    assert "10.0.0.9 plug=7 is also the plug of node n2" in " ".join(bench.problems("n1"))
+
+
+def test_a_plug_that_cannot_be_filled_in_is_nobodys() -> None:
+    """Nothing says which one it is."""
+    bench = Bench(nodes=2)
+    lost = "template=fence-method-template-pdu\nplug={label:none}"
+    bench.write("fence-config-n2", one_method(lost, node="n2"))
+    bench.write("fence-config-n1", one_method("template=fence-method-template-pdu\nplug=7"))
+
+    assert () == bench.problems("n1")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("ip=10.0.0.9\nplug=7", "ip=10.0.0.9\nplug=07"),
+        ("ip=pdu.example.com\nplug=7", "ip=PDU.example.com.\nplug=7"),
+        ("ip=bmc\nplug=/redfish/v1/Systems/1", "ip=bmc\nplug=/redfish/v1/Systems/1/"),
+    ],
+)
+def test_one_plug_may_be_spelt_in_two_ways(one: str, other: str) -> None:
+    """A zero, a dot or a slash more makes no other outlet."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", one_method(f"agent=fence_pdu\nusername=u\n{one}"))
+    bench.write("fence-config-n2", one_method(f"agent=fence_pdu\nusername=u\n{other}", node="n2"))
+
+    assert "is also the plug of node n2" in " ".join(bench.problems("n1"))
+
+
+def test_a_node_that_its_fence_deleted_keeps_its_plugs() -> None:
+    """They are dark, and will be switched on again: whoever names one of them meanwhile is refused."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", printed("n1", "2"))
+    at, evidence = ref(NODE_FENCE, "node-fence-n1"), FenceEvidence(backup=NodeBackup("uid-n1"))
+    bench.see(at, a_fence(State.RUNNING, node="n1", node_uid="uid-n1", evidence=evidence))
+    bench.delete(ref(NODE, "n1"))
+    bench.write("fence-config-n2", printed("n2", "2"))
+    assert "is also the plug of node n1" in bench.problems("n2")[0]
+
+    bench.see(at, a_fence(State.FINAL, node="n1", node_uid="uid-n1", evidence=evidence))
+    assert () == bench.problems("n2")
+
+
 def test_a_method_that_no_step_names_holds_no_plug() -> None:
     """Where the document is right, it was left out on purpose."""
     bench = Bench(nodes=2)
@@ -352,7 +414,7 @@ def test_a_node_that_was_deleted_on_the_way_keeps_its_plan() -> None:
     assert ("plug", "7") in bench.only_method().parameters
     found = bench.plan()
     assert found is not None
-    assert () == found.plugs
+    assert ("a plug=7",) == found.plugs
 
     bench.delete(ref(NODE_FENCE, "node-fence-n1"))
     assert bench.plan() is None

@@ -11,12 +11,13 @@ from tests.builders import NODE_AT, NOW, a_node, ago, present
 from noderemedy.core import safety
 from noderemedy.core.freeing import OUT_OF_SERVICE
 from noderemedy.model.actions import DeleteNode, DeletePod, Guard, TaintOutOfService
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.errors import Bug
 from noderemedy.model.ids import ref
-from noderemedy.model.node import OutOfService
+from noderemedy.model.node import Condition, OutOfService
 from noderemedy.model.proof import Attested, FencedOff, StorageFenced, Subject
 from noderemedy.model.run import Power, Run, RunState
-from noderemedy.model.time import Mono
+from noderemedy.model.time import Mono, Wall
 from noderemedy.model.workload import POD
 
 SUBJECT = Subject("node-uid-1", "boot-1")
@@ -58,6 +59,7 @@ def test_less_than_all_off_just_now_proves_nothing(asked: Any) -> None:
     ("node", "subject"),
     [
         (a_node(), SUBJECT),
+        (a_node(ready="False"), SUBJECT),
         (a_node(ready="Unknown", boot_id="boot-2"), SUBJECT),
         (a_node("node-uid-2", ready="Unknown"), SUBJECT),
         (a_node(ready="Unknown", boot_id=""), Subject("node-uid-1", "")),
@@ -95,6 +97,15 @@ def test_a_word_is_a_proof_for_that_boot() -> None:
     assert None is safety.attested(present(SILENT), SUBJECT, "", ago(5), "off", NOW)
     heard = present(a_node())
     assert None is not safety.attested(heard, SUBJECT, "configuration x", ago(5), "off", NOW, may_be_heard=True)
+
+
+@pytest.mark.parametrize(("since", "is_proof"), [(ago(5), True), (ago(6), True), (ago(4), False)])
+def test_a_word_is_about_the_silence_that_it_was_given_in(since: Wall, is_proof: bool) -> None:
+    """A node that has reported since then was not off, however silent it is now."""
+    node = replace(SILENT, conditions=(Condition("Ready", "Unknown", since),))
+    word = Attestation("anna", ago(5), SUBJECT.node_uid, SUBJECT.boot_id)
+
+    assert is_proof is (safety.attested_by(present(node), word, NOW) is not None)
 
 
 def test_a_storage_fence_never_frees_a_whole_node() -> None:

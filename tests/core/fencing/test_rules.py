@@ -153,7 +153,7 @@ def test_what_frees_speaks_of_the_boot_that_was_fenced(view: FenceView) -> None:
     for action in decide(view, NOW).actions:
         if isinstance(action, TaintOutOfService | DeletePod | DeleteNode):
             assert view.node is not None
-            assert not view.node.is_ready
+            assert not view.node.is_heard
             assert Subject(view.status.node_uid, view.status.boot_id) == action.proof.subject
         if isinstance(action, StartRun) and action.order.deed is Deed.OFF:
             assert view.is_same_boot

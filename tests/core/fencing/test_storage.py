@@ -102,7 +102,7 @@ def test_the_fence_is_not_lifted_while_the_same_boot_may_write() -> None:
     """The node reports again before it was powered off: it is power cycled first, since its pods run elsewhere."""
     story = cut_off(powerManagementDelay="2m")
     story.run(40)
-    story._ready("True")
+    story.ready("True")
     story.run(60)
     assert not story.plugs[SWITCH]
     story.run_until(lambda: story.state == "final", 600)
@@ -117,7 +117,7 @@ def test_releasing_keeps_the_fence_until_the_node_boots() -> None:
     story.api.delete(NODE_FENCE, FENCE_AT.name)
     story.run(60)
     assert (False, "StorageStaysFenced") == (story.plugs[SWITCH], story.told[-1])
-    story._ready("True", "boot-9")
+    story.ready("True", "boot-9")
     story.run(60)
 
     assert (True, None) == (story.plugs[SWITCH], story.api.find(NODE_FENCE, FENCE_AT.name))

@@ -13,7 +13,7 @@ from tests.core.fencing.story import Behaviour, Story, obeys, refuses
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan
 from noderemedy.model.governing import MemberFact, PermitFact, member_ref, permit_ref
-from noderemedy.model.ids import CONFIG_MAP, MACHINE, NODE, NODE_FENCE, SYSTEM, ref
+from noderemedy.model.ids import CONFIG_MAP, MACHINE, NODE, NODE_FENCE, SYSTEM, Ref, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.time import Now, Span
@@ -22,6 +22,7 @@ from noderemedy.wire.attestations import attestation_text
 from noderemedy.wire.http import Answer, Request
 
 OFF, ON, STATUS = ("ipmi", "off"), ("ipmi", "on"), ("ipmi", "status")
+INSTANCE, MACHINE_AT = "aws:///x/i-1", Ref("", MACHINE, "metal", "worker-0")
 FIRST, SECOND = an_agent("first", agent="fence_one"), an_agent("second", agent="fence_two")
 TWO_PLUGS = ("fence_one", "fence_two")
 
@@ -72,7 +73,7 @@ def test_a_node_that_comes_back_by_itself_is_not_powered_off() -> None:
     story = sick(powerManagementDelay="5m")
     story.run(60)
     assert ("running", (True, [])) == (story.state, marks(story))
-    story._ready("True")
+    story.ready("True")
     story.run_until(lambda: story.state == "final", 60)
 
     assert ([], (False, [])) == (story.orders, marks(story))
@@ -209,6 +210,20 @@ def test_a_node_that_reports_while_its_plug_is_off_hangs_on_another_plug() -> No
     assert "PlugContradicted" in story.told
 
 
+def test_a_node_that_reports_that_it_is_sick_is_heard_all_the_same() -> None:
+    """Ready=False is written by a kubelet that lives: its network is down, and its pods go on writing."""
+    story = Story()
+    story.is_wired_right = False
+    story.pods("db-0")
+    story.ready("False")
+    story.run(65)
+    story.ask()
+    story.run(1_800)
+
+    assert ("error", [OFF, ON], []) == (story.state, story.orders, story.freed_early)
+    assert "PlugContradicted" in story.told
+
+
 def test_a_device_that_never_answers_has_failed() -> None:
     """A run that nobody hears of again is over when all its time is."""
     story = sick(stepRetries=0, maxRestarts=0)
@@ -339,6 +354,41 @@ def test_a_word_about_another_boot_frees_nothing(boot: str) -> None:
     assert "AttestationOfAnotherBoot" in story.told
 
 
+def test_a_word_that_the_node_refuted_does_not_wait_for_its_next_silence() -> None:
+    """Somebody attests, the same boot reports, and its network goes again: it runs, and nothing is freed."""
+    story = sick(stepRetries=0, maxRestarts=0)
+    story.devices["fence_ipmilan"] = refuses
+    story.run(120)
+    story.ready("True")
+    story.run(1)
+    attest(story)
+    story.run(5)
+    story.ready("Unknown")
+    story.run(60)
+
+    assert ([], 1) == (story.freed_early, len(story.api.list(POD)))
+    assert "AttestationOfAnotherBoot" in story.told
+
+
+def test_a_word_is_heard_after_power_came_back_without_a_proof() -> None:
+    """A flow that was given up when it had begun to switch on frees what a person says is off."""
+    story = Story(a_plan(power_management=(BuiltinMethod("host-power", Builtin.HOST_POWER),)), plugs=("host",))
+    story.bare_metal()
+    story.pods("db-0")
+    story.is_dead = True
+    story.goes_off_by_itself()
+    story.hang()
+    story.run(65)
+    story.ask(stepRetries=0, maxRestarts=0, nodeReadyTimeout="60s")
+    story.run(600)
+    assert ("error", 1) == (story.state, len(story.api.list(POD)))
+    story.is_attested_truly = True
+    attest(story)
+    story.run(120)
+
+    assert [] == story.api.list(POD)
+
+
 def test_a_pause_keeps_a_flow_from_beginning() -> None:
     """Nothing new starts on a node that somebody paused."""
     story = Story()
@@ -415,6 +465,7 @@ def test_labels_come_back_before_the_plan_that_knows_the_node_by_them() -> None:
     story.configure(a_plan(problems=("no set of nodes selects it",)))
     story.api.delete(NODE_FENCE, FENCE_AT.name)
     story.plugs["fence_ipmilan"] = True
+    story._power_follows()
     story.run(60)
     assert "a" == story.node()["metadata"]["labels"].get("zone")
 
@@ -440,7 +491,7 @@ def test_a_terminated_instance_takes_its_node_along() -> None:
 def test_a_terminated_instance_is_removed_by_its_provider() -> None:
     """Last of all its Machine is deleted, once: by then the instance is off, its workload free and its Node gone."""
     story = Story(ENDED)
-    story.machine()
+    story.machine(provider_id=INSTANCE)
     story.pods("db-0")
     story.hang()
     story.run(65)
@@ -452,10 +503,45 @@ def test_a_terminated_instance_is_removed_by_its_provider() -> None:
     assert {"RemovingInstance", "NodeTerminated"} <= set(story.told)
 
 
+@pytest.mark.parametrize("key", ["node-remedy.dev/paused", "cluster.x-k8s.io/paused"])
+def test_a_machine_that_somebody_paused_on_the_way_is_not_deleted(key: str) -> None:
+    """Until the pause is over, or the time is: then a person is told."""
+    story = Story(ENDED)
+    story.machine(provider_id=INSTANCE)
+    story.hang()
+    story.run(65)
+    story.ask()
+    story.run_until(lambda: STATUS in story.orders, 300)
+    story.patch(MACHINE_AT, {"metadata": {"annotations": {key: "true"}}})
+    story.run(60)
+    assert 1 == len(story.api.list(MACHINE))
+    story.patch(MACHINE_AT, {"metadata": {"annotations": {key: None}}})
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert [] == story.api.list(MACHINE)
+
+
+def test_another_machine_that_names_the_node_is_not_deleted() -> None:
+    """Its own was replaced on the way: the instance of that one was never switched off."""
+    story = Story(ENDED)
+    story.machine(provider_id=INSTANCE)
+    story.hang()
+    story.run(65)
+    story.ask()
+    story.run_until(lambda: STATUS in story.orders, 300)
+    story.api.delete(MACHINE, MACHINE_AT.name, MACHINE_AT.namespace)
+    story.machine("worker-0-new")
+    story.patch(Ref("", MACHINE, "metal", "worker-0-new"), {"spec": {"providerID": "aws:///x/i-2"}})
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert ["worker-0-new"] == [one["metadata"]["name"] for one in story.api.list(MACHINE)]
+    assert ("DeleteMachine" in story.acts, "InstanceLeft" in story.told) == (False, False)
+
+
 def test_a_machine_that_cannot_be_deleted_is_left_to_a_person(monkeypatch: pytest.MonkeyPatch) -> None:
     """The fence ends all the same, in time, and an alert names the Machine."""
     story = Story(ENDED)
-    story.machine()
+    story.machine(provider_id=INSTANCE)
     handle = story.api.handle
 
     def forbid(request: Request, *who: Any) -> Answer:

@@ -25,13 +25,19 @@ from noderemedy.model.actions import DeleteNode, PublishRemediationStatus, Taint
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.host import Power
 from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.node import Condition, Node
 from noderemedy.model.proof import Attested
 from noderemedy.model.remediation import Metal3Remediation, Phase
+from noderemedy.model.time import Wall
 from noderemedy.model.workload import FreeBy
 
 WORD = Attestation("anna", ago(5), "node-uid-1", "boot-1")
 AFTERWARDS = (Phase.POWER_OFF, Phase.POWER_ON, Phase.WAITING, Phase.DELETING_MACHINE, Phase.FAILED)
 SILENT = a_held_host(Power.UNKNOWN)  # its BMC does not answer
+
+
+def silent(since: Wall) -> Node:
+    return replace(SICK, conditions=(Condition("Ready", "Unknown", since),))
 
 
 def attested(phase: Phase, word: Any = WORD, **more: Any) -> Metal3Remediation:
@@ -56,6 +62,8 @@ def test_a_word_frees_what_no_device_could_prove(phase: Phase) -> None:
         (Phase.POWER_OFF, Attestation("anna", ago(5), "node-uid-1", "boot-0"), SICK, "AttestationOfAnotherBoot"),
         (Phase.POWER_OFF, Attestation("anna", ago(5), "node-uid-0", "boot-1"), SICK, "AttestationOfAnotherBoot"),
         (Phase.POWER_OFF, WORD, a_node(), "AttestationOfAnotherBoot"),  # it reports
+        (Phase.POWER_OFF, WORD, a_node(ready="False"), "AttestationOfAnotherBoot"),
+        (Phase.POWER_OFF, WORD, silent(ago(4)), "AttestationOfAnotherBoot"),  # it has reported since
         (Phase.POWER_OFF, WORD, replace(SICK, boot_id="boot-2"), "AttestationOfAnotherBoot"),
         (Phase.POWER_OFF, WORD, replace(SICK, uid="node-uid-2"), "AttestationOfAnotherBoot"),
         (Phase.POWER_OFF, WORD, None, "AttestationOfAnotherBoot"),
@@ -83,6 +91,14 @@ def test_a_word_is_heard_once() -> None:
     """What was freed in this attempt is not freed again: the phases go on."""
     freed = replace(EVIDENCE, off_at=ago(60), freed_at=ago(30), proof="Attested by anna", free_by=FreeBy.TAINT)
     decision = looked(a_world(attested(Phase.WAITING, evidence=freed), host=a_host()))
+
+    assert "ProvenFenced" not in reasons(decision)
+
+
+def test_a_word_that_did_not_free_in_time_is_no_news() -> None:
+    """A pod that does not go would keep the host off for ever: power comes back, as after every other proof."""
+    tried = replace(EVIDENCE, off_at=ago(600), free_by=FreeBy.PODS, proof=f"Attested by anna at {WORD.at}")
+    decision = looked(a_world(attested(Phase.POWER_ON, evidence=tried), host=a_held_host(Power.OFF)))
 
     assert "ProvenFenced" not in reasons(decision)
 

@@ -99,9 +99,16 @@ def sees(key: Ref, reader: Reader) -> NodeView | None:
 
 
 def waiting_fence(key: Ref, reader: Reader) -> NodeFence | None:
-    """The NodeFence that has the only copy of what the Node carried."""
+    """The NodeFence that has the only copy of what the Node carried, and is not over: an instance that was terminated
+    is not sick, it is gone."""
     entry = reader.read(fence_ref(key))
-    return entry.obj if isinstance(entry, Present) and entry.obj.status.evidence.backup is not None else None
+    is_waiting = isinstance(entry, Present) and is_out(entry.obj) and not entry.obj.is_final
+    return entry.obj if is_waiting and isinstance(entry, Present) else None
+
+
+def is_out(fence: NodeFence) -> bool:
+    """Whether it has deleted its Node."""
+    return fence.status.evidence.backup is not None
 
 
 def unhealthy_since(key: Ref, named_by: tuple[Ref, ...], reader: Reader) -> Wall | None:
@@ -122,7 +129,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         at = machines.node_at(ref, obj, reader)
         return (at,) if at else ()
     if isinstance(obj, NodeFence):
-        return (obj.spec.node_at,) if obj.status.evidence.backup is not None else ()
+        return (obj.spec.node_at,) if is_out(obj) else ()
     if ref.kind in MACHINE_OF:
         return nodes_of((Ref(ref.cluster, MACHINE_OF[ref.kind], ref.namespace, ref.name),), reader)
     if ref.kind == TROUBLE:

@@ -13,12 +13,13 @@ from functools import lru_cache
 from msgspec import Struct
 
 from noderemedy.core.fencing.merging import PLACES, Draft
+from noderemedy.core.fencing.plugs import TRUE, Plug, loose_plug, plug_of
 from noderemedy.core.fencing.scopes import scope_of, unfit, unreachable, wrong_step
 from noderemedy.model.agent import AgentDescription, Parameter, Sort
 from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.run import Deed, SecretParameter
 
-TRUE, FALSE = ("1", "yes", "on", "true"), ("0", "no", "off", "false")
+FALSE = ("0", "no", "off", "false")
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,3})?", re.ASCII)
 LETTERS_MAX = 60
@@ -39,13 +40,6 @@ NO_PROGRAMS = ("api_path", "store_path")
 ADDRESSES = ("ip", "ipport", "port_as_ip")
 
 
-class Plug(Struct, frozen=True):
-    """What a method switches, and the parameter that says so first of all."""
-
-    words: str = ""  # "": nothing says what
-    parameter: str = ""
-
-
 class Checked(Struct, frozen=True):
     """A method and what it switches; without one there are problems."""
 
@@ -57,7 +51,7 @@ class Checked(Struct, frozen=True):
 def check(draft: Draft, step: Step, agent: AgentDescription, cluster: str = "") -> Checked:
     """`agent` is the draft's own, and readable; `cluster` is the node's."""
     if why := unfit(agent):
-        return Checked(None, problems=(why,))
+        return Checked(None, loose_plug(draft), (why,))
     values, secrets, problems = Merging(draft, agent).result()
     deeds = draft.deeds or DEEDS[step]
     scope = scope_of(agent, values)
@@ -192,22 +186,3 @@ def missing(agent: AgentDescription, values: dict[str, str], secrets: dict[str, 
 
 def by_secret(name: str) -> str:
     return "" if name in PLACES else f" or {name}=secret:NAME/KEY"
-
-
-def plug_of(agent: AgentDescription, values: dict[str, str]) -> Plug:
-    """The same words for two methods that switch the same thing, whatever they call it; "" if nothing says what.
-
-    Two agents may know one device under one address, so that the agent's name counts only where there is no address.
-    """
-    places = {key: values[key] for key in PLACES if key in values}
-    address = places.pop("ip", "")
-    if not address and values.get("port_as_ip", "").lower() in TRUE:
-        address = places.pop("plug", "")
-    port = agent.find("ipport")
-    if address and (given := values.get("ipport")) and given != (port.default if port else None):
-        address = f"{address}:{given}"
-    parts = [f"{key}={value}" for key, value in sorted(places.items())]
-    if not address and not parts:
-        return Plug()
-    parameter = next((key for key in ("plug", *sorted(places)) if key in places), "ip" if "ip" in values else "plug")
-    return Plug(" ".join([address.lower() or agent.name, *parts]), parameter)

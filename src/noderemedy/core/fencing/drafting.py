@@ -100,7 +100,7 @@ def drafted(sources: Sources) -> Drafted:
 def written(sources: Sources) -> tuple[Draft, ...]:
     """Every method that can be put together, whatever the steps say: the node hangs on its plugs all the same."""
     found = [(Drafting(sources, one), method) for one in sources.configs for method in one.config.methods]
-    return tuple(draft for drafting, method in found for draft in drafting.draft(method))
+    return tuple(drafting.merged(method, drafting.shared(method) or Recipe()) for drafting, method in found)
 
 
 def by_default(sources: Sources) -> Drafted:
@@ -137,8 +137,11 @@ class Drafting:
 
     def _item(self, step: Step, name: str) -> tuple[Item, ...]:
         found = self._source.config.method(name)
+        if found is not None and not found.recipe.agent and not found.recipe.template:
+            return ()  # told where it was read
         if found is not None:
-            return self.draft(found)
+            shared = self.shared(found)
+            return (self.merged(found, shared),) if shared is not None else ()
         if name not in PLACED:
             near = get_close_matches(name, [*(one.name for one in self._source.config.methods), *PLACED], 1)
             guess = f"; did you mean {near[0]}?" if near else ""
@@ -156,22 +159,22 @@ class Drafting:
         is_slip = step is Step.RECOVERY and name == Builtin.MARK_UNSCHEDULABLE.value
         return f", or write {Builtin.MARK_SCHEDULABLE.value}" if is_slip else ""
 
-    def draft(self, method: MethodRecipe) -> tuple[Draft, ...]:
-        own, shared = method.recipe, Recipe()
-        if own.template:
-            template = self._sources.template(own.template)
-            if template is None:
-                self._wrong(
-                    f"template {own.template} does not exist; create that ConfigMap, or correct template=", method.name
-                )
-                return ()
-            if template.problems:
-                self.problems += [PlanProblem(words, own.template) for words in template.problems]
-                return ()
-            shared = template.recipe
+    def shared(self, method: MethodRecipe) -> Recipe | None:
+        """What its template says; None if that cannot be read."""
+        name = method.recipe.template
+        if not name:
+            return Recipe()
+        template = self._sources.template(name)
+        if template is None:
+            self._wrong(f"template {name} does not exist; create that ConfigMap, or correct template=", method.name)
+            return None
+        self.problems += [PlanProblem(words, name) for words in template.problems]
+        return None if template.problems else template.recipe
+
+    def merged(self, method: MethodRecipe, shared: Recipe) -> Draft:
         is_for_one = self._source.config.selector is None
         names = (self._sources.node_name, self._sources.node)
-        return (merge(method.name, own, shared, *names, is_for_one=is_for_one),)
+        return merge(method.name, method.recipe, shared, *names, is_for_one=is_for_one)
 
     def _instance(self, name: str) -> tuple[Item, ...]:
         """The cloud's own agent, with what the providerID says; the template's words win."""

@@ -13,7 +13,6 @@ from noderemedy.core.fencing.moves import noted
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import Action, CordonNode, EvictPod, Guard, ListPods
 from noderemedy.model.decision import Decision
-from noderemedy.model.node import Node
 from noderemedy.model.reasons import DrainingNode
 from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import MINUTE, Mono, Now, Span
@@ -22,15 +21,10 @@ DRAIN_WITHIN = MINUTE * 2
 PACE = Span.seconds(5)
 
 
-def answers(node: Node) -> bool:
-    """Whether there is a kubelet that would end pods."""
-    return any(one.type == "Ready" and one.status in ("True", "False") for one in node.conditions)
-
-
 def drain(view: FenceView, now: Now) -> Decision | None:
     """The next thing that empties the node; None if it is empty, silent, or out of time."""
     node, work, evidence = view.node, view.work, view.status.evidence
-    if node is None or work is None or not answers(node) or devices.is_touched(view):
+    if node is None or work is None or not node.is_heard or devices.is_touched(view):
         return None
     reason = DrainingNode(view.name)
     if evidence.drained_since is None:

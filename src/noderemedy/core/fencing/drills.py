@@ -85,7 +85,7 @@ def judge(method: AgentMethod, at: Ref, node: Node, run: Run) -> Finding:
         return Finding(name, "DeviceFailed", f"node {at.name}, method {name}: {said}")
     if why := another_device(method, at, node, run.identity):
         return Finding(name, "WrongDevice", f"node {at.name}, method {name}: {why}")
-    if run.power is Power.OFF and node.is_ready:
+    if run.power is Power.OFF and node.is_heard:
         return Finding(name, *contradiction(method, at))
     return Finding(name)
 
@@ -93,9 +93,9 @@ def judge(method: AgentMethod, at: Ref, node: Node, run: Run) -> Finding:
 def contradiction(method: AgentMethod, at: Ref) -> tuple[str, str]:
     where = f"node {at.name}, method {method.name}"
     if method.scope is Scope.POWER:
-        why = "the device says off, and the node is Ready: this is not its plug; correct the mapping"
+        why = "the device says off, and the node reports: this is not its plug; correct the mapping"
         return "WrongDevice", f"{where}: {why}"
-    return "StillIsolated", f"{where}: the node is Ready, and is still cut off; switch it on, or correct the mapping"
+    return "StillIsolated", f"{where}: the node reports, and is still cut off; switch it on, or correct the mapping"
 
 
 def another_device(method: AgentMethod, at: Ref, node: Node, identity: str) -> str:

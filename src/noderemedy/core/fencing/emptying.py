@@ -93,7 +93,7 @@ def by_host(view: FenceView, now: Now) -> PoweredOff | None:
     """The host must be the node's, held by us and off; and the Node the boot that it is about, and silent."""
     assert isinstance(view.node_entry, Present)
     subject = Subject(view.status.node_uid, view.status.boot_id)
-    is_silent = safety.is_subject(view.node_entry, subject, now) and not view.node_entry.obj.is_ready
+    is_silent = safety.is_subject(view.node_entry, subject, now) and not view.node_entry.obj.is_heard
     if not is_silent or not view.host.is_own or not isinstance(view.host.entry, Present):
         return None
     return safety.powered_off(view.node_entry.obj, view.host.entry, now, view.fence.uid)

@@ -57,7 +57,10 @@ def attested(view: FenceView, now: Now) -> Decision:
     """A person solved what devices could not: back to freeing, with the boot that the word is about."""
     word = word_of(view)
     assert word is not None
-    return move(view, Event.ATTESTED, now, why=f"{word.by} attests that the node is off")
+    fresh = structs.replace(view.status.evidence, on_since=None, freeing_since=None, heard_since=None)
+    status = automaton.after(structs.replace(view.status, evidence=fresh), Event.ATTESTED, now)
+    why = f"{word.by} attests that the node is off"
+    return publish(view, saying(status, Event.ATTESTED, why, now), moved(view, status, Event.ATTESTED, why))
 
 
 def anew(view: FenceView, now: Now) -> Decision:

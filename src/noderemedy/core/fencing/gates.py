@@ -11,6 +11,7 @@ from noderemedy.core.removers import remover_of
 from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import (
     CannotSeeNode,
+    ClusterPaused,
     FencedNodeMissing,
     FenceInvalid,
     FencePlanBroken,
@@ -43,6 +44,11 @@ def nobody_paused_it(view: FenceView, now: Now) -> Blocked | None:
     """`node-remedy.dev/paused` on the NodeFence, the Node or its Machine: nothing new starts."""
     of_machine = view.machine.paused if view.machine else None
     return unpaused(now, view.fence.paused, view.node.paused if view.node else None, of_machine)
+
+
+def cluster_is_not_paused(view: FenceView, now: Now) -> Blocked | None:
+    """`cluster.x-k8s.io/paused` on the machine: whoever owns it wants it left as it is."""
+    return Blocked(ClusterPaused()) if view.machine is not None and view.machine.cluster_paused else None
 
 
 def node_is_seen(view: FenceView, now: Now) -> Blocked | None:
@@ -128,6 +134,7 @@ def one_repair_per_node(view: FenceView, now: Now) -> Blocked | None:
 
 
 BEFORE_ANYTHING: tuple[Gate, ...] = (fence_is_valid, node_is_seen)
+UNPAUSED: tuple[Gate, ...] = (nobody_paused_it, cluster_is_not_paused)
 USABLE: tuple[Gate, ...] = (plan_is_there, plan_is_sound)
 BEFORE_POWER_OFF: tuple[Gate, ...] = (nobody_stopped_it, nobody_paused_it, nobody_removes_it, one_repair_per_node)
 BEFORE_THE_PLAN: tuple[Gate, ...] = (*BEFORE_ANYTHING, nobody_stopped_it, nobody_paused_it, node_is_there)

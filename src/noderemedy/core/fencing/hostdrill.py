@@ -59,8 +59,8 @@ def judge(method: BuiltinMethod, at: Ref, node: Node, seen: HostSeen) -> Finding
     name = name_of(seen)
     if why := next((words(host) for is_so, words in TROUBLES if is_so(host)), ""):
         return Finding(method.name, "HostNotReady", f"{where}: {name} {why}")
-    if host.power is Power.OFF and node.is_ready:
-        why = f"{name} says off, and the node is Ready: this is not its host; correct the mapping"
+    if host.power is Power.OFF and node.is_heard:
+        why = f"{name} says off, and the node reports: this is not its host; correct the mapping"
         return Finding(method.name, "WrongDevice", f"{where}: {why}")
     return Finding(method.name)
 

@@ -38,6 +38,7 @@ class Draft(Struct, frozen=True):
     layers: tuple[Layer, ...] = ()  # the later one wins
     all_of: str = ""
     covers: tuple[str, ...] = ()
+    is_mapped: bool = True  # something in it says which plug is this node's
     patience: Span = PATIENCE
     problems: tuple[str, ...] = ()  # each begins with what it is about; who reads it knows node and method
 
@@ -48,6 +49,7 @@ class Filling(Struct, frozen=True):
     layer: Layer
     is_per_node: bool
     problems: tuple[str, ...]
+    is_placed: bool = True  # nothing that could not be filled in says which plug is meant
 
 
 def merge(name: str, own: Recipe, shared: Recipe, node_name: str, node: Node, *, is_for_one: bool) -> Draft:
@@ -65,6 +67,7 @@ def merge(name: str, own: Recipe, shared: Recipe, node_name: str, node: Node, *,
         layers=(below.layer, above.layer),
         all_of=own.all_of or shared.all_of,
         covers=own.covers or shared.covers,
+        is_mapped=is_mapped and below.is_placed and above.is_placed,
         patience=own.patience or shared.patience or PATIENCE,
         problems=tuple(problems),
     )
@@ -76,6 +79,7 @@ def filled(recipe: Recipe, node_name: str, node: Node) -> Filling:
         Layer(tuple((key, one.value) for key, one in found if not one.problem), recipe.secrets),
         any(one.is_per_node for _, one in found),
         tuple(f"parameter {key}: {one.problem}" for key, one in found if one.problem),
+        not any(one.problem for key, one in found if key in PLACES),
     )
 
 

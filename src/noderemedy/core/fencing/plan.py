@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct, structs
 
 from noderemedy.core.fencing import clouds, documents
-from noderemedy.core.fencing.agents import Checked, Plug, check
+from noderemedy.core.fencing.agents import Checked, check
 from noderemedy.core.fencing.drafting import Drafted, Sources, drafted, templates_of
 from noderemedy.core.fencing.facts import (
     BY_NAME,
@@ -28,6 +28,7 @@ from noderemedy.core.fencing.facts import (
     known_ref,
 )
 from noderemedy.core.fencing.merging import Draft
+from noderemedy.core.fencing.plugs import Plug, loose_plug
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.fenceconfig import FenceConfig
@@ -140,18 +141,20 @@ def plugs_of(drafts: Iterable[Draft], known: Known, cluster: str) -> Iterator[tu
 
 def check_known(draft: Draft, step: Step, known: Known, cluster: str) -> Checked:
     """The same for agents that nobody has asked yet, or that are not there."""
-    if draft.problems:
-        return Checked(None, problems=draft.problems)
     found = known.get(draft.agent)
-    if found is None:
-        return Checked(None, problems=(f"agent {draft.agent} has not been asked yet what it is; wait a moment",))
-    agent = found.description
-    if agent is None:
+    agent = found.description if found else None
+    if agent is not None and not agent.problem and not draft.problems:
+        return check(draft, step, agent, cluster)
+    if draft.problems:
+        problems = draft.problems
+    elif found is None:
+        problems = (f"agent {draft.agent} has not been asked yet what it is; wait a moment",)
+    elif agent is None:
         remedy = "install the package that brings it, or correct agent="
-        return Checked(None, problems=(f"agent {draft.agent} {NOT_INSTALLED}; {remedy}",))
-    if agent.problem:
-        return Checked(None, problems=(f"agent {draft.agent}: {agent.problem}; use another one",))
-    return check(draft, step, agent, cluster)
+        problems = (f"agent {draft.agent} {NOT_INSTALLED}; {remedy}",)
+    else:
+        problems = (f"agent {draft.agent}: {agent.problem}; use another one",)
+    return Checked(None, loose_plug(draft), problems)
 
 
 # --- what it sees, and what wakes it ---------------------------------------------------------------------------------
@@ -170,7 +173,8 @@ def sees(key: Ref, reader: Reader) -> PlanView | None:
     draft = drafted(sources)
     known = known_agents(agents_of(draft), reader)
     plan = planned(key, sources, draft, known)
-    if not isinstance(reader.read(key), Present):
+    fence = documents.fence_of(key, reader)
+    if not isinstance(reader.read(key), Present) and (fence is None or fence.is_final):
         return PlanView(key, structs.replace(plan, plugs=()))  # who is gone takes nobody's plug
     crowded = {plug: names for plug in plan.plugs if (names := others(key, plug, reader))}
     return PlanView(key, plan, tuple(shared_by(draft, known, key.cluster, crowded)) if crowded else ())

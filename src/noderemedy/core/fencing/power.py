@@ -89,7 +89,7 @@ def switch_off(view: FenceView, now: Now) -> Decision | None:
 def still_heard(view: FenceView, now: Now) -> Decision | None:
     """Everything is off, so nobody may hear the node: Kubernetes needs a moment to notice."""
     is_powered = bool(devices.powering(view)) or hostpower.method(view) is not None
-    if view.node is None or not view.node.is_ready or not is_powered:
+    if view.node is None or not view.node.is_heard or not is_powered:
         return None
     evidence = view.status.evidence
     if evidence.heard_since is None:

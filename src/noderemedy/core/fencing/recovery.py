@@ -12,7 +12,7 @@ from noderemedy.core.backup import restore
 from noderemedy.core.fencing import attempts, devices, erring, patience
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.emptying import is_terminated
-from noderemedy.core.fencing.gates import USABLE, plan_is_sound
+from noderemedy.core.fencing.gates import UNPAUSED, USABLE, plan_is_sound
 from noderemedy.core.fencing.moves import confirm, move, noted
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
@@ -58,11 +58,15 @@ def ended(view: FenceView, now: Now) -> Decision:
         return asked
     assert view.status.since is not None
     machine, entry = view.machine, view.machine_entry
-    if machine is None or not isinstance(entry, Present) or machine.deleting:
+    known = view.status.evidence.provider_id
+    is_gone = machine is None or machine.deleting or machine.provider_id not in ("", known)  # another one has its name
+    if machine is None or not isinstance(entry, Present) or is_gone:
         return move(view, Event.STEP_DONE, now, NodeTerminated(view.name))
     due = patience.due(view, view.status.since, view.fence.spec.node_ready_timeout, now)
-    if now.mono >= due:
+    if now.mono >= due or not machine.provider_id:
         return move(view, Event.STEP_DONE, now, NodeTerminated(view.name), InstanceLeft(view.name, view.target.name))
+    if blocked := first(UNPAUSED, view, now):
+        return structs.replace(blocked.decision(now), wake_at=due)
     if asked := confirm(now, (view.target, entry)):
         return asked
     delete = DeleteMachine(view.target, Guard(machine.uid, entry.resource_version))

@@ -22,7 +22,7 @@ def word_of(view: FenceView) -> Attestation | None:
     if not isinstance(word, Attestation):
         return None
     is_about_it = (word.node_uid, word.boot_id) == (status.node_uid, status.boot_id)
-    has_moved_on = view.node is not None and (view.node.is_ready or not view.is_same_boot)
+    has_moved_on = view.node is not None and (safety.is_refuted(word, view.node) or not view.is_same_boot)
     return word if is_about_it and not has_moved_on else None
 
 

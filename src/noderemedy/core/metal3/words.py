@@ -13,7 +13,7 @@ from noderemedy.core.metal3.remediationgates import NODE_SEEN, of_machine, one_r
 from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.meta import Malformed
-from noderemedy.model.proof import Attested
+from noderemedy.model.proof import Attested, attested_note
 from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, ClaimedByOther, Reason
 from noderemedy.model.remediation import Phase
 from noderemedy.model.room import Present
@@ -27,7 +27,7 @@ HEARD = (Phase.NEW, Phase.FREEING)  # nothing is known of any boot yet; it is be
 def word_of(view: RemediationView) -> Attestation | None:
     """The word that speaks of the boot which this attempt is about; None if there is none, or if that is history."""
     word, evidence, node = view.remediation.attested, view.remediation.progress.evidence, view.node
-    if not isinstance(word, Attestation) or node is None or node.is_ready:
+    if not isinstance(word, Attestation) or node is None or safety.is_refuted(word, node):
         return None
     is_about_it = (word.node_uid, word.boot_id) == (evidence.node_uid, evidence.boot_id)
     return word if is_about_it and (node.uid, node.boot_id) == (word.node_uid, word.boot_id) else None
@@ -41,10 +41,14 @@ def prove(view: RemediationView, now: Now) -> Attested | None:
 
 
 def is_news(view: RemediationView, now: Now) -> bool:
-    """Whether a word says what nobody knew, and can be heeded: nothing was freed in this attempt, on whatever proof."""
-    progress = view.remediation.progress
+    """Whether a word says what nobody knew, and can be heeded: nothing was freed in this attempt, on whatever proof.
+
+    A word that has had its time for freeing, and was not done with it, is no news: the host would stay off for ever.
+    """
+    progress, word = view.remediation.progress, word_of(view)
     is_open = progress.phase not in HEARD and progress.evidence.freed_at is None
-    return is_open and word_of(view) is not None and not hindered(view, now)
+    is_known = word is not None and progress.evidence.proof == attested_note(word.by, word.at)
+    return is_open and word is not None and not is_known and not hindered(view, now)
 
 
 def hindered(view: RemediationView, now: Now) -> tuple[Reason, ...]:

@@ -27,12 +27,7 @@ NAMES_MAX = 3
 
 def can_drain(view: View) -> bool:
     """Whether there is a kubelet that would end pods, and nobody wants it otherwise."""
-    return view.node is not None and not is_silent(view.node) and not view.machine.excludes_drain
-
-
-def is_silent(node: Node) -> bool:
-    """Whether the node says nothing: not even that it is sick."""
-    return not any(one.type == "Ready" and one.status in ("True", "False") for one in node.conditions)
+    return view.node is not None and view.node.is_heard and not view.machine.excludes_drain
 
 
 def is_cordoned_by_us(node: Node) -> bool:
