@@ -10,6 +10,7 @@ import random
 
 import pytest
 
+from noderemedy.model.node import Node
 from noderemedy.sim.fencerun import simulate_fencing
 
 ONCE_FAILED = [
@@ -54,6 +55,14 @@ def test_rotating_seeds(turn: int) -> None:
     seed = random.SystemRandom().randrange(1_000_000, 1_000_000_000)
 
     assert () == simulate_fencing(seed, hours=1.0).violations, f"keep this seed in ONCE_FAILED: {seed}"
+
+
+def test_a_history_knows_a_kubelet_that_calls_its_node_sick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever takes Ready=False for silence frees a node that runs, by the plug of another one."""
+    assert () == simulate_fencing(2, hours=0.25).violations
+    monkeypatch.setattr(Node, "is_heard", property(lambda node: node.is_ready))
+
+    assert any("ms: S1" in line for line in simulate_fencing(2, hours=0.25).violations)
 
 
 def test_the_same_seed_is_the_same_history() -> None:

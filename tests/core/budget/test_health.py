@@ -14,7 +14,7 @@ from noderemedy.engine.cache import Cache
 from noderemedy.model.healthcheck import Healthy, Unhealthy
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, NODE_FENCE, OPENSHIFT_MACHINE, Ref, ref
 from noderemedy.model.node import NodeBackup
-from noderemedy.model.nodefence import FenceEvidence, FenceSpec, FenceStatus, NodeFence, fence_ref
+from noderemedy.model.nodefence import FenceEvidence, FenceSpec, FenceStatus, NodeFence, State, fence_ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remediationbudget import ZONE
 from noderemedy.model.room import Unreadable
@@ -28,9 +28,9 @@ FENCE_AT = fence_ref(NODE_AT)
 BACKUP = NodeBackup("node-uid-1", labels=((ROLE, ""), (ZONE, "rack-1")))
 
 
-def fenced(backup: NodeBackup | None) -> NodeFence:
+def fenced(backup: NodeBackup | None, state: State = State.DONE) -> NodeFence:
     evidence = FenceEvidence(backup=backup)
-    return NodeFence("fence-uid-1", FenceSpec(NODE_AT.name), FenceStatus(started=ago(300), evidence=evidence))
+    return NodeFence("fence-uid-1", FenceSpec(NODE_AT.name), FenceStatus(state, started=ago(300), evidence=evidence))
 
 
 def a_world(objects: dict[Ref, Any]) -> Cache:
@@ -85,6 +85,7 @@ CASES: dict[str, tuple[dict[Ref, Any], NodeHealth | None]] = {
         NodeHealth(False, None, "rack-1", is_control_plane=True),
     ),
     "fenced, and gone by somebody else's hand": ({FENCE_AT: fenced(None)}, None),
+    "ended with its instance, for good": ({FENCE_AT: fenced(BACKUP, State.FINAL)}, None),
     "gone, nobody knows since when": ({MACHINE_AT: a_machine()}, NodeHealth(True)),
     "nobody's name": ({MACHINE_AT: a_machine(node_name="other")}, None),
     "unreadable": ({NODE_AT: unreadable(), MACHINE_AT: a_machine()}, None),
