@@ -144,9 +144,17 @@ def test_two_lines_in_one_value_are_a_bug() -> None:
 
 
 def test_beginning_and_end_are_kept() -> None:
-    """Of a long output both ends, with the number of bytes between them."""
-    kept = Kept(10)
-    for chunk in (b"abc", b"defgh", b"ijklmnopqrstuvwxyz"):
+    """Of a long output the whole lines of both ends: half a password would pass for none."""
+    kept = Kept(20)
+    for chunk in (b"trying\npass", b"word=hunter2\nfailed: hunter2\n", b"bye\n"):
         kept.add(chunk)
 
-    assert "abcde\n(16 bytes left out)\nvwxyz" == kept.text()
+    assert "trying\n(33 bytes left out)\nbye\n" == kept.text()
+
+
+def test_an_output_that_fits_is_kept_whole() -> None:
+    """Lines or not."""
+    kept = Kept(20)
+    kept.add(b"a line\nand a half")
+
+    assert "a line\nand a half" == kept.text()

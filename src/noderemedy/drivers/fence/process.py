@@ -27,7 +27,10 @@ CHUNK = 8 * 1024
 
 
 class Kept:
-    """The first and the last part of what was printed: beginnings tell what was tried, ends how it went."""
+    """The first and the last part of what was printed: beginnings tell what was tried, ends how it went.
+
+    Whole lines only, where something is left out: half a password would not be recognised as one.
+    """
 
     def __init__(self, limit: int) -> None:
         self._half = limit // 2
@@ -44,8 +47,12 @@ class Kept:
             self._left_out += over
 
     def text(self) -> str:
-        gap = f"\n({self._left_out} bytes left out)\n".encode() if self._left_out else b""
-        return bytes(self._first + gap + self._last).decode("utf-8", "replace")
+        first, last = bytes(self._first), bytes(self._last)
+        if self._left_out:
+            first, last = first[: first.rfind(b"\n") + 1], last.partition(b"\n")[2]
+            left_out = self._left_out + len(self._first) - len(first) + len(self._last) - len(last)
+            first += f"({left_out} bytes left out)\n".encode()
+        return (first + last).decode("utf-8", "replace")
 
 
 def stdin_of(parameters: Sequence[tuple[str, str]]) -> bytes:
