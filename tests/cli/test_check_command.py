@@ -360,16 +360,13 @@ def test_what_cannot_be_checked(
     assert problem in str(getattr(result.exception, "message", result.exception))
 
 
-BESIDE = {"remedy-pods": "fencing-ipmi"}  # how its nodes can be fenced
-
-
 @pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.iterdir()))
 def test_examples_have_no_problem(example: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What we hand out can be applied; the agents are those of `plan`'s tests."""
     monkeypatch.setattr(command, "describe_here", installed)
     monkeypatch.setattr(command, "installed", lambda where: ("fence_aws",))
 
-    result = run("-f", EXAMPLES / example, "-f", EXAMPLES / BESIDE.get(example, example))
+    result = run("-f", EXAMPLES / example)
 
     assert 0 == result.return_value, result.output
 

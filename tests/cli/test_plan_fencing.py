@@ -102,6 +102,22 @@ def test_an_example_is_complete(example: str, tmp_path: Path) -> None:
     assert first.secrets
 
 
+def test_the_seeds_document_is_read_as_printed(tmp_path: Path) -> None:
+    """A bare list without a namespace, which kubectl would refuse, means the same."""
+    example = EXAMPLES / "fencing-eaton-brocade"
+    text = (example / "fence-config.yaml").read_text(encoding="utf-8")
+    _, printed = text.replace("   namespace: node-remedy-system\n", "").split("items:\n")
+    folder = tmp_path / "printed"
+    folder.mkdir()
+    (folder / "fence-config.yaml").write_text(printed, encoding="utf-8")
+    (folder / "fencing.yaml").write_text((example / "fencing.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+
+    (expected,), (found,) = plans(look(example, tmp_path)), plans(look(folder, tmp_path))
+
+    assert printed.startswith("- kind: ConfigMap")
+    assert ((), expected.power_management) == (found.problems, found.power_management)
+
+
 def plans(done: Look) -> list[FencePlan]:
     entries = [done.engine.cache.read(plan_ref(ref(NODE, name))) for name in ("worker-1", "worker-2")]
     return [entry.obj for entry in entries if isinstance(entry, Present)]
