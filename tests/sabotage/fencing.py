@@ -21,6 +21,7 @@ from tests.core.fencing import (
 from tests.core.fencing.fences import IPMI
 from tests.model import test_fenceplan
 from tests.sabotage.running import Sabotage, item_to, set_to
+from tests.sim import test_fence_uses
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
@@ -106,6 +107,7 @@ PROOFS: tuple[Sabotage, ...] = (
         (
             test_story.test_a_silent_node_is_isolated_powered_off_freed_and_comes_back,
             test_told.test_the_proof_is_told_with_its_evidence,
+            test_fence_uses.test_a_pod_of_a_node_without_network_moves_after_the_reboot,
         ),
     ),
     Sabotage(

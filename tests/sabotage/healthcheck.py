@@ -22,6 +22,7 @@ from tests.core.healthcheck import (
 from tests.sabotage.machineconditions import MACHINE_CONDITIONS
 from tests.sabotage.remediation import REMEDIATION
 from tests.sabotage.running import Sabotage, Test, item_to, set_to
+from tests.sim import test_scale
 from tests.wire import test_healthchecks, test_machines, test_scalars, test_selectors
 
 from noderemedy.core import labels
@@ -211,6 +212,11 @@ GATE = (
             ),
         ),
         (test_gate.test_the_limit, test_gate.test_the_seed_never_rounds),
+    ),
+    Sabotage(
+        "any number is bearable",
+        set_to(gate, "most_bearable", lambda limit, total, blocks_at_limit: total),
+        (test_scale.test_a_storm_starts_no_repair_and_its_end_starts_those_that_are_left,),
     ),
     Sabotage(
         "the ends of a window are outside",

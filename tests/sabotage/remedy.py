@@ -19,6 +19,7 @@ from tests.core.remedy import (
 )
 from tests.manager import test_nodeevents
 from tests.sabotage.running import Sabotage, Test, item_to, set_to, together
+from tests.sim import test_fence_uses
 from tests.wire import test_configuration, test_remedies
 
 from noderemedy.core import freeing, pacing
@@ -45,6 +46,7 @@ from noderemedy.core.remedy import (
 from noderemedy.manager import nodeevents
 from noderemedy.model.decision import Decision
 from noderemedy.model.nodeevents import EventsWanted
+from noderemedy.model.nodefence import FenceSpec
 from noderemedy.model.reasons import SkippedUnresponsive
 from noderemedy.model.remedy import JobState, Phase
 from noderemedy.model.time import Span
@@ -282,6 +284,16 @@ FENCING = (
         "a former fence is ours",
         set_to(fencing, "is_former", lambda fence, record: False),
         (test_fencing.test_a_fence_of_an_earlier_episode_goes_first,),
+    ),
+    Sabotage(
+        "who is Ready is well",
+        set_to(fencing, "FenceSpec", lambda **spec: FenceSpec(**{**spec, "even_if_ready": False})),
+        (test_fence_uses.test_a_node_whose_resources_leak_is_restarted,),
+    ),
+    Sabotage(
+        "nobody else removes nodes",
+        set_to(gates, "remover_of", lambda node: ""),
+        (test_gates.test_what_holds_a_remedy_back,),
     ),
     Sabotage(
         "a fence flow is never over",
