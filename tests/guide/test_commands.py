@@ -33,7 +33,7 @@ KUBECTL: dict[str, set[str]] = {
     "auth": {"--as", "--as-group", "-n", "-A"},
     "cordon": set(),
     "create": {"-f", "-n", "--clusterrole", "--group", "--serviceaccount"},
-    "delete": {"-k", "-n", "--ignore-not-found"},
+    "delete": {"-f", "-k", "-n", "--ignore-not-found"},
     "describe": {"-n"},
     "edit": {"-n"},
     "get": {"-n", "-A", "-o", "-w", "--field-selector", "--raw", "--show-managed-fields"},
