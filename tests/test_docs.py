@@ -174,6 +174,17 @@ def test_a_seed_clause_without_its_test_is_found(line: str) -> None:
     assert [] == unkept_promises(row._replace(state="not yet"))
 
 
+# --- decisions ---------------------------------------------------------------------------------------------
+
+
+def test_decisions_are_listed_in_order() -> None:
+    """docs/adr/README.md names every page of its folder, by number."""
+    folder = ROOT / "docs" / "adr"
+    pages = [path.name for path in sorted(folder.glob("0*.md"))]
+
+    assert pages == LINK.findall((folder / "README.md").read_text(encoding="utf-8"))
+
+
 # --- reasons ---------------------------------------------------------------------------------------------
 
 
@@ -230,6 +241,20 @@ def test_every_reason_has_a_page() -> None:
     headings = re.findall(r"^##+ `?(\w+)`?$", text, re.MULTILINE)
 
     assert sorted(the_reasons()) == sorted(headings)
+
+
+def part_titles(text: str) -> tuple[list[str], list[str]]:
+    """The parts that the introduction of docs/reasons.md links to, and those that the page has."""
+    _, first, *others = re.split(r"^# ", text, flags=re.MULTILINE)
+    return re.findall(r"\[([^\]]+)\]\(#", first), [part.partition("\n")[0] for part in others]
+
+
+def test_the_reasons_are_introduced_part_by_part() -> None:
+    """Whoever reads the first lines of docs/reasons.md knows all of its parts, in their order."""
+    named, found = part_titles((ROOT / "docs" / "reasons.md").read_text(encoding="utf-8"))
+
+    assert named == found != []
+    assert (["A"], ["A", "B"]) == part_titles("# Reasons\n[A](#a)\n# A\n# B\n")
 
 
 EXPECTING = """

@@ -55,9 +55,8 @@ def under_way(cluster: Cluster) -> list[str]:
         if note.startswith(traces)
     ]
     fences = [tree for tree in listed(cluster, NODE_FENCE) if tree.get("status", {}).get("state") != "final"]
-    others = [
-        tree for tree in listed(cluster, DOCTOR) if "deletionTimestamp" not in tree["metadata"]
-    ]  # else it is theirs
+    # A request that was withdrawn is left to its own controller.
+    others = [tree for tree in listed(cluster, DOCTOR) if "deletionTimestamp" not in tree["metadata"]]
     asked = [*fences, *others, *(tree for kind in REQUESTS for tree in listed(cluster, kind))]
     return [*marked, *(f"{tree['kind']} {tree['metadata']['name']}" for tree in asked)]
 
