@@ -219,6 +219,15 @@ def test_how_to_switch_an_instance_on_outlives_its_node() -> None:
     assert (("plug", "i-0123"), ("region", "eu-west-1")) == bench.only_method().parameters
 
 
+def test_a_clouds_template_names_no_instance() -> None:
+    """One plug for all nodes of a cloud would switch off one of them for any other."""
+    bench = Bench()
+    bench.node("n1", a_node("uid-n1", provider_id="aws:///eu-west-1a/i-0123"))
+    bench.write("fence-method-template-aws", {"template.properties": "agent=fence_aws\nplug=i-9\nsecret=aws"})
+
+    assert "parameter plug: all nodes of the set would share one plug" in bench.problems()[0]
+
+
 def test_terminating_an_instance_is_off_and_then_the_node_object() -> None:
     """The agent switches off, the builtin says what goes after the proof."""
     bench = Bench()

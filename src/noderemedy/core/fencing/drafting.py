@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from msgspec import Struct
 
 from noderemedy.core.fencing.clouds import Instance, instance_of
-from noderemedy.core.fencing.merging import PATIENCE, Draft, Layer, filled, merge
+from noderemedy.core.fencing.merging import PATIENCE, Draft, Layer, filled, merge, no_mapping
 from noderemedy.model.fenceconfig import FenceConfig, FenceTemplate, MethodRecipe, Recipe
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, PlanProblem, Step
 from noderemedy.model.node import Node
@@ -201,6 +201,8 @@ class Drafting:
         own_credentials = ("msi",) if template else ()  # who brings some does not want the instance's own
         mapping = tuple(pair for pair in instance.parameters if pair[0] not in own_credentials)
         above = filled(recipe, self._sources.node_name, self._sources.node)
+        fixed = [key for key, _ in above.layer.parameters if key in ("plug", "port")] if not above.is_per_node else []
+        shared = [f"parameter {key}: {no_mapping(is_for_one=False)}, or leave it out" for key in fixed]
         return Draft(
             name=name,
             agent=recipe.agent or instance.agent,
@@ -208,5 +210,6 @@ class Drafting:
             layers=(Layer(mapping), above.layer),
             all_of=recipe.all_of,
             patience=recipe.patience or PATIENCE,
-            problems=above.problems,
+            is_mapped=not shared and above.is_placed,
+            problems=(*above.problems, *shared),
         )
