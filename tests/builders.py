@@ -243,9 +243,11 @@ def a_view(
 ) -> MachineView:
     """A Machine with its host and node; None for one that does not exist. Each has a version of its own.
 
-    Its repair is granted and claimed, unless said otherwise.
+    Its repair is granted and claimed, unless said otherwise; who is held off is silent.
     """
     machine = machine or a_machine(needs=True)
+    if node is DEFAULT_NODE and isinstance(host, Host) and host.held and host.power is Power.OFF:
+        node = a_node(ready="Unknown")
     is_named = isinstance(machine.host, HostName)
     return MachineView(
         ref=MACHINE_AT,

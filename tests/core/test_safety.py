@@ -13,11 +13,12 @@ from noderemedy.model.proof import PoweredOff, Subject
 from noderemedy.model.time import Mono
 
 OFF = a_host(power=Power.OFF, held=True)
+SILENT = a_node(ready="Unknown")
 
 
 def test_a_host_held_and_seen_off_is_a_proof() -> None:
     """The proof names the node's uid and boot, the host and its version, and when it was held and seen."""
-    proof = powered_off(a_node(), present(OFF, version="9"), NOW)
+    proof = powered_off(SILENT, present(OFF, version="9"), NOW)
 
     assert PoweredOff(Subject("node-uid-1", "boot-1"), "host-uid-1", "9", NOW.wall, a_hold().since) == proof
 
@@ -35,19 +36,25 @@ def test_a_host_held_and_seen_off_is_a_proof() -> None:
 )
 def test_anything_less_is_none(host: Host) -> None:
     """Not off, unknown, not held by us, or not looked after by anybody: no proof."""
-    assert powered_off(a_node(), present(host), NOW) is None
+    assert powered_off(SILENT, present(host), NOW) is None
+
+
+@pytest.mark.parametrize("ready", ["True", "False"])
+def test_a_node_that_reports_runs_elsewhere(ready: str) -> None:
+    """Its BMC's address is another machine's: that one was switched off."""
+    assert powered_off(a_node(ready=ready), present(OFF), NOW) is None
 
 
 def test_a_cached_state_is_no_proof() -> None:
     """The host must have been read live within five seconds, counted from the begin of that read."""
-    assert powered_off(a_node(), present(OFF, confirmed=False), NOW) is None
-    assert powered_off(a_node(), present(OFF), later(5)) is not None
-    assert powered_off(a_node(), present(OFF), later(5.001)) is None
+    assert powered_off(SILENT, present(OFF, confirmed=False), NOW) is None
+    assert powered_off(SILENT, present(OFF), later(5)) is not None
+    assert powered_off(SILENT, present(OFF), later(5.001)) is None
 
 
 def test_a_hold_without_a_readable_record_has_no_time() -> None:
     """The proof stands on what the host says now; the record only dates it."""
-    proof = powered_off(a_node(), present(replace(OFF, hold=Malformed("garbage"))), NOW)
+    proof = powered_off(SILENT, present(replace(OFF, hold=Malformed("garbage"))), NOW)
 
     assert proof is not None
     assert proof.held_since is None

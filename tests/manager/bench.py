@@ -151,8 +151,9 @@ class Bench:
 class Operator:
     """A baremetal operator in twenty lines: held hosts go off, others on, and a host that is on boots its node."""
 
-    def __init__(self, api: ApiServer) -> None:
+    def __init__(self, api: ApiServer, nodes: ApiServer | None = None) -> None:
         self._api = api
+        self._nodes = nodes or api  # where the Nodes are, if that is another cluster
         self._loop = asyncio.get_running_loop()
         api.subscribe(HOST, self._look)
 
@@ -167,8 +168,16 @@ class Operator:
         if host["status"]["poweredOn"] == held:
             status = {**host["status"], "poweredOn": not held}
             self._api.update({**host, "status": status}, subresource="status")
+            if held:
+                self._loop.call_later(0.02, self._fall_silent)
             if not held and self._api.find(NODE, NODE_AT.name) is None:
                 self._loop.call_later(0.02, self._boot)
+
+    def _fall_silent(self) -> None:
+        """Kubernetes notices that nobody reports any more."""
+        if self._nodes.find(NODE, NODE_AT.name) is not None:
+            body = {"status": {"conditions": [{"type": "Ready", "status": "Unknown"}]}}
+            self._nodes.patch(NODE, NODE_AT.name, "", body, "merge", subresource="status")
 
     def _boot(self) -> None:
         tree = a_node_tree()

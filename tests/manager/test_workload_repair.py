@@ -24,7 +24,7 @@ class Kubelet(Operator):
 
     def __init__(self, it: Fleet, workload: Workload) -> None:
         self._workload = workload
-        super().__init__(it.it.api)
+        super().__init__(it.it.api, workload.api)
 
     def _boot(self) -> None:
         if self._workload.api.find(NODE, NODE_AT.name) is None:

@@ -7,6 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
+from tests.core.metal3 import test_delete as delete_tests
 from tests.core.metal3 import test_explained as explained
 from tests.core.metal3 import test_patience as waits
 from tests.core.metal3 import test_phases as laws
@@ -37,7 +38,7 @@ from noderemedy.model.budget import need
 from noderemedy.model.decision import NOTHING
 from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
 from noderemedy.model.meta import Malformed
-from noderemedy.model.node import OutOfService
+from noderemedy.model.node import Node, OutOfService
 from noderemedy.model.remediation import Evidence, Phase, Strategy
 from noderemedy.model.time import Span
 from noderemedy.model.workload import FreeBy
@@ -76,6 +77,14 @@ def from_the_attempt(one: Any, which: Phase, now: Any, evidence: Any = None) -> 
 
 
 SABOTAGES = (
+    Sabotage(
+        "whoever reports is off with its host",
+        set_to(Node, "is_heard", property(lambda node: False)),
+        (
+            delete_tests.test_a_node_that_reports_is_waited_for_and_then_a_person_is_called,
+            room_tests.test_every_situation,
+        ),
+    ),
     Sabotage(
         "off before it was held counts as off",
         set_to(safety, "is_held", lambda host, held_for: True),

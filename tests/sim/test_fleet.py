@@ -268,7 +268,7 @@ SABOTAGES: dict[
     str, tuple[Callable[[pytest.MonkeyPatch], None], Callable[[Fleet, FleetCheckers, Process], None], str]
 ] = {
     "never lost": (never_lost, outage, "blind"),
-    "requests go elsewhere": (elsewhere, repair, "S7"),
+    "requests go elsewhere": (elsewhere, repair, "L1"),
     "every node is here": (all_here, repair, "L1"),
     "released before it was freed": (unfreed, repair, "freed"),
     "the BMC of the other cluster": (mixed_up, fence, "S7"),

@@ -45,7 +45,8 @@ def powered_off(node: Node, host_entry: Present, now: Now, held_for: str = "") -
     The caller has checked that this is the node's host (consumerRef, providerID). `poweredOn` may be a minute
     old, so it counts only while our hold is in place. Three things make it news then: our hold was written onto a
     version of the host that said "on"; the baremetal operator writes its status onto the version that it read, so
-    a state from before the hold is refused after it; and it never powers a held host on.
+    a state from before the hold is refused after it; and it never powers a held host on. A node that reports while its
+    host is off is another machine's (fault 55: a BMC's address that points elsewhere): then there is no proof.
     """
     host = host_entry.obj
     assert isinstance(host, Host)
@@ -53,6 +54,8 @@ def powered_off(node: Node, host_entry: Present, now: Now, held_for: str = "") -
         return None
     if host.power is not Power.OFF or not is_held(host, held_for) or host.paused or host.detached:
         return None
+    if node.is_heard:
+        return None  # it runs on another host than this one
     hold = next(iter(host.holds_of(held_for)), None) if held_for else host.hold
     since = hold.since if isinstance(hold, Hold) else None
     return PoweredOff(

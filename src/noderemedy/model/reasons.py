@@ -1287,6 +1287,18 @@ class StorageStaysFenced(Reason, frozen=True):
         return f"node {self.node} stays cut off from its storage: {why}"
 
 
+class HostContradicted(Reason, frozen=True):
+    """A host is off, and the node that should run on it still reports."""
+
+    alert: ClassVar[bool] = True
+    host: str
+    node: str
+
+    def note(self) -> str:
+        why = "its BMC switches another machine; correct the address in spec.bmc, then remove the request"
+        return f"host {self.host} is off and node {self.node} still reports, so nothing is freed: {why}"
+
+
 class AttestationUnreadable(Reason, frozen=True):
     """A person's word that a node is off cannot be read."""
 

@@ -131,7 +131,9 @@ ODDITIES: tuple[Oddity, ...] = (
 )
 NODES = (
     a_node(),
-    a_node("node-uid-2"),
+    a_node(ready="Unknown"),
+    a_node(ready="False"),
+    a_node("node-uid-2", ready="Unknown"),
     a_node("node-uid-2", labels={}, unschedulable=True),
     a_node(taints=(CORDON, Taint("dedicated", "NoSchedule", "1")), annotations={"a": "1"}),
 )

@@ -48,8 +48,10 @@ from noderemedy.model.reasons import (
     BackupReplaced,
     ConfirmFirst,
     FreeingPaced,
+    HostContradicted,
     NodeFinalizing,
     NodeFinalizingOverdue,
+    NodeStillHeard,
     ProvenOff,
     TableRow,
 )
@@ -88,6 +90,20 @@ def test_node_and_host_are_read_live_first(
     assert tuple(ConfirmFirst(str(at)) for at in asked) == decision.because
 
 
+@pytest.mark.parametrize("ready", ["True", "False"])
+def test_a_node_that_reports_is_waited_for_and_then_a_person_is_called(ready: str) -> None:
+    """Kubernetes needs a moment to notice that it is off; who still reports after minutes runs on another host."""
+    view = a_view(STORED, OFF, a_node(ready=ready))
+    late = later(300)
+    stands = replace(view, host_entry=present(OFF, now=late), node_entry=present(a_node(ready=ready), now=late))
+
+    waits, told = decide(view, NOW), decide(stands, late)
+
+    assert ((), (DELETE_ROW, NodeStillHeard("worker-0"))) == (waits.actions, waits.because)
+    assert waits.wake_at is not None
+    assert ((), (DELETE_ROW, HostContradicted("metal/rack1-u07", "worker-0"))) == (told.actions, told.because)
+
+
 def test_a_live_read_goes_stale() -> None:
     """Five seconds after the live reads the node may still go; a moment later both are read again."""
     view = a_view(STORED, OFF)
@@ -98,7 +114,7 @@ def test_a_live_read_goes_stale() -> None:
 
 def test_the_backup_comes_first() -> None:
     """Without a stored backup the row stores it, with the time of deletion, in one write on the Machine."""
-    node = a_node(labels={"rack": "1", "zone": "b"}, unschedulable=True)
+    node = a_node(labels={"rack": "1", "zone": "b"}, unschedulable=True, ready="Unknown")
 
     decision = decide(a_view(a_machine(needs=True), OFF, node), NOW)
 
@@ -110,10 +126,10 @@ def test_the_backup_comes_first() -> None:
 @pytest.mark.parametrize(
     "node",
     [
-        a_node(labels={"rack": "1", "new": "label"}),
-        a_node(annotations={"new": "annotation"}),
-        a_node(unschedulable=True),
-        a_node("node-uid-2"),
+        a_node(labels={"rack": "1", "new": "label"}, ready="Unknown"),
+        a_node(annotations={"new": "annotation"}, ready="Unknown"),
+        a_node(unschedulable=True, ready="Unknown"),
+        a_node("node-uid-2", ready="Unknown"),
     ],
 )
 def test_a_backup_of_another_state_is_stored_again(node: Node) -> None:
@@ -224,7 +240,7 @@ def test_a_node_created_again_under_the_same_name_is_backed_up_anew() -> None:
     """The backup of a former node is carried on under the uid of the node that is there; its own keys win."""
     machine = a_machine(needs=True, backup=a_backup("node-uid-0", labels={"rack": "0", "old": "1"}))
 
-    decision = decide(a_view(machine, OFF, a_node("node-uid-2")), NOW)
+    decision = decide(a_view(machine, OFF, a_node("node-uid-2", ready="Unknown")), NOW)
 
     expected = a_backup("node-uid-2", labels={"rack": "1", "old": "1"})
     assert [expected] == [action.backup for action in decision.actions if isinstance(action, BackUpNode)]

@@ -48,7 +48,7 @@ from noderemedy.model.time import Mono
 LOOKS = 120
 KEYS = (MACHINE_AT, HOST_AT)
 Step = Callable[[World], bool]
-STEPS: tuple[Step, ...] = (World.switch, World.report, World.register, World.finalize)
+STEPS: tuple[Step, ...] = (World.switch, World.report, World.fall_silent, World.register, World.finalize)
 
 
 def a_world(chance: Random) -> World:

@@ -97,9 +97,9 @@ def test_a_changed_consumer_ends_the_repair() -> None:
     """Held and off, the host is given to another machine: the node of the first one is not deleted any more."""
     machine = a_machine(needs=True)
     off = a_host(power=Power.OFF, held=True)
-    before = sees(MACHINE_AT, a_cache({MACHINE_AT: machine, HOST_AT: off, NODE_AT: a_node()}))
+    before = sees(MACHINE_AT, a_cache({MACHINE_AT: machine, HOST_AT: off, NODE_AT: a_node(ready="Unknown")}))
     given_away = a_host(power=Power.OFF, held=True, consumer=Consumer("Machine", "metal", "worker-9"))
-    after = sees(MACHINE_AT, a_cache({MACHINE_AT: machine, HOST_AT: given_away, NODE_AT: a_node()}))
+    after = sees(MACHINE_AT, a_cache({MACHINE_AT: machine, HOST_AT: given_away, NODE_AT: a_node(ready="Unknown")}))
 
     assert before is not None
     assert after is not None

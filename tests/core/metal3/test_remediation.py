@@ -213,13 +213,28 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
         ["ListPods"],
         ["ListingWorkload"],
     ),
+    "freeing: its node still reports": (
+        {"remediation": chosen(FreeBy.TAINT), "host": a_held_host(), "node": a_node()},
+        [],
+        ["NodeStillHeard"],
+    ),
+    "freeing: its node says that it is sick": (
+        {"remediation": chosen(FreeBy.TAINT), "host": a_held_host(), "node": a_node(ready="False")},
+        [],
+        ["NodeStillHeard"],
+    ),
+    "freeing: its node reports all the time": (
+        {"remediation": a_remediation(Phase.FREEING, seconds=301), "host": a_held_host(), "node": a_node()},
+        [PUBLISH],
+        ["HostContradicted", "PhaseBegins"],
+    ),
     "freeing by node: the backup first": (
         {"remediation": chosen(FreeBy.NODE), "host": a_held_host()},
         ["BackUpNode"],
         ["BackupFirst"],
     ),
     "freeing by node: somebody's finalizer": (
-        {"remediation": chosen(FreeBy.NODE), "host": a_held_host(), "node": a_node(deleting=True)},
+        {"remediation": chosen(FreeBy.NODE), "host": a_held_host(), "node": a_node(deleting=True, ready="Unknown")},
         [],
         ["NodeFinalizing"],
     ),

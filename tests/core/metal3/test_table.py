@@ -72,7 +72,7 @@ def view_of(r: Row) -> MachineView:
             node_deleted_at=ago(1) if r.node and r.needs else None,
         ),
         a_host(power=Power.ON if r.on else Power.OFF, held=r.held),
-        a_node() if r.node else None,
+        a_node(ready="Unknown" if r.held and not r.on else "True") if r.node else None,
     )
 
 

@@ -41,7 +41,7 @@ from noderemedy.model.host import Host, Power
 from noderemedy.model.ids import Ref
 from noderemedy.model.lease import Lease
 from noderemedy.model.machine import Machine
-from noderemedy.model.node import Node, Taint
+from noderemedy.model.node import Condition, Node, Taint
 from noderemedy.model.room import Absent, Entry, Present
 from noderemedy.model.time import Mono, Now
 
@@ -166,6 +166,14 @@ class World:
         if not isinstance(host, Host) or host.paused or host.detached or host.power is power:
             return False
         self.put(HOST_AT, replace(host, power=power))
+        return True
+
+    def fall_silent(self) -> bool:
+        """Kubernetes notices that nobody reports for the Node any more."""
+        node = self.objects.get(NODE_AT)
+        if self.is_running or not isinstance(node, Node) or not node.is_heard:
+            return False
+        self.put(NODE_AT, replace(node, conditions=(Condition("Ready", "Unknown", self.now.wall),)))
         return True
 
     def register(self) -> bool:

@@ -27,7 +27,7 @@ from noderemedy.core.metal3 import gates, links
 from noderemedy.core.metal3.cleanup import returned_node
 from noderemedy.core.metal3.needs import overdue_at, running_need, wanted_need
 from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees, waits_as
-from noderemedy.core.metal3.waiting import for_finalizers, waiting
+from noderemedy.core.metal3.waiting import for_finalizers, for_silence, waiting
 from noderemedy.core.slots import settled, soonest
 from noderemedy.model.actions import (
     AddRebootAnnotation,
@@ -162,7 +162,7 @@ def add(view: MachineView, reason: TableRow, now: Now) -> Decision:
 
 
 def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
-    """Read node and host live, store the backup, and delete the Node on proof: one look each."""
+    """Read node and host live, wait until nobody hears it, store the backup, and delete the Node on proof."""
     node, node_at, host_at = view.node, view.node_at, view.host_at
     assert node is not None
     assert node_at is not None
@@ -172,6 +172,9 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
         return Decision((), (reason, *waits.because), waits.wake_at)
     if asked := confirm_first(now, (node_at, view.node_entry), (host_at, view.host_entry)):
         return asked
+    if node.is_heard:
+        waits = for_silence(view, node_at.name, now)
+        return Decision((), (reason, *waits.because), waits.wake_at)
     earlier = view.machine.backup if isinstance(view.machine.backup, NodeBackup) else None
     wanted = back_up(node, earlier)
     if earlier != wanted or not isinstance(view.machine.node_deleted_at, Wall):

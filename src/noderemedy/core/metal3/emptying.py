@@ -25,7 +25,9 @@ from noderemedy.model.reasons import (
     BackupFirst,
     FreeingOverdue,
     FreeingWorkload,
+    HostContradicted,
     NodeReplaced,
+    NodeStillHeard,
     OffNotProven,
     ProvenFenced,
     ProvenOff,
@@ -88,7 +90,9 @@ def emptying(view: RemediationView, now: Now) -> Decision:
     remediation = view.remediation
     if patience.is_overdue(view, now):
         assert remediation.progress.since is not None
-        return go_on(view, now, FreeingOverdue(view.node_name, remediation.progress.since))
+        is_heard = view.work is not None and view.work.node.is_heard and view.host.power is Power.OFF
+        overdue = FreeingOverdue(view.node_name, remediation.progress.since)
+        return go_on(view, now, HostContradicted(view.host_name, view.node_name) if is_heard else overdue)
     is_attested = words.word_of(view) is not None  # nobody waits for a host then
     if blocked := first(NODE_SEEN if is_attested else (*ATTENDED, *NODE_SEEN), view, now):
         return wait(view, now, blocked.reason)
@@ -104,6 +108,8 @@ def emptying(view: RemediationView, now: Now) -> Decision:
     if view.work is None:
         return go_on(view, now)  # no node, no workload: a machine that never had one, or a Node that is gone
     proof = proof_of(view, now)
+    if proof is None and view.work.node.is_heard and view.host.power is Power.OFF and is_held(view):
+        return wait(view, now, NodeStillHeard(view.node_name))  # Kubernetes needs a moment to notice
     if proof is None:
         is_off = view.host.power is Power.OFF
         return go_on(view, now, *((OffNotProven(view.host_name),) if is_off else ()))
@@ -131,7 +137,9 @@ def is_taken_out(view: RemediationView, work: freeing.Workload) -> bool:
     return view.remediation.progress.evidence.free_by is FreeBy.TAINT and freeing.is_tainted(work.node)
 
 
-def go_on(view: RemediationView, now: Now, *reasons: FreeingOverdue | NodeReplaced | OffNotProven) -> Decision:
+def go_on(
+    view: RemediationView, now: Now, *reasons: FreeingOverdue | HostContradicted | NodeReplaced | OffNotProven
+) -> Decision:
     """To the next phase, whatever was freed."""
     return publish(view, phases.enter(view.remediation, Phase.POWER_ON, now), *reasons)
 

@@ -7,10 +7,12 @@ from noderemedy.core.metal3.view import MachineView
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.reasons import (
+    HostContradicted,
     HostOffOnPurpose,
     NodeFinalizing,
     NodeFinalizingOverdue,
     NodeOverdue,
+    NodeStillHeard,
     OffButNotHeld,
     PowerOffOverdue,
     WaitingForNode,
@@ -21,6 +23,7 @@ from noderemedy.model.time import Mono, Now, Span, Wall
 
 OFF_WITHIN = Span.seconds(120)
 NODE_WITHIN = Span.seconds(600)
+SILENT_WITHIN = Span.seconds(300)  # two minutes to go off; the node lifecycle takes less than one to notice it
 
 
 def waiting(view: MachineView, now: Now) -> Decision:
@@ -47,6 +50,18 @@ def _for_power_off(view: MachineView, now: Now) -> Decision:
     if now.mono >= due:
         return Decision(because=(PowerOffOverdue(name_of(view), since, view.host.error),))
     return Decision(because=(WaitingForPowerOff(name_of(view)),), wake_at=due)
+
+
+def for_silence(view: MachineView, name: str, now: Now) -> Decision:
+    """Held and off, so nobody may hear the node: Kubernetes needs a moment to notice."""
+    assert view.host is not None
+    assert isinstance(view.host_entry, Present)
+    hold = view.host.hold
+    since = hold.since if isinstance(hold, Hold) else None
+    due: Mono = (now.until(since) if since else view.host_entry.first_seen) + SILENT_WITHIN
+    if now.mono >= due:
+        return Decision(because=(HostContradicted(name_of(view), name),))
+    return Decision(because=(NodeStillHeard(name),), wake_at=due)
 
 
 def for_finalizers(view: MachineView, name: str, now: Now) -> Decision:
