@@ -145,7 +145,30 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     ),
     "unknown cluster": (a_config(clusters=[]), "context 'x' names cluster 'c', which is not there; add"),
     "unknown user": (a_config(users=None), "context 'x' names user 'u', which is not there; add"),
-    "no server": (a_config(cluster={"server": ""}), "cluster 'c' of .*: server '' is no http"),
+    **{
+        f"server {server!r}": (a_config(cluster={"server": server}), "cluster 'c' of .*: server is no plain")
+        for server in (
+            "",
+            "banana",
+            "ftp://api",
+            "https://:6443",
+            "https://api:99999",
+            "https://api:port",
+            "https://[::1",
+            "https://api\n:6443",
+            "https://a b",
+            f"https://me:{HUSH}@api:6443",
+            f"https://api:6443/?key={HUSH}",
+        )
+    },
+    "a password beside a token": (
+        a_config({"token": HUSH}, {"server": f"https://me:{HUSH}@api"}),
+        "server is no plain http.* address; write https://HOST:PORT without a user name or a password",
+    ),
+    "a token of two lines": (a_config({"token": f"{HUSH}\n{HUSH}"}), "user 'u' of .*: token: .* write it on one line"),
+    "a name of two lines": (a_config({"as": "a\nb"}), "user 'u' of .*: as, .* one line"),
+    "a proxy out of range": (a_config(cluster={"proxy-url": "http://p:99999"}), "proxy-url: only http://HOST:PORT"),
+    "half a proxy": (a_config(cluster={"proxy-url": f"http://me:{HUSH}@[::1"}), "proxy-url: only http://HOST:PORT"),
     "basic auth": (a_config({"username": "me", "password": HUSH}), "user 'u' of .*: basic authentication is not supp"),
     "auth provider": (a_config({"auth-provider": {"name": "gcp"}}), "auth-provider was removed .* use an exec plugin"),
     "half a pair": (a_config({"client-certificate-data": DATA}), "client-key is missing; a client certificate needs"),
@@ -221,6 +244,16 @@ def test_a_token_file_that_gives_no_token(content: str | bytes | None, tmp_path:
 
     with pytest.raises(BadCredentials, match=r"user 'u' of .*: tokenFile: .*/token"):
         identity(load(write(tmp_path / "k", a_config({"tokenFile": "token"}))))
+
+
+def test_a_token_file_of_two_lines_is_named_and_not_shown(tmp_path: Path) -> None:
+    """No header can carry it: it is the file that has to be mended."""
+    (tmp_path / "token").write_text(f"{HUSH}\n{HUSH}\n")
+
+    with pytest.raises(BadCredentials, match=r"tokenFile: .*/token: .*one line") as refusal:
+        identity(load(write(tmp_path / "k", a_config({"tokenFile": "token"}))))
+
+    assert HUSH not in str(refusal.value)
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,7 @@ FAILURES = {
     "garbage": (f"print('{HUSH}')\n", "printed no ExecCredential in JSON"),
     "other kind": (f'print(\'{{"kind": "{HUSH}"}}\')\n', "printed something else than an ExecCredential of"),
     "nothing": (credential(), "gave neither a token nor a client certificate"),
+    "two lines": (credential(token=f"{HUSH}\n{HUSH}"), "gave a token that no header can carry"),
     "half": (credential(clientCertificateData=HUSH), "without its key"),
     "bad pair": (credential(clientCertificateData=HUSH, clientKeyData=HUSH), "cannot be used together"),
 }
@@ -394,6 +395,25 @@ def test_a_server_that_is_not_trusted(cluster: dict[str, Any], message: str, tmp
         ):
             with pytest.raises(NotSent, match=message):
                 await client.send(GET)
+
+    run(test())
+
+
+def test_a_server_that_does_not_speak_tls(tmp_path: Path) -> None:
+    """https to a port of plain http: the message says so, and not that nobody is there."""
+
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+        writer.close()
+
+    async def test() -> None:
+        async with await asyncio.start_server(plain, "127.0.0.1", 0) as server, an_endpoint() as endpoint:
+            address = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+            path = kubeconfig(tmp_path / "k", endpoint, {"token": "good"}, server=address)
+            async with KubeClient(load(path)) as client:
+                with pytest.raises(NotSent, match=r"does not speak TLS .*; check its address and its port"):
+                    await client.send(GET)
 
     run(test())
 

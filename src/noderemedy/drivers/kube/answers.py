@@ -51,6 +51,8 @@ def explain(problem: BaseException) -> str:
         return f"the proxy cannot be reached ({_cause(problem)}); check proxy-url"
     if isinstance(problem, aiohttp.ClientConnectorDNSError):
         return "its name cannot be resolved; check its address"
+    if isinstance(problem, aiohttp.ClientConnectorSSLError):
+        return f"does not speak TLS as we do ({_reason(problem)}); check its address and its port"
     if isinstance(problem, aiohttp.ClientConnectorError):
         return f"cannot be reached ({_cause(problem)}); check that it runs, and its address"
     if isinstance(problem, aiohttp.ServerTimeoutError | TimeoutError):
@@ -64,6 +66,12 @@ def _cause(problem: aiohttp.ClientConnectorError) -> str:
     """In the words of the system: asyncio's own text repeats the address as a Python tuple."""
     number = problem.os_error.errno
     return os.strerror(number) if number and number > 0 else "no connection"
+
+
+def _reason(problem: aiohttp.ClientConnectorError) -> str:
+    """In the words of the TLS library, which numbers its errors as the system does, and means others."""
+    said = getattr(problem.os_error, "reason", None) or "the handshake failed"
+    return str(said).lower().replace("_", " ")
 
 
 def _verification(problem: BaseException) -> str:

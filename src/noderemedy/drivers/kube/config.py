@@ -3,7 +3,8 @@
 Programs call `load()`. Looked at in this order: the path they were given, $KUBECONFIG, ~/.kube/config, the
 service account mounted into the pod. Whatever is wrong ends in one `BadConfig` that names the file, the entry and
 the remedy. What would be ignored silently elsewhere and weaken security is refused here: basic
-authentication, removed auth providers, a CA beside the insecure flag, a token over plain HTTP.
+authentication, a password in an address, removed auth providers, a CA beside the insecure flag, a token over plain
+HTTP.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from noderemedy.drivers.kube import documents, incluster
+from noderemedy.drivers.kube.addresses import demand_plain
 from noderemedy.drivers.kube.credentials import Credentials
 from noderemedy.drivers.kube.errors import BadConfig
 from noderemedy.drivers.kube.execplugin import ClusterInfo
@@ -106,7 +108,7 @@ def _from_files(files: list[Path], context: str, environ: Mapping[str, str]) -> 
         )
     cluster, cluster_file = whole.clusters[entry.cluster]
     user, user_file = whole.users.get(entry.user, (documents.UserEntry(), entry_file))
-    access = _cluster_part(entry.cluster, cluster, cluster_file, environ)
+    access = cluster_part(cluster, f"cluster {entry.cluster!r} of {cluster_file}", cluster_file.parent, environ)
     origin = f"user {entry.user!r} of {user_file}"
     info = ClusterInfo(
         access.server,
@@ -138,18 +140,11 @@ class _ClusterPart(Struct, frozen=True):
     proxy: Secret
 
 
-def _cluster_part(name: str, cluster: documents.ClusterEntry, file: Path, environ: Mapping[str, str]) -> _ClusterPart:
-    origin = f"cluster {name!r} of {file}"
-    parts = urlsplit(cluster.server)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadConfig(f"{origin}: server {cluster.server!r} is no http(s) address; correct it")
-    return cluster_part(cluster, origin, file.parent, environ)
-
-
 def cluster_part(
     cluster: documents.ClusterEntry, origin: str, folder: Path, environ: Mapping[str, str]
 ) -> _ClusterPart:
     """Where the cluster is, and whom to trust there."""
+    demand_plain(cluster.server, origin)
     authority = _certificate_authority(cluster, origin, folder)
     if authority and cluster.insecure_skip_tls_verify:
         raise BadConfig(

@@ -18,6 +18,7 @@ from noderemedy.drivers.kube.errors import BadCredentials
 from noderemedy.drivers.kube.secret import NOTHING, Secret
 
 FRESH_FOR_S = 60.0
+UNFIT = "holds a line break, a blank or another sign that is in no token; write it on one line"
 
 
 class Identity(Struct, frozen=True):
@@ -80,6 +81,19 @@ class FromFiles:
             if self._identity is None:
                 raise
         self._read_at = self._clock()
+
+
+def is_token(text: str) -> bool:
+    """Whether a header can carry it."""
+    return text.isascii() and text.isprintable() and " " not in text
+
+
+def read_token(path: Path, what: str) -> Secret:
+    """The token in a file. Raises BadCredentials."""
+    text = read_text(path, what).strip()
+    if not is_token(text):
+        raise BadCredentials(f"{what}: {path}: {UNFIT}")
+    return Secret(text)
 
 
 def read_text(path: Path, what: str) -> str:

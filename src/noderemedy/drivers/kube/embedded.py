@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import yaml
 
@@ -29,7 +28,6 @@ def access(content: bytes, origin: str, environ: Mapping[str, str] | None = None
     _demand_plain(content, origin)
     cluster, user = _chosen(documents.parse(content, origin), origin)
     _demand_embedded(cluster, user, origin)
-    _demand_address(cluster.server, origin)
     part = cluster_part(cluster, origin, NOWHERE, os.environ if environ is None else environ)
     no_secret_in_the_clear(part.server, user, origin)
     info = ClusterInfo(part.server, b"", part.insecure, part.server_name, part.proxy)
@@ -89,14 +87,3 @@ def _demand_embedded(cluster: documents.ClusterEntry, user: documents.UserEntry,
     for field, path in files.items():
         if path:
             raise BadConfig(f"{origin}: {field} names a file, which is not read here; embed what it holds")
-
-
-def _demand_address(server: str, origin: str) -> None:
-    """An http(s) address without a password in it: addresses are shown."""
-    try:
-        parts = urlsplit(server)
-        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
-    except ValueError:
-        is_address = False
-    if not is_address or "@" in server:
-        raise BadConfig(f"{origin}: server is no plain http(s) address; correct it")

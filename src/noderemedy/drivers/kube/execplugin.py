@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 import msgspec
 from msgspec import Struct
 
-from noderemedy.drivers.kube.credentials import Identity
+from noderemedy.drivers.kube.credentials import Identity, is_token
 from noderemedy.drivers.kube.errors import BadCredentials
 from noderemedy.drivers.kube.secret import Secret
 from noderemedy.wire.scalars import UNREADABLE
@@ -155,6 +155,8 @@ def _parse(plugin: Plugin, printed: bytes) -> _Status:
         raise _failed(plugin, "gave neither a token nor a client certificate")
     if bool(status.client_certificate_data) != bool(status.client_key_data):
         raise _failed(plugin, "gave a client certificate without its key, or a key without its certificate")
+    if not is_token(status.token):
+        raise _failed(plugin, "gave a token that no header can carry")
     return status
 
 

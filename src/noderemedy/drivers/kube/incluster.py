@@ -10,9 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from noderemedy.drivers.kube.credentials import FromFiles, Identity, read_text
+from noderemedy.drivers.kube.credentials import FromFiles, Identity, read_token
 from noderemedy.drivers.kube.errors import BadConfig
-from noderemedy.drivers.kube.secret import Secret
 
 MOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
@@ -44,7 +43,7 @@ def read(environ: Mapping[str, str], mount: Path = MOUNT) -> Place:
     namespace = mount / "namespace"
     return Place(
         server=f"https://{f'[{host}]' if ':' in host else host}:{port}",
-        credentials=FromFiles(lambda: Identity(Secret(read_text(token, "service account token").strip()))),
+        credentials=FromFiles(lambda: Identity(read_token(token, "service account token"))),
         certificate_authority=authority.read_text("ascii"),
         namespace=namespace.read_text("utf-8").strip() if namespace.exists() else "default",
     )

@@ -10,6 +10,7 @@ import ipaddress
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
+from noderemedy.drivers.kube.addresses import is_address
 from noderemedy.drivers.kube.errors import BadConfig
 from noderemedy.drivers.kube.secret import NOTHING, Secret
 
@@ -29,9 +30,8 @@ def proxy_for(server: str, proxy_url: str, origin: str, environ: Mapping[str, st
 
 def _checked(url: str, what: str) -> Secret:
     full = url if "://" in url else f"http://{url}"
-    parts = urlsplit(full)
-    if parts.scheme != "http" or not parts.hostname:
-        raise BadConfig(f"{what}: only http://HOST:PORT proxies are supported, not {parts.scheme or 'this'!r}")
+    if not is_address(full, ("http",)):
+        raise BadConfig(f"{what}: only http://HOST:PORT proxies are supported; correct it")
     return Secret(full)
 
 

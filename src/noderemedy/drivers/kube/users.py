@@ -6,7 +6,16 @@ import base64
 import binascii
 from pathlib import Path
 
-from noderemedy.drivers.kube.credentials import Credentials, Fixed, FromFiles, Identity, read_text
+from noderemedy.drivers.kube.credentials import (
+    UNFIT,
+    Credentials,
+    Fixed,
+    FromFiles,
+    Identity,
+    is_token,
+    read_text,
+    read_token,
+)
 from noderemedy.drivers.kube.documents import ExecEntry, UserEntry
 from noderemedy.drivers.kube.errors import BadConfig, BadCredentials
 from noderemedy.drivers.kube.execplugin import KNOWN_VERSIONS, ClusterInfo, FromPlugin, Plugin
@@ -36,6 +45,8 @@ def impersonation_of(user: UserEntry, origin: str) -> tuple[tuple[str, str], ...
     headers += [("Impersonate-Group", group) for group in user.as_groups or ()]
     for key, values in sorted((user.as_user_extra or {}).items()):
         headers += [(f"Impersonate-Extra-{key}", value) for value in values]
+    if not all(name.isprintable() and value.isprintable() for name, value in headers):
+        raise BadConfig(f"{origin}: as, as-uid, as-groups or as-user-extra holds a line break; write each on one line")
     return tuple(headers)
 
 
@@ -67,13 +78,16 @@ def _read(user: UserEntry, origin: str, folder: Path) -> Identity:
 
 def _token(user: UserEntry, origin: str, folder: Path) -> Secret:
     """A token file wins over a token in the entry, which stands in while the file cannot be read."""
+    own = user.token.strip()
+    if not is_token(own):
+        raise BadConfig(f"{origin}: token: {UNFIT}")
     if not user.token_file:
-        return Secret(user.token.strip()) if user.token else NOTHING
+        return Secret(own) if own else NOTHING
     try:
-        return Secret(read_text(folder / user.token_file, f"{origin}: tokenFile").strip())
+        return read_token(folder / user.token_file, f"{origin}: tokenFile")
     except BadCredentials:
-        if user.token:
-            return Secret(user.token.strip())
+        if own:
+            return Secret(own)
         raise
 
 
