@@ -236,7 +236,9 @@ def test_bad_input_is_found(case: str, tmp_path: Path) -> None:
 
 def test_two_nodes_on_one_plug(tmp_path: Path) -> None:
     """Both documents are told, each with the other's node."""
-    text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fence-config-worker-2\n"
+    text = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fence-config-worker-2\n  namespace: node-remedy-system\n"
+    )
     text += "data:\n  config.properties: |\n    power_management=o\n  fence-method-o: |\n"
     text += "    template=fence-method-template-pdu\n    plug=1\n"
 
@@ -333,8 +335,8 @@ def test_text_is_for_people_and_editors(tmp_path: Path) -> None:
     result = run("-f", "-", given=GOOD.replace("maxUnhealthy: 40%", "maxUnhealthy: many"))
 
     assert result.stdout.startswith("<stdin>:76: MachineHealthCheck/default/check: spec.maxUnhealthy: 'many'")
-    assert result.stdout.endswith("1 problem, 0 notes; 6 objects looked at. Nothing was changed.\n")
-    assert "Note: there is no Node among the files" in result.stderr
+    assert result.stdout.endswith("1 problem, 0 notes; 7 objects looked at. Nothing was changed.\n")
+    assert "There is no Node among the files" in result.stderr
 
 
 @pytest.mark.parametrize(

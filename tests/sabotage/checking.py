@@ -8,6 +8,7 @@ from typing import Any
 
 from rich import console as rich
 from tests.cli import test_check_command as command
+from tests.cli import test_check_files as files
 from tests.cli import test_options as spelled
 from tests.cli import test_piped as piped
 from tests.manager import test_livecheck as live
@@ -15,7 +16,7 @@ from tests.sabotage.running import Sabotage, item_to, set_to, together
 
 from noderemedy.cli import check as cli
 from noderemedy.cli import drilltext, explaintext, historytext, options, plantext
-from noderemedy.manager import check, checksecrets, livecheck, places, standins
+from noderemedy.manager import check, checksecrets, checktrees, livecheck, places, standins
 from noderemedy.manager.check import Complaint
 from noderemedy.model.reasons import FenceConfigWithoutNode
 
@@ -41,6 +42,29 @@ SABOTAGES: tuple[Sabotage, ...] = (
     Sabotage("nobody stands in for nodes", set_to(standins, "stand_ins", nothing), BAD),
     Sabotage("every text begins beside its key", set_to(places, "BLOCKS", ()), BAD),
     Sabotage("secrets are not looked at", set_to(checksecrets, "wrong", lambda use, value: ""), BAD),
+    Sabotage(
+        "fields are whatever somebody writes",
+        set_to(checktrees, "misspelt", nothing),
+        (files.test_a_field_that_nobody_reads_is_a_problem,),
+    ),
+    Sabotage(
+        "templates are not judged",
+        set_to(checktrees, "of_template", nothing),
+        (files.test_a_template_is_judged_before_a_machine_needs_it,),
+    ),
+    Sabotage(
+        "twins are not seen",
+        set_to(checktrees, "twins", nothing),
+        (files.test_what_is_given_twice_is_a_note_that_counts,),
+    ),
+    Sabotage(
+        "any namespace will do",
+        set_to(checktrees, "of_namespace", nothing),
+        (
+            files.test_a_fence_configuration_in_another_namespace_is_a_problem,
+            files.test_a_document_without_a_namespace_is_noted,
+        ),
+    ),
     Sabotage("problems cost nothing", set_to(cli, "WRONG", 0), BAD),
     Sabotage(
         "one spelling of JSON is not heard",

@@ -16,20 +16,22 @@ from msgspec import Struct
 from noderemedy.cli import options
 from noderemedy.drivers.fence.agents import folders, installed
 from noderemedy.manager import check as checking
-from noderemedy.manager import checksecrets, places, sources, standins
+from noderemedy.manager import checksecrets, checktrees, places, sources, standins
 from noderemedy.manager.check import Finding
 from noderemedy.manager.describing import describe_here
 from noderemedy.manager.places import Place
-from noderemedy.manager.plan import look_at
+from noderemedy.manager.plan import kind_of, look_at
 from noderemedy.manager.trees import BadInput, decoded
+from noderemedy.model.ids import NODE, Kind, Ref
 from noderemedy.model.time import Wall
 
 WRONG = 1  # the exit code if anything is
+NOBODY = Ref("", Kind("", ""), "", "")  # a file that cannot be read holds no object
 NO_NODES = (
-    "there is no Node among the files: nodes that stand in were made up, one for each fence configuration; "
+    "There is no Node among the files: nodes that stand in were made up, one for each document; "
     "add those of kubectl get nodes -o yaml to have names, selectors and labels checked, too"
 )
-NO_AGENTS = "no fence agent is installed here, so what agents take was not checked; on Debian install fence-agents"
+NO_AGENTS = "No fence agent is installed here, so what agents take was not checked; on Debian install fence-agents"
 
 
 class Row(Struct, frozen=True):
@@ -54,7 +56,9 @@ class Row(Struct, frozen=True):
     def text(self) -> str:
         where = f"{self.place.file}:{self.place.line}: " if self.place.line else f"{self.place.file}: "
         note = "note: " if self.finding.is_note else ""
-        return f"{where if self.place.file else ''}{note}{self.finding.at}: {self.finding.text}"
+        found = self.finding.at
+        at = "/".join(word for word in (found.kind.kind, found.namespace, found.name) if word)
+        return f"{where if self.place.file else ''}{note}{at}{': ' if at else ''}{self.finding.text}"
 
 
 @click.command()
@@ -76,20 +80,23 @@ def check(names: tuple[str, ...], strict: bool, is_json: bool, kubeconfig: Path 
         rows, remarks, objects = in_files(names, now, has_agents=has_agents)
     else:
         rows, remarks, objects = in_cluster(kubeconfig, context, now, has_agents=has_agents)
-    options.remark([*remarks, *([] if has_agents else [NO_AGENTS])])
+    for one in (*remarks, *(() if has_agents else (NO_AGENTS,))):
+        click.echo(one, err=True)  # no notes: those are counted, and about the configuration
     show(rows, objects, is_json=is_json)
     return WRONG if any(strict or not row.finding.is_note for row in rows) else 0
 
 
 def in_files(names: tuple[str, ...], now: Wall, *, has_agents: bool) -> tuple[list[Row], list[str], int]:
     stdin = cache(sys.stdin.buffer.read)
-    found = sources.objects(names, stdin)
+    found, broken = sources.gathered(names, stdin)
     made_up = standins.stand_ins(found)
     look, remarks = look_at([*found, *made_up], now, describe=describe_here)
-    objects = look.objects - len(made_up)
+    objects = look.objects - len(made_up) + len(checktrees.templates(found) - set(look.engine.cache.refs()))
     if not objects:
-        raise BadInput(f"{', '.join(names)}: {remarks[-1]}; nothing was checked")
-    findings = checking.findings(look, knows_nodes=not made_up, has_agents=has_agents)
+        raise broken[0] if broken else BadInput(", ".join(names), f"{remarks[-1]}; nothing was checked")
+    knows_nodes = any(kind_of(one.tree) == NODE for one in found)
+    findings = checking.findings(look, knows_nodes=knows_nodes, has_agents=has_agents)
+    findings += checktrees.of_files(found)
     secrets = checksecrets.in_files(found)
     findings += checksecrets.of_secrets(checksecrets.uses(look), secrets, are_all=False)
 
@@ -98,11 +105,8 @@ def in_files(names: tuple[str, ...], now: Wall, *, has_agents: bool) -> tuple[li
 
     files = places.Files(found, text)
     rows = [Row(one, files.place(one)) for one in sorted(set(findings))]
-    return (
-        sorted(rows, key=lambda row: (row.place.file, row.place.line)),
-        [*remarks, *([NO_NODES] if made_up else [])],
-        objects,
-    )
+    rows += [Row(Finding(NOBODY, one.problem), Place(one.origin, one.line)) for one in broken]
+    return sorted(rows, key=lambda row: (row.place.file, row.place.line)), [NO_NODES] if made_up else [], objects
 
 
 def in_cluster(

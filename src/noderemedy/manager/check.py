@@ -27,7 +27,7 @@ from noderemedy.model.governing import MEMBER
 from noderemedy.model.healthcheck import HealthCheck, TemplateRef
 from noderemedy.model.ids import CONFIG_MAP, FENCE_REMEDIATION, NODE, SYSTEM, Ref
 from noderemedy.model.meta import Malformed
-from noderemedy.model.nodefence import NodeFence
+from noderemedy.model.nodefence import FenceSpec, NodeFence, fence_ref
 from noderemedy.model.reasons import (
     ChecksOverlap,
     DocumentElsewhere,
@@ -81,7 +81,7 @@ def findings(look: Look, *, knows_nodes: bool = True, has_agents: bool = True) -
     found = [one for kind in watched() for at in cache.refs_of(kind) for one in of_object(at, cache)]
     doubts = (*(() if has_agents else (NOT_INSTALLED,)), *(() if knows_nodes else (SPOKEN_OF_TWICE,)))
     found += of_plans(cache, doubts)
-    found += unfenced(cache)
+    found += unfenced(cache) if knows_nodes else []
     told = [(key.ref, one) for key, decision in look.engine.decisions.items() for one in decision.because]
     found += [
         Finding(at, reason.note(), TOLD[type(reason)])
@@ -104,16 +104,23 @@ def of_object(at: Ref, reader: Reader) -> list[Finding]:
     if not isinstance(obj, WRITTEN):
         return []
     found = [Finding(at, problem) for problem in obj.problems]
-    if isinstance(obj.paused, Malformed):
+    if isinstance(obj.paused, Malformed) and not isinstance(obj, HealthCheck):  # that one has told it by itself
         found.append(Finding(at, f"metadata.annotations.{names.PAUSED}: {obj.paused.problem}"))
     if isinstance(obj, HealthCheck) and isinstance(obj.template, TemplateRef):
         found += of_template(at, obj.template, reader)
+    if isinstance(obj, NodeFence) and obj.spec.node and (wanted := name_of(obj.spec)) not in (at.name, ""):
+        found.append(Finding(at, f"metadata.name: a node has one NodeFence; write {wanted}"))
     return found
+
+
+def name_of(spec: FenceSpec) -> str:
+    """What its definition demands; "": nothing, for a node of another cluster."""
+    return "" if spec.cluster else fence_ref(Ref("", NODE, "", spec.node)).name
 
 
 def of_config_map(found: ConfigMap) -> tuple[str, ...]:
     document = found.document.configuration.problems if found.document else ()
-    return (*(found.fence.problems if found.fence else ()), *document)
+    return (*found.problems, *(found.fence.problems if found.fence else ()), *document)
 
 
 def of_template(at: Ref, template: TemplateRef, reader: Reader) -> list[Finding]:

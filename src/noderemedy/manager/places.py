@@ -15,7 +15,7 @@ import yaml
 from msgspec import Struct
 
 from noderemedy.manager.check import Finding
-from noderemedy.manager.plan import kind_of, named
+from noderemedy.manager.checktrees import at_of
 from noderemedy.manager.sources import Source
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.wire import yamltext
@@ -30,7 +30,8 @@ WORDS = (
     re.compile(r"method (?P<method>\S+): parameter (?P<field>[-\w]+):"),
     re.compile(r"method (?P<method>\S+):"),
     re.compile(r"(?P<key>config\.yaml|config\.properties|template\.properties|fence-method-[-\w.]+): "),
-    re.compile(r"(?P<field>(?:spec|metadata|status)(?:[.\[][^\s:]*)?):"),
+    re.compile(r"annotation (?P<annotation>[^\s:]+):"),
+    re.compile(r"(?P<field>(?:spec|metadata|status|data)(?:[.\[][^\s:]*)?):"),
     re.compile(r".* - at `\$\.(?P<field>[^`]+)`"),
 )
 BLOCKS = ("|", ">")
@@ -56,8 +57,8 @@ class Files:
         source = self._source(finding.at)
         if source is None:
             return Place(field=field)
-        node = next((one for one in self._composed(source.origin) if is_it(one, finding.at)), None)
-        return Place(source.origin, line_of(node, source.tree, words) if node is not None else 0, field)
+        nodes = [one for one in self._composed(source.origin) if is_it(one, finding.at)]
+        return Place(source.origin, line_of(nodes[-1], source.tree, words) if nodes else 0, field)
 
     def _source(self, at: Ref) -> Source | None:
         found = self._sources.get((at.kind, at.namespace, at.name))
@@ -74,11 +75,14 @@ def told(sentence: str) -> dict[str, str]:
     """What a sentence says of its place."""
     found = next((match for pattern in WORDS if (match := pattern.match(sentence))), None)
     words = {key: value for key, value in found.groupdict().items() if value} if found else {}
+    if "annotation" in words:
+        return {"field": f"metadata.annotations.{words['annotation']}"}
     return {"key": CONFIG_KEY, "field": words["step"]} if "step" in words else words
 
 
-def identity(tree: dict[str, Any]) -> tuple[Kind | None, str, str]:
-    return (kind_of(tree), *named(tree))
+def identity(tree: dict[str, Any]) -> tuple[Kind, str, str]:
+    at = at_of(tree)
+    return at.kind, at.namespace, at.name
 
 
 # --- lines ------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ repeat the kind in each item, so it is taken from the list. What is not an objec
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +28,42 @@ class Source(Struct, frozen=True):
 
 def objects(names: Sequence[str], stdin: Callable[[], bytes]) -> list[Source]:
     """All objects of all named files, folders and of standard input (`-`), in order. Raises BadInput."""
-    documents = [document for name in names for document in _documents(name, stdin)]
-    if not documents:
+    found, broken = gathered(names, stdin)
+    if broken:
+        raise broken[0]
+    return found
+
+
+def gathered(names: Sequence[str], stdin: Callable[[], bytes]) -> tuple[list[Source], list[BadInput]]:
+    """The same, as far as they can be read, and what is wrong with the others."""
+    found: list[Source] = []
+    broken: list[BadInput] = []
+    is_empty = True
+    for origin, content in _contents(names, stdin, broken):
+        try:
+            trees = read(content(), origin)
+            found += [source for tree in trees for source in unfold(tree, origin)]
+            is_empty = is_empty and not trees
+        except BadInput as problem:
+            broken.append(problem)
+    if is_empty and not broken:
         expected = "expected YAML or JSON as kubectl get … -o yaml writes it"
-        raise BadInput(f"{', '.join(names)}: nothing in there; {expected}")
-    return [source for tree, origin in documents for source in unfold(tree, origin)]
+        broken.append(BadInput(", ".join(names), f"nothing in there; {expected}"))
+    return found, broken
 
 
-def _documents(name: str, stdin: Callable[[], bytes]) -> Iterator[tuple[Any, str]]:
-    if name == STDIN:
-        yield from ((tree, "<stdin>") for tree in read(stdin(), "<stdin>"))
-        return
-    for file in files(Path(name)):
-        yield from ((tree, str(file)) for tree in read(_bytes(file), str(file)))
+def _contents(
+    names: Sequence[str], stdin: Callable[[], bytes], broken: list[BadInput]
+) -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Each file for itself, or why a folder cannot be looked into."""
+    for name in names:
+        if name == STDIN:
+            yield "<stdin>", stdin
+            continue
+        try:
+            yield from ((str(file), partial(_bytes, file)) for file in files(Path(name)))
+        except BadInput as problem:
+            broken.append(problem)
 
 
 def files(path: Path) -> list[Path]:
@@ -49,9 +73,9 @@ def files(path: Path) -> list[Path]:
     try:
         found = sorted(file for file in path.rglob("*") if file.suffix in SUFFIXES and file.is_file())
     except OSError as problem:
-        raise BadInput(f"{path}: {problem.strerror}; check its permissions") from None
+        raise BadInput(str(path), f"{problem.strerror}; check its permissions") from None
     if not found:
-        raise BadInput(f"{path}: no file that ends in {', '.join(SUFFIXES)} in this folder")
+        raise BadInput(str(path), f"no file that ends in {', '.join(SUFFIXES)} in this folder")
     return found
 
 
@@ -59,7 +83,7 @@ def _bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as problem:
-        raise BadInput(f"{path}: {problem.strerror}; check the name and its permissions") from None
+        raise BadInput(str(path), f"{problem.strerror}; check the name and its permissions") from None
 
 
 def unfold(tree: Any, origin: str) -> Iterator[Source]:
@@ -69,7 +93,7 @@ def unfold(tree: Any, origin: str) -> Iterator[Source]:
             yield from unfold(item, origin)
         return
     if not isinstance(tree, dict):
-        raise BadInput(f"{origin}: holds {_short(tree)} where a Kubernetes object is expected; correct the file")
+        raise BadInput(origin, f"holds {_short(tree)} where a Kubernetes object is expected; correct the file")
     kind, items = str(tree.get("kind", "")), tree.get("items")
     if not (kind.endswith("List") and (isinstance(items, list) or items is None) and "spec" not in tree):
         yield Source(tree, origin)

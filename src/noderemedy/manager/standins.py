@@ -1,7 +1,7 @@
 """Nodes that stand in for those that nobody told of, so that configuration in files is checked in full without them.
 
-Called by `check` on files that hold no Node at all, as in a repository of configuration. Each document of the fence
-configuration gets one node that it speaks of, with everything that any document fills in from a node.
+Called by `check` on files that hold no Node at all, as in a repository of configuration. Each document, of fencing or
+of remedies, gets one node that it speaks of, with everything that any document fills in from a node.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ def stand_ins(sources: list[Source]) -> list[Source]:
     """None where there are Nodes: then those are the ones that count."""
     if any(kind_of(one.tree) == NODE for one in sources):
         return []
-    found = {name: config for one in sources for name, config in configs(one.tree) if not config.cluster}
+    found = {name: selector for one in sources for name, selector in meant(one.tree)}
     words = placeholders(sources)
-    documents = [node(name, config, words, number) for number, (name, config) in enumerate(found.items(), 1)]
+    documents = [node(name, selector, words, number) for number, (name, selector) in enumerate(found.items(), 1)]
     return [Source(tree, ORIGIN) for tree in (*documents, *instances(sources))]
 
 
@@ -52,18 +52,18 @@ def instances(sources: list[Source]) -> list[dict[str, Any]]:
     ]
 
 
-def configs(tree: dict[str, Any]) -> list[tuple[str, FenceConfig]]:
-    """The document in this object, with the name of its node, or of one that its selector means."""
+def meant(tree: dict[str, Any]) -> list[tuple[str, Selector]]:
+    """Of the document in this object: the name of its node, or of one that its selector means, and that selector."""
     if kind_of(tree) != CONFIG_MAP:
         return []
     try:
         seen = convert(CONFIG_MAP, with_uid(tree, CONFIG_MAP))
     except Undecodable:
         return []
-    fence = seen.obj.fence
-    if not isinstance(fence, FenceConfig) or not (fence.node or fence.selector):
-        return []
-    return [(fence.node or OF_A_SET + seen.ref.name, fence)]
+    fence, any_of_it = seen.obj.fence, OF_A_SET + seen.ref.name
+    if isinstance(fence, FenceConfig) and (fence.node or fence.selector) and not fence.cluster:
+        return [(fence.node or any_of_it, fence.selector or Selector())]
+    return [(any_of_it, seen.obj.document.configuration.selector)] if seen.obj.document else []
 
 
 def placeholders(sources: list[Source]) -> set[str]:
@@ -72,13 +72,13 @@ def placeholders(sources: list[Source]) -> set[str]:
     return {word for text in texts for word in PLACEHOLDER.findall(text) if ":" in word}
 
 
-def node(name: str, config: FenceConfig, words: set[str], number: int) -> dict[str, Any]:
+def node(name: str, selector: Selector, words: set[str], number: int) -> dict[str, Any]:
     """A number is a name, an address and an outlet, and no two nodes have the same."""
     filled: dict[str, dict[str, str]] = {"label": {}, "annotation": {}}
     for word in sorted(words):
         sort, _, key = word.partition(":")
         filled[sort][key] = str(number)
-    labels = {**filled["label"], **(selected(config.selector) if config.selector else {})}
+    labels = {**filled["label"], **selected(selector)}
     return {
         "apiVersion": "v1",
         "kind": "Node",

@@ -22,6 +22,11 @@ REMEDY = "correct the file, or write it anew with kubectl get … -o yaml"
 class BadInput(Permanent):
     """A file that cannot be used: the message names the file, the place and the remedy."""
 
+    def __init__(self, origin: str, problem: str, line: int = 0, column: int = 0) -> None:
+        place = "".join(f":{number}" for number in (line, column) if number)
+        super().__init__(f"{origin}{place}: {problem}")
+        self.origin, self.problem, self.line = origin, problem, line
+
 
 def read(data: bytes, origin: str) -> list[Any]:
     """Every document of a file as a JSON tree; empty documents are left out. Raises BadInput."""
@@ -30,9 +35,9 @@ def read(data: bytes, origin: str) -> list[Any]:
         is_json = text.lstrip()[:1] in ("{", "[")
         trees = read_json(text) if is_json and origin.endswith(".json") else either(text, is_json)
     except Place as place:
-        raise BadInput(f"{origin}:{place.line}:{place.column}: {place.problem}; {REMEDY}") from None
+        raise BadInput(origin, f"{place.problem}; {REMEDY}", place.line, place.column) from None
     except RecursionError:
-        raise BadInput(f"{origin}: nested too deeply; {REMEDY}") from None
+        raise BadInput(origin, f"nested too deeply; {REMEDY}") from None
     return [tree for tree in trees if tree is not None]
 
 
@@ -43,7 +48,7 @@ def decoded(data: bytes, origin: str) -> str:
         return data.decode("utf-16" if has_utf16_mark else "utf-8-sig")
     except UnicodeDecodeError as problem:
         line = data.count(b"\n", 0, problem.start) + 1
-        raise BadInput(f"{origin}:{line}: not UTF-8 text; save the file as UTF-8") from None
+        raise BadInput(origin, "not UTF-8 text; save the file as UTF-8", line) from None
 
 
 def either(text: str, is_json: bool) -> list[Any]:

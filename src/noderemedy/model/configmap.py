@@ -17,3 +17,4 @@ class ConfigMap(Struct, frozen=True):
     ledger: BudgetLedger | Malformed | None = None
     fence: FenceDocument | None = None
     document: Document | None = None  # a Configuration of seed 002
+    problems: tuple[str, ...] = ()  # why nothing of it is read, although its label says that it is for us

@@ -6,6 +6,7 @@ Called for every event of these kinds in our namespace, and to render the writes
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -15,18 +16,21 @@ from msgspec import Struct
 
 from noderemedy.model.actions import ClaimRepair, WriteLedger
 from noderemedy.model.configmap import ConfigMap
+from noderemedy.model.fenceconfig import CONFIG_NAME, TEMPLATE_NAME
 from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.lease import Lease
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Calm, Reservation, Start
 from noderemedy.model.meta import Malformed
 from noderemedy.wire import names, shapes, verbs
+from noderemedy.wire.configuration import KEY
 from noderemedy.wire.documents import read_document
-from noderemedy.wire.fenceconfig import fence_document
+from noderemedy.wire.fenceconfig import CONFIG_KEY, TEMPLATE_KEY, fence_document
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.scalars import UNREADABLE, read_json, wall
 
 LEDGER_KEY = "ledger.json"
 LEDGER_VERSION = 1
+KEYS_TOLD = 3
 PIECES_KNOWN = 2_048  # a grant rewrites the whole ledger: of a storm's, all but one piece is as it was
 
 
@@ -120,7 +124,18 @@ def config_map(shape: ConfigMapShape) -> ConfigMap:
         ledger=read_ledger(text) if text is not None else None,
         fence=fence_document(meta.name, is_configuration(meta), shape.data or {}) if is_at_home(meta) else None,
         document=read_document(meta, shape.data or {}),
+        problems=without_key(meta, shape.data or {}),
     )
+
+
+def without_key(meta: shapes.Metadata, data: Mapping[str, str]) -> tuple[str, ...]:
+    """A label says that it is for us, and no key that it is read for is there."""
+    named_otherwise = meta.name.startswith((CONFIG_NAME, TEMPLATE_NAME))
+    if not is_configuration(meta) or named_otherwise or {KEY, CONFIG_KEY, TEMPLATE_KEY} & data.keys():
+        return ()
+    others = ", ".join(sorted(data)[:KEYS_TOLD])
+    remedy = f"and nothing is read of {others}; rename it to {KEY}" if data else "and there is no other; write it"
+    return (f"{KEY}: this key is missing, {remedy}",)
 
 
 def is_at_home(meta: shapes.Metadata) -> bool:
