@@ -181,9 +181,13 @@ CASES = {
     "budget with a wrong number": Bad(
         "maxUnhealthy: 30%", "maxUnhealthy: 300%", "maxUnhealthy: 300%", "spec.maxUnhealthy", "",
     ),
+    "key that is no text": Bad(
+        "  template.properties: |\n    agent", "  other.properties: 17\n  template.properties: |\n    agent",
+        "other.properties: 17", "data.other.properties", "a number where a text is expected; write it in quotes",
+    ),
     "object that cannot be read": Bad(
         "{name: cluster}", "{name: cluster, generation: many}", "generation: many", "metadata.generation",
-        "Expected `int`, got `str`",
+        "a text where a number is expected; write a number",
     ),
 }  # fmt: skip
 

@@ -14,6 +14,7 @@ from tests.core.fencing.fences import FENCE_AT
 from tests.manager.bench import Bench, bench
 
 from noderemedy.cli.main import cli
+from noderemedy.lab.http_faults import Instead, failure
 from noderemedy.manager.attesting import attest
 from noderemedy.manager.liveplan import Unreachable
 from noderemedy.manager.steering import Desk, Refusal, at_desk, go_on, release, stop
@@ -193,6 +194,47 @@ def test_a_cluster_that_is_away(tmp_path: Path) -> None:
         asyncio.run(at_desk(config, "", NODE_AT, stop))
 
 
+@pytest.mark.parametrize("act", [stop, release, signed])
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (Instead(200, b"<html>welcome</html>"), "no discovery document; check that this is a Kubernetes API server"),
+        (Instead(404), "check that this is a Kubernetes API server"),
+        (Instead(401), "the API server answered 401; check the credentials"),
+        (Instead(500, b"boom"), "the API server answered 500; look at its log, or try again later"),
+    ],
+)
+def test_another_server_than_a_kubernetes_one(tmp_path: Path, act: Any, answer: Instead, message: str) -> None:
+    """It is asked what it serves before anything is read or written."""
+
+    async def run() -> list[Any]:
+        async with bench(tmp_path) as it:
+            a_fence(it)
+            it.before = lambda request: answer
+            with pytest.raises(Unreachable, match=message):
+                await done(it, act)
+            return it.writes()
+
+    assert [] == asyncio.run(run())
+
+
+def test_a_right_that_is_missing_is_named_with_its_remedy(tmp_path: Path) -> None:
+    """In the words of the API server, and what to do about it."""
+
+    async def run() -> None:
+        async with bench(tmp_path) as it:
+            a_fence(it)
+            it.before = lambda request: (
+                failure(403, "Forbidden", "may not patch") if request.method == "PATCH" else None
+            )
+            with pytest.raises(
+                Refusal, match=r"cannot change NodeFence node-fence-worker-0: .*; have this right granted"
+            ):
+                await done(it, stop)
+
+    asyncio.run(run())
+
+
 def typed(text: str) -> Result:
     return CliRunner().invoke(cli, ["attest", "worker-0", "--kubeconfig", "/nowhere"], input=text)
 
@@ -203,6 +245,15 @@ def test_the_name_has_to_be_typed() -> None:
 
     assert 2 == result.exit_code
     assert "nothing was attested" in result.output
+
+
+@pytest.mark.parametrize("text", ["", "\n"])
+def test_nobody_who_types_nothing_attests(text: str) -> None:
+    """The end of the input is told, with the way for scripts."""
+    result = typed(text)
+
+    assert 2 == result.exit_code
+    assert "nothing was attested; type the name of the node, or write --yes" in result.output
 
 
 def test_all_three_are_in_the_help() -> None:

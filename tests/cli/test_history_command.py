@@ -124,6 +124,16 @@ def test_nothing_to_tell(tmp_path: Path, arguments: list[str], expected: str) ->
     assert expected in result.output
 
 
+def test_where_nothing_is_recorded_the_name_is_said_all_the_same(tmp_path: Path) -> None:
+    """A mistyped name would pass for a node without a history."""
+    others = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-1"}}]
+
+    assert (
+        "No incidents of worker-9: none of any node is recorded.\n" == told(tmp_path, "worker-9", trees=others).output
+    )
+    assert "No incidents.\n" == told(tmp_path, trees=others).output
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

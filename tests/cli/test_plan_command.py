@@ -211,7 +211,8 @@ def test_unreadable_object_is_set_aside() -> None:
     aside = [entry for entry in found if entry["room"] == "quarantine"]
     assert ["Node//", "Node//bad"] == [entry["key"] for entry in aside]
     assert "ObjectUnreadable" == aside[1]["because"][0]["reason"]
-    assert "$.metadata.labels" in aside[1]["because"][0]["problem"]
+    problem = aside[1]["because"][0]["problem"]
+    assert "metadata.labels.a: a number where a text is expected; write it in quotes" == problem
 
 
 def test_unreadable_node_is_not_an_absent_one() -> None:

@@ -24,7 +24,7 @@ from tests.builders import (
 )
 
 from noderemedy.model.host import Consumer, Hold, Login, Power
-from noderemedy.model.ids import HOST, LEASE, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind
+from noderemedy.model.ids import CONFIG_MAP, HOST, LEASE, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind
 from noderemedy.model.lease import Lease
 from noderemedy.model.machine import HostName, Metal3Machine
 from noderemedy.model.meta import Malformed, Paused
@@ -386,18 +386,37 @@ def test_a_hold_that_cannot_be_read_is_malformed(text: str) -> None:
     assert isinstance(host.hold, Malformed)
 
 
+@pytest.mark.parametrize(
+    ("tree", "problem"),
+    [
+        ({"metadata": {"name": "a", "uid": "u"}, "data": {"b": "c", "d.e": 17}}, "data.d.e: a number where a text is "),
+        ({"metadata": {"name": "a", "uid": "u"}, "data": {"d.e": True}}, "data.d.e: true or false where a text is exp"),
+        ({"metadata": {"name": 5, "uid": "u"}}, "metadata.name: a number where a text is expected; write it in quotes"),
+        ({"spec": {}}, "metadata: it is missing; write it"),
+        ({"metadata": {"uid": "u"}}, "metadata.name: it is missing; write it"),
+        (7, "a number where an object is expected; write an object"),
+    ],
+)
+def test_what_cannot_be_read_is_told_in_the_words_of_people(tree: Any, problem: str) -> None:
+    """With the key itself, and what to write."""
+    with pytest.raises(Undecodable) as refusal:
+        convert(CONFIG_MAP, tree)
+
+    assert refusal.value.problem.startswith(problem)
+
+
 # --- garbage -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("kind", "path", "field"),
     [
-        (NODE, ("metadata", "labels"), "$.metadata.labels"),
-        (NODE, ("spec", "taints"), "$.spec.taints"),
-        (NODE, ("status", "conditions"), "$.status.conditions"),
-        (MACHINE, ("status", "nodeRef"), "$.status.nodeRef"),
-        (HOST, ("status", "poweredOn"), "$.status.poweredOn"),
-        (HOST, ("spec", "consumerRef"), "$.spec.consumerRef"),
+        (NODE, ("metadata", "labels"), "metadata.labels: a text where an object is expected; write an object"),
+        (NODE, ("spec", "taints"), "spec.taints: a text where a list is expected; write a list"),
+        (NODE, ("status", "conditions"), "status.conditions: a text where a list is expected; write a list"),
+        (MACHINE, ("status", "nodeRef"), "status.nodeRef: a text where an object is expected; write an object"),
+        (HOST, ("status", "poweredOn"), "status.poweredOn: a text where true or false is expected; write true or"),
+        (HOST, ("spec", "consumerRef"), "spec.consumerRef: a text where an object is expected; write an object"),
     ],
 )
 def test_a_refusal_names_the_object_and_the_field(kind: Kind, path: tuple[str, str], field: str) -> None:
@@ -409,7 +428,7 @@ def test_a_refusal_names_the_object_and_the_field(kind: Kind, path: tuple[str, s
         convert(kind, tree)
 
     metadata = tree["metadata"]
-    assert field in refusal.value.problem
+    assert refusal.value.problem.startswith(field)
     assert metadata["name"] == refusal.value.ref.name
     assert (metadata["uid"], metadata["resourceVersion"]) == (refusal.value.uid, refusal.value.resource_version)
     assert metadata["name"] in str(refusal.value)

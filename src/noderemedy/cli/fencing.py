@@ -66,6 +66,15 @@ def release(node: str, cluster: str, kubeconfig: Path | None, context: str) -> N
     do(steering.release, node, cluster, kubeconfig, context)
 
 
+def named(node: str) -> str:
+    """What a person types; whoever ends the input instead has attested nothing, and is told so."""
+    try:
+        return str(click.prompt(f"Type the name of the node that is off, to attest it ({node})", err=True))
+    except click.Abort:
+        told = "no name was typed: nothing was attested; type the name of the node, or write --yes"
+        raise click.UsageError(told) from None
+
+
 @click.command()
 @steered
 @click.option("--yes", is_flag=True, help="Do not ask to type the name of the node.")
@@ -78,7 +87,7 @@ def attest(node: str, cluster: str, kubeconfig: Path | None, context: str, *, ye
 
     if not yes:
         click.echo(f"Its workload will be started elsewhere. If {node} still runs, data is lost.", err=True)
-        typed = click.prompt(f"Type the name of the node that is off, to attest it ({node})", err=True)
+        typed = named(node)
         if typed != node:
             raise click.UsageError(f"{typed!r} is not {node!r}: nothing was attested")
     do(partial(sign, now=Wall(time.time_ns() // 1_000_000)), node, cluster, kubeconfig, context)

@@ -96,8 +96,10 @@ def show_counts(by: str, found: list[keeping.Kept], *, is_json: bool) -> None:
 def nothing(kept: list[keeping.Kept], name: str, since: Wall | None) -> str:
     """Why the list is empty."""
     after = f" since {since}" if since else ""
-    if not name or not kept:
+    if not name:
         return f"No incidents{after}."
+    if not kept:
+        return f"No incidents of {name}: none of any node is recorded."
     if any(name in keeping.called(one) for one in kept):
         return f"No incidents of {name}{after}."
     near = get_close_matches(name, sorted({known for one in kept for known in keeping.called(one)}), n=3)

@@ -32,7 +32,6 @@ WORDS = (
     re.compile(r"(?P<key>config\.yaml|config\.properties|template\.properties|fence-method-[-\w.]+): "),
     re.compile(r"annotation (?P<annotation>[^\s:]+):"),
     re.compile(r"(?P<field>(?:spec|metadata|status|data)(?:[.\[][^\s:]*)?):"),
-    re.compile(r".* - at `\$\.(?P<field>[^`]+)`"),
 )
 BLOCKS = ("|", ">")
 

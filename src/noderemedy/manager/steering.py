@@ -14,10 +14,12 @@ from msgspec import Struct
 
 from noderemedy.drivers.kube.client import PATIENCE, KubeClient
 from noderemedy.drivers.kube.config import load
-from noderemedy.drivers.kube.errors import NoAnswer, NotSent
+from noderemedy.drivers.kube.discovery import serving
+from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle
+from noderemedy.manager.kinds import WANTED
 from noderemedy.manager.liveplan import Unreachable
 from noderemedy.model.errors import Permanent
-from noderemedy.model.ids import NODE_FENCE, Ref
+from noderemedy.model.ids import NODE, NODE_FENCE, Ref
 from noderemedy.model.nodefence import NodeFence, fence_ref
 from noderemedy.wire import verbs
 from noderemedy.wire.answers import status_of
@@ -25,6 +27,7 @@ from noderemedy.wire.http import Answer, Request, Resource
 from noderemedy.wire.objects import decode
 
 FENCES = Resource(NODE_FENCE, "v1", "nodefences", namespaced=False)
+FORBIDDEN = 403
 Act = Callable[["Desk"], Awaitable[str]]
 
 
@@ -93,12 +96,16 @@ def good(answer: Answer, what: str, remedy: str = "") -> Answer:
     """An answer to go on with. Raises Refusal."""
     if 200 <= answer.status < 300:
         return answer
+    remedy = remedy or ("; have this right granted to you" if answer.status == FORBIDDEN else "")
     raise Refusal(f"cannot {what}: {status_of(answer).message or f'HTTP {answer.status}'}{remedy}")
 
 
 async def at_desk(kubeconfig: Path | None, context: str, node: Ref, act: Act) -> str:
     """Do this in the cluster that the kubeconfig means; returns a sentence for the person. Raises Theirs."""
     async with KubeClient(load(kubeconfig, context)) as client:
+        found = await serving(client, WANTED[NODE])  # Nodes are there in every cluster, whatever else is not
+        if isinstance(found, Obstacle):
+            raise Unreachable(found.why)
         return await act(Desk(client, node))
 
 

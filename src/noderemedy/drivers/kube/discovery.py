@@ -140,7 +140,7 @@ async def _get(client: KubeClient, path: str, shape: type[_T]) -> _T | None:
         remedy = "check the credentials, and that they may read /apis (role system:discovery)"
         raise _Doubt(f"{where}: the API server answered {answer.status}; {remedy}")
     if answer.status != 200:
-        raise _Doubt(f"{where}: the API server answered {answer.status}")
+        raise _Doubt(f"{where}: the API server answered {answer.status}; look at its log, or try again later")
     try:
         return msgspec.json.decode(answer.body, type=shape)
     except UNREADABLE:

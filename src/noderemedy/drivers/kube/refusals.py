@@ -31,7 +31,8 @@ def describe(answer: Answer, resource: Resource, namespace: str = "") -> str:
             return f"cannot watch {what}{where}: not served; check that this is a Kubernetes API server"
         return f"cannot watch {what}{where}: not served as {resource.api_version}; install its CRD, if it is wanted"
     said = status_of(answer).message
-    return f"cannot watch {what}{where}: the API server answered {answer.status}{': ' + said if said else ''}"
+    answered = f"the API server answered {answer.status}{': ' + said if said else ''}"
+    return f"cannot watch {what}{where}: {answered}; look at its log, or try again later"
 
 
 def full_name(resource: Resource) -> str:
