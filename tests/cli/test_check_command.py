@@ -166,7 +166,7 @@ CASES = {
     ),
     "document with a wrong field": Bad(
         "nodeConditionPeriod: 5m", "nodeConditionPeriod: ten", "nodeConditionPeriod: ten",
-        "config.yaml, thresholdConfigs[0].nodeConditionPeriod", "write a duration like 5m or 1h30m",
+        "config.yaml, thresholdConfigs[0].nodeConditionPeriod", "is not a duration like 5m or 1h30m; correct it",
     ),
     "document that is no YAML": Bad(
         "kind: Configuration", "kind: [Configuration", "nodeSelector: type=compute", "config.yaml", "not YAML",

@@ -85,10 +85,13 @@ def test_a_share_is_rounded_down_and_at_least_one(value: Any, nodes: int, expect
         ({"windows": {}}, ("spec.windows", "write a list")),
         ({"windows": [7]}, ("spec.windows[0]", "write an object")),
         ({"windows": [{"from": 1320, "to": "04:00"}]}, ("spec.windows[0].from", "1320", "in quotes")),
-        ({"windows": [{"from": "22:00"}]}, ("spec.windows[0].to", "a missing value")),
+        ({"windows": [{"from": "22:00"}]}, ("spec.windows[0].to: it is missing",)),
         ({"windows": [{"from": "24:00", "to": "04:00"}]}, ("spec.windows[0].from", "'24:00'")),
-        ({"windows": [{"days": ["Someday"], "from": "01:00", "to": "02:00"}]}, ("spec.windows[0].days", "Mon")),
-        ({"windows": [{"days": [], "from": "01:00", "to": "02:00"}]}, ("spec.windows[0].days",)),
+        (
+            {"windows": [{"days": ["Mon", "Fun"], "from": "01:00", "to": "02:00"}]},
+            ("spec.windows[0].days[1]: 'Fun' cannot be read; write one of Mon",),
+        ),
+        ({"windows": [{"days": [], "from": "01:00", "to": "02:00"}]}, ("spec.windows[0].days: an empty list",)),
         (
             {"windows": [{"from": "01:00", "to": "02:00", "timeZone": "Europe/Berlin"}]},
             ("spec.windows[0].timeZone", "UTC"),

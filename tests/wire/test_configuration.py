@@ -124,7 +124,7 @@ MISTAKES = [
     ("node-remedy/v1alpha", "node-remedy/v2", ":1: apiVersion:"),
     ("thresholdConfigs:", "thresholds:", "is no field of this document"),
     ("nodeConditionType: Ready", "nodeConditionType: 5", ":4: thresholdConfigs[0].nodeConditionType:"),
-    ("[false, Unknown]", "[false, maybe]", ":5: thresholdConfigs[0].nodeConditionStatus:"),
+    ("[false, Unknown]", "[false, maybe]", ":5: thresholdConfigs[0].nodeConditionStatus[1]: 'maybe' cannot be"),
     ("nodeConditionPeriod: 5m", "nodeConditionPeriod: soon", ":6: thresholdConfigs[0].nodeConditionPeriod:"),
     ("nodeConditionPeriod: 5m", "nodeConditionPeriod: 300", "write a duration like 5m"),
     ("nodeConditionPeriod: 5m", "nodeConditionPeriode: 5m", "is no field of this document"),

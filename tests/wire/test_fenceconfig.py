@@ -110,6 +110,7 @@ WRONG: list[tuple[str, str, str]] = [  # config.properties, fence-method-m, the 
     ("node_selector=", "agent=fence_x", "node_selector: a selector of 0 letters cannot be read"),
     ("cluster=c1", "agent=fence_x", "config.properties, line 1: cluster: write namespace/name"),
     ("kdump=perhaps", "agent=fence_x", "config.properties, line 1: kdump: write true or false"),
+    ("kdump=maybe\nkdump_timeout=soon", "agent=fence_x", "config.properties, line 2: kdump_timeout: 'soon' is not"),
     ("kdump=1\nkdump_timeout=soon", "agent=fence_x", "config.properties, line 2: kdump_timeout: 'soon' is not"),
     ("power_management=a\npower-management=b", "agent=fence_x", "line 2: power-management: power management is given"),
     ("", "plug=1", "fence-method-m: neither template nor agent is named"),

@@ -208,7 +208,7 @@ def test_a_request_waits_for_nothing_before_power_management() -> None:
 @pytest.mark.parametrize(
     ("spec", "problem"),
     [
-        ({}, "spec.node: a missing value cannot be read; write a text"),
+        ({}, "spec.node: it is missing; write a text"),
         ({"node": 7}, 'spec.node: 7 cannot be read; write it in quotes: "7"'),
         ({"node": "n", "cluster": 3}, 'spec.cluster: 3 cannot be read; write it in quotes: "3"'),
         ({"node": "n", "stepRetries": -1}, "spec.stepRetries: -1 cannot be read; write a number from 0 to 100"),

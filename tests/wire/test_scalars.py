@@ -29,8 +29,11 @@ def test_durations(text: str, milliseconds: int) -> None:
 
 @pytest.mark.parametrize("text", BAD)
 def test_durations_that_are_none(text: str) -> None:
-    """Refused with what was found; negative ones too."""
-    assert isinstance(read_duration(text), Malformed)
+    """Refused with what was found and an example; negative ones too."""
+    found = read_duration(text)
+
+    assert isinstance(found, Malformed)
+    assert found.problem.endswith("not a duration like 5m or 1h30m")
 
 
 @given(st.integers(0, 1_000), st.integers(0, 59), st.integers(0, 59))

@@ -75,7 +75,7 @@ GARBAGE: list[tuple[Any, str]] = [
     ({"matchExpressions": {}}, "selector.matchExpressions"),
     ({"matchExpressions": "a"}, "selector.matchExpressions"),
     ({"matchExpressions": [None]}, "selector.matchExpressions[0]"),
-    ({"matchExpressions": [{}]}, "selector.matchExpressions[0].key"),
+    ({"matchExpressions": [{"operator": "Exists"}]}, "selector.matchExpressions[0].key"),
     (an_expression(key=None), "selector.matchExpressions[0].key"),
     (an_expression(operator="in"), "selector.matchExpressions[0].operator"),
     (an_expression(operator=None), "selector.matchExpressions[0].operator"),
@@ -90,11 +90,32 @@ GARBAGE: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("tree", "path"), GARBAGE)
 def test_garbage(tree: Any, path: str) -> None:
-    """The first thing that is wrong is told with its path; nothing is left out silently, nothing selects all."""
+    """What is wrong is told with its path; nothing is left out silently, nothing selects all."""
     selector, problems = read(tree)
 
     assert isinstance(selector, Malformed)
     assert [f"spec.{path}"] == [problem.split(": ")[0] for problem in problems]
+
+
+def test_one_mistake_hides_no_other() -> None:
+    """Whoever mends one would meet the next one only then."""
+    expressions = [{"key": "x", "operator": "Exists", "values": ["y"]}, {"operator": "Among"}, {"key": "?"}, 5]
+    labels = {"e": 1, "f": None}
+
+    selector, problems = read({"matchExpressions": expressions, "matchLabels": labels, "matchLables": {"a": "b"}})
+
+    assert isinstance(selector, Malformed)
+    assert {
+        "spec.selector.matchLables",
+        "spec.selector.matchLabels.e",
+        "spec.selector.matchLabels.f",
+        "spec.selector.matchExpressions[0].values",
+        "spec.selector.matchExpressions[1].key",
+        "spec.selector.matchExpressions[1].operator",
+        "spec.selector.matchExpressions[2].key",
+        "spec.selector.matchExpressions[2].operator",
+        "spec.selector.matchExpressions[3]",
+    } == {problem.split(": ")[0] for problem in problems}
 
 
 def test_a_label_without_quotes() -> None:

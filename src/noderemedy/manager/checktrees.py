@@ -18,7 +18,7 @@ from noderemedy.model.reasons import DocumentElsewhere
 from noderemedy.rooms import watched
 from noderemedy.wire import configuration, names
 from noderemedy.wire.fenceconfig import CONFIG_KEY, TEMPLATE_KEY
-from noderemedy.wire.fields import shown
+from noderemedy.wire.fields import trouble
 from noderemedy.wire.objects import Undecodable, convert
 
 REQUESTS = {Kind(one.group, f"{one.kind}Template"): one for one in (REMEDIATION, FENCE_REMEDIATION)}
@@ -77,7 +77,7 @@ def of_template(tree: dict[str, Any], request: Kind) -> list[str]:
     for path in ("spec", "spec.template"):
         found = inside.get(path.rpartition(".")[2])
         if not isinstance(found, dict):
-            return [f"{path}: {shown(found)} cannot be read; write spec: {{template: {{spec: {{…}}}}}}"]
+            return [f"{path}: {trouble(found)}; write spec: {{template: {{spec: {{…}}}}}}"]
         inside = found
     made = {"metadata": {"name": "any", "namespace": "any", "uid": "any"}, "spec": inside.get("spec")}
     try:

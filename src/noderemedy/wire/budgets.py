@@ -123,10 +123,13 @@ def clock(fields: Fields, path: str, value: Any) -> int | None:
 def weekdays(fields: Fields, path: str, value: Any) -> tuple[int, ...] | None:
     if value is None:
         return tuple(range(7))
-    if not isinstance(value, list) or not value or any(day not in DAYS for day in value):
+    if not isinstance(value, list) or not value:
         fields.wrong(path, value, f"write a list of {', '.join(DAYS)}")
         return None
-    return tuple(sorted({DAYS.index(day) for day in value}))
+    strange = [(place, day) for place, day in enumerate(value) if day not in DAYS]
+    for place, day in strange:
+        fields.wrong(f"{path}[{place}]", day, f"write one of {', '.join(DAYS)}")
+    return None if strange else tuple(sorted({DAYS.index(day) for day in value}))
 
 
 def cooldown(fields: Fields) -> Span:

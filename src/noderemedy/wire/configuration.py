@@ -173,10 +173,13 @@ def read_statuses(fields: PlacedFields, path: str, value: Any) -> tuple[str, ...
     """One status or a list; YAML makes a boolean of `false`."""
     values = value if isinstance(value, list) else [value]
     found = [STATUSES.get(str(one).lower()) if isinstance(one, str | bool) else None for one in values]
-    if not found or None in found:
+    for number, (one, status) in enumerate(zip(values, found, strict=True)):
+        if status is None:
+            where = f"{path}[{number}]" if isinstance(value, list) else path
+            fields.wrong(where, one, "write true, false or Unknown")
+    if not found:
         fields.wrong(path, value, "write true, false or Unknown, or a list of them")
-        return ()
-    return tuple(sorted({one for one in found if one}))
+    return () if None in found else tuple(sorted({one for one in found if one}))
 
 
 def read_event(fields: PlacedFields, path: str, item: dict[Any, Any]) -> EventSign | None:

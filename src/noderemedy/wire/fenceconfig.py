@@ -229,12 +229,14 @@ def kdump(document: Document, problems: list[str]) -> Span | None:
     one, within = document.get("kdump"), document.get("kdump_timeout")
     if one is not None and one.value.lower() not in (*YES, *NO):
         problems.append(f"{CONFIG_KEY}, line {one.line}: kdump: write true or false")
-    if one is None or one.value.lower() not in YES:
+    if one is None or one.value.lower() in NO:
         return None
     text = within.value if within else ""
     found = read_duration(f"{text}s" if text.isascii() and text.isdigit() else text) if text else KDUMP_DEFAULT
     if isinstance(found, Malformed) and within:
         problems.append(f"{CONFIG_KEY}, line {within.line}: kdump_timeout: {found.problem}")
+    if one.value.lower() not in YES:
+        return None
     return found if isinstance(found, Span) else KDUMP_DEFAULT
 
 

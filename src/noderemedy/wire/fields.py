@@ -33,7 +33,7 @@ class Fields:
 
     def wrong(self, path: str, found: Any, remedy: str) -> Malformed:
         """Something that cannot be read, and what to write instead."""
-        return self.note(f"{'spec.' + path if path else 'spec'}: {shown(found)} cannot be read; {remedy}")
+        return self.note(f"{'spec.' + path if path else 'spec'}: {trouble(found)}; {remedy}")
 
     def note(self, problem: str) -> Malformed:
         """Any other mistake; the sentence names its field and its remedy."""
@@ -97,11 +97,15 @@ def is_plain(value: Any) -> bool:
     return isinstance(value, bool | int)
 
 
+def trouble(value: Any) -> str:
+    """What is the matter with it."""
+    return "it is missing" if value is None else f"{shown(value)} cannot be read"
+
+
 def shown(value: Any) -> str:
-    """A few letters of what was found. Missing things are called so."""
-    if value is None:
-        return "a missing value"
+    """A few letters of what was found."""
     if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
+        article = "an" if not value or isinstance(value, dict) else "a"
+        return f"{article} {'' if value else 'empty '}{'object' if isinstance(value, dict) else 'list'}"
     text = str(value).lower() if isinstance(value, bool) else repr(value)
     return text if len(text) <= LETTERS_MAX else f"{text[:LETTERS_MAX]}…"

@@ -10,7 +10,7 @@ from typing import Any
 
 from noderemedy.model.meta import Malformed
 from noderemedy.model.time import Span
-from noderemedy.wire.fields import Fields, is_object, shown
+from noderemedy.wire.fields import Fields, is_object, trouble
 from noderemedy.wire.scalars import read_duration
 
 
@@ -23,7 +23,7 @@ class PlacedFields(Fields):
         self.tree: dict[Any, Any] = tree if is_object(tree) else {}
 
     def wrong(self, path: str, found: Any, remedy: str) -> Malformed:
-        return self.say(path, f"{shown(found)} cannot be read; {remedy}")
+        return self.say(path, f"{trouble(found)}; {remedy}")
 
     def say(self, path: str, sentence: str) -> Malformed:
         """Any other mistake at a path."""
@@ -51,7 +51,7 @@ class PlacedFields(Fields):
             return None
         found = read_duration(value)
         if isinstance(found, Malformed):
-            self.say(path, f"{found.problem}; write a duration like 5m or 1h30m")
+            self.say(path, f"{found.problem}; correct it")
             return None
         return found
 

@@ -50,6 +50,7 @@ MILLISECONDS: dict[str, Fraction] = {
 }
 DURATION_MAX = Fraction(2**63, 1_000_000)  # what Go can hold, in milliseconds
 DURATION_LETTERS_MAX = 100
+NO_DURATION = "not a duration like 5m or 1h30m"
 
 
 def read_duration(text: str) -> Span | Malformed:
@@ -59,12 +60,12 @@ def read_duration(text: str) -> Span | Malformed:
         return Span(0)
     found = DURATION.fullmatch(text) if len(text) <= DURATION_LETTERS_MAX else None
     if found is None:
-        return Malformed(f"{shown} is not a duration like 5m or 1h30m")
+        return Malformed(f"{shown} is {NO_DURATION}")
     length = sum((Fraction(number) * MILLISECONDS[unit] for number, unit in PIECE.findall(text)), Fraction(0))
     if length >= DURATION_MAX:
-        return Malformed(f"{shown} is longer than 290 years")
+        return Malformed(f"{shown} is longer than 290 years, {NO_DURATION}")
     if found[1] == "-" and length:
-        return Malformed(f"{shown} is negative")
+        return Malformed(f"{shown} is negative, {NO_DURATION}")
     return Span(-(-length.numerator // length.denominator))
 
 

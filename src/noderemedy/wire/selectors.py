@@ -7,6 +7,7 @@ forgotten (`selector: {role: worker}`) must not select all machines.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any
 
 from noderemedy.model.meta import Malformed
@@ -26,13 +27,12 @@ def read_selector(fields: Fields, path: str, tree: Any) -> Selector | Malformed:
         return Selector()
     if not is_object(tree):
         return fields.wrong(path, tree, "write an object with matchLabels or matchExpressions")
-    for key in tree:
-        if key not in ("matchLabels", "matchExpressions"):
-            return fields.wrong(f"{path}.{key}", tree[key], "put labels below matchLabels")
+    others = [key for key in tree if key not in ("matchLabels", "matchExpressions")]
+    wrong = [fields.wrong(f"{path}.{key}", tree[key], "put labels below matchLabels") for key in others]
     labels = match_labels(fields, f"{path}.matchLabels", tree.get("matchLabels"))
     expressions = match_expressions(fields, f"{path}.matchExpressions", tree.get("matchExpressions"))
-    if isinstance(labels, Malformed):
-        return labels
+    if isinstance(labels, Malformed) or wrong:
+        return labels if isinstance(labels, Malformed) else wrong[0]
     return expressions if isinstance(expressions, Malformed) else Selector(labels, expressions)
 
 
@@ -41,31 +41,23 @@ def match_labels(fields: Fields, path: str, tree: Any) -> tuple[tuple[str, str],
         return ()
     if not is_object(tree):
         return fields.wrong(path, tree, "write labels as name: value")
-    for key, value in tree.items():
-        if wrong := wrong_key(fields, path, key) or wrong_value(fields, f"{path}.{key}", value):
-            return wrong
-    return tuple(sorted(tree.items()))
+    found = [wrong_key(fields, path, key) or wrong_value(fields, f"{path}.{key}", tree[key]) for key in tree]
+    return first(found) or tuple(sorted(tree.items()))
 
 
 def match_expressions(fields: Fields, path: str, tree: Any) -> tuple[Expression, ...] | Malformed:
-    found: list[Expression] = []
     items = fields.objects(path, tree)
+    found = [match_expression(fields, where, item) for where, item in items]
     if len(items) < (len(tree) if isinstance(tree, list) else tree is not None):
         return Malformed(f"spec.{path} cannot be read")  # and has been told
-    for where, item in items:
-        expression = match_expression(fields, where, item)
-        if isinstance(expression, Malformed):
-            return expression
-        found.append(expression)
-    return tuple(found)
+    return first(found) or tuple(one for one in found if isinstance(one, Expression))
 
 
 def match_expression(fields: Fields, path: str, item: dict[Any, Any]) -> Expression | Malformed:
     key, values = item.get("key"), item.get("values") or []
     named = item.get("operator")
     operator = OPERATORS.get(named) if isinstance(named, str) else None
-    if wrong := wrong_key(fields, f"{path}.key", key):
-        return wrong
+    wrong = wrong_key(fields, f"{path}.key", key)
     if operator is None:
         return fields.wrong(f"{path}.operator", named, f"write one of {', '.join(OPERATORS)}")
     if not isinstance(values, list):
@@ -74,11 +66,16 @@ def match_expression(fields: Fields, path: str, item: dict[Any, Any]) -> Express
         return fields.wrong(f"{path}.values", None, f"{operator.value} needs at least one value")
     if operator not in WITH_VALUES and values:
         return fields.wrong(f"{path}.values", values, f"{operator.value} takes no values")
-    for number, value in enumerate(values):
-        if wrong := wrong_value(fields, f"{path}.values[{number}]", value):
-            return wrong
+    wrongs = [wrong_value(fields, f"{path}.values[{number}]", value) for number, value in enumerate(values)]
+    if told := wrong or first(wrongs):
+        return told
     assert isinstance(key, str)
     return Expression(key, operator, tuple(values))
+
+
+def first(found: Iterable[object]) -> Malformed | None:
+    """All of them are told by now; one stands for the whole."""
+    return next((one for one in found if isinstance(one, Malformed)), None)
 
 
 def wrong_key(fields: Fields, path: str, key: Any) -> Malformed | None:
