@@ -36,6 +36,45 @@ def test_what_is_installed_is_listed(folder: Path) -> None:
     assert ["fence_pdu", "fence_silent"] == json.loads(CliRunner().invoke(cli, ["agents", "--json"]).stdout)
 
 
+FENCED = """\
+apiVersion: v1
+kind: Node
+metadata: {name: worker-1}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: fence-config-worker-1, namespace: node-remedy-system}
+data:
+  config.properties: power_management=outlet
+  fence-method-outlet: |
+    agent=fence_pdu
+    plug=1
+    nonsense=1
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        (["agents"], "fence_pdu"),
+        (["agents", "fence_pdu"], "switches power"),
+        (["check", "-f", "all.yaml"], "parameter nonsense: fence_pdu does not know it"),
+        (["plan", "-f", "all.yaml"], "parameter nonsense: fence_pdu does not know it"),
+        (["explain", "worker-1", "-f", "all.yaml"], "fence_pdu does not know it"),
+    ],
+)
+def test_agents_in_a_folder_of_their_own_are_found(
+    arguments: list[str], shown: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--agents-path names it, as for the manager that will run them."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    Path("all.yaml").write_text(FENCED, encoding="utf-8")
+
+    assert shown not in CliRunner().invoke(cli, arguments).stdout
+    assert shown in CliRunner().invoke(cli, [*arguments, "--agents-path", str(folder)]).stdout
+
+
 def test_an_agent_says_what_it_takes(folder: Path) -> None:
     """What it switches, and each parameter with its type and default."""
     shown = CliRunner().invoke(cli, ["agents", "fence_pdu"]).stdout

@@ -199,7 +199,7 @@ def agents(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def invent_agents(monkeypatch: pytest.MonkeyPatch) -> None:
     """The agents of this machine are invented ones."""
-    monkeypatch.setattr(command, "describe_here", AGENTS.get)
+    monkeypatch.setattr(command, "describe_here", lambda name, agents_path: AGENTS.get(name))
     monkeypatch.setattr(command, "installed", lambda where: tuple(AGENTS))
 
 
@@ -326,7 +326,7 @@ def test_the_template_of_a_cloud_is_checked_without_any_instance(tmp_path: Path)
 
 def test_without_agents_the_rest_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no agent is installed at all, an agent that is not installed is no mistake of who wrote its name."""
-    monkeypatch.setattr(command, "describe_here", lambda name: None)
+    monkeypatch.setattr(command, "describe_here", lambda name, agents_path: None)
     monkeypatch.setattr(command, "installed", lambda where: ())
 
     code, found = checked(tmp_path, GOOD)
@@ -369,7 +369,7 @@ def test_what_cannot_be_checked(
 @pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.iterdir()))
 def test_examples_have_no_problem(example: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What we hand out can be applied; the agents are those of `plan`'s tests."""
-    monkeypatch.setattr(command, "describe_here", installed)
+    monkeypatch.setattr(command, "describe_here", lambda agent, agents_path: installed(agent))
     monkeypatch.setattr(command, "installed", lambda where: ("fence_aws",))
 
     result = run("-f", EXAMPLES / example)

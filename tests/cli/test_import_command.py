@@ -33,7 +33,7 @@ def test_text_names_check_difference_and_remedy() -> None:
         "MachineHealthCheck/machine-api/workers  (dialect openshift; 1 target; repairs start while at most 100%",
         "differs AnnotationMode",
         "do: node-remedy import --convert",
-        "NodeHealthCheck//nodes",
+        "NodeHealthCheck/nodes",
         "2 checks: ",
         "Nothing was changed.",
     ):

@@ -308,6 +308,18 @@ def test_text_for_people() -> None:
     assert "\x1b" not in held.stdout
 
 
+def test_an_object_without_a_namespace_is_called_without_one(tmp_path: Path) -> None:
+    """Two slashes in a row look like something that is missing."""
+    text = yaml.safe_dump({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "bad", "labels": {"a": 7}}})
+
+    (tmp_path / "a.yaml").write_text(f"{text}---\n{text}")
+
+    shown = called("plan", "-f", tmp_path)
+
+    assert "Node/bad  (quarantine)" in shown.stdout
+    assert "Node/bad is given twice" in shown.stderr
+
+
 def test_real_now_is_the_default() -> None:
     """Without --now the clock of this machine counts."""
     result = called("plan", "-f", example("1-marked"), "-o", "json")

@@ -125,7 +125,7 @@ def plans(done: Look) -> list[FencePlan]:
 
 def test_a_mistake_is_said_before_it_is_applied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On the ConfigMap and on its node, by name of method, parameter and remedy."""
-    monkeypatch.setattr(command, "describe_here", installed)
+    monkeypatch.setattr(command, "describe_here", lambda agent, agents_path: installed(agent))
     text = (EXAMPLES / "fencing-redfish" / "fencing.yaml").read_text(encoding="utf-8")
     broken = tmp_path / "fencing.yaml"
     broken.write_text(
@@ -146,7 +146,7 @@ def test_a_mistake_is_said_before_it_is_applied(tmp_path: Path, monkeypatch: pyt
 
 def test_agents_that_are_not_installed_are_said_plainly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A plan on a laptop may know no agent at all."""
-    monkeypatch.setattr(command, "describe_here", lambda agent: None)
+    monkeypatch.setattr(command, "describe_here", lambda agent, agents_path: None)
     nodes = tmp_path / "nodes.yaml"
     nodes.write_text(yaml.safe_dump_all(NODES), encoding="utf-8")
 
@@ -158,7 +158,7 @@ def test_agents_that_are_not_installed_are_said_plainly(tmp_path: Path, monkeypa
 
 def test_explain_says_how_a_node_would_be_fenced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Step by step, or what is wrong with it; also where no Machine names the node."""
-    monkeypatch.setattr(explaining, "describe_here", installed)
+    monkeypatch.setattr(explaining, "describe_here", lambda agent, agents_path: installed(agent))
     nodes = tmp_path / "nodes.yaml"
     nodes.write_text(yaml.safe_dump_all([NODES[0], {**NODES[1], "metadata": {"name": "bare"}}]), encoding="utf-8")
     files = ["-f", str(EXAMPLES / "fencing-redfish"), "-f", str(nodes)]
@@ -167,6 +167,6 @@ def test_explain_says_how_a_node_would_be_fenced(tmp_path: Path, monkeypatch: py
     assert "power-management: redfish (fence_redfish off and on)" in shown
     assert "fencing" not in CliRunner().invoke(explaining.explain, ["bare", *files]).stdout
 
-    monkeypatch.setattr(explaining, "describe_here", lambda agent: None)
+    monkeypatch.setattr(explaining, "describe_here", lambda agent, agents_path: None)
     shown = CliRunner().invoke(explaining.explain, ["worker-1", *files]).stdout
     assert "it cannot be fenced: ConfigMap fence-config-worker-1, node worker-1, method redfish" in shown

@@ -25,7 +25,8 @@ class NoAgent(Permanent):
 @click.argument("name", required=False)
 @click.option("--form", is_flag=True, help="Print ConfigMaps and a Secret for this agent, ready to be filled in.")
 @options.output
-def agents(name: str | None, form: bool, is_json: bool) -> None:
+@options.agents_path
+def agents(name: str | None, form: bool, is_json: bool, agents_path: str) -> None:
     """List the fence agents that are installed on this machine; with a NAME, say what that one takes.
 
     As JSON the parameters are a JSON schema, from which a form can be drawn. Changes nothing.
@@ -33,9 +34,9 @@ def agents(name: str | None, form: bool, is_json: bool) -> None:
     if name is None:
         if form:
             raise click.UsageError("--form needs the name of an agent")
-        show_all(installed(folders("", os.environ)), is_json)
+        show_all(installed(folders(agents_path, os.environ)), is_json)
         return
-    found = described(name)
+    found = described(name, agents_path)
     if is_json:
         click.echo(json.dumps(forms.schema(found), indent=2, ensure_ascii=False))
     elif form:
@@ -44,8 +45,8 @@ def agents(name: str | None, form: bool, is_json: bool) -> None:
         show(found)
 
 
-def described(name: str) -> AgentDescription:
-    found = describe_here(name)
+def described(name: str, agents_path: str) -> AgentDescription:
+    found = describe_here(name, agents_path)
     if found is None:
         remedy = "node-remedy agents lists what is; on Debian the package fence-agents brings them"
         raise NoAgent(f"{name} is not installed here; {remedy}")

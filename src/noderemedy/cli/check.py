@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -67,7 +67,10 @@ class Row(Struct, frozen=True):
 @options.output
 @options.kubeconfig
 @options.context
-def check(names: tuple[str, ...], strict: bool, is_json: bool, kubeconfig: Path | None, context: str) -> int:
+@options.agents_path
+def check(
+    names: tuple[str, ...], strict: bool, is_json: bool, kubeconfig: Path | None, context: str, agents_path: str
+) -> int:
     """Show all that is wrong with a configuration: fencing, remedies, health checks, the budget. Changes nothing.
 
     Each problem names the file and line, the object, the field and the remedy. The exit code is 1 if there is any, 0 if
@@ -75,22 +78,24 @@ def check(names: tuple[str, ...], strict: bool, is_json: bool, kubeconfig: Path 
     """
     options.one_source(names, kubeconfig, context)
     now = Wall(time.time_ns() // 1_000_000)
-    has_agents = bool(installed(folders("", os.environ)))
+    has_agents = bool(installed(folders(agents_path, os.environ)))
     if names:
-        rows, remarks, objects = in_files(names, now, has_agents=has_agents)
+        rows, remarks, objects = in_files(names, now, agents_path, has_agents=has_agents)
     else:
-        rows, remarks, objects = in_cluster(kubeconfig, context, now, has_agents=has_agents)
+        rows, remarks, objects = in_cluster(kubeconfig, context, now, agents_path, has_agents=has_agents)
     for one in (*remarks, *(() if has_agents else (NO_AGENTS,))):
         click.echo(one, err=True)  # no notes: those are counted, and about the configuration
     show(rows, objects, is_json=is_json)
     return WRONG if any(strict or not row.finding.is_note for row in rows) else 0
 
 
-def in_files(names: tuple[str, ...], now: Wall, *, has_agents: bool) -> tuple[list[Row], list[str], int]:
+def in_files(
+    names: tuple[str, ...], now: Wall, agents_path: str, *, has_agents: bool
+) -> tuple[list[Row], list[str], int]:
     stdin = cache(sys.stdin.buffer.read)
     found, broken = sources.gathered(names, stdin)
     made_up = standins.stand_ins(found)
-    look, remarks = look_at([*found, *made_up], now, describe=describe_here)
+    look, remarks = look_at([*found, *made_up], now, describe=partial(describe_here, agents_path=agents_path))
     objects = look.objects - len(made_up) + len(checktrees.templates(found) - set(look.engine.cache.refs()))
     if not objects:
         raise broken[0] if broken else BadInput(", ".join(names), f"{remarks[-1]}; nothing was checked")
@@ -110,13 +115,14 @@ def in_files(names: tuple[str, ...], now: Wall, *, has_agents: bool) -> tuple[li
 
 
 def in_cluster(
-    kubeconfig: Path | None, context: str, now: Wall, *, has_agents: bool
+    kubeconfig: Path | None, context: str, now: Wall, agents_path: str, *, has_agents: bool
 ) -> tuple[list[Row], list[str], int]:
     import asyncio
 
     from noderemedy.manager import livecheck
 
-    findings, remarks, objects = asyncio.run(livecheck.on_cluster(kubeconfig, context, now, has_agents=has_agents))
+    looking = livecheck.on_cluster(kubeconfig, context, now, agents_path, has_agents=has_agents)
+    findings, remarks, objects = asyncio.run(looking)
     return [Row(one, Place(field=places.field_of(one))) for one in findings], remarks, objects
 
 

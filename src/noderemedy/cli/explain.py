@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import click
@@ -25,6 +26,7 @@ from noderemedy.model.time import Wall
 @options.output
 @options.kubeconfig
 @options.context
+@options.agents_path
 def explain(
     name: str,
     names: tuple[str, ...],
@@ -32,6 +34,7 @@ def explain(
     is_json: bool,
     kubeconfig: Path | None,
     context: str,
+    agents_path: str,
 ) -> None:
     """Show what is known about one node or machine: who judges it, every gate before its repair, and what is next.
 
@@ -39,7 +42,7 @@ def explain(
     """
     at = now or Wall(time.time_ns() // 1_000_000)
     options.one_source(names, kubeconfig, context)
-    look, remarks = files(names, at) if names else live(kubeconfig, context, at)
+    look, remarks = files(names, at, agents_path) if names else live(kubeconfig, context, at, agents_path)
     found = explaining.explain(look, name)
     options.remark(remarks)
     if is_json:
@@ -50,13 +53,14 @@ def explain(
     explaintext.show(found, at)
 
 
-def files(names: tuple[str, ...], now: Wall) -> tuple[planning.Look, list[str]]:
-    return planning.look_at(sources.objects(names, sys.stdin.buffer.read), now, describe=describe_here)
+def files(names: tuple[str, ...], now: Wall, agents_path: str) -> tuple[planning.Look, list[str]]:
+    describe = partial(describe_here, agents_path=agents_path)
+    return planning.look_at(sources.objects(names, sys.stdin.buffer.read), now, describe=describe)
 
 
-def live(kubeconfig: Path | None, context: str, now: Wall) -> tuple[planning.Look, list[str]]:
+def live(kubeconfig: Path | None, context: str, now: Wall, agents_path: str) -> tuple[planning.Look, list[str]]:
     import asyncio
 
     from noderemedy.manager import liveplan
 
-    return asyncio.run(liveplan.look_at(kubeconfig, context, now))
+    return asyncio.run(liveplan.look_at(kubeconfig, context, now, agents_path))

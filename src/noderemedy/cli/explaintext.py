@@ -7,6 +7,7 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
+from noderemedy.cli.options import called
 from noderemedy.cli.plantext import INDENT, distance, row, text
 from noderemedy.manager.explain import Explanation, Gates
 from noderemedy.model.reasons import ConfirmFirst, WaitingForBudget
@@ -50,7 +51,7 @@ def judged(one: Explanation, now: Wall) -> list[Text]:
 
 def title(one: Explanation) -> Text:
     node = f"  (node {one.node.name})" if one.node and one.machine else ""
-    return Text.assemble((str(one.machine or one.node), "bold"), node)
+    return Text.assemble((called(one.machine or one.node), "bold"), node)
 
 
 def verdict(one: Explanation, now: Wall) -> list[Text]:

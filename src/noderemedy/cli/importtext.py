@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from noderemedy.cli.options import counted
+from noderemedy.cli.options import called, counted
 from noderemedy.manager.importing.report import Difference, Examined, Report, Weight
 
 INDENT = 10
@@ -34,7 +34,7 @@ def title(examined: Examined) -> Text:
         facts.append(counted(examined.targets, "target"))
     if examined.limit:
         facts.append(examined.limit)
-    return Text.assemble((examined.key, "bold"), f"  ({'; '.join(facts)})" if facts else "")
+    return Text.assemble((called(examined.key), "bold"), f"  ({'; '.join(facts)})" if facts else "")
 
 
 def tell(console: Console, differences: Iterable[Difference]) -> None:

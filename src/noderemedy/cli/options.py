@@ -66,5 +66,10 @@ def remark(remarks: Iterable[str]) -> None:
         click.echo(f"Note: {one}", err=True)
 
 
+def called(name: object) -> str:
+    """An object as people call it: one without a namespace has no empty place for it."""
+    return str(name).replace("//", "/", 1)
+
+
 def counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import click
@@ -37,7 +38,15 @@ def moment(ctx: click.Context, param: click.Parameter, value: str | None) -> Wal
 @options.output
 @options.kubeconfig
 @options.context
-def plan(names: tuple[str, ...], now: Wall | None, is_json: bool, kubeconfig: Path | None, context: str) -> None:
+@options.agents_path
+def plan(
+    names: tuple[str, ...],
+    now: Wall | None,
+    is_json: bool,
+    kubeconfig: Path | None,
+    context: str,
+    agents_path: str,
+) -> None:
     """Show every action that would be taken next, its reasons and when the next look is due. Changes nothing.
 
     A kubectl dump will do: kubectl get nodes,machines,bmh,metal3machines -A -o yaml | node-remedy plan -f -
@@ -46,19 +55,19 @@ def plan(names: tuple[str, ...], now: Wall | None, is_json: bool, kubeconfig: Pa
     options.one_source(names, kubeconfig, context)
     if names:
         found = sources.objects(names, sys.stdin.buffer.read)
-        made = planning.on_trees(found, at, describe=describe_here)
+        made = planning.on_trees(found, at, describe=partial(describe_here, agents_path=agents_path))
     else:
-        made = live(kubeconfig, context, at)
+        made = live(kubeconfig, context, at, agents_path)
     options.remark(made.remarks)
     show(made, at, is_json=is_json)
 
 
-def live(kubeconfig: Path | None, context: str, now: Wall) -> planning.Plan:
+def live(kubeconfig: Path | None, context: str, now: Wall, agents_path: str) -> planning.Plan:
     import asyncio
 
     from noderemedy.manager import liveplan
 
-    return asyncio.run(liveplan.on_cluster(kubeconfig, context, now))
+    return asyncio.run(liveplan.on_cluster(kubeconfig, context, now, agents_path))
 
 
 def show(made: planning.Plan, now: Wall, *, is_json: bool) -> None:

@@ -33,7 +33,7 @@ def show(plan: Plan, now: Wall) -> None:
 def lines(entry: Entry, now: Wall) -> list[Text]:
     """The block of one entry."""
     dialect = f", dialect {entry.dialect}" if entry.dialect else ""
-    shown = [Text.assemble((entry.key, "bold"), f"  ({entry.room}{dialect})")]
+    shown = [Text.assemble((options.called(entry.key), "bold"), f"  ({entry.room}{dialect})")]
     shown += [row("do", text(action), "green") for action in entry.actions]
     for reason in entry.because:
         shown.append(row("because", reason.note(), "red" if reason.alert else ""))
@@ -49,7 +49,7 @@ def row(title: str, words: str, style: str) -> Text:
 
 
 def text(action: Action) -> str:
-    return f"{type(action).__name__} {action.ref}"
+    return f"{type(action).__name__} {options.called(action.ref)}"
 
 
 def distance(now: Wall, then: Wall) -> str:

@@ -30,9 +30,9 @@ async def describe(agent: str, where: tuple[Path, ...], *, runs_on_nodes: bool =
     return None if text is None else replace(read_metadata(agent, text), runs_on_nodes=runs_on_nodes)
 
 
-def describe_here(agent: str) -> AgentDescription | None:
+def describe_here(agent: str, agents_path: str) -> AgentDescription | None:
     """The same on this machine, for commands that wait for nothing else."""
-    return asyncio.run(describe(agent, folders("", os.environ)))
+    return asyncio.run(describe(agent, folders(agents_path, os.environ)))
 
 
 def described(at: Ref, begun: Mono, found: AgentDescription | None) -> Done:

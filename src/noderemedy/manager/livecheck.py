@@ -30,12 +30,12 @@ OK, NOT_FOUND = 200, 404
 
 
 async def on_cluster(
-    kubeconfig: Path | None, context: str, now: Wall, *, has_agents: bool
+    kubeconfig: Path | None, context: str, now: Wall, agents_path: str = "", *, has_agents: bool
 ) -> tuple[list[Finding], list[str], int]:
     """What is wrong, remarks, and how many objects were looked at. Raises Theirs."""
     async with KubeClient(load(kubeconfig, context)) as client:
         try:
-            live = Live(client, now)
+            live = Live(client, now, agents_path)
             remarks = await live.fill()
             found = check.findings(live.look, has_agents=has_agents)
             used = checksecrets.uses(live.look)

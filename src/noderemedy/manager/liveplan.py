@@ -39,17 +39,17 @@ class Unreachable(Permanent):
     """The cluster cannot be planned on: says why, and what to do."""
 
 
-async def on_cluster(kubeconfig: Path | None, context: str, now: Wall) -> Plan:
+async def on_cluster(kubeconfig: Path | None, context: str, now: Wall, agents_path: str = "") -> Plan:
     """What would be done on the cluster that the kubeconfig means. Raises Theirs."""
-    look, remarks = await look_at(kubeconfig, context, now)
+    look, remarks = await look_at(kubeconfig, context, now, agents_path)
     return look.plan(remarks)
 
 
-async def look_at(kubeconfig: Path | None, context: str, now: Wall) -> tuple[Look, list[str]]:
+async def look_at(kubeconfig: Path | None, context: str, now: Wall, agents_path: str = "") -> tuple[Look, list[str]]:
     """One look at that cluster, and remarks about it. Raises Theirs."""
     async with KubeClient(load(kubeconfig, context)) as client:
         try:
-            live = Live(client, now)
+            live = Live(client, now, agents_path)
             return live.look, await live.fill()
         except (NotSent, NoAnswer) as problem:
             raise Unreachable(str(problem)) from None
@@ -58,8 +58,9 @@ async def look_at(kubeconfig: Path | None, context: str, now: Wall) -> tuple[Loo
 class Live(OneList):
     """One look at a live cluster. A `Sink` for the lists."""
 
-    def __init__(self, client: KubeClient, now: Wall) -> None:
+    def __init__(self, client: KubeClient, now: Wall, agents_path: str) -> None:
         self._client = client
+        self._agents = folders(agents_path, os.environ)
         self.look = Look(now)
         self._served: dict[Kind, Resource] = {}
         self._remotes = Remotes(client, self.look)
@@ -131,7 +132,7 @@ class Live(OneList):
     async def _outcome(self, read: Effect) -> Outcome:
         begun = self.look.now.mono
         if isinstance(read.action, DescribeAgent):
-            return described(read.action.ref, begun, await describe(read.action.ref.name, folders("", os.environ)))
+            return described(read.action.ref, begun, await describe(read.action.ref.name, self._agents))
         if read.action.ref.kind not in self._served:
             return Done(begun, gone=True)
         cluster = read.action.ref.cluster

@@ -252,7 +252,7 @@ def last_of_each(sources: Iterable[Source], kinds: tuple[Kind, ...]) -> tuple[li
         namespace, name = named(source.tree)
         identity = (kind, namespace, name, 0 if name else number + 1)
         if earlier := chosen.get(identity):
-            twice = f"{kind.kind}/{namespace}/{name} is given twice"
+            twice = f"{'/'.join(word for word in (kind.kind, namespace, name) if word)} is given twice"
             remarks.append(f"{source.origin}: {twice}, first in {earlier.origin}; the last one counts")
         chosen[identity] = source
     return [(identity[0], source.tree) for identity, source in chosen.items()], remarks
