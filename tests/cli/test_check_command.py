@@ -349,6 +349,7 @@ def test_text_is_for_people_and_editors(tmp_path: Path) -> None:
         (["-f", "no-such-file.yaml"], "no-such-file.yaml: No such file or directory"),
         (["-f", "empty.yaml"], "nothing in there"),
         (["-f", "others.yaml"], "no object of a kind that node-remedy looks at"),
+        (["-f", "kindless.yaml"], "kindless.yaml: an entry without apiVersion and kind was left out"),
         (["-f", "others.yaml", "--context", "x"], "leave one of them out"),
     ],
 )
@@ -358,6 +359,7 @@ def test_what_cannot_be_checked(
     """A wrong folder must not pass for a good configuration."""
     monkeypatch.chdir(tmp_path)
     Path("empty.yaml").write_text("---\n", encoding="utf-8")
+    Path("kindless.yaml").write_text("kind: MachineHealthCheck\nmetadata: {name: x}\n", encoding="utf-8")
     Path("others.yaml").write_text("apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", encoding="utf-8")
 
     result = run(*arguments)

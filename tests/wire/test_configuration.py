@@ -127,7 +127,7 @@ MISTAKES = [
     ("[false, Unknown]", "[false, maybe]", ":5: thresholdConfigs[0].nodeConditionStatus[1]: 'maybe' cannot be"),
     ("nodeConditionPeriod: 5m", "nodeConditionPeriod: soon", ":6: thresholdConfigs[0].nodeConditionPeriod:"),
     ("nodeConditionPeriod: 5m", "nodeConditionPeriod: 300", "write a duration like 5m"),
-    ("nodeConditionPeriod: 5m", "nodeConditionPeriode: 5m", "is no field of this document"),
+    ("nodeConditionPeriod: 5m", "nodeConditionPeriode: 5m", "did you mean nodeConditionPeriod?"),
     ("remedy1: {name: fix}", "remedy2: {name: fix}", "there is no remedy1 before it"),
     ("remedy1: {name: fix}", "recovery: {name: fix}", "a threshold without remedy1 does nothing"),
     ("remedy1: {name: fix}", "remedy1: {period: 5m}", ":7: thresholdConfigs[0].remedy1.name:"),

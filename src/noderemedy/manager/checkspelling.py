@@ -7,13 +7,13 @@ is no limit. Of our kinds the definition says what there is; of health checks it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from functools import cache
 from typing import Any
 
 from noderemedy import crds
 from noderemedy.model.dialect import RULES
 from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, Kind
+from noderemedy.wire.fields import instead
 
 Names = Mapping[str, Any]  # what may stand in an object, each with what may stand in it; empty: anything
 CHECKS = (HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK)
@@ -31,13 +31,7 @@ def misspelt(tree: Any, known: Names, kind: str, path: str = "") -> Iterator[str
             if key in known:
                 yield from misspelt(value, known[key], kind, where)
             else:
-                yield f"{where}: no field of a {kind}; {instead(str(key), known)}"
-
-
-def instead(word: str, known: Names) -> str:
-    folded = {one.lower().replace("_", ""): one for one in known}
-    near = get_close_matches(word.lower().replace("_", ""), folded, n=1)
-    return f"did you mean {folded[near[0]]}?" if near else f"write one of {', '.join(sorted(known))}"
+                yield f"{where}: no field of a {kind}; {instead(str(key), sorted(known))}"
 
 
 @cache

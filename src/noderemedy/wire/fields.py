@@ -6,6 +6,8 @@ shown with all that is wrong with it, not refused: its author reads the list on 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from typing import Any, TypeGuard
 
 from noderemedy.model.meta import Malformed
@@ -95,6 +97,13 @@ def is_object(value: Any) -> TypeGuard[dict[Any, Any]]:
 def is_plain(value: Any) -> bool:
     """What YAML makes of a word without quotes: true, 12."""
     return isinstance(value, bool | int)
+
+
+def instead(word: str, known: Iterable[str]) -> str:
+    """What somebody meant by a field that there is not."""
+    folded = {one.lower().replace("_", ""): one for one in known}
+    near = get_close_matches(word.lower().replace("_", ""), folded, n=1)
+    return f"did you mean {folded[near[0]]}?" if near else f"write one of {', '.join(folded.values())}"
 
 
 def trouble(value: Any) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from noderemedy.model.meta import Malformed
 from noderemedy.model.time import Span
-from noderemedy.wire.fields import Fields, is_object, trouble
+from noderemedy.wire.fields import Fields, instead, is_object, trouble
 from noderemedy.wire.scalars import read_duration
 
 
@@ -42,7 +42,7 @@ class PlacedFields(Fields):
         for key in item:
             if key not in allowed:
                 where = f"{path}.{key}" if path else str(key)
-                self.say(where, f"is no field of this document; write one of {', '.join(allowed)}")
+                self.say(where, f"is no field of this document; {instead(str(key), allowed)}")
 
     def duration(self, path: str, value: Any) -> Span | None:
         """A length of time as Go writes it."""
