@@ -135,7 +135,11 @@ class Fleet:
         return begun
 
     async def power(self, number: int, is_on: bool) -> None:
+        """What is off falls silent: nobody frees a node that still reports."""
         await self.patch(f"{HOSTS}/{objects.name_of(number)}/status", {"status": {"poweredOn": is_on}})
+        if not is_on:
+            silent = {"status": {"conditions": objects.conditions(objects.WHEN, "Unknown", objects.WHEN)}}
+            await self.patch(f"{NODES}/{objects.name_of(number)}/status", silent)
 
     async def come_back(self, number: int) -> None:
         """The host is on, and its kubelet registers a bare Node."""

@@ -54,8 +54,8 @@ def test_an_example_that_cannot_be_applied_is_found(text: str) -> None:
 def test_a_printed_command_works(file: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Typed as it stands in the comment, it looks at this very file, and no time in it is in the future."""
     monkeypatch.chdir(ROOT)
-    monkeypatch.setattr(check, "describe_here", installed)
-    monkeypatch.setattr(plan, "describe_here", installed)
+    monkeypatch.setattr(check, "describe_here", lambda agent, agents_path: installed(agent))
+    monkeypatch.setattr(plan, "describe_here", lambda agent, agents_path: installed(agent))
     words = shlex.split(command)[1:]
 
     result = CliRunner().invoke(cli, words, standalone_mode=False)
@@ -68,7 +68,7 @@ def test_a_printed_command_works(file: Path, command: str, monkeypatch: pytest.M
 @pytest.mark.parametrize("example", ["remedy-pods", "node-remedy-seed"])
 def test_its_first_remedy_would_be_ordered(example: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the comments promise of the sick node is what `plan` says on any day."""
-    monkeypatch.setattr(plan, "describe_here", installed)
+    monkeypatch.setattr(plan, "describe_here", lambda agent, agents_path: installed(agent))
 
     result = CliRunner().invoke(cli, ["plan", "-f", str(ROOT / "examples" / example)])
 

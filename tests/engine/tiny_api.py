@@ -32,6 +32,7 @@ from noderemedy.wire.objects import convert
 from noderemedy.wire.requests import render
 
 Tree = dict[str, Any]
+SILENT = [{"type": "Ready", "status": "Unknown"}]
 
 
 def path_of(at: Ref) -> str:
@@ -159,13 +160,15 @@ class TinyApi:
                 self._everybody_else()
 
     def _everybody_else(self) -> None:
-        """Power follows the hold, and a kubelet on a powered host registers its node."""
+        """Power follows the hold, who is off is not heard, and a kubelet on a powered host registers its node."""
         for at, tree in list(self.objects.values()):
             if at.kind == HOST:
                 is_held = names.REBOOT in tree["metadata"].get("annotations", {})
                 if tree["status"]["poweredOn"] == is_held:
                     self.change(at, {"status": {"poweredOn": not is_held}})
                 node = ref(NODE, at.name.replace("host", "worker"))
+                if is_held and (found := self.tree(node)) is not None and found["status"]["conditions"] != SILENT:
+                    self.change(node, {"status": {"conditions": SILENT}})
                 if not is_held and self.tree(node) is None:
                     self._boots += 1
                     spec = {"providerID": f"metal3://{at.name}"}

@@ -36,7 +36,9 @@ GUARD = Guard("node-uid-1", "103")
 
 
 def a_proof(node_uid: str = "node-uid-1", boot_id: str = "boot-1") -> PoweredOff:
-    proof = powered_off(a_node(node_uid, boot_id=boot_id), present(a_host(power=Power.OFF, held=True)), NOW)
+    proof = powered_off(
+        a_node(node_uid, boot_id=boot_id, ready="Unknown"), present(a_host(power=Power.OFF, held=True)), NOW
+    )
     assert proof is not None
     return proof
 

@@ -186,7 +186,7 @@ SABOTAGES = (
     Sabotage(
         "the taint goes in any phase",
         set_to(leaving, "BEFORE_POWER_ON", ()),
-        (laws.test_it_comes_to_rest, room_tests.test_the_taint_stays_while_the_host_is_off),
+        (room_tests.test_the_taint_stays_while_the_host_is_off,),
     ),
     Sabotage(
         "the boot at the beginning is the boot that ends",

@@ -17,7 +17,7 @@ from noderemedy.model.time import Span
 from noderemedy.wire.answers import outcome
 from noderemedy.wire.http import Answer
 
-PROOF = powered_off(a_node(), present(a_host(power=Power.OFF, held=True)), NOW)
+PROOF = powered_off(a_node(ready="Unknown"), present(a_host(power=Power.OFF, held=True)), NOW)
 assert PROOF is not None
 READ = Confirm(NODE_AT)
 DELETE = DeleteNode(NODE_AT, Guard("node-uid-1", "103"), "boot-1", PROOF)

@@ -62,7 +62,7 @@ PROGRESS = Progress(Phase.WAITING, ago(60), 2, ago(90), EVIDENCE, 3, a_remediati
 
 
 def a_proof() -> Any:
-    return powered_off(a_node(), present(a_held_host()), NOW, UID)
+    return powered_off(a_node(ready="Unknown"), present(a_held_host()), NOW, UID)
 
 
 def deletion(uid: str, **more: Any) -> dict[str, Any]:

@@ -90,7 +90,7 @@ GUARD = Guard("uid-1", "42")
 META = {"uid": "uid-1", "resourceVersion": "42"}
 MACHINE_PATH = "/apis/cluster.x-k8s.io/v1beta1/namespaces/metal/machines/worker-0"
 HOST_PATH = "/apis/metal3.io/v1alpha1/namespaces/metal/baremetalhosts/rack1-u07"
-PROOF = powered_off(a_node(), present(a_host(power=Power.OFF, held=True)), NOW)
+PROOF = powered_off(a_node(ready="Unknown"), present(a_host(power=Power.OFF, held=True)), NOW)
 assert PROOF is not None
 
 HOLD = '{"machineUid":"m","since":"2030-03-17T17:46:40Z","token":7,"nodeUid":"n","bootID":"b"}'
