@@ -57,6 +57,12 @@ def test_an_empty_form_is_refused() -> None:
     assert any("parameter plug: '<plug>' is still to be filled in" in one for one in found)
 
 
+def test_a_secret_that_few_need_is_a_comment() -> None:
+    """An instance may have credentials of its own; a login is asked for."""
+    assert '#  secret_key: "<secret_key>"' in form(AGENTS["fence_aws"])
+    assert '\n  password: "<password>"' in form(AGENTS["fence_pdu"])
+
+
 def test_what_is_required_comes_first_and_secrets_are_references() -> None:
     """Defaults are comments; what would be refused is not offered; old names are not, either."""
     lines = [line.strip() for line in form(AGENTS["fence_pdu"]).splitlines()]

@@ -126,7 +126,8 @@ class Merging:
         self._problems.append(f"parameter {key}: {what}")
 
     def _guess(self, key: str) -> str:
-        near = get_close_matches(key, [one.name for one in self._agent.parameters if not one.is_deprecated], 1)
+        taken = [one.name for one in self._agent.parameters if not one.is_deprecated and not refused(one, "")]
+        near = get_close_matches(key, taken, 1)
         return f"; did you mean {near[0]}?" if near else f"; node-remedy agents {self._agent.name} lists what it knows"
 
     def _all_of(self, secret: str, given: set[str]) -> dict[str, SecretParameter]:
@@ -162,14 +163,14 @@ def mistyped(parameter: Parameter, value: str) -> str:
     """What is wrong with a value; "" if nothing is."""
     shown = repr(value[:LETTERS_MAX])
     if TO_FILL.fullmatch(value):
-        return f"{shown} is still to be filled in"
+        return f"{shown} is still to be filled in; write its value, or leave it out"
     match parameter.sort:
         case Sort.BOOLEAN if value.lower() not in (*TRUE, *FALSE):
             return f"{shown} is neither true nor false; write 1 or 0"
         case Sort.INTEGER if not NUMBER.fullmatch(value):
-            return f"{shown} is not a whole number"
+            return f"{shown} is not a whole number; write digits only"
         case Sort.SECOND if not SECONDS.fullmatch(value):
-            return f"{shown} is not a number of seconds"
+            return f"{shown} is not a number of seconds; write one, such as 30"
         case Sort.SELECT if value not in parameter.options:
             return f"{shown} is none of {', '.join(parameter.options)}; write one of these"
     return "" if value else "it is empty; write its value, or leave it out"

@@ -100,7 +100,12 @@ def config_map(name: str, data: dict[str, list[str]]) -> str:
 
 def secret_of(name: str, found: Shares) -> str:
     head = f"apiVersion: v1\nkind: Secret\nmetadata:\n  name: {name}\n  namespace: {SYSTEM}\nstringData:\n"
-    return head + "".join(f'  {one.name}: "<{one.name}>"\n' for one in found.secret)
+    return head + "".join(f'{"" if is_usual(one) else "#"}  {one.name}: "<{one.name}>"\n' for one in found.secret)
+
+
+def is_usual(one: Parameter) -> bool:
+    """Whether nearly everybody has to fill it in."""
+    return one.is_required or one.name in ("username", "password")
 
 
 def to_fill(one: Parameter) -> str:
