@@ -41,27 +41,32 @@ def waiting(view: MachineView, now: Now) -> Decision:
 
 
 def _for_power_off(view: MachineView, now: Now) -> Decision:
-    """Held and still on. Without a record of the hold, what we ourselves have seen is the lower bound."""
+    """Held and still on."""
     assert view.host is not None
-    assert isinstance(view.host_entry, Present)
-    hold = view.host.hold
-    since = hold.since if isinstance(hold, Hold) else None
-    due: Mono = (now.until(since) if since else view.host_entry.first_seen) + OFF_WITHIN
+    due = _held_at(view, now) + OFF_WITHIN
     if now.mono >= due:
-        return Decision(because=(PowerOffOverdue(name_of(view), since, view.host.error),))
+        return Decision(because=(PowerOffOverdue(name_of(view), _held_since(view), view.host.error),))
     return Decision(because=(WaitingForPowerOff(name_of(view)),), wake_at=due)
 
 
 def for_silence(view: MachineView, name: str, now: Now) -> Decision:
     """Held and off, so nobody may hear the node: Kubernetes needs a moment to notice."""
-    assert view.host is not None
-    assert isinstance(view.host_entry, Present)
-    hold = view.host.hold
-    since = hold.since if isinstance(hold, Hold) else None
-    due: Mono = (now.until(since) if since else view.host_entry.first_seen) + SILENT_WITHIN
+    due = _held_at(view, now) + SILENT_WITHIN
     if now.mono >= due:
         return Decision(because=(HostContradicted(name_of(view), name),))
     return Decision(because=(NodeStillHeard(name),), wake_at=due)
+
+
+def _held_at(view: MachineView, now: Now) -> Mono:
+    """Without a record of the hold, what we ourselves have seen is the lower bound."""
+    assert isinstance(view.host_entry, Present)
+    since = _held_since(view)
+    return now.until(since) if since else view.host_entry.first_seen
+
+
+def _held_since(view: MachineView) -> Wall | None:
+    hold = view.host.hold if view.host is not None else None
+    return hold.since if isinstance(hold, Hold) else None
 
 
 def for_finalizers(view: MachineView, name: str, now: Now) -> Decision:
