@@ -134,7 +134,7 @@ def test_a_broken_document_is_told_on_itself(fleet: Fleet, installed_plane: Cont
 
     notes = [one["note"] for one in fleet.api.get(events).ok()["items"] if one["reason"] == "DocumentBroken"]
     assert "the last good version goes on: config.yaml:" in notes[0]
-    assert "thresholdConfigs: a list cannot be read; write at least one threshold" in notes[0]
+    assert "thresholdConfigs: an empty list cannot be read; write at least one threshold" in notes[0]
     kept = fleet.api.get(f"{MAPS}/last-good-patients").ok()
     assert a_document() == yaml.safe_load(kept["data"]["config.yaml"])
 
