@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from noderemedy.model.ids import MACHINE, ref
+from noderemedy.model.room import Present
 from noderemedy.rooms import ROOMS, watched
 from noderemedy.sim import objects
 from noderemedy.sim.aftermath import Aftermath
+from noderemedy.sim.cluster import machine_of
 from noderemedy.sim.run import calm
 from noderemedy.sim.sleepers import sleepers
 from noderemedy.sim.troubles import MINUTE_MS
@@ -54,3 +57,18 @@ def test_a_watch_that_never_lists_again_would_be_seen(monkeypatch: pytest.Monkey
     assert served == served - outlived
     assert 1 == boots[0]
     assert [] != violations
+
+
+def test_a_stream_that_breaks_before_its_list_lists_again() -> None:
+    """Nobody goes on from a list that never came: what changed meanwhile would stay unknown."""
+    cluster, _, process = calm(seed=4, nodes=3)
+    (watch,) = [one for one in process.watches if one.kind == MACHINE]
+    at = ref(MACHINE, machine_of("worker-1"), objects.NAMESPACE)
+    cluster.api.patch(MACHINE, at.name, at.namespace, {"metadata": {"labels": {"rack": "b"}}}, "merge")
+    watch.relist()
+    watch.break_off()
+    cluster.agenda.run_until(cluster.agenda.now_ms + 5 * MINUTE_MS)
+
+    entry = process.engine.cache.read(at)
+    assert isinstance(entry, Present)
+    assert ("rack", "b") in entry.obj.labels

@@ -40,6 +40,12 @@ def test_rotating_seeds(turn: int) -> None:
 
 
 @pytest.mark.soak
+def test_a_stream_does_not_go_on_from_a_list_that_never_came() -> None:
+    """A simulated stream broke before its list was there, and hid an outage from a leader (seed 265, S4)."""
+    assert () == simulate(265, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
 def test_a_word_makes_no_second_hold() -> None:
     """A power cycle by annotation had the host when a word was given for a Metal3Remediation (seed 23, S2)."""
     assert () == simulate(23, nodes=50, hours=1.2).violations

@@ -55,6 +55,7 @@ class Watch:
         self._lag_ms = 0
         self._is_silent = False
         self._is_missed = False
+        self._is_listed = False
         self._hurt: list[str] = []  # what it has met since it was last heard
         self._version = 0  # how far we have come, as far as events have told
         self.relist()
@@ -70,7 +71,7 @@ class Watch:
             self._look_for_kind()
             return
         self.relists += 1
-        self._is_missed = False
+        self._is_missed = self._is_listed = False
         self._version = self.api.store.revision
         behind = self.weather.stream(self.chance) is Stream.LAGGING
         self._lag_ms = within(self.weather.lag, self.chance) if behind else 0
@@ -112,6 +113,7 @@ class Watch:
 
     def _deliver_list(self, listed: list[WatchEvent]) -> None:
         self._planned = None
+        self._is_listed = True
         self._heard()
         self.reader.on_list(self.kind, listed)
         self._plan()
@@ -135,7 +137,7 @@ class Watch:
             self.agenda.after(self.weather.silence, self._notice_silence)
             return
         if fate is Stream.UNMARKED:
-            self._break_off()
+            self.break_off()
             return
         if fate is Stream.LAGGING:
             self._lag_ms = within(self.weather.lag, self.chance)
@@ -165,8 +167,11 @@ class Watch:
         if self._is_silent:
             self.relist()
 
-    def _break_off(self) -> None:
+    def break_off(self) -> None:
         """Fault 9: what was on its way is lost, and no bookmark moved our version on."""
+        if not self._is_listed:  # nobody goes on from a list that never came
+            self.relist()
+            return
         self._queue.clear()
         if self._planned:
             self._planned.cancel()
