@@ -37,6 +37,14 @@ def sick(plan: FencePlan | None = None, *, plugs: tuple[str, ...] = ("fence_ipmi
     return story
 
 
+def given_up() -> Story:
+    """The same after two minutes in which its only device has refused."""
+    story = sick(stepRetries=0, maxRestarts=0)
+    story.devices["fence_ipmilan"] = refuses
+    story.run(120)
+    return story
+
+
 def marks(story: Story) -> tuple[bool, list[str]]:
     """Cordon and taint, as far as they are ours."""
     spec = story.node()["spec"]
@@ -329,9 +337,7 @@ def test_releasing_before_anything_was_sent_sends_nothing() -> None:
 
 def test_a_persons_word_frees_what_devices_could_not() -> None:
     """Devices refuse, somebody pulls the plug and says so: the workload is freed by that word, and by nothing else."""
-    story = sick(stepRetries=0, maxRestarts=0)
-    story.devices["fence_ipmilan"] = refuses
-    story.run(120)
+    story = given_up()
     assert ("error", 1) == (story.state, len(story.api.list(POD)))
     story.is_attested_truly = True
     attest(story)
@@ -356,9 +362,7 @@ def test_a_word_about_another_boot_frees_nothing(boot: str) -> None:
 
 def test_a_word_that_the_node_refuted_does_not_wait_for_its_next_silence() -> None:
     """Somebody attests, the same boot reports, and its network goes again: it runs, and nothing is freed."""
-    story = sick(stepRetries=0, maxRestarts=0)
-    story.devices["fence_ipmilan"] = refuses
-    story.run(120)
+    story = given_up()
     story.ready("True")
     story.run(1)
     attest(story)

@@ -102,8 +102,8 @@ def waiting_fence(key: Ref, reader: Reader) -> NodeFence | None:
     """The NodeFence that has the only copy of what the Node carried, and is not over: an instance that was terminated
     is not sick, it is gone."""
     entry = reader.read(fence_ref(key))
-    is_waiting = isinstance(entry, Present) and is_out(entry.obj) and not entry.obj.is_final
-    return entry.obj if is_waiting and isinstance(entry, Present) else None
+    fence: NodeFence | None = entry.obj if isinstance(entry, Present) else None
+    return fence if fence is not None and is_out(fence) and not fence.is_final else None
 
 
 def is_out(fence: NodeFence) -> bool:

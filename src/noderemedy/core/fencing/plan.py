@@ -173,11 +173,18 @@ def sees(key: Ref, reader: Reader) -> PlanView | None:
     draft = drafted(sources)
     known = known_agents(agents_of(draft), reader)
     plan = planned(key, sources, draft, known)
-    fence = documents.fence_of(key, reader)
-    if not isinstance(reader.read(key), Present) and (fence is None or fence.is_final):
+    if has_left(key, reader):
         return PlanView(key, structs.replace(plan, plugs=()))  # who is gone takes nobody's plug
     crowded = {plug: names for plug in plan.plugs if (names := others(key, plug, reader))}
     return PlanView(key, plan, tuple(shared_by(draft, known, key.cluster, crowded)) if crowded else ())
+
+
+def has_left(key: Ref, reader: Reader) -> bool:
+    """Whether it is gone for good: of a Node that its own fence deleted the plugs are dark, and come on again."""
+    if isinstance(reader.read(key), Present):
+        return False
+    fence = documents.fence_of(key, reader)
+    return fence is None or fence.is_final
 
 
 def shared_by(draft: Drafted, known: Known, cluster: str, crowded: dict[str, tuple[str, ...]]) -> Iterator[Shared]:
