@@ -377,6 +377,17 @@ def test_a_version_that_says_the_same_is_noted_without_a_look() -> None:
     assert Present(seen.obj, "7", Mono(1), Mono(2), Mono(1)) == cache.read(NODE_AT)
 
 
+def test_a_stamp_goes_with_what_it_was_taken_of() -> None:
+    """A heartbeat brings its stamp along; what a live read shows has none, so that the next line is read as a whole."""
+    cache = Cache(())
+    cache.put(replace(a_seen("1"), stamp=7), Mono(1))
+    known = present(cache.read(NODE_AT)).obj
+    cache.renew(Seen(NODE_AT, known.uid, "2", known, 8))
+    renewed = present(cache.read(NODE_AT)).stamp
+    cache.put(a_seen("3"), Mono(3), confirmed_at=Mono(3))
+    assert (8, None) == (renewed, present(cache.read(NODE_AT)).stamp)
+
+
 def test_only_what_is_known_can_be_renewed() -> None:
     """Another object, one that nobody knows, and one that a running list names take the long way."""
     cache = Cache(())

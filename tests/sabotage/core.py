@@ -58,12 +58,21 @@ from noderemedy.model.room import Unreadable
 from noderemedy.model.time import Mono, Span
 from noderemedy.sim import decoding
 from noderemedy.sim.apiserver import once
-from noderemedy.wire import answers, backups, bookkeeping, http, names, nodes, objects, requests, undecodable
-
-SAME = nodes.says_the_same
+from noderemedy.wire import (
+    answers,
+    backups,
+    bookkeeping,
+    heartbeats,
+    http,
+    names,
+    nodes,
+    objects,
+    requests,
+    undecodable,
+)
 
 POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.step, queue.Timers.due
-STATE, QUEUE = loop.Engine._state, queue.Queue.__init__
+STATE, QUEUE, STAMP = loop.Engine._state, queue.Queue.__init__, heartbeats.stamp
 SET_ASIDE, DROP = cache.Cache.set_aside, cache.Cache.drop
 DECIDED = telling.Telling.decided
 CONFIRM_FIRST, RESTORE, BACK_UP = annotation.confirm_first, backup.restore, backup.back_up
@@ -469,6 +478,11 @@ def _pop(self: Any) -> Any:
     return key
 
 
+def _stamped(self: Any, seen: Any) -> Any:
+    known = self._entries.get(seen.ref)
+    return replace(seen, stamp=seen.stamp or known.stamp) if known else seen
+
+
 def _grow(self: Any, ref: Any, new: Any) -> None:
     for index in self._indexes.get(ref.kind, ()):
         for value in index.of(ref, new) if new is not None else ():
@@ -643,8 +657,8 @@ ENGINE = (
     ),
     Sabotage(
         "a node that says something else is taken for a heartbeat",
-        set_to(objects, "says_the_same", lambda shape, known: True),
-        (test_objects.test_a_node_that_says_something_else_is_made_anew,),
+        set_to(heartbeats, "stamp", lambda node: hash(node.metadata.name)),
+        (test_objects.test_a_node_that_says_something_else_is_made_anew, test_objects.test_a_taint_that_goes_is_seen),
     ),
     Sabotage(
         "a later version is taken for the one that is known",
@@ -662,9 +676,14 @@ ENGINE = (
         (test_loop.test_what_is_not_served_is_told_again_and_changes_nothing,),
     ),
     Sabotage(
-        "a node with a taint is made anew at every heartbeat",
-        set_to(objects, "says_the_same", lambda shape, known: not shape.spec.taints and SAME(shape, known)),
+        "a node is made anew at every heartbeat",
+        set_to(heartbeats, "stamp", lambda node: hash((STAMP(node), node.metadata.resource_version))),
         (test_objects.test_a_heartbeat_is_the_very_object_that_is_known,),
+    ),
+    Sabotage(
+        "a live read keeps the stamp of what the watch has shown",
+        set_to(cache.Cache, "put", lambda self, seen, now, **rest: PUT(self, _stamped(self, seen), now, **rest)),
+        (test_cache.test_a_stamp_goes_with_what_it_was_taken_of,),
     ),
     Sabotage(
         "every node keeps its own copy of what all of them are labelled with",

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.builders import (
     CONSUMER,
     HOST_NAME,
@@ -24,7 +25,7 @@ from tests.builders import (
 )
 
 from noderemedy.model.host import Consumer, Hold, Login, Power
-from noderemedy.model.ids import CONFIG_MAP, HOST, LEASE, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind
+from noderemedy.model.ids import CONFIG_MAP, HOST, LEASE, MACHINE, METAL3_MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref
 from noderemedy.model.lease import Lease
 from noderemedy.model.machine import HostName, Metal3Machine
 from noderemedy.model.meta import Malformed, Paused
@@ -589,7 +590,9 @@ def test_an_event_is_read_in_one_pass(kind: Kind, happened: str) -> None:
     raw = json.dumps(TREES[kind]).encode()
     line = b'{"type":"%s","object":%s}' % (happened.encode(), raw)
 
-    assert (happened, decode(kind, raw, "a/b")) == decode_event(kind, line, "a/b")
+    found = decode_event(kind, line, "a/b")
+    assert found is not None
+    assert (happened, decode(kind, raw, "a/b")) == (found[0], unstamped(found[1]))
 
 
 @pytest.mark.parametrize(
@@ -623,20 +626,45 @@ def a_line(tree: dict[str, Any]) -> bytes:
     return msgspec.json.encode({"type": "MODIFIED", "object": tree}, order="sorted")
 
 
-def present(seen: Seen) -> Present:
-    """What a cache remembers of it."""
-    return Present(seen.obj, seen.resource_version, Mono(0))
+def unstamped(seen: Seen) -> Seen:
+    return replace(seen, stamp=None)
+
+
+def met(tree: dict[str, Any], known: Seen | None = None) -> Seen:
+    """A Node as a watch shows it to somebody who knows this one."""
+
+    def remembered(at: Ref) -> Present | None:
+        here = known if known and known.ref == at else None
+        return Present(here.obj, here.resource_version, Mono(0), stamp=here.stamp) if here else None
+
+    found = decode_event(NODE, a_line(tree), known=remembered)
+    assert found is not None
+    return found[1]
 
 
 def test_a_heartbeat_is_the_very_object_that_is_known() -> None:
-    """A Node that says the same again is not made again, at its new version; also one with taints."""
+    """A Node that says the same again is not made again, at its new version; also one with taints and records."""
     taints = [{"key": "b", "effect": "NoSchedule"}, {"key": "a", "effect": "NoExecute", "value": "1"}]
-    rest: dict[str, Any] = {"annotations": {"a": "1", "b": "2"}, "spec": {"taints": taints}}
-    known = convert(NODE, a_node_tree(version="1", **rest))
+    notes = {"a": "1", "node-remedy.dev/out-of-service-by": "room request uid boot"}
+    rest: dict[str, Any] = {"annotations": notes, "spec": {"taints": taints}}
+    known = met(a_node_tree(version="1", **rest))
     tree = a_node_tree(version="2", heartbeat="2030-03-17T17:46:40Z", **rest)
-    found = decode_event(NODE, a_line(tree), known=lambda at: present(known) if at == known.ref else None)
-    assert found is not None
-    assert (convert(NODE, tree), True) == (found[1], found[1].obj is known.obj)
+    found = met(tree, known)
+    assert (convert(NODE, tree), True) == (unstamped(found), found.obj is known.obj)
+
+
+def test_another_node_is_no_heartbeat_of_this_one() -> None:
+    """Only what is remembered under the name of a Node is compared with it."""
+    known = met(a_node_tree(name="other", version="1"))
+    assert met(a_node_tree(version="2"), known).obj is not known.obj
+
+
+def test_what_was_not_read_from_a_watch_is_read_once_more() -> None:
+    """A live read and a list take no stamp: the next heartbeat is compared as a whole, and has one."""
+    tree = a_node_tree(version="1")
+    known = convert(NODE, tree)
+    found = met(tree, known)
+    assert (True, False, True) == (found.obj == known.obj, found.obj is known.obj, found.stamp is not None)
 
 
 @pytest.mark.parametrize(
@@ -661,24 +689,21 @@ def test_a_heartbeat_is_the_very_object_that_is_known() -> None:
 )
 def test_a_node_that_says_something_else_is_made_anew(changes: dict[str, Any]) -> None:
     """Whatever is judged by and differs from what is known is seen, also in a line that looks like a heartbeat."""
-    known = convert(NODE, a_node_tree(version="1"))
+    known = met(a_node_tree(version="1"))
     arguments = {key: value for key, value in changes.items() if key not in ("status", "deletionTimestamp")}
     tree = a_node_tree(version="2", **arguments)
     if "status" in changes:
         tree["status"] = {**tree["status"], **changes["status"]} if changes["status"] is not None else {}
     if "deletionTimestamp" in changes:
         tree["metadata"]["deletionTimestamp"] = changes["deletionTimestamp"]
-    found = decode_event(NODE, a_line(tree), known=lambda at: present(known))
-    assert found is not None
-    assert (convert(NODE, tree), False) == (found[1], found[1].obj == known.obj)
+    found = met(tree, known)
+    assert (convert(NODE, tree), False) == (unstamped(found), found.obj == known.obj)
 
 
 def test_a_taint_that_goes_is_seen() -> None:
     """A Node without the taint that is known of it is no heartbeat."""
-    known = convert(NODE, a_node_tree(version="1", spec={"taints": [{"key": "k", "effect": "NoSchedule"}]}))
-    found = decode_event(NODE, a_line(a_node_tree(version="2")), known=lambda at: present(known))
-    assert found is not None
-    assert () == found[1].obj.taints
+    known = met(a_node_tree(version="1", spec={"taints": [{"key": "k", "effect": "NoSchedule"}]}))
+    assert () == met(a_node_tree(version="2"), known).obj.taints
 
 
 @pytest.mark.parametrize(
@@ -713,7 +738,7 @@ def test_what_many_nodes_say_is_kept_once() -> None:
 
 
 def test_every_field_of_a_node_is_compared() -> None:
-    """A new field has to be thought of in `says_the_same`, or its changes would pass for heartbeats."""
+    """A new field has to be thought of in `heartbeats.stamp`, or its changes would pass for heartbeats."""
     from_annotations = {"annotations", "repair_now", "paused", "remedy", "out_of_service"}
     from_status = {"boot_id", "kubelet", "system_uuid", "conditions", "addresses"}
     from_the_rest = {"uid", "deleting", "labels", "provider_id", "unschedulable", "taints"}

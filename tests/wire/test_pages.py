@@ -7,9 +7,11 @@ from typing import Any
 import msgspec
 import pytest
 from tests.builders import a_node_tree
-from tests.wire.test_objects import TREES, present
+from tests.wire.test_objects import TREES
 
 from noderemedy.model.ids import NODE, Kind
+from noderemedy.model.room import Present
+from noderemedy.model.time import Mono
 from noderemedy.wire.objects import convert
 from noderemedy.wire.pages import ListMeta, decode_page
 
@@ -40,8 +42,9 @@ def test_an_empty_page_is_one(body: bytes) -> None:
 
 def test_what_is_known_is_not_made_again() -> None:
     """In a list that is made anew most objects are what they were."""
-    known = convert(NODE, a_node_tree(version="1"))
-    page = decode_page(NODE, a_page(a_node_tree(version="2")), known=lambda at: present(known))
+    seen = convert(NODE, a_node_tree(version="2"))
+    known = Present(seen.obj, "2", Mono(0))
+    page = decode_page(NODE, a_page(a_node_tree(version="2")), known=lambda at: known)
 
     assert page is not None
     assert [("2", True)] == [

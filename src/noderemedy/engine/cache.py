@@ -123,7 +123,7 @@ class Cache:
         obj = old.obj if old is not None and (old.obj is seen.obj or old.obj == seen.obj) else seen.obj
         first_seen = old.first_seen if old is not None and is_same else now
         changed_at = old.changed_at if old is not None and obj is old.obj else now
-        self._entries[ref] = Present(obj, seen.resource_version, first_seen, confirmed_at, changed_at)
+        self._entries[ref] = Present(obj, seen.resource_version, first_seen, confirmed_at, changed_at, seen.stamp)
         if old is not None and obj is old.obj:
             return old.obj, False
         self._reindex(ref, old.obj if old else None, obj)
@@ -136,8 +136,8 @@ class Cache:
             return False
         version = seen.resource_version
         if not precedes(version, entry.resource_version):
-            renewed = Present(entry.obj, version, entry.first_seen, entry.confirmed_at, entry.changed_at)
-            self._entries[seen.ref] = renewed
+            times = (entry.first_seen, entry.confirmed_at, entry.changed_at)
+            self._entries[seen.ref] = Present(entry.obj, version, *times, seen.stamp)
         return True
 
     def set_aside(self, ref: Ref, unreadable: Unreadable) -> bool:

@@ -19,12 +19,16 @@ class Key(Struct, frozen=True, order=True, cache_hash=True):
 
 
 class Seen(Struct, frozen=True):
-    """An object as it was last seen. The version stays outside `obj`: heartbeats change nothing else."""
+    """An object as it was last seen. The version stays outside `obj`: heartbeats change nothing else.
+
+    `stamp` stands for the bytes that `obj` was read from, where somebody took one (`wire/heartbeats.py`).
+    """
 
     ref: Ref
     uid: str
     resource_version: str
     obj: Any
+    stamp: int | None = None
 
 
 class Effect(Struct, frozen=True):

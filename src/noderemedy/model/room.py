@@ -15,13 +15,14 @@ from noderemedy.model.time import Mono, Now, Wall
 
 
 class Present(Struct, frozen=True):
-    """The object is there. `confirmed_at`: begin of the last live read that returned it."""
+    """The object is there. `confirmed_at`: begin of the last live read that returned it; `stamp`: as in `Seen`."""
 
     obj: Any
     resource_version: str
     first_seen: Mono
     confirmed_at: Mono | None = None
     changed_at: Mono = Mono(0)  # since when we know it to be as it is
+    stamp: int | None = None
 
 
 class Absent(Struct, frozen=True):

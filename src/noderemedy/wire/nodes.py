@@ -53,32 +53,6 @@ def read_mark(text: str) -> OutOfService | Malformed:
     return OutOfService(*words)
 
 
-def says_the_same(shape: shapes.NodeShape, known: Node) -> bool:
-    """Whether `node(shape)` would surely equal what is known, which is what most heartbeats do.
-
-    API servers sort maps: labels in another order are made anew. So is what carries records of ours.
-    """
-    meta, spec, status = shape.metadata, shape.spec, shape.status
-    if spec is None or status is None or (info := status.node_info) is None:
-        return False
-    return (
-        known.remedy is None
-        and known.out_of_service is None
-        and meta.uid == known.uid
-        and info.boot_id == known.boot_id
-        and info.kubelet_version == known.kubelet
-        and info.system_uuid == known.system_uuid
-        and tuple(map(condition, status.conditions or ())) == known.conditions
-        and (meta.deletion_timestamp is not None) == known.deleting
-        and spec.provider_id == known.provider_id
-        and spec.unschedulable == known.unschedulable
-        and (taints(spec.taints) if spec.taints else ()) == known.taints
-        and tuple((meta.labels or {}).items()) == known.labels
-        and tuple((meta.annotations or {}).items()) == known.annotations  # what is read from them follows
-        and tuple([one.address for one in status.addresses or ()]) == known.addresses
-    )
-
-
 @lru_cache(maxsize=CONDITIONS_KNOWN)
 def condition(shape: shapes.ConditionShape) -> Condition:
     """A condition says the same in a thousand heartbeats: it is made once, and kept once."""

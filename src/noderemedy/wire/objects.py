@@ -39,7 +39,7 @@ from noderemedy.model.ids import (
 from noderemedy.model.machine import ControllerOwner, Machine, Metal3Machine
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
-from noderemedy.model.node import Condition, Node
+from noderemedy.model.node import Condition
 from noderemedy.model.outcome import Seen
 from noderemedy.model.room import Present
 from noderemedy.wire import (
@@ -47,6 +47,7 @@ from noderemedy.wire import (
     budgets,
     externals,
     healthchecks,
+    heartbeats,
     incidents,
     names,
     nodefences,
@@ -57,7 +58,7 @@ from noderemedy.wire import (
 from noderemedy.wire.backups import backup
 from noderemedy.wire.machineconditions import read_conditions
 from noderemedy.wire.nodes import condition as condition
-from noderemedy.wire.nodes import node, pairs, says_the_same
+from noderemedy.wire.nodes import node, pairs
 from noderemedy.wire.replacements import own_parts, read_replacement, template_text
 from noderemedy.wire.scalars import UNREADABLE, read_host_name, read_json, read_pause, read_wall, wall
 from noderemedy.wire.undecodable import Undecodable as Undecodable
@@ -300,10 +301,23 @@ def decode_event(kind: Kind, line: bytes, cluster: str = "", known: Known = noth
     what is remembered of an object: what says the same again is not made again.
     """
     try:
+        if kind == NODE:
+            return node_event(line, cluster, known)
         event = lines_of(kind).decode(line)
         return event.type, recognised(kind, event.object, cluster, known)
     except UNREADABLE:
         return None
+
+
+def node_event(line: bytes, cluster: str, known: Known) -> tuple[str, Seen]:
+    """The same for a Node, which is read only where its stamp is not the one that is known. Raises UNREADABLE."""
+    brief = heartbeats.LINES.decode(line)
+    meta, stamp = brief.object.metadata, heartbeats.stamp(brief.object)
+    ref = Ref(cluster, NODE, "", meta.name)
+    old = known(ref)
+    is_heartbeat = old is not None and old.stamp == stamp
+    obj = old.obj if old and is_heartbeat else node(lines_of(NODE).decode(line).object)
+    return brief.type, Seen(ref, meta.uid, meta.resource_version, obj, stamp)
 
 
 def recognised(kind: Kind, shape: Any, cluster: str, known: Known) -> Seen:
@@ -316,9 +330,7 @@ def recognised(kind: Kind, shape: Any, cluster: str, known: Known) -> Seen:
 
 
 def is_known(shape: Any, old: Present) -> bool:
-    """Whether it is a heartbeat, or what the answer to a write of ours has shown before the watch did."""
-    if isinstance(old.obj, Node):
-        return says_the_same(shape, old.obj)
+    """Whether it is what the answer to a write of ours has shown before the watch did."""
     meta = shape.metadata
     return bool(meta.uid == old.obj.uid and meta.resource_version == old.resource_version != "")
 
