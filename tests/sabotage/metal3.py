@@ -7,8 +7,10 @@ from typing import Any
 from msgspec.structs import replace
 from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
+from tests.core.fencing import test_hostpower as hostpower_tests
 from tests.core.metal3 import test_delete as delete_tests
 from tests.core.metal3 import test_explained as explained
+from tests.core.metal3 import test_gates as gates_tests
 from tests.core.metal3 import test_patience as waits
 from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
@@ -36,6 +38,7 @@ from noderemedy.core.metal3 import (
 from noderemedy.model.actions import Guard, HoldHost, ListPods, TaintOutOfService
 from noderemedy.model.budget import need
 from noderemedy.model.decision import NOTHING
+from noderemedy.model.host import Host
 from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node, OutOfService
@@ -77,6 +80,16 @@ def from_the_attempt(one: Any, which: Phase, now: Any, evidence: Any = None) -> 
 
 
 SABOTAGES = (
+    Sabotage(
+        "a host is held by two repairs",
+        set_to(Host, "is_held_besides", lambda host, owner: False),
+        (
+            gates_tests.test_each_gate_blocks_with_its_reason,
+            hostpower_tests.test_a_host_that_another_repair_holds_is_not_held_beside_it,
+            room_tests.test_a_host_that_another_repair_holds_is_not_held_beside_it,
+            words_tests.test_a_word_waits_for_whoever_else_holds_the_host,
+        ),
+    ),
     Sabotage(
         "whoever reports is off with its host",
         set_to(Node, "is_heard", property(lambda node: False)),

@@ -46,6 +46,12 @@ def test_a_stream_does_not_go_on_from_a_list_that_never_came() -> None:
 
 
 @pytest.mark.soak
+def test_a_hold_that_lost_its_request_is_released_before_the_next_repair() -> None:
+    """A person tore a Metal3Remediation off, and a power cycle began beside its hold (seed 588, S2)."""
+    assert () == simulate(588, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
 def test_a_word_makes_no_second_hold() -> None:
     """A power cycle by annotation had the host when a word was given for a Metal3Remediation (seed 23, S2)."""
     assert () == simulate(23, nodes=50, hours=1.2).violations

@@ -68,6 +68,11 @@ class Host(Struct, frozen=True):
     deleting: bool = False
     unhealthy: str | None = None  # a mark that keeps the host from being chosen, and who set it
 
+    def is_held_besides(self, owner: str) -> bool:
+        """Whether another repair of ours holds it. `owner`: the uid of the request that asks; "" for the truth table."""
+        others = [uid for uid, _ in (*self.held_for, *self.fenced_for) if uid != owner]
+        return bool(others) or (self.held and owner != "")
+
     def holds_of(self, uid: str) -> tuple[Hold | Malformed | None, ...]:
         """The hold for this Metal3Remediation or NodeFence: its record, or nothing at all."""
         return tuple(record for owner, record in (*self.held_for, *self.fenced_for) if owner == uid)

@@ -93,6 +93,20 @@ def test_a_host_that_is_not_ours_to_switch_is_not_held(host: dict[str, Any], not
     assert ("error", [], 1) == (story.state, held(story), len(story.api.list(POD)))
 
 
+def test_a_host_that_another_repair_holds_is_not_held_beside_it() -> None:
+    """One hold at a time: what a Metal3Remediation left behind is released first, then the fence takes its turn."""
+    other = "reboot.metal3.io/metal3-remediation-uid-9"
+    story = sick()
+    story.patch(HOST_AT, {"metadata": {"annotations": {other: "{}"}}})
+    story.run(20)
+    beside = (held(story), "ClaimedByOther" in story.told)
+    story.patch(HOST_AT, {"metadata": {"annotations": {other: None}}})
+    story.run_until(lambda: story.state == "final", 400)
+
+    assert (([], True), []) == (beside, story.freed_early)
+    assert "HoldHost" in story.acts
+
+
 def test_a_manager_may_die_while_the_host_is_held() -> None:
     """The hold is on the host, and the order in the NodeFence: the next one goes on."""
     for second in (4, 8, 20, 30):

@@ -32,6 +32,7 @@ from noderemedy.model.host import Consumer, Power
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
     CannotSeeCluster,
+    ClaimedByOther,
     ClusterPaused,
     ConsumerUnreadable,
     HostMissing,
@@ -57,6 +58,7 @@ from noderemedy.model.time import Span, Wall
 
 OTHER = Consumer("Machine", "metal", "worker-9")
 UNTIL = NOW.wall + Span.seconds(90)
+OTHERS = ClaimedByOther("worker-0", "whoever else holds host metal/rack1-u07")
 
 BLOCKED: dict[str, tuple[MachineView, Reason]] = {
     "cluster paused": (a_view(a_machine(needs=True, cluster_paused=True)), ClusterPaused()),
@@ -99,6 +101,8 @@ BLOCKED: dict[str, tuple[MachineView, Reason]] = {
     "node paused": (a_view(node=replace(a_node(), paused=Paused(UNTIL))), PausedByPerson(UNTIL)),
     "machine deleting": (a_view(a_machine(needs=True, deleting=True)), MachineDeleting()),
     "power off disabled": (a_view(host=a_host(power_off_disabled=True)), PowerOffDisabled("metal/rack1-u07")),
+    "held for a remediation": (a_view(host=replace(a_host(), held_for=(("uid-9", None),))), OTHERS),
+    "held for a fence": (a_view(host=replace(a_host(), fenced_for=(("uid-9", None),))), OTHERS),
 }
 
 
@@ -119,7 +123,8 @@ def test_the_same_machine_passes_all_gates() -> None:
 
 def test_every_gate_is_tested() -> None:
     """No gate exists that the table above does not see blocking."""
-    all_gates = {*gates.BEFORE_ANYTHING, *gates.BEFORE_THE_TABLE, *gates.BEFORE_A_ROW, *gates.BEFORE_POWER_OFF}
+    before = {*gates.BEFORE_ANYTHING, *gates.BEFORE_THE_TABLE, *gates.BEFORE_A_ROW, *gates.BEFORE_POWER_OFF}
+    all_gates = {*before, gates.nobody_else_holds_it}  # those of budget and claim have tables of their own
 
     blocking = {gate for gate in all_gates for view, reason in BLOCKED.values() if passes(gate, view) == reason}
 

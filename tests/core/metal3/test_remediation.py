@@ -55,7 +55,7 @@ from noderemedy.model.actions import (
 from noderemedy.model.budget import NEED, Need, Refused
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.host import Consumer, Power
+from noderemedy.model.host import Consumer, Host, Power
 from noderemedy.model.ids import CLUSTER, OPENSHIFT_MACHINE, REMEDIATION, ref
 from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.machineconditions import MachineConditions
@@ -920,6 +920,18 @@ def test_a_hold_without_a_request_goes() -> None:
 
     assert (["Confirm"], ["ConfirmFirst"]) == (actions(asked), reasons(asked))
     assert (["ReleaseHost"], ["HoldOrphaned"]) == (actions(released), reasons(released))
+
+
+@pytest.mark.parametrize("phase", [Phase.NEW, Phase.POWER_OFF])
+@pytest.mark.parametrize(
+    "host",
+    [a_held_host(Power.ON, uid="uid-9"), replace(a_host(), held=True), replace(a_host(), fenced_for=(("f", None),))],
+)
+def test_a_host_that_another_repair_holds_is_not_held_beside_it(phase: Phase, host: Host) -> None:
+    """One hold at a time: one that lost its request is released first, and that of another repair comes to its end."""
+    decision = looked(a_world(a_remediation(phase), host=host))
+
+    assert ([], True) == (actions(decision), "ClaimedByOther" in reasons(decision))
 
 
 def test_a_hold_with_a_garbled_record_goes_too() -> None:

@@ -18,7 +18,7 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
 from noderemedy.model.host import Hold, Host, Power
 from noderemedy.model.nodefence import FenceJob
-from noderemedy.model.reasons import HoldingHost, ReleasingHost, RunOrdered, WaitingForPowerOff
+from noderemedy.model.reasons import ClaimedByOther, HoldingHost, ReleasingHost, RunOrdered, WaitingForPowerOff
 from noderemedy.model.room import Present
 from noderemedy.model.run import Deed, RunState
 from noderemedy.model.run import Power as PlugPower
@@ -74,10 +74,13 @@ def go_on(view: FenceView, job: FenceJob, now: Now) -> Decision:
     if why or host is None:
         return runs.never(view, job, why or "there is no host", now)
     assert view.host.at is not None
+    name = f"{view.host.at.namespace}/{view.host.at.name}"
+    if not is_held(view) and host.is_held_besides(view.fence.uid):
+        other = ClaimedByOther(view.name, f"whoever else holds host {name}")  # until that is over, or was released
+        return Decision((), (other,), runs.all_time(view, job))
     if not is_held(view):
         return hold(view, host, now)
     if host.power is not Power.OFF:
-        name = f"{view.host.at.namespace}/{view.host.at.name}"
         return Decision((), (WaitingForPowerOff(name),), runs.all_time(view, job))
     if asked := confirm(now, (view.host.at, view.host.entry)):
         return asked

@@ -19,6 +19,7 @@ from noderemedy.model.ids import Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
     CannotSeeCluster,
+    ClaimedByOther,
     ClusterPaused,
     ConsumerUnreadable,
     HostMissing,
@@ -153,6 +154,17 @@ def one_repair_per_node(view: MachineView, now: Now) -> Blocked | None:
     return claimed(view.claim, now)
 
 
+def nobody_else_holds_it(view: MachineView, now: Now) -> Blocked | None:
+    """One hold at a time (invariant S2): one whose request is gone is nobody's, until it is released (`relics.py`)."""
+    return held_besides(view, "")
+
+
+def held_besides(view: MachineView, owner: str) -> Blocked | None:
+    if view.host is None or not view.host.is_held_besides(owner):
+        return None
+    return Blocked(ClaimedByOther(view.machine.node_name or "", f"whoever else holds host {name_of(view)}"))
+
+
 BEFORE_ANYTHING: tuple[Gate, ...] = (cluster_is_not_paused, cluster_is_seen, node_is_readable, node_is_its_own)
 BEFORE_THE_TABLE: tuple[Gate, ...] = (
     host_is_named,
@@ -164,7 +176,8 @@ BEFORE_THE_TABLE: tuple[Gate, ...] = (
 )
 BEFORE_A_ROW: tuple[Gate, ...] = (power_is_known,)  # the table has no column for unknown
 BEFORE_POWER_OFF: tuple[Gate, ...] = (nobody_paused_it, machine_stays, power_off_is_possible)
-SHARED: tuple[Gate, ...] = (budget_allows, one_repair_per_node)  # asked of all rooms before a new repair
+# Asked of all rooms before a new repair.
+SHARED: tuple[Gate, ...] = (budget_allows, one_repair_per_node, nobody_else_holds_it)
 
 
 WITHOUT_A_HOST = 3  # how many of BEFORE_THE_TABLE can be asked where there is none

@@ -23,6 +23,7 @@ from noderemedy.core.metal3 import escalation, leaving, patience, phases, relics
 from noderemedy.core.metal3.emptying import begin_emptying, emptying, heeded, seen_off
 from noderemedy.core.metal3.patience import rests_between_attempts
 from noderemedy.core.metal3.remediationgates import (
+    ALONE,
     ATTENDED,
     BEFORE_AN_ATTEMPT,
     BEFORE_ANYTHING,
@@ -30,7 +31,6 @@ from noderemedy.core.metal3.remediationgates import (
     LINKED,
     SHARED,
     explain,
-    one_repair_per_node,
 )
 from noderemedy.core.metal3.remediationview import (
     INDEXES,
@@ -175,7 +175,7 @@ def power_off(view: RemediationView, now: Now) -> Decision:
         return publish(view, phases.enter(remediation, Phase.POWER_ON, now), overdue)
     if blocked := first(ATTENDED, view, now):
         return wait(view, now, blocked.reason)
-    if not records and (blocked := first((*BEFORE_POWER_OFF, one_repair_per_node), view, now)):
+    if not records and (blocked := first((*BEFORE_POWER_OFF, *ALONE), view, now)):
         return structs.replace(wait(view, now, blocked.reason), actions=blocked.actions)
     if not is_held(view):
         return hold(view, now)

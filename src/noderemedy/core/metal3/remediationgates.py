@@ -71,6 +71,10 @@ def one_repair_per_node(view: RemediationView, now: Now) -> Blocked | None:
     return claimed(view.claim, now)
 
 
+def nobody_else_holds_it(view: RemediationView, now: Now) -> Blocked | None:
+    return gates.held_besides(view.machine, view.remediation.uid) if view.machine is not None else None
+
+
 def of_machine(gate: gates.Gate) -> Gate:
     """A question to the machine of a request, as the truth table asks it. Without a machine there is none.
 
@@ -112,7 +116,8 @@ BEFORE_POWER_OFF: tuple[Gate, ...] = (
     host_is_meant_to_be_on,
 )
 BEFORE_AN_ATTEMPT: tuple[Gate, ...] = (*ATTENDED, *NODE_SEEN, *BEFORE_POWER_OFF)
-SHARED: tuple[Gate, ...] = (budget_allows, one_repair_per_node)  # with whoever else repairs: asked last
+ALONE: tuple[Gate, ...] = (one_repair_per_node, nobody_else_holds_it)
+SHARED: tuple[Gate, ...] = (budget_allows, *ALONE)  # with whoever else repairs: asked last
 ALL: tuple[Gate, ...] = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT, *SHARED)
 
 

@@ -58,7 +58,7 @@ class MachineView(Struct, frozen=True):
     @property
     def is_held_for_others(self) -> bool:
         """Whether a Metal3Remediation holds the host: its Node is that room's business until the hold goes."""
-        return self.host is not None and bool(self.host.held_for or self.host.fenced_for)
+        return self.host is not None and self.host.is_held_besides("")
 
     @property
     def is_in_hand(self) -> bool:

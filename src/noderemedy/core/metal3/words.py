@@ -9,12 +9,18 @@ from __future__ import annotations
 from noderemedy.core import safety
 from noderemedy.core.gates import first
 from noderemedy.core.metal3 import gates
-from noderemedy.core.metal3.remediationgates import NODE_SEEN, of_machine, one_repair_per_node, request_is_not_paused
+from noderemedy.core.metal3.remediationgates import (
+    NODE_SEEN,
+    nobody_else_holds_it,
+    of_machine,
+    one_repair_per_node,
+    request_is_not_paused,
+)
 from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.meta import Malformed
 from noderemedy.model.proof import Attested, attested_note
-from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, ClaimedByOther, Reason
+from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, Reason
 from noderemedy.model.remediation import Phase
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now
@@ -53,18 +59,8 @@ def is_news(view: RemediationView, now: Now) -> bool:
 
 def hindered(view: RemediationView, now: Now) -> tuple[Reason, ...]:
     """Why a word cannot be heeded now: what is freed is held off as well, and a hold is not for us to begin."""
-    blocked = first(UNPAUSED, view, now)
-    return (blocked.reason,) if blocked else held_by_others(view)
-
-
-def held_by_others(view: RemediationView) -> tuple[Reason, ...]:
-    """Somebody else of ours repairs the node, and holds its host: one hold at a time (S2), and no second hand."""
-    host = view.machine.host if view.machine is not None else None
-    if host is None:
-        return ()
-    owners = [uid for uid, _ in host.held_for if uid != view.remediation.uid]
-    is_held = host.held or bool(host.fenced_for) or bool(owners)
-    return (ClaimedByOther(view.node_name, f"whoever else holds host {view.host_name}"),) if is_held else ()
+    blocked = first((*UNPAUSED, nobody_else_holds_it), view, now)
+    return (blocked.reason,) if blocked else ()
 
 
 def complaint(view: RemediationView, now: Now) -> tuple[Reason, ...]:
