@@ -69,7 +69,7 @@ class Host(Struct, frozen=True):
     unhealthy: str | None = None  # a mark that keeps the host from being chosen, and who set it
 
     def is_held_besides(self, owner: str) -> bool:
-        """Whether another repair of ours holds it. `owner`: the uid of the request that asks; "" for the truth table."""
+        """Whether another repair of ours holds it; `owner` is the uid of the one who asks, "" for the truth table."""
         others = [uid for uid, _ in (*self.held_for, *self.fenced_for) if uid != owner]
         return bool(others) or (self.held and owner != "")
 
