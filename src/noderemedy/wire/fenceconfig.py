@@ -189,7 +189,7 @@ def config(name: str, data: Mapping[str, str]) -> FenceConfig:
         problems.append(f"{CONFIG_KEY}, line {selector.line}: node_selector: {found.problem}")
     methods, wrong = read_methods(data)
     return FenceConfig(
-        node=node_name(name, document, problems) if not selector else "",
+        node=node_name(name, document, problems) if node or not selector else "",  # with both, it is told there
         cluster=cluster_name(document, problems),
         selector=found if not isinstance(found, Malformed) and not node else None,
         steps=read_steps(document),

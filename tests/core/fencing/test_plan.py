@@ -263,13 +263,20 @@ def test_two_nodes_on_one_plug_are_both_refused() -> None:
     assert ((), ()) == (bench.problems("n1"), bench.problems("n2"))
 
 
-def test_a_document_that_cannot_be_used_holds_its_plugs_all_the_same() -> None:
-    """The node hangs on them however its steps are misspelt: another would switch off the wrong one."""
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("node_name=n1\npower_management=eaton", "there is no fence-method-eaton; did you mean eaton-on?"),
+        ("node_name=n1\nnode_selector=rack=1", "node_selector: there is a node_name, too; keep one of them"),
+    ],
+)
+def test_a_document_that_cannot_be_used_holds_its_plugs_all_the_same(words: str, told: str) -> None:
+    """The node hangs on them however its words are misspelt: another would switch off the wrong one."""
     bench = Bench(nodes=2)
-    bench.write("fence-config-n1", printed("n1", "2") | {"config.properties": "node_name=n1\npower_management=eaton"})
+    bench.write("fence-config-n1", printed("n1", "2") | {"config.properties": words})
     bench.write("fence-config-n2", printed("n2", "2"))
 
-    assert "there is no fence-method-eaton; did you mean eaton-on?" in bench.problems("n1")[0]
+    assert told in bench.problems("n1")[0]
     assert "10.0.0.9 plug=2 is also the plug of node n1" in " ".join(bench.problems("n2"))
 
     bench.write("fence-config-n2", printed("n2", "3"))
