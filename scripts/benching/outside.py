@@ -8,6 +8,7 @@ than a limit allows. `table.py` has the targets.
 from __future__ import annotations
 
 import asyncio
+import math
 import statistics
 import time
 from functools import partial
@@ -264,4 +265,5 @@ def counted(requests: Requests, own: dict[str, float], repairs: int) -> dict[str
 
 
 def percentile(values: list[float], part: float) -> float:
-    return sorted(values)[min(len(values) - 1, int(len(values) * part))]
+    """The least value that so many of all do not exceed (nearest rank): the p99 of a hundred is the 99th."""
+    return sorted(values)[max(0, math.ceil(len(values) * part) - 1)]
