@@ -58,6 +58,7 @@ from noderemedy.model.incident import Detection, Ending, Incident, Record, Step
 from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, MachineConditions
 from noderemedy.model.outcome import Seen
+from noderemedy.model.proof import attested_note
 from noderemedy.model.reasons import RecordFirst
 from noderemedy.model.remediation import Phase
 from noderemedy.model.replacement import Step as Replacing
@@ -201,6 +202,10 @@ REMEDIATED: dict[str, tuple[Remedied, list[str]]] = {
     "a hold that its evidence tells of": (
         remediated(Phase.POWER_ON, a_held_host(), replace(EVIDENCE, proof="PoweredOff")),
         ["ReleaseHost"],
+    ),
+    "a hold after a person's word": (
+        remediated(Phase.POWER_ON, a_held_host(), replace(EVIDENCE, proof=attested_note("ann", NOW.wall))),
+        [],
     ),
     "an attempt that gives way to the next one": (remediated(Phase.WAITING, node=SICK, seconds=601), []),
     "a request that has done something": (remediated(Phase.WAITING, **LEAVING), []),

@@ -18,7 +18,7 @@ from tests.wire import test_incidents
 
 from noderemedy.core import approvals, traces
 from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
-from noderemedy.core.metal3 import gates, links
+from noderemedy.core.metal3 import gates, links, remediation
 from noderemedy.manager import explain as explaining
 from noderemedy.manager import history, notices
 from noderemedy.model.actions import WriteIncident
@@ -312,6 +312,11 @@ EXPLAINING = (
     ),
 )
 TRACES = (
+    Sabotage(
+        "a word is taken for a proof that tells of a hold",
+        set_to(remediation, "is_word", lambda note: False),
+        (test_traces.test_a_remediation_is_told_first,),
+    ),
     Sabotage(
         "nothing is waited for",
         set_to(traces, "recorded", lambda *given: None),

@@ -52,6 +52,12 @@ def test_a_hold_that_lost_its_request_is_released_before_the_next_repair() -> No
 
 
 @pytest.mark.soak
+def test_a_hold_that_came_after_a_word_is_told() -> None:
+    """It stood for a quarter of a second, and no record said so: the word was taken for its proof (seed 867, S15)."""
+    assert () == simulate(867, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
 def test_a_word_makes_no_second_hold() -> None:
     """A power cycle by annotation had the host when a word was given for a Metal3Remediation (seed 23, S2)."""
     assert () == simulate(23, nodes=50, hours=1.2).violations

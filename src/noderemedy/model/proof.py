@@ -76,9 +76,17 @@ class Attested(Struct, frozen=True):
         return attested_note(self.by, self.at)
 
 
+WORD = "Attested by"
+
+
 def attested_note(by: str, at: Wall) -> str:
     """How a record tells of somebody's word."""
-    return f"Attested by {by} at {at}"
+    return f"{WORD} {by} at {at}"
+
+
+def is_word(note: str) -> bool:
+    """Whether a record tells of somebody's word, not of what a device has shown."""
+    return note.startswith(f"{WORD} ")
 
 
 Proof = PoweredOff | InstanceGone | FencedOff | StorageFenced | Attested

@@ -69,6 +69,7 @@ from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.host import Power
 from noderemedy.model.ids import CLUSTER, HOST, INCIDENT, LEASE, METAL3_MACHINE, NODE, REMEDIATION
 from noderemedy.model.pace import LEAVE
+from noderemedy.model.proof import is_word
 from noderemedy.model.reasons import (
     HostOffOnPurpose,
     NextAttemptAt,
@@ -112,7 +113,8 @@ def traces_of(view: RemediationView, action: Action) -> tuple[traces.Trace, ...]
     progress = view.remediation.progress
     if isinstance(action, ReleaseHost) and view.machine is not None and view.machine.host is not None:
         held = ", ".join(traces.held(record) for _, record in view.machine.host.held_for)
-        return (traces.trace(traces.HOLD_FOR, held),) if held and not progress.evidence.proof else ()
+        proof = progress.evidence.proof  # that the host is off tells of the hold; a word was given without one
+        return (traces.trace(traces.HOLD_FOR, held),) if held and (not proof or is_word(proof)) else ()
     is_next = isinstance(action, PublishRemediationStatus) and action.progress.retry_count > progress.retry_count
     if is_next:  # the evidence of this attempt gives way to that of the next one
         return (traces.trace(traces.REMEDIATION, traces.phase(progress)),)
