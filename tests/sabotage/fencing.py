@@ -9,6 +9,7 @@ from tests.core.fencing import (
     test_automaton,
     test_devices,
     test_erring,
+    test_escalation,
     test_gates,
     test_hostpower,
     test_leaving,
@@ -32,6 +33,7 @@ from noderemedy.core.fencing import (
     devices,
     emptying,
     erring,
+    escalation,
     fence,
     gates,
     hostpower,
@@ -45,6 +47,7 @@ from noderemedy.core.fencing import (
     recovery,
     relics,
     request,
+    requestgates,
     requestview,
     runs,
     storage,
@@ -585,8 +588,63 @@ REQUESTS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "nobody asks the owner",
-        set_to(request, "ASKED", replace(request.ASKED, status="True")),
+        set_to(escalation, "ASKED", replace(requestgates.ASKED, status="True")),
         (test_request.test_when_fencing_does_not_help_the_owner_is_asked,),
+    ),
+    Sabotage(
+        "the owner is asked without a grant",
+        set_to(requestgates, "budgeted", lambda told: None),
+        (
+            test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,
+            test_escalation.test_a_paused_budget_holds_the_owner_s_turn_until_it_opens,
+            test_escalation.test_in_a_storm_no_owner_is_asked,
+        ),
+    ),
+    Sabotage(
+        "the owner is asked though somebody paused it",
+        set_to(requestgates, "unpaused", lambda now, *pauses: None),
+        (
+            test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,
+            test_escalation.test_the_node_s_pause_holds_the_owner_s_turn,
+        ),
+    ),
+    Sabotage(
+        "a machine is deleted while somebody else repairs it",
+        set_to(requestgates, "claimed", lambda claim, now: None),
+        (
+            test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,
+            test_escalation.test_only_whom_we_delete_we_claim,
+        ),
+    ),
+    Sabotage(
+        "an owner's claim is ours",
+        set_to(requestgates, "is_deleted_by_us", lambda view: True),
+        (
+            test_escalation.test_only_whom_we_delete_we_claim,
+            test_escalation.test_an_owner_of_ours_gets_grant_and_claim_of_what_it_is_asked,
+        ),
+    ),
+    Sabotage(
+        "what was recorded goes on in a storm",
+        set_to(escalation, "closed", lambda view, now: None),
+        (test_escalation.test_a_gate_that_closes_after_the_record_leads_back,),
+    ),
+    Sabotage(
+        "who waits at a gate loses the owner's half hour",
+        set_to(escalation, "step_back", lambda view, blocked, now: None),
+        (test_escalation.test_a_gate_that_closes_after_the_record_leads_back,),
+    ),
+    Sabotage(
+        "an owner that was asked is nobody's repair",
+        set_to(
+            escalation, "need", lambda at, room, since, *, is_running, node: need(at, room, since, is_running=False)
+        ),
+        (test_escalation.test_what_was_asked_runs_whatever_the_gates_say_by_now,),
+    ),
+    Sabotage(
+        "two requests ask for one machine",
+        set_to(requestview, "rival_of", lambda *asked: ""),
+        (test_escalation.test_two_requests_for_one_machine_do_not_break_each_other,),
     ),
     Sabotage(
         "a request goes before its fence",

@@ -600,7 +600,7 @@ class RemediatedMachineMissing(Reason, frozen=True):
 
 
 class AnotherRemediation(Reason, frozen=True):
-    """Two Metal3Remediations are for one machine: one of them waits."""
+    """Two Metal3Remediations, or two FenceRemediations, are for one machine: one of them waits."""
 
     other: str
 

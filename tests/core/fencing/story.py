@@ -26,7 +26,7 @@ from noderemedy.model.kdump import KdumpSeen, kdump_ref
 from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.outcome import Done, Outcome, Seen
 from noderemedy.model.proof import StorageFenced
-from noderemedy.model.room import Present
+from noderemedy.model.room import Present, Room
 from noderemedy.model.run import Deed, Order, Power, Run, RunState, run_ref
 from noderemedy.model.time import Mono, Now
 from noderemedy.model.workload import POD
@@ -81,6 +81,8 @@ def is_served(api: ApiServer, kind: Kind) -> bool:
 class Story:
     """One node, its plugs, and a manager that may die."""
 
+    rooms: tuple[Room, ...] = ROOMS
+
     def __init__(self, plan: FencePlan | None = None, *, plugs: tuple[str, ...] = ("fence_ipmilan",)) -> None:
         self.now: Now = NOW
         self.token = 7
@@ -126,8 +128,8 @@ class Story:
 
     def start(self) -> None:
         """A manager starts: it knows what the API says, and nothing else."""
-        self.engine = Engine(ROOMS)
-        for kind in watched(ROOMS):
+        self.engine = Engine(self.rooms)
+        for kind in watched(self.rooms):
             self.engine.listing(kind, self.now)
             if is_served(self.api, kind):
                 for tree in self.api.list(kind):

@@ -7,12 +7,15 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import machines
+from noderemedy.core import claim, machines
+from noderemedy.core.claim import Claim
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.actions import Guard
+from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.fenceremediation import FenceRemediation
-from noderemedy.model.ids import CLUSTER, FENCE_REMEDIATION, NODE_FENCE, Kind, Ref
+from noderemedy.model.ids import CLUSTER, FENCE_REMEDIATION, LEASE, NODE, NODE_FENCE, Kind, Ref
 from noderemedy.model.machine import Machine
+from noderemedy.model.node import Node
 from noderemedy.model.nodefence import NodeFence, fence_ref
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
@@ -20,7 +23,10 @@ from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 NAME = "fence-remediation"
 BY_MACHINE = "fence remediations by machine"
 BY_FENCE = "fence remediations by fence"
-WATCHES: tuple[Kind, ...] = (FENCE_REMEDIATION, NODE_FENCE, *MACHINE_KINDS, CLUSTER, REMOTE)
+WATCHES: tuple[Kind, ...] = (
+    *(FENCE_REMEDIATION, NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, CLUSTER),
+    *(ANSWER, LEASE),
+)
 
 
 class RequestView(Struct, frozen=True):
@@ -32,8 +38,13 @@ class RequestView(Struct, frozen=True):
     machine_at: Ref | None = None
     machine_entry: Entry = Absent()
     node_at: Ref | None = None
+    node_entry: Entry = Absent()
     fence_entry: Entry = Absent()
     is_cluster_paused: bool = False
+    rival: str = ""  # another request for the same machine, which goes first
+    answer: Granted | Refused | None = None  # the budget's
+    claim: Claim | None = None  # None: there is no machine
+    need: Need | None = None  # that we stated at the last look
 
     @property
     def guard(self) -> Guard:
@@ -45,6 +56,10 @@ class RequestView(Struct, frozen=True):
         found = self.machine_entry.obj if isinstance(self.machine_entry, Present) else None
         uids = {uid for uid in (self.request.owner_uid, self.request.status.machine_uid) if uid}
         return found if found is not None and uids <= {found.uid} else None
+
+    @property
+    def node(self) -> Node | None:
+        return self.node_entry.obj if isinstance(self.node_entry, Present) else None
 
     @property
     def fence_at(self) -> Ref:
@@ -91,6 +106,7 @@ def _fence(ref: Ref, request: FenceRemediation) -> tuple[str, ...]:
 
 INDEXES: tuple[Index, ...] = (
     *machines.INDEXES,
+    *claim.INDEXES,
     Index(BY_MACHINE, FENCE_REMEDIATION, _machines),
     Index(BY_FENCE, FENCE_REMEDIATION, _fence),
 )
@@ -115,18 +131,52 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
         machine_at=machine_at,
         machine_entry=machine_entry,
         node_at=node_at,
+        node_entry=reader.read(node_at) if node_at else Absent(),
         fence_entry=reader.read(Ref("", NODE_FENCE, "", name)) if name else Absent(),
         is_cluster_paused=isinstance(cluster, Present) and cluster.obj.paused,
+        rival=rival_of(key, request, machine_at, reader),
+        answer=answer(machine_at, reader),
+        claim=claim.see(NAME, machine_at, node_at, reader) if machine is not None else None,
+        need=stated(machine_at, NAME, reader),
     )
+
+
+def rival_of(key: Ref, request: FenceRemediation, machine_at: Ref, reader: Reader) -> str:
+    """Another request for this machine that goes first, the oldest: one machine has one need of ours."""
+    found = ((at, reader.read(at)) for at in of_machines((machine_at,), reader) if at != key)
+    others = [(at, entry.obj) for at, entry in found if isinstance(entry, Present)]
+    mine = precedence(key, request)
+    ahead = [at for at, one in others if not one.is_ended and not one.deleting and precedence(at, one) < mine]
+    return str(min(ahead)) if ahead else ""
+
+
+def precedence(ref: Ref, request: FenceRemediation) -> tuple[int, str]:
+    return request.created.ms if request.created else 0, ref.name
+
+
+def of_machines(found: Iterable[Ref], reader: Reader) -> tuple[Ref, ...]:
+    """The requests for these machines."""
+    return tuple(one for machine in found for one in reader.find(BY_MACHINE, f"{machine.kind} {machine}"))
 
 
 def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     """The requests that an event of this object concerns."""
     if ref.kind == FENCE_REMEDIATION:
-        return (ref,)
+        return (ref, *(of_machines(machine_refs(ref, obj), reader) if obj is not None else ()))
     if ref.kind == NODE_FENCE:
         return reader.find(BY_FENCE, ref.name)
-    if not reader.has(BY_MACHINE):
-        return ()
-    found = machines.of_cluster(ref, reader) if ref.kind in (CLUSTER, REMOTE) else (ref,)
-    return [one for machine in found for one in reader.find(BY_MACHINE, f"{machine.kind} {machine}")]
+    return of_machines(machines_of(ref, obj, reader), reader) if reader.has(BY_MACHINE) else ()
+
+
+def machines_of(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    """The machines that an event of something else concerns: nodes are many and report often, requests are few."""
+    if ref.kind in (CLUSTER, REMOTE):
+        return machines.of_cluster(ref, reader)
+    if ref.kind == NODE:
+        return machines.at_node(ref, reader)
+    if ref.kind == ANSWER:
+        return (obj.target,) if obj is not None else ()
+    if ref.kind == LEASE:
+        needs = (reader.read(one) for one in reader.find(claim.BY_LEASE, ref.name))
+        return [one.obj.target for one in needs if isinstance(one, Present) and one.obj.room == NAME]
+    return (ref,)

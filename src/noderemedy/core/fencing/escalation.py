@@ -1,0 +1,131 @@
+"""Fencing cannot help, so the owner of the machine is asked to replace it: the phase `deleting-machine`.
+
+That is the beginning of a repair, whoever made the request and whether or not anything was fenced: one mistake in a
+configuration makes all fences give up at once, before any of them has asked the budget. So budget and claim are asked
+here, too, and nobody may have paused it. Until all gates are open the request stays where it is: should the fence live
+again, or the machine get a node, fencing goes on.
+
+The owner's request is OwnerRemediated=False, as of a Metal3Remediation. An owner of ours claims the node itself, and
+could not if we held it: the claim is only ours where we delete the Machine with our own hands (OpenShift).
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from noderemedy.core import conditions
+from noderemedy.core.fencing.requestgates import (
+    ASKED,
+    BEFORE_THE_BUDGET,
+    BEFORE_THE_OWNER,
+    is_deleted_by_us,
+    is_owner_asked,
+)
+from noderemedy.core.fencing.requeststeps import enter
+from noderemedy.core.fencing.requestview import NAME, RequestView
+from noderemedy.core.gates import Blocked, first
+from noderemedy.core.safety import is_confirmed
+from noderemedy.model.actions import Confirm, DeleteMachine, Guard
+from noderemedy.model.budget import need
+from noderemedy.model.decision import Decision
+from noderemedy.model.fenceremediation import FencePhase, FenceStrategy
+from noderemedy.model.reasons import ConfirmFirst, Escalating, RemediationFailed, WaitingForBudget, WaitingForOwner
+from noderemedy.model.room import Present
+from noderemedy.model.time import MINUTE, Now
+
+OWNER_WITHIN = MINUTE * 30
+
+
+def helpless(view: RequestView, why: str, now: Now) -> Decision:
+    """Fencing cannot help: the owner's turn, once all gates are open, or a person's."""
+    if view.request.strategy is not FenceStrategy.ESCALATE:
+        return enter(view, FencePhase.FAILED, now, RemediationFailed(why), why=why)
+    if blocked := closed(view, now):
+        return asking(blocked.decision(now), view, now)
+    assert view.machine_at is not None
+    escalated = enter(view, FencePhase.DELETING_MACHINE, now, Escalating(view.machine_at.name), why=why)
+    return asking(escalated, view, now)
+
+
+def deleting_machine(view: RequestView, now: Now) -> Decision:
+    """Ask the owner, and wait for the machine to go; that takes this request with it."""
+    machine, at, since = view.machine, view.machine_at, view.request.status.since
+    assert machine is not None
+    assert at is not None
+    if since is not None and now.wall >= since + OWNER_WITHIN:
+        why = f"the owner of machine {at.name} did not replace it"
+        return enter(view, FencePhase.FAILED, now, RemediationFailed(why))
+    if is_ownerless(view):
+        why = f"machine {at.name} has no owner that would replace it"
+        return enter(view, FencePhase.FAILED, now, RemediationFailed(why))
+    if is_owner_asked(view, now):
+        return asking(wait_for_owner(view, now), view, now)
+    blocked = closed(view, now)
+    decision = (step_back(view, blocked, now) or blocked.decision(now)) if blocked else ask(view, now)
+    return asking(decision, view, now)
+
+
+def closed(view: RequestView, now: Now) -> Blocked | None:
+    """The gate that keeps us from asking the owner; None where all are open, or where nobody is to be asked."""
+    is_settled = is_ownerless(view) or is_owner_asked(view, now)
+    return None if is_settled else first(BEFORE_THE_OWNER, view, now)
+
+
+def is_ownerless(view: RequestView) -> bool:
+    """A Machine that nobody would replace is not deleted."""
+    machine = view.machine
+    return machine is not None and is_deleted_by_us(view) and machine.controller is None and not machine.deleting
+
+
+def step_back(view: RequestView, blocked: Blocked, now: Now) -> Decision | None:
+    """A gate closed after the phase was recorded: nothing was asked, so it waits where its time does not run out.
+
+    None where it opens by itself: a successor has no answer and maybe no claim yet, and begins nothing anew.
+    """
+    if blocked.actions or isinstance(blocked.reason, WaitingForBudget):
+        return None
+    phase = FencePhase.FENCING if view.request.status.fence else FencePhase.NEW
+    return enter(view, phase, now, blocked.reason)
+
+
+def ask(view: RequestView, now: Now) -> Decision:
+    """By a condition where owners read one, by deletion where they do not."""
+    machine, at, entry = view.machine, view.machine_at, view.machine_entry
+    assert machine is not None
+    assert at is not None
+    assert isinstance(entry, Present)
+    reason = Escalating(at.name)
+    if not is_deleted_by_us(view):
+        told = conditions.write(at, entry, (ASKED,), now)
+        assert told is not None
+        return Decision((told,), (reason,))
+    if not is_confirmed(entry, now):
+        return Decision((Confirm(at),), (ConfirmFirst(str(at)),))
+    return Decision((DeleteMachine(at, Guard(machine.uid, entry.resource_version)),), (reason,))
+
+
+def wait_for_owner(view: RequestView, now: Now) -> Decision:
+    since = view.request.status.since
+    assert view.machine_at is not None
+    return Decision((), (WaitingForOwner(view.machine_at.name),), now.until(since + OWNER_WITHIN) if since else None)
+
+
+def asking(decision: Decision, view: RequestView, now: Now) -> Decision:
+    """With the need of a repair: it waits until the owner was asked, and runs until the request is over.
+
+    A health check's need for the same machine is the same ask: its grant is ours. What is held back by more than the
+    budget keeps nobody else waiting.
+    """
+    assert view.machine_at is not None
+    is_running = is_owner_asked(view, now)
+    if view.rival or is_ownerless(view) or (not is_running and first(BEFORE_THE_BUDGET, view, now)):
+        return decision
+    since = view.need.since if view.need else view.request.created or now.wall
+    wanted = need(view.machine_at, NAME, since, is_running=is_running, node=view.node_at)
+    return structs.replace(decision, facts=(wanted, *decision.facts))
+
+
+def still_asking(decision: Decision, view: RequestView, now: Now) -> Decision:
+    """The same for one that may not do anything just now: an owner that was asked has been asked."""
+    is_asked = view.request.status.phase is FencePhase.DELETING_MACHINE and is_owner_asked(view, now)
+    return asking(decision, view, now) if is_asked else decision

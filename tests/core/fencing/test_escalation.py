@@ -1,0 +1,397 @@
+"""The owner of a machine is asked to replace it only with a grant, under the claim, and if nobody has paused it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import (
+    MACHINE_AT,
+    NODE_AT,
+    NOW,
+    OPENSHIFT_MACHINE_AT,
+    a_machine,
+    a_node,
+    ago,
+    later,
+    present,
+)
+from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan
+from tests.core.fencing.story import ROOMS, Story, refuses
+from tests.core.fencing.test_request import asked, asked_without_node, owner_word, reasons, request, told
+
+from noderemedy.core.claim import Claim, holder_name, lease_of
+from noderemedy.core.fencing import request as room
+from noderemedy.core.fencing.requestgates import explain
+from noderemedy.core.fencing.requestview import NAME, RequestView
+from noderemedy.core.owner import replacing
+from noderemedy.model.actions import PublishRequestStatus
+from noderemedy.model.budget import Granted, Need, Refused, need
+from noderemedy.model.decision import Decision
+from noderemedy.model.fenceplan import Step
+from noderemedy.model.fenceremediation import FINALIZER, FencePhase, FenceRemediation, RequestStatus
+from noderemedy.model.ids import BUDGET, FENCE_REMEDIATION, LEASE, MACHINE, NODE, Ref, ref
+from noderemedy.model.lease import Lease
+from noderemedy.model.machine import ControllerOwner, Machine
+from noderemedy.model.machineconditions import OWNER_REMEDIATED, Graded, MachineConditions
+from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.nodefence import State
+from noderemedy.model.outcome import Seen
+from noderemedy.model.reasons import TooManyInFlight
+from noderemedy.model.room import Absent
+
+REQUEST_AT = ref(FENCE_REMEDIATION, "worker-0", "metal")
+PAUSED = Paused(later(60).wall)
+REFUSED = Refused(MACHINE_AT, TooManyInFlight(2, 2))
+SET = ControllerOwner("machine.openshift.io/v1beta1", "MachineSet", "workers", "set-uid-1")
+NOT_ASKED = MachineConditions(current=(), older=())
+FENCING, DELETING = FencePhase.FENCING, FencePhase.DELETING_MACHINE
+MACHINES = (MACHINE_AT, OPENSHIFT_MACHINE_AT)
+
+
+def a_claim(at: Ref, holder: str = "", **more: Any) -> Claim:
+    """Of the machine's node: free, or somebody's."""
+    entry = present(Lease("lease-uid-1", holder)) if holder else Absent()
+    return Claim(NODE_AT, entry, holder_name(NAME, at), **more)
+
+
+def a_scene(at: Ref = MACHINE_AT, phase: FencePhase = FENCING, *, seconds: float = 60, **changes: Any) -> RequestView:
+    """A request whose fence was given up; budget and claim are ours."""
+    given = {"controller": SET, "told": NOT_ASKED, **changes.pop("machine", {})}
+    machine: Machine = replace(a_machine(uid="machine-uid-1"), **given)
+    known = (FENCE_AT.name, "fence-uid-1", State.ERROR.value, Step.POWER_MANAGEMENT.value)
+    status = RequestStatus(phase, ago(seconds), machine.uid, *known)
+    asks = FenceRemediation("request-uid-1", status=status, finalizers=(FINALIZER,), created=ago(900))
+    asks = replace(asks, **changes.pop("request", {}))
+    fence = a_fence(State.ERROR, restarts=9, requested_by=f"{REQUEST_AT} {asks.uid}")
+    view = RequestView(
+        ref=REQUEST_AT,
+        entry=present(asks),
+        request=asks,
+        machine_at=at,
+        machine_entry=present(machine),
+        node_at=NODE_AT,
+        node_entry=present(a_node(ready="Unknown")),
+        fence_entry=present(fence),
+        answer=Granted(at, ago(1)),
+        claim=a_claim(at, holder_name(NAME, at)),
+    )
+    return replace(view, **changes)
+
+
+def acts(decision: Decision) -> list[str]:
+    return [type(action).__name__ for action in decision.actions]
+
+
+def because(decision: Decision) -> list[str]:
+    return [type(reason).__name__ for reason in decision.because]
+
+
+def phase_of(decision: Decision) -> FencePhase:
+    """The phase that is entered."""
+    (write,) = decision.actions
+    assert isinstance(write, PublishRequestStatus)
+    return write.status.phase
+
+
+def asks_of(decision: Decision) -> list[tuple[str, bool]]:
+    """What is stated for the budget: by whom, and whether it runs."""
+    needs = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
+    assert {NODE_AT} >= {one.node for one in needs}
+    return [(one.room, one.is_running) for one in needs]
+
+
+SICK = a_node(ready="Unknown")
+WAITS, RUNS = [(NAME, False)], [(NAME, True)]
+CLOSED: dict[str, tuple[dict[str, Any], str, list[tuple[str, bool]]]] = {
+    "paused on the request": ({"request": {"paused": PAUSED}}, "PausedByPerson", []),
+    "paused on the Machine": ({"machine": {"paused": PAUSED}}, "PausedByPerson", []),
+    "paused on the Node": ({"node_entry": present(replace(SICK, paused=PAUSED))}, "PausedByPerson", []),
+    "a garbled pause": ({"machine": {"paused": Malformed("x")}}, "PauseUnreadable", []),
+    "another request goes first": ({"rival": "metal/older"}, "AnotherRemediation", []),
+    "the budget refuses": ({"answer": REFUSED}, "TooManyInFlight", WAITS),
+    "the budget has not looked": ({"answer": None}, "WaitingForBudget", WAITS),
+    "somebody else repairs it": (
+        {"claim": a_claim(MACHINE_AT, "annotation Machine metal/worker-0", is_other_about_it=True)},
+        "ClaimedByOther",
+        WAITS,
+    ),
+    "we run on it": ({"claim": a_claim(MACHINE_AT, is_own=True)}, "OwnNode", WAITS),
+}
+
+
+@pytest.mark.parametrize("at", MACHINES)
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_gate_that_is_closed_keeps_a_request_where_it_is(name: str, at: Ref) -> None:
+    """Nothing is written, the gate's reason is said; what waits for budget or claim only asks for its place."""
+    changes, reason, stated = CLOSED[name]
+
+    decision = room.decide(a_scene(at, **changes), NOW)
+
+    assert ([], [reason], stated) == (acts(decision), because(decision), asks_of(decision))
+
+
+@pytest.mark.parametrize("at", MACHINES)
+@pytest.mark.parametrize("name", CLOSED)
+def test_explain_shows_the_gate_that_is_closed(name: str, at: Ref) -> None:
+    """The same gates, whether the phase was recorded or not."""
+    changes, reason, _ = CLOSED[name]
+    expected = ["nobody goes first", "nobody paused it", "budget allows", "one repair per node"]
+
+    for phase in (FENCING, DELETING):
+        found = explain(a_scene(at, phase, **changes), NOW)
+        assert expected == [one.gate for one in found][3:]
+        assert [reason] == [type(one.reason).__name__ for one in found if one.reason]
+
+
+def test_explain_shows_no_gates_of_what_was_asked_already() -> None:
+    """What is behind it is of no interest; a fence that is at work has its own gates."""
+    is_asked = a_scene(phase=DELETING, answer=None, machine={"deleting": True})
+    at_work = a_scene(answer=None, fence_entry=Absent())
+
+    assert ["request is valid", "machine is there", "cluster is not paused"] == names(is_asked)
+    assert "budget allows" not in names(at_work)
+
+
+def names(view: RequestView) -> list[str]:
+    return [one.gate for one in explain(view, NOW)]
+
+
+@pytest.mark.parametrize("at", MACHINES)
+def test_when_all_gates_are_open_the_phase_is_recorded_first(at: Ref) -> None:
+    """Then the owner is asked; until that was seen the repair has not begun."""
+    recorded = room.decide(a_scene(at), NOW)
+    acting = room.decide(a_scene(at, DELETING), NOW)
+
+    assert (["PublishRequestStatus"], ["Escalating"], WAITS) == (acts(recorded), because(recorded), asks_of(recorded))
+    act = "WriteMachineConditions" if at == MACHINE_AT else "DeleteMachine"
+    assert ([act], ["Escalating"], WAITS) == (acts(acting), because(acting), asks_of(acting))
+
+
+STEPS_BACK = ("paused on the request", "paused on the Machine", "paused on the Node", "the budget refuses")
+
+
+@pytest.mark.parametrize("at", MACHINES)
+@pytest.mark.parametrize("name", STEPS_BACK)
+def test_a_gate_that_closes_after_the_record_leads_back(name: str, at: Ref) -> None:
+    """Nothing was asked: it waits as before, so that the owner's half hour does not pass meanwhile."""
+    changes, reason, _ = CLOSED[name]
+
+    decision = room.decide(a_scene(at, DELETING, **changes), NOW)
+
+    assert (["PublishRequestStatus"], [reason]) == (acts(decision), because(decision))
+    assert FENCING is phase_of(decision)
+
+
+def test_a_machine_without_a_node_is_led_back_to_the_beginning() -> None:
+    """There is no fence that it could wait for."""
+    status = RequestStatus(DELETING, ago(60), "machine-uid-1")
+    view = a_scene(request={"status": status, "paused": PAUSED}, node_at=None, node_entry=Absent())
+
+    assert FencePhase.NEW is phase_of(room.decide(view, NOW))
+
+
+@pytest.mark.parametrize("at", MACHINES)
+def test_a_successor_waits_for_its_answer_in_the_phase_that_it_finds(at: Ref) -> None:
+    """Who leads anew has no answer yet: that is no refusal, and a phase is not written again and again for it."""
+    decision = room.decide(a_scene(at, DELETING, answer=None), NOW)
+
+    assert ([], ["WaitingForBudget"], WAITS) == (acts(decision), because(decision), asks_of(decision))
+
+
+def test_only_whom_we_delete_we_claim() -> None:
+    """An owner of ours wants the claim for itself."""
+    ours, owners = (room.decide(a_scene(at, claim=a_claim(at)), NOW) for at in (OPENSHIFT_MACHINE_AT, MACHINE_AT))
+
+    assert (["ClaimRepair"], ["Claiming"]) == (acts(ours), because(ours))
+    assert (["PublishRequestStatus"], ["Escalating"]) == (acts(owners), because(owners))
+
+
+IN_OTHER_WORDS = Graded(OWNER_REMEDIATED, "False", "DeletionFailed", "a webhook says no")
+ASKED: dict[str, dict[str, Any]] = {
+    "the machine goes": {"machine": {"deleting": True}},
+    "the owner tells of itself": {"machine": {"told": MachineConditions((IN_OTHER_WORDS,), (IN_OTHER_WORDS,))}},
+    "and the cluster is paused": {"machine": {"deleting": True, "cluster_paused": True}},
+}
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_what_was_asked_runs_whatever_the_gates_say_by_now(name: str) -> None:
+    """It counts as in flight, nothing is written, and nobody is asked twice."""
+    decision = room.decide(a_scene(phase=DELETING, answer=None, request={"paused": PAUSED}, **ASKED[name]), NOW)
+
+    assert ([], RUNS) == (acts(decision), asks_of(decision))
+
+
+@pytest.mark.parametrize("seconds", [60, 1_801])
+def test_a_machine_that_nobody_would_replace_reserves_nothing(seconds: float) -> None:
+    """It is a person's business: neither budget nor claim is asked."""
+    decision = room.decide(
+        a_scene(OPENSHIFT_MACHINE_AT, DELETING, seconds=seconds, answer=None, machine={"controller": None}), NOW
+    )
+
+    assert (["RemediationFailed"], []) == (because(decision), asks_of(decision))
+
+
+def test_a_request_that_is_over_states_no_need() -> None:
+    """Its place is free for others."""
+    assert [] == asks_of(room.decide(a_scene(phase=FencePhase.FAILED), NOW))
+    assert [] == asks_of(room.decide(a_scene(phase=DELETING, seconds=1_801), NOW))
+
+
+# --- with budget and owner ---------------------------------------------------------------------------------------
+
+
+def budget(story: Story, **spec: Any) -> None:
+    story.api.create(
+        {
+            "apiVersion": "node-remedy.dev/v1alpha1",
+            "kind": "RemediationBudget",
+            "metadata": {"name": "cluster", "annotations": {"node-remedy.dev/paused": "true"}},
+            "spec": spec,
+        }
+    )
+
+
+def opens(story: Story) -> None:
+    story.api.patch(BUDGET, "cluster", "", {"metadata": {"annotations": {"node-remedy.dev/paused": None}}}, "merge")
+
+
+def broken() -> Story:
+    """A request whose fence has no plan that it could use: one edit breaks those of all nodes."""
+    story = asked(nodeReadyTimeout="2m")
+    story.configure(a_plan(problems=("fence-config-worker-0: no plug",)))
+    return story
+
+
+@pytest.mark.parametrize("begin", [broken, asked_without_node])
+def test_a_paused_budget_holds_the_owner_s_turn_until_it_opens(begin: Any) -> None:
+    """Hours do not count, and nothing stands on the Machine; then the owner has its whole half hour."""
+    story = begin()
+    budget(story)
+    story.run(2_400)
+    before = (told(story).phase.value, owner_word(story), reasons(story))
+    opens(story)
+    story.run(10)
+
+    assert ([], ["BudgetPaused"]) == before[1:]
+    assert "deleting-machine" != before[0]
+    assert ("deleting-machine", [("OwnerRemediated", "False")]) == (told(story).phase.value, owner_word(story))
+    story.run(1_700)
+    assert ["WaitingForOwner"] == reasons(story)
+
+
+def test_in_a_storm_no_owner_is_asked() -> None:
+    """All nodes are silent, and the configuration of all fences is broken."""
+    story = broken()
+    for name in ("other-1", "other-2", "other-3"):
+        silent = {"type": "Ready", "status": "Unknown", "lastTransitionTime": str(NOW.wall)}
+        story.api.patch(NODE, name, "", {"status": {"conditions": [silent]}}, "merge", subresource="status")
+    story.run(300)
+
+    assert ("fencing", [], ["TooManyNodesUnhealthy"]) == (told(story).phase.value, owner_word(story), reasons(story))
+
+
+def test_a_fence_that_lives_again_meanwhile_helps_after_all() -> None:
+    """The configuration was mended while the budget was paused: the node is fenced, and its Machine stays."""
+    story = broken()
+    budget(story)
+    story.run(300)
+    story.configure(a_plan())
+    opens(story)
+    story.run_until(lambda: told(story).phase.value == "recovered", 900)
+
+    assert ([], []) == (owner_word(story), story.freed_early)
+
+
+def test_the_node_s_pause_holds_the_owner_s_turn() -> None:
+    """A person who looks at the node does not lose its Machine; the event of the Node wakes the request."""
+    story = asked(stepRetries=0, maxRestarts=0)
+    story.devices["fence_ipmilan"] = refuses
+    story.run_until(lambda: bool(story.orders), 60)
+    story.patch(NODE_AT, {"metadata": {"annotations": {"node-remedy.dev/paused": "true"}}})
+    story.run(300)
+    before = (told(story).phase.value, owner_word(story), reasons(story))
+    story.patch(NODE_AT, {"metadata": {"annotations": {"node-remedy.dev/paused": None}}})
+    story.run(5)
+
+    assert ("fencing", [], ["PausedByPerson"]) == before
+    assert [("OwnerRemediated", "False")] == owner_word(story)
+
+
+@pytest.mark.parametrize("room_name", ["remediation", "node-fence"])
+def test_a_place_that_another_room_holds_for_the_machine_is_ours(room_name: str) -> None:
+    """The health check that made the request states a need, too, and the budget has one place: needs are one ask."""
+    story = broken()
+    budget(story, maxInFlight=1)
+    opens(story)
+    wanted = need(MACHINE_AT, room_name, NOW.wall, is_running=True, node=NODE_AT)
+    story.engine.seen(Seen(wanted.ref, "", "", wanted.value), story.now)
+    story.run(240)
+
+    assert [("OwnerRemediated", "False")] == owner_word(story)
+
+
+def test_the_only_place_is_not_taken_from_another_machine() -> None:
+    """One place, and somebody else's repair runs: the owner is not asked until that is over."""
+    story = broken()
+    budget(story, maxInFlight=1)
+    opens(story)
+    other = need(ref(MACHINE, "other-1", "metal"), "remediation", NOW.wall, is_running=True, node=ref(NODE, "other-1"))
+    story.engine.seen(Seen(other.ref, "", "", other.value), story.now)
+    story.run(240)
+    before = (owner_word(story), reasons(story))
+    story.engine.gone(Seen(other.ref, "", "", other.value), story.now)
+    story.run(90)
+
+    assert ([], ["TooManyInFlight"]) == before
+    assert [("OwnerRemediated", "False")] == owner_word(story)
+
+
+class Owned(Story):
+    """The same with the reference owner."""
+
+    rooms = (*ROOMS, replacing.ROOM)
+
+
+def test_an_owner_of_ours_gets_grant_and_claim_of_what_it_is_asked() -> None:
+    """It waits for neither, though the budget has one place and the request is in flight."""
+    story = Owned()
+    story.machine()
+    story.patch(MACHINE_AT, {"metadata": {"annotations": {"node-remedy.dev/owner": "node-remedy"}}})
+    story.patch(MACHINE_AT, {"spec": {"infrastructureRef": None}})
+    budget(story, maxInFlight=1)
+    opens(story)
+    story.hang()
+    story.run(65)
+    request(story, nodeReadyTimeout="2m")
+    story.configure(a_plan(problems=("fence-config-worker-0: no plug",)))
+    story.run(240)
+
+    held = story.api.find(LEASE, lease_of(NODE_AT).name, lease_of(NODE_AT).namespace)
+    assert held is not None
+    assert "owner" == held["spec"]["holderIdentity"].split()[0]
+
+
+def test_two_requests_for_one_machine_do_not_break_each_other() -> None:
+    """The older one asks the owner, the other one waits for it."""
+    story = asked_without_node()
+    budget(story)
+    story.run(5)
+    owner = {"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Machine", "name": "worker-0"}
+    uid = story.api.get(MACHINE, "worker-0", "metal")["metadata"]["uid"]
+    story.api.create(
+        {
+            "apiVersion": "node-remedy.dev/v1alpha1",
+            "kind": "FenceRemediation",
+            "metadata": {"name": "again", "namespace": "metal", "ownerReferences": [{**owner, "uid": uid}]},
+            "spec": {},
+        }
+    )
+    story.run(60)
+    opens(story)
+    story.run(60)
+
+    assert ("deleting-machine", 1) == (told(story).phase.value, story.told.count("AnotherRemediation"))
+    assert "RoomBroken" not in story.told
