@@ -14,6 +14,7 @@ from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_pods, test_replacements
 
 from noderemedy.core import safety
+from noderemedy.core.gates import budgeted
 from noderemedy.core.owner import aftermath, drain, gates, overdue, reading, replacing, view
 from noderemedy.engine import ledger, loop
 from noderemedy.model import replacement
@@ -120,6 +121,24 @@ OWNER: tuple[Sabotage, ...] = (
             test_begin.test_what_holds_it_back_after_the_budget_was_asked,
             test_begin.test_a_free_node_is_claimed_first,
         ),
+    ),
+    Sabotage(
+        "a refused deletion goes on without its place",
+        set_to(gates, "budget", lambda view, now: None),
+        (
+            test_refused.test_a_refused_deletion_without_its_place_asks_for_one,
+            test_refused.test_between_two_tries_its_place_is_given_back,
+        ),
+    ),
+    Sabotage(
+        "a grant outlives the place that was given back",
+        set_to(gates, "budget", lambda view, now: budgeted(view.answer)),
+        (test_refused.test_between_two_tries_its_place_is_given_back,),
+    ),
+    Sabotage(
+        "who waits for a place forgets what the API said",
+        set_to(replacing, "held", lambda wanted, late, now: wanted),
+        (test_refused.test_who_asks_for_a_place_keeps_the_words_on_the_machine,),
     ),
     Sabotage(
         "a begun replacement knows no pause",

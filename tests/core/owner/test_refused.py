@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NODE_AT, NOW, a_node, ago
+from tests.builders import NODE_AT, NOW, a_node, ago, later
 from tests.core.owner.scene import (
     AT,
     CORDONED,
+    GRANTED,
     PROVIDER,
     SUCCESSOR_AT,
     a_list,
@@ -24,6 +25,7 @@ from noderemedy.core.owner.replacing import decide
 from noderemedy.core.owner.view import FINALIZER, View
 from noderemedy.model.actions import (
     Action,
+    Confirm,
     CordonNode,
     CreateMachine,
     DeleteMachine,
@@ -33,12 +35,14 @@ from noderemedy.model.actions import (
     ListPods,
     WriteMachineConditions,
 )
+from noderemedy.model.budget import Granted, Need, Refused
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import Ref, ref
 from noderemedy.model.machineconditions import Graded, MachineConditions
-from noderemedy.model.reasons import DeletionOverdue, DrainOverdue, InstanceOverdue
+from noderemedy.model.reasons import DeletionOverdue, DrainOverdue, InstanceOverdue, TooManyInFlight, WaitingForBudget
 from noderemedy.model.refusal import Refusal
 from noderemedy.model.replacement import Step
+from noderemedy.model.time import Mono
 from noderemedy.model.workload import POD, Pod
 
 SICK = a_node(ready="False")
@@ -194,3 +198,78 @@ def test_an_instance_that_lingers_names_who_is_waited_for() -> None:
     waiting = f"waiting for the provider to end the instance: the Machine is kept by {PROVIDER}"
     cause = f"{waiting}; it says InfrastructureReady=False, reason TerminationFailed"
     assert (InstanceOverdue(ago(601), cause).note(), True) == (message, cause in message)
+
+
+# --- its place in the budget -------------------------------------------------------------------------------------
+
+REFUSED = Refused(AT, TooManyInFlight(2, 2))
+LATE = Mono(NOW.mono.ms - 700_000)
+TOLD = recorded(Step.DELETE, seconds=700, **says("DeletionFailed"))
+
+
+def a_need(*, is_running: bool = True, is_stuck: bool = False) -> Need:
+    """What was stated at the last look, eleven minutes after the replacement began."""
+    return Need(AT, "owner", ago(60), is_running, NODE_AT, begun=LATE if is_running else None, is_stuck=is_stuck)
+
+
+def a_late_scene(need: Need | None, answer: Granted | Refused | None, *, confirmed: bool = True) -> View:
+    """A deletion that is refused for so long that people were told; the words stand on the Machine."""
+    view = replace(refused(a_scene(TOLD, SICK, answer=answer, confirmed=confirmed), DeleteMachine, AT), need=need)
+    decision = decide(view, NOW)
+    return after(view, decision) if WriteMachineConditions in kinds(decision) else view
+
+
+def need_of(decision: Decision) -> tuple[bool, bool]:
+    """Whether it runs, and whether it is stuck."""
+    (need,) = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
+    return need.is_running, need.is_stuck
+
+
+NO_PLACE: dict[str, tuple[Need | None, Granted | Refused | None]] = {
+    "it was given back just now": (a_need(is_stuck=True), GRANTED),
+    "it was given back": (a_need(is_stuck=True), None),
+    "it is asked for": (a_need(is_running=False), None),
+    "it is another one's": (a_need(is_running=False), REFUSED),
+    "a successor does not know of it": (None, None),
+}
+
+
+@pytest.mark.parametrize("is_confirmed", [True, False])
+@pytest.mark.parametrize("name", NO_PLACE)
+def test_a_refused_deletion_without_its_place_asks_for_one(name: str, is_confirmed: bool) -> None:
+    """When the webhook that refused all of them is mended, they do not go all at once; people are still told."""
+    need, answer = NO_PLACE[name]
+
+    decision = decide(a_late_scene(need, answer, confirmed=is_confirmed), NOW)
+
+    reason = TooManyInFlight if answer == REFUSED else WaitingForBudget
+    assert ([], [DeletionOverdue, reason], (False, False)) == (kinds(decision), reasons(decision), need_of(decision))
+
+
+@pytest.mark.parametrize("need", [a_need(), a_need(is_running=False)])
+def test_a_refused_deletion_that_has_its_place_is_tried_on(need: Need) -> None:
+    """Also with a new one: it has its time again."""
+    assert ([DeleteMachine], (True, False)) == (
+        kinds(decide(a_late_scene(need, GRANTED), NOW)),
+        need_of(decide(a_late_scene(need, GRANTED), NOW)),
+    )
+
+
+def test_who_asks_for_a_place_keeps_the_words_on_the_machine() -> None:
+    """Nothing is tried meanwhile, so the engine forgets the refusal: what the API said is not lost with it."""
+    asking = replace(a_late_scene(a_need(is_running=False), REFUSED), refusal=None)
+    early = replace(asking, machine=recorded(Step.DELETE, seconds=60))
+
+    assert ([], [DeletionOverdue, TooManyInFlight]) == (kinds(decide(asking, NOW)), reasons(decide(asking, NOW)))
+    assert ([], [TooManyInFlight]) == (kinds(decide(early, NOW)), reasons(decide(early, NOW)))
+    assert later(540).mono == decide(early, NOW).wake_at
+
+
+def test_between_two_tries_its_place_is_given_back() -> None:
+    """After ten minutes others are not kept waiting for it; the very next look asks, and does not delete."""
+    between = decide(a_late_scene(a_need(), GRANTED, confirmed=False), NOW)
+    (stuck,) = [fact.value for fact in between.facts if isinstance(fact.value, Need)]
+    following = decide(a_late_scene(stuck, GRANTED), NOW)
+
+    assert ([Confirm], (True, True)) == (kinds(between), need_of(between))
+    assert ([], (False, False)) == (kinds(following), need_of(following))

@@ -1,7 +1,8 @@
 """The gates before a Machine is replaced: each a small question, passed (None) or blocked with a reason.
 
 `BEFORE_ASKING` come before the budget is asked at all; `BEFORE_ACTING` hold a replacement that has begun, up to the
-moment in which the Machine is deleted; after that everything goes on, whatever anybody wants.
+moment in which the Machine is deleted, before which the budget is asked once more; after that everything goes on,
+whatever anybody wants.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from noderemedy.model.reasons import (
     NodeUnreadable,
     NoOwner,
     SpecNotReusable,
+    WaitingForBudget,
 )
 from noderemedy.model.room import Unreadable, Unseen
 from noderemedy.model.time import Now
@@ -55,7 +57,9 @@ def node_seen(view: View, now: Now) -> Blocked | None:
 
 
 def budget(view: View, now: Now) -> Blocked | None:
-    return budgeted(view.answer)
+    """A grant; what had to give its place back asks anew, whatever it was told before."""
+    is_given_back = view.need is not None and view.need.is_stuck
+    return Blocked(WaitingForBudget(), now.wall) if is_given_back else budgeted(view.answer)
 
 
 def one_repair_per_node(view: View, now: Now) -> Blocked | None:

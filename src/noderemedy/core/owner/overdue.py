@@ -65,6 +65,14 @@ def told(view: View, wanted: Decision, overdue: Overdue, now: Now) -> Decision:
     return saying(view, in_time, GOES_ON, now) if is_over else in_time
 
 
+def held(wanted: Decision, overdue: Overdue, now: Now) -> Decision:
+    """As wanted by a step that may not be tried now. Its words on the Machine stay: nothing new was said against it."""
+    due = overdue.since + PATIENCE
+    if now.wall >= due:
+        return replace(wanted, because=(overdue, *wanted.because))
+    return replace(wanted, wake_at=soonest(wanted.wake_at, now.until(due)))
+
+
 def told_if_refused(view: View, wanted: Decision, now: Now) -> Decision:
     """As wanted; but first the words with which the API refuses it."""
     cause = cause_of(view)

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from noderemedy.core.gates import first, passages
 from noderemedy.core.owner import aftermath, gates
 from noderemedy.core.owner.drain import can_drain, drain, is_cordoned_by_us, node_guard, who_is_left, who_keeps
-from noderemedy.core.owner.overdue import taken_back, told
+from noderemedy.core.owner.overdue import held, taken_back, told
 from noderemedy.core.owner.reading import confirm_first
 from noderemedy.core.owner.view import FINALIZER, INDEXES, NAME, WATCHES, View, sees, wakes
 from noderemedy.core.slots import settled
@@ -110,7 +110,9 @@ def go_on(view: View, now: Now) -> Decision:
     if isinstance(view.machine.replacement, Malformed) or view.record is None:
         problem = view.machine.replacement.problem if isinstance(view.machine.replacement, Malformed) else "missing"
         return with_need(Decision((record(view, now),), (ReplacementUnreadable(problem),)), view)
-    return with_need(draining(view, now) if view.record.step is Step.DRAIN else deleting(view, now), view)
+    if view.record.step is Step.DRAIN:
+        return with_need(draining(view, now), view)
+    return with_need(deleting(view, now), view, is_running=gates.budget(view, now) is None)
 
 
 def draining(view: View, now: Now) -> Decision:
@@ -127,14 +129,21 @@ def draining(view: View, now: Now) -> Decision:
 
 
 def deleting(view: View, now: Now) -> Decision:
-    """Read the request live, once more, and delete that very version of the Machine."""
+    """Read the request live, once more, and delete that very version of the Machine.
+
+    A deletion that is refused for long gives its place in the budget back: nothing is off, so it is a beginning, and
+    asks. Otherwise all of them would go at once when whoever refuses them is mended.
+    """
     if FINALIZER not in view.machine.finalizers:
         return Decision((record(view, now),), (ReplacementUnreadable("without its finalizer"),))
-    asked = confirm_first(now, (view.ref, view.entry))
     assert view.record is not None
+    overdue = DeletionOverdue(view.record.begun)
+    if blocked := gates.budget(view, now):
+        return held(blocked.decision(now), overdue, now)
+    asked = confirm_first(now, (view.ref, view.entry))
     reason = DeletingMachine(view.successor_at.name)
     wanted = asked or Decision((DeleteMachine(view.ref, machine_guard(view)),), (reason,))
-    return told(view, wanted, DeletionOverdue(view.record.begun), now)
+    return told(view, wanted, overdue, now)
 
 
 def call_off(view: View, now: Now) -> Decision:
@@ -149,9 +158,9 @@ def call_off(view: View, now: Now) -> Decision:
     return aftermath.forget(view, view.keepers, reason, now)
 
 
-def with_need(decision: Decision, view: View) -> Decision:
+def with_need(decision: Decision, view: View, *, is_running: bool = True) -> Decision:
     """A repair that runs is known to the budget until it is over."""
-    return replace(decision, facts=(asking(view, is_running=True), *decision.facts))
+    return replace(decision, facts=(asking(view, is_running=is_running), *decision.facts))
 
 
 def machine_guard(view: View) -> Guard:
