@@ -9,6 +9,7 @@ from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
 from tests.core.fencing import test_hostpower as hostpower_tests
 from tests.core.metal3 import test_delete as delete_tests
+from tests.core.metal3 import test_escalation as owners_turn
 from tests.core.metal3 import test_explained as explained
 from tests.core.metal3 import test_gates as gates_tests
 from tests.core.metal3 import test_patience as waits
@@ -402,6 +403,37 @@ SABOTAGES = (
         "a Machine without an owner is deleted",
         set_to(escalation, "OPENSHIFT_MACHINE", MACHINE),
         (room_tests.test_on_openshift_a_machine_without_an_owner_is_kept,),
+    ),
+    Sabotage(
+        "the owner's turn comes in a pause",
+        set_to(remediation, "BEFORE_THE_OWNER", ()),
+        (
+            owners_turn.test_a_pause_holds_the_owner_s_turn,
+            owners_turn.test_who_has_no_place_any_more_asks_before_the_owner_s_turn,
+        ),
+    ),
+    Sabotage(
+        "a pause after the record is not seen",
+        set_to(escalation, "UNPAUSED", ()),
+        (owners_turn.test_a_pause_holds_the_owner_s_turn,),
+    ),
+    Sabotage(
+        "who is paused keeps all others waiting",
+        set_to(remediation, "UNPAUSED", ()),
+        (owners_turn.test_what_is_paused_before_the_owner_s_turn_keeps_nobody_waiting,),
+    ),
+    Sabotage(
+        "a grant from before the pause counts",
+        set_to(remediation, "BEFORE_THE_OWNER", remediationgates.UNPAUSED),
+        (owners_turn.test_a_grant_from_before_the_pause_is_none_any_more,),
+    ),
+    Sabotage(
+        "the owner cannot have the claim",
+        set_to(remediation, "stated_as", lambda request: remediationview.NAME),
+        (
+            owners_turn.test_an_owner_of_ours_takes_the_claim_over,
+            owners_turn.test_the_owner_s_turn_is_in_flight_and_its_claim_is_the_owner_s,
+        ),
     ),
     Sabotage(
         "relics stay",

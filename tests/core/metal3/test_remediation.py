@@ -864,13 +864,6 @@ def test_the_next_attempt_waits_for_the_budget() -> None:
     assert ["PhaseBegins"] == reasons(looked(a_world(escalating), told=refused))
 
 
-def test_what_is_the_owner_s_turn_is_no_repair_of_ours() -> None:
-    """Budget and claim are free for whoever replaces the machine."""
-    decision = looked(a_world(a_remediation(Phase.DELETING_MACHINE)))
-
-    assert [] == [fact for fact in decision.facts if isinstance(fact.value, Need)]
-
-
 def test_every_phase_has_its_deadline() -> None:
     """All phases in which something is waited for end."""
     limits = {phase: limit(a_remediation(phase, seconds=0)) for phase in TABLE}

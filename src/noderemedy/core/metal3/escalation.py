@@ -2,16 +2,21 @@
 
 The request is OwnerRemediated=False in both generations of conditions: current owners look at the newer one only. The
 host is marked, or the next machine would get it. On OpenShift nobody reads conditions: there the Machine itself is
-deleted, if it has an owner that replaces it.
+deleted, if it has an owner that replaces it. Nothing of this is done while request, Machine or Node is paused.
 """
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from noderemedy.core import conditions
+from noderemedy.core.gates import Blocked, first
 from noderemedy.core.metal3 import patience, phases
+from noderemedy.core.metal3.remediationgates import UNPAUSED
 from noderemedy.core.metal3.remediationview import MARK, RemediationView
 from noderemedy.core.metal3.steps import confirm_first, host_guard, is_back, publish, release, wait
 from noderemedy.core.metal3.view import MachineView
+from noderemedy.core.slots import soonest
 from noderemedy.model.actions import DeleteMachine, Guard, MarkHostUnhealthy
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
@@ -42,12 +47,26 @@ def deleting_machine(view: RemediationView, now: Now) -> Decision:
     if of.ref.kind == OPENSHIFT_MACHINE and of.machine.controller is None:
         why = f"machine {of.ref.name} has no owner that would replace it"
         return publish(view, phases.enter(view.remediation, Phase.FAILED, now), RemediationFailed(why))
+    if not is_asked(of, now) and (blocked := first(UNPAUSED, view, now)):
+        return held_back(view, blocked, now)
     if not of.machine.deleting and (asked := ask(view, of, now)):
         return asked
     if view.host.unhealthy is None and not is_back(view):
         mark = MarkHostUnhealthy(of.host_at, host_guard(view), f"{MARK}/{view.ref.name}")
         return Decision((mark,), (HostMarkedUnhealthy(view.host_name),))
     return wait(view, now, WaitingForOwner(of.ref.name))
+
+
+def held_back(view: RemediationView, blocked: Blocked, now: Now) -> Decision:
+    """Paused in the moment between the record and the act. Should that last, it is a person's business anyway."""
+    waits, opens = wait(view, now, blocked.reason), blocked.decision(now).wake_at
+    return structs.replace(waits, wake_at=soonest(waits.wake_at, opens))
+
+
+def is_asked(of: MachineView, now: Now) -> bool:
+    """Whether the machine goes, or its owner was asked: a pause comes too late then."""
+    is_told = of.ref.kind == MACHINE and conditions.write(of.ref, of.entry, (WANTED,), now) is None
+    return of.machine.deleting or is_told
 
 
 def ask(view: RemediationView, of: MachineView, now: Now) -> Decision | None:

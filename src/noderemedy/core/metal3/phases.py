@@ -67,8 +67,8 @@ TABLE: dict[Phase, Rule] = {
     Phase.DELETING_MACHINE: Rule(lambda _: OWNER_WITHIN, (Phase.FAILED, Phase.FREEING), "False", "Escalated"),
     Phase.FAILED: Rule(no_limit, (Phase.FREEING,), "False", "Failed"),
 }
-# In these the budget and the claim are ours; when the owner was asked, the repair is the owner's.
-RUNNING = (Phase.POWER_OFF, Phase.FREEING, Phase.POWER_ON, Phase.WAITING)
+# In these a repair runs. When the owner was asked, the claim is the owner's; the place in the budget is still taken.
+RUNNING = (Phase.POWER_OFF, Phase.FREEING, Phase.POWER_ON, Phase.WAITING, Phase.DELETING_MACHINE)
 
 
 def limit(remediation: Metal3Remediation) -> Span | None:

@@ -28,9 +28,12 @@ from noderemedy.core.metal3.remediationgates import (
     BEFORE_AN_ATTEMPT,
     BEFORE_ANYTHING,
     BEFORE_POWER_OFF,
+    BEFORE_THE_OWNER,
     LINKED,
     SHARED,
+    UNPAUSED,
     explain,
+    is_owners_turn,
 )
 from noderemedy.core.metal3.remediationview import (
     INDEXES,
@@ -39,6 +42,7 @@ from noderemedy.core.metal3.remediationview import (
     RemediationView,
     concerned,
     sees,
+    stated_as,
     waits_as,
 )
 from noderemedy.core.metal3.steps import hold, is_back, is_held, publish, release, untaint, wait
@@ -217,6 +221,8 @@ def waiting(view: RemediationView, now: Now) -> Decision:
         waits = wait(view, now, WaitingForReady(view.node_name))
         return structs.replace(waits, wake_at=patience.sight(view, now).since + remediation.on_within)
     if phases.is_last_attempt(remediation):
+        if blocked := first(BEFORE_THE_OWNER, view, now):
+            return blocked.decision(now)
         return publish(view, phases.enter(remediation, Phase.DELETING_MACHINE, now))
     if not patience.is_overdue(view, now):
         due = patience.due_on_the_wall(view, now)
@@ -249,20 +255,34 @@ BEFORE_THE_BUDGET = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT)
 
 
 def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
-    """A repair that runs, or would begin if budget and claim let it."""
+    """A repair that runs, or would begin if budget and claim let it; where the owner was asked, the owner's."""
     remediation = view.remediation
-    is_over = remediation.is_ended or remediation.progress.phase is Phase.DELETING_MACHINE  # or the owner's
     is_attested = words.is_news(view, now)  # then it goes on without asking, also what was given up
-    if view.machine is None or view.rival or (is_over and not is_attested):
+    if view.machine is None or view.rival or (remediation.is_ended and not is_attested):
         return ()
+    if is_owners_turn(view, now) and not is_attested:
+        return owners_turn(view, now)
     rests = rests_between_attempts(view, now)
     is_at_work = remediation.progress.phase in phases.RUNNING and not (rests and patience.is_overdue(view, now))
     is_running = is_at_work or is_attested
     if not is_running and (remediation.deleting or first(BEFORE_THE_BUDGET, view, now)):
         return ()
+    room = NAME if is_attested else stated_as(remediation)  # what is freed by a word is freed under our claim
+    return asking(view, room, is_running=is_running, is_stuck=rests and is_running)
+
+
+def owners_turn(view: RemediationView, now: Now) -> tuple[Fact, ...]:
+    """Whoever paused it, maybe for days, keeps nobody else waiting; who has no place any more asks for one."""
+    is_paused = first(UNPAUSED, view, now) is not None
+    is_running = is_paused or first(BEFORE_THE_OWNER, view, now) is None
+    return asking(view, NAME, is_running=is_running, is_stuck=is_paused)
+
+
+def asking(view: RemediationView, room: str, *, is_running: bool, is_stuck: bool) -> tuple[Fact, ...]:
+    remediation, of = view.remediation, view.machine
+    assert of is not None
     since = remediation.created or remediation.progress.since or Wall(0)
-    is_stuck = rests and is_running
-    return (need(view.machine.ref, NAME, since, is_running=is_running, node=view.machine.node_at, is_stuck=is_stuck),)
+    return (need(of.ref, room, since, is_running=is_running, node=of.node_at, is_stuck=is_stuck),)
 
 
 def episode(view: RemediationView) -> str:

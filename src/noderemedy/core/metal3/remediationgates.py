@@ -11,15 +11,17 @@ from msgspec import structs
 
 from noderemedy.core.claim import claimed
 from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
-from noderemedy.core.metal3 import gates
-from noderemedy.core.metal3.patience import rests_between_attempts
+from noderemedy.core.metal3 import gates, phases
+from noderemedy.core.metal3.patience import lasted, rests_between_attempts
 from noderemedy.core.metal3.remediationview import RelicView, RemediationView, machine_refs
+from noderemedy.core.metal3.steps import is_back
 from noderemedy.model.reasons import (
     AnotherRemediation,
     ClusterPaused,
     HostOffOnPurpose,
     RemediatedMachineMissing,
     RemediationInvalid,
+    WaitingForBudget,
 )
 from noderemedy.model.remediation import Phase
 from noderemedy.model.room import Passage
@@ -64,6 +66,12 @@ def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
     """What has not begun asks, and what has rested: a repair that runs goes on."""
     asks = view.remediation.progress.phase is Phase.NEW or rests_between_attempts(view, now)
     return budgeted(view.answer) if asks else None
+
+
+def owner_may_be_asked(view: RemediationView, now: Now) -> Blocked | None:
+    """The grant of the last attempt holds for it; who had to give its place back asks anew."""
+    is_given_back = view.need is not None and view.need.is_stuck
+    return Blocked(WaitingForBudget(), now.wall) if is_given_back else budgeted(view.answer)
 
 
 def one_repair_per_node(view: RemediationView, now: Now) -> Blocked | None:
@@ -115,6 +123,8 @@ BEFORE_POWER_OFF: tuple[Gate, ...] = (
     *map(of_machine, (gates.nobody_paused_it, gates.machine_stays, gates.power_off_is_possible, gates.power_is_known)),
     host_is_meant_to_be_on,
 )
+UNPAUSED: tuple[Gate, ...] = (request_is_not_paused, of_machine(gates.nobody_paused_it))
+BEFORE_THE_OWNER: tuple[Gate, ...] = (*UNPAUSED, owner_may_be_asked)
 BEFORE_AN_ATTEMPT: tuple[Gate, ...] = (*ATTENDED, *NODE_SEEN, *BEFORE_POWER_OFF)
 ALONE: tuple[Gate, ...] = (one_repair_per_node, nobody_else_holds_it)
 SHARED: tuple[Gate, ...] = (budget_allows, *ALONE)  # with whoever else repairs: asked last
@@ -126,11 +136,27 @@ WITHOUT_MACHINE, WITHOUT_NAME, WITHOUT_HOST = 1, 2, 4
 
 
 def explain(view: RemediationView | RelicView, now: Now) -> tuple[Passage, ...]:
-    """All gates between a request and its next attempt, for people; none where nobody works on it any more."""
+    """All gates between a request and its next attempt, or its owner; none where nobody works on it any more."""
     if isinstance(view, RelicView) or view.remediation.is_ended or view.remediation.deleting:
         return ()
     machine = view.machine
     if machine is not None and machine.host is not None:
-        return passages(ALL, view, now)
+        return passages(ahead(view, now), view, now)
     asked = WITHOUT_MACHINE if machine is None else WITHOUT_NAME if machine.host_at is None else WITHOUT_HOST
     return passages((*BEFORE_ANYTHING, *LINKED[:asked]), view, now)
+
+
+def ahead(view: RemediationView, now: Now) -> tuple[Gate, ...]:
+    """What is asked before the next thing is done."""
+    if view.remediation.progress.phase is Phase.DELETING_MACHINE:
+        return (*BEFORE_ANYTHING, *LINKED, *UNPAUSED)
+    return (*BEFORE_ANYTHING, *LINKED, *BEFORE_THE_OWNER) if is_owners_turn(view, now) else ALL
+
+
+def is_owners_turn(view: RemediationView, now: Now) -> bool:
+    """Whether the last attempt has failed: what comes next is to ask the machine's owner."""
+    remediation = view.remediation
+    is_waiting = remediation.progress.phase is Phase.WAITING and not remediation.progress.is_recovered
+    has_host = view.machine is not None and view.machine.host is not None
+    is_over = is_waiting and phases.is_last_attempt(remediation) and lasted(view, now) >= remediation.on_within
+    return is_over and has_host and not remediation.deleting and not is_back(view)

@@ -30,6 +30,7 @@ from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 from noderemedy.model.time import Mono, Wall
 
 NAME = "metal3-remediation"
+ESCALATED = f"{NAME}-owner"  # states our need while the owner is asked: the claim is whoever's replaces the machine
 BY_MACHINE = "remediations by machine"
 BY_UID = "remediations by uid"
 BY_NAMESPACE = "remediations by namespace"
@@ -180,7 +181,7 @@ def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView
         rival=rival_of(key, remediation, machine, reader),
         answer=answer(machine.ref, reader) if machine else None,
         claim=claim.see(NAME, machine.ref, machine.node_at, reader) if machine else None,
-        need=stated(machine.ref, NAME, reader) if machine else None,
+        need=stated(machine.ref, stated_as(remediation), reader) if machine else None,
         sight=known.obj if isinstance(known := reader.read(sight_ref(key)), Present) else None,
     )
 
@@ -193,6 +194,11 @@ def what_is_waited_for(remediation: Metal3Remediation) -> str:
     """One stay in one phase, told apart from every other."""
     progress = remediation.progress
     return f"{remediation.uid} {progress.phase.value} {progress.retry_count} {progress.since}"
+
+
+def stated_as(remediation: Metal3Remediation) -> str:
+    """By what name the need of this phase is stated."""
+    return ESCALATED if remediation.progress.phase is Phase.DELETING_MACHINE else NAME
 
 
 def waits_as(key: Ref) -> str:
