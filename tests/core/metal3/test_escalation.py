@@ -116,6 +116,15 @@ def test_a_grant_from_before_the_pause_is_none_any_more() -> None:
     assert [("metal3-remediation", False, False)] == needs_of(decision)
 
 
+def test_of_two_requests_one_asks_the_owner() -> None:
+    """The other one says whom it waits for, and states no need beside it."""
+    view = room.ROOM.sees(REMEDIATION_AT, a_reader(a_world(LAST)))
+
+    decision = room.decide(replace(view, rival="metal/older"), NOW)
+
+    assert ([], ["AnotherRemediation"], []) == (actions(decision), reasons(decision), needs_of(decision))
+
+
 def test_a_pause_comes_too_late_when_the_owner_was_asked() -> None:
     """The host is marked all the same, or the next machine would get it."""
     decision = looked(a_world(replace(ESCALATED, paused=PAUSE)))

@@ -124,7 +124,7 @@ BEFORE_POWER_OFF: tuple[Gate, ...] = (
     host_is_meant_to_be_on,
 )
 UNPAUSED: tuple[Gate, ...] = (request_is_not_paused, of_machine(gates.nobody_paused_it))
-BEFORE_THE_OWNER: tuple[Gate, ...] = (*UNPAUSED, owner_may_be_asked)
+BEFORE_THE_OWNER: tuple[Gate, ...] = (nobody_goes_first, *UNPAUSED, owner_may_be_asked)
 BEFORE_AN_ATTEMPT: tuple[Gate, ...] = (*ATTENDED, *NODE_SEEN, *BEFORE_POWER_OFF)
 ALONE: tuple[Gate, ...] = (one_repair_per_node, nobody_else_holds_it)
 SHARED: tuple[Gate, ...] = (budget_allows, *ALONE)  # with whoever else repairs: asked last
