@@ -61,8 +61,9 @@ from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
 from noderemedy.model.time import Mono, Span
-from noderemedy.model.workload import StorageOfNode
+from noderemedy.model.workload import StorageOfNode, Volume
 from noderemedy.wire import nodefences
+from noderemedy.wire import storage as wire_storage
 
 PROOFS: tuple[Sabotage, ...] = (
     Sabotage(
@@ -565,8 +566,21 @@ STORAGE: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a volume has every name",
-        set_to(StorageOfNode, "names_of", lambda self, claim: frozenset({"driver/d1"})),
+        set_to(Volume, "names", property(lambda self: frozenset({"driver/d1"}))),
         (test_storage.test_which_pods_are_covered, test_wire_storage.test_the_names_of_a_volume),
+    ),
+    Sabotage(
+        "the first volume of a claim speaks for it",
+        set_to(StorageOfNode, "volumes_of", lambda self, claim: tuple(x for x in self.volumes if x.claim == claim)[:1]),
+        (test_storage.test_which_pods_are_covered, test_storage.test_a_pod_goes_by_the_volume_that_its_claim_has_now),
+    ),
+    Sabotage(
+        "a volume that was released speaks for its claim",
+        set_to(wire_storage, "is_bound", lambda shape: bool(shape.spec and shape.spec.claim_ref)),
+        (
+            test_wire_storage.test_only_a_volume_that_is_bound_speaks_for_its_claim,
+            test_wire_storage.test_a_volume_without_a_status_speaks_for_nothing,
+        ),
     ),
 )
 REQUESTS: tuple[Sabotage, ...] = (

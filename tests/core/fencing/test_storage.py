@@ -18,7 +18,7 @@ from noderemedy.model.fenceplan import FencePlan, Scope, Step
 from noderemedy.model.ids import NODE_FENCE, ref
 from noderemedy.model.nodefence import State
 from noderemedy.model.run import Deed, Order, Power, RunState
-from noderemedy.model.workload import ATTACHMENT, POD, Pod, StorageOfNode, Volume
+from noderemedy.model.workload import ATTACHMENT, PERSISTENT_VOLUME, POD, Pod, StorageOfNode, Volume
 
 FC_OFF = an_agent("fc-off", Deed.OFF, agent=SWITCH, scope=Scope.STORAGE, covers=("storageClass/fc",))
 FC_ON = an_agent("fc-on", Deed.ON, agent=SWITCH, scope=Scope.STORAGE, covers=("storageClass/fc",))
@@ -30,7 +30,7 @@ def cut_off(plan: FencePlan = PLAN, **spec: Any) -> Story:
     """A silent node with a pod on fibre channel, one on another storage, one on both, and one on none."""
     story = Story(plan, plugs=PLUGS)
     for name, kind in (("fast", "fc"), ("slow", "nfs")):
-        story.api.create(a_volume(name, kind))
+        bound(story, a_volume(name, kind))
     story.pods("db", volumes=[claimed("fast")])
     story.pods("files", volumes=[claimed("slow")])
     story.pods("both", volumes=[claimed("fast"), claimed("slow")])
@@ -51,6 +51,13 @@ def a_volume(name: str, kind: str) -> dict[str, Any]:
         "metadata": {"name": f"pv-{name}"},
         "spec": {**spec, **more},
     }
+
+
+def bound(story: Story, volume: dict[str, Any], phase: str = "Bound") -> None:
+    """A volume as its controller leaves it."""
+    story.api.create(volume)
+    body = {"status": {"phase": phase}}
+    story.api.patch(PERSISTENT_VOLUME, volume["metadata"]["name"], "", body, "merge", subresource="status")
 
 
 def claimed(name: str) -> dict[str, Any]:
@@ -80,13 +87,38 @@ def test_only_what_was_cut_off_is_freed_before_power_management() -> None:
 def test_attachments_of_what_was_cut_off_go_too_unless_somebody_uses_them() -> None:
     """A volume that a pod which stays still mounts is not detached."""
     story = cut_off(powerManagementDelay="5m")
-    story.api.create(a_volume("alone", "fc"))
+    bound(story, a_volume("alone", "fc"))
     story.pods("solo", volumes=[claimed("alone")])
     for name in ("fast", "slow", "alone"):
         attached(story, name)
     story.run(40)
 
     assert ["csi-fast", "csi-slow"] == [one["metadata"]["name"] for one in story.api.list(ATTACHMENT)]
+
+
+def moved(name: str, kind: str) -> dict[str, Any]:
+    """One of the volumes that a claim which was moved has had."""
+    return {**a_volume("moved", kind), "metadata": {"name": name}}
+
+
+@pytest.mark.parametrize(
+    ("phase", "kind", "expected"),
+    [
+        ("Released", "nfs", ["both", "files", "moved", "web"]),
+        ("Released", "fc", ["both", "files", "web"]),
+        ("Bound", "nfs", ["both", "files", "moved", "web"]),
+        ("Bound", "fc", ["both", "files", "web"]),
+    ],
+)
+def test_a_pod_goes_by_the_volume_that_its_claim_has_now(phase: str, kind: str, expected: list[str]) -> None:
+    """A kept volume of a claim of that name was on fibre channel; where both are called bound, both must be cut off."""
+    story = cut_off(powerManagementDelay="5m")
+    bound(story, moved("pv-a-old", "fc"), phase)
+    bound(story, moved("pv-b-new", kind))
+    story.pods("moved", volumes=[claimed("moved")])
+    story.run(40)
+
+    assert ("running", expected, []) == (story.state, pods(story), story.freed_early)
 
 
 def test_the_storage_comes_back_after_another_boot() -> None:
@@ -192,7 +224,14 @@ def test_a_node_registers_itself_when_it_is_back() -> None:
     assert ([("on", 2)], True) == (there, story.plugs[SWITCH])
 
 
-STORAGE = StorageOfNode((Volume("default/a", "pv-a", "fc", "d1"), Volume("default/b", "pv-b", "", "d2")))
+STORAGE = StorageOfNode(
+    (
+        Volume("default/a", "pv-a", "fc", "d1"),
+        Volume("default/b", "pv-b", "", "d2"),
+        Volume("default/two", "pv-c", "fc", "d1"),
+        Volume("default/two", "pv-d", "", "d2"),
+    )
+)
 
 
 @pytest.mark.parametrize(
@@ -206,6 +245,9 @@ STORAGE = StorageOfNode((Volume("default/a", "pv-a", "fc", "d1"), Volume("defaul
         (Pod("p", claims=("a", "b")), ("driver/d1", "driver/d2"), True),
         (Pod("p", claims=("b",)), ("storageClass/",), False),
         (Pod("p", claims=("unknown",)), ("driver/d1",), False),
+        (Pod("p", claims=("two",)), ("driver/d1",), False),
+        (Pod("p", claims=("two",)), ("driver/d2",), False),
+        (Pod("p", claims=("two",)), ("driver/d1", "driver/d2"), True),
         (Pod("p"), ("driver/d1",), False),
         (Pod("p", claims=("a",), has_other_storage=True), ("driver/d1",), False),
         (Pod("p", claims=("a",), stays=True), ("driver/d1",), False),
