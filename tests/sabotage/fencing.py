@@ -17,6 +17,7 @@ from tests.core.fencing import (
     test_storage,
     test_story,
     test_told,
+    test_wellness,
 )
 from tests.core.fencing.fences import IPMI
 from tests.model import test_fenceplan
@@ -375,7 +376,10 @@ LIT: tuple[Sabotage, ...] = (
     Sabotage(
         "a Node of the past is taken for the present one",
         set_to(leaving, "confirm", lambda now, *entries: None),
-        (test_leaving.test_who_is_shown_what_it_deleted_asks_before_its_backup_goes,),
+        (
+            test_leaving.test_who_is_shown_what_it_deleted_asks_before_its_backup_goes,
+            test_leaving.test_another_boot_is_read_live_before_a_storage_fence_is_lifted,
+        ),
     ),
     Sabotage(
         "a backup waits for a node that never comes back",
@@ -548,8 +552,59 @@ STORAGE: tuple[Sabotage, ...] = (
         set_to(leaving, "is_over", lambda view: True),
         (
             test_storage.test_releasing_keeps_the_fence_until_the_node_boots,
-            test_told.test_a_storage_fence_behind_which_pods_were_freed_is_not_lifted,
+            test_storage.test_a_plug_that_was_contradicted_ended_no_boot,
+            test_storage.test_a_node_that_is_gone_has_not_booted,
+            test_storage.test_one_of_two_supplies_that_is_off_ended_no_boot,
+            test_leaving.test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only,
         ),
+    ),
+    Sabotage(
+        "plugs that said off ended a boot",
+        set_to(leaving, "is_over", lambda view: view.status.evidence.off_at is not None),
+        (
+            test_storage.test_a_plug_that_was_contradicted_ended_no_boot,
+            test_storage.test_one_of_two_supplies_that_is_off_ended_no_boot,
+            test_leaving.test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only,
+        ),
+    ),
+    Sabotage(
+        "no storage is given back but to another boot",
+        set_to(leaving, "is_over", lambda view: False),
+        (
+            test_storage.test_a_boot_that_was_proven_off_gets_no_storage,
+            test_storage.test_the_word_of_a_person_opens_the_storage_of_a_node_that_never_comes_back,
+        ),
+    ),
+    Sabotage(
+        "another Node is another boot, and so is none",
+        set_to(FenceView, "has_booted", property(lambda view: not view.is_same_boot)),
+        (
+            test_storage.test_a_node_that_is_gone_has_not_booted,
+            test_storage.test_a_node_that_registers_again_has_not_booted,
+            test_leaving.test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only,
+            test_leaving.test_a_flow_that_begins_anew_remembers_which_boot_was_cut_off,
+            test_wellness.test_behind_a_storage_fence_only_another_boot_is_well,
+        ),
+    ),
+    Sabotage(
+        "what cannot be read has booted",
+        set_to(leaving, "stays_fenced", lambda view, now: None),
+        (test_storage.test_a_node_that_cannot_be_read_has_not_booted,),
+    ),
+    Sabotage(
+        "a fence that was lifted waits for a boot",
+        set_to(devices, "is_behind_storage_fence", lambda view: view.status.evidence.storage_freed_at is not None),
+        (test_storage.test_a_fence_that_was_lifted_waits_for_no_boot,),
+    ),
+    Sabotage(
+        "recovery goes by a boot that a list showed",
+        set_to(recovery, "confirm", lambda now, *entries: None),
+        (test_leaving.test_another_boot_is_read_live_before_a_flow_goes_by_it,),
+    ),
+    Sabotage(
+        "a start anew goes by a boot that a list showed",
+        set_to(erring, "confirm", lambda now, *entries: None),
+        (test_leaving.test_another_boot_is_read_live_before_a_flow_goes_by_it,),
     ),
     Sabotage(
         "nothing runs on the node itself",

@@ -1277,14 +1277,15 @@ class BackupKept(Reason, frozen=True):
 
 
 class StorageStaysFenced(Reason, frozen=True):
-    """Behind a storage fence pods were freed, and the node has not booted since: it stays cut off."""
+    """Behind a storage fence pods were freed, and nothing shows that the boot from then is over: it stays cut off."""
 
     alert: ClassVar[bool] = True
     node: str
 
     def note(self) -> str:
-        why = "pods were freed behind that fence; reboot it or switch it off"
-        return f"node {self.node} stays cut off from its storage: {why}"
+        why = "pods were freed behind that fence, and no other boot of it has reported since"
+        remedy = f"reboot it; if it never comes back, switch it off and run node-remedy attest {self.node}"
+        return f"node {self.node} stays cut off from its storage: {why}; {remedy}"
 
 
 class HostContradicted(Reason, frozen=True):

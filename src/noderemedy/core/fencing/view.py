@@ -130,6 +130,14 @@ class FenceView(Struct, frozen=True):
     def is_same_boot(self) -> bool:
         return self.is_same_node and self.node is not None and self.node.boot_id == self.status.boot_id
 
+    @property
+    def has_booted(self) -> bool:
+        """Whether the Node that is there, whatever its uid, shows another boot than the one that the flow is about.
+
+        No Node, or one that names no boot, shows nothing: that boot may still run.
+        """
+        return self.node is not None and self.node.boot_id not in ("", self.status.boot_id)
+
     def run(self, job: FenceJob) -> Run | None:
         return next((one for one in self.runs if one.id == job.id), None)
 
