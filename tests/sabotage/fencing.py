@@ -26,7 +26,7 @@ from tests.sim import test_fence_uses
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
-from noderemedy.core import safety
+from noderemedy.core import machines, safety
 from noderemedy.core.fencing import (
     attempts,
     automaton,
@@ -58,13 +58,23 @@ from noderemedy.model import actions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, PlanProblem
+from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
+from noderemedy.model.room import Reader
 from noderemedy.model.time import Mono, Span
 from noderemedy.model.workload import StorageOfNode, Volume
 from noderemedy.wire import nodefences
 from noderemedy.wire import storage as wire_storage
+
+host_of = view.host_of
+
+
+def own_host_of(node_at: Ref, reader: Reader) -> hosts.HostSeen:
+    found = host_of(node_at, reader)
+    return hosts.NO_HOST if found.is_of_another else found
+
 
 PROOFS: tuple[Sabotage, ...] = (
     Sabotage(
@@ -176,6 +186,20 @@ FLOW: tuple[Sabotage, ...] = (
         "any host is the node's",
         set_to(hosts, "is_consumer", lambda *rest: True),
         (test_hostpower.test_a_host_that_is_not_ours_to_switch_is_not_held,),
+    ),
+    Sabotage(
+        "whatever names a node is its Machine",
+        set_to(machines, "is_own", lambda node, machine: True),
+        (
+            test_hostpower.test_the_host_of_another_server_proves_nothing,
+            test_hostpower.test_a_host_that_turns_out_to_be_another_servers_is_released,
+            test_hostpower.test_a_machine_is_the_nodes_by_its_provider_id,
+        ),
+    ),
+    Sabotage(
+        "the host of another server is not seen",
+        set_to(view, "host_of", own_host_of),
+        (test_hostpower.test_a_host_that_turns_out_to_be_another_servers_is_released,),
     ),
     Sabotage(
         "the host stays held",
