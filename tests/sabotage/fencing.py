@@ -621,6 +621,16 @@ STORAGE: tuple[Sabotage, ...] = (
         (test_storage.test_a_fence_that_was_lifted_waits_for_no_boot,),
     ),
     Sabotage(
+        "who waits for another boot is not told what for",
+        set_to(erring, "kept_from_storage", lambda view: ()),
+        (test_storage.test_a_node_that_registers_again_has_not_booted,),
+    ),
+    Sabotage(
+        "nobody looks again when the moment of a node that is back is over",
+        set_to(erring, "back_at", lambda view, now: None),
+        (test_storage.test_a_node_that_registers_again_has_not_booted,),
+    ),
+    Sabotage(
         "recovery goes by a boot that a list showed",
         set_to(recovery, "confirm", lambda now, *entries: None),
         (test_leaving.test_another_boot_is_read_live_before_a_flow_goes_by_it,),
