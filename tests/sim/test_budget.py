@@ -104,6 +104,36 @@ def two_dead_bmcs() -> Budgeting:
     return budgeting
 
 
+def flap(cluster: Cluster, name: str) -> None:
+    """A node is away for some minutes, and marked meanwhile; it is well long before anybody gives its repair up."""
+    cluster.servers[name].link(False)
+    run(cluster, 3)
+    cluster.mark(name)
+    run(cluster, 3)
+    cluster.servers[name].link(True)
+    run(cluster, 10)
+
+
+def no_bmc_answers() -> Budgeting:
+    """Nothing is carried out for hours while six nodes flap, one after the other: all are well, and marked."""
+    budgeting = a_budgeted_cluster(nodes=20, maxInFlight=2)
+    run(budgeting.cluster, 15)
+    for server in budgeting.cluster.servers.values():
+        server.bmc.answers = False
+    for number in range(1, 7):
+        flap(budgeting.cluster, f"worker-{number}")
+    return budgeting
+
+
+def most_without_power(budgeting: Budgeting, minutes: int) -> int:
+    """How many servers are off at one moment at most."""
+    most = 0
+    for _ in range(minutes * 10):
+        run(budgeting.cluster, 0.1)
+        most = max(most, sum(not one.has_power for one in budgeting.cluster.servers.values()))
+    return most
+
+
 def two_rulers() -> Budgeting:
     """Two of five members of the control plane are sick: quorum is kept, and still one goes first."""
     budgeting = a_budgeted_cluster(rulers=5, maxInFlight=5)
@@ -138,12 +168,27 @@ def test_without_that_they_stop_all(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [1, 1, 1] == boots(two_dead_bmcs(), "worker-1", "worker-2", "worker-3")
 
 
+def test_power_offs_that_nobody_carries_out_do_not_pile_up() -> None:
+    """Two may be stuck and one was in flight; when the BMCs answer again, never more than two and two are off."""
+    found = no_bmc_answers()
+    held = [name for name in found.cluster.servers if is_held(found, name)]
+    for server in found.cluster.servers.values():
+        server.bmc.answers = True
+
+    assert ["worker-1", "worker-2", "worker-3"] == held
+    assert most_without_power(found, minutes=15) <= 4
+    assert [] == found.checkers.violations
+
+
+def is_held(budgeting: Budgeting, name: str) -> bool:
+    return names.REBOOT in budgeting.cluster.api.get(HOST, host_of(name), NAMESPACE)["metadata"].get("annotations", {})
+
+
 def test_a_storm_is_left_alone() -> None:
     """Nobody is held while four of ten are sick."""
     found = a_storm()
-    held = found.cluster.api.get(HOST, host_of("worker-1"), NAMESPACE)["metadata"].get("annotations", {})
 
-    assert names.REBOOT not in held
+    assert not is_held(found, "worker-1")
     assert [1] == boots(found, "worker-1")
     assert [] == found.checkers.violations
 
@@ -186,6 +231,7 @@ def is_seen(words: str, story: Callable[[], Granting], harm: Harm, patch: pytest
 SABOTAGES: dict[str, tuple[Story, Harm]] = {
     "S3: 2 hosts are held at once": (one_at_a_time, without(grants.in_flight_bearable)),
     "S3: 3 hosts are held at once": (two_dead_bmcs, set_to(slots, "GIVEN_UP_AFTER", Span(0))),
+    "S3: 5 hosts are held and still on": (no_bmc_answers, without(grants.pending_bearable)),
     "S3: 2 repairs were started within an hour": (one_an_hour, without(grants.per_hour_bearable)),
     "is held without a reservation": (a_storm, nobody_asks),
     "S4: a repair starts while 4 nodes are unhealthy": (a_storm, without(grants.share_bearable)),

@@ -1506,6 +1506,22 @@ class TooManyInFlight(Reason, frozen=True):
         return f"{self.in_flight} repairs are in flight (limit {self.limit}): no new repair starts until one ends"
 
 
+class PowerOffsPending(Reason, frozen=True):
+    """More power-offs than may be in flight were ordered and are not carried out: they may come all at once."""
+
+    alert: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("pending", "limit")
+    pending: int
+    limit: int
+
+    def note(self) -> str:
+        return (
+            f"{self.pending} repairs are stuck with a power-off that was ordered and is not carried out (limit "
+            f"{self.limit}): no new repair starts, for all of these nodes may be switched off at once; look at the "
+            "baremetal operator and the BMCs; where a node is well, withdraw its request and release its host"
+        )
+
+
 class TooManyPerHour(Reason, frozen=True):
     """As many repairs as the budget allows were started within an hour."""
 
