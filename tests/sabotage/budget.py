@@ -22,6 +22,7 @@ from noderemedy.core import claim, claimshelf, freeing, pacing, slots
 from noderemedy.core.budget import facts, grants, health, openings, pods, room, spec, storms, view
 from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
+from noderemedy.core.healthcheck import remediation as healthcheck
 from noderemedy.core.metal3 import needs, remediation
 from noderemedy.model.budget import Granted
 from noderemedy.model.ledger import BudgetLedger
@@ -32,7 +33,7 @@ from noderemedy.wire import budgets
 
 IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = is_over, grants.judge, grants.open_books, claim.claimed, view.asks_of
 TURN, PERMIT, ALLOWED = count(), pacing.Permit, pods.allowed
-HOLDER, BUCKETS = claim.holder_name, facts.buckets
+HOLDER, BUCKETS, UNENDED = claim.holder_name, facts.buckets, healthcheck.unended
 
 
 def without(gate: grants.Gate, *tests: Test) -> Sabotage:
@@ -304,6 +305,17 @@ STUCK = (
             ),
         ),
         (test_grants.test_a_stuck_ruler_still_stops_its_fellows,),
+    ),
+    Sabotage(
+        "only the sick are overdue",
+        set_to(
+            healthcheck,
+            "unended",
+            lambda seen, running, now, *because: replace(
+                UNENDED(seen, running, now, *because), because=because, wake_at=None
+            ),
+        ),
+        (test_remediation.test_a_repair_that_leads_to_nothing_gives_its_place_back_whatever_the_verdict,),
     ),
     Sabotage(
         "what goes off at last is as stuck as before",

@@ -12,6 +12,7 @@ from noderemedy.core.budget import grants
 from noderemedy.core.metal3 import gates
 from noderemedy.model.ids import BUDGET, HOST
 from noderemedy.model.time import MINUTE, Span
+from noderemedy.sim import objects
 from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.cluster import Cluster, host_of
 from noderemedy.sim.granting import Granting
@@ -134,6 +135,23 @@ def most_without_power(budgeting: Budgeting, minutes: int) -> int:
     return most
 
 
+def two_that_recovered() -> Budgeting:
+    """A check marks two nodes whose BMCs are dead; both are well again by themselves. Then a third one hangs."""
+    budgeting = a_budgeted_cluster(nodes=20, maxInFlight=2)
+    cluster = budgeting.cluster
+    cluster.api.create(objects.marking_check("all", "100%", cluster.durations))
+    run(cluster, 15)
+    for name in ("worker-1", "worker-2"):
+        cluster.servers[name].bmc.answers = False
+        cluster.servers[name].link(False)
+        run(cluster, 8)
+        cluster.servers[name].link(True)
+        run(cluster, 12)
+    cluster.servers["worker-9"].hang()
+    run(cluster, 60)
+    return budgeting
+
+
 def two_rulers() -> Budgeting:
     """Two of five members of the control plane are sick: quorum is kept, and still one goes first."""
     budgeting = a_budgeted_cluster(rulers=5, maxInFlight=5)
@@ -182,6 +200,15 @@ def test_power_offs_that_nobody_carries_out_do_not_pile_up() -> None:
 
 def is_held(budgeting: Budgeting, name: str) -> bool:
     return names.REBOOT in budgeting.cluster.api.get(HOST, host_of(name), NAMESPACE)["metadata"].get("annotations", {})
+
+
+def test_holds_on_nodes_that_recovered_stop_nobody_else() -> None:
+    """Both are held and do not go off, for nobody's good: half an hour later the third one is repaired."""
+    found = two_that_recovered()
+
+    assert [True, True] == [is_held(found, name) for name in ("worker-1", "worker-2")]
+    assert [1, 1, 2] == boots(found, "worker-1", "worker-2", "worker-9")
+    assert [] == found.checkers.violations
 
 
 def test_a_storm_is_left_alone() -> None:

@@ -1429,7 +1429,7 @@ class RepairStuck(Reason, frozen=True):
 
 
 class RepairOverdue(Reason, frozen=True):
-    """A repair was asked for, and the machine is still sick long after."""
+    """A repair was asked for, and is not over long after."""
 
     alert: ClassVar[bool] = True
     way: str
@@ -1437,8 +1437,8 @@ class RepairOverdue(Reason, frozen=True):
 
     def note(self) -> str:
         return (
-            f"a repair by {self.way} was asked for more than {self.minutes} minutes ago, and the machine is still "
-            "unhealthy; look at whoever has to carry it out"
+            f"a repair by {self.way} was asked for more than {self.minutes} minutes ago, and is not over; look at "
+            "whoever has to carry it out"
         )
 
 

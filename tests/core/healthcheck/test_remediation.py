@@ -551,6 +551,25 @@ def test_who_waits_for_others_for_ever_tells_and_gives_its_place_back(
     assert (later(1_800).mono if not is_stuck else None) == decision.wake_at
 
 
+@pytest.mark.parametrize("verdict", [WELL, Unjudged((CannotSeeNode("n"),))], ids=["well", "unjudged"])
+@pytest.mark.parametrize(
+    ("minutes", "why", "is_stuck"), [(29, [], False), (30, ["RepairOverdue", "RepairStuck"], True)]
+)
+def test_a_repair_that_leads_to_nothing_gives_its_place_back_whatever_the_verdict(
+    verdict: Any, minutes: int, why: list[str], is_stuck: bool
+) -> None:
+    """A host that is held and does not go off, under a node that is well again, is in nobody's way for ever."""
+    known = Need(at(0), "remediation", NOW.wall, is_running=True, begun=NOW.mono)
+    held, marked = present(a_host(held=True)), {"needs_remediation": True, "marked_by": "workers"}
+    view = a_view(a_check(annotation_mode=True), verdict, machine=marked, host=held, need=known)
+
+    decision = decide(view, later(minutes * 60))
+    (stated,) = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
+
+    assert ([], why, is_stuck) == (names(decision.actions), reasons(decision), stated.is_stuck)
+    assert (later(1_800).mono if not is_stuck else None) == decision.wake_at
+
+
 def test_a_request_is_deleted_on_recovery_whatever_the_gates_say() -> None:
     """Limit reached, no budget, paused by a person: clean-up goes on. Paused with the cluster: nothing."""
     view = with_template(verdict=WELL, standing=STANDING)
