@@ -10,11 +10,11 @@ from tests.sabotage.running import set_to
 from noderemedy.core import slots
 from noderemedy.core.budget import grants
 from noderemedy.core.metal3 import gates
-from noderemedy.model.ids import BUDGET, HOST
+from noderemedy.model.ids import BUDGET, HOST, MACHINE
 from noderemedy.model.time import MINUTE, Span
 from noderemedy.sim import objects
 from noderemedy.sim.budgeting import Budgeting
-from noderemedy.sim.cluster import Cluster, host_of
+from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.granting import Granting
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.resuming import Resuming
@@ -152,6 +152,32 @@ def two_that_recovered() -> Budgeting:
     return budgeting
 
 
+def a_misspelt_template() -> Budgeting:
+    """Two sick machines are those of a check whose template does not exist; a third one is of a check that marks."""
+    budgeting = a_budgeted_cluster(nodes=20, maxInFlight=2)
+    cluster = budgeting.cluster
+    labelled = {"metadata": {"labels": {"pool": "ward"}}}
+    for name in ("worker-1", "worker-2"):
+        cluster.api.patch(MACHINE, machine_of(name), NAMESPACE, labelled, "merge")
+    astray = objects.marking_check("astray", None, cluster.durations)
+    del astray["metadata"]["annotations"]
+    astray["spec"]["selector"] = {"matchLabels": {"pool": "ward"}}
+    astray["spec"]["externalRemediationTemplate"] = {
+        "apiVersion": "remediation.metal3.io/v1alpha1",
+        "kind": "Metal3RemediationTemplate",
+        "name": "no-such-template",
+        "namespace": NAMESPACE,
+    }
+    for check in (objects.marking_check("others", None, cluster.durations), astray):
+        cluster.api.create(check)
+    run(cluster, 15)
+    for name in ("worker-1", "worker-2", "worker-9"):
+        cluster.servers[name].hang()
+        run(cluster, 6)
+    run(cluster, 30)
+    return budgeting
+
+
 def two_rulers() -> Budgeting:
     """Two of five members of the control plane are sick: quorum is kept, and still one goes first."""
     budgeting = a_budgeted_cluster(rulers=5, maxInFlight=5)
@@ -208,6 +234,15 @@ def test_holds_on_nodes_that_recovered_stop_nobody_else() -> None:
 
     assert [True, True] == [is_held(found, name) for name in ("worker-1", "worker-2")]
     assert [1, 1, 2] == boots(found, "worker-1", "worker-2", "worker-9")
+    assert [] == found.checkers.violations
+
+
+def test_what_can_never_begin_stops_nobody_else() -> None:
+    """Two machines without a template take neither a place nor a start of the hour from the third one."""
+    found = a_misspelt_template()
+
+    assert [1, 1, 2] == boots(found, "worker-1", "worker-2", "worker-9")
+    assert {machine_of("worker-9"), "worker-9"} == found.reserved
     assert [] == found.checkers.violations
 
 

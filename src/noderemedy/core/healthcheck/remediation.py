@@ -107,13 +107,26 @@ def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
     if running is not None:
         return with_telling(goes_on(view, running, now), view, now, running)
     blocked = first(BEFORE_BUDGET, view, now)
-    wants = () if blocked else (need(view.at, NAME, verdict.since, is_running=False, node=view.node_at),)
     way = way_of(view.governing.check, view.machine)
+    if not blocked and (hindered := hindered_request(view, way, now)):
+        return hindered
+    wants = () if blocked else (need(view.at, NAME, verdict.since, is_running=False, node=view.node_at),)
     if blocked := blocked or first(AFTER_BUDGET, view, now):
         reads = live_reads(view, way, now) if wants else ()
         return with_telling(meanwhile(blocked, reads).decision(now, wants), view, now, None)
     decision = structs.replace(MODES[way].ask(view, now), facts=wants)
     return with_telling(decision, view, now, way)
+
+
+def hindered_request(view: RemediationView, way: Way, now: Now) -> Decision | None:
+    """A request that cannot be made is told, and looked at again, and takes no place from others; None if it can."""
+    if way is not Way.EXTERNAL or view.requests is None:
+        return None
+    blocked = lifecycle.hindrance(view.requests, now)
+    if blocked is None:
+        return None
+    asked = way if lifecycle.trouble(view.requests, now) else None
+    return with_telling(blocked.decision(now), view, now, asked)
 
 
 def live_reads(view: RemediationView, way: Way, now: Now) -> tuple[Action, ...]:
