@@ -15,7 +15,7 @@ from tests.core.metal3 import test_delete, test_waiting
 from tests.core.metal3 import test_remediation as test_power_cycles
 from tests.core.owner import test_aftermath
 from tests.core.remedy import test_gates as test_remedy_gates
-from tests.sabotage.running import Sabotage, Test, set_to
+from tests.sabotage.running import Sabotage, Test, set_to, together
 from tests.wire import test_budgets
 
 from noderemedy.core import claim, claimshelf, freeing, pacing, slots
@@ -238,7 +238,35 @@ LEDGER = (
         (test_rooms.test_a_budget_that_does_not_decode_starts_nothing,),
     ),
 )
+LOST = (
+    Sabotage(
+        "a ledger that is gone is an empty one",
+        set_to(
+            grants, "remembered", lambda seen: seen.ledger if isinstance(seen.ledger, BudgetLedger) else BudgetLedger()
+        ),
+        (test_grants.test_whoever_deletes_the_ledger_does_not_reset_the_hour,),
+    ),
+    Sabotage(
+        "the end of a storm slides along with the clock",
+        set_to(grants, "of_now", lambda calm, seen, now: calm),
+        (test_grants.test_a_storm_that_ended_in_the_future_is_waited_for_once,),
+    ),
+    Sabotage(
+        "a storm is over when nobody asks",
+        set_to(view, "stormy_clusters", lambda storms: []),
+        (test_rooms.test_a_storm_goes_on_while_nobody_asks,),
+    ),
+)
+
 HEALTH = (
+    Sabotage(
+        "whose Node somebody deleted is a worker of no rack",
+        together(
+            set_to(health, "rules", lambda seen, labels: not health.CONTROL_PLANE.isdisjoint(labels)),
+            set_to(health, "domain_of", lambda seen, labels: labels.get(seen.topology, "")),
+        ),
+        (test_health.test_each_node_is_counted_as_it_is,),
+    ),
     Sabotage(
         "what a fence has deleted counts as nothing",
         set_to(health, "waiting_fence", lambda key, reader: None),
@@ -476,4 +504,4 @@ CLAIM = (
         (test_claim.test_no_two_repairs_share_a_lease,),
     ),
 )
-SABOTAGES: tuple[Sabotage, ...] = (*LIMITS, *STORMS, *LEDGER, *HEALTH, *STUCK, *PACE, *CLAIM)
+SABOTAGES: tuple[Sabotage, ...] = (*LIMITS, *STORMS, *LEDGER, *LOST, *HEALTH, *STUCK, *PACE, *CLAIM)

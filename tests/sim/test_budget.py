@@ -8,9 +8,9 @@ import pytest
 from tests.sabotage.running import set_to
 
 from noderemedy.core import slots
-from noderemedy.core.budget import grants
+from noderemedy.core.budget import grants, health
 from noderemedy.core.metal3 import gates
-from noderemedy.model.ids import BUDGET, HOST, MACHINE
+from noderemedy.model.ids import BUDGET, HOST, MACHINE, NODE
 from noderemedy.model.time import MINUTE, Span
 from noderemedy.sim import objects
 from noderemedy.sim.budgeting import Budgeting
@@ -189,6 +189,25 @@ def two_rulers() -> Budgeting:
     budgeting.cluster.mark(second)
     run(budgeting.cluster, 15)
     return budgeting
+
+
+def rulers_without_nodes() -> list[str]:
+    """Somebody deletes the Nodes of a silent control plane, and asks for all of them; what is said of S5."""
+    budgeting = a_budgeted_cluster(rulers=3, nodes=20, maxInFlight=5)
+    for name in budgeting.rulers:
+        budgeting.cluster.servers[name].hang()
+        budgeting.cluster.api.delete(NODE, name)
+    for name in budgeting.rulers:
+        budgeting.cluster.mark(name)
+    run(budgeting.cluster, 15)
+    return [one for one in budgeting.checkers.violations if "S5" in one]
+
+
+def test_a_ruler_is_one_without_its_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A control plane whose Nodes somebody else deleted is not repaired as workers are: its quorum is lost already."""
+    assert [] == rulers_without_nodes()
+    monkeypatch.setattr(health, "rules", lambda view, labels: not health.CONTROL_PLANE.isdisjoint(labels))
+    assert rulers_without_nodes()
 
 
 def test_the_second_waits_for_the_first() -> None:

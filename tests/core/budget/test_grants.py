@@ -20,7 +20,7 @@ from tests.core.budget.asking import (
 )
 
 from noderemedy.core.budget.facts import Memory, NodeHealth, Sight
-from noderemedy.core.budget.grants import LETTERS_MAX, reckon
+from noderemedy.core.budget.grants import LETTERS_MAX, Reckoning, reckon
 from noderemedy.core.budget.view import Ask, BudgetView, Domain, Fleet
 from noderemedy.model.budget import Granted, Refused
 from noderemedy.model.healthcheck import Count, Percent
@@ -407,6 +407,34 @@ def test_a_storm_that_ended_is_written_down_once() -> None:
     written = reckon(a_budget_view(sick=7, memory=lost.memory, ledger=over.ledger), later(62))
     assert written.ledger is None
     assert () == written.memory.ended
+
+
+def test_a_storm_that_ended_in_the_future_is_waited_for_once() -> None:
+    """A clock that was a day ahead wrote its end: it is written anew as of now, and its cooldown does not slide."""
+    ahead = a_ledger(changes={"calms": (Calm("cluster", later(86_400).wall),)})
+    found = reckon(a_budget_view(an_ask(), ledger=ahead), NOW)
+    assert found.ledger is not None
+
+    assert (Calm("cluster", NOW.wall),) == found.ledger.calms
+    assert ["worker-0"] == [
+        one.target.name for one in reckoned(reckon(a_budget_view(an_ask(), ledger=found.ledger), later(301)))
+    ]
+
+
+def reckoned(found: Reckoning) -> tuple[Reservation, ...]:
+    return found.ledger.reservations if found.ledger else ()
+
+
+@pytest.mark.parametrize("gone", [None, Malformed("garbage")])
+@pytest.mark.parametrize("known", [{"calms": (Calm("cluster", ago(60)),)}, {"starts": (Start(ago(600)),) * 10}])
+def test_whoever_deletes_the_ledger_does_not_reset_the_hour(known: dict[str, Any], gone: Malformed | None) -> None:
+    """What counted against the hour or the cooldown was read, and counts on; broken or not in between."""
+    first = reckon(a_budget_view(an_ask(), ledger=BudgetLedger(**known)), NOW)
+    between = reckon(a_budget_view(an_ask(), ledger=gone, memory=first.memory), NOW)
+    deleted = reckon(a_budget_view(an_ask(), memory=between.memory), NOW)
+
+    assert first.answers
+    assert (first.answers, None) == (deleted.answers, deleted.ledger)
 
 
 def test_a_refusal_keeps_its_numbers() -> None:

@@ -46,6 +46,7 @@ from noderemedy.model.reasons import (
     TooManyNodesUnhealthy,
     TooManyPerHour,
 )
+from noderemedy.model.room import Present
 from noderemedy.model.time import MINUTE, Mono, Now, Span, Wall
 
 KEPT_FOR: Span = MINUTE
@@ -83,7 +84,7 @@ class Reckoning(Struct, frozen=True):
 
 def reckon(view: BudgetView, now: Now) -> Reckoning:
     """Judge all asks, the oldest first."""
-    ledger = view.ledger if isinstance(view.ledger, BudgetLedger) else BudgetLedger()
+    ledger = remembered(view)
     sights = sights_of(view, ledger, now)
     storms = storms_of(view)
     ended = ended_storms(view, ledger, storms, now)
@@ -95,11 +96,19 @@ def reckon(view: BudgetView, now: Now) -> Reckoning:
     return Reckoning(
         answers=answers,
         ledger=BudgetLedger(tuple(books.reserved.values()), tuple(books.starts), books.calms) if is_new else None,
-        memory=Memory(sights, storms, ended, has_looked=True),
+        memory=Memory(sights, storms, ended, has_looked=True, starts=ledger.starts, calms=ledger.calms),
         books=books,
         until=earliest([one for one in answers if isinstance(one, Refused)], sights, view, now),
         blocked=blocked(view, books, now),
     )
+
+
+def remembered(view: BudgetView) -> BudgetLedger:
+    """The ledger. Where somebody has deleted it, the hour and the cooldown still count by what was read in it."""
+    ledger, is_there = view.ledger, isinstance(view.entry, Present) and view.entry.obj.ledger is not None
+    if isinstance(ledger, BudgetLedger) and is_there:
+        return ledger
+    return BudgetLedger((), view.memory.starts, view.memory.calms)
 
 
 def blocked(view: BudgetView, books: Books, now: Now) -> Reason | None:
@@ -199,8 +208,15 @@ def calms_of(
     view: BudgetView, ledger: BudgetLedger, storms: tuple[str, ...], ended: tuple[Calm, ...], now: Now
 ) -> tuple[Calm, ...]:
     """The storms that ended within the cooldown, by their last end."""
-    kept = {one.scope: one for one in ledger.calms if now.wall < cooled(one, view, now) and one.scope not in storms}
+    known = [of_now(one, view, now) for one in ledger.calms]
+    kept = {one.scope: one for one in known if now.wall < cooled(one, view, now) and one.scope not in storms}
     return tuple(sorted({**kept, **{one.scope: one for one in ended}}.values()))
+
+
+def of_now(calm: Calm, view: BudgetView, now: Now) -> Calm:
+    """Whoever wrote an end that lies far ahead had another clock: one cooldown from now, which does not slide along."""
+    is_ahead = calm.at > now.wall + view.budget.cooldown
+    return Calm(calm.scope, Wall(now.wall.ms // 1000 * 1000)) if is_ahead else calm
 
 
 def cooled(calm: Calm, view: BudgetView, now: Now) -> Wall:

@@ -127,7 +127,8 @@ def sees(key: Ref, reader: Reader) -> BudgetView | None:
     asks = asks_of(reader)
     spec, memory = reader.read(SPEC_AT), reader.read(MEMORY_AT)
     remembered = memory.obj if isinstance(memory, Present) else Memory()
-    clusters = sorted({"", *(one.cluster for one in asks), *(one.cluster for one in reserved)})
+    stormy = stormy_clusters(remembered.storms)
+    clusters = sorted({"", *stormy, *(one.cluster for one in asks), *(one.cluster for one in reserved)})
     return BudgetView(
         budget=spec.obj.budget if isinstance(spec, Present) else DEFAULT,
         entry=entry,
@@ -138,6 +139,11 @@ def sees(key: Ref, reader: Reader) -> BudgetView | None:
         memory=remembered,
         wishes=wishes_of(reader),
     )
+
+
+def stormy_clusters(storms: tuple[str, ...]) -> list[str]:
+    """Where a storm was at the last look: it goes on, though nobody may ask there any more."""
+    return [scope.removeprefix("cluster").strip() for scope in storms if scope.startswith("cluster")]
 
 
 def wishes_of(reader: Reader) -> tuple[Wish, ...]:
