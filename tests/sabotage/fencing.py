@@ -520,6 +520,16 @@ MENDED: tuple[Sabotage, ...] = (
         (test_story.test_a_node_that_a_mended_plan_lights_is_given_time_to_boot,),
     ),
     Sabotage(
+        "an order that was given is forgotten",
+        set_to(runs, "is_ending", lambda job: False),
+        (test_gates.test_an_order_that_may_still_be_carried_out_is_told,),
+    ),
+    Sabotage(
+        "a host that a fence holds counts as off",
+        set_to(hostpower, "is_held", lambda seen: False),
+        (test_gates.test_an_order_that_may_still_be_carried_out_is_told,),
+    ),
+    Sabotage(
         "what is mended states no need",
         set_to(needs, "is_mended", lambda view, now: False),
         (test_gates.test_a_fence_whose_plan_was_mended_waits_in_nobodys_way,),

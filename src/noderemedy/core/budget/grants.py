@@ -8,7 +8,8 @@ Rule 1: what is in flight counts, granted or not: every reservation that may sti
 Rule 2: a reservation ends when nobody states a need for it and we have known it for a minute by our own clock. It may
         stay in the ledger until the next write, but it is nobody's grant any more.
 Rule 3: a repair that is stuck is not in flight, and its reservation has ended: to begin once more it asks anew. One of
-        the control plane still keeps its fellows from being repaired.
+        the control plane still keeps its fellows from being repaired. One whose power-off is pending may switch a host
+        off at any moment, also a node that is well again: of those there are no more than may be in flight.
 Rule 4: granted is only what was seen in the ledger; what is new goes into it first.
 """
 
@@ -38,6 +39,7 @@ from noderemedy.model.reasons import (
     LedgerFull,
     LedgerUnreadable,
     OutsideWindow,
+    PowerOffsPending,
     QuorumAtRisk,
     Reason,
     TooManyInFlight,
@@ -66,6 +68,7 @@ class Books(Struct):
     letters: int  # how long the ledger is, about
     running: Counter[str]  # cluster -> how many are in flight
     moments: dict[str, list[Wall]]  # cluster -> starts of the last hour, in order
+    pending: Counter[str]  # cluster -> how many are not in flight, and may still go off
 
 
 class Reckoning(Struct, frozen=True):
@@ -158,7 +161,7 @@ def open_books(
     stuck = [one for one in view.asks if one.is_stuck and one.health.is_control_plane]
     begin, end = Wall(now.wall.ms - HOUR.ms), now.wall + HOUR
     starts = [one for one in ledger.starts if begin < one.at < end]
-    books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {})
+    books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {}, Counter())
     control_plane = set(view.reserved_control_plane)
     for held in live:
         count(books, held.target, held.cluster, held.target in control_plane)
@@ -166,6 +169,8 @@ def open_books(
         count(books, one.target, one.cluster, one.health.is_control_plane)
     for one in stuck:
         books.control_plane.setdefault(one.cluster, set()).add(one.target)
+    loaded = (one for one in view.asks if one.is_off_pending and one.target not in books.in_flight)
+    books.pending.update(one.cluster for one in loaded)
     books.letters = sum(map(letters_of, live)) + LETTERS_OF_START * len(starts)
     for start in sorted(starts):
         books.moments.setdefault(start.cluster, []).append(start.at)
@@ -333,6 +338,13 @@ def in_flight_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Fo
     return (TooManyInFlight(in_flight, limit), None) if in_flight >= limit else None
 
 
+def pending_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    """Whatever keeps so many hosts from going off is no fault of theirs; when it is mended they go off together."""
+    pending = books.pending[ask.cluster]
+    limit = view.budget.max_in_flight.of(fleet_of(view, ask.cluster).total)
+    return (PowerOffsPending(pending, limit), None) if pending > limit else None
+
+
 def per_hour_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
     moments = books.moments.get(ask.cluster, [])
     limit = view.budget.max_per_hour.of(fleet_of(view, ask.cluster).total)
@@ -358,6 +370,7 @@ GATES: tuple[Gate, ...] = (
     *STILL,
     control_plane_free,
     quorum_kept,
+    pending_bearable,
     in_flight_bearable,
     per_hour_bearable,
 )

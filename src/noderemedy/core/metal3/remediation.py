@@ -261,8 +261,22 @@ def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
     if not is_running and (remediation.deleting or first(BEFORE_THE_BUDGET, view, now)):
         return ()
     since = remediation.created or remediation.progress.since or Wall(0)
-    is_stuck = rests and is_running
-    return (need(view.machine.ref, NAME, since, is_running=is_running, node=view.machine.node_at, is_stuck=is_stuck),)
+    asks = need(
+        view.machine.ref,
+        NAME,
+        since,
+        is_running=is_running,
+        node=view.machine.node_at,
+        is_stuck=rests and is_running,
+        is_off_pending=is_running and is_off_pending(view),
+    )
+    return (asks,)
+
+
+def is_off_pending(view: RemediationView) -> bool:
+    """Whether the host is held for this request and was not seen off: it may go off at any moment."""
+    host = view.machine.host if view.machine else None
+    return host is not None and bool(host.holds_of(view.remediation.uid)) and host.power is not Power.OFF
 
 
 def episode(view: RemediationView) -> str:
