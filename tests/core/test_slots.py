@@ -53,6 +53,15 @@ def test_what_is_stuck(case: str) -> None:
     assert is_stuck == (RepairStuck("worker-0") in found.because)
 
 
+@pytest.mark.parametrize(("is_pending", "expected"), [(True, (NOW.mono, True)), (False, (later(700).mono, False))])
+def test_a_power_off_that_is_carried_out_at_last_goes_on(is_pending: bool, expected: tuple[Mono, bool]) -> None:
+    """A host that has just gone off is in flight again, though nothing is to be done yet; and has its time anew."""
+    before = replace(KNOWN, is_stuck=True, is_off_pending=True)
+    now = need(MACHINE_AT, "test", NOW.wall, is_running=True, is_off_pending=is_pending)
+
+    assert expected == stated(settled(Decision((), (ALERT,), facts=(now,)), before, later(700)))
+
+
 def test_what_we_learn_of_has_its_whole_time() -> None:
     """A repair that was only wanted before, or that another leader began, begins for us now."""
     for before in (None, replace(KNOWN, is_running=False)):

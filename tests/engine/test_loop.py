@@ -33,6 +33,7 @@ from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.errors import Bug
 from noderemedy.model.host import Hold
 from noderemedy.model.ids import INCIDENT, NODE, Kind, Ref, ref
+from noderemedy.model.observer import contact_since
 from noderemedy.model.outcome import Done, Failed, Seen, Unknown
 from noderemedy.model.reasons import RoomBroken
 from noderemedy.model.room import Absent, Present, Reader
@@ -464,6 +465,16 @@ def test_a_step_of_the_wall_clock_re_arms_the_timers() -> None:
     assert () == step(engine, stepped).effects
     assert NOW.mono + Span(11_000) == engine.next_wake()
     assert 1 == len(step(engine, Now(until, NOW.mono + Span(11_000))).effects)
+
+
+@pytest.mark.parametrize(("ahead", "since"), [(600, 1_000), (20, 0), (-600, 0)])
+def test_a_clock_that_is_set_ahead_begins_our_watch_anew(ahead: int, since: int) -> None:
+    """Silence would seem to have lasted for long, and every timeout to be over, of all nodes at once."""
+    engine = an_engine(a_room(lambda view, now: NOTHING))
+    step(engine)
+    step(engine, Now(NOW.wall + Span.seconds(ahead), NOW.mono + Span(1_000)))
+
+    assert NOW.mono + Span(since) == contact_since(engine.cache)
 
 
 def test_a_drift_below_a_second_is_no_step() -> None:

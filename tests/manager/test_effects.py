@@ -13,11 +13,13 @@ from tests.builders import NODE_AT, NOW, RESOURCES, later
 from noderemedy.drivers.clock import Clock
 from noderemedy.engine.leadership import Do, Found, Leadership, Lease, Missing
 from noderemedy.manager.effects import LANES_BEHIND, Carrier, Licence, judge
-from noderemedy.model.actions import Confirm, WriteLedger
+from noderemedy.model.actions import Confirm, DeletePod, Guard, WriteLedger
 from noderemedy.model.ids import NODE, Ref, ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome
+from noderemedy.model.proof import Attested, Subject
 from noderemedy.model.time import Mono, Now, Span, Wall
+from noderemedy.model.workload import POD
 from noderemedy.wire.http import Answer, Request
 
 CONFIRM = Effect(1, Key("annotation", NODE_AT), Confirm(NODE_AT), 1)
@@ -156,15 +158,19 @@ def test_records_leave_the_road_to_repairs(room: str, at_once: int) -> None:
     assert (20, at_once) == (len(client.asked), client.at_once)
 
 
-def test_the_ledger_waits_in_no_queue() -> None:
-    """All repairs of a storm wait for it."""
+SUBJECT = Subject("node-uid-1", "boot-1")
+FREED = DeletePod(ref(POD, "db-0", "shop"), Guard("u", "7"), SUBJECT, Attested(SUBJECT, "ann", NOW.wall, "off"))
+
+
+@pytest.mark.parametrize("write", [WriteLedger(LEDGER_AT, None, BudgetLedger()), FREED])
+def test_what_others_wait_for_waits_in_no_queue(write: WriteLedger | DeletePod) -> None:
+    """All repairs of a storm wait for the ledger, and the time of a proof runs."""
     client, clock = Slow(), Clock(random.Random(1))
     sink = SimpleNamespace(resources=RESOURCES, unserved=set())
     licence = Licence(leader(clock.now()))
     carrier = Carrier(client, sink, clock, licence, lambda cluster: None)  # type: ignore[arg-type]
-    write = WriteLedger(LEDGER_AT, None, BudgetLedger())
 
-    asyncio.run(carrier.carry_out(Effect(1, Key("budget", LEDGER_AT), write, 1)))
+    asyncio.run(carrier.carry_out(Effect(1, Key("any", write.ref), write, 1)))
 
     assert [True] == client.urgent
 

@@ -43,6 +43,8 @@ from noderemedy.manager.remotesink import RemoteSink
 from noderemedy.manager.requests import Followers
 from noderemedy.manager.requestsink import RequestSink
 from noderemedy.manager.sink import EngineSink
+from noderemedy.model.actions import PROVEN, WriteLedger
+from noderemedy.model.ledger import LEDGER_AT, BudgetLedger
 from noderemedy.model.outcome import Failed
 from noderemedy.model.reasons import Reason
 from noderemedy.model.remote import Remote, Sight
@@ -97,7 +99,12 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
         Publisher, "_is_urgent", always(False), test_events.test_events_give_way_to_who_is_in_a_hurry, {},
     ),
     "the ledger stands in line": (
-        effects, "WriteLedger", type(None), test_effects.test_the_ledger_waits_in_no_queue, {},
+        effects, "AT_ONCE", PROVEN, test_effects.test_what_others_wait_for_waits_in_no_queue,
+        {"write": WriteLedger(LEDGER_AT, None, BudgetLedger())},
+    ),
+    "a proof stands in line": (
+        effects, "AT_ONCE", (WriteLedger,), test_effects.test_what_others_wait_for_waits_in_no_queue,
+        {"write": test_effects.FREED},
     ),
     "write without leading": (
         Licence, "refusal", always(""),

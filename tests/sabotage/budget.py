@@ -11,18 +11,19 @@ from tests.core import test_claim, test_claimshelf, test_pacing, test_slots
 from tests.core.budget import test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
 from tests.core.fencing import test_story
 from tests.core.healthcheck import test_remediation
-from tests.core.metal3 import test_delete
+from tests.core.metal3 import test_delete, test_waiting
 from tests.core.metal3 import test_remediation as test_power_cycles
 from tests.core.owner import test_aftermath
 from tests.core.remedy import test_gates as test_remedy_gates
-from tests.sabotage.running import Sabotage, Test, set_to
+from tests.sabotage.running import Sabotage, Test, set_to, together
 from tests.wire import test_budgets
 
 from noderemedy.core import claim, claimshelf, freeing, pacing, slots
 from noderemedy.core.budget import facts, grants, health, openings, pods, room, spec, storms, view
 from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
-from noderemedy.core.metal3 import remediation
+from noderemedy.core.healthcheck import remediation as healthcheck
+from noderemedy.core.metal3 import needs, remediation
 from noderemedy.model.budget import Granted
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.reasons import DomainBurst, TooManyInFlight
@@ -32,7 +33,7 @@ from noderemedy.wire import budgets
 
 IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = is_over, grants.judge, grants.open_books, claim.claimed, view.asks_of
 TURN, PERMIT, ALLOWED = count(), pacing.Permit, pods.allowed
-HOLDER, BUCKETS = claim.holder_name, facts.buckets
+HOLDER, BUCKETS, UNENDED = claim.holder_name, facts.buckets, healthcheck.unended
 
 
 def without(gate: grants.Gate, *tests: Test) -> Sabotage:
@@ -75,6 +76,7 @@ LIMITS = (
     without(grants.cooled_down, test_rooms.test_a_storm_holds_and_ends),
     without(grants.control_plane_free, test_grants.test_never_more_than_the_limits),
     without(grants.quorum_kept),
+    without(grants.pending_bearable, test_grants.test_a_pending_power_off_counts_once),
     without(grants.in_flight_bearable, test_grants.test_never_more_than_the_limits),
     without(grants.per_hour_bearable, test_grants.test_never_more_than_the_limits),
     Sabotage(
@@ -236,7 +238,35 @@ LEDGER = (
         (test_rooms.test_a_budget_that_does_not_decode_starts_nothing,),
     ),
 )
+LOST = (
+    Sabotage(
+        "a ledger that is gone is an empty one",
+        set_to(
+            grants, "remembered", lambda seen: seen.ledger if isinstance(seen.ledger, BudgetLedger) else BudgetLedger()
+        ),
+        (test_grants.test_whoever_deletes_the_ledger_does_not_reset_the_hour,),
+    ),
+    Sabotage(
+        "the end of a storm slides along with the clock",
+        set_to(grants, "of_now", lambda calm, seen, now: calm),
+        (test_grants.test_a_storm_that_ended_in_the_future_is_waited_for_once,),
+    ),
+    Sabotage(
+        "a storm is over when nobody asks",
+        set_to(view, "stormy_clusters", lambda storms: []),
+        (test_rooms.test_a_storm_goes_on_while_nobody_asks,),
+    ),
+)
+
 HEALTH = (
+    Sabotage(
+        "whose Node somebody deleted is a worker of no rack",
+        together(
+            set_to(health, "rules", lambda seen, labels: not health.CONTROL_PLANE.isdisjoint(labels)),
+            set_to(health, "domain_of", lambda seen, labels: labels.get(seen.topology, "")),
+        ),
+        (test_health.test_each_node_is_counted_as_it_is,),
+    ),
     Sabotage(
         "what a fence has deleted counts as nothing",
         set_to(health, "waiting_fence", lambda key, reader: None),
@@ -303,6 +333,47 @@ STUCK = (
             ),
         ),
         (test_grants.test_a_stuck_ruler_still_stops_its_fellows,),
+    ),
+    Sabotage(
+        "only the sick are overdue",
+        set_to(
+            healthcheck,
+            "unended",
+            lambda seen, running, now, *because: replace(
+                UNENDED(seen, running, now, *because), because=because, wake_at=None
+            ),
+        ),
+        (test_remediation.test_a_repair_that_leads_to_nothing_gives_its_place_back_whatever_the_verdict,),
+    ),
+    Sabotage(
+        "what goes off at last is as stuck as before",
+        set_to(slots, "has_gone_off", lambda before, found: False),
+        (test_slots.test_a_power_off_that_is_carried_out_at_last_goes_on,),
+    ),
+    Sabotage(
+        "only what is stuck is loaded",
+        set_to(
+            grants,
+            "open_books",
+            lambda seen, *rest: OPEN_BOOKS(
+                replace(
+                    seen,
+                    asks=tuple(replace(one, is_off_pending=one.is_off_pending and one.is_stuck) for one in seen.asks),
+                ),
+                *rest,
+            ),
+        ),
+        (test_grants.test_a_pending_power_off_counts_once,),
+    ),
+    Sabotage(
+        "a host that is held counts as off",
+        set_to(needs, "is_off_pending", lambda seen: False),
+        (test_waiting.test_a_held_host_that_was_not_seen_off_may_go_off,),
+    ),
+    Sabotage(
+        "what a request holds counts as off",
+        set_to(remediation, "is_off_pending", lambda seen: False),
+        (test_power_cycles.test_a_hold_that_was_not_seen_to_work_is_told,),
     ),
     Sabotage(
         "a request that rests keeps its place",
@@ -433,4 +504,4 @@ CLAIM = (
         (test_claim.test_no_two_repairs_share_a_lease,),
     ),
 )
-SABOTAGES: tuple[Sabotage, ...] = (*LIMITS, *STORMS, *LEDGER, *HEALTH, *STUCK, *PACE, *CLAIM)
+SABOTAGES: tuple[Sabotage, ...] = (*LIMITS, *STORMS, *LEDGER, *LOST, *HEALTH, *STUCK, *PACE, *CLAIM)

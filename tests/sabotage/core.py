@@ -571,6 +571,11 @@ ENGINE = (
         (test_loop.test_two_irreversible_actions_are_refused,),
     ),
     Sabotage(
+        "a clock that is set ahead ages everybody",
+        set_to(loop.Engine, "_watch_anew", lambda self, now: None),
+        (test_loop.test_a_clock_that_is_set_ahead_begins_our_watch_anew,),
+    ),
+    Sabotage(
         "the wall clock is never set",
         set_to(loop.Engine, "_mind_the_clock", lambda self, now: None),
         (test_loop.test_a_step_of_the_wall_clock_re_arms_the_timers,),

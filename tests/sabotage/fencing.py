@@ -18,6 +18,7 @@ from tests.core.fencing import (
     test_storage,
     test_story,
     test_told,
+    test_wellness,
 )
 from tests.core.fencing.fences import IPMI
 from tests.model import test_fenceplan
@@ -26,7 +27,7 @@ from tests.sim import test_fence_uses
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
-from noderemedy.core import safety
+from noderemedy.core import machines, safety
 from noderemedy.core.fencing import (
     attempts,
     automaton,
@@ -60,12 +61,23 @@ from noderemedy.model import actions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, PlanProblem
+from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
+from noderemedy.model.room import Reader
 from noderemedy.model.time import Mono, Span
-from noderemedy.model.workload import StorageOfNode
+from noderemedy.model.workload import StorageOfNode, Volume
 from noderemedy.wire import nodefences
+from noderemedy.wire import storage as wire_storage
+
+host_of = view.host_of
+
+
+def own_host_of(node_at: Ref, reader: Reader) -> hosts.HostSeen:
+    found = host_of(node_at, reader)
+    return hosts.NO_HOST if found.is_of_another else found
+
 
 PROOFS: tuple[Sabotage, ...] = (
     Sabotage(
@@ -177,6 +189,20 @@ FLOW: tuple[Sabotage, ...] = (
         "any host is the node's",
         set_to(hosts, "is_consumer", lambda *rest: True),
         (test_hostpower.test_a_host_that_is_not_ours_to_switch_is_not_held,),
+    ),
+    Sabotage(
+        "whatever names a node is its Machine",
+        set_to(machines, "is_own", lambda node, machine: True),
+        (
+            test_hostpower.test_the_host_of_another_server_proves_nothing,
+            test_hostpower.test_a_host_that_turns_out_to_be_another_servers_is_released,
+            test_hostpower.test_a_machine_is_the_nodes_by_its_provider_id,
+        ),
+    ),
+    Sabotage(
+        "the host of another server is not seen",
+        set_to(view, "host_of", own_host_of),
+        (test_hostpower.test_a_host_that_turns_out_to_be_another_servers_is_released,),
     ),
     Sabotage(
         "the host stays held",
@@ -377,7 +403,10 @@ LIT: tuple[Sabotage, ...] = (
     Sabotage(
         "a Node of the past is taken for the present one",
         set_to(leaving, "confirm", lambda now, *entries: None),
-        (test_leaving.test_who_is_shown_what_it_deleted_asks_before_its_backup_goes,),
+        (
+            test_leaving.test_who_is_shown_what_it_deleted_asks_before_its_backup_goes,
+            test_leaving.test_another_boot_is_read_live_before_a_storage_fence_is_lifted,
+        ),
     ),
     Sabotage(
         "a backup waits for a node that never comes back",
@@ -494,6 +523,16 @@ MENDED: tuple[Sabotage, ...] = (
         (test_story.test_a_node_that_a_mended_plan_lights_is_given_time_to_boot,),
     ),
     Sabotage(
+        "an order that was given is forgotten",
+        set_to(runs, "is_ending", lambda job: False),
+        (test_gates.test_an_order_that_may_still_be_carried_out_is_told,),
+    ),
+    Sabotage(
+        "a host that a fence holds counts as off",
+        set_to(hostpower, "is_held", lambda seen: False),
+        (test_gates.test_an_order_that_may_still_be_carried_out_is_told,),
+    ),
+    Sabotage(
         "what is mended states no need",
         set_to(needs, "is_mended", lambda view, now: False),
         (test_gates.test_a_fence_whose_plan_was_mended_waits_in_nobodys_way,),
@@ -550,8 +589,69 @@ STORAGE: tuple[Sabotage, ...] = (
         set_to(leaving, "is_over", lambda view: True),
         (
             test_storage.test_releasing_keeps_the_fence_until_the_node_boots,
-            test_told.test_a_storage_fence_behind_which_pods_were_freed_is_not_lifted,
+            test_storage.test_a_plug_that_was_contradicted_ended_no_boot,
+            test_storage.test_a_node_that_is_gone_has_not_booted,
+            test_storage.test_one_of_two_supplies_that_is_off_ended_no_boot,
+            test_leaving.test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only,
         ),
+    ),
+    Sabotage(
+        "plugs that said off ended a boot",
+        set_to(leaving, "is_over", lambda view: view.status.evidence.off_at is not None),
+        (
+            test_storage.test_a_plug_that_was_contradicted_ended_no_boot,
+            test_storage.test_one_of_two_supplies_that_is_off_ended_no_boot,
+            test_leaving.test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only,
+        ),
+    ),
+    Sabotage(
+        "no storage is given back but to another boot",
+        set_to(leaving, "is_over", lambda view: False),
+        (
+            test_storage.test_a_boot_that_was_proven_off_gets_no_storage,
+            test_storage.test_the_word_of_a_person_opens_the_storage_of_a_node_that_never_comes_back,
+        ),
+    ),
+    Sabotage(
+        "another Node is another boot, and so is none",
+        set_to(FenceView, "has_booted", property(lambda view: not view.is_same_boot)),
+        (
+            test_storage.test_a_node_that_is_gone_has_not_booted,
+            test_storage.test_a_node_that_registers_again_has_not_booted,
+            test_leaving.test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only,
+            test_leaving.test_a_flow_that_begins_anew_remembers_which_boot_was_cut_off,
+            test_wellness.test_behind_a_storage_fence_only_another_boot_is_well,
+        ),
+    ),
+    Sabotage(
+        "what cannot be read has booted",
+        set_to(leaving, "stays_fenced", lambda view, now: None),
+        (test_storage.test_a_node_that_cannot_be_read_has_not_booted,),
+    ),
+    Sabotage(
+        "a fence that was lifted waits for a boot",
+        set_to(devices, "is_behind_storage_fence", lambda view: view.status.evidence.storage_freed_at is not None),
+        (test_storage.test_a_fence_that_was_lifted_waits_for_no_boot,),
+    ),
+    Sabotage(
+        "who waits for another boot is not told what for",
+        set_to(erring, "kept_from_storage", lambda view: ()),
+        (test_storage.test_a_node_that_registers_again_has_not_booted,),
+    ),
+    Sabotage(
+        "nobody looks again when the moment of a node that is back is over",
+        set_to(erring, "back_at", lambda view, now: None),
+        (test_storage.test_a_node_that_registers_again_has_not_booted,),
+    ),
+    Sabotage(
+        "recovery goes by a boot that a list showed",
+        set_to(recovery, "confirm", lambda now, *entries: None),
+        (test_leaving.test_another_boot_is_read_live_before_a_flow_goes_by_it,),
+    ),
+    Sabotage(
+        "a start anew goes by a boot that a list showed",
+        set_to(erring, "confirm", lambda now, *entries: None),
+        (test_leaving.test_another_boot_is_read_live_before_a_flow_goes_by_it,),
     ),
     Sabotage(
         "nothing runs on the node itself",
@@ -568,8 +668,21 @@ STORAGE: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a volume has every name",
-        set_to(StorageOfNode, "names_of", lambda self, claim: frozenset({"driver/d1"})),
+        set_to(Volume, "names", property(lambda self: frozenset({"driver/d1"}))),
         (test_storage.test_which_pods_are_covered, test_wire_storage.test_the_names_of_a_volume),
+    ),
+    Sabotage(
+        "the first volume of a claim speaks for it",
+        set_to(StorageOfNode, "volumes_of", lambda self, claim: tuple(x for x in self.volumes if x.claim == claim)[:1]),
+        (test_storage.test_which_pods_are_covered, test_storage.test_a_pod_goes_by_the_volume_that_its_claim_has_now),
+    ),
+    Sabotage(
+        "a volume that was released speaks for its claim",
+        set_to(wire_storage, "is_bound", lambda shape: bool(shape.spec and shape.spec.claim_ref)),
+        (
+            test_wire_storage.test_only_a_volume_that_is_bound_speaks_for_its_claim,
+            test_wire_storage.test_a_volume_without_a_status_speaks_for_nothing,
+        ),
     ),
 )
 REQUESTS: tuple[Sabotage, ...] = (

@@ -190,6 +190,19 @@ ASKED = (
         (test_modes.test_a_machine_is_deleted_only_if_somebody_replaces_it,),
     ),
     Sabotage(
+        "a template is looked for with a place in the budget",
+        set_to(lifecycle, "hindrance", lambda view, now: None),
+        (
+            test_remediation.test_what_can_never_begin_reserves_nothing,
+            test_remediation.test_a_template_that_is_missing_is_told_before_the_budget_is_asked,
+        ),
+    ),
+    Sabotage(
+        "a template that was there once is none",
+        set_to(lifecycle, "has_template", lambda wish: False),
+        (test_remediation.test_what_can_never_begin_reserves_nothing,),
+    ),
+    Sabotage(
         "a deletion needs no claim",
         set_to(modes, "claimed", lambda claim, now: None),
         (test_modes.test_a_deletion_is_claimed_first,),

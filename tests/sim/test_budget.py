@@ -8,12 +8,13 @@ import pytest
 from tests.sabotage.running import set_to
 
 from noderemedy.core import slots
-from noderemedy.core.budget import grants
+from noderemedy.core.budget import grants, health
 from noderemedy.core.metal3 import gates
-from noderemedy.model.ids import BUDGET, HOST
+from noderemedy.model.ids import BUDGET, HOST, MACHINE, NODE
 from noderemedy.model.time import MINUTE, Span
+from noderemedy.sim import objects
 from noderemedy.sim.budgeting import Budgeting
-from noderemedy.sim.cluster import Cluster, host_of
+from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.granting import Granting
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.resuming import Resuming
@@ -104,6 +105,81 @@ def two_dead_bmcs() -> Budgeting:
     return budgeting
 
 
+def flap(cluster: Cluster, name: str) -> None:
+    """A node is away for some minutes, and marked meanwhile; it is well long before anybody gives its repair up."""
+    cluster.servers[name].link(False)
+    run(cluster, 3)
+    cluster.mark(name)
+    run(cluster, 3)
+    cluster.servers[name].link(True)
+    run(cluster, 10)
+
+
+def no_bmc_answers() -> Budgeting:
+    """Nothing is carried out for hours while six nodes flap, one after the other: all are well, and marked."""
+    budgeting = a_budgeted_cluster(nodes=20, maxInFlight=2)
+    run(budgeting.cluster, 15)
+    for server in budgeting.cluster.servers.values():
+        server.bmc.answers = False
+    for number in range(1, 7):
+        flap(budgeting.cluster, f"worker-{number}")
+    return budgeting
+
+
+def most_without_power_afterwards(budgeting: Budgeting) -> int:
+    """How many servers are off at one moment at most, once all BMCs answer again."""
+    for server in budgeting.cluster.servers.values():
+        server.bmc.answers = True
+    most = 0
+    for _ in range(150):
+        run(budgeting.cluster, 0.1)
+        most = max(most, sum(not one.has_power for one in budgeting.cluster.servers.values()))
+    return most
+
+
+def two_that_recovered() -> Budgeting:
+    """A check marks two nodes whose BMCs are dead; both are well again by themselves. Then a third one hangs."""
+    budgeting = a_budgeted_cluster(nodes=20, maxInFlight=2)
+    cluster = budgeting.cluster
+    cluster.api.create(objects.marking_check("all", "100%", cluster.durations))
+    run(cluster, 15)
+    for name in ("worker-1", "worker-2"):
+        cluster.servers[name].bmc.answers = False
+        cluster.servers[name].link(False)
+        run(cluster, 8)
+        cluster.servers[name].link(True)
+        run(cluster, 12)
+    cluster.servers["worker-9"].hang()
+    run(cluster, 60)
+    return budgeting
+
+
+def a_misspelt_template() -> Budgeting:
+    """Two sick machines are those of a check whose template does not exist; a third one is of a check that marks."""
+    budgeting = a_budgeted_cluster(nodes=20, maxInFlight=2)
+    cluster = budgeting.cluster
+    labelled = {"metadata": {"labels": {"pool": "ward"}}}
+    for name in ("worker-1", "worker-2"):
+        cluster.api.patch(MACHINE, machine_of(name), NAMESPACE, labelled, "merge")
+    astray = objects.marking_check("astray", None, cluster.durations)
+    del astray["metadata"]["annotations"]
+    astray["spec"]["selector"] = {"matchLabels": {"pool": "ward"}}
+    astray["spec"]["externalRemediationTemplate"] = {
+        "apiVersion": "remediation.metal3.io/v1alpha1",
+        "kind": "Metal3RemediationTemplate",
+        "name": "no-such-template",
+        "namespace": NAMESPACE,
+    }
+    for check in (objects.marking_check("others", None, cluster.durations), astray):
+        cluster.api.create(check)
+    run(cluster, 15)
+    for name in ("worker-1", "worker-2", "worker-9"):
+        cluster.servers[name].hang()
+        run(cluster, 6)
+    run(cluster, 30)
+    return budgeting
+
+
 def two_rulers() -> Budgeting:
     """Two of five members of the control plane are sick: quorum is kept, and still one goes first."""
     budgeting = a_budgeted_cluster(rulers=5, maxInFlight=5)
@@ -113,6 +189,25 @@ def two_rulers() -> Budgeting:
     budgeting.cluster.mark(second)
     run(budgeting.cluster, 15)
     return budgeting
+
+
+def rulers_without_nodes() -> list[str]:
+    """Somebody deletes the Nodes of a silent control plane, and asks for all of them; what is said of S5."""
+    budgeting = a_budgeted_cluster(rulers=3, nodes=20, maxInFlight=5)
+    for name in budgeting.rulers:
+        budgeting.cluster.servers[name].hang()
+        budgeting.cluster.api.delete(NODE, name)
+    for name in budgeting.rulers:
+        budgeting.cluster.mark(name)
+    run(budgeting.cluster, 15)
+    return [one for one in budgeting.checkers.violations if "S5" in one]
+
+
+def test_a_ruler_is_one_without_its_node(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A control plane whose Nodes somebody else deleted is not repaired as workers are: its quorum is lost already."""
+    assert [] == rulers_without_nodes()
+    monkeypatch.setattr(health, "rules", lambda view, labels: not health.CONTROL_PLANE.isdisjoint(labels))
+    assert rulers_without_nodes()
 
 
 def test_the_second_waits_for_the_first() -> None:
@@ -138,12 +233,50 @@ def test_without_that_they_stop_all(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [1, 1, 1] == boots(two_dead_bmcs(), "worker-1", "worker-2", "worker-3")
 
 
+def test_power_offs_that_nobody_carries_out_do_not_pile_up() -> None:
+    """Two may be stuck and one was in flight; when the BMCs answer again, never more than two and two are off."""
+    found = no_bmc_answers()
+    held = [name for name in found.cluster.servers if is_held(found, name)]
+
+    assert ["worker-1", "worker-2", "worker-3"] == held
+    assert most_without_power_afterwards(found) <= 4
+    assert [] == found.checkers.violations
+
+
+def test_without_that_what_goes_off_at_last_makes_room_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sabotage: a repair that is stuck stays so while its host goes off."""
+    monkeypatch.setattr(slots, "has_gone_off", lambda before, found: False)
+
+    assert most_without_power_afterwards(no_bmc_answers()) > 4
+
+
+def is_held(budgeting: Budgeting, name: str) -> bool:
+    return names.REBOOT in budgeting.cluster.api.get(HOST, host_of(name), NAMESPACE)["metadata"].get("annotations", {})
+
+
+def test_holds_on_nodes_that_recovered_stop_nobody_else() -> None:
+    """Both are held and do not go off, for nobody's good: half an hour later the third one is repaired."""
+    found = two_that_recovered()
+
+    assert [True, True] == [is_held(found, name) for name in ("worker-1", "worker-2")]
+    assert [1, 1, 2] == boots(found, "worker-1", "worker-2", "worker-9")
+    assert [] == found.checkers.violations
+
+
+def test_what_can_never_begin_stops_nobody_else() -> None:
+    """Two machines without a template take neither a place nor a start of the hour from the third one."""
+    found = a_misspelt_template()
+
+    assert [1, 1, 2] == boots(found, "worker-1", "worker-2", "worker-9")
+    assert {machine_of("worker-9"), "worker-9"} == found.reserved
+    assert [] == found.checkers.violations
+
+
 def test_a_storm_is_left_alone() -> None:
     """Nobody is held while four of ten are sick."""
     found = a_storm()
-    held = found.cluster.api.get(HOST, host_of("worker-1"), NAMESPACE)["metadata"].get("annotations", {})
 
-    assert names.REBOOT not in held
+    assert not is_held(found, "worker-1")
     assert [1] == boots(found, "worker-1")
     assert [] == found.checkers.violations
 
@@ -186,6 +319,7 @@ def is_seen(words: str, story: Callable[[], Granting], harm: Harm, patch: pytest
 SABOTAGES: dict[str, tuple[Story, Harm]] = {
     "S3: 2 hosts are held at once": (one_at_a_time, without(grants.in_flight_bearable)),
     "S3: 3 hosts are held at once": (two_dead_bmcs, set_to(slots, "GIVEN_UP_AFTER", Span(0))),
+    "S3: 5 hosts are held and still on": (no_bmc_answers, without(grants.pending_bearable)),
     "S3: 2 repairs were started within an hour": (one_an_hour, without(grants.per_hour_bearable)),
     "is held without a reservation": (a_storm, nobody_asks),
     "S4: a repair starts while 4 nodes are unhealthy": (a_storm, without(grants.share_bearable)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from tests.builders import NODE_AT, RESOURCES
 from tests.wire.test_answers import ended
 
@@ -19,8 +20,8 @@ def listed(*items: Any) -> Any:
     return ended(ListStorage(NODE_AT), 200, json.dumps(body).encode())
 
 
-def a_volume(name: str, **spec: Any) -> dict[str, Any]:
-    return {"metadata": {"name": name}, "spec": spec}
+def a_volume(name: str, phase: str = "Bound", **spec: Any) -> dict[str, Any]:
+    return {"metadata": {"name": name}, "spec": spec, "status": {"phase": phase}}
 
 
 CLAIM = {"namespace": "shop", "name": "data"}
@@ -47,17 +48,34 @@ def test_what_a_list_says_of_a_volume() -> None:
     assert StorageOfNode((Volume("shop/data", "pv-1", "fc", "d"), Volume("shop/logs", "pv-0"))) == done.seen.obj
 
 
+@pytest.mark.parametrize("phase", ["Released", "Available", "Pending", "Failed", ""])
+def test_only_a_volume_that_is_bound_speaks_for_its_claim(phase: str) -> None:
+    """One that is kept after its claim was deleted (Released) still names that claim, and is not what it has now."""
+    old = a_volume("pv-0", phase, claimRef=CLAIM, storageClassName="fc")
+    done = listed(old, a_volume("pv-1", claimRef=CLAIM, storageClassName="nfs"))
+
+    assert isinstance(done, Done)
+    assert done.seen is not None
+    assert StorageOfNode((Volume("shop/data", "pv-1", "nfs"),)) == done.seen.obj
+
+
+def test_a_volume_without_a_status_speaks_for_nothing() -> None:
+    """Nobody has said that it is bound."""
+    done = listed({"metadata": {"name": "pv-0"}, "spec": {"claimRef": CLAIM}})
+
+    assert isinstance(done, Done)
+    assert done.seen is not None
+    assert StorageOfNode(()) == done.seen.obj
+
+
 def test_the_names_of_a_volume() -> None:
     """By which `covers` may name it; what it has not, covers nothing."""
     storage = StorageOfNode((Volume("shop/data", "pv-1", "fc", "d"), Volume("shop/logs", "pv-0")))
 
-    assert {"volume/pv-1", "storageClass/fc", "driver/d"} == storage.names_of("shop/data")
+    [data] = storage.volumes_of("shop/data")
+    assert {"volume/pv-1", "storageClass/fc", "driver/d"} == data.names
     assert {"volume/pv-0"} == storage.names_of_volume("pv-0")
-    assert (frozenset(), frozenset(), "") == (
-        storage.names_of("x"),
-        storage.names_of_volume("x"),
-        storage.volume_of("x"),
-    )
+    assert ((), frozenset()) == (storage.volumes_of("x"), storage.names_of_volume("x"))
 
 
 def test_half_a_list_is_no_list() -> None:

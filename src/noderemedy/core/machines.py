@@ -16,9 +16,16 @@ from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
 from noderemedy.model.room import Index, Present, Reader
 
 MACHINE_KINDS: tuple[Kind, ...] = (MACHINE, OPENSHIFT_MACHINE)
+CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
+ROLE_LABEL = "machine.openshift.io/cluster-api-machine-role"
 BY_NODE = "machines by node"
 BY_REMOTE_NODE = "machines by node of a cluster"
 BY_CLUSTER = "machines by cluster"
+
+
+def is_control_plane(machine: Machine) -> bool:
+    """By the labels that those who make machines put on them, whatever became of its Node."""
+    return any(key == CONTROL_PLANE_LABEL or (key, value) == (ROLE_LABEL, "master") for key, value in machine.labels)
 
 
 def _node(ref: Ref, machine: Machine) -> tuple[str, ...]:

@@ -4,7 +4,8 @@ Called by every room that repairs, with its whole decision. A repair that had it
 an alert waits for a person, or for somebody else's act, maybe for ever. A few of those must not keep all other nodes
 from being repaired: such a need is stuck. It keeps its claim, its node counts as sick, its start counts for the hour;
 but it is not in flight. When it goes on it is in flight again, without asking: what runs is never stopped halfway. What
-would begin once more (an attempt, a flow of a fence) is another matter: it asks.
+would begin once more (an attempt, a flow of a fence) is another matter: it asks. A power-off that was pending and is
+carried out is such a going on, also where nothing is to be done yet: a host has just gone off.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ def settled(decision: Decision, before: Need | None, now: Now) -> Decision:
         return decision
     found = decision.facts[at].value
     assert isinstance(found, Need)
-    begun = begun_at(before, now)
+    begun = now.mono if has_gone_off(before, found) else begun_at(before, now)
     waits = not found.is_stuck and waits_for_others(decision, before)  # what its room calls stuck needs no more words
     is_over = now.mono >= begun + GIVEN_UP_AFTER
     need = structs.replace(found, begun=begun, is_stuck=found.is_stuck or (waits and is_over))
@@ -44,6 +45,11 @@ def waits_for_others(decision: Decision, before: Need | None) -> bool:
     is_idle = all(isinstance(action, (*READS, *BOOKKEEPING)) for action in decision.actions)
     was_stuck = before is not None and before.is_stuck
     return is_idle and (was_stuck or any(reason.alert for reason in decision.because))
+
+
+def has_gone_off(before: Need | None, found: Need) -> bool:
+    """Whether the power-off that it was stuck with is pending no more: it has its whole time anew."""
+    return before is not None and before.is_stuck and before.is_off_pending and not found.is_off_pending
 
 
 def begun_at(before: Need | None, now: Now) -> Mono:

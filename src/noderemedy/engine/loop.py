@@ -39,6 +39,7 @@ from noderemedy.model.term import TERM_AT, Term
 from noderemedy.model.time import Mono, Now, Span
 
 CLOCK_STEP_MS = 1_000
+CLOCK_JUMP_MS = 30_000  # less is within what timeouts of minutes bear
 SOONEST = Span(100)  # a room that wants to be asked again at once has forgotten something: it must not stop the others
 
 
@@ -236,13 +237,21 @@ class Engine:
     def _mind_the_clock(self, now: Now) -> None:
         """Wakes were planned on the monotonic clock for wall times: after a step of the wall clock, look again."""
         offset = now.wall.ms - now.mono.ms
-        if self._clock_offset_ms is not None and abs(offset - self._clock_offset_ms) > CLOCK_STEP_MS:
+        step = offset - self._clock_offset_ms if self._clock_offset_ms is not None else 0
+        if abs(step) > CLOCK_STEP_MS:
             for key in self.timers.planned_keys():
                 self.queue.add(key)
-            self.trace.record(now, "clock stepped", offset - self._clock_offset_ms)
+            self.trace.record(now, "clock stepped", step)
             self._clock_offset_ms = offset
         elif self._clock_offset_ms is None:
             self._clock_offset_ms = offset
+        if step > CLOCK_JUMP_MS:
+            self._watch_anew(now)
+
+    def _watch_anew(self, now: Now) -> None:
+        """By a clock that was set ahead everybody has been silent for long: only what we see from now on counts."""
+        if isinstance(self.cache.read(OBSERVER_AT), Present):
+            self._enter(Seen(OBSERVER_AT, "", "", Observer(now.mono)), now, None)
 
     def _look(self, key: Key, now: Now, token: int) -> Effect | None:
         if self.ledger.holds(key):

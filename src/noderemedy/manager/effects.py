@@ -26,7 +26,7 @@ from noderemedy.drivers.kube.errors import NoAnswer, NotSent
 from noderemedy.engine.leadership import Leadership
 from noderemedy.manager.describing import Describe, described
 from noderemedy.manager.sink import EngineSink
-from noderemedy.model.actions import DELETIONS, READS, Confirm, DescribeAgent, StartRun, WriteLedger
+from noderemedy.model.actions import DELETIONS, PROVEN, READS, Confirm, DescribeAgent, StartRun, WriteLedger
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.run import Order
 from noderemedy.model.time import Mono, Now, Span
@@ -60,6 +60,7 @@ class Licence:
 
 BEHIND = frozenset({"incident", "incident-shelf", "status", "budget-status"})  # rooms that repair nothing
 LANES_BEHIND = 3
+AT_ONCE: tuple[type, ...] = (WriteLedger, *PROVEN)  # all wait for the ledger; a proof lasts for seconds
 
 RemoteClient = Callable[[str], KubeClient | None]
 
@@ -125,7 +126,7 @@ class Carrier:
             if is_read:
                 begun, answer = await self._read(client, request, begun)
             else:
-                answer = await client.send(request, timeout=patience, urgent=isinstance(effect.action, WriteLedger))
+                answer = await client.send(request, timeout=patience, urgent=isinstance(effect.action, AT_ONCE))
         except NotSent as problem:
             return Failed(str(problem))
         except NoAnswer as problem:

@@ -26,6 +26,7 @@ class Need(FactValue, frozen=True):
     node: Ref | None = None
     begun: Mono | None = None  # since when we ourselves have known it to run
     is_stuck: bool = False  # it had its time and waits for somebody else: not in flight, but still a claim
+    is_off_pending: bool = False  # a power-off was ordered and not seen: it may be carried out at any moment
 
 
 class Granted(FactValue, frozen=True):
@@ -47,10 +48,18 @@ class Refused(FactValue, frozen=True):
 
 
 def need(
-    target: Ref, room: str, since: Wall, *, is_running: bool, node: Ref | None = None, is_stuck: bool = False
+    target: Ref,
+    room: str,
+    since: Wall,
+    *,
+    is_running: bool,
+    node: Ref | None = None,
+    is_stuck: bool = False,
+    is_off_pending: bool = False,
 ) -> Fact:
     """The fact by which a room asks; it withdraws by not stating it any more."""
-    return Fact(need_ref(target, room), Need(target, room, since, is_running, node, is_stuck=is_stuck))
+    stated = Need(target, room, since, is_running, node, is_stuck=is_stuck, is_off_pending=is_off_pending)
+    return Fact(need_ref(target, room), stated)
 
 
 def need_ref(target: Ref, room: str) -> Ref:

@@ -46,6 +46,7 @@ class Machine(Struct, frozen=True):
     labels: tuple[tuple[str, str], ...] = ()
     created: Wall | None = None
     cluster_name: str = ""
+    failure_domain: str = ""  # where its provider was told to put it
     phase: str = ""
     conditions: tuple[Condition, ...] = ()
     older_conditions: tuple[Condition, ...] = ()  # the other generation, where the API has two; they are written alike

@@ -1277,14 +1277,15 @@ class BackupKept(Reason, frozen=True):
 
 
 class StorageStaysFenced(Reason, frozen=True):
-    """Behind a storage fence pods were freed, and the node has not booted since: it stays cut off."""
+    """Behind a storage fence pods were freed, and nothing shows that the boot from then is over: it stays cut off."""
 
     alert: ClassVar[bool] = True
     node: str
 
     def note(self) -> str:
-        why = "pods were freed behind that fence; reboot it or switch it off"
-        return f"node {self.node} stays cut off from its storage: {why}"
+        why = "pods were freed behind that fence, and no other boot of it has reported since"
+        remedy = f"reboot it; if it never comes back, switch it off and run node-remedy attest {self.node}"
+        return f"node {self.node} stays cut off from its storage: {why}; {remedy}"
 
 
 class HostContradicted(Reason, frozen=True):
@@ -1429,7 +1430,7 @@ class RepairStuck(Reason, frozen=True):
 
 
 class RepairOverdue(Reason, frozen=True):
-    """A repair was asked for, and the machine is still sick long after."""
+    """A repair was asked for, and is not over long after."""
 
     alert: ClassVar[bool] = True
     way: str
@@ -1437,8 +1438,8 @@ class RepairOverdue(Reason, frozen=True):
 
     def note(self) -> str:
         return (
-            f"a repair by {self.way} was asked for more than {self.minutes} minutes ago, and the machine is still "
-            "unhealthy; look at whoever has to carry it out"
+            f"a repair by {self.way} was asked for more than {self.minutes} minutes ago, and is not over; look at "
+            "whoever has to carry it out"
         )
 
 
@@ -1504,6 +1505,22 @@ class TooManyInFlight(Reason, frozen=True):
 
     def note(self) -> str:
         return f"{self.in_flight} repairs are in flight (limit {self.limit}): no new repair starts until one ends"
+
+
+class PowerOffsPending(Reason, frozen=True):
+    """More power-offs than may be in flight were ordered and are not carried out: they may come all at once."""
+
+    alert: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("pending", "limit")
+    pending: int
+    limit: int
+
+    def note(self) -> str:
+        return (
+            f"{self.pending} repairs are stuck with a power-off that was ordered and is not carried out (limit "
+            f"{self.limit}): no new repair starts, for all of these nodes may be switched off at once; look at the "
+            "baremetal operator and the BMCs; where a node is well, withdraw its request and release its host"
+        )
 
 
 class TooManyPerHour(Reason, frozen=True):

@@ -54,7 +54,7 @@ class Attachment(Struct, frozen=True):
 
 
 class Volume(Struct, frozen=True, order=True):
-    """A persistent volume that somebody has claimed."""
+    """A persistent volume that is bound to a claim."""
 
     claim: str  # namespace/name
     name: str
@@ -95,15 +95,12 @@ class StorageOfNode(Struct, frozen=True):
     uid: ClassVar[str] = ""
     volumes: tuple[Volume, ...] = ()
 
-    def names_of(self, claim: str) -> frozenset[str]:
-        """What the volume of a claim is called; nothing where it is not known."""
-        return next((one.names for one in self.volumes if one.claim == claim), frozenset())
+    def volumes_of(self, claim: str) -> tuple[Volume, ...]:
+        """All that say they are bound to a claim: more than one where it was made anew just now; none: not known."""
+        return tuple(one for one in self.volumes if one.claim == claim)
 
     def names_of_volume(self, name: str) -> frozenset[str]:
         return next((one.names for one in self.volumes if one.name == name), frozenset())
-
-    def volume_of(self, claim: str) -> str:
-        return next((one.name for one in self.volumes if one.claim == claim), "")
 
 
 def pods_at(node: Ref) -> Ref:

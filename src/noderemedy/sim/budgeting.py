@@ -1,7 +1,9 @@
 """The budget held against the truth where hosts are powered: S3 and S5, and the person who is called for a storm.
 
 S3: hosts that are held stay below the limit, over all leaders; and nothing is held without a reservation. A host that
-    was held for ten minutes waits for a person, and does not count. The rest of S3, and S4: `granting.py`.
+    was held for ten minutes waits for a person, and does not count. But it may go off at any moment, and all of them at
+    once: hosts that are held and on are twice as many at most, however long they are held. The rest of S3, and S4:
+    `granting.py`.
 S5: control-plane nodes are held one at a time.
 """
 
@@ -49,6 +51,10 @@ class Budgeting(Granting):
         moving = [one for one in ours if self.now_ms - self._held[one] < STUCK_MS]
         if len(moving) > self.in_flight_max:
             self.checkers.complain("S3", f"{len(moving)} hosts are held at once")
+        self.checkers.ran["S3 held and on"] += 1
+        loaded = [one for one in ours if self.cluster.servers[self.node_of[one]].has_power]
+        if len(loaded) > 2 * self.in_flight_max:
+            self.checkers.complain("S3", f"{len(loaded)} hosts are held and still on")
         if machine_of(self.node_of[host]) not in self.reserved:
             self.checkers.complain("S3", f"{host} is held without a reservation")
         rulers = [one for one in ours if self.node_of[one] in self.rulers]

@@ -19,7 +19,7 @@ from noderemedy.sim.baremetal import BaremetalOperator
 from noderemedy.sim.decoding import Decoding
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.fleet import WorkloadCluster
-from noderemedy.sim.kinds import POD
+from noderemedy.sim.kinds import POD, VOLUME
 from noderemedy.sim.kubelet import Kubelet, Kubelets
 from noderemedy.sim.lifecycle import Lifecycle
 from noderemedy.sim.outlets import Outlets
@@ -118,6 +118,7 @@ class Cluster:
         for name in [f"{stem}-database-{ordinal}" for ordinal in range(replicas) for stem in volumes]:
             self.api.create(objects.claim(name))
             self.api.create(objects.volume(name))
+            self.api.patch(VOLUME, name, "", {"status": {"phase": "Bound"}}, "merge", subresource="status")
         self.api.create(objects.stateful_set("database", replicas, volumes))
 
     def machines(self, node: str) -> list[Tree]:

@@ -91,6 +91,7 @@ def machine(shape: shapes.MachineShape) -> Machine:
         labels=pairs(meta.labels),
         created=wall(meta.creation_timestamp) if meta.creation_timestamp else None,
         cluster_name=spec.cluster_name or "",
+        failure_domain=sys.intern(spec.failure_domain) if isinstance(spec.failure_domain, str) else "",
         phase=sys.intern(status.phase or ""),
         conditions=current,
         older_conditions=older,

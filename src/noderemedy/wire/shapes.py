@@ -125,6 +125,7 @@ class MachineSpec(Struct, rename="camel"):
 
     provider_id: str | None = field(default=None, name="providerID")
     cluster_name: str | None = None
+    failure_domain: Any = None  # only a text names one; nothing else of a Machine is refused for it
 
 
 class Conditions(Struct):

@@ -1,4 +1,8 @@
-"""A list of persistent volumes from the bytes of the API: what `ListStorage` brings back. Only bound ones are kept."""
+"""A list of persistent volumes from the bytes of the API: what `ListStorage` brings back. Only bound ones are kept.
+
+A volume that is kept when its claim is deleted is Released and goes on naming that claim: it says nothing about what a
+later claim of the same name has.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,8 @@ from noderemedy.model.workload import StorageOfNode, Volume, storage_at
 from noderemedy.wire.objects import Undecodable
 from noderemedy.wire.pods import ListMetadata, PodMetadata
 from noderemedy.wire.scalars import UNREADABLE
+
+BOUND = "Bound"
 
 
 class ClaimRef(Struct):
@@ -34,11 +40,18 @@ class VolumeSpec(Struct, rename="camel"):
     csi: DriverShape | None = None
 
 
+class VolumeStatus(Struct):
+    """How a volume stands to its claim."""
+
+    phase: str = ""
+
+
 class VolumeShape(Struct):
     """A PersistentVolume of a list."""
 
     metadata: PodMetadata
     spec: VolumeSpec | None = None
+    status: VolumeStatus | None = None
 
 
 class VolumeListShape(Struct):
@@ -54,8 +67,13 @@ def storage_of_node(node: Ref, raw: bytes) -> Seen:
         found = msgspec.json.decode(raw, type=VolumeListShape)
     except UNREADABLE as error:
         raise Undecodable(storage_at(node), "", "", str(error)) from None
-    volumes = tuple(sorted(volume(one) for one in found.items or () if one.spec and one.spec.claim_ref))
+    volumes = tuple(sorted(volume(one) for one in found.items or () if is_bound(one)))
     return Seen(storage_at(node), "", found.metadata.resource_version, StorageOfNode(volumes))
+
+
+def is_bound(shape: VolumeShape) -> bool:
+    has_claim = shape.spec is not None and shape.spec.claim_ref is not None
+    return has_claim and shape.status is not None and shape.status.phase == BOUND
 
 
 def volume(shape: VolumeShape) -> Volume:

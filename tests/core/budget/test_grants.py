@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.builders import NOW, ago, later
+from tests.builders import NODE_AT, NOW, ago, later
 from tests.core.budget.asking import (
     SICK,
     a_budget_view,
@@ -20,8 +20,8 @@ from tests.core.budget.asking import (
 )
 
 from noderemedy.core.budget.facts import Memory, NodeHealth, Sight
-from noderemedy.core.budget.grants import LETTERS_MAX, reckon
-from noderemedy.core.budget.view import BudgetView, Domain, Fleet
+from noderemedy.core.budget.grants import LETTERS_MAX, Reckoning, reckon
+from noderemedy.core.budget.view import Ask, BudgetView, Domain, Fleet
 from noderemedy.model.budget import Granted, Refused
 from noderemedy.model.healthcheck import Count, Percent
 from noderemedy.model.ledger import BudgetLedger, Calm, Reservation, Start
@@ -37,6 +37,7 @@ from noderemedy.model.reasons import (
     LedgerFull,
     LedgerUnreadable,
     OutsideWindow,
+    PowerOffsPending,
     QuorumAtRisk,
     Reason,
     TooManyInFlight,
@@ -51,6 +52,8 @@ RACKED = NodeHealth(is_sick=True, since=ago(60), domain="rack-1")
 HOUR = Span.seconds(3_600)
 BUSY = a_ledger(a_reservation(8), a_reservation(9))
 ABOUT = (an_ask(8, is_running=True), an_ask(9, is_running=True))
+STUCK = tuple(replace(an_ask(number, is_running=True), is_stuck=True) for number in (7, 8, 9))
+LOADED = tuple(replace(one, is_off_pending=True) for one in STUCK)  # held, and not off
 OPENS = Opening((0, 1, 2, 3, 4, 5, 6), 22 * 60, 120)
 TONIGHT = Wall(NOW.wall.ms // 86_400_000 * 86_400_000 + 22 * 3_600_000)
 FULL = a_ledger(*(a_reservation(number) for number in range(LETTERS_MAX // 200 + 1)))
@@ -66,6 +69,12 @@ REFUSALS: dict[str, tuple[BudgetView, Reason, Wall | None]] = {
     ),
     "in flight": (a_budget_view(an_ask(), *ABOUT, ledger=BUSY), TooManyInFlight(2, 2), None),
     "running without a reservation": (a_budget_view(an_ask(), *ABOUT), TooManyInFlight(2, 2), None),
+    "power-offs that may come at once": (a_budget_view(an_ask(), *LOADED), PowerOffsPending(3, 2), None),
+    "power-offs of nodes that are well": (
+        a_budget_view(an_ask(), *(replace(one, health=NodeHealth(is_sick=False)) for one in LOADED)),
+        PowerOffsPending(3, 2),
+        None,
+    ),
     "a stop": (
         a_budget_view(an_ask(), budget=replace(DEFAULT, max_in_flight=Allowance(0))),
         TooManyInFlight(0, 0),
@@ -197,6 +206,11 @@ GRANTS: dict[str, BudgetView] = {
     "one of two": a_budget_view(an_ask(), total=2),
     "39 percent": a_budget_view(an_ask(), total=100, sick=39),
     "one in flight": a_budget_view(an_ask(), ABOUT[0], ledger=a_ledger(a_reservation(8))),
+    "as many power-offs pending as may be in flight": a_budget_view(an_ask(), *LOADED[1:]),
+    "stuck, and seen off": a_budget_view(an_ask(), *LOADED[1:], STUCK[0]),
+    "power-offs of another cluster": a_budget_view(
+        an_ask(), *(replace(one, node=replace(NODE_AT, cluster="metal/other")) for one in LOADED)
+    ),
     "nine this hour": a_budget_view(an_ask(), ledger=a_ledger(starts=(Start(ago(60)),) * 9)),
     "ten in the hour before": a_budget_view(an_ask(), ledger=a_ledger(starts=(Start(ago(3_600)),) * 10)),
     "ten in another cluster": a_budget_view(an_ask(), ledger=a_ledger(starts=(Start(ago(60), "metal/other"),) * 10)),
@@ -280,6 +294,22 @@ def test_what_is_stuck_takes_no_slot() -> None:
     assert ["worker-0"] == granted_now(a_budget_view(an_ask(), *stuck, ledger=BUSY))
     assert ["worker-0"] == granted_now(a_budget_view(an_ask(), *stuck))
     assert () == reckon(later_on, NOW).answers, "not granted before it was written"
+
+
+def test_a_pending_power_off_counts_once() -> None:
+    """In flight or not: what somebody else wants to repair as well is as loaded as before, and has no place yet."""
+    wanted = [replace(one, is_stuck=False, is_waiting=True) for one in LOADED]
+    moving = [replace(one, is_stuck=False) for one in LOADED]
+
+    assert [] == granted_now(a_budget_view(*wanted))
+    assert (3, 0) == pending_and_running(*wanted)
+    assert (0, 3) == pending_and_running(*moving)
+    assert (3, 0) == pending_and_running(*LOADED)
+
+
+def pending_and_running(*asks: Ask) -> tuple[int, int]:
+    books = reckon(a_budget_view(*asks), NOW).books
+    return books.pending[""], books.running[""]
 
 
 def test_a_stuck_ruler_still_stops_its_fellows() -> None:
@@ -377,6 +407,34 @@ def test_a_storm_that_ended_is_written_down_once() -> None:
     written = reckon(a_budget_view(sick=7, memory=lost.memory, ledger=over.ledger), later(62))
     assert written.ledger is None
     assert () == written.memory.ended
+
+
+def test_a_storm_that_ended_in_the_future_is_waited_for_once() -> None:
+    """A clock that was a day ahead wrote its end: it is written anew as of now, and its cooldown does not slide."""
+    ahead = a_ledger(changes={"calms": (Calm("cluster", later(86_400).wall),)})
+    found = reckon(a_budget_view(an_ask(), ledger=ahead), NOW)
+    assert found.ledger is not None
+
+    assert (Calm("cluster", NOW.wall),) == found.ledger.calms
+    assert ["worker-0"] == [
+        one.target.name for one in reckoned(reckon(a_budget_view(an_ask(), ledger=found.ledger), later(301)))
+    ]
+
+
+def reckoned(found: Reckoning) -> tuple[Reservation, ...]:
+    return found.ledger.reservations if found.ledger else ()
+
+
+@pytest.mark.parametrize("gone", [None, Malformed("garbage")])
+@pytest.mark.parametrize("known", [{"calms": (Calm("cluster", ago(60)),)}, {"starts": (Start(ago(600)),) * 10}])
+def test_whoever_deletes_the_ledger_does_not_reset_the_hour(known: dict[str, Any], gone: Malformed | None) -> None:
+    """What counted against the hour or the cooldown was read, and counts on; broken or not in between."""
+    first = reckon(a_budget_view(an_ask(), ledger=BudgetLedger(**known)), NOW)
+    between = reckon(a_budget_view(an_ask(), ledger=gone, memory=first.memory), NOW)
+    deleted = reckon(a_budget_view(an_ask(), memory=between.memory), NOW)
+
+    assert first.answers
+    assert (first.answers, None) == (deleted.answers, deleted.ledger)
 
 
 def test_a_refusal_keeps_its_numbers() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT, NOW, a_backup, a_machine, a_node, ago, unreadable
 
 from noderemedy.core.budget import facts, health
@@ -13,6 +14,7 @@ from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
 from noderemedy.engine.cache import Cache
 from noderemedy.model.healthcheck import Healthy, Unhealthy
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, NODE_FENCE, OPENSHIFT_MACHINE, Ref, ref
+from noderemedy.model.machine import Machine
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.nodefence import FenceEvidence, FenceSpec, FenceStatus, NodeFence, State, fence_ref
 from noderemedy.model.outcome import Seen
@@ -31,6 +33,10 @@ BACKUP = NodeBackup("node-uid-1", labels=((ROLE, ""), (ZONE, "rack-1")))
 def fenced(backup: NodeBackup | None, state: State = State.DONE) -> NodeFence:
     evidence = FenceEvidence(backup=backup)
     return NodeFence("fence-uid-1", FenceSpec(NODE_AT.name), FenceStatus(state, started=ago(300), evidence=evidence))
+
+
+def labelled(key: str, value: str) -> Machine:
+    return replace(a_machine(), labels=((key, value),))
 
 
 def a_world(objects: dict[Ref, Any]) -> Cache:
@@ -87,6 +93,38 @@ CASES: dict[str, tuple[dict[Ref, Any], NodeHealth | None]] = {
     "fenced, and gone by somebody else's hand": ({FENCE_AT: fenced(None)}, None),
     "ended with its instance, for good": ({FENCE_AT: fenced(BACKUP, State.FINAL)}, None),
     "gone, nobody knows since when": ({MACHINE_AT: a_machine()}, NodeHealth(True)),
+    "gone by somebody else's hand, of the control plane by its machine": (
+        {MACHINE_AT: labelled("cluster.x-k8s.io/control-plane", "")},
+        NodeHealth(True, is_control_plane=True),
+    ),
+    "gone by somebody else's hand, a master": (
+        {MACHINE_AT: labelled("machine.openshift.io/cluster-api-machine-role", "master")},
+        NodeHealth(True, is_control_plane=True),
+    ),
+    "a worker of that other sort": (
+        {MACHINE_AT: labelled("machine.openshift.io/cluster-api-machine-role", "worker")},
+        NodeHealth(True),
+    ),
+    "gone by somebody else's hand, known before": (
+        {MACHINE_AT: a_machine(), health_ref(NODE_AT): NodeHealth(False, None, "rack-1", is_control_plane=True)},
+        NodeHealth(True, None, "rack-1", is_control_plane=True),
+    ),
+    "gone before we were there": (
+        {MACHINE_AT: replace(a_machine(), failure_domain="rack-2")},
+        NodeHealth(True, None, "rack-2"),
+    ),
+    "gone, and domains are told by another label": (
+        {MACHINE_AT: replace(a_machine(), failure_domain="rack-2"), TOPOLOGY_AT: Topology("rack")},
+        NodeHealth(True),
+    ),
+    "there, and moved to another rack": (
+        {NODE_AT: a_node(labels={ZONE: "b"}), health_ref(NODE_AT): NodeHealth(False, None, "a", is_control_plane=True)},
+        NodeHealth(False, None, "b"),
+    ),
+    "back without its role, which its machine tells": (
+        {NODE_AT: a_node(), MACHINE_AT: labelled("cluster.x-k8s.io/control-plane", "")},
+        NodeHealth(False, is_control_plane=True),
+    ),
     "nobody's name": ({MACHINE_AT: a_machine(node_name="other")}, None),
     "unreadable": ({NODE_AT: unreadable(), MACHINE_AT: a_machine()}, None),
     "in a rack": ({NODE_AT: a_node(labels={ZONE: "rack-1"})}, NodeHealth(False, None, "rack-1")),

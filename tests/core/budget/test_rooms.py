@@ -9,14 +9,18 @@ from msgspec.structs import replace
 from tests.builders import NAMESPACE, NOW, RESOURCES, a_node, ago, later
 
 from noderemedy.core.budget import health, room, spec, status
+from noderemedy.core.budget import view as budget_view
+from noderemedy.core.budget.facts import MEMORY_AT, Memory, NodeHealth, health_ref
+from noderemedy.core.budget.grants import reckon
 from noderemedy.engine.assumed import assumed
+from noderemedy.engine.cache import Cache
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import Confirm, PublishBudgetStatus, WriteLedger
 from noderemedy.model.budget import Granted, Refused, answer, need
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision
-from noderemedy.model.ids import MACHINE, NODE, Kind, Ref, ref
+from noderemedy.model.ids import CONFIG_MAP, MACHINE, NODE, Kind, Ref, ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Reservation
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed
@@ -216,6 +220,20 @@ def test_a_storm_holds_and_ends() -> None:
 
     bench.run(300)
     assert isinstance(bench.answer(0), Granted)
+
+
+def test_a_storm_goes_on_while_nobody_asks() -> None:
+    """In another cluster: the check closes its own gate, and asks no more; that is not the end of the storm."""
+    cache = Cache(budget_view.INDEXES)
+    for number in range(10):
+        at = health_ref(ref(NODE, f"edge-{number}", cluster="metal/edge"))
+        cache.put(Seen(at, "", "", NodeHealth(number < 6)), NOW.mono)
+    cache.put(Seen(MEMORY_AT, "", "", Memory(storms=("cluster metal/edge",), has_looked=True)), NOW.mono)
+    cache.end_list("", CONFIG_MAP)
+    view = budget_view.sees(LEDGER_AT, cache)
+    assert view is not None
+
+    assert (("cluster metal/edge",), ()) == ((found := reckon(view, NOW).memory).storms, found.ended)
 
 
 def test_the_object_replaces_the_default() -> None:

@@ -6,12 +6,14 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import MACHINE_AT, NODE_AT, NOW, a_machine, a_node, ago, unreadable
-from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan, done
+from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, a_host, a_machine, a_node, ago, present, unreadable
+from tests.core.fencing.fences import FENCE_AT, UID, a_fence, a_job, a_plan, done
 from tests.core.fencing.test_rules import seen
 
 from noderemedy.core.fencing.fence import ROOM, decide
 from noderemedy.core.fencing.gates import BEFORE_THE_START, explain
+from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
+from noderemedy.core.fencing.needs import needs
 from noderemedy.core.fencing.planless import UNUSABLE
 from noderemedy.core.fencing.view import INDEXES
 from noderemedy.core.gates import first
@@ -22,6 +24,7 @@ from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.configuration import SkipCondition
 from noderemedy.model.fenceplan import plan_ref
 from noderemedy.model.governing import PermitFact, permit_ref
+from noderemedy.model.host import Power
 from noderemedy.model.ids import CONFIG_MAP, NODE, SYSTEM, Ref, ref
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Taint
@@ -29,7 +32,7 @@ from noderemedy.model.nodefence import FenceEvidence, State
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import SkippedUnresponsive, TooManyInFlight
-from noderemedy.model.run import Deed
+from noderemedy.model.run import Deed, RunState
 from noderemedy.model.time import Mono
 
 SICK = a_node(ready="Unknown")
@@ -179,6 +182,33 @@ def test_what_it_asks_of_the_budget(fence: Any, needs: list[bool]) -> None:
 
     assert needs == [one.is_running for one in stated]
     assert {NODE_AT} >= {one.target for one in stated}
+
+
+def a_held_host(power: Power, uid: str = UID) -> HostSeen:
+    return HostSeen(HOST_AT, present(replace(a_host(power=power), fenced_for=((uid, None),))), is_own=True)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "host", "is_pending"),
+    [
+        ((a_job(),), NO_HOST, True),
+        ((a_job(since=ago(9_999)),), NO_HOST, True),
+        ((a_job(deed=Deed.ON),), NO_HOST, False),
+        ((a_job(deed=Deed.STATUS),), NO_HOST, False),
+        ((done(),), NO_HOST, False),
+        ((a_job(state=RunState.FAILED, is_lost=True),), NO_HOST, False),
+        ((), a_held_host(Power.ON), True),
+        ((), a_held_host(Power.UNKNOWN), True),
+        ((), a_held_host(Power.OFF), False),
+        ((), a_held_host(Power.ON, "another"), False),
+    ],
+)
+def test_an_order_that_may_still_be_carried_out_is_told(jobs: Any, host: HostSeen, is_pending: bool) -> None:
+    """A run that is not over, or a host that is held and not off: the budget knows that the node may go off."""
+    (fact,) = needs(a_view(fence=a_fence(State.RUNNING, jobs=jobs), host=host), NOW)
+
+    assert isinstance(fact.value, Need)
+    assert (True, is_pending) == (fact.value.is_running, fact.value.is_off_pending)
 
 
 MENDED = a_fence(

@@ -27,6 +27,7 @@ CASES: list[tuple[str, HostSeen, str, str]] = [
     ("no host at all", NO_HOST, "HostNotReady", "names no BareMetalHost"),
     ("one that is gone, or not seen yet", HostSeen(HOST_AT, Unseen()), "HostNotReady", "names no BareMetalHost"),
     ("one that serves somebody else", seen(WELL, is_own=False), "HostNotReady", "names it back"),
+    ("another server's", replace(seen(WELL, is_own=False), is_of_another=True), "WrongDevice", "another providerID"),
     ("paused", seen(replace(WELL, paused=True)), "HostNotReady", "is paused; remove its annotation"),
     ("detached", seen(replace(WELL, detached=True)), "HostNotReady", "is detached; remove its annotation"),
     ("being deleted", seen(replace(WELL, deleting=True)), "HostNotReady", "is being deleted"),

@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.core.fencing.fences import FENCE_AT, a_plan, an_agent
+from tests import builders
+from tests.builders import MACHINE_AT, NODE_AT, a_host, a_machine, a_node
+from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan, an_agent
 from tests.core.fencing.story import Story, obeys, refuses
+from tests.core.fencing.test_rules import seen
 
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod
-from noderemedy.model.ids import HOST, NODE_FENCE, Ref
+from noderemedy.model.ids import HOST, MACHINE, NODE_FENCE, Ref
 from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.workload import POD
 
 HOST_POWER = BuiltinMethod("host-power", Builtin.HOST_POWER)
 HOST_AT = Ref("", HOST, "metal", "rack-1")
+ITS_MACHINE = Ref("", MACHINE, "metal", "worker-0")
 
 
 def held(story: Story) -> list[str]:
@@ -91,6 +95,41 @@ def test_a_host_that_is_not_ours_to_switch_is_not_held(host: dict[str, Any], not
     story.run(120)
 
     assert ("error", [], 1) == (story.state, held(story), len(story.api.list(POD)))
+
+
+def test_the_host_of_another_server_proves_nothing() -> None:
+    """A Machine names the node, and by its providerID it is another server's: its host is left alone."""
+    story = sick(stepRetries=0, maxRestarts=0, newDelay="10s")
+    story.is_wired_right = False
+    story.patch(ITS_MACHINE, {"spec": {"providerID": "metal3://metal/rack-1/worker-0"}})
+    story.patch(NODE_AT, {"spec": {"providerID": "metal3://metal/rack-9/worker-9"}})
+    story.run(300)
+
+    assert ("error", [], []) == (story.state, held(story), story.freed_early)
+    assert ("HoldHost" in story.acts, len(story.api.list(POD))) == (False, 1)
+    assert any("another server" in job.said for job in story.status.jobs)
+
+
+def test_a_host_that_turns_out_to_be_another_servers_is_released() -> None:
+    """The providerID of the node came when its host was held already: nothing is freed, and the host comes on."""
+    story = sick(stepRetries=0, maxRestarts=0)
+    story.patch(ITS_MACHINE, {"spec": {"providerID": "metal3://metal/rack-1/worker-0"}})
+    story.run_until(lambda: bool(held(story)), 60)
+    story.is_wired_right = False
+    story.patch(NODE_AT, {"spec": {"providerID": "metal3://metal/rack-9/worker-9"}})
+    story.run(300)
+
+    assert ([], [], 1) == (held(story), story.freed_early, len(story.api.list(POD)))
+
+
+@pytest.mark.parametrize(("of_node", "is_own"), [("metal3://a", True), ("", True), ("metal3://b", False)])
+def test_a_machine_is_the_nodes_by_its_provider_id(of_node: str, is_own: bool) -> None:
+    """What a Machine of another server says (paused, deleted, its host) is not about the node that it names."""
+    node, machine = a_node(provider_id=of_node), a_machine(provider_id="metal3://a")
+    view = seen({FENCE_AT: a_fence(), NODE_AT: node, MACHINE_AT: machine, builders.HOST_AT: a_host()})
+
+    assert (is_own, is_own) == (view.host.is_own, view.machine is not None)
+    assert (MACHINE_AT if is_own else NODE_AT) == view.target
 
 
 def test_a_host_that_another_repair_holds_is_not_held_beside_it() -> None:

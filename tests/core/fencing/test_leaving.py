@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NODE_AT, NOW, a_machine, a_node, ago
+from tests.builders import NODE_AT, NOW, a_machine, a_node, ago, unreadable
 from tests.core.fencing.fences import FENCE_AT, IPMI, a_fence, a_job, a_plan, done
 from tests.core.fencing.story import Story
 from tests.core.fencing.test_devices import CUT_OFF
@@ -18,16 +18,19 @@ from tests.core.fencing.test_told import reasons
 from noderemedy.core.fencing import isolation
 from noderemedy.core.fencing.fence import decide
 from noderemedy.core.fencing.results import NOT_BEGUN
+from noderemedy.model.attestation import Attestation
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
 from noderemedy.model.ids import NODE, NODE_FENCE
-from noderemedy.model.node import NodeBackup
+from noderemedy.model.node import Condition, Node, NodeBackup
 from noderemedy.model.nodefence import FenceEvidence, FenceJob, State
+from noderemedy.model.room import Absent, Unseen
 from noderemedy.model.run import Deed, Power, RunState
 from noderemedy.model.workload import FreeBy
 
 IS_OFF = done("port-off", Deed.OFF, step=Step.ISOLATION, id="fence-off")
 UNSURE = replace(IS_OFF, state=RunState.FAILED, said="timed out")
 NOT_ON = a_job("port-on", Deed.ON, step=Step.RECOVERY, state=RunState.FAILED)
+WORD = Attestation("alice", ago(5), "node-uid-1", "boot-1")
 MARKED = a_node(boot_id="boot-2", unschedulable=True, annotations={"node-remedy.dev/cordoned": "node-remedy"})
 
 
@@ -90,6 +93,93 @@ def test_storage_comes_back_before_pods_may(jobs: tuple[object, ...], expected: 
         plan = CUT_OFF if jobs else replace(CUT_OFF, recovery=CUT_OFF.recovery[1:])
 
         assert [expected] == reasons(old(a_view(fence=fence, plan=plan, node=MARKED), 3_600))
+
+
+FREED = FenceEvidence(storage_freed_at=ago(100))
+PROVEN = replace(FREED, free_by=FreeBy.TAINT, freeing_since=ago(60), freed_at=ago(50))
+SILENT = a_node(ready="Unknown")
+GONE = Absent(NOW.mono)
+FELL_SILENT_AGAIN = replace(SILENT, conditions=(Condition("Ready", "Unknown", ago(10)),))
+
+
+def behind(evidence: FenceEvidence = FREED, jobs: tuple[FenceJob, ...] = (IS_OFF,), **more: Any) -> Any:
+    """A fence that is released, and behind which pods were freed."""
+    fence = a_fence(State.RUNNING, deleting=True, evidence=evidence, jobs=jobs, **more.pop("fence", {}))
+    return a_view(fence=fence, **{"node": SILENT, "plan": CUT_OFF, **more})
+
+
+@pytest.mark.parametrize(
+    ("evidence", "more", "expected"),
+    [
+        (FREED, {}, "StorageStaysFenced"),
+        (FREED, {"node": a_node()}, "StorageStaysFenced"),
+        (FREED, {"node_entry": GONE}, "StorageStaysFenced"),
+        (FREED, {"node": replace(SILENT, boot_id="")}, "StorageStaysFenced"),
+        (FREED, {"node": replace(SILENT, uid="node-uid-2")}, "StorageStaysFenced"),
+        (FREED, {"node": replace(SILENT, uid="node-uid-2", boot_id="")}, "StorageStaysFenced"),
+        (FREED, {"node_entry": unreadable()}, "StorageStaysFenced"),
+        (FREED, {"node_entry": Unseen()}, "StorageStaysFenced"),
+        (replace(FREED, off_at=ago(50)), {}, "StorageStaysFenced"),  # by a plug that may be another machine's
+        (replace(FREED, off_at=ago(50)), {"node_entry": GONE}, "StorageStaysFenced"),
+        (FREED, {"node": replace(SILENT, boot_id="boot-2")}, "RunOrdered"),
+        (FREED, {"node": replace(SILENT, uid="node-uid-2", boot_id="boot-2")}, "RunOrdered"),
+        (PROVEN, {}, "RunOrdered"),
+        (PROVEN, {"node_entry": GONE}, "RunOrdered"),
+        (replace(PROVEN, freed_at=None), {}, "RunOrdered"),
+        (replace(PROVEN, freed_at=None, freeing_since=None), {}, "StorageStaysFenced"),
+        (PROVEN, {"node": a_node()}, "StorageStaysFenced"),  # what was proven off reports
+        (PROVEN, {"node": FELL_SILENT_AGAIN}, "StorageStaysFenced"),  # or has reported since
+        (PROVEN, {"node_entry": unreadable()}, "StorageStaysFenced"),
+        (FREED, {"jobs": ()}, "FenceReleased"),  # nothing is cut off any more
+        (FREED, {"fence": {"attested": WORD}}, "RunOrdered"),
+        (FREED, {"fence": {"attested": WORD}, "node_entry": GONE}, "RunOrdered"),
+        (FREED, {"fence": {"attested": WORD}, "node": a_node()}, "StorageStaysFenced"),
+        (FREED, {"fence": {"attested": replace(WORD, boot_id="boot-0")}}, "StorageStaysFenced"),
+    ],
+)
+def test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only(
+    evidence: FenceEvidence, more: dict[str, Any], expected: str
+) -> None:
+    """Or if that boot is proven off, or a person says so: never because nothing is seen of it."""
+    view = behind(evidence, **more)
+
+    assert (expected, expected == "StorageStaysFenced") == (reasons(view)[0], not decide(view, NOW).actions)
+
+
+def test_another_boot_is_read_live_before_a_storage_fence_is_lifted() -> None:
+    """A server that lags may show a boot from before the one that was cut off."""
+    booted = replace(SILENT, boot_id="boot-2")
+    for view in (behind(node=booted), behind(PROVEN)):
+        by_a_list = replace(view, node_entry=replace(view.node_entry, confirmed_at=None))
+
+        assert (["ConfirmFirst"], ["RunOrdered"]) == (reasons(by_a_list), reasons(view))
+
+
+@pytest.mark.parametrize("state", [State.DONE, State.ERROR])
+def test_another_boot_is_read_live_before_a_flow_goes_by_it(state: State) -> None:
+    """Recovery opens its storage, and a start anew forgets which boot was cut off."""
+    jobs, restarted = (IS_OFF,), a_node(boot_id="boot-2", ready="True" if state is State.DONE else "Unknown")
+    fence = a_fence(state, evidence=FREED, jobs=jobs, since=ago(3_600))
+    view = old(a_view(fence=fence, plan=CUT_OFF, node=restarted), 3_600)
+    by_a_list = replace(view, node_entry=replace(view.node_entry, confirmed_at=None))
+
+    assert ("ConfirmFirst" in reasons(by_a_list), "ConfirmFirst" in reasons(view)) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("node", "is_kept", "boot"),
+    [
+        (SILENT, True, "boot-1"),
+        (replace(SILENT, uid="node-uid-2"), True, "boot-1"),
+        (replace(SILENT, uid="node-uid-2", boot_id=""), True, "boot-1"),
+        (replace(SILENT, boot_id="boot-2"), False, "boot-2"),
+    ],
+)
+def test_a_flow_that_begins_anew_remembers_which_boot_was_cut_off(node: Node, is_kept: bool, boot: str) -> None:
+    """Whatever uid its Node has by now; of another boot it is no evidence."""
+    begun = isolation.begun(a_view(fence=a_fence(State.ERROR, evidence=FREED, jobs=(IS_OFF,)), node=node), NOW)
+
+    assert (is_kept, boot) == (begun.evidence.storage_freed_at is not None, begun.boot_id)
 
 
 BACKUP = NodeBackup("node-uid-1", labels=(("zone", "a"),))

@@ -152,18 +152,6 @@ def test_what_stays_off_is_told() -> None:
     assert IPMI.name in words(view)[1]
 
 
-def test_a_storage_fence_behind_which_pods_were_freed_is_not_lifted() -> None:
-    """Released, but the same boot may still write: it stays until the node boots or is off."""
-    evidence = FenceEvidence(storage_freed_at=ago(100))
-    view = a_view(fence=a_fence(State.RUNNING, deleting=True, evidence=evidence), node=SILENT)
-    booted = a_view(fence=a_fence(State.RUNNING, deleting=True, evidence=evidence), node=replace(SILENT, boot_id="b"))
-    ended = replace(evidence, off_at=ago(50))
-    off = a_view(fence=a_fence(State.RUNNING, deleting=True, evidence=ended), node=SILENT)
-
-    assert (["StorageStaysFenced"], ()) == (reasons(view), decide(view, NOW).actions)
-    assert ["FenceReleased"] == reasons(booted) == reasons(off)
-
-
 def test_a_whole_story_is_told() -> None:
     """The events of one story from the request to the end."""
     story = sick()

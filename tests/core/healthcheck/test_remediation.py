@@ -32,13 +32,14 @@ from noderemedy.model.checkstatus import Writer
 from noderemedy.model.healthcheck import Count, Dialect, HealthCheck, Unjudged
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, Ref, ref
 from noderemedy.model.machineconditions import Graded, MachineConditions
-from noderemedy.model.meta import Paused
+from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Done, Effect, Key, Seen
 from noderemedy.model.reasons import CannotSeeNode, TooManyInFlight, WaitingForBudget
 from noderemedy.model.refusal import Refusal
-from noderemedy.model.room import Absent, Present
+from noderemedy.model.request import ExternalRequest, Followed, Template
+from noderemedy.model.room import Absent, Present, Unseen
 from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.rooms import watched
 
@@ -514,12 +515,54 @@ def test_what_went_wrong_with_a_request_is_told_before_it_is_tried_again() -> No
 
 
 def test_a_template_that_is_missing_is_looked_for_again() -> None:
-    """No request, a reason, and a time for the next look; budget and gates stay as they are."""
+    """No request, a reason, and a time for the next look."""
     decision = decide(with_template(template=Absent(NOW.mono)))
 
-    assert (["TemplateNotFound"], 1) == (reasons(decision), sum(isinstance(one.value, Need) for one in decision.facts))
+    assert ["TemplateNotFound"] == reasons(decision)
     assert decision.wake_at is not None
     assert TEMPLATE_AT.name in str(decision.because[0].note())
+
+
+STRANGE = present(ExternalRequest("other-uid", owner_uid="another-machine"))
+LEAVING = present(ExternalRequest("doctor-uid-1", deleting=True, owner_uid="machine-uid-1"))
+LATE = Absent(Mono(NOW.mono.ms - 60_000))
+OLD = present(Template("t"), now=later(-3_600))
+
+
+@pytest.mark.parametrize(
+    ("found", "reads", "reason", "asks"),
+    [
+        ({"template": Unseen()}, True, "ConfirmFirst", False),
+        ({"template": Absent(NOW.mono)}, False, "TemplateNotFound", False),
+        ({"template": LATE}, True, "TemplateNotFound", False),
+        ({"template": present(Template("t", Malformed("x")))}, False, "TemplateUnusable", False),
+        ({"followed": Followed(DOCTOR, missing="no such kind")}, False, "TemplateKindMissing", False),
+        ({"followed": Followed(DOCTOR, refused="forbidden")}, False, "RequestsUnseen", False),
+        ({"followed": None}, False, "WaitingForRequests", False),
+        ({"request": STRANGE}, False, "RequestNotOurs", False),
+        ({"request": LEAVING}, False, "RequestLeaving", False),
+        ({"template": OLD}, True, "WaitingForBudget", True),
+        ({}, False, "WaitingForBudget", True),
+    ],
+)
+def test_what_can_never_begin_reserves_nothing(found: dict[str, Any], reads: bool, reason: str, asks: bool) -> None:
+    """Before the budget is asked it is known that a request can be made; a template that was there once will do."""
+    decision = decide(replace(with_template(**found), answer=None))
+
+    assert [reason] == reasons(decision)
+    assert asks == any(isinstance(one.value, Need) for one in decision.facts)
+    assert reads == (Confirm(TEMPLATE_AT) in decision.actions)
+
+
+def test_a_template_that_is_missing_is_told_before_the_budget_is_asked() -> None:
+    """Where the dialect tells anything; one that nobody has looked for yet is not called missing."""
+    missing, unseen = (
+        decide(replace(with_template(Dialect.CAPI, template=entry), answer=None)).actions
+        for entry in (Absent(NOW.mono), Unseen())
+    )
+    told = [[one.type for one in getattr(action, "current", ())] for action in (*missing, *unseen)]
+
+    assert [["HealthCheckSucceeded", "ExternallyRemediated"], [], ["HealthCheckSucceeded"]] == told
 
 
 def test_a_request_that_stands_is_left_to_its_controller() -> None:
@@ -548,6 +591,25 @@ def test_who_waits_for_others_for_ever_tells_and_gives_its_place_back(
     (stated,) = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
 
     assert (why, is_stuck) == (reasons(decision), stated.is_stuck)
+    assert (later(1_800).mono if not is_stuck else None) == decision.wake_at
+
+
+@pytest.mark.parametrize("verdict", [WELL, Unjudged((CannotSeeNode("n"),))], ids=["well", "unjudged"])
+@pytest.mark.parametrize(
+    ("minutes", "why", "is_stuck"), [(29, [], False), (30, ["RepairOverdue", "RepairStuck"], True)]
+)
+def test_a_repair_that_leads_to_nothing_gives_its_place_back_whatever_the_verdict(
+    verdict: Any, minutes: int, why: list[str], is_stuck: bool
+) -> None:
+    """A host that is held and does not go off, under a node that is well again, is in nobody's way for ever."""
+    known = Need(at(0), "remediation", NOW.wall, is_running=True, begun=NOW.mono)
+    held, marked = present(a_host(held=True)), {"needs_remediation": True, "marked_by": "workers"}
+    view = a_view(a_check(annotation_mode=True), verdict, machine=marked, host=held, need=known)
+
+    decision = decide(view, later(minutes * 60))
+    (stated,) = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
+
+    assert ([], why, is_stuck) == (names(decision.actions), reasons(decision), stated.is_stuck)
     assert (later(1_800).mono if not is_stuck else None) == decision.wake_at
 
 

@@ -854,6 +854,24 @@ def test_between_attempts_its_place_is_given_back(remediation: Metal3Remediation
     assert (runs, is_stuck) == (need.is_running, need.is_stuck)
 
 
+@pytest.mark.parametrize(
+    ("host", "is_pending"),
+    [
+        (a_held_host(Power.ON), True),
+        (a_held_host(Power.UNKNOWN), True),
+        (a_held_host(Power.OFF), False),
+        (a_held_host(Power.ON, uid="another"), False),
+        (a_host(), False),
+    ],
+)
+def test_a_hold_that_was_not_seen_to_work_is_told(host: Host, is_pending: bool) -> None:
+    """A host that is held for this request and not off may go off at any moment: the budget knows."""
+    decision = looked(a_world(a_remediation(Phase.POWER_OFF), host=host))
+    (need,) = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
+
+    assert is_pending == need.is_off_pending
+
+
 def test_the_next_attempt_waits_for_the_budget() -> None:
     """After its rest it begins like a new request; one that escalates goes on at once."""
     refused = Refused(MACHINE_AT, TooManyUnhealthy(1, 2, "x"))

@@ -8,7 +8,8 @@ from tests.builders import NOW, a_backup, a_hold, a_host, a_machine, a_node, a_v
 
 from noderemedy.core.metal3.annotation import decide
 from noderemedy.core.slots import GIVEN_UP_AFTER
-from noderemedy.model.host import Hold, Power
+from noderemedy.model.budget import Need
+from noderemedy.model.host import Hold, Host, Power
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node
@@ -49,6 +50,23 @@ def test_power_off_is_waited_for_and_then_overdue(needs: bool, node: Node | None
     assert ((WaitingForPowerOff(HOST_NAME),), later(120).mono) == reasons(machine, ON_HELD, node, later(119.999))
     overdue = (PowerOffOverdue(HOST_NAME, NOW.wall, ""),)
     assert (overdue, later(120).mono + GIVEN_UP_AFTER) == reasons(machine, ON_HELD, node, later(120))
+
+
+@pytest.mark.parametrize(
+    ("host", "is_pending"),
+    [
+        (ON_HELD, True),
+        (replace(ON_HELD, power=Power.UNKNOWN), True),
+        (replace(ON_HELD, power=Power.OFF), False),
+    ],
+)
+@pytest.mark.parametrize("seconds", [1, 9_999])
+def test_a_held_host_that_was_not_seen_off_may_go_off(host: Host, is_pending: bool, seconds: int) -> None:
+    """However long it is held, and whether its node is well again or not; what is not known is not off."""
+    decision = decide(a_view(a_machine(needs=True), host, a_node()), later(seconds))
+    [stated] = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
+
+    assert (True, is_pending) == (stated.is_running, stated.is_off_pending)
 
 
 def test_an_overdue_power_off_names_the_hosts_error() -> None:

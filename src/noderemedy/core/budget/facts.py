@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from noderemedy.model.decision import FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref, ref
-from noderemedy.model.ledger import Calm
+from noderemedy.model.ledger import Calm, Start
 from noderemedy.model.reasons import Reason
 from noderemedy.model.remediationbudget import RemediationBudget
 from noderemedy.model.room import Index
@@ -80,6 +80,8 @@ class Memory(FactValue, frozen=True):
     ended: tuple[Calm, ...] = ()  # what the ledger does not know yet
     has_looked: bool = False  # not the first look of this process
     freed: tuple[Freed, ...] = ()  # pods of the last minute
+    starts: tuple[Start, ...] = ()  # as the ledger told them: somebody may delete it
+    calms: tuple[Calm, ...] = ()
 
 
 class State(FactValue, frozen=True):

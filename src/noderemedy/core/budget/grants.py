@@ -8,7 +8,8 @@ Rule 1: what is in flight counts, granted or not: every reservation that may sti
 Rule 2: a reservation ends when nobody states a need for it and we have known it for a minute by our own clock. It may
         stay in the ledger until the next write, but it is nobody's grant any more.
 Rule 3: a repair that is stuck is not in flight, and its reservation has ended: to begin once more it asks anew. One of
-        the control plane still keeps its fellows from being repaired.
+        the control plane still keeps its fellows from being repaired. One whose power-off is pending may switch a host
+        off at any moment, also a node that is well again: of those there are no more than may be in flight.
 Rule 4: granted is only what was seen in the ledger; what is new goes into it first.
 """
 
@@ -38,12 +39,14 @@ from noderemedy.model.reasons import (
     LedgerFull,
     LedgerUnreadable,
     OutsideWindow,
+    PowerOffsPending,
     QuorumAtRisk,
     Reason,
     TooManyInFlight,
     TooManyNodesUnhealthy,
     TooManyPerHour,
 )
+from noderemedy.model.room import Present
 from noderemedy.model.time import MINUTE, Mono, Now, Span, Wall
 
 KEPT_FOR: Span = MINUTE
@@ -65,6 +68,7 @@ class Books(Struct):
     letters: int  # how long the ledger is, about
     running: Counter[str]  # cluster -> how many are in flight
     moments: dict[str, list[Wall]]  # cluster -> starts of the last hour, in order
+    pending: Counter[str]  # cluster -> how many are not in flight, and may still go off
 
 
 class Reckoning(Struct, frozen=True):
@@ -80,7 +84,7 @@ class Reckoning(Struct, frozen=True):
 
 def reckon(view: BudgetView, now: Now) -> Reckoning:
     """Judge all asks, the oldest first."""
-    ledger = view.ledger if isinstance(view.ledger, BudgetLedger) else BudgetLedger()
+    ledger = remembered(view)
     sights = sights_of(view, ledger, now)
     storms = storms_of(view)
     ended = ended_storms(view, ledger, storms, now)
@@ -92,11 +96,19 @@ def reckon(view: BudgetView, now: Now) -> Reckoning:
     return Reckoning(
         answers=answers,
         ledger=BudgetLedger(tuple(books.reserved.values()), tuple(books.starts), books.calms) if is_new else None,
-        memory=Memory(sights, storms, ended, has_looked=True),
+        memory=Memory(sights, storms, ended, has_looked=True, starts=ledger.starts, calms=ledger.calms),
         books=books,
         until=earliest([one for one in answers if isinstance(one, Refused)], sights, view, now),
         blocked=blocked(view, books, now),
     )
+
+
+def remembered(view: BudgetView) -> BudgetLedger:
+    """The ledger. Where somebody has deleted it, the hour and the cooldown still count by what was read in it."""
+    ledger, is_there = view.ledger, isinstance(view.entry, Present) and view.entry.obj.ledger is not None
+    if isinstance(ledger, BudgetLedger) and is_there:
+        return ledger
+    return BudgetLedger((), view.memory.starts, view.memory.calms)
 
 
 def blocked(view: BudgetView, books: Books, now: Now) -> Reason | None:
@@ -149,7 +161,7 @@ def open_books(
     stuck = [one for one in view.asks if one.is_stuck and one.health.is_control_plane]
     begin, end = Wall(now.wall.ms - HOUR.ms), now.wall + HOUR
     starts = [one for one in ledger.starts if begin < one.at < end]
-    books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {})
+    books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {}, Counter())
     control_plane = set(view.reserved_control_plane)
     for held in live:
         count(books, held.target, held.cluster, held.target in control_plane)
@@ -157,6 +169,8 @@ def open_books(
         count(books, one.target, one.cluster, one.health.is_control_plane)
     for one in stuck:
         books.control_plane.setdefault(one.cluster, set()).add(one.target)
+    loaded = (one for one in view.asks if one.is_off_pending and one.target not in books.in_flight)
+    books.pending.update(one.cluster for one in loaded)
     books.letters = sum(map(letters_of, live)) + LETTERS_OF_START * len(starts)
     for start in sorted(starts):
         books.moments.setdefault(start.cluster, []).append(start.at)
@@ -194,8 +208,15 @@ def calms_of(
     view: BudgetView, ledger: BudgetLedger, storms: tuple[str, ...], ended: tuple[Calm, ...], now: Now
 ) -> tuple[Calm, ...]:
     """The storms that ended within the cooldown, by their last end."""
-    kept = {one.scope: one for one in ledger.calms if now.wall < cooled(one, view, now) and one.scope not in storms}
+    known = [of_now(one, view, now) for one in ledger.calms]
+    kept = {one.scope: one for one in known if now.wall < cooled(one, view, now) and one.scope not in storms}
     return tuple(sorted({**kept, **{one.scope: one for one in ended}}.values()))
+
+
+def of_now(calm: Calm, view: BudgetView, now: Now) -> Calm:
+    """Whoever wrote an end that lies far ahead had another clock: one cooldown from now, which does not slide along."""
+    is_ahead = calm.at > now.wall + view.budget.cooldown
+    return Calm(calm.scope, Wall(now.wall.ms // 1000 * 1000)) if is_ahead else calm
 
 
 def cooled(calm: Calm, view: BudgetView, now: Now) -> Wall:
@@ -317,6 +338,13 @@ def in_flight_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Fo
     return (TooManyInFlight(in_flight, limit), None) if in_flight >= limit else None
 
 
+def pending_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    """Whatever keeps so many hosts from going off is no fault of theirs; when it is mended they go off together."""
+    pending = books.pending[ask.cluster]
+    limit = view.budget.max_in_flight.of(fleet_of(view, ask.cluster).total)
+    return (PowerOffsPending(pending, limit), None) if pending > limit else None
+
+
 def per_hour_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
     moments = books.moments.get(ask.cluster, [])
     limit = view.budget.max_per_hour.of(fleet_of(view, ask.cluster).total)
@@ -342,6 +370,7 @@ GATES: tuple[Gate, ...] = (
     *STILL,
     control_plane_free,
     quorum_kept,
+    pending_bearable,
     in_flight_bearable,
     per_hour_bearable,
 )

@@ -3,6 +3,7 @@
 A node is sick if it is not Ready, if its machine's health check or a threshold of its document says so, or if it is
 gone and somebody waits for it: its machine names it, or its NodeFence has deleted it and keeps what it carried.
 Labels that a backup holds count as the node's own: a node that has just come back lacks them, and is still in its rack.
+A Node that somebody else has deleted is where it was known to be last, or where its machine says.
 """
 
 from __future__ import annotations
@@ -41,13 +42,27 @@ class NodeView(Struct, frozen=True):
     fence: NodeFence | None  # that has deleted the Node, and waits for it
     verdict_since: Wall | None  # unhealthy since then; None: not unhealthy
     topology: str
+    known: NodeHealth | None = None  # what was stated of it last
 
 
 def decide(view: NodeView, now: Now) -> Decision:
     labels = labels_of(view)
-    is_control_plane = not CONTROL_PLANE.isdisjoint(labels)
-    health = NodeHealth(is_sick(view), sick_since(view), labels.get(view.topology, ""), is_control_plane)
+    health = NodeHealth(is_sick(view), sick_since(view), domain_of(view, labels), rules(view, labels))
     return Decision(facts=(Fact(health_ref(view.at), health),))
+
+
+def domain_of(view: NodeView, labels: dict[str, str]) -> str:
+    if isinstance(view.entry, Present) or view.topology in labels:
+        return labels.get(view.topology, "")
+    told = view.machine.failure_domain if view.machine is not None and view.topology == ZONE else ""
+    return (view.known.domain if view.known is not None else "") or told
+
+
+def rules(view: NodeView, labels: dict[str, str]) -> bool:
+    """Whether it is of the control plane: nobody takes that from it by deleting its Node."""
+    is_known = not isinstance(view.entry, Present) and view.known is not None and view.known.is_control_plane
+    is_made_so = view.machine is not None and machines.is_control_plane(view.machine)
+    return not CONTROL_PLANE.isdisjoint(labels) or is_made_so or is_known
 
 
 def is_sick(view: NodeView) -> bool:
@@ -87,7 +102,7 @@ def sees(key: Ref, reader: Reader) -> NodeView | None:
     if not isinstance(entry, Present) and not (isinstance(entry, Absent) and (named_by or fence)):
         return None
     found = reader.read(named_by[0]) if named_by else Absent()
-    topology = reader.read(TOPOLOGY_AT)
+    topology, known = reader.read(TOPOLOGY_AT), reader.read(health_ref(key))
     return NodeView(
         at=key,
         entry=entry,
@@ -95,6 +110,7 @@ def sees(key: Ref, reader: Reader) -> NodeView | None:
         fence=fence,
         verdict_since=unhealthy_since(key, named_by, reader),
         topology=topology.obj.label if isinstance(topology, Present) else ZONE,
+        known=known.obj if isinstance(known, Present) else None,
     )
 
 

@@ -36,6 +36,7 @@ class Ask(Struct, frozen=True):
     health: NodeHealth = WELL
     refused: Refused | None = None  # what it was told last
     is_stuck: bool = False  # whoever is about it waits for somebody else
+    is_off_pending: bool = False  # somebody ordered a power-off that was not carried out yet
 
     @property
     def cluster(self) -> str:
@@ -126,7 +127,8 @@ def sees(key: Ref, reader: Reader) -> BudgetView | None:
     asks = asks_of(reader)
     spec, memory = reader.read(SPEC_AT), reader.read(MEMORY_AT)
     remembered = memory.obj if isinstance(memory, Present) else Memory()
-    clusters = sorted({"", *(one.cluster for one in asks), *(one.cluster for one in reserved)})
+    stormy = stormy_clusters(remembered.storms)
+    clusters = sorted({"", *stormy, *(one.cluster for one in asks), *(one.cluster for one in reserved)})
     return BudgetView(
         budget=spec.obj.budget if isinstance(spec, Present) else DEFAULT,
         entry=entry,
@@ -137,6 +139,11 @@ def sees(key: Ref, reader: Reader) -> BudgetView | None:
         memory=remembered,
         wishes=wishes_of(reader),
     )
+
+
+def stormy_clusters(storms: tuple[str, ...]) -> list[str]:
+    """Where a storm was at the last look: it goes on, though nobody may ask there any more."""
+    return [scope.removeprefix("cluster").strip() for scope in storms if scope.startswith("cluster")]
 
 
 def wishes_of(reader: Reader) -> tuple[Wish, ...]:
@@ -158,15 +165,18 @@ def asks_of(reader: Reader) -> tuple[Ask, ...]:
 def ask(target: Ref, needs: list[Need], reader: Reader) -> Ask:
     """One pass: in a storm hundreds of them are looked at for every grant."""
     since, node, is_running, is_waiting, is_stuck = needs[0].since, None, False, False, True
+    is_off_pending = False
     for one in needs:
         since = min(since, one.since)
         node = node if node is not None else one.node
         is_running = is_running or one.is_running
         is_waiting = is_waiting or not one.is_running
         is_stuck = is_stuck and one.is_running and one.is_stuck
+        is_off_pending = is_off_pending or one.is_off_pending
     told = answer(target, reader) if is_waiting else None  # who has begun is refused nothing
     refused = told if isinstance(told, Refused) else None
-    return Ask(target, since, is_waiting, is_running, node, health_of(node, reader), refused, is_stuck)
+    health = health_of(node, reader)
+    return Ask(target, since, is_waiting, is_running, node, health, refused, is_stuck, is_off_pending)
 
 
 def health_of(node: Ref | None, reader: Reader) -> NodeHealth:

@@ -2,10 +2,11 @@
 
 Used by the room that remediates machines; pure questions about one machine:
 
-    sees     what there is of requests and template
-    ask      the machine is sick and may be repaired: make the request, or say why there is none
-    recover  the machine is healthy: delete what was asked for, whatever check, gate and template say by now
-    trouble  what a condition should tell of it
+    sees       what there is of requests and template
+    hindrance  why no request can be made at all: asked before the budget is
+    ask        the machine is sick and may be repaired: make the request, or say why there is none
+    recover    the machine is healthy: delete what was asked for, whatever check, gate and template say by now
+    trouble    what a condition should tell of it
 
 Rule 1: a request is ours if it names this very Machine, by uid, as its owner. All others are left alone.
 Rule 2: a template is read live when a request is made from it, and never watched.
@@ -199,6 +200,16 @@ GATES: tuple[Callable[[RequestView, Now], Blocked | None], ...] = (
     name_is_free,
     template_is_there,
 )
+
+
+def hindrance(view: RequestView, now: Now) -> Blocked | None:
+    """What keeps a request from being made, however long one waits: what can never begin reserves nothing.
+
+    A template that was there at the last look will do: it is read once more when the request is made.
+    """
+    assert view.wish is not None, "a request is made from a template"
+    blocked = first(GATES[:-1], view, now)
+    return blocked if blocked or has_template(view.wish) else template_is_there(view, now)
 
 
 def ask(view: RequestView, now: Now) -> Decision:

@@ -167,6 +167,12 @@ def not_on(view: FenceView, step: Step) -> tuple[AgentMethod, ...]:
     return tuple(one for one in comes_on.values() if power_of(view, one) in (Power.OFF, Power.UNKNOWN))
 
 
+def is_behind_storage_fence(view: FenceView) -> bool:
+    """Whether pods were freed behind a storage fence that was not lifted since, by the runs alone."""
+    was_freed = view.status.evidence.storage_freed_at is not None
+    return was_freed and any(not is_power(job) for job in unlit(view))
+
+
 def remembered(view: FenceView) -> tuple[FenceJob, ...]:
     """The last word of each device that has to come on: a flow that begins anew must not forget it."""
     lost = {device_of(view, job) for job in astray(view)}

@@ -11,7 +11,7 @@ from msgspec import structs
 from noderemedy.core.fencing import automaton, devices, hostpower, isolation, runs
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.gates import BEFORE_ANEW, USABLE, budget_allows, one_repair_per_node
-from noderemedy.core.fencing.moves import move, moved, publish, saying
+from noderemedy.core.fencing.moves import confirm, move, moved, publish, saying
 from noderemedy.core.fencing.needs import asking
 from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.planless import is_mended, spend, unusable
@@ -30,6 +30,7 @@ from noderemedy.model.reasons import (
     FenceGivenUp,
     PowerLeftOff,
     Reason,
+    StorageStaysFenced,
 )
 from noderemedy.model.run import Deed, RunState
 from noderemedy.model.time import Mono, Now
@@ -49,7 +50,8 @@ def error(view: FenceView, now: Now) -> Decision:
     if not view.fence.is_begun:
         return anew(view, now)
     if not view.is_same_node and view.status.evidence.backup is None and not is_well(view, now):
-        return Decision((), (FencedNodeReplaced(view.name), *dark(view)))
+        told = (FencedNodeReplaced(view.name), *kept_from_storage(view), *dark(view))
+        return Decision((), told, back_at(view, now))
     return restart(view, now)
 
 
@@ -82,6 +84,8 @@ def restart(view: FenceView, now: Now) -> Decision:
         return blocked.decision(now, asking(view, now))
     if blocked := one_repair_per_node(view, now):
         return blocked.decision(now)
+    if devices.is_behind_storage_fence(view) and (asked := confirm(now, (view.node_at, view.node_entry))):
+        return asked  # whether it is the boot that was cut off is known by this Node from now on
     status = automaton.after(isolation.begun(view, now), Event.RESTART, now)
     status = structs.replace(status, restarts=min(status.restarts, view.fence.spec.max_restarts))
     why = f"start {status.restarts + 1}"
@@ -159,6 +163,12 @@ def dark(view: FenceView) -> tuple[Reason, ...]:
     left = devices.left_off(view)
     stays = (PowerLeftOff(view.name, ", ".join(one.name for one in left)),) if left else ()
     return (*stays, *strayed(view))
+
+
+def kept_from_storage(view: FenceView) -> tuple[Reason, ...]:
+    """What only another boot opens, for a person."""
+    is_kept = devices.is_behind_storage_fence(view) and not view.has_booted
+    return (StorageStaysFenced(view.name),) if is_kept else ()
 
 
 def strayed(view: FenceView) -> tuple[Reason, ...]:

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from noderemedy.core import machines
-from noderemedy.core.fencing import hosts
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
+from noderemedy.core.fencing.view import host_of
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan, Step
 from noderemedy.model.host import Host, Login, Power
 from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node
-from noderemedy.model.room import Present, Reader
+from noderemedy.model.room import Reader
 
 OPERATOR = "baremetalhost.metal3.io"
 LOGINS = {
@@ -44,14 +43,15 @@ def method_of(plan: FencePlan) -> BuiltinMethod | None:
 
 def see(node_at: Ref, plan: FencePlan, reader: Reader) -> HostSeen:
     """The host of a node, where its plan needs one."""
-    at = machines.at_node(node_at, reader) if method_of(plan) else ()
-    entry = reader.read(at[0]) if len(at) == 1 else None
-    return hosts.see(at[0], entry.obj, reader) if isinstance(entry, Present) else NO_HOST
+    return host_of(node_at, reader) if method_of(plan) else NO_HOST
 
 
 def judge(method: BuiltinMethod, at: Ref, node: Node, seen: HostSeen) -> Finding:
     """What the API says against this method; nothing is wrong without a word."""
     where, host = f"node {at.name}, method {method.name}", seen.host
+    if seen.is_of_another:
+        why = "the Machine that names it has another providerID than its Node; correct the mapping"
+        return Finding(method.name, "WrongDevice", f"{where}: {why}")
     if host is None or not seen.is_own:
         remedy = "correct the mapping, or use a fence agent"
         why = f"its Machine names no BareMetalHost that is there and names it back; {remedy}"

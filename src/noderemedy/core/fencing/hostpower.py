@@ -89,6 +89,8 @@ def go_on(view: FenceView, job: FenceJob, now: Now) -> Decision:
 
 def trouble(view: FenceView, host: Host | None) -> str:
     """Why the host cannot be powered off through its operator; "" if it can."""
+    if view.host.is_of_another:
+        return "the Machine that names the node is another server's by its providerID"
     if host is None or not view.host.is_own:
         return "the node's Machine names no BareMetalHost that names it back"
     if host.paused or host.detached:

@@ -68,7 +68,9 @@ def begun(view: FenceView, now: Now) -> FenceStatus:
     assert node is not None
     status = view.status
     is_same = (node.uid, node.boot_id) == (status.node_uid, status.boot_id)
-    kept = status.evidence if is_same else FenceEvidence(backup=status.evidence.backup)
+    old = status.evidence
+    storage = old.storage_freed_at if not view.has_booted else None  # the same boot, also if its Node was made anew
+    kept = old if is_same else FenceEvidence(backup=old.backup, storage_freed_at=storage)
     fresh = structs.replace(
         kept,
         was_ready=node.is_ready,
@@ -85,7 +87,7 @@ def begun(view: FenceView, now: Now) -> FenceStatus:
         started=started,
         episode=status.episode or episode(view, started),
         node_uid=node.uid,
-        boot_id=node.boot_id,
+        boot_id=node.boot_id or status.boot_id,
         jobs=devices.remembered(view),
         evidence=fresh,
     )

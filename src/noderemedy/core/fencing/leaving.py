@@ -2,8 +2,9 @@
 
 Stopped: no new step, the run that is under way ends, power comes back, nothing more is freed, isolation stays.
 Deleted, which is *release*: the same, and then isolation is undone and the object goes. A storage fence behind which
-pods were freed stays until that boot is over: whoever lifted it earlier would let two nodes write (race R38). What a
-Node carried that was deleted is in the object, and in no other place: the object stays until the Node is back.
+pods were freed stays until that boot is over: whoever lifted it earlier would let two nodes write (race R38). Another
+boot shows that, a proof, or a person's word; that nothing is seen of the Node does not. What a Node carried that was
+deleted is in the object, and in no other place: the object stays until the Node is back.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from noderemedy.core.fencing import devices, emptying, erring, recovery, runs
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.moves import confirm, move
 from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.fencing.words import word_of
 from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.fenceplan import Step
@@ -25,6 +27,7 @@ from noderemedy.model.reasons import (
     StorageStaysFenced,
     WaitingForReady,
 )
+from noderemedy.model.room import Absent, Present
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Now
 
@@ -44,8 +47,8 @@ def released(view: FenceView, now: Now) -> Decision:
         return NOTHING
     if not view.fence.is_final and (on := erring.power_comes_back(view, now)):
         return on  # what is over was told: it goes, also where its configuration went with its node
-    if view.status.evidence.storage_freed_at is not None and view.is_same_boot and not is_over(view):
-        return Decision((), (StorageStaysFenced(view.name),))
+    if devices.is_behind_storage_fence(view) and (stays := stays_fenced(view, now)):
+        return stays
     return unfenced(view, now) or kept(view, now) or recovery.undo(view) or drop(view)
 
 
@@ -72,9 +75,25 @@ def is_gone_for_good(view: FenceView) -> bool:
     return is_terminated or (view.machine.deleting if view.machine is not None else had_machine)
 
 
+def stays_fenced(view: FenceView, now: Now) -> Decision | None:
+    """What keeps a storage fence behind which pods were freed; None if a live read shows that it may be lifted."""
+    is_seen = isinstance(view.node_entry, Present | Absent)
+    if not is_seen or not (view.has_booted or is_over(view)):
+        return Decision((), (StorageStaysFenced(view.name),))
+    return confirm(now, (view.node_at, view.node_entry))
+
+
 def is_over(view: FenceView) -> bool:
-    """Whether the boot behind a storage fence was ended otherwise."""
-    return view.status.evidence.off_at is not None
+    """Whether a person says that the boot behind a storage fence is over; or whether it was proven off, since the whole
+    node was freed, and nobody has heard it since. That its plugs said off is no proof: they may be another machine's.
+    """
+    evidence, node = view.status.evidence, view.node
+    proven_at = evidence.freed_at or evidence.freeing_since
+    if word_of(view) is not None:
+        return True
+    if evidence.free_by is None or proven_at is None:
+        return False
+    return node is None or (node.silent_since is not None and node.silent_since <= proven_at)
 
 
 def unfenced(view: FenceView, now: Now) -> Decision | None:

@@ -7,12 +7,14 @@ may have passed, and many of them may be about to begin at once (no storm). Noth
 
 from __future__ import annotations
 
+from noderemedy.core.fencing import hostpower, runs
 from noderemedy.core.fencing.gates import BEFORE_THE_BUDGET, POLICIES
 from noderemedy.core.fencing.planless import is_mended
 from noderemedy.core.fencing.view import NAME, FenceView
 from noderemedy.core.gates import first
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Fact
+from noderemedy.model.host import Power
 from noderemedy.model.nodefence import State
 from noderemedy.model.time import Now, Wall
 
@@ -31,8 +33,23 @@ def needs(view: FenceView, now: Now) -> tuple[Fact, ...]:
     if not is_running and (not is_to_begin or first(BEFORE_THE_BUDGET, view, now)):
         return ()
     is_held_back = fence.status.state is State.ERROR and first(POLICIES, view, now) is not None
-    is_stuck = is_held_back or fence.is_given_up
-    return (need(view.target, NAME, since(view, now), is_running=is_running, node=view.node_at, is_stuck=is_stuck),)
+    asks = need(
+        view.target,
+        NAME,
+        since(view, now),
+        is_running=is_running,
+        node=view.node_at,
+        is_stuck=is_held_back or fence.is_given_up,
+        is_off_pending=is_running and is_off_pending(view),
+    )
+    return (asks,)
+
+
+def is_off_pending(view: FenceView) -> bool:
+    """Whether a power-off may still be carried out: a run is not over, or the node's host is held and not off."""
+    host = view.host.host
+    is_loaded = hostpower.is_held(view) and host is not None and host.power is not Power.OFF
+    return is_loaded or any(job.is_open and runs.is_ending(job) for job in view.status.jobs)
 
 
 def asking(view: FenceView, now: Now) -> tuple[Fact, ...]:

@@ -84,7 +84,8 @@ def wait(view: FenceView, now: Now) -> Decision:
 
 def recover(view: FenceView, now: Now) -> Decision | None:
     """The methods of the configuration that switch something on; None if all did."""
-    if view.status.evidence.storage_freed_at is not None and (blocked := first(USABLE, view, now)):
+    was_freed = view.status.evidence.storage_freed_at is not None
+    if was_freed and (blocked := first(USABLE, view, now)):
         return blocked.decision(now)  # what was cut off must come back: without a plan nobody knows how
     for method in view.methods(STEP):
         if not isinstance(method, AgentMethod) or Deed.ON not in method.deeds:
@@ -92,6 +93,8 @@ def recover(view: FenceView, now: Now) -> Decision | None:
         if not attempts.is_done(view, STEP, method, Deed.ON) and not devices.is_substitute(view, method):
             if blocked := plan_is_sound(view, now):
                 return blocked.decision(now)
+            if was_freed and (asked := confirm(now, (view.node_at, view.node_entry))):
+                return asked  # a server that lags may show a boot from before the one that was cut off
             return attempts.attempt(view, STEP, method, Deed.ON, now)
     lost = erring.strayed(view)
     return Decision((), lost) if lost else None  # it may keep the node from its storage: it is not over

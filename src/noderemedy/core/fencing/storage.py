@@ -114,8 +114,8 @@ def is_covered(at: Ref, pod: Pod, storage: StorageOfNode, covers: tuple[str, ...
     """Whether a pod has persistent volumes, all of them cut off, and no other way to shared storage."""
     if pod.stays or pod.has_other_storage or not pod.claims:
         return False
-    names = [storage.names_of(f"{at.namespace}/{claim}") for claim in pod.claims]
-    return all(bool(found & set(covers)) for found in names)
+    found = [storage.volumes_of(f"{at.namespace}/{claim}") for claim in pod.claims]
+    return all(volumes and all(one.names & set(covers) for one in volumes) for volumes in found)
 
 
 def is_free(
@@ -129,5 +129,5 @@ def is_free(
     if not storage.names_of_volume(one.volume) & set(covers):
         return False
     left = [(at, pod) for at, pod in freeing.pods_of(work) if (at, pod) not in covered]
-    used = {storage.volume_of(f"{at.namespace}/{claim}") for at, pod in left for claim in pod.claims}
-    return one.volume not in used
+    claims = {f"{at.namespace}/{claim}" for at, pod in left for claim in pod.claims}
+    return not any(one.volume == used.name for claim in claims for used in storage.volumes_of(claim))

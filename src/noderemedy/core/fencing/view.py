@@ -130,6 +130,14 @@ class FenceView(Struct, frozen=True):
     def is_same_boot(self) -> bool:
         return self.is_same_node and self.node is not None and self.node.boot_id == self.status.boot_id
 
+    @property
+    def has_booted(self) -> bool:
+        """Whether the Node that is there, whatever its uid, shows another boot than the one that the flow is about.
+
+        No Node, or one that names no boot, shows nothing: that boot may still run.
+        """
+        return self.node is not None and self.node.boot_id not in ("", self.status.boot_id)
+
     def run(self, job: FenceJob) -> Run | None:
         return next((one for one in self.runs if one.id == job.id), None)
 
@@ -208,7 +216,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         plan=plan.obj if isinstance(plan, Present) else None,
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
         work=freeing.sees(node_at, node, reader, pace) if isinstance(node, Present) else None,
-        host=hosts.see(target, machine, reader),
+        host=host_of(node_at, reader),
         storage=reader.read(storage_at(node_at)),
         sight=sight.obj if isinstance(sight, Present) else None,
         kdump=kdump.obj if isinstance(kdump, Present) else None,
@@ -223,11 +231,27 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
     )
 
 
-def target_of(node_at: Ref, reader: Reader) -> tuple[Ref, Entry]:
-    """The Machine of a node, as health checks name it; the Node itself where none, or more than one, names it."""
+def named_by(node_at: Ref, reader: Reader) -> tuple[Ref, Entry]:
+    """The Machine that names a node; the Node itself where none, or more than one, does."""
     found = machines.at_node(node_at, reader)
     entry = reader.read(found[0]) if len(found) == 1 else Absent()
     return (found[0], entry) if isinstance(entry, Present) else (node_at, Absent())
+
+
+def target_of(node_at: Ref, reader: Reader) -> tuple[Ref, Entry]:
+    """The Machine of a node, as health checks name it; the Node itself where the one that names it is another's."""
+    node, (at, entry) = reader.read(node_at), named_by(node_at, reader)
+    if isinstance(node, Present) and isinstance(entry, Present) and not machines.is_own(node.obj, entry.obj):
+        return node_at, Absent()
+    return at, entry
+
+
+def host_of(node_at: Ref, reader: Reader) -> HostSeen:
+    """The host of the Machine that names a node, also where that is another's: a hold of ours may be on it."""
+    node, (at, entry) = reader.read(node_at), named_by(node_at, reader)
+    if not isinstance(entry, Present):
+        return NO_HOST
+    return hosts.see(node.obj if isinstance(node, Present) else None, at, entry.obj, reader)
 
 
 def is_in_sight(fence: NodeFence, reader: Reader) -> bool:

@@ -46,9 +46,11 @@ def is_left_over(view: FenceView, now: Now) -> bool:
     """Whether this Ready says nothing about a recovery."""
     if not view.fence.is_begun:
         return view.fence.spec.even_if_ready
+    evidence = view.status.evidence
+    if evidence.storage_freed_at is not None and not view.has_booted:
+        return True  # a Node that the same boot made anew: its pods run elsewhere all the same
     if not view.is_same_boot:
         return False
-    evidence = view.status.evidence
     was_ended = evidence.off_at or evidence.freed_at or evidence.storage_freed_at
     was_sick_otherwise = view.fence.spec.even_if_ready and evidence.was_ready
     return bool(was_ended or was_sick_otherwise) or devices.is_unsure(view, now, HEARD_FOR)

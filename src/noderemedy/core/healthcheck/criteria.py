@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from noderemedy.core.healthcheck.signs import age, is_true, signs, was_asked_lately
-from noderemedy.core.machines import is_own
+from noderemedy.core.machines import is_control_plane, is_own
 from noderemedy.model.dialect import RULES
 from noderemedy.model.healthcheck import (
     HealthCheck,
@@ -50,7 +50,6 @@ from noderemedy.model.remote import Remote, Sight, cluster_name
 from noderemedy.model.room import Absent, Present, Unseen
 from noderemedy.model.time import Now, Wall
 
-CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
 BLIND = (Sight.UNKNOWN, Sight.LOST)  # not even a machine without a node is judged: it may have got one meanwhile
 REMEDIATE, FAILED, MISSING = "remediate annotation", "phase Failed", "node missing"  # names of sightings
 
@@ -129,8 +128,7 @@ def cluster_lacks(target: Target) -> str:
     if target.cluster is None:
         return ""
     of_cluster = target.cluster.conditions
-    is_control_plane = any(key == CONTROL_PLANE_LABEL for key, _ in target.machine.labels)
-    if not is_control_plane and not is_true(of_cluster, "ControlPlaneInitialized"):
+    if not is_control_plane(target.machine) and not is_true(of_cluster, "ControlPlaneInitialized"):
         return "ControlPlaneInitialized"
     return "" if is_true(of_cluster, "InfrastructureReady") else "InfrastructureReady"
 

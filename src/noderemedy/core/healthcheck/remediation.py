@@ -57,6 +57,7 @@ from noderemedy.model.observer import OBSERVER
 from noderemedy.model.reasons import (
     AnotherRepair,
     HealthTold,
+    Reason,
     RemediationGoesOn,
     RemediationWithdrawn,
     RepairOverdue,
@@ -93,7 +94,7 @@ def found(view: RemediationView, now: Now) -> Decision:
     if isinstance(verdict, Unhealthy):
         decision, named = sick(view, verdict, now), episode(view.machine.uid, "", verdict.since)
         return structs.replace(decision, episode=named, facts=(*decision.facts, *templates.stated(view, now)))
-    return Decision(facts=running_need(view, running_way(view)))
+    return unended(view, running_way(view), now)
 
 
 # --- a sick machine ----------------------------------------------------------------------------------------------
@@ -106,13 +107,26 @@ def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
     if running is not None:
         return with_telling(goes_on(view, running, now), view, now, running)
     blocked = first(BEFORE_BUDGET, view, now)
-    wants = () if blocked else (need(view.at, NAME, verdict.since, is_running=False, node=view.node_at),)
     way = way_of(view.governing.check, view.machine)
+    if not blocked and (hindered := hindered_request(view, way, now)):
+        return hindered
+    wants = () if blocked else (need(view.at, NAME, verdict.since, is_running=False, node=view.node_at),)
     if blocked := blocked or first(AFTER_BUDGET, view, now):
         reads = live_reads(view, way, now) if wants else ()
         return with_telling(meanwhile(blocked, reads).decision(now, wants), view, now, None)
     decision = structs.replace(MODES[way].ask(view, now), facts=wants)
     return with_telling(decision, view, now, way)
+
+
+def hindered_request(view: RemediationView, way: Way, now: Now) -> Decision | None:
+    """A request that cannot be made is told, and looked at again, and takes no place from others; None if it can."""
+    if way is not Way.EXTERNAL or view.requests is None:
+        return None
+    blocked = lifecycle.hindrance(view.requests, now)
+    if blocked is None:
+        return None
+    asked = way if lifecycle.trouble(view.requests, now) else None
+    return with_telling(blocked.decision(now), view, now, asked)
 
 
 def live_reads(view: RemediationView, way: Way, now: Now) -> tuple[Action, ...]:
@@ -126,12 +140,20 @@ def goes_on(view: RemediationView, running: Way, now: Now) -> Decision:
     """A repair that runs needs no gate and no grant to go on; another one is not started beside it."""
     assert view.governing is not None
     is_meant = running is way_of(view.governing.check, view.machine)
-    reason = RemediationGoesOn(running.value) if is_meant else AnotherRepair(running.value)
-    due = begun_at(view.need, now) + REPAIR_WITHIN
+    return unended(view, running, now, RemediationGoesOn(running.value) if is_meant else AnotherRepair(running.value))
+
+
+def unended(view: RemediationView, running: Way | None, now: Now, *because: Reason) -> Decision:
+    """A repair that was asked for and is not over; a person is told in time, also where the machine is well by then.
+
+    Or a hold that leads to nothing would keep its place for ever, since nobody has to look at a machine that is well.
+    """
+    if running is None:
+        return Decision(because=because)
+    due, facts = begun_at(view.need, now) + REPAIR_WITHIN, running_need(view, running)
     if now.mono < due:
-        return Decision(because=(reason,), wake_at=due, facts=running_need(view, running))
-    overdue = RepairOverdue(running.value, REPAIR_WITHIN.ms // MINUTE.ms)
-    return Decision(because=(overdue, reason), facts=running_need(view, running))
+        return Decision(because=because, wake_at=due, facts=facts)
+    return Decision(because=(RepairOverdue(running.value, REPAIR_WITHIN.ms // MINUTE.ms), *because), facts=facts)
 
 
 def running_way(view: RemediationView) -> Way | None:
@@ -139,10 +161,9 @@ def running_way(view: RemediationView) -> Way | None:
     return next((way for way, mode in MODES.items() if mode.is_asked(view)), None)
 
 
-def running_need(view: RemediationView, running: Way | None) -> tuple[Fact, ...]:
+def running_need(view: RemediationView, running: Way) -> tuple[Fact, ...]:
     """A repair that runs counts, whoever asked for it and whatever the verdict is by now."""
-    if running is None or view.governing is None:
-        return ()
+    assert view.governing is not None
     verdict = view.governing.found.verdict
     since = verdict.since if isinstance(verdict, Unhealthy) else view.machine.created or Wall(0)
     followed = lifecycle.wants(view.requests) if view.requests is not None else ()
@@ -198,17 +219,19 @@ def recovered(view: RemediationView, now: Now) -> Decision:
     """Say so, and take back what was asked for, as far as nobody has begun with it. No gate but the silent ones."""
     governing = view.governing
     assert governing is not None
-    facts = running_need(view, running_way(view))
+    waits = unended(view, running_way(view), now)
     if any(gate(view, now) for gate in SILENT if gate is not check_may_act):
-        return Decision(facts=facts)
+        return waits
     if taken := taken_back(view, now, "the machine is healthy"):
-        return structs.replace(taken, facts=facts)
+        return structs.replace(taken, facts=waits.facts)
     is_told = HEALTH_CHECK_SUCCEEDED in told_by(governing.check, way_of(governing.check, view.machine))
     was_told = view.machine.told.find(HEALTH_CHECK_SUCCEEDED)
     says_well = is_told or (was_told is not None and was_told.status == "False")
     wanted = (words.WELL,) if says_well and not governing.check.observes_only else ()
     action = tell(view, wanted, now, stale(view))
-    return Decision((action,), (HealthTold("True"),), facts=facts) if action else Decision(facts=facts)
+    if action is None:
+        return waits
+    return structs.replace(waits, actions=(action,), because=(*waits.because, HealthTold("True")))
 
 
 def stale(view: RemediationView) -> tuple[str, ...]:

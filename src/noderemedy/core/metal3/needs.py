@@ -2,6 +2,7 @@
 
 A repair runs from our hold until the node that we deleted is back. One that is overdue is a person's business by then:
 nothing more will be done for it, so it does not stand in the way of the others any more; its node still counts as sick.
+A host that is held and not off may go off at any moment, however long that is: the budget is told so.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from noderemedy.core.metal3.view import ROOM_NAME, MachineView
 from noderemedy.core.metal3.waiting import NODE_WITHIN
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Fact
-from noderemedy.model.host import Hold
+from noderemedy.model.host import Hold, Power
 from noderemedy.model.time import Mono, Now, Wall
 
 
@@ -25,7 +26,14 @@ def running_need(view: MachineView, now: Now) -> tuple[Fact, ...]:
     since = running_since(view, now)
     if since is None:
         return ()
-    return (need(view.ref, ROOM_NAME, asked_since(view) or since, is_running=True, node=view.node_at),)
+    is_pending = is_off_pending(view)
+    asked = asked_since(view) or since
+    return (need(view.ref, ROOM_NAME, asked, is_running=True, node=view.node_at, is_off_pending=is_pending),)
+
+
+def is_off_pending(view: MachineView) -> bool:
+    """Whether our hold has not led to a host that is off. One whose power nobody knows has not been seen off."""
+    return view.holds and view.host is not None and view.host.power is not Power.OFF
 
 
 def running_since(view: MachineView, now: Now) -> Wall | None:

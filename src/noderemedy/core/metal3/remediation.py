@@ -282,7 +282,22 @@ def asking(view: RemediationView, room: str, *, is_running: bool, is_stuck: bool
     remediation, of = view.remediation, view.machine
     assert of is not None
     since = remediation.created or remediation.progress.since or Wall(0)
-    return (need(of.ref, room, since, is_running=is_running, node=of.node_at, is_stuck=is_stuck),)
+    asks = need(
+        of.ref,
+        room,
+        since,
+        is_running=is_running,
+        node=of.node_at,
+        is_stuck=is_stuck,
+        is_off_pending=is_running and is_off_pending(view),
+    )
+    return (asks,)
+
+
+def is_off_pending(view: RemediationView) -> bool:
+    """Whether the host is held for this request and was not seen off: it may go off at any moment."""
+    host = view.machine.host if view.machine else None
+    return host is not None and bool(host.holds_of(view.remediation.uid)) and host.power is not Power.OFF
 
 
 def episode(view: RemediationView) -> str:
