@@ -2696,7 +2696,7 @@ class VouchedFor(Reason, frozen=True):
 
 
 class NothingToClean(Reason, frozen=True):
-    """A remedy succeeded, and there is nothing to free."""
+    """A remedy succeeded, and its success frees nothing."""
 
     node: str
     why: str
