@@ -83,7 +83,9 @@ LIVE_READS = (test_delete.test_node_and_host_are_read_live_first, SAFE)
 
 def proof_ignoring(**changes: Any) -> Any:
     """The maker of proofs, blind for one field of the host."""
-    return lambda node, entry, now: POWERED_OFF(node, replace(entry, obj=replace(entry.obj, **changes)), now)
+    return lambda node, entry, *rest, **more: POWERED_OFF(
+        node, replace(entry, obj=replace(entry.obj, **changes)), *rest, **more
+    )
 
 
 def without(gate: gates.Gate) -> Harm:

@@ -1288,7 +1288,7 @@ class StorageStaysFenced(Reason, frozen=True):
 
 
 class HostContradicted(Reason, frozen=True):
-    """A host is off, and the node that should run on it still reports."""
+    """A host is off, and the node that should run on it reports all the same, or did so for long."""
 
     alert: ClassVar[bool] = True
     host: str
@@ -1296,7 +1296,8 @@ class HostContradicted(Reason, frozen=True):
 
     def note(self) -> str:
         why = "its BMC switches another machine; correct the address in spec.bmc, then remove the request"
-        return f"host {self.host} is off and node {self.node} still reports, so nothing is freed: {why}"
+        also = "so nothing is freed, also when it falls silent"
+        return f"host {self.host} was off and node {self.node} reported all the same, {also}: {why}"
 
 
 class AttestationUnreadable(Reason, frozen=True):

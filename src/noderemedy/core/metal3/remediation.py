@@ -19,7 +19,7 @@ from msgspec import structs
 from noderemedy.core import traces
 from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
-from noderemedy.core.metal3 import escalation, leaving, patience, phases, relics, words
+from noderemedy.core.metal3 import contradiction, escalation, leaving, patience, phases, relics, words
 from noderemedy.core.metal3.emptying import begin_emptying, emptying, heeded, seen_off
 from noderemedy.core.metal3.patience import rests_between_attempts
 from noderemedy.core.metal3.remediationgates import (
@@ -213,6 +213,8 @@ def waiting(view: RemediationView, now: Now) -> Decision:
             return wait(view, now, RestoringNode(view.node_name))  # by whoever finds the backup on the Machine
         # Somebody wants it power cycled once more, and gives back what the backup holds afterwards: that waits for us.
         return publish(view, phases.recovered(remediation, now), RemediationSucceeded(view.node_name))
+    if contradicted := contradiction.stays(view, now):
+        return contradicted
     if patience.lasted(view, now) < remediation.on_within:
         waits = wait(view, now, WaitingForReady(view.node_name))
         return structs.replace(waits, wake_at=patience.sight(view, now).since + remediation.on_within)
