@@ -154,7 +154,7 @@ def attested(
 def attested_by(node_entry: Present, word: Attestation, now: Now) -> Attested | None:
     """The same by the word of a person, for the boot that it names."""
     subject = Subject(word.node_uid, word.boot_id)
-    if is_refuted(word, node_entry.obj):
+    if is_refuted(word, node_entry.obj) or word.at > now.wall + CLOCKS_WITHIN:
         return None
     return attested(node_entry, subject, word.by, word.at, "a person attests that the node is off", now)
 

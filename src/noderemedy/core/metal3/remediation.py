@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from noderemedy.core import traces
+from noderemedy.core import foredated, traces
 from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import contradiction, escalation, leaving, patience, phases, relics, words
@@ -92,10 +92,12 @@ from noderemedy.model.time import Now, Wall
 def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
+    given = foredated.memory(view.ref, view.remediation.attested, view.foredated, now)
+    view = words.dated(view, now)
     decision = told(view, now)
     decision = unrecorded(view, decision, now) or decision
     because = (*decision.because, *words.complaint(view, now))
-    facts = (*needs(view, now), *patience.memory(view, now), *decision.facts)
+    facts = (*needs(view, now), *patience.memory(view, now), *given, *decision.facts)
     wake_at = soonest(decision.wake_at, patience.turn(view, now))
     whole = structs.replace(decision, because=because, episode=episode(view), facts=facts, wake_at=wake_at)
     return settled(whole, view.need, now)
