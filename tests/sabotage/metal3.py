@@ -54,6 +54,7 @@ from noderemedy.wire import answers, objects, remediations
 from noderemedy.wire.fields import Fields
 
 TABLE, HOLD, CHOSEN, SIGHT = phases.TABLE, steps.hold, emptying.chosen, offsight.sight
+HOLD_READ = objects.hold
 
 
 def no_gate(name: str) -> Any:
@@ -460,6 +461,16 @@ SABOTAGES = (
             room_tests.test_a_paused_host_keeps_even_an_orphaned_hold,
             room_tests.test_our_mark_goes_when_a_node_runs_there,
         ),
+    ),
+    Sabotage(
+        "who cannot be read is gone",
+        set_to(relics, "is_unread", lambda uid, entry: False),
+        (room_tests.test_the_hold_of_a_request_that_cannot_be_read_stays,),
+    ),
+    Sabotage(
+        "a record that does not say was on",
+        set_to(objects, "hold", lambda text, was_on=True: HOLD_READ(text)),
+        (wire_tests.test_a_record_that_does_not_say_what_the_host_said_proves_nothing,),
     ),
     Sabotage(
         "an orphan needs no second look",

@@ -240,6 +240,17 @@ def test_a_hold_is_read_back_as_it_was_written() -> None:
     assert not host.held
 
 
+@pytest.mark.parametrize("keys", [("metal3-remediation", "hold"), ("node-fence", "fence-hold")])
+def test_a_record_that_does_not_say_what_the_host_said_proves_nothing(keys: tuple[str, str]) -> None:
+    """Requests also hold what is off already: without a word about it, it counts as off."""
+    record = json.dumps({"machineUid": "m", "since": str(NOW.wall)})
+    notes = {f"reboot.metal3.io/{keys[0]}-{UID}": "", f"remediation.metal3.io/{keys[1]}-{UID}": record}
+
+    host = convert(HOST, a_host_tree(annotations=notes)).obj
+
+    assert (Hold("m", NOW.wall, was_on=False),) == host.holds_of(UID)
+
+
 @pytest.mark.parametrize(("record", "meaning"), [(None, type(None)), ("{", Malformed)])
 def test_a_hold_without_a_readable_record_is_still_one(record: str | None, meaning: type) -> None:
     """The reboot annotation alone decides; what cannot be read is not the same as absent."""

@@ -192,6 +192,16 @@ class HoldOrphaned(Reason, frozen=True):
         return f"host {self.host} is held by us, but no Machine names it any more: releasing it, freeing nothing"
 
 
+class HolderUnreadable(Reason, frozen=True):
+    """A host is held off for a request that is there and cannot be read."""
+
+    alert: ClassVar[bool] = True
+    host: str
+
+    def note(self) -> str:
+        return f"host {self.host} is held off for a request that cannot be read just now: mend or delete that request"
+
+
 class ClusterPaused(Reason, frozen=True):
     """`cluster.x-k8s.io/paused` is on the Machine."""
 
