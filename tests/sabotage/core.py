@@ -100,6 +100,11 @@ def without(gate: gates.Gate) -> Harm:
 
 PROOFS = (
     Sabotage(
+        "an old absence is about whoever came since",
+        set_to(loop.Engine, "_has_come_since", lambda engine, ref, begun: False),
+        (test_loop.test_an_answer_that_it_is_gone_is_not_about_what_came_since,),
+    ),
+    Sabotage(
         "an ended reservation is a grant",
         set_to(grants, "has_ended", lambda sight, now: False),
         (test_grants.test_what_has_ended_is_no_grant_for_the_next_repair,),
