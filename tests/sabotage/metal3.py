@@ -119,7 +119,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "a late silence is as good as any",
-        set_to(safety, "has_outlived", lambda node, off_at: False),
+        set_to(safety, "has_outlived", lambda node, off_at, now: False),
         (
             offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,
             contradiction_tests.test_a_silence_that_began_long_after_is_no_proof,

@@ -60,7 +60,7 @@ def powered_off(
         return None
     if host.power is not Power.OFF or not is_held(host, held_for) or host.paused or host.detached:
         return None
-    if node.is_heard or (off_at is not None and has_outlived(node, off_at)):
+    if node.is_heard or (off_at is not None and has_outlived(node, off_at, now)):
         return None  # it runs on another host than this one
     hold = next(iter(host.holds_of(held_for)), None) if held_for else host.hold
     since = hold.since if isinstance(hold, Hold) else None
@@ -73,9 +73,15 @@ def powered_off(
     )
 
 
-def has_outlived(node: Node, off_at: Wall) -> bool:
-    """Whether its silence began so long after its host was off that the node was heard meanwhile."""
-    return node.silent_since is not None and node.silent_since > off_at + SILENT_WITHIN + CLOCKS_WITHIN
+def has_outlived(node: Node, off_at: Wall, now: Now) -> bool:
+    """Whether its silence began so long after its host was off that the node was heard meanwhile.
+
+    A silence that is dated in the future tells no time.
+    """
+    since = node.silent_since
+    if since is None or since > now.wall + CLOCKS_WITHIN:
+        return False
+    return since > off_at + SILENT_WITHIN + CLOCKS_WITHIN
 
 
 def instance_gone(node: Node, machine_entry: Present, keeper: str, now: Now) -> InstanceGone | None:

@@ -37,14 +37,14 @@ def stays(view: RemediationView, now: Now) -> Decision | None:
     if evidence.contradicted_at is not None:
         return Decision(because=(told(view),))
     was_proven = bool(evidence.proof) and not is_word(evidence.proof) and bool(evidence.boot_id)
-    if not was_proven or not (node.is_heard or has_outlived(evidence, node)):
+    if not was_proven or not (node.is_heard or has_outlived(evidence, node, now)):
         return None
     return publish(view, phases.noted(view.remediation, noticed(view, now)), told(view))
 
 
-def has_outlived(evidence: Evidence, node: Node) -> bool:
+def has_outlived(evidence: Evidence, node: Node, now: Now) -> bool:
     """Whether it was heard long after its host was seen off."""
-    return evidence.off_at is not None and safety.has_outlived(node, evidence.off_at)
+    return evidence.off_at is not None and safety.has_outlived(node, evidence.off_at, now)
 
 
 def is_that_boot(evidence: Evidence, node: Node) -> bool:

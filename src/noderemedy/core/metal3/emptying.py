@@ -129,7 +129,7 @@ def unproven(view: RemediationView, node: Node, now: Now) -> Decision:
     is_off = view.host.power is Power.OFF
     if is_off and is_held(view) and node.is_heard:
         return wait(view, now, NodeStillHeard(view.node_name))  # Kubernetes needs a moment to notice
-    if is_off and is_held(view) and contradiction.has_outlived(view.remediation.progress.evidence, node):
+    if is_off and is_held(view) and contradiction.has_outlived(view.remediation.progress.evidence, node, now):
         return contradiction.go_on(view, now)
     return go_on(view, now, *((OffNotProven(view.host_name),) if is_off else ()))
 

@@ -69,7 +69,7 @@ def speaks_against(seen: OffSight, node: Node, now: Now) -> bool:
     is_other = bool(seen.node_uid) and seen.node_uid != node.uid
     has_booted = bool(seen.boot_id) and bool(node.boot_id) and seen.boot_id != node.boot_id
     is_heard = node.is_heard and now.mono >= seen.since + safety.SILENT_WITHIN
-    return is_other or has_booted or is_heard or safety.has_outlived(node, seen.off_at)
+    return is_other or has_booted or is_heard or safety.has_outlived(node, seen.off_at, now)
 
 
 def memory(view: MachineView, now: Now) -> tuple[Fact, ...]:
