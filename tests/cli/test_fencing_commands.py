@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from msgspec.structs import replace
-from tests.builders import NODE_AT, ago
+from tests.builders import NODE_AT
 from tests.core.fencing.fences import FENCE_AT
 from tests.manager.bench import Bench, bench
 
@@ -19,10 +20,10 @@ from noderemedy.manager.attesting import attest
 from noderemedy.manager.liveplan import Unreachable
 from noderemedy.manager.steering import Desk, Refusal, at_desk, go_on, release, stop
 from noderemedy.model.ids import MACHINE, NODE, NODE_FENCE, REMEDIATION
-from noderemedy.model.time import Span
+from noderemedy.model.time import Span, Wall
 from noderemedy.wire.objects import convert
 
-NOW = ago(0)
+NOW = Wall(int(time.time()) * 1000)  # the API server of the bench has the true time
 
 
 def a_fence(it: Bench, **status: Any) -> None:
@@ -119,6 +120,19 @@ def test_a_clock_that_is_behind_would_date_a_word_before_the_silence(tmp_path: P
 
     with pytest.raises(Refusal, match="correct your clock"):
         story(tmp_path, signed, prepare)
+
+
+def test_a_clock_that_is_ahead_dates_no_word(tmp_path: Path) -> None:
+    """A word of the future would outlive what the node reports until then: nothing is written."""
+
+    async def ahead(desk: Desk) -> str:
+        with pytest.raises(Refusal, match="correct your clock; nothing was attested"):
+            await attest(desk, NOW + Span.seconds(3_600))
+        return ""
+
+    _, fence = story(tmp_path, ahead)
+
+    assert fence.attested is None
 
 
 def test_nobody_attests_what_is_not_being_fenced(tmp_path: Path) -> None:

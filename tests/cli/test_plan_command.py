@@ -126,9 +126,9 @@ def test_objects_written_by_hand_need_no_uid() -> None:
     for tree in trees:
         for key in ("uid", "resourceVersion"):
             del tree["metadata"][key]
-    notes = trees[0]["metadata"]["annotations"]
-    backup = json.loads(notes["remediation.metal3.io/node-backup"])
-    notes["remediation.metal3.io/node-backup"] = json.dumps({**backup, "nodeUid": "Node//worker-1"})
+    for key in ("remediation.metal3.io/node-backup", "remediation.metal3.io/hold"):  # both name the Node
+        [notes] = [tree["metadata"]["annotations"] for tree in trees if key in tree["metadata"].get("annotations", {})]
+        notes[key] = json.dumps({**json.loads(notes[key]), "nodeUid": "Node//worker-1"})
 
     assert ["DeleteNode"] == actions(entries("-f", "-", stdin=yaml.safe_dump_all(trees)))
 

@@ -9,6 +9,7 @@ from tests.builders import NOW, a_hold, a_host, a_node, absent, later, present
 from noderemedy.core.safety import is_confirmed, is_fresh, powered_off
 from noderemedy.model.host import Host, Power
 from noderemedy.model.meta import Malformed
+from noderemedy.model.node import Condition
 from noderemedy.model.proof import PoweredOff, Subject
 from noderemedy.model.time import Mono
 
@@ -43,6 +44,18 @@ def test_anything_less_is_none(host: Host) -> None:
 def test_a_node_that_reports_runs_elsewhere(ready: str) -> None:
     """Its BMC's address is another machine's: that one was switched off."""
     assert powered_off(a_node(ready=ready), present(OFF), NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_proof"), [(-3_600, True), (60, True), (600, True), (601, False), (7_500, False), (7_501, True)]
+)
+def test_a_silence_that_began_long_after_is_no_proof(seconds: float, is_proof: bool) -> None:
+    """A node that was heard when its host had been off for ten minutes runs on another one, silent or not; a silence
+    of the future tells no time."""
+    off_at, now = NOW.wall, later(7_200)
+    node = replace(SILENT, conditions=(Condition("Ready", "Unknown", later(seconds).wall),))
+
+    assert is_proof == (powered_off(node, present(OFF, now=now), now, off_at=off_at) is not None)
 
 
 def test_a_cached_state_is_no_proof() -> None:

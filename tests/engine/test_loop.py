@@ -254,6 +254,20 @@ def test_an_answer_is_an_event() -> None:
     assert () == step(engine, later(2)).effects
 
 
+def test_an_answer_that_it_is_gone_is_not_about_what_came_since() -> None:
+    """A live read began before another object of that name was there, and was answered late: that one stays."""
+    engine = an_engine(a_room(lambda view, now: want(Confirm(A))))
+    engine.seen(a_seen(), NOW)
+    effect = only_effect(engine)
+    engine.seen(a_seen(uid="new", version="9"), later(1))
+
+    engine.ended(effect, Done(NOW.mono, gone=True), later(2))
+
+    entry = engine.cache.read(A)
+    assert isinstance(entry, Present)
+    assert "new" == entry.obj.uid
+
+
 def test_an_answer_that_it_is_gone_is_an_event() -> None:
     """A live read or a deletion that finds nothing makes the absence a fact."""
     engine = an_engine(a_room(lambda view, now: want(Confirm(A))))

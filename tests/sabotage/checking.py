@@ -1,4 +1,4 @@
-"""Sabotages of `node-remedy check`, and of what commands print into pipes: one line of harm each.
+"""Sabotages of `node-remedy check`, of `attest`, and of what commands print into pipes: one line of harm each.
 
 `tests/test_sabotage_checking.py` runs them."""
 
@@ -9,6 +9,7 @@ from typing import Any
 from rich import console as rich
 from tests.cli import test_check_command as command
 from tests.cli import test_check_files as files
+from tests.cli import test_fencing_commands as steering
 from tests.cli import test_options as spelled
 from tests.cli import test_piped as piped
 from tests.manager import test_livecheck as live
@@ -16,9 +17,10 @@ from tests.sabotage.running import Sabotage, item_to, set_to, together
 
 from noderemedy.cli import check as cli
 from noderemedy.cli import drilltext, explaintext, historytext, options, plantext
-from noderemedy.manager import check, checksecrets, checktrees, livecheck, places, standins
+from noderemedy.manager import attesting, check, checksecrets, checktrees, livecheck, places, standins
 from noderemedy.manager.check import Complaint
 from noderemedy.model.reasons import FenceConfigWithoutNode
+from noderemedy.model.time import Span
 
 BAD = (command.test_bad_input_is_found,)
 OF_SECRETS = checksecrets.of_secrets
@@ -42,6 +44,11 @@ SABOTAGES: tuple[Sabotage, ...] = (
     Sabotage("nobody stands in for nodes", set_to(standins, "stand_ins", nothing), BAD),
     Sabotage("every text begins beside its key", set_to(places, "BLOCKS", ()), BAD),
     Sabotage("secrets are not looked at", set_to(checksecrets, "wrong", lambda use, value: ""), BAD),
+    Sabotage(
+        "whoever is ahead attests",
+        set_to(attesting, "AHEAD_MAX", Span.seconds(86_400)),
+        (steering.test_a_clock_that_is_ahead_dates_no_word,),
+    ),
     Sabotage(
         "fields are whatever somebody writes",
         set_to(checktrees, "misspelt", nothing),

@@ -83,7 +83,9 @@ LIVE_READS = (test_delete.test_node_and_host_are_read_live_first, SAFE)
 
 def proof_ignoring(**changes: Any) -> Any:
     """The maker of proofs, blind for one field of the host."""
-    return lambda node, entry, now: POWERED_OFF(node, replace(entry, obj=replace(entry.obj, **changes)), now)
+    return lambda node, entry, *rest, **more: POWERED_OFF(
+        node, replace(entry, obj=replace(entry.obj, **changes)), *rest, **more
+    )
 
 
 def without(gate: gates.Gate) -> Harm:
@@ -97,6 +99,11 @@ def without(gate: gates.Gate) -> Harm:
 
 
 PROOFS = (
+    Sabotage(
+        "an old absence is about whoever came since",
+        set_to(loop.Engine, "_has_come_since", lambda engine, ref, begun: False),
+        (test_loop.test_an_answer_that_it_is_gone_is_not_about_what_came_since,),
+    ),
     Sabotage(
         "an ended reservation is a grant",
         set_to(grants, "has_ended", lambda sight, now: False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
+from tests.core import test_foredated
 from tests.core.fencing import (
     test_automaton,
     test_devices,
@@ -21,13 +22,14 @@ from tests.core.fencing import (
     test_wellness,
 )
 from tests.core.fencing.fences import IPMI
+from tests.core.metal3 import test_words
 from tests.model import test_fenceplan
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.sim import test_fence_uses
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
-from noderemedy.core import machines, safety
+from noderemedy.core import foredated, machines, safety
 from noderemedy.core.fencing import (
     attempts,
     automaton,
@@ -92,6 +94,27 @@ PROOFS: tuple[Sabotage, ...] = (
             test_proofs.test_another_boot_or_a_node_that_reports_is_not_proven_off,
             test_story.test_a_node_that_reports_that_it_is_sick_is_heard_all_the_same,
         ),
+    ),
+    Sabotage(
+        "a word of the future counts",
+        set_to(foredated, "dated", lambda word, known, now: word),
+        (
+            test_foredated.test_a_word_of_the_future_is_void_for_good,
+            test_words.test_a_word_that_does_not_fit_counts_as_nothing,
+        ),
+    ),
+    Sabotage(
+        "a word of the future counts when its time has come",
+        set_to(foredated, "memory", lambda key, word, known, now: ()),
+        (
+            test_story.test_a_word_of_the_future_does_not_wait_for_the_next_silence,
+            test_words.test_a_word_of_the_future_stays_void,
+        ),
+    ),
+    Sabotage(
+        "a word of the future is a proof",
+        set_to(safety, "CLOCKS_WITHIN", Span.seconds(86_400)),
+        (test_proofs.test_a_word_of_the_future_is_no_proof,),
     ),
     Sabotage(
         "a word counts for every silence",

@@ -7,11 +7,14 @@ from typing import Any
 from msgspec.structs import replace
 from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
+from tests.core import test_safety as safety_tests
 from tests.core.fencing import test_hostpower as hostpower_tests
+from tests.core.metal3 import test_contradiction as contradiction_tests
 from tests.core.metal3 import test_delete as delete_tests
 from tests.core.metal3 import test_escalation as owners_turn
 from tests.core.metal3 import test_explained as explained
 from tests.core.metal3 import test_gates as gates_tests
+from tests.core.metal3 import test_offsight as offsight_tests
 from tests.core.metal3 import test_patience as waits
 from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
@@ -23,10 +26,12 @@ from tests.wire import test_remediations as wire_tests
 from noderemedy.core import conditions, freeing, machines, outofservice, safety
 from noderemedy.core.gates import budgeted
 from noderemedy.core.metal3 import (
+    contradiction,
     emptying,
     escalation,
     gates,
     leaving,
+    offsight,
     patience,
     phases,
     relics,
@@ -49,7 +54,8 @@ from noderemedy.model.workload import FreeBy
 from noderemedy.wire import answers, objects, remediations
 from noderemedy.wire.fields import Fields
 
-TABLE, HOLD, CHOSEN = phases.TABLE, steps.hold, emptying.chosen
+TABLE, HOLD, CHOSEN, SIGHT = phases.TABLE, steps.hold, emptying.chosen, offsight.sight
+HOLD_READ = objects.hold
 
 
 def no_gate(name: str) -> Any:
@@ -97,6 +103,49 @@ SABOTAGES = (
         (
             delete_tests.test_a_node_that_reports_is_waited_for_and_then_a_person_is_called,
             room_tests.test_every_situation,
+        ),
+    ),
+    Sabotage(
+        "a contradiction is forgotten",
+        set_to(offsight, "speaks_against", lambda seen, node, now: False),
+        (offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,),
+    ),
+    Sabotage(
+        "the last time off counts",
+        set_to(offsight, "sight", lambda view, now: SIGHT(replace(view, off_sight=None), now)),
+        (
+            offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,
+            offsight_tests.test_who_falls_silent_with_its_host_is_freed,
+        ),
+    ),
+    Sabotage(
+        "a late silence is as good as any",
+        set_to(safety, "has_outlived", lambda node, off_at, now: False),
+        (
+            offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,
+            contradiction_tests.test_a_silence_that_began_long_after_is_no_proof,
+            safety_tests.test_a_silence_that_began_long_after_is_no_proof,
+        ),
+    ),
+    Sabotage(
+        "a taken-over host went off just now",
+        set_to(emptying, "off_since", lambda view, now: now.wall),
+        (contradiction_tests.test_who_comes_back_after_an_hour_does_not_take_now_for_then,),
+    ),
+    Sabotage(
+        "the next attempt forgets what was contradicted",
+        set_to(contradiction, "stays", lambda view, now: None),
+        (
+            contradiction_tests.test_no_attempt_follows_for_that_boot,
+            contradiction_tests.test_who_was_proven_off_and_did_not_boot_was_never_off,
+        ),
+    ),
+    Sabotage(
+        "a contradiction is not recorded",
+        set_to(contradiction, "noticed", lambda view, now: view.remediation.progress.evidence),
+        (
+            contradiction_tests.test_it_is_on_record,
+            contradiction_tests.test_who_was_proven_off_and_did_not_boot_was_never_off,
         ),
     ),
     Sabotage(
@@ -317,7 +366,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "nothing is proven before the phase is recorded",
-        set_to(emptying, "proof_of", lambda view, now: None),
+        set_to(emptying, "proof_of", lambda view, seen, now: None),
         (room_tests.test_every_situation, room_tests.test_freeing_begins_with_its_proof_on_record),
     ),
     Sabotage(
@@ -444,6 +493,16 @@ SABOTAGES = (
             room_tests.test_a_paused_host_keeps_even_an_orphaned_hold,
             room_tests.test_our_mark_goes_when_a_node_runs_there,
         ),
+    ),
+    Sabotage(
+        "who cannot be read is gone",
+        set_to(relics, "is_unread", lambda uid, entry: False),
+        (room_tests.test_the_hold_of_a_request_that_cannot_be_read_stays,),
+    ),
+    Sabotage(
+        "a record that does not say was on",
+        set_to(objects, "hold", lambda text, was_on=True: HOLD_READ(text)),
+        (wire_tests.test_a_record_that_does_not_say_what_the_host_said_proves_nothing,),
     ),
     Sabotage(
         "an orphan needs no second look",

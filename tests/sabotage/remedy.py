@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -284,6 +285,14 @@ FENCING = (
         "a former fence is ours",
         set_to(fencing, "is_former", lambda fence, record: False),
         (test_fencing.test_a_fence_of_an_earlier_episode_goes_first,),
+    ),
+    Sabotage(
+        "the end of a fence flow is a word",
+        set_to(cleaning, "jobs", SimpleNamespace(is_fence=lambda record: False)),
+        (
+            test_fencing.test_the_end_of_a_fence_flow_frees_nothing,
+            test_fencing.test_a_fence_flow_that_an_earlier_release_took_for_a_word_frees_nothing,
+        ),
     ),
     Sabotage(
         "who is Ready is well",

@@ -57,7 +57,7 @@ HOST_PATH = "/apis/metal3.io/v1alpha1/namespaces/metal/baremetalhosts/rack1-u07"
 PATH = "/apis/remediation.metal3.io/v1alpha1/namespaces/metal/metal3remediations/worker-0"
 SUBJECT = Subject("node-uid-1", "boot-1")
 HOLD = Hold("machine-uid-1", ago(0), "node-uid-1", "boot-1", 0, "metal/worker-0", False)
-EVIDENCE = Evidence("m", "n", "b", "h", ago(9), ago(99), "PoweredOff", FreeBy.TAINT, ago(8), ago(7))
+EVIDENCE = Evidence("m", "n", "b", "h", ago(9), ago(99), "PoweredOff", FreeBy.TAINT, ago(8), ago(7), ago(6))
 PROGRESS = Progress(Phase.WAITING, ago(60), 2, ago(90), EVIDENCE, 3, a_remediation(Phase.WAITING).progress.conditions)
 
 
@@ -181,6 +181,7 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
                         "freedBy",
                         "taintedAt",
                         "freedAt",
+                        "contradictedAt",
                     )
                 ),
                 "conditions": [],
@@ -237,6 +238,17 @@ def test_a_hold_is_read_back_as_it_was_written() -> None:
 
     assert ((UID, replace(HOLD, token=7)),) == host.held_for
     assert not host.held
+
+
+@pytest.mark.parametrize("keys", [("metal3-remediation", "hold"), ("node-fence", "fence-hold")])
+def test_a_record_that_does_not_say_what_the_host_said_proves_nothing(keys: tuple[str, str]) -> None:
+    """Requests also hold what is off already: without a word about it, it counts as off."""
+    record = json.dumps({"machineUid": "m", "since": str(NOW.wall)})
+    notes = {f"reboot.metal3.io/{keys[0]}-{UID}": "", f"remediation.metal3.io/{keys[1]}-{UID}": record}
+
+    host = convert(HOST, a_host_tree(annotations=notes)).obj
+
+    assert (Hold("m", NOW.wall, was_on=False),) == host.holds_of(UID)
 
 
 @pytest.mark.parametrize(("record", "meaning"), [(None, type(None)), ("{", Malformed)])

@@ -18,6 +18,8 @@ from noderemedy.model.run import Run, RunState
 from noderemedy.model.time import Mono, Now, Span, Wall
 
 FRESH = Span.seconds(5)
+SILENT_WITHIN = Span.seconds(300)  # after power off; Kubernetes takes a minute to notice, some clusters minutes
+CLOCKS_WITHIN = Span.seconds(300)  # what the wall clocks of a leader and of the control plane may differ by
 FRESH_RUN = Span.seconds(60)  # a device was asked so long ago at most, counted from before the question
 INFRASTRUCTURE, DELETED = "InfrastructureReady", "Deleted"  # how Cluster API says that an instance is gone
 
@@ -37,16 +39,20 @@ def is_read_since(entry: Present, known: list[Mono]) -> bool:
     return entry.confirmed_at is not None and all(entry.confirmed_at >= moment for moment in known)
 
 
-def powered_off(node: Node, host_entry: Present, now: Now, held_for: str = "") -> PoweredOff | None:
+def powered_off(
+    node: Node, host_entry: Present, now: Now, held_for: str = "", off_at: Wall | None = None
+) -> PoweredOff | None:
     """Proof that `node` cannot write, because its host is held off by us and was seen off; else None.
 
-    `held_for` names the Metal3Remediation whose hold is meant; without it, it is the truth table's.
+    `held_for` names the Metal3Remediation whose hold is meant; without it, it is the truth table's. `off_at` is when
+    the host was first seen off under that hold; a fence flow, which ends where it is contradicted, gives none.
 
     The caller has checked that this is the node's host (consumerRef, providerID). `poweredOn` may be a minute
     old, so it counts only while our hold is in place. Three things make it news then: our hold was written onto a
     version of the host that said "on"; the baremetal operator writes its status onto the version that it read, so
     a state from before the hold is refused after it; and it never powers a held host on. A node that reports while its
-    host is off is another machine's (fault 55: a BMC's address that points elsewhere): then there is no proof.
+    host is off is another machine's (fault 55: a BMC's address that points elsewhere): then there is no proof, nor when
+    it falls silent later.
     """
     host = host_entry.obj
     assert isinstance(host, Host)
@@ -54,7 +60,7 @@ def powered_off(node: Node, host_entry: Present, now: Now, held_for: str = "") -
         return None
     if host.power is not Power.OFF or not is_held(host, held_for) or host.paused or host.detached:
         return None
-    if node.is_heard:
+    if node.is_heard or (off_at is not None and has_outlived(node, off_at, now)):
         return None  # it runs on another host than this one
     hold = next(iter(host.holds_of(held_for)), None) if held_for else host.hold
     since = hold.since if isinstance(hold, Hold) else None
@@ -65,6 +71,17 @@ def powered_off(node: Node, host_entry: Present, now: Now, held_for: str = "") -
         seen_at=now.wall,
         held_since=since,
     )
+
+
+def has_outlived(node: Node, off_at: Wall, now: Now) -> bool:
+    """Whether its silence began so long after its host was off that the node was heard meanwhile.
+
+    A silence that is dated in the future tells no time.
+    """
+    since = node.silent_since
+    if since is None or since > now.wall + CLOCKS_WITHIN:
+        return False
+    return since > off_at + SILENT_WITHIN + CLOCKS_WITHIN
 
 
 def instance_gone(node: Node, machine_entry: Present, keeper: str, now: Now) -> InstanceGone | None:
@@ -143,7 +160,7 @@ def attested(
 def attested_by(node_entry: Present, word: Attestation, now: Now) -> Attested | None:
     """The same by the word of a person, for the boot that it names."""
     subject = Subject(word.node_uid, word.boot_id)
-    if is_refuted(word, node_entry.obj):
+    if is_refuted(word, node_entry.obj) or word.at > now.wall + CLOCKS_WITHIN:
         return None
     return attested(node_entry, subject, word.by, word.at, "a person attests that the node is off", now)
 

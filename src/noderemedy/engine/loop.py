@@ -386,8 +386,13 @@ class Engine:
             if done.seen.ref.kind.group == FACTS:
                 self._lists.setdefault(effect.key, {})[done.seen.ref] = None
             self._enter(done.seen, now, done.begun)
-        elif done.gone:
+        elif done.gone and not self._has_come_since(effect.action.ref, done.begun):
             self._leave(effect.action.ref, now, done.begun)
+
+    def _has_come_since(self, ref: Ref, begun: Mono) -> bool:
+        """Whether another object of that name was first seen after a request began: an absence is not about that."""
+        entry = self.cache.read(ref)
+        return isinstance(entry, Present) and entry.first_seen > begun
 
     def _in_trouble(self, effect: Effect, outcome: Failed | Unknown, now: Now) -> None:
         """Wait before the next try, and tell people if it will not go away by itself."""

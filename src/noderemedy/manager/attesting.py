@@ -17,13 +17,14 @@ from noderemedy.model.attestation import Attestation
 from noderemedy.model.ids import MACHINE, NODE, REMEDIATION, Kind
 from noderemedy.model.node import Node
 from noderemedy.model.outcome import Seen
-from noderemedy.model.time import Wall
+from noderemedy.model.time import MINUTE, Wall
 from noderemedy.wire import names, verbs
 from noderemedy.wire.attestations import attestation_text
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.objects import decode
 
 NODES = Resource(NODE, "v1", "nodes", namespaced=False)
+AHEAD_MAX = MINUTE  # of the API server's clock
 REVIEWS = Resource(Kind("authentication.k8s.io", "SelfSubjectReview"), "v1", "selfsubjectreviews", namespaced=False)
 
 
@@ -51,7 +52,7 @@ async def attest(desk: Desk, now: Wall) -> str:
     about = await repair_of(desk, node)
     if why := contradicted(node, now):
         raise Refusal(f"node {desk.node.name} {why}; nothing was attested")
-    word = Attestation(await user(desk), now, about.node_uid, about.boot_id)
+    word = Attestation(await user(desk, now), now, about.node_uid, about.boot_id)
     await desk.change(about, {"metadata": {"annotations": {names.ATTESTED_OFF: attestation_text(word)}}})
     unless = ", unless it reports there" if desk.node.cluster else ""
     return f"{word.by} attests that node {desk.node.name} is off: its workload will be freed{unless}."
@@ -78,9 +79,13 @@ async def the_node(desk: Desk) -> Node | None:
     return found
 
 
-async def user(desk: Desk) -> str:
+async def user(desk: Desk, now: Wall) -> str:
+    """Who signs, as the API server says; not by a clock that is ahead of its own. Raises Refusal."""
     body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
     answer = good(await desk.ask(verbs.create(REVIEWS, body)), "ask who you are (SelfSubjectReview)")
+    if answer.date is not None and now > answer.date + AHEAD_MAX:
+        clocks = f"your clock says {now}, and that of the API server {answer.date}"
+        raise Refusal(f"{clocks}: correct your clock; nothing was attested")
     return msgspec.json.decode(answer.body, type=Review).status.user_info.username
 
 

@@ -192,6 +192,16 @@ class HoldOrphaned(Reason, frozen=True):
         return f"host {self.host} is held by us, but no Machine names it any more: releasing it, freeing nothing"
 
 
+class HolderUnreadable(Reason, frozen=True):
+    """A host is held off for a request that is there and cannot be read."""
+
+    alert: ClassVar[bool] = True
+    host: str
+
+    def note(self) -> str:
+        return f"host {self.host} is held off for a request that cannot be read just now: mend or delete that request"
+
+
 class ClusterPaused(Reason, frozen=True):
     """`cluster.x-k8s.io/paused` is on the Machine."""
 
@@ -1289,7 +1299,7 @@ class StorageStaysFenced(Reason, frozen=True):
 
 
 class HostContradicted(Reason, frozen=True):
-    """A host is off, and the node that should run on it still reports."""
+    """A host is off, and the node that should run on it reports all the same, or did so for long."""
 
     alert: ClassVar[bool] = True
     host: str
@@ -1297,7 +1307,8 @@ class HostContradicted(Reason, frozen=True):
 
     def note(self) -> str:
         why = "its BMC switches another machine; correct the address in spec.bmc, then remove the request"
-        return f"host {self.host} is off and node {self.node} still reports, so nothing is freed: {why}"
+        also = "so nothing is freed, also when it falls silent"
+        return f"host {self.host} was off and node {self.node} reported all the same, {also}: {why}"
 
 
 class AttestationUnreadable(Reason, frozen=True):
@@ -2713,7 +2724,7 @@ class VouchedFor(Reason, frozen=True):
 
 
 class NothingToClean(Reason, frozen=True):
-    """A remedy succeeded, and there is nothing to free."""
+    """A remedy succeeded, and its success frees nothing."""
 
     node: str
     why: str

@@ -52,6 +52,7 @@ class Evidence(Struct, frozen=True):
     free_by: FreeBy | None = None  # chosen when freeing began
     tainted_at: Wall | None = None  # recorded before we taint: the taint is ours to take away
     freed_at: Wall | None = None
+    contradicted_at: Wall | None = None  # the node reported all the same: its host is another machine's
 
 
 class Progress(Struct, frozen=True):

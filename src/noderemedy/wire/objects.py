@@ -206,7 +206,7 @@ def holds_for(notes: dict[str, str], hold_key: str, record_key: str) -> tuple[tu
     """The holds for requests of one kind. Most hosts have none, and every event of a host comes through here."""
     uids = sorted(key.removeprefix(hold_key) for key in notes if key.startswith(hold_key))
     records = [notes.get(f"{record_key}{uid}") for uid in uids]
-    return tuple((uid, hold(text) if text else None) for uid, text in zip(uids, records, strict=True))
+    return tuple((uid, hold(text, was_on=False) if text else None) for uid, text in zip(uids, records, strict=True))
 
 
 def power(powered_on: bool | msgspec.UnsetType | None) -> Power:
@@ -230,12 +230,14 @@ def consumer(shape: shapes.ConsumerShape) -> Consumer:
     return Consumer(shape.kind, shape.namespace, shape.name, group)
 
 
-def hold(text: str) -> Hold | Malformed:
+def hold(text: str, *, was_on: bool = True) -> Hold | Malformed:
+    """A record; `was_on` is what counts where it does not say. The table, which holds only what is on, never says."""
     shape = read_json(text, shapes.HoldShape)
     if isinstance(shape, Malformed):
         return shape
     since = wall(shape.since)
-    rest = (shape.node_uid, shape.boot_id, shape.token, shape.remediation, shape.powered_on)
+    said = was_on if shape.powered_on is msgspec.UNSET else shape.powered_on
+    rest = (shape.node_uid, shape.boot_id, shape.token, shape.remediation, said)
     return Hold(shape.machine_uid, since, *rest)
 
 

@@ -142,6 +142,7 @@ def read_evidence(tree: Any) -> Evidence:
         free_by=known.get(text(found.get("freedBy"))),
         tainted_at=moment(found.get("taintedAt")),
         freed_at=moment(found.get("freedAt")),
+        contradicted_at=moment(found.get("contradictedAt")),
     )
 
 
@@ -168,6 +169,7 @@ def progress_body(progress: Progress) -> dict[str, Any]:
         "freedBy": seen.free_by.value if seen.free_by else None,
         "taintedAt": written(seen.tainted_at),
         "freedAt": written(seen.freed_at),
+        "contradictedAt": written(seen.contradicted_at),
     }
     return {
         "phase": progress.phase.value,

@@ -307,7 +307,7 @@ class HoldShape(Struct, rename="camel"):
     boot_id: str = field(default="", name="bootID")
     token: int = 0
     remediation: str = ""
-    powered_on: bool = True
+    powered_on: bool | UnsetType = UNSET
 
 
 class BackupShape(Struct, rename="camel"):

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NODE_AT, NOW, a_node, ago, present
+from tests.builders import NODE_AT, NOW, a_node, ago, later, present
 
 from noderemedy.core import safety
 from noderemedy.core.freeing import OUT_OF_SERVICE
@@ -106,6 +106,14 @@ def test_a_word_is_about_the_silence_that_it_was_given_in(since: Wall, is_proof:
     word = Attestation("anna", ago(5), SUBJECT.node_uid, SUBJECT.boot_id)
 
     assert is_proof is (safety.attested_by(present(node), word, NOW) is not None)
+
+
+@pytest.mark.parametrize(("seconds", "is_proof"), [(0, True), (300, True), (301, False), (3_600, False)])
+def test_a_word_of_the_future_is_no_proof(seconds: float, is_proof: bool) -> None:
+    """It would count for silences that are still to come; clocks differ by minutes."""
+    word = Attestation("anna", later(seconds).wall, SUBJECT.node_uid, SUBJECT.boot_id)
+
+    assert is_proof is (safety.attested_by(present(SILENT), word, NOW) is not None)
 
 
 def test_a_storage_fence_never_frees_a_whole_node() -> None:

@@ -56,8 +56,9 @@ def is_gone(story: Story) -> bool:
     return story.api.find(NODE_FENCE, FENCE_AT.name) is None
 
 
-def attest(story: Story, boot: str = "boot-1") -> None:
-    word = Attestation("anna", story.now.wall, story.node()["metadata"]["uid"], boot)
+def attest(story: Story, boot: str = "boot-1", seconds: float = 0) -> None:
+    """A person, whose clock may be ahead, says that the node is off."""
+    word = Attestation("anna", story.now.wall + Span.seconds(seconds), story.node()["metadata"]["uid"], boot)
     notes = {"node-remedy.dev/attested-off": attestation_text(word)}
     story.patch(FENCE_AT, {"metadata": {"annotations": notes}})
 
@@ -372,6 +373,24 @@ def test_a_word_that_the_node_refuted_does_not_wait_for_its_next_silence() -> No
 
     assert ([], 1) == (story.freed_early, len(story.api.list(POD)))
     assert "AttestationOfAnotherBoot" in story.told
+
+
+def test_a_word_of_the_future_does_not_wait_for_the_next_silence() -> None:
+    """Somebody's clock is an hour ahead: the node reports and falls silent within it, and runs; nothing is freed, also
+    when the time of the word has come."""
+    story = given_up()
+    attest(story, seconds=3_600)
+    story.run(5)
+    kept = len(story.api.list(POD))
+    story.ready("True")
+    story.run(60)
+    story.ready("Unknown")
+    story.run(7_200)
+    story.patch(NODE_AT, {"metadata": {"labels": {"seen": "by-somebody"}}})  # then everybody looks again
+    story.run(60)
+
+    assert (1, [], 1) == (kept, story.freed_early, len(story.api.list(POD)))
+    assert "AttestationUnreadable" in story.told
 
 
 def test_a_word_is_heard_after_power_came_back_without_a_proof() -> None:

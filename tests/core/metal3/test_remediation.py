@@ -64,6 +64,7 @@ from noderemedy.model.node import Condition, Node, OutOfService
 from noderemedy.model.proof import PoweredOff
 from noderemedy.model.reasons import NextAttemptAt, PausedByPerson, TooManyUnhealthy
 from noderemedy.model.remediation import FINALIZER, Evidence, Metal3Remediation, Phase, Strategy
+from noderemedy.model.room import Unreadable
 from noderemedy.model.time import Span
 from noderemedy.model.workload import ATTACHMENT, POD, Attachment, FreeBy, Pod, PodsOfNode, VolumesOfNode
 
@@ -943,6 +944,28 @@ def test_a_host_that_another_repair_holds_is_not_held_beside_it(phase: Phase, ho
     decision = looked(a_world(a_remediation(phase), host=host))
 
     assert ([], True) == (actions(decision), "ClaimedByOther" in reasons(decision))
+
+
+def test_the_hold_of_a_request_that_cannot_be_read_stays() -> None:
+    """It is there, and may be freeing just now: who released the host would let its node boot in between."""
+    unread, other = Unreadable(UID, "7", "garbled"), Unreadable("uid-9", "7", "garbled")
+    world = a_world(None, host=a_held_host())
+
+    kept, released = (looked({**world, REMEDIATION_AT: entry}, HOST_AT) for entry in (unread, other))
+
+    assert ([], ["HolderUnreadable"]) == (actions(kept), reasons(kept))
+    assert kept.wake_at is not None
+    assert ["ReleaseHost"] == actions(released), "what bears its name now is another object"
+
+
+def test_a_hold_that_nobody_answers_for_goes_beside_one_that_stays() -> None:
+    """One request cannot be read, another one is gone: only the hold of the latter goes."""
+    [(_, record)] = a_held_host().held_for
+    host = replace(a_held_host(), held_for=((UID, record), ("uid-9", Malformed("x"))))
+
+    decision = looked({**a_world(None, host=host), REMEDIATION_AT: Unreadable(UID, "7", "garbled")}, HOST_AT)
+
+    assert ["uid-9"] == [one.owner_uid for one in decision.actions if isinstance(one, ReleaseHost)]
 
 
 def test_a_hold_with_a_garbled_record_goes_too() -> None:

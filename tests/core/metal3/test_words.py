@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NODE_AT, a_host, a_machine, a_node, ago, unreadable
+from tests.builders import NODE_AT, NOW, REMEDIATION_AT, a_host, a_machine, a_node, ago, later, unreadable
 from tests.core.metal3.remediations import (
     BACK,
     EVIDENCE,
@@ -14,9 +14,11 @@ from tests.core.metal3.remediations import (
     NO_VOLUMES,
     SICK,
     a_held_host,
+    a_reader,
     a_remediation,
     a_world,
     actions,
+    decided,
     looked,
     reasons,
 )
@@ -26,6 +28,7 @@ from noderemedy.model.attestation import Attestation
 from noderemedy.model.host import Power
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition, Node
+from noderemedy.model.outcome import Seen
 from noderemedy.model.proof import Attested
 from noderemedy.model.remediation import Metal3Remediation, Phase
 from noderemedy.model.time import Wall
@@ -69,6 +72,8 @@ def test_a_word_frees_what_no_device_could_prove(phase: Phase) -> None:
         (Phase.POWER_OFF, WORD, None, "AttestationOfAnotherBoot"),
         (Phase.POWER_OFF, WORD, unreadable(), "AttestationOfAnotherBoot"),
         (Phase.POWER_OFF, Malformed("no JSON"), SICK, "AttestationUnreadable"),
+        (Phase.POWER_OFF, replace(WORD, at=later(301).wall), SICK, "AttestationUnreadable"),
+        (Phase.WAITING, replace(WORD, at=later(3_600).wall), SICK, "AttestationUnreadable"),
         (Phase.WAITING, WORD, BACK, "AttestationOfAnotherBoot"),
     ],
 )
@@ -80,6 +85,19 @@ def test_a_word_that_does_not_fit_counts_as_nothing(phase: Phase, word: Any, nod
     assert not [action for action in decision.actions if isinstance(action, DeleteNode | TaintOutOfService)]
     phases = [one.progress.phase for one in decision.actions if isinstance(one, PublishRemediationStatus)]
     assert Phase.FREEING not in phases
+
+
+def test_a_word_of_the_future_stays_void() -> None:
+    """When its time has come, nobody knows what the node has reported meanwhile: the person is asked anew."""
+    word = replace(WORD, at=later(3_600).wall)
+    cache = a_reader(a_world(attested(Phase.WAITING, word), host=SILENT), known=NOW.mono)
+    for fact in decided(REMEDIATION_AT, cache).facts:
+        cache.put(Seen(fact.ref, "", "", fact.value), NOW.mono)
+
+    then = decided(REMEDIATION_AT, cache, later(3_700))
+
+    assert "AttestationUnreadable" in reasons(then)
+    assert "ProvenFenced" not in reasons(then)
 
 
 def test_before_anything_began_there_is_no_boot_to_speak_of() -> None:

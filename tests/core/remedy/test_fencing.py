@@ -4,17 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from tests.core.remedy.scene import POD_OF_REMEDY, Scene, text
 
 from noderemedy.model.budget import need, need_ref
 from noderemedy.model.ids import LEASE, NODE, NODE_FENCE, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remedy import Outcome, Phase
+from noderemedy.wire.names import REMEDY
 
 FENCES = text(
     (f"{{name: repair, podTemplate: {POD_OF_REMEDY}}}", "{name: repair, nodeFence: {}}"),
 )
+CLEANS = FENCES.replace("{name: repair, period: 3m}", "{name: repair, period: 3m, clean-resource: true}")
+DEADLOCK = CLEANS.replace("nodeConditionType: Ready", "nodeConditionType: KernelDeadlock").replace(
+    "nodeConditionStatus: [false, Unknown]", "nodeConditionStatus: [true]"
+)
 NAME = "node-fence-n0"
+OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 
 
 def sick(document: str = FENCES) -> Scene:
@@ -50,6 +57,49 @@ def test_a_final_fence_is_a_success() -> None:
     record = scene.record()
     assert record is not None
     assert (Phase.WAITING, Outcome.SUCCEEDED) == (record.phase, record.outcome)
+
+
+# the document, and how the node is when its fence flow has ended without fencing anything
+UNFENCED = {
+    "silent once more": (CLEANS, "Unknown"),
+    "silent once more, pod by pod": (CLEANS + "freeBy: pods\n", "Unknown"),
+    "Ready with another trouble": (DEADLOCK, "True"),
+    "Ready with another trouble, pod by pod": (DEADLOCK + "freeBy: pods\n", "True"),
+}
+
+
+@pytest.mark.parametrize("case", UNFENCED)
+def test_the_end_of_a_fence_flow_frees_nothing(case: str) -> None:
+    """A flow also ends because the node came back by itself: what it proves it frees itself, and its end is no word."""
+    document, ready = UNFENCED[case]
+    scene = Scene(document)
+    scene.add_pod("pod-0")
+    scene.falls_sick()
+    scene.set_condition("KernelDeadlock", "True")
+    scene.wait(61)
+    scene.set_condition("Ready", ready)
+    state(scene, "final")
+    scene.wait(60)
+
+    record, node = scene.record(), scene.api.get(NODE, "n0", "")
+    assert record is not None
+    assert (Phase.WAITING, Outcome.SUCCEEDED) == (record.phase, record.outcome)
+    assert ["pod-0"] == scene.pods()
+    assert OUT_OF_SERVICE not in [one["key"] for one in node["spec"].get("taints", [])]
+    assert "NothingToClean" in scene.told
+
+
+def test_a_fence_flow_that_an_earlier_release_took_for_a_word_frees_nothing() -> None:
+    """A record that says *freeing* for a fence flow was written by a manager that knew no better."""
+    scene = sick(CLEANS + "freeBy: pods\n")
+    scene.add_pod("pod-0")
+    text = scene.notes()[REMEDY].replace('"running"', '"freeing"')
+    scene.patch(NODE, "n0", {"metadata": {"annotations": {REMEDY: text}}})
+    scene.wait(60)
+
+    record = scene.record()
+    assert record is not None
+    assert (Phase.WAITING, ["pod-0"]) == (record.phase, scene.pods())
 
 
 def test_a_fence_that_gave_up_has_failed() -> None:

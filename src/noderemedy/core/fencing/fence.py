@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from noderemedy.core import slots
+from noderemedy.core import foredated, slots
 from noderemedy.core.fencing import hostpower, leaving, recovery, relics, words
 from noderemedy.core.fencing.erring import error
 from noderemedy.core.fencing.gates import BEFORE_ANYTHING, explain
@@ -70,10 +70,12 @@ def look(key: Ref, reader: Reader) -> FenceView | RelicView | None:
 def decide(view: FenceView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
+    given = foredated.memory(view.ref, view.fence.attested, view.foredated, now)
+    view = words.dated(view, now)
     decision = told(view, now)
     because = (*decision.because, *words.complaint(view))
     asks = () if any(isinstance(fact.value, Need) for fact in decision.facts) else needs(view, now)
-    facts = (*asks, *memory(view, now), *decision.facts)
+    facts = (*asks, *memory(view, now), *given, *decision.facts)
     whole = structs.replace(decision, because=because, episode=view.status.episode, facts=facts)
     return slots.settled(whole, view.need, now)
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, freeing, machines, pacing
+from noderemedy.core import claim, foredated, freeing, machines, pacing
 from noderemedy.core.claim import Claim
 from noderemedy.core.fencing import hosts
 from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
+from noderemedy.core.foredated import ForedatedWord
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model import observer
 from noderemedy.model.actions import Guard
@@ -99,6 +100,7 @@ class FenceView(Struct, frozen=True):
     need: Need | None = None  # that we stated at the last look
     answer: Granted | Refused | None = None  # the budget's
     is_in_sight: bool = True  # the cluster that has the node can be seen
+    foredated: ForedatedWord | None = None  # a word on it that was of the future at the last look
 
     @property
     def guard(self) -> Guard:
@@ -228,6 +230,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         need=stated(target, NAME, reader),
         answer=answer(target, reader),
         is_in_sight=is_in_sight(fence, reader),
+        foredated=foredated.sees(key, reader),
     )
 
 

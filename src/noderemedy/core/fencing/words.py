@@ -6,7 +6,9 @@ for the very boot that it names, and never for a node that reports.
 
 from __future__ import annotations
 
-from noderemedy.core import safety
+from msgspec import structs
+
+from noderemedy.core import foredated, safety
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.meta import Malformed
@@ -14,6 +16,12 @@ from noderemedy.model.proof import Attested
 from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, Reason
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now
+
+
+def dated(view: FenceView, now: Now) -> FenceView:
+    """The same view; a word of the future is garbage to everybody."""
+    word = foredated.dated(view.fence.attested, view.foredated, now)
+    return structs.replace(view, fence=structs.replace(view.fence, attested=word))
 
 
 def word_of(view: FenceView) -> Attestation | None:

@@ -23,7 +23,7 @@ from noderemedy.core import freeing, safety, traces
 from noderemedy.core.backup import back_up
 from noderemedy.core.gates import first, meanwhile
 from noderemedy.core.machines import MACHINE_KINDS
-from noderemedy.core.metal3 import gates, links
+from noderemedy.core.metal3 import gates, links, offsight
 from noderemedy.core.metal3.cleanup import returned_node
 from noderemedy.core.metal3.needs import overdue_at, running_need, wanted_need
 from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees, waits_as
@@ -123,7 +123,8 @@ def machine(view: MachineView, now: Now) -> Decision:
         or table(view, now)
     )
     running = running_need(view, now)
-    facts = (*running, *(fact for fact in decision.facts if not running or fact.ref.kind != NEED))
+    asked = tuple(fact for fact in decision.facts if not running or fact.ref.kind != NEED)
+    facts = (*running, *asked, *offsight.memory(view, now))
     wake_at = soonest(decision.wake_at, overdue_at(view, now))
     whole = Decision(decision.actions, decision.because, wake_at, episode=episode(view), facts=facts)
     return settled(whole, view.need, now)
@@ -172,7 +173,8 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
         return Decision((), (reason, *waits.because), waits.wake_at)
     if asked := confirm_first(now, (node_at, view.node_entry), (host_at, view.host_entry)):
         return asked
-    if node.is_heard:
+    off = offsight.sight(view, now)
+    if node.is_heard or off.is_contradicted:
         waits = for_silence(view, node_at.name, now)
         return Decision((), (reason, *waits.because), waits.wake_at)
     earlier = view.machine.backup if isinstance(view.machine.backup, NodeBackup) else None
@@ -182,7 +184,7 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
         return Decision((store,), (reason, *replaced(view), BackupFirst(node_at.name)))
     assert isinstance(view.host_entry, Present)
     assert isinstance(view.node_entry, Present)
-    proof = safety.powered_off(node, view.host_entry, now)
+    proof = safety.powered_off(node, view.host_entry, now, off_at=off.off_at)
     assert proof is not None, "the row says off and held, and the host was just confirmed"
     if view.work is not None and (held := freeing.held_back(view.work)):
         return Decision(held.actions, (reason, *held.because), facts=held.facts)

@@ -11,21 +11,20 @@ from msgspec import structs
 from noderemedy.core import freeing, safety
 from noderemedy.core.backup import back_up
 from noderemedy.core.gates import first
-from noderemedy.core.metal3 import patience, phases, words
+from noderemedy.core.metal3 import contradiction, patience, phases, words
 from noderemedy.core.metal3.remediationgates import ATTENDED, NODE_SEEN
 from noderemedy.core.metal3.remediationview import NAME, RemediationView
 from noderemedy.core.metal3.steps import confirm_first, hold, is_held, publish, ready_since, wait
 from noderemedy.core.metal3.waiting import for_finalizers
 from noderemedy.model.actions import BackUpNode, DeleteNode, Guard
 from noderemedy.model.decision import Decision
-from noderemedy.model.host import Power
-from noderemedy.model.node import NodeBackup
+from noderemedy.model.host import Hold, Power
+from noderemedy.model.node import Node, NodeBackup
 from noderemedy.model.proof import Attested, PoweredOff
 from noderemedy.model.reasons import (
     BackupFirst,
     FreeingOverdue,
     FreeingWorkload,
-    HostContradicted,
     NodeReplaced,
     NodeStillHeard,
     OffNotProven,
@@ -45,7 +44,7 @@ def begin_emptying(view: RemediationView, seen: Evidence, now: Now) -> Decision:
     is_seen = first(NODE_SEEN, view, now) is None
     if asked := confirm_first(view, now, node=is_seen, host=True):
         return asked
-    proof = proof_of(view, now) if is_seen else None
+    proof = proof_of(view, seen, now) if is_seen else None
     if view.work is None or proof is None:
         return publish(view, phases.enter(view.remediation, Phase.FREEING, now, seen))
     evidence = chosen(view, seen, view.work, proof, now)
@@ -57,7 +56,13 @@ def seen_off(view: RemediationView, now: Now) -> Evidence:
     evidence, node = view.remediation.progress.evidence, view.node
     if node is not None:
         evidence = structs.replace(evidence, node_uid=node.uid, boot_id=node.boot_id, ready_since=ready_since(node))
-    return structs.replace(evidence, off_at=now.wall)
+    return structs.replace(evidence, off_at=off_since(view, now))
+
+
+def off_since(view: RemediationView, now: Now) -> Wall:
+    """Now; but who comes back after an hour finds a host that has been off since its time for that was over."""
+    records = [one for one in view.host.holds_of(view.remediation.uid) if isinstance(one, Hold)]
+    return min(now.wall, *(one.since + view.remediation.off_within for one in records)) if records else now.wall
 
 
 def heeded(view: RemediationView, now: Now) -> Decision | None:
@@ -76,23 +81,24 @@ def heeded(view: RemediationView, now: Now) -> Decision | None:
     return publish(view, entered, ProvenFenced(view.node_name, evidence.proof))
 
 
-def proof_of(view: RemediationView, now: Now) -> Whole | None:
+def proof_of(view: RemediationView, seen: Evidence, now: Now) -> Whole | None:
     """That the node cannot write; None: there is no node, or no proof."""
     assert view.machine is not None
     assert isinstance(view.machine.host_entry, Present)
     if view.work is None:
         return None
-    off = safety.powered_off(view.work.node, view.machine.host_entry, now, view.remediation.uid)
-    return off or words.prove(view, now)
+    off = safety.powered_off(view.work.node, view.machine.host_entry, now, view.remediation.uid, seen.off_at)
+    is_its_own = seen.contradicted_at is None  # else only a person knows
+    return (off if is_its_own else None) or words.prove(view, now)
 
 
 def emptying(view: RemediationView, now: Now) -> Decision:
     remediation = view.remediation
     if patience.is_overdue(view, now):
         assert remediation.progress.since is not None
-        is_heard = view.work is not None and view.work.node.is_heard and view.host.power is Power.OFF
-        overdue = FreeingOverdue(view.node_name, remediation.progress.since)
-        return go_on(view, now, HostContradicted(view.host_name, view.node_name) if is_heard else overdue)
+        if view.work is not None and view.work.node.is_heard and view.host.power is Power.OFF:
+            return contradiction.go_on(view, now)
+        return go_on(view, now, FreeingOverdue(view.node_name, remediation.progress.since))
     is_attested = words.word_of(view) is not None  # nobody waits for a host then
     if blocked := first(NODE_SEEN if is_attested else (*ATTENDED, *NODE_SEEN), view, now):
         return wait(view, now, blocked.reason)
@@ -107,18 +113,25 @@ def emptying(view: RemediationView, now: Now) -> Decision:
         return asked
     if view.work is None:
         return go_on(view, now)  # no node, no workload: a machine that never had one, or a Node that is gone
-    proof = proof_of(view, now)
-    if proof is None and view.work.node.is_heard and view.host.power is Power.OFF and is_held(view):
-        return wait(view, now, NodeStillHeard(view.node_name))  # Kubernetes needs a moment to notice
+    proof = proof_of(view, remediation.progress.evidence, now)
     if proof is None:
-        is_off = view.host.power is Power.OFF
-        return go_on(view, now, *((OffNotProven(view.host_name),) if is_off else ()))
+        return unproven(view, view.work.node, now)
     if remediation.progress.evidence.free_by is None:
         evidence = chosen(view, remediation.progress.evidence, view.work, proof, now)
         return publish(view, phases.noted(remediation, evidence), ProvenOff(view.host_name))
     if remediation.progress.evidence.free_by is FreeBy.NODE:
         return delete_node(view, view.work, proof, now)
     return after(view, freed(view, view.work, proof, now), now)
+
+
+def unproven(view: RemediationView, node: Node, now: Now) -> Decision:
+    """Why there is no proof, and what follows from that."""
+    is_off = view.host.power is Power.OFF
+    if is_off and is_held(view) and node.is_heard:
+        return wait(view, now, NodeStillHeard(view.node_name))  # Kubernetes needs a moment to notice
+    if is_off and is_held(view) and contradiction.has_outlived(view.remediation.progress.evidence, node, now):
+        return contradiction.go_on(view, now)
+    return go_on(view, now, *((OffNotProven(view.host_name),) if is_off else ()))
 
 
 def freed(view: RemediationView, work: freeing.Workload, proof: Whole, now: Now) -> freeing.Step:
@@ -137,9 +150,7 @@ def is_taken_out(view: RemediationView, work: freeing.Workload) -> bool:
     return view.remediation.progress.evidence.free_by is FreeBy.TAINT and freeing.is_tainted(work.node)
 
 
-def go_on(
-    view: RemediationView, now: Now, *reasons: FreeingOverdue | HostContradicted | NodeReplaced | OffNotProven
-) -> Decision:
+def go_on(view: RemediationView, now: Now, *reasons: FreeingOverdue | NodeReplaced | OffNotProven) -> Decision:
     """To the next phase, whatever was freed."""
     return publish(view, phases.enter(view.remediation, Phase.POWER_ON, now), *reasons)
 

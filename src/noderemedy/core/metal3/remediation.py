@@ -16,10 +16,10 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from noderemedy.core import traces
+from noderemedy.core import foredated, traces
 from noderemedy.core.gates import first
 from noderemedy.core.machines import MACHINE_KINDS
-from noderemedy.core.metal3 import escalation, leaving, patience, phases, relics, words
+from noderemedy.core.metal3 import contradiction, escalation, leaving, patience, phases, relics, words
 from noderemedy.core.metal3.emptying import begin_emptying, emptying, heeded, seen_off
 from noderemedy.core.metal3.patience import rests_between_attempts
 from noderemedy.core.metal3.remediationgates import (
@@ -96,10 +96,12 @@ from noderemedy.model.time import Now, Wall
 def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
+    given = foredated.memory(view.ref, view.remediation.attested, view.foredated, now)
+    view = words.dated(view, now)
     decision = told(view, now)
     decision = unrecorded(view, decision, now) or decision
     because = (*decision.because, *words.complaint(view, now))
-    facts = (*needs(view, now), *patience.memory(view, now), *decision.facts)
+    facts = (*needs(view, now), *patience.memory(view, now), *given, *decision.facts)
     wake_at = soonest(decision.wake_at, patience.turn(view, now))
     whole = structs.replace(decision, because=because, episode=episode(view), facts=facts, wake_at=wake_at)
     return settled(whole, view.need, now)
@@ -217,6 +219,8 @@ def waiting(view: RemediationView, now: Now) -> Decision:
             return wait(view, now, RestoringNode(view.node_name))  # by whoever finds the backup on the Machine
         # Somebody wants it power cycled once more, and gives back what the backup holds afterwards: that waits for us.
         return publish(view, phases.recovered(remediation, now), RemediationSucceeded(view.node_name))
+    if contradicted := contradiction.stays(view, now):
+        return contradicted
     if patience.lasted(view, now) < remediation.on_within:
         waits = wait(view, now, WaitingForReady(view.node_name))
         return structs.replace(waits, wake_at=patience.sight(view, now).since + remediation.on_within)

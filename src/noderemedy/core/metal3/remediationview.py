@@ -11,8 +11,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, freeing, machines, pacing, traces
+from noderemedy.core import claim, foredated, freeing, machines, pacing, traces
 from noderemedy.core.claim import Claim
+from noderemedy.core.foredated import ForedatedWord
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import links
 from noderemedy.core.metal3.view import MachineView, see_machine
@@ -63,6 +64,7 @@ class RemediationView(Struct, frozen=True):
     claim: Claim | None = None
     sight: PhaseSight | None = None  # what we knew at the last look
     need: Need | None = None  # that we stated then
+    foredated: ForedatedWord | None = None  # a word on it that was of the future then
 
     @property
     def guard(self) -> Guard:
@@ -183,6 +185,7 @@ def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView
         claim=claim.see(NAME, machine.ref, machine.node_at, reader) if machine else None,
         need=stated(machine.ref, stated_as(remediation), reader) if machine else None,
         sight=known.obj if isinstance(known := reader.read(sight_ref(key)), Present) else None,
+        foredated=foredated.sees(key, reader),
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from noderemedy.core.metal3 import offsight
 from noderemedy.core.metal3.gates import name_of
 from noderemedy.core.metal3.view import MachineView
+from noderemedy.core.safety import SILENT_WITHIN
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.reasons import (
@@ -23,7 +25,6 @@ from noderemedy.model.time import Mono, Now, Span, Wall
 
 OFF_WITHIN = Span.seconds(120)
 NODE_WITHIN = Span.seconds(600)
-SILENT_WITHIN = Span.seconds(300)  # two minutes to go off; the node lifecycle takes less than one to notice it
 
 
 def waiting(view: MachineView, now: Now) -> Decision:
@@ -51,10 +52,11 @@ def _for_power_off(view: MachineView, now: Now) -> Decision:
 
 def for_silence(view: MachineView, name: str, now: Now) -> Decision:
     """Held and off, so nobody may hear the node: Kubernetes needs a moment to notice."""
-    due = _held_at(view, now) + SILENT_WITHIN
-    if now.mono >= due:
+    seen = offsight.sight(view, now)
+    if seen.is_contradicted:  # also if it is silent by now: nothing that this host says is about this node
         return Decision(because=(HostContradicted(name_of(view), name),))
-    return Decision(because=(NodeStillHeard(name),), wake_at=due)
+    assert seen.since is not None
+    return Decision(because=(NodeStillHeard(name),), wake_at=seen.since + SILENT_WITHIN)
 
 
 def _held_at(view: MachineView, now: Now) -> Mono:

@@ -6,7 +6,9 @@ very boot that the attempt is about, in every phase after the first, and never f
 
 from __future__ import annotations
 
-from noderemedy.core import safety
+from msgspec import structs
+
+from noderemedy.core import foredated, safety
 from noderemedy.core.gates import first
 from noderemedy.core.metal3 import gates
 from noderemedy.core.metal3.remediationgates import (
@@ -28,6 +30,12 @@ from noderemedy.model.time import Now
 BEFORE_IT_COUNTS = (*NODE_SEEN, one_repair_per_node)  # who gave the repair to the owner has given its claim back
 UNPAUSED = (request_is_not_paused, of_machine(gates.nobody_paused_it))
 HEARD = (Phase.NEW, Phase.FREEING)  # nothing is known of any boot yet; it is being freed already
+
+
+def dated(view: RemediationView, now: Now) -> RemediationView:
+    """The same view; a word of the future is garbage to everybody."""
+    word = foredated.dated(view.remediation.attested, view.foredated, now)
+    return structs.replace(view, remediation=structs.replace(view.remediation, attested=word))
 
 
 def word_of(view: RemediationView) -> Attestation | None:

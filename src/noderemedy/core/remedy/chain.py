@@ -4,7 +4,7 @@ Record, act, observe: the record on the Node names the Job before there is one, 
 follows from that. So whoever comes next, after whatever crash, goes on where the record is.
 
 Rule 1: a Job that runs is never stopped: half a remedy is worse than one too many (race R34).
-Rule 2: only the success of a remedy with clean-resource frees anything, and only for the boot it was ordered for.
+Rule 2: only the success of a Job with clean-resource frees anything, and only for the boot it was ordered for.
 Rule 3: a chain whose document or threshold is gone ends where it is; what it changed itself is undone first.
 """
 

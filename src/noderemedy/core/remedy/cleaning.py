@@ -1,7 +1,8 @@
 """clean-resource: what the success of a remedy frees, and how that is taken back when the node has recovered.
 
 The proof is the administrator's word, for the boot that the remedy was ordered for. A node that has booted since then,
-or that is well again, keeps what it has: nothing of it waits to be freed.
+or that is well again, keeps what it has: nothing of it waits to be freed. The success of a fence flow is nobody's word:
+it frees by its own proof, and it also ends, with nothing fenced, because the node came back by itself.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from msgspec.structs import replace
 
 from noderemedy.core import freeing, safety
 from noderemedy.core.freeing import AT_ONCE, Step, Workload
-from noderemedy.core.remedy import recovery
+from noderemedy.core.remedy import jobs, recovery
 from noderemedy.core.remedy.recording import write
 from noderemedy.core.remedy.view import NAME, RemedyView
 from noderemedy.model.actions import Confirm, DeletePod, Guard, UntaintOutOfService
@@ -43,12 +44,14 @@ class Cleaned(Struct, frozen=True):
 def cleaning(view: RemedyView, record: RemedyRecord, now: Now) -> Decision | Cleaned:
     """The next step of freeing; or that it is over."""
     threshold = view.threshold
+    if jobs.is_fence(record):
+        return Cleaned((NothingToClean(view.at.name, "its remedy is a fence flow, which frees what it proves itself"),))
     if threshold is None or recovery.is_well(view.node, threshold):
         return Cleaned((NothingToClean(view.at.name, "its trouble is over"),))
     if not record.boot_id or view.node.boot_id != record.boot_id:
         return Cleaned((NothingToClean(view.at.name, "it has booted since the remedy was ordered"),))
     by = f"ConfigMap {record.document}, threshold {record.threshold}"
-    word = f"clean-resource of remedy {record.remedy}, whose {record.job or 'fence flow'} succeeded"
+    word = f"clean-resource of remedy {record.remedy}, whose {record.job} succeeded"
     subject = Subject(view.node.uid, record.boot_id)
     proof = safety.attested(view.entry, subject, by, record.at, word, now, may_be_heard=True)
     if proof is None:

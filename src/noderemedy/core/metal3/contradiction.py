@@ -1,0 +1,62 @@
+"""A boot that reports although its host was seen off: the host of a Metal3Remediation is another machine's (fault 55).
+
+Nothing that the host says is about that boot, also when it falls silent in a later attempt. Not once more: the next
+attempt would switch the same wrong machine off, and the owner would be asked to replace it. A person corrects the
+host and removes the request, or attests that the node is off; another boot is another matter.
+"""
+
+from __future__ import annotations
+
+from msgspec import structs
+
+from noderemedy.core import safety
+from noderemedy.core.metal3 import phases
+from noderemedy.core.metal3.remediationview import RemediationView
+from noderemedy.core.metal3.steps import publish
+from noderemedy.model.decision import Decision
+from noderemedy.model.node import Node
+from noderemedy.model.proof import is_word
+from noderemedy.model.reasons import HostContradicted
+from noderemedy.model.remediation import Evidence, Phase
+from noderemedy.model.time import Now
+
+
+def go_on(view: RemediationView, now: Now) -> Decision:
+    """Power comes back with nothing freed, and with what the next attempt must know."""
+    return publish(view, phases.enter(view.remediation, Phase.POWER_ON, now, noticed(view, now)), told(view))
+
+
+def stays(view: RemediationView, now: Now) -> Decision | None:
+    """Before the next attempt: the alert, for as long as it is that boot; None where nothing is contradicted.
+
+    Who was proven off, and is heard again without having booted, was never off.
+    """
+    evidence, node = view.remediation.progress.evidence, view.node
+    if node is None or not is_that_boot(evidence, node):
+        return None
+    if evidence.contradicted_at is not None:
+        return Decision(because=(told(view),))
+    was_proven = bool(evidence.proof) and not is_word(evidence.proof) and bool(evidence.boot_id)
+    if not was_proven or not (node.is_heard or has_outlived(evidence, node, now)):
+        return None
+    return publish(view, phases.noted(view.remediation, noticed(view, now)), told(view))
+
+
+def has_outlived(evidence: Evidence, node: Node, now: Now) -> bool:
+    """Whether it was heard long after its host was seen off."""
+    return evidence.off_at is not None and safety.has_outlived(node, evidence.off_at, now)
+
+
+def is_that_boot(evidence: Evidence, node: Node) -> bool:
+    """By the boot, whatever Node object it has by now; where boots are not told, by that object."""
+    if evidence.boot_id and node.boot_id:
+        return evidence.boot_id == node.boot_id
+    return evidence.node_uid == node.uid
+
+
+def noticed(view: RemediationView, now: Now) -> Evidence:
+    return structs.replace(view.remediation.progress.evidence, contradicted_at=now.wall)
+
+
+def told(view: RemediationView) -> HostContradicted:
+    return HostContradicted(view.host_name, view.node_name)

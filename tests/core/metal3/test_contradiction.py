@@ -1,0 +1,163 @@
+"""A boot that outlived its host's power-off: no attempt frees it, and none follows, until a person has seen to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import NOW, a_host, a_node, ago
+from tests.core.metal3.remediations import (
+    EVIDENCE,
+    SICK,
+    UID,
+    a_held_host,
+    a_remediation,
+    a_world,
+    actions,
+    looked,
+    reasons,
+)
+
+from noderemedy.model.actions import PublishRemediationStatus
+from noderemedy.model.attestation import Attestation
+from noderemedy.model.decision import Decision
+from noderemedy.model.host import Hold, Host, Power
+from noderemedy.model.node import Condition, Node
+from noderemedy.model.reasons import HostContradicted
+from noderemedy.model.remediation import Evidence, Metal3Remediation, Phase, Progress, Strategy
+from noderemedy.model.workload import FreeBy
+
+TOLD = HostContradicted("metal/rack1-u07", "worker-0")
+SEEN = replace(EVIDENCE, off_at=ago(3_600))
+CONTRADICTED = replace(SEEN, contradicted_at=ago(3_000))
+PROVEN = replace(SEEN, proof="PoweredOff host host-uid-1", free_by=FreeBy.TAINT, freed_at=ago(3_500))
+LAST = 2
+
+
+def silent(seconds: float, **more: Any) -> Node:
+    """Since so many seconds."""
+    return replace(a_node(**more), conditions=(Condition("Ready", "Unknown", ago(seconds)),))
+
+
+def published(decision: Decision) -> Progress:
+    (write,) = decision.actions
+    assert isinstance(write, PublishRemediationStatus)
+    return write.progress
+
+
+def held_since(seconds: float) -> Host:
+    return replace(
+        a_host(power=Power.OFF), held_for=((UID, Hold("machine-uid-1", ago(seconds), "node-uid-1", "boot-1")),)
+    )
+
+
+def waits(evidence: Evidence, **more: Any) -> Metal3Remediation:
+    """Its time to come back is over."""
+    return a_remediation(Phase.WAITING, seconds=4_000, evidence=evidence, **more)
+
+
+def test_it_is_on_record() -> None:
+    """A node that reports all through the time for freeing: power comes back, and the next attempt knows why."""
+    remediation = a_remediation(Phase.FREEING, seconds=301, evidence=replace(EVIDENCE, off_at=ago(301)))
+
+    decision = looked(a_world(remediation, host=a_held_host(), node=a_node()))
+
+    told = published(decision)
+    assert (Phase.POWER_ON, NOW.wall, "") == (told.phase, told.evidence.contradicted_at, told.evidence.proof)
+    assert TOLD in decision.because
+
+
+@pytest.mark.parametrize("free_by", [None, *FreeBy])
+def test_a_silence_that_began_long_after_is_no_proof(free_by: FreeBy | None) -> None:
+    """Whoever takes over an hour later finds the node silent for a minute: it was heard while its host was off."""
+    remediation = a_remediation(Phase.FREEING, evidence=replace(SEEN, free_by=free_by))
+
+    decision = looked(a_world(remediation, host=held_since(3_700), node=silent(60)))
+
+    told = published(decision)
+    assert (Phase.POWER_ON, NOW.wall) == (told.phase, told.evidence.contradicted_at)
+    assert TOLD in decision.because
+
+
+def test_who_comes_back_after_an_hour_does_not_take_now_for_then() -> None:
+    """The host may have been off since the hold: a silence that is younger than that by far proves nothing."""
+    remediation = a_remediation(Phase.POWER_OFF)
+
+    late, soon = (looked(a_world(remediation, host=held_since(3_600), node=silent(since))) for since in (60, 3_400))
+
+    assert ("", ago(3_480)) == (published(late).evidence.proof, published(late).evidence.off_at)
+    assert published(soon).evidence.proof.startswith("PoweredOff")
+
+
+# what the attempt saw, and the node now
+SAME_BOOT: dict[str, tuple[Evidence, Node]] = {
+    "it fell silent": (CONTRADICTED, silent(60)),
+    "it reports that it is sick": (CONTRADICTED, a_node(ready="False")),
+    "it is called Ready": (CONTRADICTED, a_node()),
+    "its boot has another Node": (CONTRADICTED, silent(60, uid="node-uid-2")),
+    "no boot is told": (replace(CONTRADICTED, boot_id=""), silent(60, boot_id="")),
+}
+
+
+@pytest.mark.parametrize("attempt", [1, LAST])
+@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("case", SAME_BOOT)
+def test_no_attempt_follows_for_that_boot(case: str, strategy: Strategy, attempt: int) -> None:
+    """Neither is it power cycled once more, nor its machine given up: the alert stays."""
+    evidence, node = SAME_BOOT[case]
+
+    decision = looked(a_world(waits(evidence, strategy=strategy, attempt=attempt), node=node))
+
+    assert ((), TOLD) == (decision.actions, decision.because[0])
+
+
+@pytest.mark.parametrize("node", [silent(60, boot_id="boot-2"), None])
+def test_another_boot_is_another_matter(node: Node | None) -> None:
+    """It may be on its own host by now: the next attempt begins, with evidence of its own."""
+    told = published(looked(a_world(waits(CONTRADICTED), node=node)))
+
+    assert (Phase.POWER_OFF, None) == (told.phase, told.evidence.contradicted_at)
+
+
+@pytest.mark.parametrize("node", [a_node(), a_node(ready="False"), silent(60), silent(60, uid="node-uid-2")])
+def test_who_was_proven_off_and_did_not_boot_was_never_off(node: Node) -> None:
+    """Heard again, or since: what was proven was another machine's power. It is noted, for as long as it is so."""
+    decision = looked(a_world(waits(PROVEN), node=node))
+
+    told = published(decision)
+    assert (Phase.WAITING, NOW.wall) == (told.phase, told.evidence.contradicted_at)
+    assert TOLD in decision.because
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        SEEN,  # off before it was held, maybe an old story: nothing was proven
+        replace(PROVEN, proof=f"Attested by anna at {ago(3_550)}"),  # a person erred; no host did
+    ],
+)
+def test_what_no_host_said_contradicts_none(evidence: Evidence) -> None:
+    """The next attempt begins."""
+    assert Phase.POWER_OFF is published(looked(a_world(waits(evidence), node=silent(60)))).phase
+
+
+def test_who_stays_silent_is_tried_again() -> None:
+    """It was off, and does not come back: nothing speaks against its host."""
+    assert Phase.POWER_OFF is published(looked(a_world(waits(PROVEN), node=SICK))).phase
+
+
+def test_a_word_is_the_way_out() -> None:
+    """A person who has seen that the node is off frees it, whatever its host says; the host's word stays void."""
+    word = Attestation("anna", ago(5), "node-uid-1", "boot-1")
+    begun = looked(a_world(replace(waits(CONTRADICTED), attested=word), host=a_host(), node=silent(60)))
+    freeing = replace(waits(CONTRADICTED), progress=published(begun), attested=None)
+
+    kept = looked(a_world(freeing, host=a_held_host(), node=silent(60)))
+
+    assert (Phase.FREEING, f"Attested by anna at {word.at}") == (
+        published(begun).phase,
+        published(begun).evidence.proof,
+    )
+    assert "TaintOutOfService" not in actions(kept)
+    assert "FreeingWorkload" not in reasons(kept)

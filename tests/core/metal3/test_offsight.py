@@ -1,0 +1,166 @@
+"""A node that reported while its host was off is not freed later; one that fell silent with its host is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import NOW, a_backup, a_hold, a_host, a_machine, a_node, a_view, later, present
+
+from noderemedy.core.metal3.annotation import decide
+from noderemedy.core.metal3.view import OffSight
+from noderemedy.model.decision import Decision
+from noderemedy.model.host import Hold, Power
+from noderemedy.model.meta import Malformed
+from noderemedy.model.node import Condition, Node
+from noderemedy.model.reasons import HostContradicted
+from noderemedy.model.time import Mono, Now
+
+ON, OFF, UNKNOWN = Power.ON, Power.OFF, Power.UNKNOWN
+HELD = a_hold(since=NOW.wall)  # for node-uid-1, boot-1
+LONG_AGO = -3_600
+TAKEOVER = None  # between two looks: whoever looks next knows what the API says, and nothing else
+
+Look = tuple[float, Power, Node]
+
+
+def reports(**more: Any) -> Node:
+    return a_node(ready="True", **more)
+
+
+def silent(since: float, uid: str = "node-uid-1", **more: Any) -> Node:
+    """Kubernetes calls it Unknown since so many seconds after the hold."""
+    return replace(a_node(uid, **more), conditions=(Condition("Ready", "Unknown", later(since).wall),))
+
+
+def looks(*steps: Look | None, hold: Hold | Malformed = HELD) -> list[Decision]:
+    """The table's decisions, one look after the other, so many seconds after the hold; each knows what was stated."""
+    known: OffSight | None = None
+    is_new, known_since, decided = False, Mono(0), []
+    for step in steps:
+        if step is None:
+            known, is_new = None, True
+            continue
+        seconds, power, node = step
+        known_since, is_new = later(seconds).mono if is_new else known_since, False
+        decided.append(one_look(later(seconds), a_host(power=power, held=True, hold=hold), node, known, known_since))
+        [known] = [fact.value for fact in decided[-1].facts if isinstance(fact.value, OffSight)]
+    return decided
+
+
+def one_look(now: Now, host: Any, node: Node, known: OffSight | None, known_since: Mono) -> Decision:
+    machine = a_machine(needs=True, backup=a_backup(node.uid), node_deleted_at=NOW.wall)
+    host_entry = replace(present(host, now=now), changed_at=known_since)
+    return decide(replace(a_view(machine, host_entry, present(node, now=now)), off_sight=known), now)
+
+
+def is_freed(decision: Decision) -> bool:
+    return ["DeleteNode"] == [type(action).__name__ for action in decision.actions]
+
+
+def is_called(decision: Decision) -> bool:
+    """Whether a person is called, and nothing is done."""
+    return not decision.actions and HostContradicted("metal/rack1-u07", "worker-0") in decision.because
+
+
+FALLS_SILENT: dict[str, tuple[Look | None, ...]] = {
+    "silent before the hold": ((0, ON, silent(LONG_AGO)), (60, OFF, silent(LONG_AGO))),
+    "silent before the hold, found late": ((40_000, OFF, silent(LONG_AGO)),),
+    "within a minute after": ((0, ON, reports()), (60, OFF, reports()), (110, OFF, silent(105))),
+    "within a minute after, found by a successor": ((0, ON, reports()), TAKEOVER, (4_000, OFF, silent(150))),
+    "after minutes, as its cluster is slow": ((0, ON, reports()), (60, OFF, reports()), (350, OFF, silent(349))),
+    "its BMC took an hour": ((0, ON, reports()), (3_600, OFF, reports()), (3_650, OFF, silent(3_645))),
+    "its BMC did not answer for an hour": (
+        (0, UNKNOWN, reports()),
+        (3_600, OFF, reports()),
+        (3_650, OFF, silent(3_645)),
+    ),
+    "our clock is five minutes behind": ((0, ON, reports()), (60, OFF, reports()), (110, OFF, silent(405))),
+    "a successor's clock is five minutes ahead": ((0, ON, reports()), TAKEOVER, (110, OFF, silent(405))),
+    "it booted on its way off": (
+        (0, ON, reports()),
+        (60, OFF, reports(boot_id="boot-2")),
+        (110, OFF, silent(105, boot_id="boot-2")),
+    ),
+    "it registered anew on its way off": (
+        (0, ON, reports()),
+        (60, OFF, silent(55, "node-uid-2")),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FALLS_SILENT)
+def test_who_falls_silent_with_its_host_is_freed(case: str) -> None:
+    """Silent before, or soon after its host was seen off, however long that took: the last look frees, none before."""
+    *before, last = looks(*FALLS_SILENT[case])
+
+    assert (False, True) == (any(map(is_freed, before)), is_freed(last))
+    assert not any(map(is_called, [*before, last]))
+
+
+REPORTED: dict[str, tuple[Look | None, ...]] = {
+    "for minutes, then it fell silent": (
+        (0, ON, reports()),
+        (60, OFF, reports()),
+        (361, OFF, reports()),
+        (400, OFF, silent(370)),
+    ),
+    "an hour, while nobody looked": ((0, ON, reports()), (60, OFF, reports()), (3_700, OFF, silent(3_660))),
+    "an hour, and a successor comes": ((60, OFF, reports()), TAKEOVER, (3_700, OFF, silent(3_660))),
+    "its BMC did not answer meanwhile": (
+        (0, ON, reports()),
+        (60, OFF, reports()),
+        (361, OFF, reports()),
+        (400, UNKNOWN, reports()),
+        (420, OFF, silent(410)),
+    ),
+    "its host was on once more meanwhile": (
+        (0, ON, reports()),
+        (60, OFF, reports()),
+        (361, OFF, reports()),
+        (400, ON, reports()),
+        (420, OFF, silent(410)),
+    ),
+    "it booted after that": ((0, ON, reports()), (60, OFF, reports()), (400, OFF, silent(90, boot_id="boot-2"))),
+    "another Node has its name": ((60, OFF, silent(50, "node-uid-2", boot_id="")),),
+    "another boot has its Node": ((60, OFF, silent(50, boot_id="boot-9")),),
+}
+
+
+@pytest.mark.parametrize("case", REPORTED)
+def test_who_reported_while_its_host_was_off_is_never_freed(case: str) -> None:
+    """It runs on another host, silent or not: a person is called, and called still a day later."""
+    steps = REPORTED[case]
+    assert steps[-1] is not None
+    _, power, node = steps[-1]
+    *before, last, later_on = looks(*steps, (86_400, power, node))
+
+    assert not any(map(is_freed, [*before, last, later_on]))
+    assert (True, True) == (is_called(last), is_called(later_on))
+
+
+def test_a_successor_waits_the_whole_time() -> None:
+    """By its own clock, from when it saw the host off: a former leader's clock may have been behind."""
+    waits, told = looks((0, ON, reports()), TAKEOVER, (600, OFF, reports()), (901, OFF, reports()))[1:]
+
+    assert (False, True) == (is_called(waits), is_called(told))
+
+
+def test_another_hold_is_another_matter() -> None:
+    """The request was removed and given anew, as the alert says: what was seen of the former hold is over."""
+    former = OffSight("host-uid-1 0", NOW.wall, NOW.mono, "node-uid-1", "boot-1", is_contradicted=True)
+    host = a_host(power=OFF, held=True, hold=HELD)
+
+    assert is_freed(one_look(later(60), host, silent(LONG_AGO), former, Mono(0)))
+
+
+def test_a_hold_without_a_record_is_judged_by_what_we_saw() -> None:
+    """There is no boot to compare, and no time but our own."""
+    garbled = Malformed("not JSON")
+
+    freed = looks((60, OFF, silent(50)), hold=garbled)
+    kept = looks((0, ON, reports()), (60, OFF, reports()), (361, OFF, reports()), (400, OFF, silent(370)), hold=garbled)
+
+    assert (True, False) == (is_freed(freed[-1]), is_freed(kept[-1]))
+    assert is_called(kept[-1])
