@@ -179,7 +179,7 @@ def test_the_cost_of_a_node_event_does_not_grow_with_the_cluster() -> None:
     small, large = cost_of(10, change), cost_of(1_000, change)
 
     assert small == large
-    assert (30, 12, 6, 2) == small, "fifteen rooms are asked for the old and the new node; two have something to judge"
+    assert (32, 12, 6, 2) == small, "sixteen rooms are asked for the old and the new node; two have something to judge"
 
 
 def test_a_heartbeat_costs_no_look() -> None:

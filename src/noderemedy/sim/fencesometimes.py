@@ -41,7 +41,7 @@ FREED_ELSEWHERE = {"DeletePod on PoweredOff", "DetachVolume on PoweredOff"}
 # What no history meets, and where it is met instead.
 ELSEWHERE = {
     # what is not cured is told to the owner of the Machine: tests/sim/test_fence_check.py, tests/core/fencing
-    *("DeleteMachine", "WriteMachineConditions"),
+    *("DeleteMachine", "WriteMachineConditions", "AnotherRemediation"),
     # only `explain` asks: there is nothing to decide
     *("ThresholdNotReached", "DocumentGone"),
     # what the schemas of a simulated API refuse to store; nodes of other clusters: tests/core/fencing

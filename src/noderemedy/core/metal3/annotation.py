@@ -171,9 +171,10 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
     if node.deleting:
         waits = for_finalizers(view, node_at.name, now)
         return Decision((), (reason, *waits.because), waits.wake_at)
-    if asked := confirm_first(now, (node_at, view.node_entry), (host_at, view.host_entry)):
-        return asked
     off = offsight.sight(view, now)
+    asked = confirm_first(now, (node_at, view.node_entry), (host_at, view.host_entry))
+    if asked and not off.is_contradicted:  # no read mends that
+        return asked
     if node.is_heard or off.is_contradicted:
         waits = for_silence(view, node_at.name, now)
         return Decision((), (reason, *waits.because), waits.wake_at)
