@@ -68,7 +68,7 @@ def hurry(is_mortal: bool = False) -> None:
 def take_anything_for_off() -> None:
     """Delete the Node as soon as the host is held, whatever its power."""
 
-    def proof(node: Node, host_entry: Present, now: Now) -> PoweredOff:
+    def proof(node: Node, host_entry: Present, now: Now, **_: object) -> PoweredOff:
         host = host_entry.obj
         since = host.hold.since if isinstance(host.hold, Hold) else None
         return PoweredOff(Subject(node.uid, node.boot_id), host.uid, host_entry.resource_version, now.wall, since)
