@@ -197,9 +197,8 @@ def storms_of(view: BudgetView) -> tuple[str, ...]:
 
 
 def ended_storms(view: BudgetView, ledger: BudgetLedger, storms: tuple[str, ...], now: Now) -> tuple[Calm, ...]:
-    """The storms whose end the ledger does not know yet. In whole seconds, as the ledger is."""
-    at = Wall(now.wall.ms // 1000 * 1000)
-    new = [Calm(scope, at) for scope in view.memory.storms if scope not in storms]
+    """The storms whose end the ledger does not know yet."""
+    new = [Calm(scope, as_written(now)) for scope in view.memory.storms if scope not in storms]
     pending = [one for one in view.memory.ended if one not in ledger.calms and one.scope not in storms]
     return tuple(sorted((*new, *pending))) if view.budget.cooldown.ms else ()
 
@@ -216,7 +215,12 @@ def calms_of(
 def of_now(calm: Calm, view: BudgetView, now: Now) -> Calm:
     """Whoever wrote an end that lies far ahead had another clock: one cooldown from now, which does not slide along."""
     is_ahead = calm.at > now.wall + view.budget.cooldown
-    return Calm(calm.scope, Wall(now.wall.ms // 1000 * 1000)) if is_ahead else calm
+    return Calm(calm.scope, as_written(now)) if is_ahead else calm
+
+
+def as_written(now: Now) -> Wall:
+    """In whole seconds, as the ledger is."""
+    return Wall(now.wall.ms // 1000 * 1000)
 
 
 def cooled(calm: Calm, view: BudgetView, now: Now) -> Wall:

@@ -42,7 +42,7 @@ class NodeView(Struct, frozen=True):
     fence: NodeFence | None  # that has deleted the Node, and waits for it
     verdict_since: Wall | None  # unhealthy since then; None: not unhealthy
     topology: str
-    known: NodeHealth | None = None  # what was stated of it last
+    known: NodeHealth | None = None  # what was stated of it last, where it is gone
 
 
 def decide(view: NodeView, now: Now) -> Decision:
@@ -60,7 +60,7 @@ def domain_of(view: NodeView, labels: dict[str, str]) -> str:
 
 def rules(view: NodeView, labels: dict[str, str]) -> bool:
     """Whether it is of the control plane: nobody takes that from it by deleting its Node."""
-    is_known = not isinstance(view.entry, Present) and view.known is not None and view.known.is_control_plane
+    is_known = view.known is not None and view.known.is_control_plane
     is_made_so = view.machine is not None and machines.is_control_plane(view.machine)
     return not CONTROL_PLANE.isdisjoint(labels) or is_made_so or is_known
 
@@ -102,7 +102,8 @@ def sees(key: Ref, reader: Reader) -> NodeView | None:
     if not isinstance(entry, Present) and not (isinstance(entry, Absent) and (named_by or fence)):
         return None
     found = reader.read(named_by[0]) if named_by else Absent()
-    topology, known = reader.read(TOPOLOGY_AT), reader.read(health_ref(key))
+    topology = reader.read(TOPOLOGY_AT)
+    known = reader.read(health_ref(key)) if not isinstance(entry, Present) else Absent()
     return NodeView(
         at=key,
         entry=entry,

@@ -116,7 +116,7 @@ def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME)
     host_entry = reader.read(host_at) if host_at else Absent()
     host = host_entry.obj if isinstance(host_entry, Present) else None
     node_entry = reader.read(node_at) if node_at else Absent()
-    known = reader.read(off_sight_ref(key))
+    known = reader.read(off_sight_ref(key)) if host is not None and host.held else Absent()
     return MachineView(
         ref=key,
         entry=entry,

@@ -10,14 +10,7 @@ from msgspec import structs
 
 from noderemedy.core import foredated, safety
 from noderemedy.core.gates import first
-from noderemedy.core.metal3 import gates
-from noderemedy.core.metal3.remediationgates import (
-    NODE_SEEN,
-    nobody_else_holds_it,
-    of_machine,
-    one_repair_per_node,
-    request_is_not_paused,
-)
+from noderemedy.core.metal3.remediationgates import NODE_SEEN, UNPAUSED, nobody_else_holds_it, one_repair_per_node
 from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.meta import Malformed
@@ -28,7 +21,6 @@ from noderemedy.model.room import Present
 from noderemedy.model.time import Now
 
 BEFORE_IT_COUNTS = (*NODE_SEEN, one_repair_per_node)  # who gave the repair to the owner has given its claim back
-UNPAUSED = (request_is_not_paused, of_machine(gates.nobody_paused_it))
 HEARD = (Phase.NEW, Phase.FREEING)  # nothing is known of any boot yet; it is being freed already
 
 
