@@ -12,7 +12,7 @@ from typing import TypeVar
 from msgspec import Struct, structs
 
 from noderemedy.model.actions import Action
-from noderemedy.model.budget import Granted, Refused
+from noderemedy.model.budget import Granted, Need, Refused
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import PausedByPerson, PauseUnreadable, Reason, WaitingForBudget
@@ -63,6 +63,12 @@ def budgeted(told: Granted | Refused | None) -> Blocked | None:
     if isinstance(told, Granted):
         return None
     return Blocked(told.reason, told.until) if told is not None else Blocked(WaitingForBudget())
+
+
+def budgeted_anew(told: Granted | Refused | None, before: Need | None, now: Now) -> Blocked | None:
+    """The same for what may have had to give its place back: then it asks anew, whatever it was told before."""
+    is_given_back = before is not None and before.is_stuck
+    return Blocked(WaitingForBudget(), now.wall) if is_given_back else budgeted(told)
 
 
 def meanwhile(blocked: Blocked, reads: Sequence[Action]) -> Blocked:

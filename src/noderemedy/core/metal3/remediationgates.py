@@ -10,7 +10,7 @@ from collections.abc import Callable
 from msgspec import structs
 
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
+from noderemedy.core.gates import Blocked, budgeted, budgeted_anew, passages, unpaused
 from noderemedy.core.metal3 import gates, phases
 from noderemedy.core.metal3.patience import lasted, rests_between_attempts
 from noderemedy.core.metal3.remediationview import RelicView, RemediationView, machine_refs
@@ -21,7 +21,6 @@ from noderemedy.model.reasons import (
     HostOffOnPurpose,
     RemediatedMachineMissing,
     RemediationInvalid,
-    WaitingForBudget,
 )
 from noderemedy.model.remediation import Phase
 from noderemedy.model.room import Passage
@@ -69,9 +68,8 @@ def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
 
 
 def owner_may_be_asked(view: RemediationView, now: Now) -> Blocked | None:
-    """The grant of the last attempt holds for it; who had to give its place back asks anew."""
-    is_given_back = view.need is not None and view.need.is_stuck
-    return Blocked(WaitingForBudget(), now.wall) if is_given_back else budgeted(view.answer)
+    """The grant of the last attempt holds for it."""
+    return budgeted_anew(view.answer, view.need, now)
 
 
 def one_repair_per_node(view: RemediationView, now: Now) -> Blocked | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core import claim
-from noderemedy.core.gates import Blocked, budgeted, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
 from noderemedy.core.owner.view import View
 from noderemedy.model.reasons import (
     CannotSeeNode,
@@ -18,7 +18,6 @@ from noderemedy.model.reasons import (
     NodeUnreadable,
     NoOwner,
     SpecNotReusable,
-    WaitingForBudget,
 )
 from noderemedy.model.room import Unreadable, Unseen
 from noderemedy.model.time import Now
@@ -57,9 +56,7 @@ def node_seen(view: View, now: Now) -> Blocked | None:
 
 
 def budget(view: View, now: Now) -> Blocked | None:
-    """A grant; what had to give its place back asks anew, whatever it was told before."""
-    is_given_back = view.need is not None and view.need.is_stuck
-    return Blocked(WaitingForBudget(), now.wall) if is_given_back else budgeted(view.answer)
+    return budgeted_anew(view.answer, view.need, now)
 
 
 def one_repair_per_node(view: View, now: Now) -> Blocked | None:
