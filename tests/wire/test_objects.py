@@ -659,8 +659,8 @@ def test_another_node_is_no_heartbeat_of_this_one() -> None:
     assert met(a_node_tree(version="2"), known).obj is not known.obj
 
 
-def test_what_was_not_read_from_a_watch_is_read_once_more() -> None:
-    """A live read and a list take no stamp: the next heartbeat is compared as a whole, and has one."""
+def test_what_a_live_read_has_shown_is_read_once_more() -> None:
+    """A live read takes no stamp: the next heartbeat is compared as a whole, and has one."""
     tree = a_node_tree(version="1")
     known = convert(NODE, tree)
     found = met(tree, known)

@@ -52,7 +52,19 @@ class Line(Struct):
     object: BriefNode
 
 
+class Page(Struct):
+    """A page of a list of Nodes."""
+
+    items: list[BriefNode] | None = None
+
+
 LINES = msgspec.json.Decoder(Line)
+PAGES = msgspec.json.Decoder(Page)
+
+
+def stamps(page: bytes) -> list[int]:
+    """One of each Node of a page: without them the first heartbeat of every Node would be read twice."""
+    return [stamp(one) for one in PAGES.decode(page).items or ()]
 
 
 def stamp(node: BriefNode) -> int:

@@ -11,10 +11,11 @@ from functools import cache
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from noderemedy.model.ids import Kind
+from noderemedy.model.ids import NODE, Kind
 from noderemedy.model.outcome import Seen
+from noderemedy.wire.heartbeats import stamps
 from noderemedy.wire.objects import Known, Undecodable, nothing_known, reader, recognised
 from noderemedy.wire.scalars import UNREADABLE
 
@@ -45,6 +46,9 @@ def decode_page(kind: Kind, body: bytes, cluster: str = "", known: Known = nothi
     """All objects of a page; None if there is anything in it that has to be looked at closer."""
     try:
         page = pages_of(kind).decode(body)
-        return Page(len(body), page.metadata, [recognised(kind, shape, cluster, known) for shape in page.items or ()])
+        items = [recognised(kind, shape, cluster, known) for shape in page.items or ()]
+        if kind == NODE:
+            items = [structs.replace(one, stamp=of_it) for one, of_it in zip(items, stamps(body), strict=True)]
+        return Page(len(body), page.metadata, items)
     except UNREADABLE:
         return None
