@@ -195,10 +195,11 @@ async def sickness(patients: Patients, manager: Manager, requests: Requests, fig
     await until(lambda: time.monotonic() > seeing + patients.timeout_s, "it has watched for long enough")
     effects = manager.effects()
     requests.since()
-    latencies = []
+    latencies, own = [], []
     for number in numbers:
         name = objects.name_of(number)
         begun = await patients.fall_sick(number, time.time() - checks.LONG_AGO_S)
+        own.append((time.monotonic() - begun) * 1000)
         await until(partial(patients.requested.__contains__, name), f"{name} has its request", 0.001)
         latencies.append((patients.requested[name] - begun) * 1000)
     await patients.recover(numbers)
@@ -206,6 +207,7 @@ async def sickness(patients: Patients, manager: Manager, requests: Requests, fig
     await patients.fleet.records_closed(plan["records"])
     figures["sick"] = len(numbers)
     figures["sickMsP50"], figures["sickMsP99"] = statistics.median(latencies), percentile(latencies, 0.99)
+    figures["writeMsP50"], figures["writeMsP99"] = statistics.median(own), percentile(own, 0.99)
     figures["requestsOfExternal"] = counted(requests, {"effects": manager.effects() - effects}, len(numbers))
 
 

@@ -80,6 +80,8 @@ GOOD: dict[str, Any] = {
     "holdMsP99": 40.0,
     "sickMsP50": 12.0,
     "sickMsP99": 40.0,
+    "writeMsP50": 5.0,
+    "writeMsP99": 9.0,
     "storm": 500,
     "stormS": 3.0,
     "limited": 200,
