@@ -58,12 +58,13 @@ class Page(Struct):
     items: list[BriefNode] | None = None
 
 
+NODES = msgspec.json.Decoder(BriefNode)
 LINES = msgspec.json.Decoder(Line)
 PAGES = msgspec.json.Decoder(Page)
 
 
 def stamps(page: bytes) -> list[int]:
-    """One of each Node of a page: without them the first heartbeat of every Node would be read twice."""
+    """One of each Node of a page: without it the first heartbeat of a Node would be read twice."""
     return [stamp(one) for one in PAGES.decode(page).items or ()]
 
 

@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Consumer, Hold, Host, Login, Power
@@ -285,7 +286,8 @@ def reader(kind: Kind) -> tuple[Any, Callable[[Any], Any]]:
 def decode(kind: Kind, raw: bytes | msgspec.Raw, cluster: str = "") -> Seen:
     """An object of this kind from the bytes of the API. Raises Undecodable."""
     try:
-        return recognised(kind, objects_of(kind).decode(raw), cluster, nothing_known)
+        seen = recognised(kind, objects_of(kind).decode(raw), cluster, nothing_known)
+        return replace(seen, stamp=heartbeats.stamp(heartbeats.NODES.decode(raw))) if kind == NODE else seen
     except UNREADABLE as error:
         tree: Any = None
         with suppress(*UNREADABLE):
