@@ -67,6 +67,25 @@ def test_plain_maps_and_lists_of_maps_mean_the_same() -> None:
     assert [(Remedy("fix"),)] * 3 == found
 
 
+POD = "- {name: fix, podTemplate: {spec: {containers: [{name: fix, image: example/fix}]}}}"
+CLEANING = [
+    ("{name: fix}", "- {name: fix, nodeFence: {}}", []),
+    ("{name: fix, clean-resource: false}", "- {name: fix, nodeFence: {}}", []),
+    ("{name: fix, clean-resource: true}", POD, []),
+    ("{name: fix, clean-resource: true}", "- {name: fix, nodeFence: {}}", ["clean-resource of remedy fix"]),
+]
+
+
+@pytest.mark.parametrize(("remedy", "definition", "expected"), CLEANING, ids=str)
+def test_clean_resource_of_a_fence_flow_is_pointed_out(remedy: str, definition: str, expected: list[str]) -> None:
+    """Whoever writes it believes that it frees something; a fence flow frees what it has proven, and no more."""
+    text = USUAL.replace("{name: fix}", remedy).replace("- {name: fix, nodeFence: {}}", definition)
+    found = read_configuration(text)
+
+    assert () == found.problems
+    assert expected == [hint.split(": ", 1)[1].partition(" does")[0] for hint in found.hints]
+
+
 SELECTORS = [
     ("type=compute", Selector((("type", "compute"),))),
     ("a=1,b=2", Selector((("a", "1"), ("b", "2")))),

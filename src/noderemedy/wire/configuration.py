@@ -88,7 +88,7 @@ def from_tree(fields: PlacedFields) -> Configuration:
         park_after=read_park_after(fields),
         free_by=free_by(fields),
     )
-    hints = (*undefined(read), *half_blind(read))
+    hints = (*undefined(read), *half_blind(read), *cleaned_by_fences(read))
     return replace(read, problems=fields.problems, hints=hints)
 
 
@@ -272,4 +272,16 @@ def half_blind(read: Configuration) -> tuple[str, ...]:
     return (
         f"{KEY}: Ready=False is tracked and Ready=Unknown is not, which is what a dead node shows; "
         "write nodeConditionStatus: [false, Unknown]",
+    )
+
+
+def cleaned_by_fences(read: Configuration) -> tuple[str, ...]:
+    """A fence flow frees what it has proven, and its end is nobody's word: `clean-resource` adds nothing to it."""
+    cleaning = sorted({one.name for threshold in read.thresholds for one in threshold.remedies if one.cleans})
+    definitions = [(name, read.definition(name)) for name in cleaning]
+    fences = [name for name, one in definitions if one is not None and isinstance(one.how, FenceRemedy)]
+    return tuple(
+        f"{KEY}: clean-resource of remedy {name} does nothing, since it is a nodeFence and frees what it has proven; "
+        "remove it there"
+        for name in fences
     )
