@@ -17,6 +17,9 @@ from tests.e2e.deploy import files_of, install_foreign_kinds, kubectl
 from tests.e2e.managers import Manager
 
 REPLICAS = 3
+OURS = "/apis/node-remedy.dev/v1alpha1"
+REQUESTS = f"{OURS}/namespaces/{NAMESPACE}/fenceremediations"
+BUDGETS = f"{OURS}/remediationbudgets"
 
 
 def a_check(name: str, labels: Json, timeout_s: int) -> Json:
@@ -81,6 +84,58 @@ def test_a_sick_machine_is_replaced_because_of_our_condition(control_plane: Cont
     assert "patch machines" in audit.done(control_plane.audit_log, patient)
     assert "delete machines" not in audit.done(control_plane.audit_log, patient), "deleting is the owner's business"
     owner.api.delete(f"{CHECKS}/ours").ok()
+
+
+def a_fence_template() -> Json:
+    """If fencing does not help, the owner is asked; without a fence configuration that is so after a while."""
+    spec = {"strategy": "escalate", "nodeReadyTimeout": "15s"}
+    return {
+        "apiVersion": "node-remedy.dev/v1alpha1",
+        "kind": "FenceRemediationTemplate",
+        "metadata": {"name": "fence"},
+        "spec": {"template": {"spec": spec}},
+    }
+
+
+@pytest.mark.timeout(300)
+def test_a_machine_that_cannot_be_fenced_is_replaced_when_the_budget_allows(
+    control_plane: ControlPlane, owner: ClusterApi
+) -> None:
+    """Nobody wrote how its node is fenced: the owner's turn is a repair of its own, and waits while repairs pause."""
+    before = owner.machines()
+    patient = min(before)
+    owner.api.create(f"{OURS}/namespaces/{NAMESPACE}/fenceremediationtemplates", a_fence_template()).ok()
+    reference = {"apiVersion": "node-remedy.dev/v1alpha1", "kind": "FenceRemediationTemplate", "name": "fence"}
+    check = a_check("fenced", {}, timeout_s=1)
+    check["spec"]["remediation"] = {"templateRef": reference}
+    owner.api.create(CHECKS, check).ok()
+    budget = {"apiVersion": "node-remedy.dev/v1alpha1", "kind": "RemediationBudget", "metadata": {"name": "cluster"}}
+    owner.api.create(BUDGETS, {**budget, "spec": {}}).ok()
+
+    with Manager(control_plane, "manager-2") as manager:
+        eventually(lambda: [REPLICAS, REPLICAS] == counts(owner, "fenced"), "all are counted", 60)
+        owner.crash(before[patient])
+        eventually(lambda: owner.api.get(f"{REQUESTS}/{patient}").status == 200, "it shall be fenced", 60)
+        pause(owner, "true")
+        waiting = {"reason": "BudgetPaused", "key": f"FenceRemediation/{NAMESPACE}/{patient}"}
+        eventually(lambda: manager.said("decided", **waiting), "it would ask the owner", 60)
+        assert before.keys() == owner.machines().keys()
+        assert "OwnerRemediated" not in told_of(owner, patient)
+
+        pause(owner, None)
+        eventually(lambda: is_replaced(owner, patient), f"{patient} is replaced", 90)
+
+    assert "delete machines" not in audit.done(control_plane.audit_log, patient), "deleting is the owner's business"
+    owner.api.delete(f"{CHECKS}/fenced").ok()
+    owner.api.delete(f"{BUDGETS}/cluster").ok()
+
+
+def pause(owner: ClusterApi, how: str | None) -> None:
+    owner.api.merge(f"{BUDGETS}/cluster", {"metadata": {"annotations": {"node-remedy.dev/paused": how}}}).ok()
+
+
+def told_of(owner: ClusterApi, machine: str) -> list[str]:
+    return [one["type"] for one in owner.api.get(f"{MACHINES}/{machine}").ok()["status"]["conditions"]]
 
 
 def test_a_check_of_the_other_controller_is_left_to_it(control_plane: ControlPlane, owner: ClusterApi) -> None:
