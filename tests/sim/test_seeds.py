@@ -52,6 +52,12 @@ def test_a_hold_that_lost_its_request_is_released_before_the_next_repair() -> No
 
 
 @pytest.mark.soak
+def test_a_boot_that_came_with_the_hold_is_its_own_hosts_for_a_successor() -> None:
+    """It reported just when its host was held; the leader died, and the next one called a person (seed 270, L1)."""
+    assert () == simulate(270, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
 def test_a_hold_that_came_after_a_word_is_told() -> None:
     """It stood for a quarter of a second, and no record said so: the word was taken for its proof (seed 867, S15)."""
     assert () == simulate(867, nodes=50, hours=6.0).violations

@@ -83,6 +83,12 @@ FALLS_SILENT: dict[str, tuple[Look | None, ...]] = {
         (60, OFF, reports(boot_id="boot-2")),
         (110, OFF, silent(105, boot_id="boot-2")),
     ),
+    "it booted on its way off, found by a successor": (
+        (0, ON, reports()),
+        TAKEOVER,
+        (60, OFF, reports(boot_id="boot-2")),
+        (110, OFF, silent(105, boot_id="boot-2")),
+    ),
     "it registered anew on its way off": (
         (0, ON, reports()),
         (60, OFF, silent(55, "node-uid-2")),
@@ -123,6 +129,17 @@ REPORTED: dict[str, tuple[Look | None, ...]] = {
         (420, OFF, silent(410)),
     ),
     "it booted after that": ((0, ON, reports()), (60, OFF, reports()), (400, OFF, silent(90, boot_id="boot-2"))),
+    "another boot, which a successor hears for minutes": (
+        (0, ON, reports()),
+        TAKEOVER,
+        (60, OFF, reports(boot_id="boot-2")),
+        (361, OFF, reports(boot_id="boot-2")),
+        (400, OFF, silent(370, boot_id="boot-2")),
+    ),
+    "it boots once more under a successor": (
+        (60, OFF, reports(boot_id="boot-2")),
+        (110, OFF, silent(105, boot_id="boot-3")),
+    ),
     "another Node has its name": ((60, OFF, silent(50, "node-uid-2", boot_id="")),),
     "another boot has its Node": ((60, OFF, silent(50, boot_id="boot-9")),),
 }

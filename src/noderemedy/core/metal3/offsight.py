@@ -44,7 +44,8 @@ def at_first(view: MachineView, known: OffSight | None, now: Now) -> OffSight:
 def as_recorded(view: MachineView, now: Now) -> OffSight:
     """Off already: since its hold, for the boot of then; but we ourselves know it since we see it so (race R5).
 
-    A hold without a readable record tells neither: what we see from now on counts.
+    A boot that is heard now may have come while the host was still on, unseen by us: whether it falls silent with its
+    host tells. A hold without a readable record tells nothing: what we see from now on counts.
     """
     entry = view.host_entry
     assert isinstance(entry, Present)
@@ -52,7 +53,9 @@ def as_recorded(view: MachineView, now: Now) -> OffSight:
     if not isinstance(hold, Hold):
         return OffSight(hold_of(view), now.wall, now.mono)
     since = min(now.mono, max(entry.changed_at, now.until(hold.since)))
-    return OffSight(hold_of(view), hold.since, since, hold.node_uid, hold.boot_id)
+    node = view.node
+    uid, boot = (node.uid, node.boot_id) if node is not None and node.is_heard else (hold.node_uid, hold.boot_id)
+    return OffSight(hold_of(view), hold.since, since, uid, boot)
 
 
 def hold_of(view: MachineView) -> str:
