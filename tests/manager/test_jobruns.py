@@ -22,7 +22,7 @@ from noderemedy.engine.loop import Engine
 from noderemedy.manager import jobruns
 from noderemedy.manager.jobruns import JobRuns
 from noderemedy.manager.runbook import RunBook
-from noderemedy.model.outcome import Done, Failed, Outcome
+from noderemedy.model.outcome import Done, Failed, Outcome, Unknown
 from noderemedy.model.room import Present
 from noderemedy.model.run import Power, Result, Run, RunState, run_ref
 from noderemedy.model.time import Mono, Span, Wall
@@ -142,6 +142,25 @@ def test_a_job_that_is_refused_did_not_happen() -> None:
     assert isinstance(outcome, Failed)
     assert f"Job node-remedy-system/{ORDER.id}: the API server answered 403 jobs is forbidden" == outcome.why
     assert told.run() is None
+
+
+UNANSWERED: dict[str, Handler] = {"it broke": a_status(504, "timed out"), "the connection broke": stream(then="cut")}
+
+
+@pytest.mark.parametrize("case", UNANSWERED)
+def test_a_job_of_which_nobody_told_may_run(case: str) -> None:
+    """The server may have made it before it broke: the run is known, and asked for once more, under the same name."""
+    told = Told(UNANSWERED[case], a_status(500))
+    found: list[Outcome] = []
+
+    async def story() -> None:
+        found.extend(await told.story(times=2))
+
+    scripted.run(story())
+
+    assert [Unknown, Unknown] == [type(one) for one in found]
+    assert Run(ORDER.id, RunState.RUNNING, is_sure=False) == told.run()
+    assert [ORDER.id] * 2 == [post["metadata"]["name"] for post in told.posts]
 
 
 def test_a_job_that_tells_nothing_has_failed_when_its_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,6 +26,7 @@ from tests.wire import test_remediations as wire_tests
 from noderemedy.core import conditions, freeing, machines, outofservice, safety
 from noderemedy.core.gates import budgeted
 from noderemedy.core.metal3 import (
+    annotation,
     contradiction,
     emptying,
     escalation,
@@ -109,6 +110,19 @@ SABOTAGES = (
         "a contradiction is forgotten",
         set_to(offsight, "speaks_against", lambda seen, node, now: False),
         (offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,),
+    ),
+    Sabotage(
+        "what a watch shows is what there is",
+        set_to(offsight, "as_read", lambda seen, view: replace(seen, is_read=True)),
+        (
+            offsight_tests.test_a_boot_that_a_lagging_watch_has_hidden_is_no_contradiction,
+            offsight_tests.test_who_falls_silent_with_its_host_is_freed,
+        ),
+    ),
+    Sabotage(
+        "a read from before is as good as any",
+        set_to(annotation, "read_since", lambda off, node_at: None),
+        (offsight_tests.test_nothing_is_freed_on_a_read_from_before_the_host_was_off,),
     ),
     Sabotage(
         "the last time off counts",

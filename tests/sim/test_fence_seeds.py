@@ -27,6 +27,7 @@ ONCE_FAILED_LATE = [
     (379, 1.5),  # a power-off that was lost was ordered again while the node dumped its memory (F2)
     (391, 6.0),  # the taint of an autoscaler came back with the Node, when nobody was there to take it back (S13)
     (163, 6.0),  # two nodes of the control plane were dead, and nobody came: simulated people look at a lost quorum now
+    (426, 2.5),  # a Job that nobody had answered for was called not begun, and its plug stayed off (S6)
     (663, 4.0),  # a document that was broken did not hold its plugs, and another one named them (S7)
     (1588, 6.0),  # Nodes that fences had deleted, and that had no Machine, counted as nothing in a storm (S4)
     (2038, 2.0),  # the same with what cut it off from its storage, in a flow that had begun anew (S6, S13)

@@ -5,6 +5,7 @@ pod asks by itself whether its order is still wanted; here nothing is sent to an
 
 1. A Job of that name is the same order: creating it twice is no mistake, and does nothing.
 2. What nobody can see any more has failed when all its time is over, never earlier.
+3. A creation that nobody answered may have succeeded: nobody may say that nothing was begun.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from noderemedy.wire.answers import status_of
 from noderemedy.wire.fenceanswer import Unreadable
 from noderemedy.wire.http import PODS, Request
 
-CREATED, CONFLICT = 201, 409
+CREATED, CONFLICT, BROKEN = 201, 409, 500
 STREAM_SECONDS = 300
 PAUSE_S = 1.0
 
@@ -52,14 +53,19 @@ class JobRuns:
         except NotSent as problem:
             return Failed(str(problem))
         except NoAnswer as problem:
-            return Unknown(str(problem))
+            return self._unsure(order, str(problem))
         if answer.status not in (CREATED, CONFLICT):
             said = status_of(answer).message[:300]
-            return Failed(f"Job {SYSTEM}/{order.id}: the API server answered {answer.status} {said}".rstrip())
+            why = f"Job {SYSTEM}/{order.id}: the API server answered {answer.status} {said}".rstrip()
+            return self._unsure(order, why) if answer.status >= BROKEN else Failed(why)
         self._book.began(order, begun if answer.status == CREATED else None)
         self._tasks[order.id] = task = asyncio.create_task(self._follow(order), name=f"fence Job {order.id}")
         task.add_done_callback(lambda _: self._tasks.pop(order.id, None))
         return Done(begun)
+
+    def _unsure(self, order: Order, why: str) -> Unknown:
+        self._book.may_run(order)
+        return Unknown(why)
 
     async def finish(self) -> None:
         """Follow nobody any more: Jobs go on by themselves."""

@@ -37,7 +37,12 @@ class RunBook:
         self._known: dict[str, Run] = {}
 
     def knows(self, id: str) -> bool:
-        return id in self._known
+        """Whether it surely runs, or did."""
+        return id in self._known and self._known[id].is_sure
+
+    def may_run(self, order: Order) -> None:
+        """Nobody answered when it was asked for."""
+        self._enter(Run(order.id, RunState.RUNNING, begun=UNKNOWN, is_sure=False))
 
     def began(self, order: Order, begun: Mono | None) -> Run:
         """It was accepted at this moment; None: earlier, by somebody else, so that nothing it finds is fresh."""

@@ -88,6 +88,7 @@ class Run(FactValue, frozen=True):
     begun: Mono = Mono(0)
     said: str = ""  # for people: short, and without any secret
     identity: str = ""  # the system UUID or serial number that the device told; "" if it tells none
+    is_sure: bool = True  # False: nobody answered when it was asked for, so it may run; to ask again does no harm
 
 
 def run_ref(id: str) -> Ref:

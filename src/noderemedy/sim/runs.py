@@ -32,7 +32,7 @@ SECRET = Kind("", "Secret")
 READ_TRIES = 3
 UNREAD = frozenset(Fate) - {Fate.FINE, Fate.CONFLICT, Fate.DENIED, Fate.TWICE, Fate.READ_ONLY}
 IMAGE = "registry.example/node-remedy:1"
-CREATED, CONFLICT = 201, 409
+CREATED, CONFLICT, BROKEN = 201, 409, 500
 BETWEEN_LOOKS_MS = results.BETWEEN_LOOKS.ms
 
 
@@ -87,7 +87,7 @@ class Runs:
     def start(self, order: Order) -> Outcome:
         """Accept an order, as a process of our own or as a Job."""
         begun = self._process.now().mono
-        if order.id in self._known:
+        if order.id in self._known and self._known[order.id].is_sure:
             return Done(begun)
         jobs = self._process.cluster.outlets.jobs
         if jobs is not None:
@@ -102,8 +102,9 @@ class Runs:
         fate = process.weather.fate(process.chance)
         request = fencejobs.create_job(order, IMAGE, process.now().wall)
         answer = process.apply(request, fate, process.cluster.api)
-        if answer is None:
-            return Unknown("no answer in time")
+        if answer is None or answer.status >= BROKEN:
+            self._enter(Run(order.id, RunState.RUNNING, is_sure=False))
+            return Unknown("no answer in time, or the API server broke")
         if answer.status not in (CREATED, CONFLICT) or fate is Fate.CONFLICT:
             return Failed(f"the API server answered {answer.status}")
         is_new = answer.status == CREATED

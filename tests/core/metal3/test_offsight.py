@@ -15,6 +15,7 @@ from noderemedy.model.host import Hold, Power
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node
 from noderemedy.model.reasons import HostContradicted
+from noderemedy.model.room import Present
 from noderemedy.model.time import Mono, Now
 
 ON, OFF, UNKNOWN = Power.ON, Power.OFF, Power.UNKNOWN
@@ -45,14 +46,20 @@ def looks(*steps: Look | None, hold: Hold | Malformed = HELD) -> list[Decision]:
         seconds, power, node = step
         known_since, is_new = later(seconds).mono if is_new else known_since, False
         decided.append(one_look(later(seconds), a_host(power=power, held=True, hold=hold), node, known, known_since))
-        [known] = [fact.value for fact in decided[-1].facts if isinstance(fact.value, OffSight)]
+        known = known_of(decided[-1])
     return decided
 
 
-def one_look(now: Now, host: Any, node: Node, known: OffSight | None, known_since: Mono) -> Decision:
-    machine = a_machine(needs=True, backup=a_backup(node.uid), node_deleted_at=NOW.wall)
+def known_of(decision: Decision) -> OffSight:
+    [known] = [fact.value for fact in decision.facts if isinstance(fact.value, OffSight)]
+    return known
+
+
+def one_look(now: Now, host: Any, node: Node | Present, known: OffSight | None, known_since: Mono) -> Decision:
+    node_entry = node if isinstance(node, Present) else present(node, now=now)
+    machine = a_machine(needs=True, backup=a_backup(node_entry.obj.uid), node_deleted_at=NOW.wall)
     host_entry = replace(present(host, now=now), changed_at=known_since)
-    return decide(replace(a_view(machine, host_entry, present(node, now=now)), off_sight=known), now)
+    return decide(replace(a_view(machine, host_entry, node_entry), off_sight=known), now)
 
 
 def is_freed(decision: Decision) -> bool:
@@ -155,6 +162,29 @@ def test_who_reported_while_its_host_was_off_is_never_freed(case: str) -> None:
 
     assert not any(map(is_freed, [*before, last, later_on]))
     assert (True, True) == (is_called(last), is_called(later_on))
+
+
+def test_a_boot_that_a_lagging_watch_has_hidden_is_no_contradiction() -> None:
+    """It came before its host went off, and we knew the former one then: the first live read still hears it."""
+    host = a_host(power=OFF, held=True, hold=HELD)
+    was_on = OffSight(f"host-uid-1 {NOW.wall.ms}")
+    unread = replace(present(reports(), now=later(60)), confirmed_at=later(59).mono)
+    at_first = one_look(later(60), host, unread, was_on, Mono(0))
+    seen = known_of(at_first)
+    shown = one_look(later(61), host, reports(boot_id="boot-2"), seen, Mono(0))
+    freed = one_look(later(110), host, silent(105, boot_id="boot-2"), known_of(shown), Mono(0))
+
+    assert ("boot-1", False) == (seen.boot_id, seen.is_read)
+    assert (False, False, True) == (is_called(shown), is_called(freed), is_freed(freed))
+
+
+def test_nothing_is_freed_on_a_read_from_before_the_host_was_off() -> None:
+    """A silent Node that was read live a second earlier is read once more: it tells of the time before."""
+    host = a_host(power=OFF, held=True, hold=HELD)
+    unread = replace(present(silent(LONG_AGO), now=later(60)), confirmed_at=later(59).mono)
+    waits = one_look(later(60), host, unread, OffSight(f"host-uid-1 {NOW.wall.ms}"), Mono(0))
+
+    assert ["Confirm"] == [type(action).__name__ for action in waits.actions]
 
 
 def test_a_successor_waits_the_whole_time() -> None:

@@ -99,7 +99,7 @@ def drilled(view: DrillView, drill: Drill, now: Now, again: Mono) -> Decision:
     for method, order in zip(methods, orders, strict=True):
         run = known.get(order.id)
         because = (Drilling(method.name),)
-        if run is None:
+        if run is None or (run.state is RunState.RUNNING and not run.is_sure):
             start = StartRun(view.at, Guard(view.node.uid), order)
             return Decision((start,) if order.id in recorded else (), because, again, facts=facts)
         if run.state is RunState.RUNNING:

@@ -82,8 +82,8 @@ def open_run(view: FenceView, now: Now) -> Decision | None:
         return record(view, told(job, run.state, run.power, run.said), now)
     if now.mono >= all_time(view, job):
         return lost(view, job, now)
-    if run is not None:
-        return Decision((), (RunUnderWay(job.method, job.deed.value),), all_time(view, job))
+    if run is not None and run.is_sure:
+        return under_way(view, job)
     is_ours = view.term is not None and job.token == view.term.token
     if is_ours and now.wall < job.since + BEGIN_WITHIN:
         return begin(view, job, now)
@@ -108,8 +108,11 @@ def begin(view: FenceView, job: FenceJob, now: Now) -> Decision:
     node = [(view.node_at, view.node_entry)] if is_ending(job) else []
     if asked := confirm(now, (view.ref, view.entry), *node):
         return asked
-    start = StartRun(view.ref, view.guard, an_order(view, job, method))
-    return Decision((start,), (RunUnderWay(job.method, job.deed.value),), all_time(view, job))
+    return under_way(view, job, StartRun(view.ref, view.guard, an_order(view, job, method)))
+
+
+def under_way(view: FenceView, job: FenceJob, *start: StartRun) -> Decision:
+    return Decision(start, (RunUnderWay(job.method, job.deed.value),), all_time(view, job))
 
 
 def is_ending(job: FenceJob) -> bool:
@@ -180,5 +183,7 @@ def lost(view: FenceView, job: FenceJob, now: Now) -> Decision:
 
 
 def never(view: FenceView, job: FenceJob, why: str, now: Now) -> Decision:
-    """It was recorded and is not begun: nothing was sent."""
+    """It was recorded and is not begun: nothing was sent. One that may run all the same is waited for."""
+    if view.run(job) is not None:
+        return under_way(view, job)
     return record(view, structs.replace(job, state=RunState.FAILED, said=f"not begun: {why}"), now)

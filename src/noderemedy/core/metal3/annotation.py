@@ -26,7 +26,7 @@ from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import gates, links, offsight
 from noderemedy.core.metal3.cleanup import returned_node
 from noderemedy.core.metal3.needs import overdue_at, running_need, wanted_need
-from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees, waits_as
+from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, OffSight, sees, waits_as
 from noderemedy.core.metal3.waiting import for_finalizers, for_silence, waiting
 from noderemedy.core.slots import settled, soonest
 from noderemedy.model.actions import (
@@ -172,7 +172,7 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
         waits = for_finalizers(view, node_at.name, now)
         return Decision((), (reason, *waits.because), waits.wake_at)
     off = offsight.sight(view, now)
-    asked = confirm_first(now, (node_at, view.node_entry), (host_at, view.host_entry))
+    asked = confirm_first(now, (node_at, view.node_entry), (host_at, view.host_entry)) or read_since(off, node_at)
     if asked and not off.is_contradicted:  # no read mends that
         return asked
     if node.is_heard or off.is_contradicted:
@@ -194,6 +194,11 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
         (DeleteNode(node_at, guard, node.boot_id, proof),),
         (reason, ProvenOff(f"{host_at.namespace}/{host_at.name}")),
     )
+
+
+def read_since(off: OffSight, node_at: Ref) -> Decision | None:
+    """Ask for a live read of the Node where the last one is from before its host was seen off."""
+    return None if off.is_read else Decision((Confirm(node_at),), (ConfirmFirst(str(node_at)),))
 
 
 def replaced(view: MachineView) -> tuple[Reason, ...]:

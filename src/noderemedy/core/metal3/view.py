@@ -33,6 +33,7 @@ class OffSight(FactValue, frozen=True):
     since: Mono | None = None  # the same on the clock that nobody sets
     node_uid: str = ""
     boot_id: str = ""
+    is_read: bool = False  # a live read since then has shown the node
     is_contradicted: bool = False  # the node reported all the same: nothing that this host says is about it
 
 
