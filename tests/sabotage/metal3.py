@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
+from tests.builders import a_hold
 from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
 from tests.core import test_safety as safety_tests
@@ -112,7 +113,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "what is on record is forgotten",
-        set_to(offsight, "hold_of", lambda view: replace(HOLD_OF(view) or HELD, off_at=None, contradicted_at=None)),
+        set_to(offsight, "hold_of", lambda view: replace(HOLD_OF(view) or a_hold(), off_at=None, contradicted_at=None)),
         (
             offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,
             offsight_tests.test_what_was_seen_goes_on_record_once,
