@@ -99,7 +99,7 @@ def test_node_and_host_are_read_live_first(
 def test_a_node_that_reports_is_waited_for_and_then_a_person_is_called(ready: str) -> None:
     """Kubernetes needs a moment to notice that it is off; who still reports after minutes runs on another host."""
     view = a_view(STORED, OFF, a_node(ready=ready))
-    late = later(300)
+    late = later(600)
     waits = decide(view, NOW)
     [noted] = waits.actions
     assert isinstance(noted, RecordSight)

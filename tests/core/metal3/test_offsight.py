@@ -70,7 +70,7 @@ FALLS_SILENT: dict[str, tuple[Look | None, ...]] = {
     "silent before the hold, found late": ((40_000, OFF, silent(LONG_AGO)),),
     "within a minute after": ((0, ON, reports()), (60, OFF, reports()), (110, OFF, silent(105))),
     "within a minute after, found by a successor": ((0, ON, reports()), TAKEOVER, (4_000, OFF, silent(150))),
-    "after minutes, as its cluster is slow": ((0, ON, reports()), (60, OFF, reports()), (350, OFF, silent(349))),
+    "after minutes, as its cluster is slow": ((0, ON, reports()), (60, OFF, reports()), (650, OFF, silent(649))),
     "its BMC took an hour": ((0, ON, reports()), (3_600, OFF, reports()), (3_650, OFF, silent(3_645))),
     "its BMC did not answer for an hour": (
         (0, UNKNOWN, reports()),
@@ -106,32 +106,32 @@ REPORTED: dict[str, tuple[Look | None, ...]] = {
     "for minutes, then it fell silent": (
         (0, ON, reports()),
         (60, OFF, reports()),
-        (361, OFF, reports()),
-        (400, OFF, silent(370)),
+        (661, OFF, reports()),
+        (700, OFF, silent(670)),
     ),
     "an hour, while nobody looked": ((0, ON, reports()), (60, OFF, reports()), (3_700, OFF, silent(3_660))),
     "an hour, and a successor comes": ((60, OFF, reports()), TAKEOVER, (3_700, OFF, silent(3_660))),
     "its BMC did not answer meanwhile": (
         (0, ON, reports()),
         (60, OFF, reports()),
-        (361, OFF, reports()),
-        (400, UNKNOWN, reports()),
-        (420, OFF, silent(410)),
+        (661, OFF, reports()),
+        (700, UNKNOWN, reports()),
+        (720, OFF, silent(710)),
     ),
     "its host was on once more meanwhile": (
         (0, ON, reports()),
         (60, OFF, reports()),
-        (361, OFF, reports()),
-        (400, ON, reports()),
-        (420, OFF, silent(410)),
+        (661, OFF, reports()),
+        (700, ON, reports()),
+        (720, OFF, silent(710)),
     ),
     "it booted after that": ((0, ON, reports()), (60, OFF, reports()), (400, OFF, silent(90, boot_id="boot-2"))),
     "another boot, which a successor hears for minutes": (
         (0, ON, reports()),
         TAKEOVER,
         (60, OFF, reports(boot_id="boot-2")),
-        (361, OFF, reports(boot_id="boot-2")),
-        (400, OFF, silent(370, boot_id="boot-2")),
+        (661, OFF, reports(boot_id="boot-2")),
+        (700, OFF, silent(670, boot_id="boot-2")),
     ),
     "it boots once more under a successor": (
         (60, OFF, reports(boot_id="boot-2")),
@@ -140,10 +140,10 @@ REPORTED: dict[str, tuple[Look | None, ...]] = {
     "another Node takes its name": ((60, OFF, reports()), (90, OFF, silent(80, "node-uid-2", boot_id=""))),
     "for minutes, fell silent, and a successor comes": (
         (60, OFF, reports()),
-        (361, OFF, reports()),
-        (400, OFF, silent(370)),
+        (661, OFF, reports()),
+        (700, OFF, silent(670)),
         TAKEOVER,
-        (40_000, OFF, silent(370)),
+        (40_000, OFF, silent(670)),
     ),
     "it booted, and a successor comes": (
         (60, OFF, reports()),
@@ -192,7 +192,7 @@ def test_who_reported_while_its_host_was_off_is_never_freed(case: str) -> None:
 
 def test_a_successor_waits_the_whole_time() -> None:
     """By its own clock, from when it saw the host off: a former leader's clock may have been behind."""
-    waits, told = looks((0, ON, reports()), TAKEOVER, (600, OFF, reports()), (901, OFF, reports()))[1:]
+    waits, told = looks((0, ON, reports()), TAKEOVER, (600, OFF, reports()), (1_201, OFF, reports()))[1:]
 
     assert (False, True) == (is_called(waits), is_called(told))
 
@@ -221,7 +221,7 @@ def test_a_hold_without_a_record_is_judged_by_what_we_saw() -> None:
     garbled = Malformed("not JSON")
 
     freed = looks((60, OFF, silent(50)), hold=garbled)
-    kept = looks((0, ON, reports()), (60, OFF, reports()), (361, OFF, reports()), (400, OFF, silent(370)), hold=garbled)
+    kept = looks((0, ON, reports()), (60, OFF, reports()), (661, OFF, reports()), (700, OFF, silent(670)), hold=garbled)
 
     assert (True, False) == (is_freed(freed[-1]), is_freed(kept[-1]))
     assert is_called(kept[-1])
