@@ -73,3 +73,9 @@ def writes(log: Path, name: str | None = None, user: str = ACCOUNT) -> list[Aske
 def done(log: Path, name: str, user: str = ACCOUNT) -> list[str]:
     """The writes on objects of this name that succeeded, as `verb resource`."""
     return [one.did for one in writes(log, name, user) if one.status < 300]
+
+
+def steps(log: Path, name: str) -> list[str]:
+    """The same step by step: the hold of a host and what is noted beside it (its node was still heard) are one."""
+    made = done(log, name)
+    return [did for did, before in zip(made, [None, *made], strict=False) if did != before]

@@ -41,14 +41,14 @@ def test_killed_after_every_write_it_still_ends_well(installed_plane: ControlPla
     fleet.crash("often")
     fleet.ask_for_repair("often")
     for number in range(MOST):
-        assert is_in_order(audit.done(installed_plane.audit_log, "often"))
+        assert is_in_order(audit.steps(installed_plane.audit_log, "often"))
         if is_over(fleet, "often"):
             break
         with Manager(installed_plane, f"mortal-{number}", how="mortal") as manager:
             assert KILLED == manager.program.process.wait(timeout=40), manager.words()
 
     assert 7 <= number
-    assert is_in_order(audit.done(installed_plane.audit_log, "often"))
+    assert is_in_order(audit.steps(installed_plane.audit_log, "often"))
     asked = [one.did for one in audit.writes(installed_plane.audit_log, "often")]
     assert [] == [step for step in REPAIR if asked.count(step) < REPAIR.count(step)]
     assert_nothing_left(fleet, "often")
@@ -93,7 +93,7 @@ def test_a_standby_takes_over_from_a_killed_leader(installed_plane: ControlPlane
             wait_until_over(fleet, "twice", seconds=40)
             eventually(lambda: second.said("effect ended", action="DropBackup"), "the second was it")
 
-    assert REPAIR[:5] == audit.done(installed_plane.audit_log, "twice")[:5]
+    assert REPAIR[:5] == audit.steps(installed_plane.audit_log, "twice")[:5]
     assert 2 == assert_freed_only_when_off(installed_plane, fleet)
     done = first.said("effect ended", outcome="Done")  # the operator writes to the host, too: one try may be in its way
     assert ["AddRebootAnnotation"] == [line["action"] for line in done if line["action"] in STEPS]

@@ -136,7 +136,7 @@ def test_a_node_that_returns_is_as_it_was(morning: Morning) -> None:
 
     assert_decorated(morning.fleet, "back")
     assert morning.old_uids["back"] != morning.fleet.node("back")["metadata"]["uid"]
-    assert REPAIR == audit.done(morning.plane.audit_log, "back")
+    assert REPAIR == audit.steps(morning.plane.audit_log, "back")
     assert assert_freed_only_when_off(morning.plane, morning.fleet) >= 1
 
 
@@ -145,7 +145,7 @@ def test_machines_of_other_providers_are_repaired_alike(morning: Morning, name: 
     """A Machine of OpenShift, and one whose host is consumed by its Metal3Machine, go the same way."""
     wait_until_over(morning.fleet, name)
 
-    assert REPAIR[:5] == audit.done(morning.plane.audit_log, name)[:5]
+    assert REPAIR[:5] == audit.steps(morning.plane.audit_log, name)[:5]
     assert morning.old_uids[name] != morning.fleet.node(name)["metadata"]["uid"]
 
 
@@ -221,7 +221,7 @@ def test_power_that_does_not_come_on_is_retried_and_alerted(morning: Morning) ->
     note = wait_for_note(fleet.api, "late", "NodeOverdue", "power on was refused")
 
     assert "Warning" == note["type"]
-    assert REPAIR[:5] == audit.done(morning.plane.audit_log, "late")
+    assert REPAIR[:5] == audit.steps(morning.plane.audit_log, "late")
     assert {BACKUP, DELETED_AT} == set(ours(fleet.machine("late")))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
+from tests.builders import a_hold
 from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
 from tests.core import test_safety as safety_tests
@@ -26,7 +27,6 @@ from tests.wire import test_remediations as wire_tests
 from noderemedy.core import conditions, freeing, machines, outofservice, safety
 from noderemedy.core.gates import budgeted
 from noderemedy.core.metal3 import (
-    annotation,
     contradiction,
     emptying,
     escalation,
@@ -55,7 +55,7 @@ from noderemedy.model.workload import FreeBy
 from noderemedy.wire import answers, objects, remediations
 from noderemedy.wire.fields import Fields
 
-TABLE, HOLD, CHOSEN, SIGHT = phases.TABLE, steps.hold, emptying.chosen, offsight.sight
+TABLE, HOLD, CHOSEN, HOLD_OF = phases.TABLE, steps.hold, emptying.chosen, offsight.hold_of
 HOLD_READ = objects.hold
 
 
@@ -108,29 +108,21 @@ SABOTAGES = (
     ),
     Sabotage(
         "a contradiction is forgotten",
-        set_to(offsight, "speaks_against", lambda seen, node, now: False),
+        set_to(offsight, "speaks_against", lambda hold, off_at, node, since, now: False),
         (offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,),
     ),
     Sabotage(
-        "what a watch shows is what there is",
-        set_to(offsight, "as_read", lambda seen, view: replace(seen, is_read=True)),
-        (
-            offsight_tests.test_a_boot_that_a_lagging_watch_has_hidden_is_no_contradiction,
-            offsight_tests.test_who_falls_silent_with_its_host_is_freed,
-        ),
-    ),
-    Sabotage(
-        "a read from before is as good as any",
-        set_to(annotation, "read_since", lambda off, node_at: None),
-        (offsight_tests.test_nothing_is_freed_on_a_read_from_before_the_host_was_off,),
-    ),
-    Sabotage(
-        "the last time off counts",
-        set_to(offsight, "sight", lambda view, now: SIGHT(replace(view, off_sight=None), now)),
+        "what is on record is forgotten",
+        set_to(offsight, "hold_of", lambda view: replace(HOLD_OF(view) or a_hold(), off_at=None, contradicted_at=None)),
         (
             offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,
-            offsight_tests.test_who_falls_silent_with_its_host_is_freed,
+            offsight_tests.test_what_was_seen_goes_on_record_once,
         ),
+    ),
+    Sabotage(
+        "whoever is silent is off with its host",
+        set_to(offsight, "is_another", lambda hold, node: False),
+        (offsight_tests.test_what_nobody_saw_begins_anew,),
     ),
     Sabotage(
         "a late silence is as good as any",

@@ -376,6 +376,15 @@ def test_only_our_own_key_is_a_hold() -> None:
     assert Hold("m", NOW.wall) == convert(HOST, record).obj.hold
 
 
+def test_what_was_seen_of_a_held_host_is_in_its_record() -> None:
+    """When it was off with its node still heard, and that the node contradicted it."""
+    seen = '"offAt":"2030-03-17T17:46:40Z","contradictedAt":"2030-03-17T17:46:40Z"'
+    text = f'{{"machineUid":"m","since":"2030-03-17T17:46:40Z","nodeUid":"n","bootID":"b",{seen}}}'
+    host = convert(HOST, a_host_tree(annotations={"remediation.metal3.io/hold": text})).obj
+
+    assert Hold("m", NOW.wall, "n", "b", off_at=NOW.wall, contradicted_at=NOW.wall) == host.hold
+
+
 @pytest.mark.parametrize("text", ["", "true", "{}", '{"machineUid":"m"}', '{"machineUid":"m","since":"noon"}'])
 def test_a_hold_that_cannot_be_read_is_malformed(text: str) -> None:
     """Held all the same: the record only says for whom and since when."""

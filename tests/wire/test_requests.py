@@ -58,6 +58,7 @@ from noderemedy.model.actions import (
     PublishCheckStatus,
     PublishNodeCondition,
     RecordReplacement,
+    RecordSight,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
@@ -94,6 +95,7 @@ PROOF = powered_off(a_node(ready="Unknown"), present(a_host(power=Power.OFF, hel
 assert PROOF is not None
 
 HOLD = '{"machineUid":"m","since":"2030-03-17T17:46:40Z","token":7,"nodeUid":"n","bootID":"b"}'
+SEEN = f'{HOLD[:-1]},"offAt":"2030-03-17T17:46:40Z","contradictedAt":"2030-03-17T17:46:40Z"}}'
 BACKUP = (
     '{"nodeUid":"n","labels":{"rack":"1"},"annotations":{"note":"x"},'
     '"taints":[{"key":"gpu","effect":"NoSchedule","value":"yes"},{"key":"old","effect":"NoExecute"}],'
@@ -211,6 +213,12 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         "PATCH",
         HOST_PATH,
         annotated(**{"reboot.metal3.io/machine-remediation": '{"mode":"hard"}', "remediation.metal3.io/hold": HOLD}),
+    ),
+    (
+        RecordSight(HOST_AT, GUARD, Hold("m", NOW.wall, "n", "b", off_at=NOW.wall, contradicted_at=NOW.wall)),
+        "PATCH",
+        HOST_PATH,
+        annotated(**{"remediation.metal3.io/hold": SEEN}),
     ),
     (
         RemoveRebootAnnotation(HOST_AT, GUARD),

@@ -18,7 +18,7 @@ from noderemedy.model.run import Run, RunState
 from noderemedy.model.time import Mono, Now, Span, Wall
 
 FRESH = Span.seconds(5)
-SILENT_WITHIN = Span.seconds(300)  # after power off; Kubernetes takes a minute to notice, some clusters minutes
+SILENT_WITHIN = Span.seconds(600)  # after power off; Kubernetes takes a minute to notice, patient clusters five
 CLOCKS_WITHIN = Span.seconds(300)  # what the wall clocks of a leader and of the control plane may differ by
 FRESH_RUN = Span.seconds(60)  # a device was asked so long ago at most, counted from before the question
 INFRASTRUCTURE, DELETED = "InfrastructureReady", "Deleted"  # how Cluster API says that an instance is gone

@@ -81,6 +81,14 @@ class AddRebootAnnotation(Struct, frozen=True):
     hold: Hold
 
 
+class RecordSight(Struct, frozen=True):
+    """Write beside our hold what was seen of its node when the host was off."""
+
+    ref: Ref
+    guard: Guard
+    hold: Hold
+
+
 class RemoveRebootAnnotation(Struct, frozen=True):
     """Release our hold: the baremetal operator powers the host on again if nobody else holds it."""
 
@@ -463,6 +471,7 @@ Action = (
     | ListStorage
     | DescribeAgent
     | AddRebootAnnotation
+    | RecordSight
     | RemoveRebootAnnotation
     | HoldHost
     | ReleaseHost

@@ -45,6 +45,8 @@ class Hold(Struct, frozen=True):
     token: int = 0
     owner: str = ""  # the Metal3Remediation that it is for, namespace/name
     was_on: bool = True  # what the host said when it was held: "off" is news only if it was on
+    off_at: Wall | None = None  # first seen off while its node was still heard, which is the one named above then
+    contradicted_at: Wall | None = None  # that node reported, booted or registered all the same
 
 
 class Host(Struct, frozen=True):

@@ -1311,6 +1311,18 @@ class HostContradicted(Reason, frozen=True):
         return f"host {self.host} was off and node {self.node} reported all the same, {also}: {why}"
 
 
+class OffUnseen(Reason, frozen=True):
+    """A host went off while nobody looked, and its node was heard, or booted, after it was held."""
+
+    host: str
+    node: str
+
+    def note(self) -> str:
+        seen = f"nobody saw when host {self.host} went off"
+        why = f"{seen}, and node {self.node} was heard, or has booted, since it was held"
+        return f"{why}: nothing is freed, power comes back, and the power cycle begins anew"
+
+
 class AttestationUnreadable(Reason, frozen=True):
     """A person's word that a node is off cannot be read."""
 

@@ -50,6 +50,7 @@ from noderemedy.model.actions import (
     PublishRemediationStatus,
     PublishRequestStatus,
     RecordReplacement,
+    RecordSight,
     ReleaseHost,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
@@ -96,6 +97,7 @@ RepairAction = (
     RemediationAction
     | FenceAction
     | AddRebootAnnotation
+    | RecordSight
     | RemoveRebootAnnotation
     | BackUpNode
     | DropBackup
@@ -161,6 +163,8 @@ def render_repair(action: RepairAction, token: int, resources: Resources) -> Req
         case AddRebootAnnotation(ref, guard, hold):
             notes = {names.REBOOT: names.REBOOT_VALUE, names.HOLD: hold_text(hold, token)}
             return annotate(ref, guard, notes, resources)
+        case RecordSight(ref, guard, hold):
+            return annotate(ref, guard, {names.HOLD: hold_text(hold, token)}, resources)
         case RemoveRebootAnnotation(ref, guard):
             return annotate(ref, guard, {names.REBOOT: None, names.HOLD: None}, resources)
         case BackUpNode(ref, guard, backup, deleted_at):
@@ -379,4 +383,6 @@ def taint_and_note(
 def hold_text(hold: Hold, token: int, more: Mapping[str, Any] | None = None) -> str:
     record = {"machineUid": hold.machine_uid, "since": str(hold.since), "token": token}
     node = {"nodeUid": hold.node_uid, "bootID": hold.boot_id} if hold.node_uid else {}
-    return msgspec.json.encode({**record, **node, **(more or {})}).decode()
+    seen = {"offAt": hold.off_at, "contradictedAt": hold.contradicted_at}
+    told = {name: str(moment) for name, moment in seen.items() if moment is not None}
+    return msgspec.json.encode({**record, **node, **told, **(more or {})}).decode()

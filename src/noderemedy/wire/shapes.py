@@ -308,6 +308,8 @@ class HoldShape(Struct, rename="camel"):
     token: int = 0
     remediation: str = ""
     powered_on: bool | UnsetType = UNSET
+    off_at: datetime | None = None
+    contradicted_at: datetime | None = None
 
 
 class BackupShape(Struct, rename="camel"):

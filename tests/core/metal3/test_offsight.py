@@ -9,18 +9,18 @@ from msgspec.structs import replace
 from tests.builders import NOW, a_backup, a_hold, a_host, a_machine, a_node, a_view, later, present
 
 from noderemedy.core.metal3.annotation import decide
-from noderemedy.core.metal3.view import OffSight
+from noderemedy.model.actions import RecordSight
 from noderemedy.model.decision import Decision
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node
-from noderemedy.model.reasons import HostContradicted
-from noderemedy.model.room import Present
+from noderemedy.model.reasons import HostContradicted, OffUnseen
 from noderemedy.model.time import Mono, Now
 
 ON, OFF, UNKNOWN = Power.ON, Power.OFF, Power.UNKNOWN
 HELD = a_hold(since=NOW.wall)  # for node-uid-1, boot-1
 LONG_AGO = -3_600
+LONG_KNOWN = Mono(0)
 TAKEOVER = None  # between two looks: whoever looks next knows what the API says, and nothing else
 
 Look = tuple[float, Power, Node]
@@ -36,30 +36,23 @@ def silent(since: float, uid: str = "node-uid-1", **more: Any) -> Node:
 
 
 def looks(*steps: Look | None, hold: Hold | Malformed = HELD) -> list[Decision]:
-    """The table's decisions, one look after the other, so many seconds after the hold; each knows what was stated."""
-    known: OffSight | None = None
+    """The table's decisions, one look after the other, so many seconds after the hold; each knows what is on record."""
     is_new, known_since, decided = False, Mono(0), []
     for step in steps:
         if step is None:
-            known, is_new = None, True
+            is_new = True
             continue
         seconds, power, node = step
         known_since, is_new = later(seconds).mono if is_new else known_since, False
-        decided.append(one_look(later(seconds), a_host(power=power, held=True, hold=hold), node, known, known_since))
-        known = known_of(decided[-1])
+        decided.append(one_look(later(seconds), a_host(power=power, held=True, hold=hold), node, known_since))
+        hold = next((one.hold for one in decided[-1].actions if isinstance(one, RecordSight)), hold)
     return decided
 
 
-def known_of(decision: Decision) -> OffSight:
-    [known] = [fact.value for fact in decision.facts if isinstance(fact.value, OffSight)]
-    return known
-
-
-def one_look(now: Now, host: Any, node: Node | Present, known: OffSight | None, known_since: Mono) -> Decision:
-    node_entry = node if isinstance(node, Present) else present(node, now=now)
-    machine = a_machine(needs=True, backup=a_backup(node_entry.obj.uid), node_deleted_at=NOW.wall)
+def one_look(now: Now, host: Any, node: Node, known_since: Mono = LONG_KNOWN) -> Decision:
+    machine = a_machine(needs=True, backup=a_backup(node.uid), node_deleted_at=NOW.wall)
     host_entry = replace(present(host, now=now), changed_at=known_since)
-    return decide(replace(a_view(machine, host_entry, node_entry), off_sight=known), now)
+    return decide(a_view(machine, host_entry, present(node, now=now)), now)
 
 
 def is_freed(decision: Decision) -> bool:
@@ -67,8 +60,9 @@ def is_freed(decision: Decision) -> bool:
 
 
 def is_called(decision: Decision) -> bool:
-    """Whether a person is called, and nothing is done."""
-    return not decision.actions and HostContradicted("metal/rack1-u07", "worker-0") in decision.because
+    """Whether a person is called, and nothing is done but put that on record."""
+    is_idle = all(isinstance(one, RecordSight) for one in decision.actions)
+    return is_idle and HostContradicted("metal/rack1-u07", "worker-0") in decision.because
 
 
 FALLS_SILENT: dict[str, tuple[Look | None, ...]] = {
@@ -76,7 +70,7 @@ FALLS_SILENT: dict[str, tuple[Look | None, ...]] = {
     "silent before the hold, found late": ((40_000, OFF, silent(LONG_AGO)),),
     "within a minute after": ((0, ON, reports()), (60, OFF, reports()), (110, OFF, silent(105))),
     "within a minute after, found by a successor": ((0, ON, reports()), TAKEOVER, (4_000, OFF, silent(150))),
-    "after minutes, as its cluster is slow": ((0, ON, reports()), (60, OFF, reports()), (350, OFF, silent(349))),
+    "after minutes, as its cluster is slow": ((0, ON, reports()), (60, OFF, reports()), (650, OFF, silent(649))),
     "its BMC took an hour": ((0, ON, reports()), (3_600, OFF, reports()), (3_650, OFF, silent(3_645))),
     "its BMC did not answer for an hour": (
         (0, UNKNOWN, reports()),
@@ -96,10 +90,6 @@ FALLS_SILENT: dict[str, tuple[Look | None, ...]] = {
         (60, OFF, reports(boot_id="boot-2")),
         (110, OFF, silent(105, boot_id="boot-2")),
     ),
-    "it registered anew on its way off": (
-        (0, ON, reports()),
-        (60, OFF, silent(55, "node-uid-2")),
-    ),
 }
 
 
@@ -116,40 +106,76 @@ REPORTED: dict[str, tuple[Look | None, ...]] = {
     "for minutes, then it fell silent": (
         (0, ON, reports()),
         (60, OFF, reports()),
-        (361, OFF, reports()),
-        (400, OFF, silent(370)),
+        (661, OFF, reports()),
+        (700, OFF, silent(670)),
     ),
     "an hour, while nobody looked": ((0, ON, reports()), (60, OFF, reports()), (3_700, OFF, silent(3_660))),
     "an hour, and a successor comes": ((60, OFF, reports()), TAKEOVER, (3_700, OFF, silent(3_660))),
     "its BMC did not answer meanwhile": (
         (0, ON, reports()),
         (60, OFF, reports()),
-        (361, OFF, reports()),
-        (400, UNKNOWN, reports()),
-        (420, OFF, silent(410)),
+        (661, OFF, reports()),
+        (700, UNKNOWN, reports()),
+        (720, OFF, silent(710)),
     ),
     "its host was on once more meanwhile": (
         (0, ON, reports()),
         (60, OFF, reports()),
-        (361, OFF, reports()),
-        (400, ON, reports()),
-        (420, OFF, silent(410)),
+        (661, OFF, reports()),
+        (700, ON, reports()),
+        (720, OFF, silent(710)),
     ),
     "it booted after that": ((0, ON, reports()), (60, OFF, reports()), (400, OFF, silent(90, boot_id="boot-2"))),
     "another boot, which a successor hears for minutes": (
         (0, ON, reports()),
         TAKEOVER,
         (60, OFF, reports(boot_id="boot-2")),
-        (361, OFF, reports(boot_id="boot-2")),
-        (400, OFF, silent(370, boot_id="boot-2")),
+        (661, OFF, reports(boot_id="boot-2")),
+        (700, OFF, silent(670, boot_id="boot-2")),
     ),
     "it boots once more under a successor": (
         (60, OFF, reports(boot_id="boot-2")),
         (110, OFF, silent(105, boot_id="boot-3")),
     ),
+    "another Node takes its name": ((60, OFF, reports()), (90, OFF, silent(80, "node-uid-2", boot_id=""))),
+    "for minutes, fell silent, and a successor comes": (
+        (60, OFF, reports()),
+        (661, OFF, reports()),
+        (700, OFF, silent(670)),
+        TAKEOVER,
+        (40_000, OFF, silent(670)),
+    ),
+    "it booted, and a successor comes": (
+        (60, OFF, reports()),
+        (90, OFF, reports(boot_id="boot-2")),
+        TAKEOVER,
+        (120, OFF, reports(boot_id="boot-2")),
+        (170, OFF, silent(160, boot_id="boot-2")),
+    ),
+    "it was put on record by a leader that is back after an hour": (
+        (5, ON, reports()),
+        (60, OFF, reports()),
+        TAKEOVER,
+        (3_700, OFF, silent(3_660)),
+    ),
+}
+UNSEEN: dict[str, tuple[Look | None, ...]] = {
+    "its BMC was slow, and nobody looked": ((0, ON, reports()), TAKEOVER, (1_000, OFF, silent(940))),
+    "it registered anew on its way off": ((0, ON, reports()), (60, OFF, silent(55, "node-uid-2"))),
+    "we did not look for an hour": ((5, ON, reports()), (3_700, OFF, silent(3_660))),
     "another Node has its name": ((60, OFF, silent(50, "node-uid-2", boot_id="")),),
     "another boot has its Node": ((60, OFF, silent(50, boot_id="boot-9")),),
 }
+
+
+@pytest.mark.parametrize("case", UNSEEN)
+def test_what_nobody_saw_begins_anew(case: str) -> None:
+    """The node may have run on another host, or may have gone off with its own: power comes back with nothing freed."""
+    *before, last = looks(*UNSEEN[case])
+
+    assert not any(map(is_freed, [*before, last]))
+    assert (OffUnseen("metal/rack1-u07", "worker-0"),) == last.because
+    assert ["RemoveRebootAnnotation"] == [type(action).__name__ for action in last.actions]
 
 
 @pytest.mark.parametrize("case", REPORTED)
@@ -164,42 +190,30 @@ def test_who_reported_while_its_host_was_off_is_never_freed(case: str) -> None:
     assert (True, True) == (is_called(last), is_called(later_on))
 
 
-def test_a_boot_that_a_lagging_watch_has_hidden_is_no_contradiction() -> None:
-    """It came before its host went off, and we knew the former one then: the first live read still hears it."""
-    host = a_host(power=OFF, held=True, hold=HELD)
-    was_on = OffSight(f"host-uid-1 {NOW.wall.ms}")
-    unread = replace(present(reports(), now=later(60)), confirmed_at=later(59).mono)
-    at_first = one_look(later(60), host, unread, was_on, Mono(0))
-    seen = known_of(at_first)
-    shown = one_look(later(61), host, reports(boot_id="boot-2"), seen, Mono(0))
-    freed = one_look(later(110), host, silent(105, boot_id="boot-2"), known_of(shown), Mono(0))
-
-    assert ("boot-1", False) == (seen.boot_id, seen.is_read)
-    assert (False, False, True) == (is_called(shown), is_called(freed), is_freed(freed))
-
-
-def test_nothing_is_freed_on_a_read_from_before_the_host_was_off() -> None:
-    """A silent Node that was read live a second earlier is read once more: it tells of the time before."""
-    host = a_host(power=OFF, held=True, hold=HELD)
-    unread = replace(present(silent(LONG_AGO), now=later(60)), confirmed_at=later(59).mono)
-    waits = one_look(later(60), host, unread, OffSight(f"host-uid-1 {NOW.wall.ms}"), Mono(0))
-
-    assert ["Confirm"] == [type(action).__name__ for action in waits.actions]
-
-
 def test_a_successor_waits_the_whole_time() -> None:
     """By its own clock, from when it saw the host off: a former leader's clock may have been behind."""
-    waits, told = looks((0, ON, reports()), TAKEOVER, (600, OFF, reports()), (901, OFF, reports()))[1:]
+    waits, told = looks((0, ON, reports()), TAKEOVER, (600, OFF, reports()), (1_201, OFF, reports()))[1:]
 
     assert (False, True) == (is_called(waits), is_called(told))
 
 
 def test_another_hold_is_another_matter() -> None:
-    """The request was removed and given anew, as the alert says: what was seen of the former hold is over."""
-    former = OffSight("host-uid-1 0", NOW.wall, NOW.mono, "node-uid-1", "boot-1", is_contradicted=True)
-    host = a_host(power=OFF, held=True, hold=HELD)
+    """The request was removed and given anew, as the alert says: what was seen of the former hold went with it."""
+    former = replace(HELD, off_at=NOW.wall, contradicted_at=NOW.wall)
+    stays = one_look(later(60), a_host(power=OFF, held=True, hold=former), silent(LONG_AGO))
+    freed = one_look(later(60), a_host(power=OFF, held=True, hold=HELD), silent(LONG_AGO))
 
-    assert is_freed(one_look(later(60), host, silent(LONG_AGO), former, Mono(0)))
+    assert (True, False, True) == (is_called(stays), is_freed(stays), is_freed(freed))
+
+
+def test_what_was_seen_goes_on_record_once() -> None:
+    """With the moment and the boot; the look after that writes nothing."""
+    first, second = looks((60, OFF, reports(boot_id="boot-2")), (61, OFF, reports(boot_id="boot-2")))
+    [write] = first.actions
+
+    assert isinstance(write, RecordSight)
+    assert (later(60).wall, "boot-2", HELD.since) == (write.hold.off_at, write.hold.boot_id, write.hold.since)
+    assert () == second.actions
 
 
 def test_a_hold_without_a_record_is_judged_by_what_we_saw() -> None:
@@ -207,7 +221,7 @@ def test_a_hold_without_a_record_is_judged_by_what_we_saw() -> None:
     garbled = Malformed("not JSON")
 
     freed = looks((60, OFF, silent(50)), hold=garbled)
-    kept = looks((0, ON, reports()), (60, OFF, reports()), (361, OFF, reports()), (400, OFF, silent(370)), hold=garbled)
+    kept = looks((0, ON, reports()), (60, OFF, reports()), (661, OFF, reports()), (700, OFF, silent(670)), hold=garbled)
 
     assert (True, False) == (is_freed(freed[-1]), is_freed(kept[-1]))
     assert is_called(kept[-1])

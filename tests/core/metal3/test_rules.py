@@ -23,7 +23,7 @@ from noderemedy.model.actions import (
 from noderemedy.model.host import Power
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.proof import PoweredOff
-from noderemedy.model.reasons import ClusterPaused
+from noderemedy.model.reasons import ClusterPaused, OffUnseen
 from noderemedy.model.room import Entry, Present
 from noderemedy.model.time import Span, Wall
 
@@ -89,11 +89,13 @@ def test_a_host_is_held_only_for_a_request_that_was_read_live(view: MachineView)
 @many
 @given(views)
 def test_a_hold_is_released_only_when_the_host_is_off(view: MachineView) -> None:
-    """Power is given back after off was seen and without a request: the version that said so guards the write."""
-    for action in decide(view, NOW).actions:
+    """Power is given back after off was seen, without a request or to begin anew, and a version guards the write."""
+    decision = decide(view, NOW)
+    for action in decision.actions:
         if isinstance(action, RemoveRebootAnnotation):
             assert view.host is not None
-            assert (Power.OFF, True, False) == (view.host.power, view.host.held, view.machine.needs_remediation)
+            begins_anew = any(isinstance(reason, OffUnseen) for reason in decision.because)
+            assert (Power.OFF, True, begins_anew) == (view.host.power, view.host.held, view.machine.needs_remediation)
             assert "100" == action.guard.resource_version
 
 

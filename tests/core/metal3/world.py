@@ -31,6 +31,7 @@ from noderemedy.model.actions import (
     ListStorage,
     ListVolumes,
     OpenIncident,
+    RecordSight,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
@@ -112,6 +113,8 @@ class World:
                 self.put(ref, Lease("lease-uid-1", holder, str(self.now.wall)))
             case AddRebootAnnotation(ref, _, hold):
                 self.put(ref, replace(self.objects[ref], held=True, hold=hold))
+            case RecordSight(ref, _, hold):
+                self.put(ref, replace(self.objects[ref], hold=hold))
             case RemoveRebootAnnotation(ref):
                 self.put(ref, replace(self.objects[ref], held=False, hold=None))
             case BackUpNode(ref, _, backup, deleted_at):

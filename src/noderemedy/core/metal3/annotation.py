@@ -26,7 +26,8 @@ from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import gates, links, offsight
 from noderemedy.core.metal3.cleanup import returned_node
 from noderemedy.core.metal3.needs import overdue_at, running_need, wanted_need
-from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, OffSight, sees, waits_as
+from noderemedy.core.metal3.offsight import Sight
+from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees, waits_as
 from noderemedy.core.metal3.waiting import for_finalizers, for_silence, waiting
 from noderemedy.core.slots import settled, soonest
 from noderemedy.model.actions import (
@@ -38,6 +39,7 @@ from noderemedy.model.actions import (
     DropBackup,
     Guard,
     ListPods,
+    RecordSight,
     RemoveRebootAnnotation,
     RemoveRemediationAnnotation,
     RestoreNode,
@@ -47,13 +49,14 @@ from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.ids import CLUSTER, HOST, INCIDENT, LEASE, METAL3_MACHINE, NODE, Ref
 from noderemedy.model.meta import Malformed
-from noderemedy.model.node import NodeBackup
+from noderemedy.model.node import Node, NodeBackup
 from noderemedy.model.pace import LEAVE
 from noderemedy.model.reasons import (
     BackupFirst,
     BackupReplaced,
     ConfirmFirst,
     HoldOrphaned,
+    OffUnseen,
     ProvenOff,
     Reason,
     TableRow,
@@ -124,7 +127,7 @@ def machine(view: MachineView, now: Now) -> Decision:
     )
     running = running_need(view, now)
     asked = tuple(fact for fact in decision.facts if not running or fact.ref.kind != NEED)
-    facts = (*running, *asked, *offsight.memory(view, now))
+    facts = (*running, *asked)
     wake_at = soonest(decision.wake_at, overdue_at(view, now))
     whole = Decision(decision.actions, decision.because, wake_at, episode=episode(view), facts=facts)
     return settled(whole, view.need, now)
@@ -171,13 +174,12 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
     if node.deleting:
         waits = for_finalizers(view, node_at.name, now)
         return Decision((), (reason, *waits.because), waits.wake_at)
-    off = offsight.sight(view, now)
-    asked = confirm_first(now, (node_at, view.node_entry), (host_at, view.host_entry)) or read_since(off, node_at)
-    if asked and not off.is_contradicted:  # no read mends that
+    seen = offsight.sight(view, node, now)
+    asked = confirm_first(now, (node_at, view.node_entry), (host_at, view.host_entry))
+    if asked and seen is not Sight.CONTRADICTED:  # no read mends that
         return asked
-    if node.is_heard or off.is_contradicted:
-        waits = for_silence(view, node_at.name, now)
-        return Decision((), (reason, *waits.because), waits.wake_at)
+    if seen is not Sight.SILENT:
+        return unproven(view, node, seen, reason, now)
     earlier = view.machine.backup if isinstance(view.machine.backup, NodeBackup) else None
     wanted = back_up(node, earlier)
     if earlier != wanted or not isinstance(view.machine.node_deleted_at, Wall):
@@ -185,7 +187,7 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
         return Decision((store,), (reason, *replaced(view), BackupFirst(node_at.name)))
     assert isinstance(view.host_entry, Present)
     assert isinstance(view.node_entry, Present)
-    proof = safety.powered_off(node, view.host_entry, now, off_at=off.off_at)
+    proof = safety.powered_off(node, view.host_entry, now, off_at=offsight.off_at(view))
     assert proof is not None, "the row says off and held, and the host was just confirmed"
     if view.work is not None and (held := freeing.held_back(view.work)):
         return Decision(held.actions, (reason, *held.because), facts=held.facts)
@@ -196,9 +198,15 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
     )
 
 
-def read_since(off: OffSight, node_at: Ref) -> Decision | None:
-    """Ask for a live read of the Node where the last one is from before its host was seen off."""
-    return None if off.is_read else Decision((Confirm(node_at),), (ConfirmFirst(str(node_at)),))
+def unproven(view: MachineView, node: Node, seen: Sight, reason: TableRow, now: Now) -> Decision:
+    """Held and off, and that proves nothing yet, or nothing at all."""
+    assert view.host_at is not None
+    assert view.node_at is not None
+    if seen is Sight.UNSEEN:
+        return release(view, OffUnseen(gates.name_of(view), view.node_at.name), now)
+    waits, record = for_silence(view, view.node_at.name, seen, now), offsight.record(view, node, seen, now)
+    write = (RecordSight(view.host_at, host_guard(view), record),) if record is not None else ()
+    return Decision(write, (reason, *waits.because), waits.wake_at)
 
 
 def replaced(view: MachineView) -> tuple[Reason, ...]:
@@ -217,7 +225,7 @@ def unmark(view: MachineView, reason: TableRow, now: Now) -> Decision:
     return Decision((RemoveRemediationAnnotation(view.ref, machine_guard(view)),), (reason,))
 
 
-def release(view: MachineView, reason: TableRow, now: Now) -> Decision:
+def release(view: MachineView, reason: Reason, now: Now) -> Decision:
     """Let the baremetal operator power the host on. A hold that led to no deletion has no other trace: it is told."""
     assert view.host_at is not None
     assert view.host is not None
@@ -324,6 +332,7 @@ ROOM = Room(
             Confirm,
             ClaimRepair,
             AddRebootAnnotation,
+            RecordSight,
             RemoveRebootAnnotation,
             BackUpNode,
             DeleteNode,

@@ -1,91 +1,91 @@
-"""Since when the truth table's host is off, which boot of which Node went with it, and whether that is contradicted.
+"""What the truth table makes of a node whose host is held and off: silent with it, still heard, or on another host.
 
 A node that reports minutes after its host was seen off runs on another host (fault 55: a BMC's address that points
 elsewhere), and so does one that registers or boots meanwhile. That stays so when it falls silent later: only a person
-can mend it. What was seen is a fact of the Machine, and measured by our own clock; whoever takes over judges by the
-record of the hold and by when the silence began.
+can mend it. All that is judged by is on record at the hold, so whoever takes over judges alike. Node and host were
+read live before.
 
-Rule 1: the first time that the host was seen off under a hold counts, also if it was on once more since. Two hosts that
-name one BMC switch the same machine on and off in turn.
-Rule 2: a boot that the first live read after that still hears may have come while the host was on, unseen by us (a
-watch that lags, a former leader): whether it falls silent with its host tells.
+Rule 1: who fell silent before the hold, or soon after it, is off with its host.
+Rule 2: who is still heard when the host is first seen off is put on record, with that moment and its boot: a boot that
+        came while the host was still on is this host's own. It has to fall silent soon after that moment.
+Rule 3: who is heard long after that moment, or boots or registers after it, contradicts the host, which goes on record.
+Rule 4: who fell silent long after the hold, or is another boot and silent already, while nobody looked: nobody knows
+        whether its host was off by then. Nothing is freed, power comes back, and it begins anew.
 """
 
 from __future__ import annotations
 
+from enum import Enum, auto
+
 from msgspec import structs
 
 from noderemedy.core import safety
-from noderemedy.core.metal3.view import MachineView, OffSight, off_sight_ref
-from noderemedy.model.decision import Fact
-from noderemedy.model.host import Hold, Power
+from noderemedy.core.metal3.view import MachineView
+from noderemedy.model.host import Hold
 from noderemedy.model.node import Node
 from noderemedy.model.room import Present
-from noderemedy.model.time import Now
+from noderemedy.model.time import Mono, Now, Wall
 
 
-def sight(view: MachineView, now: Now) -> OffSight:
-    """What is known of the present hold."""
-    known = view.off_sight if view.off_sight is not None and view.off_sight.hold == hold_of(view) else None
-    seen = as_read(known if known is not None and known.off_at is not None else at_first(view, known, now), view)
-    is_late = view.node is not None and speaks_against(seen, view.node, now)
-    return structs.replace(seen, is_contradicted=seen.is_contradicted or is_late)
+class Sight(Enum):
+    """What is known of the node of a host that is off."""
+
+    SILENT = auto()
+    STILL_HEARD = auto()
+    UNRECORDED = auto()  # heard, and the record does not say so yet
+    CONTRADICTS = auto()  # the same
+    CONTRADICTED = auto()
+    UNSEEN = auto()
 
 
-def at_first(view: MachineView, known: OffSight | None, now: Now) -> OffSight:
-    """Of a host that was not off at our last look, or that we see for the first time."""
-    assert view.host is not None
-    if view.host.power is not Power.OFF:
-        return OffSight(hold_of(view))
-    if known is None:
-        return as_recorded(view, now)
-    node = view.node  # it may have booted by itself, or registered, on its way off
-    return OffSight(hold_of(view), now.wall, now.mono, node.uid if node else "", node.boot_id if node else "")
+def sight(view: MachineView, node: Node, now: Now) -> Sight:
+    hold = hold_of(view)
+    if hold is not None and hold.contradicted_at is not None:
+        return Sight.CONTRADICTED
+    if hold is not None and hold.off_at is not None:
+        if speaks_against(hold, hold.off_at, node, seen_since(view, now), now):
+            return Sight.CONTRADICTS
+        return Sight.STILL_HEARD if node.is_heard else Sight.SILENT
+    if node.is_heard:
+        return Sight.UNRECORDED
+    is_unseen = hold is not None and (is_another(hold, node) or safety.has_outlived(node, hold.since, now))
+    return Sight.UNSEEN if is_unseen else Sight.SILENT
 
 
-def as_recorded(view: MachineView, now: Now) -> OffSight:
-    """Off already: since its hold, for the boot of then; but we ourselves know it since we see it so (race R5).
-
-    A hold without a readable record tells neither: what we see from now on counts.
-    """
-    entry = view.host_entry
-    assert isinstance(entry, Present)
-    hold = entry.obj.hold
-    if not isinstance(hold, Hold):
-        return OffSight(hold_of(view), now.wall, now.mono)
-    since = min(now.mono, max(entry.changed_at, now.until(hold.since)))
-    return OffSight(hold_of(view), hold.since, since, hold.node_uid, hold.boot_id)
-
-
-def as_read(seen: OffSight, view: MachineView) -> OffSight:
-    """With what the first live read that began since then shows (rule 2); nothing is freed without one."""
-    entry = view.node_entry
-    if seen.is_read or seen.since is None or not isinstance(entry, Present) or entry.confirmed_at is None:
-        return seen
-    if entry.confirmed_at < seen.since:
-        return seen
-    node: Node = entry.obj
-    went = (node.uid, node.boot_id) if node.is_heard else (seen.node_uid, seen.boot_id)
-    return structs.replace(seen, node_uid=went[0], boot_id=went[1], is_read=True)
-
-
-def hold_of(view: MachineView) -> str:
-    """One hold of one host, told apart from every other."""
-    assert view.host is not None
-    hold = view.host.hold
-    return f"{view.host.uid} {hold.since.ms if isinstance(hold, Hold) else ''}"
-
-
-def speaks_against(seen: OffSight, node: Node, now: Now) -> bool:
+def speaks_against(hold: Hold, off_at: Wall, node: Node, since: Mono, now: Now) -> bool:
     """Whether this node was there after its host was off: another one, another boot, or heard long after that."""
-    if seen.off_at is None or seen.since is None:
-        return False
-    is_other = seen.is_read and bool(seen.node_uid) and seen.node_uid != node.uid
-    has_booted = seen.is_read and bool(seen.boot_id) and bool(node.boot_id) and seen.boot_id != node.boot_id
-    is_heard = node.is_heard and now.mono >= seen.since + safety.SILENT_WITHIN
-    return is_other or has_booted or is_heard or safety.has_outlived(node, seen.off_at, now)
+    is_heard = node.is_heard and now.mono >= since + safety.SILENT_WITHIN
+    return is_another(hold, node) or is_heard or safety.has_outlived(node, off_at, now)
 
 
-def memory(view: MachineView, now: Now) -> tuple[Fact, ...]:
-    """What is stated so that the next look knows it."""
-    return (Fact(off_sight_ref(view.ref), sight(view, now)),) if view.holds else ()
+def is_another(hold: Hold, node: Node) -> bool:
+    """Another boot or another Node than the one on record."""
+    has_booted = bool(hold.boot_id) and bool(node.boot_id) and hold.boot_id != node.boot_id
+    return has_booted or (bool(hold.node_uid) and hold.node_uid != node.uid)
+
+
+def seen_since(view: MachineView, now: Now) -> Mono:
+    """When the host was off, on our own clock; not before we saw the record: the clock of its writer may be off."""
+    hold, entry = hold_of(view), view.host_entry
+    assert isinstance(entry, Present)
+    off_at = hold.off_at if hold is not None else None
+    return min(now.mono, max(entry.changed_at, now.until(off_at))) if off_at is not None else now.mono
+
+
+def off_at(view: MachineView) -> Wall | None:
+    """The moment that a proof is measured from; None where the record cannot be read."""
+    hold = hold_of(view)
+    return (hold.off_at or hold.since) if hold is not None else None
+
+
+def record(view: MachineView, node: Node, seen: Sight, now: Now) -> Hold | None:
+    """What goes on record; None: nothing new. A record that could not be read is made anew."""
+    known = hold_of(view) or Hold(view.machine.uid, now.wall)
+    if seen is Sight.UNRECORDED:
+        return structs.replace(known, node_uid=node.uid, boot_id=node.boot_id, off_at=now.wall)
+    return structs.replace(known, contradicted_at=now.wall) if seen is Sight.CONTRADICTS else None
+
+
+def hold_of(view: MachineView) -> Hold | None:
+    hold = view.host.hold if view.host is not None else None
+    return hold if isinstance(hold, Hold) else None

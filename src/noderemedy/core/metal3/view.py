@@ -12,33 +12,14 @@ from noderemedy.core.metal3 import links
 from noderemedy.core.traces import Told
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.facts import FactValue
 from noderemedy.model.host import Hold, Host
-from noderemedy.model.ids import CLUSTER, FACTS, HOST, MACHINE, Kind, Ref
+from noderemedy.model.ids import CLUSTER, HOST, MACHINE, Ref
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
 from noderemedy.model.remote import Remote
 from noderemedy.model.room import Absent, Entry, Present, Reader
-from noderemedy.model.time import Mono, Wall
 
 ROOM_NAME = "annotation"
-OFF_SIGHT = Kind(FACTS, "OffSight")
-
-
-class OffSight(FactValue, frozen=True):
-    """What we ourselves have seen of a hold: since when its host is off, and the boot that went with it."""
-
-    hold: str
-    off_at: Wall | None = None  # None: it was not off yet
-    since: Mono | None = None  # the same on the clock that nobody sets
-    node_uid: str = ""
-    boot_id: str = ""
-    is_read: bool = False  # a live read since then has shown the node
-    is_contradicted: bool = False  # the node reported all the same: nothing that this host says is about it
-
-
-def off_sight_ref(key: Ref) -> Ref:
-    return Ref(key.cluster, OFF_SIGHT, key.namespace, f"{key.kind} {key.name}")
 
 
 class MachineView(Struct, frozen=True):
@@ -60,7 +41,6 @@ class MachineView(Struct, frozen=True):
     cluster: Cluster | None = None  # the Cluster that it belongs to, where there is one
     record: Told = Told()  # what its Incident tells
     work: freeing.Workload | None = None  # what goes with its Node; None: there is none
-    off_sight: OffSight | None = None  # what we knew of the hold at the last look
 
     @property
     def host(self) -> Host | None:
@@ -117,7 +97,6 @@ def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME)
     host_entry = reader.read(host_at) if host_at else Absent()
     host = host_entry.obj if isinstance(host_entry, Present) else None
     node_entry = reader.read(node_at) if node_at else Absent()
-    known = reader.read(off_sight_ref(key)) if host is not None and host.held else Absent()
     return MachineView(
         ref=key,
         entry=entry,
@@ -137,7 +116,6 @@ def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME)
         work=freeing.sees(node_at, node_entry, reader, pacing.sees(room, key, reader))
         if node_at and isinstance(node_entry, Present)
         else None,
-        off_sight=known.obj if isinstance(known, Present) else None,
     )
 
 

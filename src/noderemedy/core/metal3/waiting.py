@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from noderemedy.core.metal3 import offsight
 from noderemedy.core.metal3.gates import name_of
+from noderemedy.core.metal3.offsight import Sight, seen_since
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.core.safety import SILENT_WITHIN
 from noderemedy.model.decision import NOTHING, Decision
@@ -50,13 +50,11 @@ def _for_power_off(view: MachineView, now: Now) -> Decision:
     return Decision(because=(WaitingForPowerOff(name_of(view)),), wake_at=due)
 
 
-def for_silence(view: MachineView, name: str, now: Now) -> Decision:
+def for_silence(view: MachineView, name: str, seen: Sight, now: Now) -> Decision:
     """Held and off, so nobody may hear the node: Kubernetes needs a moment to notice."""
-    seen = offsight.sight(view, now)
-    if seen.is_contradicted:  # also if it is silent by now: nothing that this host says is about this node
+    if seen in (Sight.CONTRADICTS, Sight.CONTRADICTED):  # also if it is silent by now: the host is another node's
         return Decision(because=(HostContradicted(name_of(view), name),))
-    assert seen.since is not None
-    return Decision(because=(NodeStillHeard(name),), wake_at=seen.since + SILENT_WITHIN)
+    return Decision(because=(NodeStillHeard(name),), wake_at=seen_since(view, now) + SILENT_WITHIN)
 
 
 def _held_at(view: MachineView, now: Now) -> Mono:
