@@ -9,6 +9,7 @@ from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
 from tests.core import test_safety as safety_tests
 from tests.core.fencing import test_hostpower as hostpower_tests
+from tests.core.metal3 import test_contradicted_budget as contradicted_tests
 from tests.core.metal3 import test_contradiction as contradiction_tests
 from tests.core.metal3 import test_delete as delete_tests
 from tests.core.metal3 import test_escalation as owners_turn
@@ -148,11 +149,17 @@ SABOTAGES = (
     ),
     Sabotage(
         "the next attempt forgets what was contradicted",
-        set_to(contradiction, "stays", lambda view, now: None),
+        set_to(contradiction, "is_known", lambda view: False),
         (
             contradiction_tests.test_no_attempt_follows_for_that_boot,
-            contradiction_tests.test_who_was_proven_off_and_did_not_boot_was_never_off,
+            contradicted_tests.test_a_node_that_cannot_be_seen_may_be_that_boot,
+            contradicted_tests.test_explain_names_what_stands_in_the_way,
         ),
+    ),
+    Sabotage(
+        "who was proven off may report",
+        set_to(contradiction, "stays", lambda view, now: None),
+        (contradiction_tests.test_who_was_proven_off_and_did_not_boot_was_never_off,),
     ),
     Sabotage(
         "a contradiction is not recorded",
@@ -569,6 +576,19 @@ SABOTAGES = (
         "with its last finalizer an object stays",
         set_to(answers, "WriteFinalizers", ListPods),
         (wire_tests.test_with_its_last_finalizer_an_object_goes,),
+    ),
+    Sabotage(
+        "a contradicted request has a place",
+        set_to(remediation, "is_given_to_a_person", lambda view: False),
+        (
+            contradicted_tests.test_it_takes_no_place_and_writes_nothing,
+            contradicted_tests.test_it_keeps_its_claim_and_is_not_in_flight,
+        ),
+    ),
+    Sabotage(
+        "a place that was given back is still ours",
+        set_to(remediationgates, "rests_between_attempts", lambda view, now: False),
+        (contradicted_tests.test_another_boot_asks_for_a_place_before_anything_begins,),
     ),
 )
 

@@ -3,6 +3,8 @@
 Nothing that the host says is about that boot, also when it falls silent in a later attempt. Not once more: the next
 attempt would switch the same wrong machine off, and the owner would be asked to replace it. A person corrects the
 host and removes the request, or attests that the node is off; another boot is another matter.
+
+Rule 1: whether that is so, is one question (`is_known`): a gate before an attempt and before the owner's turn.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from noderemedy.model.node import Node
 from noderemedy.model.proof import is_word
 from noderemedy.model.reasons import HostContradicted
 from noderemedy.model.remediation import Evidence, Phase
+from noderemedy.model.room import Unreadable, Unseen
 from noderemedy.model.time import Now
 
 
@@ -32,14 +35,23 @@ def stays(view: RemediationView, now: Now) -> Decision | None:
     Who was proven off, and is heard again without having booted, was never off.
     """
     evidence, node = view.remediation.progress.evidence, view.node
+    if is_known(view):
+        return Decision(because=(told(view),))
     if node is None or not is_that_boot(evidence, node):
         return None
-    if evidence.contradicted_at is not None:
-        return Decision(because=(told(view),))
     was_proven = bool(evidence.proof) and not is_word(evidence.proof) and bool(evidence.boot_id)
     if not was_proven or not (node.is_heard or has_outlived(evidence, node, now)):
         return None
     return publish(view, phases.noted(view.remediation, noticed(view, now)), told(view))
+
+
+def is_known(view: RemediationView) -> bool:
+    """Whether that is on record for the boot that is there. A Node that cannot be seen just now may be that one."""
+    evidence, of = view.remediation.progress.evidence, view.machine
+    if evidence.contradicted_at is None or of is None:
+        return False
+    is_hidden = isinstance(of.node_entry, Unreadable | Unseen)
+    return is_hidden or (of.node is not None and is_that_boot(evidence, of.node))
 
 
 def has_outlived(evidence: Evidence, node: Node, now: Now) -> bool:
