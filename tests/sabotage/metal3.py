@@ -590,6 +590,24 @@ SABOTAGES = (
         set_to(remediationgates, "rests_between_attempts", lambda view, now: False),
         (contradicted_tests.test_another_boot_asks_for_a_place_before_anything_begins,),
     ),
+    Sabotage(
+        "what a watch shows of a boot that was proven off goes on record",
+        set_to(contradiction, "confirm_first", lambda *rest, **more: None),
+        (contradiction_tests.test_who_seems_to_report_is_read_live_first,),
+    ),
+    Sabotage(
+        "what a watch shows goes on record when time is over",
+        set_to(emptying, "confirm_first", lambda *rest, **more: None),
+        (
+            contradiction_tests.test_nothing_unread_is_on_record,
+            contradiction_tests.test_power_comes_back_where_nobody_can_be_read,
+        ),
+    ),
+    Sabotage(
+        "a host stays off until somebody answers",
+        set_to(emptying, "READ_WITHIN", Span.seconds(86_400)),
+        (contradiction_tests.test_power_comes_back_where_nobody_can_be_read,),
+    ),
 )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NOW, a_host, a_node, ago
+from tests.builders import HOST_AT, NODE_AT, NOW, a_host, a_node, ago, later
 from tests.core.metal3.remediations import (
     EVIDENCE,
     SICK,
@@ -19,10 +19,11 @@ from tests.core.metal3.remediations import (
     reasons,
 )
 
-from noderemedy.model.actions import PublishRemediationStatus
+from noderemedy.model.actions import Confirm, PublishRemediationStatus
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.decision import Decision
 from noderemedy.model.host import Hold, Host, Power
+from noderemedy.model.ids import Ref
 from noderemedy.model.node import Condition, Node
 from noderemedy.model.reasons import HostContradicted
 from noderemedy.model.remediation import Evidence, Metal3Remediation, Phase, Progress, Strategy
@@ -66,6 +67,28 @@ def test_it_is_on_record() -> None:
     told = published(decision)
     assert (Phase.POWER_ON, NOW.wall, "") == (told.phase, told.evidence.contradicted_at, told.evidence.proof)
     assert TOLD in decision.because
+
+
+@pytest.mark.parametrize("stale", [NODE_AT, HOST_AT])
+def test_nothing_unread_is_on_record(stale: Ref) -> None:
+    """Time for freeing is over, and a watch that lags still shows a node that reports: it is read live first."""
+    remediation = a_remediation(Phase.FREEING, seconds=301, evidence=replace(EVIDENCE, off_at=ago(301)))
+    world = a_world(remediation, host=a_held_host(), node=a_node())
+
+    decision = looked(world, stale=(stale,))
+
+    assert ((Confirm(stale),), later(59).mono) == (decision.actions, decision.wake_at)
+
+
+def test_power_comes_back_where_nobody_can_be_read() -> None:
+    """A minute later nobody has answered: nothing is called contradicted, and the host does not stay off."""
+    remediation = a_remediation(Phase.FREEING, seconds=361, evidence=replace(EVIDENCE, off_at=ago(361)))
+
+    decision = looked(a_world(remediation, host=a_held_host(), node=a_node()), stale=(NODE_AT,))
+
+    told = published(decision)
+    assert (Phase.POWER_ON, None) == (told.phase, told.evidence.contradicted_at)
+    assert ["FreeingOverdue", "PhaseBegins"] == reasons(decision)
 
 
 @pytest.mark.parametrize("free_by", [None, *FreeBy])
@@ -128,6 +151,14 @@ def test_who_was_proven_off_and_did_not_boot_was_never_off(node: Node) -> None:
     told = published(decision)
     assert (Phase.WAITING, NOW.wall) == (told.phase, told.evidence.contradicted_at)
     assert TOLD in decision.because
+
+
+@pytest.mark.parametrize("node", [a_node(), silent(60)])
+def test_who_seems_to_report_is_read_live_first(node: Node) -> None:
+    """A successor's watch may lag: what it shows of a node that was proven off would stay on record for ever."""
+    decision = looked(a_world(waits(PROVEN), node=node), stale=(NODE_AT,))
+
+    assert (Confirm(NODE_AT),) == decision.actions
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ attempt would switch the same wrong machine off, and the owner would be asked to
 host and removes the request, or attests that the node is off; another boot is another matter.
 
 Rule 1: whether that is so, is one question (`is_known`): a gate before an attempt and before the owner's turn.
+Rule 2: nothing is recorded that was not read live just now: a watch may lag, and a record stays.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from msgspec import structs
 from noderemedy.core import safety
 from noderemedy.core.metal3 import phases
 from noderemedy.core.metal3.remediationview import RemediationView
-from noderemedy.core.metal3.steps import publish
+from noderemedy.core.metal3.steps import confirm_first, publish
 from noderemedy.model.decision import Decision
 from noderemedy.model.node import Node
 from noderemedy.model.proof import is_word
@@ -42,7 +43,8 @@ def stays(view: RemediationView, now: Now) -> Decision | None:
     was_proven = bool(evidence.proof) and not is_word(evidence.proof) and bool(evidence.boot_id)
     if not was_proven or not (node.is_heard or has_outlived(evidence, node, now)):
         return None
-    return publish(view, phases.noted(view.remediation, noticed(view, now)), told(view))
+    noted = phases.noted(view.remediation, noticed(view, now))
+    return confirm_first(view, now, node=True) or publish(view, noted, told(view))
 
 
 def is_known(view: RemediationView) -> bool:

@@ -33,10 +33,11 @@ from noderemedy.model.reasons import (
 )
 from noderemedy.model.remediation import Evidence, Phase
 from noderemedy.model.room import Present
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.time import MINUTE, Now, Wall
 from noderemedy.model.workload import FreeBy
 
 Whole = PoweredOff | Attested  # what may free all of a node
+READ_WITHIN = MINUTE
 
 
 def begin_emptying(view: RemediationView, seen: Evidence, now: Now) -> Decision:
@@ -95,10 +96,7 @@ def proof_of(view: RemediationView, seen: Evidence, now: Now) -> Whole | None:
 def emptying(view: RemediationView, now: Now) -> Decision:
     remediation = view.remediation
     if patience.is_overdue(view, now):
-        assert remediation.progress.since is not None
-        if view.work is not None and view.work.node.is_heard and view.host.power is Power.OFF:
-            return contradiction.go_on(view, now)
-        return go_on(view, now, FreeingOverdue(view.node_name, remediation.progress.since))
+        return overdue(view, now)
     is_attested = words.word_of(view) is not None  # nobody waits for a host then
     if blocked := first(NODE_SEEN if is_attested else (*ATTENDED, *NODE_SEEN), view, now):
         return wait(view, now, blocked.reason)
@@ -124,14 +122,33 @@ def emptying(view: RemediationView, now: Now) -> Decision:
     return after(view, freed(view, view.work, proof, now), now)
 
 
+def overdue(view: RemediationView, now: Now) -> Decision:
+    """Its time is over, and power comes back. What speaks against its host is read live: that stays on record. Where
+    nobody answers, no power-on waits for that for long."""
+    since, due = view.remediation.progress.since, patience.due(view, now)
+    assert since is not None
+    assert due is not None
+    speaks = view.work is not None and view.work.node.is_heard and is_held_off(view)
+    asked = confirm_first(view, now, node=True, host=True) if speaks else None
+    if asked and now.mono < due + READ_WITHIN:
+        return structs.replace(asked, wake_at=due + READ_WITHIN)
+    if speaks and not asked:
+        return contradiction.go_on(view, now)
+    return go_on(view, now, FreeingOverdue(view.node_name, since))
+
+
 def unproven(view: RemediationView, node: Node, now: Now) -> Decision:
     """Why there is no proof, and what follows from that."""
-    is_off = view.host.power is Power.OFF
-    if is_off and is_held(view) and node.is_heard:
+    if is_held_off(view) and node.is_heard:
         return wait(view, now, NodeStillHeard(view.node_name))  # Kubernetes needs a moment to notice
-    if is_off and is_held(view) and contradiction.has_outlived(view.remediation.progress.evidence, node, now):
+    if is_held_off(view) and contradiction.has_outlived(view.remediation.progress.evidence, node, now):
         return contradiction.go_on(view, now)
+    is_off = view.host.power is Power.OFF
     return go_on(view, now, *((OffNotProven(view.host_name),) if is_off else ()))
+
+
+def is_held_off(view: RemediationView) -> bool:
+    return view.host.power is Power.OFF and is_held(view)
 
 
 def freed(view: RemediationView, work: freeing.Workload, proof: Whole, now: Now) -> freeing.Step:
