@@ -599,6 +599,7 @@ SABOTAGES = (
         "what a watch shows goes on record when time is over",
         set_to(emptying, "confirm_first", lambda *rest, **more: None),
         (
+            contradiction_tests.test_another_boot_is_read_live_before_it_counts,
             contradiction_tests.test_nothing_unread_is_on_record,
             contradiction_tests.test_power_comes_back_where_nobody_can_be_read,
         ),
@@ -607,6 +608,24 @@ SABOTAGES = (
         "a host stays off until somebody answers",
         set_to(emptying, "READ_WITHIN", Span.seconds(86_400)),
         (contradiction_tests.test_power_comes_back_where_nobody_can_be_read,),
+    ),
+    Sabotage(
+        "a host that is off proves whatever boot is there",
+        set_to(emptying, "is_replaced", lambda view: False),
+        (
+            contradiction_tests.test_who_booted_while_its_host_was_off_is_on_another,
+            contradiction_tests.test_who_may_have_booted_on_its_way_off_is_tried_again,
+        ),
+    ),
+    Sabotage(
+        "who booted did so on its way off",
+        set_to(contradiction, "has_booted", lambda view: False),
+        (contradiction_tests.test_who_booted_while_its_host_was_off_is_on_another,),
+    ),
+    Sabotage(
+        "who booted did so while its host was off",
+        set_to(emptying, "is_read_since_off", lambda view: True),
+        (contradiction_tests.test_a_boot_is_known_by_a_read_since_its_host_was_off,),
     ),
 )
 

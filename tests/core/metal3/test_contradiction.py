@@ -6,15 +6,19 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import HOST_AT, NODE_AT, NOW, a_host, a_node, ago, later
+from tests.builders import HOST_AT, NODE_AT, NOW, REMEDIATION_AT, a_host, a_node, ago, later
 from tests.core.metal3.remediations import (
     EVIDENCE,
+    NO_PODS,
+    NO_VOLUMES,
     SICK,
     UID,
     a_held_host,
+    a_reader,
     a_remediation,
     a_world,
     actions,
+    decided,
     looked,
     reasons,
 )
@@ -25,8 +29,10 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.host import Hold, Host, Power
 from noderemedy.model.ids import Ref
 from noderemedy.model.node import Condition, Node
+from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import HostContradicted
 from noderemedy.model.remediation import Evidence, Metal3Remediation, Phase, Progress, Strategy
+from noderemedy.model.time import Mono, Wall
 from noderemedy.model.workload import FreeBy
 
 TOLD = HostContradicted("metal/rack1-u07", "worker-0")
@@ -111,6 +117,71 @@ def test_who_comes_back_after_an_hour_does_not_take_now_for_then() -> None:
 
     assert ("", ago(3_480)) == (published(late).evidence.proof, published(late).evidence.off_at)
     assert published(soon).evidence.proof.startswith("PoweredOff")
+
+
+BOOTED = silent(20, boot_id="boot-2")
+READ = replace(EVIDENCE, off_at=ago(100), boot_read_at=ago(100))
+
+
+def frees(evidence: Evidence, seconds: float = 100) -> Metal3Remediation:
+    return a_remediation(Phase.FREEING, seconds=seconds, evidence=evidence)
+
+
+@pytest.mark.parametrize("seconds", [100, 301])
+@pytest.mark.parametrize("free_by", [None, *FreeBy])
+@pytest.mark.parametrize("node", [BOOTED, replace(BOOTED, uid="node-uid-2"), a_node(boot_id="boot-2")])
+def test_who_booted_while_its_host_was_off_is_on_another(node: Node, free_by: FreeBy | None, seconds: float) -> None:
+    """A live read has shown the former boot when its host was off: nothing is freed, and none of that boot follows."""
+    request = frees(replace(READ, free_by=free_by), seconds)
+
+    decision = looked(a_world(request, host=a_held_host(), node=node), pods=NO_PODS, volumes=NO_VOLUMES)
+
+    told = published(decision)
+    assert (Phase.POWER_ON, NOW.wall, "boot-2") == (told.phase, told.evidence.contradicted_at, told.evidence.boot_id)
+    assert TOLD in decision.because
+    assert TOLD in looked(a_world(waits(told.evidence), node=node)).because
+
+
+UNSURE: dict[str, tuple[Evidence, Host]] = {
+    "nobody could look when its host was off": (replace(READ, boot_read_at=None), a_held_host()),
+    "its host was off before it was held, maybe an old story": (READ, a_held_host(was_on=False)),
+    "its host is on again": (READ, a_held_host(Power.ON)),
+}
+
+
+@pytest.mark.parametrize("free_by", [None, *FreeBy])
+@pytest.mark.parametrize("case", UNSURE)
+def test_who_may_have_booted_on_its_way_off_is_tried_again(case: str, free_by: FreeBy | None) -> None:
+    """What is proven is about the former boot: nothing of this one is freed, and the next attempt is about this one."""
+    evidence, host = UNSURE[case]
+    world = a_world(frees(replace(evidence, free_by=free_by)), host=host, node=BOOTED)
+
+    decision = looked(world, pods=NO_PODS, volumes=NO_VOLUMES)
+
+    told = published(decision)
+    assert (Phase.POWER_ON, None) == (told.phase, told.evidence.contradicted_at)
+    assert ["NodeReplaced", "PhaseBegins"] == reasons(decision)
+    again = published(looked(a_world(waits(told.evidence), node=BOOTED)))
+    assert (Phase.POWER_OFF, "boot-2") == (again.phase, again.evidence.boot_id)
+
+
+def test_another_boot_is_read_live_before_it_counts() -> None:
+    """A successor's watch may lag, and show the boot before the one that is on record."""
+    decision = looked(a_world(frees(READ), host=a_held_host(), node=BOOTED), stale=(NODE_AT,))
+
+    assert (Confirm(NODE_AT),) == decision.actions
+
+
+@pytest.mark.parametrize(("read_ago", "expected"), [(0, NOW.wall), (3, None)])
+def test_a_boot_is_known_by_a_read_since_its_host_was_off(read_ago: int, expected: Wall | None) -> None:
+    """A read from before that may have missed a boot on its way off: what comes later contradicts nothing then."""
+    node, read_at = a_node(ready="False"), Mono(NOW.mono.ms - read_ago * 1_000)
+    cache = a_reader(a_world(a_remediation(Phase.POWER_OFF), host=a_held_host(), node=node), stale=(NODE_AT,))
+    cache.put(Seen(NODE_AT, node.uid, "900", node), read_at, confirmed_at=read_at)
+
+    told = published(decided(REMEDIATION_AT, cache))
+
+    assert (Phase.FREEING, expected) == (told.phase, told.evidence.boot_read_at)
 
 
 # what the attempt saw, and the node now

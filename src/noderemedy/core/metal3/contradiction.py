@@ -1,4 +1,5 @@
-"""A boot that reports although its host was seen off: the host of a Metal3Remediation is another machine's (fault 55).
+"""A boot that reports, or begins, although its host was seen off: the host of a Metal3Remediation is another machine's
+(fault 55).
 
 Nothing that the host says is about that boot, also when it falls silent in a later attempt. Not once more: the next
 attempt would switch the same wrong machine off, and the owner would be asked to replace it. A person corrects the
@@ -17,6 +18,7 @@ from noderemedy.core.metal3 import phases
 from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.core.metal3.steps import confirm_first, publish
 from noderemedy.model.decision import Decision
+from noderemedy.model.host import Power
 from noderemedy.model.node import Node
 from noderemedy.model.proof import is_word
 from noderemedy.model.reasons import HostContradicted
@@ -61,6 +63,19 @@ def has_outlived(evidence: Evidence, node: Node, now: Now) -> bool:
     return evidence.off_at is not None and safety.has_outlived(node, evidence.off_at, now)
 
 
+def has_booted(view: RemediationView) -> bool:
+    """Whether another boot is there than the one that a live read has shown when its host was off: it runs elsewhere.
+
+    Where nobody could look then, it may have booted on its way off. And only a hold of a host that was on makes "off"
+    news: the other one may have been on for a minute more.
+    """
+    evidence, node = view.remediation.progress.evidence, view.node
+    if evidence.boot_read_at is None or node is None or not (evidence.boot_id and node.boot_id):
+        return False
+    is_off = view.host.power is Power.OFF and safety.is_held(view.host, view.remediation.uid)
+    return is_off and evidence.boot_id != node.boot_id
+
+
 def is_that_boot(evidence: Evidence, node: Node) -> bool:
     """By the boot, whatever Node object it has by now; where boots are not told, by that object."""
     if evidence.boot_id and node.boot_id:
@@ -69,7 +84,10 @@ def is_that_boot(evidence: Evidence, node: Node) -> bool:
 
 
 def noticed(view: RemediationView, now: Now) -> Evidence:
-    return structs.replace(view.remediation.progress.evidence, contradicted_at=now.wall)
+    """About the boot that speaks against its host, and the Node object that it has by now."""
+    evidence, node = view.remediation.progress.evidence, view.node
+    assert node is not None
+    return structs.replace(evidence, node_uid=node.uid, boot_id=node.boot_id, contradicted_at=now.wall)
 
 
 def told(view: RemediationView) -> HostContradicted:

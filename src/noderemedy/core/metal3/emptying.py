@@ -45,6 +45,7 @@ def begin_emptying(view: RemediationView, seen: Evidence, now: Now) -> Decision:
     is_seen = first(NODE_SEEN, view, now) is None
     if asked := confirm_first(view, now, node=is_seen, host=True):
         return asked
+    seen = structs.replace(seen, boot_read_at=now.wall if is_read_since_off(view) else None)
     proof = proof_of(view, seen, now) if is_seen else None
     if view.work is None or proof is None:
         return publish(view, phases.enter(view.remediation, Phase.FREEING, now, seen))
@@ -57,7 +58,14 @@ def seen_off(view: RemediationView, now: Now) -> Evidence:
     evidence, node = view.remediation.progress.evidence, view.node
     if node is not None:
         evidence = structs.replace(evidence, node_uid=node.uid, boot_id=node.boot_id, ready_since=ready_since(node))
-    return structs.replace(evidence, off_at=off_since(view, now))
+    return structs.replace(evidence, off_at=off_since(view, now), boot_read_at=None)
+
+
+def is_read_since_off(view: RemediationView) -> bool:
+    """Whether the last live read of the Node began after its host was seen off: no boot on its way off was missed."""
+    assert view.machine is not None
+    node, host = view.machine.node_entry, view.machine.host_entry
+    return isinstance(node, Present) and isinstance(host, Present) and safety.is_read_since(node, [host.changed_at])
 
 
 def off_since(view: RemediationView, now: Now) -> Wall:
@@ -101,7 +109,7 @@ def emptying(view: RemediationView, now: Now) -> Decision:
     if blocked := first(NODE_SEEN if is_attested else (*ATTENDED, *NODE_SEEN), view, now):
         return wait(view, now, blocked.reason)
     if is_replaced(view):
-        return go_on(view, now, NodeReplaced(view.node_name))
+        return confirm_first(view, now, node=True, host=True) or replaced(view, now)
     if is_attested and not is_held(view):  # whatever its BMC does next, nothing boots there before all is free
         hindrance = words.hindered(view, now)
         return wait(view, now, *hindrance) if hindrance else hold(view, now)
@@ -128,7 +136,8 @@ def overdue(view: RemediationView, now: Now) -> Decision:
     since, due = view.remediation.progress.since, patience.due(view, now)
     assert since is not None
     assert due is not None
-    speaks = view.work is not None and view.work.node.is_heard and is_held_off(view)
+    is_heard = view.work is not None and view.work.node.is_heard and is_held_off(view)
+    speaks = is_heard or contradiction.has_booted(view)
     asked = confirm_first(view, now, node=True, host=True) if speaks else None
     if asked and now.mono < due + READ_WITHIN:
         return structs.replace(asked, wake_at=due + READ_WITHIN)
@@ -158,8 +167,18 @@ def freed(view: RemediationView, work: freeing.Workload, proof: Whole, now: Now)
 
 
 def is_replaced(view: RemediationView) -> bool:
-    """Whether another Node has the name of the one that the attempt is about: the proof is not about that one."""
-    return view.work is not None and view.work.node.uid != view.remediation.progress.evidence.node_uid
+    """Whether it is another Node than the one that the attempt is about, or another boot: no proof is about that."""
+    evidence = view.remediation.progress.evidence
+    if view.work is None:
+        return False
+    return (view.work.node.uid, view.work.node.boot_id) != (evidence.node_uid, evidence.boot_id)
+
+
+def replaced(view: RemediationView, now: Now) -> Decision:
+    """Nothing of it is freed. Where it may have come while its host was on, the next attempt is about it."""
+    if contradiction.has_booted(view):
+        return contradiction.go_on(view, now)
+    return go_on(view, now, NodeReplaced(view.node_name))
 
 
 def is_taken_out(view: RemediationView, work: freeing.Workload) -> bool:
