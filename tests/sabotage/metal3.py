@@ -627,6 +627,31 @@ SABOTAGES = (
         set_to(emptying, "is_read_since_off", lambda view: True),
         (contradiction_tests.test_a_boot_is_known_by_a_read_since_its_host_was_off,),
     ),
+    Sabotage(
+        "what was freed on a refuted proof was freed",
+        set_to(words, "was_refuted", lambda evidence: False),
+        (
+            contradiction_tests.test_a_word_is_the_way_out_of_a_proof_that_was_refuted,
+            contradiction_tests.test_a_word_that_does_not_fit_is_complained_about,
+        ),
+    ),
+    Sabotage(
+        "a contradiction is about the Node of then",
+        set_to(
+            contradiction,
+            "noticed",
+            lambda view, now: replace(view.remediation.progress.evidence, contradicted_at=now.wall),
+        ),
+        (
+            contradiction_tests.test_the_record_names_the_node_that_a_word_can_be_about,
+            contradiction_tests.test_who_booted_while_its_host_was_off_is_on_another,
+        ),
+    ),
+    Sabotage(
+        "whoever is ready is back",
+        set_to(remediation, "is_back", lambda view: view.node is not None and view.node.is_ready),
+        (contradiction_tests.test_a_node_made_anew_by_that_boot_is_not_back,),
+    ),
 )
 
 

@@ -22,7 +22,9 @@ from tests.core.metal3.remediations import (
     looked,
     reasons,
 )
+from tests.core.metal3.test_remediation import OURS
 
+from noderemedy.core.freeing import OUT_OF_SERVICE
 from noderemedy.model.actions import Confirm, PublishRemediationStatus
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.decision import Decision
@@ -263,3 +265,55 @@ def test_a_word_is_the_way_out() -> None:
     )
     assert "TaintOutOfService" not in actions(kept)
     assert "FreeingWorkload" not in reasons(kept)
+
+
+WORD = Attestation("anna", ago(5), "node-uid-1", "boot-1")
+REFUTED = replace(PROVEN, contradicted_at=ago(600))  # what it was freed on
+
+
+@pytest.mark.parametrize("attempt", [1, LAST])
+@pytest.mark.parametrize("strategy", Strategy)
+def test_a_word_is_the_way_out_of_a_proof_that_was_refuted(strategy: Strategy, attempt: int) -> None:
+    """What was freed on that proof is freed once more, now on the word of a person; a second word is not needed."""
+    request = replace(waits(REFUTED, strategy=strategy, attempt=attempt), attested=WORD)
+
+    begun = published(looked(a_world(request, host=a_host(), node=silent(60))))
+
+    assert (Phase.FREEING, f"Attested by anna at {WORD.at}") == (begun.phase, begun.evidence.proof)
+    assert (None, REFUTED.contradicted_at) == (begun.evidence.freed_at, begun.evidence.contradicted_at)
+    freed = replace(begun.evidence, freed_at=ago(1))
+    for word in (WORD, replace(WORD, by="ben")):
+        after = looked(
+            a_world(replace(waits(freed, strategy=strategy, attempt=attempt), attested=word), node=silent(60))
+        )
+        assert ((), (TOLD,)) == (after.actions, after.because)
+
+
+def test_a_word_that_does_not_fit_is_complained_about() -> None:
+    """The proof that there was counts no more: whoever errs about the boot is told."""
+    request = replace(waits(REFUTED), attested=replace(WORD, boot_id="boot-0"))
+
+    assert ["HostContradicted", "AttestationOfAnotherBoot"] == reasons(looked(a_world(request, node=silent(60))))
+
+
+@pytest.mark.parametrize("node", [a_node(uid="node-uid-2"), silent(60, uid="node-uid-2")])
+def test_the_record_names_the_node_that_a_word_can_be_about(node: Node) -> None:
+    """Its Node was deleted on that proof, and made anew by the same boot: `attest` speaks of the one that is there."""
+    told = published(looked(a_world(waits(replace(PROVEN, free_by=FreeBy.NODE)), node=node)))
+
+    assert ("node-uid-2", "boot-1", NOW.wall) == (
+        told.evidence.node_uid,
+        told.evidence.boot_id,
+        told.evidence.contradicted_at,
+    )
+
+
+@pytest.mark.parametrize("evidence", [CONTRADICTED, PROVEN])
+@pytest.mark.parametrize("phase", [Phase.POWER_ON, Phase.WAITING, Phase.DELETING_MACHINE])
+def test_a_node_made_anew_by_that_boot_is_not_back(phase: Phase, evidence: Evidence) -> None:
+    """Ready by another uid, and the same boot: it was never off, and nothing of it has recovered."""
+    tainted = replace(a_node(uid="node-uid-2", taints=(OUT_OF_SERVICE,)), out_of_service=OURS)
+    decision = looked(a_world(a_remediation(phase, evidence=evidence), node=tainted))
+
+    assert "RemediationSucceeded" not in reasons(decision)
+    assert "UntaintOutOfService" not in actions(decision)

@@ -85,7 +85,8 @@ def heeded(view: RemediationView, now: Now) -> Decision | None:
     proof = words.prove(view, now)
     if proof is None or view.work is None:
         return None
-    evidence = chosen(view, seen_off(view, now), view.work, proof, now)
+    seen = structs.replace(seen_off(view, now), freed_at=None)  # what was freed before was freed on no proof
+    evidence = chosen(view, seen, view.work, proof, now)
     entered = phases.enter(view.remediation, Phase.FREEING, now, evidence)
     return publish(view, entered, ProvenFenced(view.node_name, evidence.proof))
 
