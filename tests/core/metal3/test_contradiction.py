@@ -296,6 +296,13 @@ def test_a_word_that_does_not_fit_is_complained_about() -> None:
     assert ["HostContradicted", "AttestationOfAnotherBoot"] == reasons(looked(a_world(request, node=silent(60))))
 
 
+def test_a_boot_that_is_not_told_any_more_stays_on_record() -> None:
+    """The same Node, and its boot is empty by now: what is known of it is not forgotten."""
+    told = published(looked(a_world(waits(PROVEN), node=a_node(boot_id=""), host=a_host(power=Power.OFF))))
+
+    assert ("boot-1", NOW.wall) == (told.evidence.boot_id, told.evidence.contradicted_at)
+
+
 @pytest.mark.parametrize("node", [a_node(uid="node-uid-2"), silent(60, uid="node-uid-2")])
 def test_the_record_names_the_node_that_a_word_can_be_about(node: Node) -> None:
     """Its Node was deleted on that proof, and made anew by the same boot: `attest` speaks of the one that is there."""

@@ -87,7 +87,8 @@ def noticed(view: RemediationView, now: Now) -> Evidence:
     """About the boot that speaks against its host, and the Node object that it has by now."""
     evidence, node = view.remediation.progress.evidence, view.node
     assert node is not None
-    return structs.replace(evidence, node_uid=node.uid, boot_id=node.boot_id, contradicted_at=now.wall)
+    boot_id = node.boot_id or evidence.boot_id
+    return structs.replace(evidence, node_uid=node.uid, boot_id=boot_id, contradicted_at=now.wall)
 
 
 def told(view: RemediationView) -> HostContradicted:
