@@ -10,6 +10,7 @@ from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
 from tests.core import test_safety as safety_tests
 from tests.core.fencing import test_hostpower as hostpower_tests
+from tests.core.metal3 import test_contradicted_budget as contradicted_tests
 from tests.core.metal3 import test_contradiction as contradiction_tests
 from tests.core.metal3 import test_delete as delete_tests
 from tests.core.metal3 import test_escalation as owners_turn
@@ -140,11 +141,17 @@ SABOTAGES = (
     ),
     Sabotage(
         "the next attempt forgets what was contradicted",
-        set_to(contradiction, "stays", lambda view, now: None),
+        set_to(contradiction, "is_known", lambda view: False),
         (
             contradiction_tests.test_no_attempt_follows_for_that_boot,
-            contradiction_tests.test_who_was_proven_off_and_did_not_boot_was_never_off,
+            contradicted_tests.test_a_node_that_cannot_be_seen_may_be_that_boot,
+            contradicted_tests.test_explain_names_what_stands_in_the_way,
         ),
+    ),
+    Sabotage(
+        "who was proven off may report",
+        set_to(contradiction, "stays", lambda view, now: None),
+        (contradiction_tests.test_who_was_proven_off_and_did_not_boot_was_never_off,),
     ),
     Sabotage(
         "a contradiction is not recorded",
@@ -561,6 +568,81 @@ SABOTAGES = (
         "with its last finalizer an object stays",
         set_to(answers, "WriteFinalizers", ListPods),
         (wire_tests.test_with_its_last_finalizer_an_object_goes,),
+    ),
+    Sabotage(
+        "a contradicted request has a place",
+        set_to(remediation, "is_given_to_a_person", lambda view: False),
+        (
+            contradicted_tests.test_it_takes_no_place_and_writes_nothing,
+            contradicted_tests.test_it_keeps_its_claim_and_is_not_in_flight,
+        ),
+    ),
+    Sabotage(
+        "a place that was given back is still ours",
+        set_to(remediationgates, "rests_between_attempts", lambda view, now: False),
+        (contradicted_tests.test_another_boot_asks_for_a_place_before_anything_begins,),
+    ),
+    Sabotage(
+        "what a watch shows of a boot that was proven off goes on record",
+        set_to(contradiction, "confirm_first", lambda *rest, **more: None),
+        (contradiction_tests.test_who_seems_to_report_is_read_live_first,),
+    ),
+    Sabotage(
+        "what a watch shows goes on record when time is over",
+        set_to(emptying, "confirm_first", lambda *rest, **more: None),
+        (
+            contradiction_tests.test_another_boot_is_read_live_before_it_counts,
+            contradiction_tests.test_nothing_unread_is_on_record,
+            contradiction_tests.test_power_comes_back_where_nobody_can_be_read,
+        ),
+    ),
+    Sabotage(
+        "a host stays off until somebody answers",
+        set_to(emptying, "READ_WITHIN", Span.seconds(86_400)),
+        (contradiction_tests.test_power_comes_back_where_nobody_can_be_read,),
+    ),
+    Sabotage(
+        "a host that is off proves whatever boot is there",
+        set_to(emptying, "is_replaced", lambda view: False),
+        (
+            contradiction_tests.test_who_booted_while_its_host_was_off_is_on_another,
+            contradiction_tests.test_who_may_have_booted_on_its_way_off_is_tried_again,
+        ),
+    ),
+    Sabotage(
+        "who booted did so on its way off",
+        set_to(contradiction, "has_booted", lambda view: False),
+        (contradiction_tests.test_who_booted_while_its_host_was_off_is_on_another,),
+    ),
+    Sabotage(
+        "who booted did so while its host was off",
+        set_to(emptying, "is_read_since_off", lambda view: True),
+        (contradiction_tests.test_a_boot_is_known_by_a_read_since_its_host_was_off,),
+    ),
+    Sabotage(
+        "what was freed on a refuted proof was freed",
+        set_to(words, "was_refuted", lambda evidence: False),
+        (
+            contradiction_tests.test_a_word_is_the_way_out_of_a_proof_that_was_refuted,
+            contradiction_tests.test_a_word_that_does_not_fit_is_complained_about,
+        ),
+    ),
+    Sabotage(
+        "a contradiction is about the Node of then",
+        set_to(
+            contradiction,
+            "noticed",
+            lambda view, now: replace(view.remediation.progress.evidence, contradicted_at=now.wall),
+        ),
+        (
+            contradiction_tests.test_the_record_names_the_node_that_a_word_can_be_about,
+            contradiction_tests.test_who_booted_while_its_host_was_off_is_on_another,
+        ),
+    ),
+    Sabotage(
+        "whoever is ready is back",
+        set_to(remediation, "is_back", lambda view: view.node is not None and view.node.is_ready),
+        (contradiction_tests.test_a_node_made_anew_by_that_boot_is_not_back,),
     ),
 )
 

@@ -57,7 +57,7 @@ HOST_PATH = "/apis/metal3.io/v1alpha1/namespaces/metal/baremetalhosts/rack1-u07"
 PATH = "/apis/remediation.metal3.io/v1alpha1/namespaces/metal/metal3remediations/worker-0"
 SUBJECT = Subject("node-uid-1", "boot-1")
 HOLD = Hold("machine-uid-1", ago(0), "node-uid-1", "boot-1", 0, "metal/worker-0", False)
-EVIDENCE = Evidence("m", "n", "b", "h", ago(9), ago(99), "PoweredOff", FreeBy.TAINT, ago(8), ago(7), ago(6))
+EVIDENCE = Evidence("m", "n", "b", "h", ago(9), ago(99), "PoweredOff", FreeBy.TAINT, ago(8), ago(7), ago(6), ago(5))
 PROGRESS = Progress(Phase.WAITING, ago(60), 2, ago(90), EVIDENCE, 3, a_remediation(Phase.WAITING).progress.conditions)
 
 
@@ -176,6 +176,7 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
                         "bootID",
                         "hostUid",
                         "hostOffAt",
+                        "bootReadAt",
                         "nodeReadySince",
                         "proof",
                         "freedBy",

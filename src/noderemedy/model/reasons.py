@@ -787,12 +787,14 @@ class NextAttemptAt(Reason, frozen=True):
 
 
 class NodeReplaced(Reason, frozen=True):
-    """Another Node has the name of the one whose host was powered off: nothing of it is freed."""
+    """Another Node has the name of the one whose host was powered off, or it has booted: nothing of it is freed."""
 
     node: str
 
     def note(self) -> str:
-        return f"node {self.node} is another object than the one whose host was powered off: freeing nothing of it"
+        return (
+            f"node {self.node} is another object or boot than the one whose host was powered off: freeing nothing of it"
+        )
 
 
 class NodeOutOfSight(Reason, frozen=True):

@@ -53,6 +53,7 @@ class Evidence(Struct, frozen=True):
     tainted_at: Wall | None = None  # recorded before we taint: the taint is ours to take away
     freed_at: Wall | None = None
     contradicted_at: Wall | None = None  # the node reported all the same: its host is another machine's
+    boot_read_at: Wall | None = None  # a live read has shown that boot when its host was off; None: nobody could look
 
 
 class Progress(Struct, frozen=True):

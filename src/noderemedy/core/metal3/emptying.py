@@ -33,10 +33,11 @@ from noderemedy.model.reasons import (
 )
 from noderemedy.model.remediation import Evidence, Phase
 from noderemedy.model.room import Present
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.time import MINUTE, Now, Wall
 from noderemedy.model.workload import FreeBy
 
 Whole = PoweredOff | Attested  # what may free all of a node
+READ_WITHIN = MINUTE
 
 
 def begin_emptying(view: RemediationView, seen: Evidence, now: Now) -> Decision:
@@ -44,6 +45,7 @@ def begin_emptying(view: RemediationView, seen: Evidence, now: Now) -> Decision:
     is_seen = first(NODE_SEEN, view, now) is None
     if asked := confirm_first(view, now, node=is_seen, host=True):
         return asked
+    seen = structs.replace(seen, boot_read_at=now.wall if is_read_since_off(view) else None)
     proof = proof_of(view, seen, now) if is_seen else None
     if view.work is None or proof is None:
         return publish(view, phases.enter(view.remediation, Phase.FREEING, now, seen))
@@ -56,7 +58,14 @@ def seen_off(view: RemediationView, now: Now) -> Evidence:
     evidence, node = view.remediation.progress.evidence, view.node
     if node is not None:
         evidence = structs.replace(evidence, node_uid=node.uid, boot_id=node.boot_id, ready_since=ready_since(node))
-    return structs.replace(evidence, off_at=off_since(view, now))
+    return structs.replace(evidence, off_at=off_since(view, now), boot_read_at=None)
+
+
+def is_read_since_off(view: RemediationView) -> bool:
+    """Whether the last live read of the Node began after its host was seen off: no boot on its way off was missed."""
+    assert view.machine is not None
+    node, host = view.machine.node_entry, view.machine.host_entry
+    return isinstance(node, Present) and isinstance(host, Present) and safety.is_read_since(node, [host.changed_at])
 
 
 def off_since(view: RemediationView, now: Now) -> Wall:
@@ -76,7 +85,8 @@ def heeded(view: RemediationView, now: Now) -> Decision | None:
     proof = words.prove(view, now)
     if proof is None or view.work is None:
         return None
-    evidence = chosen(view, seen_off(view, now), view.work, proof, now)
+    seen = structs.replace(seen_off(view, now), freed_at=None)  # what was freed before was freed on no proof
+    evidence = chosen(view, seen, view.work, proof, now)
     entered = phases.enter(view.remediation, Phase.FREEING, now, evidence)
     return publish(view, entered, ProvenFenced(view.node_name, evidence.proof))
 
@@ -95,15 +105,12 @@ def proof_of(view: RemediationView, seen: Evidence, now: Now) -> Whole | None:
 def emptying(view: RemediationView, now: Now) -> Decision:
     remediation = view.remediation
     if patience.is_overdue(view, now):
-        assert remediation.progress.since is not None
-        if view.work is not None and view.work.node.is_heard and view.host.power is Power.OFF:
-            return contradiction.go_on(view, now)
-        return go_on(view, now, FreeingOverdue(view.node_name, remediation.progress.since))
+        return overdue(view, now)
     is_attested = words.word_of(view) is not None  # nobody waits for a host then
     if blocked := first(NODE_SEEN if is_attested else (*ATTENDED, *NODE_SEEN), view, now):
         return wait(view, now, blocked.reason)
     if is_replaced(view):
-        return go_on(view, now, NodeReplaced(view.node_name))
+        return confirm_first(view, now, node=True, host=True) or replaced(view, now)
     if is_attested and not is_held(view):  # whatever its BMC does next, nothing boots there before all is free
         hindrance = words.hindered(view, now)
         return wait(view, now, *hindrance) if hindrance else hold(view, now)
@@ -124,14 +131,34 @@ def emptying(view: RemediationView, now: Now) -> Decision:
     return after(view, freed(view, view.work, proof, now), now)
 
 
+def overdue(view: RemediationView, now: Now) -> Decision:
+    """Its time is over, and power comes back. What speaks against its host is read live: that stays on record. Where
+    nobody answers, no power-on waits for that for long."""
+    since, due = view.remediation.progress.since, patience.due(view, now)
+    assert since is not None
+    assert due is not None
+    is_heard = view.work is not None and view.work.node.is_heard and is_held_off(view)
+    speaks = is_heard or contradiction.has_booted(view)
+    asked = confirm_first(view, now, node=True, host=True) if speaks else None
+    if asked and now.mono < due + READ_WITHIN:
+        return structs.replace(asked, wake_at=due + READ_WITHIN)
+    if speaks and not asked:
+        return contradiction.go_on(view, now)
+    return go_on(view, now, FreeingOverdue(view.node_name, since))
+
+
 def unproven(view: RemediationView, node: Node, now: Now) -> Decision:
     """Why there is no proof, and what follows from that."""
-    is_off = view.host.power is Power.OFF
-    if is_off and is_held(view) and node.is_heard:
+    if is_held_off(view) and node.is_heard:
         return wait(view, now, NodeStillHeard(view.node_name))  # Kubernetes needs a moment to notice
-    if is_off and is_held(view) and contradiction.has_outlived(view.remediation.progress.evidence, node, now):
+    if is_held_off(view) and contradiction.has_outlived(view.remediation.progress.evidence, node, now):
         return contradiction.go_on(view, now)
+    is_off = view.host.power is Power.OFF
     return go_on(view, now, *((OffNotProven(view.host_name),) if is_off else ()))
+
+
+def is_held_off(view: RemediationView) -> bool:
+    return view.host.power is Power.OFF and is_held(view)
 
 
 def freed(view: RemediationView, work: freeing.Workload, proof: Whole, now: Now) -> freeing.Step:
@@ -141,8 +168,18 @@ def freed(view: RemediationView, work: freeing.Workload, proof: Whole, now: Now)
 
 
 def is_replaced(view: RemediationView) -> bool:
-    """Whether another Node has the name of the one that the attempt is about: the proof is not about that one."""
-    return view.work is not None and view.work.node.uid != view.remediation.progress.evidence.node_uid
+    """Whether it is another Node than the one that the attempt is about, or another boot: no proof is about that."""
+    evidence = view.remediation.progress.evidence
+    if view.work is None:
+        return False
+    return (view.work.node.uid, view.work.node.boot_id) != (evidence.node_uid, evidence.boot_id)
+
+
+def replaced(view: RemediationView, now: Now) -> Decision:
+    """Nothing of it is freed. Where it may have come while its host was on, the next attempt is about it."""
+    if contradiction.has_booted(view):
+        return contradiction.go_on(view, now)
+    return go_on(view, now, NodeReplaced(view.node_name))
 
 
 def is_taken_out(view: RemediationView, work: freeing.Workload) -> bool:

@@ -51,11 +51,12 @@ def is_overdue(view: RemediationView, now: Now) -> bool:
 
 def rests_between_attempts(view: RemediationView, now: Now) -> bool:
     """Whether an attempt has failed and there is a pause before the next one: nothing runs, and nobody knows for how
-    often. Such a request gives its place in the budget back, and asks anew.
+    often. Such a request gives its place in the budget back, and asks anew; so does one that was contradicted.
     """
     remediation = view.remediation
     is_waiting = remediation.progress.phase is Phase.WAITING and not remediation.progress.is_recovered
-    return is_waiting and phases.pause(remediation) > Span(0) and lasted(view, now) >= remediation.on_within
+    is_given_back = phases.pause(remediation) > Span(0) or remediation.progress.evidence.contradicted_at is not None
+    return is_waiting and is_given_back and lasted(view, now) >= remediation.on_within
 
 
 def turn(view: RemediationView, now: Now) -> Mono | None:

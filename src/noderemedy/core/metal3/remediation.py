@@ -264,6 +264,8 @@ def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
     is_attested = words.is_news(view, now)  # then it goes on without asking, also what was given up
     if view.machine is None or view.rival or (remediation.is_ended and not is_attested):
         return ()
+    if is_given_to_a_person(view) and not is_attested:  # nobody else shall switch that host, and nobody waits for it
+        return asking(view, NAME, is_running=True, is_stuck=True)
     if is_owners_turn(view, now) and not is_attested:
         return owners_turn(view, now)
     rests = rests_between_attempts(view, now)
@@ -273,6 +275,11 @@ def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
         return ()
     room = NAME if is_attested else stated_as(remediation)  # what is freed by a word is freed under our claim
     return asking(view, room, is_running=is_running, is_stuck=rests and is_running)
+
+
+def is_given_to_a_person(view: RemediationView) -> bool:
+    """Whether nothing follows by itself, since its host is another machine's."""
+    return view.remediation.progress.phase is Phase.WAITING and contradiction.is_known(view)
 
 
 def owners_turn(view: RemediationView, now: Now) -> tuple[Fact, ...]:

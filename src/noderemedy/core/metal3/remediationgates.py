@@ -11,7 +11,7 @@ from msgspec import structs
 
 from noderemedy.core.claim import claimed
 from noderemedy.core.gates import Blocked, budgeted, budgeted_anew, passages, unpaused
-from noderemedy.core.metal3 import gates, phases
+from noderemedy.core.metal3 import contradiction, gates, phases
 from noderemedy.core.metal3.patience import lasted, rests_between_attempts
 from noderemedy.core.metal3.remediationview import RelicView, RemediationView, machine_refs
 from noderemedy.core.metal3.steps import is_back
@@ -59,6 +59,11 @@ def nobody_goes_first(view: RemediationView, now: Now) -> Blocked | None:
 def host_is_meant_to_be_on(view: RemediationView, now: Now) -> Blocked | None:
     """A host with `spec.online: false` was switched off by somebody: we do not touch its power."""
     return None if view.host.online else Blocked(HostOffOnPurpose(view.host_name))
+
+
+def host_is_not_contradicted(view: RemediationView, now: Now) -> Blocked | None:
+    """A boot that reported while its host was off is not on that host: a person's business."""
+    return Blocked(contradiction.told(view)) if contradiction.is_known(view) else None
 
 
 def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
@@ -122,8 +127,8 @@ BEFORE_POWER_OFF: tuple[Gate, ...] = (
     host_is_meant_to_be_on,
 )
 UNPAUSED: tuple[Gate, ...] = (request_is_not_paused, of_machine(gates.nobody_paused_it))
-BEFORE_THE_OWNER: tuple[Gate, ...] = (nobody_goes_first, *UNPAUSED, owner_may_be_asked)
-BEFORE_AN_ATTEMPT: tuple[Gate, ...] = (*ATTENDED, *NODE_SEEN, *BEFORE_POWER_OFF)
+BEFORE_THE_OWNER: tuple[Gate, ...] = (nobody_goes_first, host_is_not_contradicted, *UNPAUSED, owner_may_be_asked)
+BEFORE_AN_ATTEMPT: tuple[Gate, ...] = (*ATTENDED, *NODE_SEEN, host_is_not_contradicted, *BEFORE_POWER_OFF)
 ALONE: tuple[Gate, ...] = (one_repair_per_node, nobody_else_holds_it)
 SHARED: tuple[Gate, ...] = (budget_allows, *ALONE)  # with whoever else repairs: asked last
 ALL: tuple[Gate, ...] = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT, *SHARED)

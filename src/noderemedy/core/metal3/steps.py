@@ -95,14 +95,19 @@ def untaint(view: RemediationView) -> Decision | None:
 
 
 def is_back(view: RemediationView) -> bool:
-    """Whether the node is ready, and not merely called so since before its host was seen off."""
+    """Whether the node is ready, and not merely called so since before its host was seen off.
+
+    By the boot, whatever Node object it has by now: one that the same boot has made anew was never off.
+    """
     node, evidence = view.node, view.remediation.progress.evidence
     if node is None or node.deleting or not node.is_ready:
         return False
-    if evidence.off_at is None or node.uid != evidence.node_uid:
+    if evidence.off_at is None:
         return True
     if node.boot_id and evidence.boot_id:
         return node.boot_id != evidence.boot_id
+    if node.uid != evidence.node_uid:
+        return True
     return view.host.power is Power.ON and ready_since(node) != evidence.ready_since
 
 

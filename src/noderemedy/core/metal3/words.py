@@ -14,9 +14,9 @@ from noderemedy.core.metal3.remediationgates import NODE_SEEN, UNPAUSED, nobody_
 from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.meta import Malformed
-from noderemedy.model.proof import Attested, attested_note
+from noderemedy.model.proof import Attested, attested_note, is_word
 from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, Reason
-from noderemedy.model.remediation import Phase
+from noderemedy.model.remediation import Evidence, Phase
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now
 
@@ -47,14 +47,19 @@ def prove(view: RemediationView, now: Now) -> Attested | None:
 
 
 def is_news(view: RemediationView, now: Now) -> bool:
-    """Whether a word says what nobody knew, and can be heeded: nothing was freed in this attempt, on whatever proof.
+    """Whether a word says what nobody knew, and can be heeded: nothing was freed in this attempt on a proof that holds.
 
     A word that has had its time for freeing, and was not done with it, is no news: the host would stay off for ever.
     """
     progress, word = view.remediation.progress, word_of(view)
-    is_open = progress.phase not in HEARD and progress.evidence.freed_at is None
+    is_open = progress.phase not in HEARD and (progress.evidence.freed_at is None or was_refuted(progress.evidence))
     is_known = word is not None and progress.evidence.proof == attested_note(word.by, word.at)
     return is_open and word is not None and not is_known and not hindered(view, now)
+
+
+def was_refuted(evidence: Evidence) -> bool:
+    """Whether a host's being off was the proof, and was contradicted afterwards: it never was one."""
+    return evidence.contradicted_at is not None and bool(evidence.proof) and not is_word(evidence.proof)
 
 
 def hindered(view: RemediationView, now: Now) -> tuple[Reason, ...]:
@@ -68,7 +73,8 @@ def complaint(view: RemediationView, now: Now) -> tuple[Reason, ...]:
     word, progress = view.remediation.attested, view.remediation.progress
     if isinstance(word, Malformed):
         return (AttestationUnreadable(word.problem),)
-    if word is None or progress.phase is Phase.NEW or progress.evidence.proof:
+    is_proven = bool(progress.evidence.proof) and not was_refuted(progress.evidence)
+    if word is None or progress.phase is Phase.NEW or is_proven:
         return ()
     if word_of(view) is not None:
         return hindered(view, now)
