@@ -61,6 +61,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "DescribeAgent": (),  # asks a program, not the API
     "EvictPod": (Need("", "pods/eviction", ("create",)),),
     "AddRebootAnnotation": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
+    "RecordSight": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
     "RemoveRebootAnnotation": (Need("metal3.io", "baremetalhosts", ("patch", "remediate")),),
     "BackUpNode": on_machines("patch", "remediate"),
     "DeleteNode": (Need("", "nodes", ("delete",)),),

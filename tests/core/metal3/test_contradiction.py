@@ -68,7 +68,7 @@ def waits(evidence: Evidence, **more: Any) -> Metal3Remediation:
 
 def test_it_is_on_record() -> None:
     """A node that reports all through the time for freeing: power comes back, and the next attempt knows why."""
-    remediation = a_remediation(Phase.FREEING, seconds=301, evidence=replace(EVIDENCE, off_at=ago(301)))
+    remediation = a_remediation(Phase.FREEING, seconds=601, evidence=replace(EVIDENCE, off_at=ago(601)))
 
     decision = looked(a_world(remediation, host=a_held_host(), node=a_node()))
 
@@ -80,7 +80,7 @@ def test_it_is_on_record() -> None:
 @pytest.mark.parametrize("stale", [NODE_AT, HOST_AT])
 def test_nothing_unread_is_on_record(stale: Ref) -> None:
     """Time for freeing is over, and a watch that lags still shows a node that reports: it is read live first."""
-    remediation = a_remediation(Phase.FREEING, seconds=301, evidence=replace(EVIDENCE, off_at=ago(301)))
+    remediation = a_remediation(Phase.FREEING, seconds=601, evidence=replace(EVIDENCE, off_at=ago(601)))
     world = a_world(remediation, host=a_held_host(), node=a_node())
 
     decision = looked(world, stale=(stale,))
@@ -90,7 +90,7 @@ def test_nothing_unread_is_on_record(stale: Ref) -> None:
 
 def test_power_comes_back_where_nobody_can_be_read() -> None:
     """A minute later nobody has answered: nothing is called contradicted, and the host does not stay off."""
-    remediation = a_remediation(Phase.FREEING, seconds=361, evidence=replace(EVIDENCE, off_at=ago(361)))
+    remediation = a_remediation(Phase.FREEING, seconds=661, evidence=replace(EVIDENCE, off_at=ago(661)))
 
     decision = looked(a_world(remediation, host=a_held_host(), node=a_node()), stale=(NODE_AT,))
 
@@ -129,7 +129,7 @@ def frees(evidence: Evidence, seconds: float = 100) -> Metal3Remediation:
     return a_remediation(Phase.FREEING, seconds=seconds, evidence=evidence)
 
 
-@pytest.mark.parametrize("seconds", [100, 301])
+@pytest.mark.parametrize("seconds", [100, 601])
 @pytest.mark.parametrize("free_by", [None, *FreeBy])
 @pytest.mark.parametrize("node", [BOOTED, replace(BOOTED, uid="node-uid-2"), a_node(boot_id="boot-2")])
 def test_who_booted_while_its_host_was_off_is_on_another(node: Node, free_by: FreeBy | None, seconds: float) -> None:

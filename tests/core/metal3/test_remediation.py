@@ -185,7 +185,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
         ["NodeUnreadable"],
     ),
     "freeing: not in time": (
-        {"remediation": a_remediation(Phase.FREEING, seconds=301), "host": a_held_host()},
+        {"remediation": a_remediation(Phase.FREEING, seconds=601), "host": a_held_host()},
         [PUBLISH],
         ["FreeingOverdue", "PhaseBegins"],
     ),
@@ -225,7 +225,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
         ["NodeStillHeard"],
     ),
     "freeing: its node reports all the time": (
-        {"remediation": a_remediation(Phase.FREEING, seconds=301), "host": a_held_host(), "node": a_node()},
+        {"remediation": a_remediation(Phase.FREEING, seconds=601), "host": a_held_host(), "node": a_node()},
         [PUBLISH],
         ["HostContradicted", "PhaseBegins"],
     ),
@@ -891,7 +891,7 @@ def test_every_phase_has_its_deadline() -> None:
     assert {
         Phase.NEW: None,
         Phase.POWER_OFF: 120,
-        Phase.FREEING: 300,
+        Phase.FREEING: 600,
         Phase.POWER_ON: 600,
         Phase.WAITING: 600,
         Phase.DELETING_MACHINE: 1_800,

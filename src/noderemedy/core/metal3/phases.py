@@ -20,7 +20,7 @@ from noderemedy.model.checkstatus import SUCCEEDED, Foreign, Told
 from noderemedy.model.remediation import Evidence, Metal3Remediation, Phase, Progress, Strategy
 from noderemedy.model.time import MINUTE, Now, Span
 
-FREE_WITHIN = MINUTE * 5
+FREE_WITHIN = MINUTE * 10  # a node that is still heard has as long to fall silent: `safety.SILENT_WITHIN`
 OWNER_WITHIN = MINUTE * 30
 PAUSE_MIN, PAUSE_MAX = MINUTE, MINUTE * 60
 
