@@ -14,6 +14,7 @@ from tests.core.fencing import (
     test_gates,
     test_hostpower,
     test_leaving,
+    test_outliving,
     test_proofs,
     test_request,
     test_storage,
@@ -44,6 +45,7 @@ from noderemedy.core.fencing import (
     leaving,
     moves,
     needs,
+    outliving,
     patience,
     planless,
     power,
@@ -74,6 +76,7 @@ from noderemedy.wire import nodefences
 from noderemedy.wire import storage as wire_storage
 
 host_of = view.host_of
+POWER_OFFS = outliving.power_offs
 
 
 def own_host_of(node_at: Ref, reader: Reader) -> hosts.HostSeen:
@@ -197,6 +200,50 @@ FLOW: tuple[Sabotage, ...] = (
         "a node that still reports is freed",
         set_to(power, "still_heard", lambda view, now: None),
         (test_story.test_a_node_that_reports_while_its_plug_is_off_hangs_on_another_plug,),
+    ),
+    Sabotage(
+        "who has fallen silent was never heard",
+        set_to(outliving, "has_outlived", lambda view, now: False),
+        (
+            test_outliving.test_who_was_heard_long_after_its_power_off_is_not_freed,
+            test_outliving.test_a_silence_that_began_too_late_contradicts_the_plug,
+        ),
+    ),
+    Sabotage(
+        "a proof does not ask when its node fell silent",
+        set_to(safety, "has_outlived", lambda node, off_at, now: False),
+        (
+            test_proofs.test_who_fell_silent_long_after_its_plugs_were_off_hangs_on_others,
+            test_outliving.test_no_proof_says_that_it_was_off,
+        ),
+    ),
+    Sabotage(
+        "nobody knows when this flow switched its node off",
+        set_to(outliving, "off_by", lambda view: None),
+        (test_outliving.test_no_proof_says_that_it_was_off,),
+    ),
+    Sabotage(
+        "a silence is measured from the first power-off",
+        set_to(outliving, "power_offs", lambda view: POWER_OFFS(view)[:1]),
+        (
+            test_outliving.test_it_is_counted_from_the_last_power_off_of_this_flow,
+            test_outliving.test_a_plug_that_goes_off_late_contradicts_nobody,
+        ),
+    ),
+    Sabotage(
+        "a silence is measured from a power-off of any flow",
+        set_to(devices, "of_this_flow", lambda status: status.jobs),
+        (test_outliving.test_it_is_counted_from_the_last_power_off_of_this_flow,),
+    ),
+    Sabotage(
+        "a host goes off when that is ordered",
+        set_to(outliving, "hold_of", lambda view: None),
+        (test_outliving.test_a_host_goes_off_after_it_is_held,),
+    ),
+    Sabotage(
+        "a plug is contradicted by what a server that lags says",
+        set_to(power, "confirm", lambda now, *entries: None),
+        (test_outliving.test_it_is_called_so_on_a_live_read_only,),
     ),
     Sabotage(
         "waits are measured by the wall",
