@@ -280,6 +280,19 @@ FLOW: tuple[Sabotage, ...] = (
         (test_hostpower.test_a_plug_that_refuses_releases_the_host,),
     ),
     Sabotage(
+        "what cannot be read is gone",
+        set_to(relics, "is_unread", lambda view: False),
+        (
+            test_hostpower.test_the_hold_of_a_fence_that_cannot_be_read_stays,
+            test_hostpower.test_a_hold_that_must_stay_keeps_no_other,
+        ),
+    ),
+    Sabotage(
+        "a fence that cannot be read is not looked at again",
+        set_to(relics, "MINUTE", Span.seconds(86_400)),
+        (test_hostpower.test_the_host_of_a_fence_that_could_not_be_read_comes_on_when_that_is_gone,),
+    ),
+    Sabotage(
         "a hold without a fence stays",
         set_to(relics, "decide", lambda view, now: Decision()),
         (

@@ -5,20 +5,38 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests import builders
-from tests.builders import MACHINE_AT, NODE_AT, a_host, a_machine, a_node
+from tests.builders import MACHINE_AT, NODE_AT, NOW, a_host, a_machine, a_node, later
 from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan, an_agent
 from tests.core.fencing.story import Story, obeys, refuses
 from tests.core.fencing.test_rules import seen
 
+from noderemedy.core.fencing import fence, relics
+from noderemedy.core.fencing.relics import RelicView
+from noderemedy.core.fencing.view import INDEXES
+from noderemedy.engine.cache import Cache
+from noderemedy.engine.loop import Engine
+from noderemedy.model.actions import Confirm, ReleaseHost
+from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod
+from noderemedy.model.host import Hold
+from noderemedy.model.host import Power as HostPower
 from noderemedy.model.ids import HOST, MACHINE, NODE_FENCE, Ref
+from noderemedy.model.outcome import Done, Seen
+from noderemedy.model.room import Absent, Entry, Unreadable, Unseen
 from noderemedy.model.run import Deed, Order, Power, RunState
+from noderemedy.model.time import MINUTE
 from noderemedy.model.workload import POD
+from noderemedy.rooms import watched
 
 HOST_POWER = BuiltinMethod("host-power", Builtin.HOST_POWER)
 HOST_AT = Ref("", HOST, "metal", "rack-1")
 ITS_MACHINE = Ref("", MACHINE, "metal", "worker-0")
+
+
+def reasons_of(decision: Decision) -> list[str]:
+    return [type(one).__name__ for one in decision.because]
 
 
 def held(story: Story) -> list[str]:
@@ -180,3 +198,58 @@ def test_a_new_fence_of_that_name_does_not_keep_the_old_hold() -> None:
     story.run(60)
 
     assert before not in held(story)
+
+
+UID_OF_HOLD = "uid-of-the-fence"
+LEFT = replace(a_host(power=HostPower.OFF), fenced_for=((UID_OF_HOLD, Hold("m", NOW.wall, owner=f"/{FENCE_AT.name}")),))
+
+
+@pytest.mark.parametrize(
+    ("entry", "action", "reason"),
+    [
+        (Unreadable(UID_OF_HOLD, "7", "garbled"), [], "HolderUnreadable"),
+        (Unseen(), [], "HolderUnreadable"),
+        (Absent(), [Confirm], "ConfirmFirst"),
+        (Absent(NOW.mono), [ReleaseHost], "HoldOrphaned"),
+        (builders.present(a_fence()), [ReleaseHost], "HoldOrphaned"),
+        (Unreadable("uid-9", "7", "garbled"), [ReleaseHost], "HoldOrphaned"),
+    ],
+)
+def test_the_hold_of_a_fence_that_cannot_be_read_stays(entry: Entry, action: list[type], reason: str) -> None:
+    """It may be freeing just now; what has its name and another uid is another one. It is looked at once a minute."""
+    decision = relics.decide(RelicView(builders.HOST_AT, builders.present(LEFT), UID_OF_HOLD, FENCE_AT, entry), NOW)
+
+    assert (action, [reason]) == ([type(one) for one in decision.actions], reasons_of(decision))
+    assert (NOW.mono + MINUTE if reason == "HolderUnreadable" else None) == decision.wake_at
+
+
+def test_a_hold_that_must_stay_keeps_no_other() -> None:
+    """Of two that were left on a host the one goes whose fence is gone."""
+    both = replace(LEFT, fenced_for=(*LEFT.fenced_for, ("uid-of-another", Hold("m", NOW.wall, owner="/gone"))))
+    cache = Cache(INDEXES)
+    cache.end_list("", NODE_FENCE)
+    cache.set_aside(FENCE_AT, Unreadable(UID_OF_HOLD, "7", "garbled"))
+    view = relics.see(builders.HOST_AT, builders.present(both), cache)
+
+    assert view is not None
+    assert "uid-of-another" == view.uid
+
+
+def test_the_host_of_a_fence_that_could_not_be_read_comes_on_when_that_is_gone() -> None:
+    """Nobody tells whose it was when somebody tears it off: it was held off for ever, and nobody looked."""
+    engine, acts = Engine((fence.ROOM,)), []
+    for kind in watched((fence.ROOM,)):
+        engine.listing(kind, NOW)
+    engine.seen(Seen(builders.HOST_AT, LEFT.uid, "1", LEFT), NOW)
+    engine.unreadable(FENCE_AT, UID_OF_HOLD, "5", "garbled", NOW)
+    for kind in watched((fence.ROOM,)):
+        engine.listed(kind, NOW)
+    engine.step(NOW, 7)
+    engine.gone(Seen(FENCE_AT, UID_OF_HOLD, "6", None), later(30))
+    for seconds in (30, 60, 61):
+        now = later(seconds)
+        for effect in engine.step(now, 7).effects:
+            acts.append(type(effect.action))
+            engine.ended(effect, Done(now.mono, gone=isinstance(effect.action, Confirm)), now)
+
+    assert [Confirm, ReleaseHost] == acts[:2]
