@@ -58,6 +58,7 @@ from noderemedy.core.fencing import (
     storage,
     view,
     wellness,
+    words,
 )
 from noderemedy.core.fencing.automaton import Event, Move
 from noderemedy.core.fencing.view import FenceView
@@ -125,6 +126,7 @@ PROOFS: tuple[Sabotage, ...] = (
         (
             test_proofs.test_a_word_is_about_the_silence_that_it_was_given_in,
             test_story.test_a_word_that_the_node_refuted_does_not_wait_for_its_next_silence,
+            test_story.test_a_word_is_refuted_by_a_node_that_its_boot_made_anew,
         ),
     ),
     Sabotage(
@@ -200,6 +202,19 @@ FLOW: tuple[Sabotage, ...] = (
         "a node that still reports is freed",
         set_to(power, "still_heard", lambda view, now: None),
         (test_story.test_a_node_that_reports_while_its_plug_is_off_hangs_on_another_plug,),
+    ),
+    Sabotage(
+        "a word is about a Node",
+        set_to(words, "is_its_boot", lambda status, uid, boot: (uid, boot) == (status.node_uid, status.boot_id)),
+        (
+            test_story.test_a_word_is_about_a_boot_whatever_node_that_has_made,
+            test_leaving.test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only,
+        ),
+    ),
+    Sabotage(
+        "a boot that nobody named is every boot",
+        set_to(words, "is_its_boot", lambda status, uid, boot: boot == status.boot_id),
+        (test_leaving.test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only,),
     ),
     Sabotage(
         "who has fallen silent was never heard",
@@ -426,7 +441,7 @@ DEVICES: tuple[Sabotage, ...] = (
 LIT: tuple[Sabotage, ...] = (
     Sabotage(
         "a word outlives the boot that it is about",
-        set_to(FenceView, "is_same_boot", True),
+        set_to(words, "is_its_boot", lambda *boot: True),
         (test_erring.test_a_word_about_a_boot_that_is_history_solves_nothing,),
     ),
     Sabotage(

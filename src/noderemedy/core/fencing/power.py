@@ -41,18 +41,18 @@ STEP = Step.POWER_MANAGEMENT
 
 
 def power_management(view: FenceView, now: Now) -> Decision:
-    evidence = view.status.evidence
+    evidence, word = view.status.evidence, word_of(view)
     if evidence.on_since is not None:
         return power_on(view, now)
     if is_well(view, now):
         return move(view, Event.NODE_READY, now)
     if waits := unusable(view, now):
         return waits
-    if not view.is_same_boot and evidence.backup is None:
+    if not view.is_same_boot and evidence.backup is None and word is None:
         return move(view, Event.STEP_FAILED, now, FencedNodeReplaced(view.name), why="the node is another one by now")
     if not devices.is_touched(view) and (waits := before_power_off(view, now)):
         return waits
-    if word_of(view) is not None:
+    if word is not None:
         return emptying(view, now)
     if not devices.is_any_off(view) and (waits := dumping(view, now)):
         return waits  # what was ordered did not go through
