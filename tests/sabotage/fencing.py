@@ -30,7 +30,7 @@ from tests.sim import test_fence_uses
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
-from noderemedy.core import foredated, machines, safety
+from noderemedy.core import consumers, foredated, machines, safety
 from noderemedy.core.fencing import (
     attempts,
     automaton,
@@ -66,7 +66,9 @@ from noderemedy.model import actions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, PlanProblem
+from noderemedy.model.host import Consumer
 from noderemedy.model.ids import Ref
+from noderemedy.model.machine import Metal3Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
@@ -76,8 +78,13 @@ from noderemedy.model.workload import StorageOfNode, Volume
 from noderemedy.wire import nodefences
 from noderemedy.wire import storage as wire_storage
 
-host_of = view.host_of
+host_of, between = view.host_of, consumers.between
 POWER_OFFS = outliving.power_offs
+
+
+def owned_between(host: Ref, consumer: Consumer, reader: Reader) -> Metal3Machine | None:
+    found = between(host, consumer, reader)
+    return replace(found, owner_uid="machine-uid-1") if found is not None else None
 
 
 def own_host_of(node_at: Ref, reader: Reader) -> hosts.HostSeen:
@@ -272,8 +279,16 @@ FLOW: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "any host is the node's",
-        set_to(hosts, "is_consumer", lambda *rest: True),
-        (test_hostpower.test_a_host_that_is_not_ours_to_switch_is_not_held,),
+        set_to(consumers, "is_consumed_by", lambda *rest: True),
+        (
+            test_hostpower.test_a_host_that_is_not_ours_to_switch_is_not_held,
+            test_hostpower.test_a_host_is_a_machines_for_all_rooms_or_for_none,
+        ),
+    ),
+    Sabotage(
+        "whoever owns a Metal3Machine has its host",
+        set_to(consumers, "between", owned_between),
+        (test_hostpower.test_a_host_is_a_machines_for_all_rooms_or_for_none,),
     ),
     Sabotage(
         "whatever names a node is its Machine",

@@ -7,14 +7,28 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests import builders
-from tests.builders import MACHINE_AT, NODE_AT, NOW, a_host, a_machine, a_node, later
+from tests.builders import (
+    MACHINE_AT,
+    METAL3_CONSUMER,
+    METAL3_MACHINE_AT,
+    NODE_AT,
+    NOW,
+    OPENSHIFT_MACHINE_AT,
+    a_cache,
+    a_host,
+    a_machine,
+    a_metal3_machine,
+    a_node,
+    later,
+)
 from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan, an_agent
 from tests.core.fencing.story import Story, obeys, refuses
 from tests.core.fencing.test_rules import seen
 
-from noderemedy.core.fencing import fence, relics
+from noderemedy.core.fencing import fence, hosts, relics
 from noderemedy.core.fencing.relics import RelicView
 from noderemedy.core.fencing.view import INDEXES
+from noderemedy.core.metal3 import links
 from noderemedy.engine.cache import Cache
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import Confirm, ReleaseHost
@@ -148,6 +162,21 @@ def test_a_machine_is_the_nodes_by_its_provider_id(of_node: str, is_own: bool) -
 
     assert (is_own, is_own) == (view.host.is_own, view.machine is not None)
     assert (MACHINE_AT if is_own else NODE_AT) == view.target
+
+
+@pytest.mark.parametrize("owner", ["worker-0", "worker-9", None])
+@pytest.mark.parametrize("owner_uid", ["machine-uid-1", "uid-of-a-former-machine", ""])
+@pytest.mark.parametrize("at", [MACHINE_AT, OPENSHIFT_MACHINE_AT])
+def test_a_host_is_a_machines_for_all_rooms_or_for_none(owner: str | None, owner_uid: str, at: Ref) -> None:
+    """Through a Metal3Machine that this very Machine owns, by name and by uid: no room takes less."""
+    host, machine = a_host(consumer=METAL3_CONSUMER), a_machine()
+    middle = a_metal3_machine(owner=owner, owner_uid=owner_uid)
+    cache = a_cache({METAL3_MACHINE_AT: middle, at: machine, builders.HOST_AT: host})
+    of_fencing = hosts.see(a_node(), at, machine, cache).is_own
+    of_metal3 = links.is_consumed_by(host, builders.HOST_AT, machine, at, cache)
+
+    is_owned = (owner, owner_uid, at) == ("worker-0", "machine-uid-1", MACHINE_AT)
+    assert (is_owned, is_owned) == (of_fencing, of_metal3)
 
 
 def test_a_host_that_another_repair_holds_is_not_held_beside_it() -> None:
