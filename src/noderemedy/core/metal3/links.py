@@ -2,6 +2,7 @@
 
 A Machine names its host in an annotation, the host names its consumer in `spec.consumerRef`; the link holds only
 if each names the other, and it is looked at again at every step (race R49: a host given to somebody else meanwhile).
+What the host says is read by `core/consumers.py`, for all rooms; its functions are reached through here as before.
 """
 
 from __future__ import annotations
