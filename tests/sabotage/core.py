@@ -42,7 +42,7 @@ from tests.sim import test_decoding
 from tests.sim.apiserver import test_once
 from tests.wire import test_answers, test_bookkeeping, test_objects, test_requests
 
-from noderemedy.core import backup, safety
+from noderemedy.core import backup, consumers, safety
 from noderemedy.core.budget import grants
 from noderemedy.core.gates import Blocked, unpaused
 from noderemedy.core.healthcheck.facts import VerdictFact
@@ -253,7 +253,7 @@ LINKS = (
     ),
     Sabotage(
         "both groups of Machines are one",
-        set_to(links, "MACHINE_KINDS", MACHINE_KINDS[:1]),
+        set_to(consumers, "MACHINE_KINDS", MACHINE_KINDS[:1]),
         (test_links.test_the_host_must_name_the_machine_back,),
     ),
     Sabotage(

@@ -14,6 +14,7 @@ from tests.core.fencing import (
     test_gates,
     test_hostpower,
     test_leaving,
+    test_outliving,
     test_proofs,
     test_request,
     test_storage,
@@ -29,7 +30,7 @@ from tests.sim import test_fence_uses
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
-from noderemedy.core import foredated, machines, safety
+from noderemedy.core import consumers, foredated, machines, safety
 from noderemedy.core.fencing import (
     attempts,
     automaton,
@@ -44,6 +45,7 @@ from noderemedy.core.fencing import (
     leaving,
     moves,
     needs,
+    outliving,
     patience,
     planless,
     power,
@@ -56,6 +58,7 @@ from noderemedy.core.fencing import (
     storage,
     view,
     wellness,
+    words,
 )
 from noderemedy.core.fencing.automaton import Event, Move
 from noderemedy.core.fencing.view import FenceView
@@ -63,7 +66,9 @@ from noderemedy.model import actions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, PlanProblem
+from noderemedy.model.host import Consumer
 from noderemedy.model.ids import Ref
+from noderemedy.model.machine import Metal3Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
@@ -73,7 +78,13 @@ from noderemedy.model.workload import StorageOfNode, Volume
 from noderemedy.wire import nodefences
 from noderemedy.wire import storage as wire_storage
 
-host_of = view.host_of
+host_of, between = view.host_of, consumers.between
+POWER_OFFS = outliving.power_offs
+
+
+def owned_between(host: Ref, consumer: Consumer, reader: Reader) -> Metal3Machine | None:
+    found = between(host, consumer, reader)
+    return replace(found, owner_uid="machine-uid-1") if found is not None else None
 
 
 def own_host_of(node_at: Ref, reader: Reader) -> hosts.HostSeen:
@@ -122,6 +133,7 @@ PROOFS: tuple[Sabotage, ...] = (
         (
             test_proofs.test_a_word_is_about_the_silence_that_it_was_given_in,
             test_story.test_a_word_that_the_node_refuted_does_not_wait_for_its_next_silence,
+            test_story.test_a_word_is_refuted_by_a_node_that_its_boot_made_anew,
         ),
     ),
     Sabotage(
@@ -199,6 +211,63 @@ FLOW: tuple[Sabotage, ...] = (
         (test_story.test_a_node_that_reports_while_its_plug_is_off_hangs_on_another_plug,),
     ),
     Sabotage(
+        "a word is about a Node",
+        set_to(words, "is_its_boot", lambda status, uid, boot: (uid, boot) == (status.node_uid, status.boot_id)),
+        (
+            test_story.test_a_word_is_about_a_boot_whatever_node_that_has_made,
+            test_leaving.test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only,
+        ),
+    ),
+    Sabotage(
+        "a boot that nobody named is every boot",
+        set_to(words, "is_its_boot", lambda status, uid, boot: boot == status.boot_id),
+        (test_leaving.test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only,),
+    ),
+    Sabotage(
+        "who has fallen silent was never heard",
+        set_to(outliving, "has_outlived", lambda view, now: False),
+        (
+            test_outliving.test_who_was_heard_long_after_its_power_off_is_not_freed,
+            test_outliving.test_a_silence_that_began_too_late_contradicts_the_plug,
+        ),
+    ),
+    Sabotage(
+        "a proof does not ask when its node fell silent",
+        set_to(safety, "has_outlived", lambda node, off_at, now: False),
+        (
+            test_proofs.test_who_fell_silent_long_after_its_plugs_were_off_hangs_on_others,
+            test_outliving.test_no_proof_says_that_it_was_off,
+        ),
+    ),
+    Sabotage(
+        "nobody knows when this flow switched its node off",
+        set_to(outliving, "off_by", lambda view: None),
+        (test_outliving.test_no_proof_says_that_it_was_off,),
+    ),
+    Sabotage(
+        "a silence is measured from the first power-off",
+        set_to(outliving, "power_offs", lambda view: POWER_OFFS(view)[:1]),
+        (
+            test_outliving.test_it_is_counted_from_the_last_power_off_of_this_flow,
+            test_outliving.test_a_plug_that_goes_off_late_contradicts_nobody,
+        ),
+    ),
+    Sabotage(
+        "a silence is measured from a power-off of any flow",
+        set_to(devices, "of_this_flow", lambda status: status.jobs),
+        (test_outliving.test_it_is_counted_from_the_last_power_off_of_this_flow,),
+    ),
+    Sabotage(
+        "a host goes off when that is ordered",
+        set_to(outliving, "hold_of", lambda view: None),
+        (test_outliving.test_a_host_goes_off_after_it_is_held,),
+    ),
+    Sabotage(
+        "a plug is contradicted by what a server that lags says",
+        set_to(power, "confirm", lambda now, *entries: None),
+        (test_outliving.test_it_is_called_so_on_a_live_read_only,),
+    ),
+    Sabotage(
         "waits are measured by the wall",
         set_to(patience, "known", lambda view, recorded, now: now.until(recorded)),
         (test_story.test_a_clock_that_runs_ahead_cuts_no_wait_short,),
@@ -210,8 +279,16 @@ FLOW: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "any host is the node's",
-        set_to(hosts, "is_consumer", lambda *rest: True),
-        (test_hostpower.test_a_host_that_is_not_ours_to_switch_is_not_held,),
+        set_to(consumers, "is_consumed_by", lambda *rest: True),
+        (
+            test_hostpower.test_a_host_that_is_not_ours_to_switch_is_not_held,
+            test_hostpower.test_a_host_is_a_machines_for_all_rooms_or_for_none,
+        ),
+    ),
+    Sabotage(
+        "whoever owns a Metal3Machine has its host",
+        set_to(consumers, "between", owned_between),
+        (test_hostpower.test_a_host_is_a_machines_for_all_rooms_or_for_none,),
     ),
     Sabotage(
         "whatever names a node is its Machine",
@@ -231,6 +308,19 @@ FLOW: tuple[Sabotage, ...] = (
         "the host stays held",
         set_to(hostpower, "release", lambda view: None),
         (test_hostpower.test_a_plug_that_refuses_releases_the_host,),
+    ),
+    Sabotage(
+        "what cannot be read is gone",
+        set_to(relics, "is_unread", lambda view: False),
+        (
+            test_hostpower.test_the_hold_of_a_fence_that_cannot_be_read_stays,
+            test_hostpower.test_a_hold_that_must_stay_keeps_no_other,
+        ),
+    ),
+    Sabotage(
+        "a fence that cannot be read is not looked at again",
+        set_to(relics, "MINUTE", Span.seconds(86_400)),
+        (test_hostpower.test_the_host_of_a_fence_that_could_not_be_read_comes_on_when_that_is_gone,),
     ),
     Sabotage(
         "a hold without a fence stays",
@@ -366,7 +456,7 @@ DEVICES: tuple[Sabotage, ...] = (
 LIT: tuple[Sabotage, ...] = (
     Sabotage(
         "a word outlives the boot that it is about",
-        set_to(FenceView, "is_same_boot", True),
+        set_to(words, "is_its_boot", lambda *boot: True),
         (test_erring.test_a_word_about_a_boot_that_is_history_solves_nothing,),
     ),
     Sabotage(

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.ids import MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
+from noderemedy.model.remediation import Metal3Remediation
 from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
 from noderemedy.model.room import Index, Present, Reader
 
@@ -90,6 +92,14 @@ def with_nodes(cluster: Ref, where: str, reader: Reader) -> Iterator[tuple[Machi
         if isinstance(entry, Present) and entry.obj.node_name:
             node = reader.read(Ref(where, NODE, "", entry.obj.node_name))
             yield entry.obj, node.obj if isinstance(node, Present) else None
+
+
+def machine_refs(ref: Ref, request: Metal3Remediation | FenceRemediation) -> tuple[Ref, ...]:
+    """The Machines that a request may be for: its owner, or whoever bears its name."""
+    owner = request.owner
+    group = owner.api_version.partition("/")[0] if owner else ""
+    kinds = [kind for kind in MACHINE_KINDS if group in ("", kind.group)]
+    return tuple(Ref(ref.cluster, kind, ref.namespace, owner.name if owner else ref.name) for kind in kinds)
 
 
 def is_own(node: Node, machine: Machine) -> bool:

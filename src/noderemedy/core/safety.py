@@ -44,8 +44,8 @@ def powered_off(
 ) -> PoweredOff | None:
     """Proof that `node` cannot write, because its host is held off by us and was seen off; else None.
 
-    `held_for` names the Metal3Remediation whose hold is meant; without it, it is the truth table's. `off_at` is when
-    the host was first seen off under that hold; a fence flow, which ends where it is contradicted, gives none.
+    `held_for` names the Metal3Remediation or NodeFence whose hold is meant; without it, it is the truth table's.
+    `off_at` is when the host was first seen off under that hold, or, of a fence flow, by when it was off.
 
     The caller has checked that this is the node's host (consumerRef, providerID). `poweredOn` may be a minute
     old, so it counts only while our hold is in place. Three things make it news then: our hold was written onto a
@@ -110,15 +110,22 @@ def instance_gone(node: Node, machine_entry: Present, keeper: str, now: Now) -> 
 
 
 def fenced_off(
-    node_entry: Present, subject: Subject, asked: tuple[tuple[str, Run | None], ...], now: Now
+    node_entry: Present,
+    subject: Subject,
+    asked: tuple[tuple[str, Run | None], ...],
+    now: Now,
+    off_at: Wall | None = None,
 ) -> FencedOff | None:
     """Proof that the boot `subject` is over, because all that powers its node is off; else None.
 
     `asked` has every method that can switch the node off, with the last run that asked its device. Each must have been
     asked just now, after the command, and have said off (races R31, R35). The Node must be that very boot, as a live
-    read shows, and must not be heard: a node that reports while its plug is off hangs on another plug (race R32).
+    read shows, and must not be heard: a node that reports while its plug is off hangs on another plug (race R32). So
+    does one that fell silent long after `off_at`, by when everything was off; None if that is not known.
     """
     if not asked or not is_subject(node_entry, subject, now) or node_entry.obj.is_heard:
+        return None
+    if off_at is not None and has_outlived(node_entry.obj, off_at, now):
         return None
     if not all(is_off_just_now(run, now) for _, run in asked):
         return None

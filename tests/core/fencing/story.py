@@ -102,6 +102,7 @@ class Story:
         self.freed_early: list[str] = []
         self.is_attested_truly = False
         self.has_host = False
+        self.has_manager = True
         self.dies_after: int | None = None  # so many writes and orders
         self._pending: list[tuple[int, Order, int]] = []
         self._changes: list[tuple[int, Callable[[], None]]] = []
@@ -155,6 +156,13 @@ class Story:
         """Another manager leads; what this one had begun goes on by itself, and nobody tells of it."""
         self.token += 1
         self.start()
+
+    def unattended(self, seconds: int) -> None:
+        """No manager for so long, then another one; the world goes on."""
+        self.has_manager = False
+        self.run(seconds)
+        self.has_manager = True
+        self.dies()
 
     # --- what people do ------------------------------------------------------------------------------------------
 
@@ -235,7 +243,8 @@ class Story:
             self._gone_pods()
             if self.has_host:
                 self._operate()
-            self._step()
+            if self.has_manager:
+                self._step()
 
     def is_final(self) -> bool:
         return self.state == "final"

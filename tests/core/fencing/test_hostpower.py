@@ -5,20 +5,52 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests import builders
-from tests.builders import MACHINE_AT, NODE_AT, a_host, a_machine, a_node
+from tests.builders import (
+    MACHINE_AT,
+    METAL3_CONSUMER,
+    METAL3_MACHINE_AT,
+    NODE_AT,
+    NOW,
+    OPENSHIFT_MACHINE_AT,
+    a_cache,
+    a_host,
+    a_machine,
+    a_metal3_machine,
+    a_node,
+    later,
+)
 from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan, an_agent
 from tests.core.fencing.story import Story, obeys, refuses
 from tests.core.fencing.test_rules import seen
 
+from noderemedy.core.fencing import fence, hosts, relics
+from noderemedy.core.fencing.relics import RelicView
+from noderemedy.core.fencing.view import INDEXES
+from noderemedy.core.metal3 import links
+from noderemedy.engine.cache import Cache
+from noderemedy.engine.loop import Engine
+from noderemedy.model.actions import Confirm, ReleaseHost
+from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod
+from noderemedy.model.host import Hold
+from noderemedy.model.host import Power as HostPower
 from noderemedy.model.ids import HOST, MACHINE, NODE_FENCE, Ref
+from noderemedy.model.outcome import Done, Seen
+from noderemedy.model.room import Absent, Entry, Unreadable, Unseen
 from noderemedy.model.run import Deed, Order, Power, RunState
+from noderemedy.model.time import MINUTE
 from noderemedy.model.workload import POD
+from noderemedy.rooms import watched
 
 HOST_POWER = BuiltinMethod("host-power", Builtin.HOST_POWER)
 HOST_AT = Ref("", HOST, "metal", "rack-1")
 ITS_MACHINE = Ref("", MACHINE, "metal", "worker-0")
+
+
+def reasons_of(decision: Decision) -> list[str]:
+    return [type(one).__name__ for one in decision.because]
 
 
 def held(story: Story) -> list[str]:
@@ -132,6 +164,21 @@ def test_a_machine_is_the_nodes_by_its_provider_id(of_node: str, is_own: bool) -
     assert (MACHINE_AT if is_own else NODE_AT) == view.target
 
 
+@pytest.mark.parametrize("owner", ["worker-0", "worker-9", None])
+@pytest.mark.parametrize("owner_uid", ["machine-uid-1", "uid-of-a-former-machine", ""])
+@pytest.mark.parametrize("at", [MACHINE_AT, OPENSHIFT_MACHINE_AT])
+def test_a_host_is_a_machines_for_all_rooms_or_for_none(owner: str | None, owner_uid: str, at: Ref) -> None:
+    """Through a Metal3Machine that this very Machine owns, by name and by uid: no room takes less."""
+    host, machine = a_host(consumer=METAL3_CONSUMER), a_machine()
+    middle = a_metal3_machine(owner=owner, owner_uid=owner_uid)
+    cache = a_cache({METAL3_MACHINE_AT: middle, at: machine, builders.HOST_AT: host})
+    of_fencing = hosts.see(a_node(), at, machine, cache).is_own
+    of_metal3 = links.is_consumed_by(host, builders.HOST_AT, machine, at, cache)
+
+    is_owned = (owner, owner_uid, at) == ("worker-0", "machine-uid-1", MACHINE_AT)
+    assert (is_owned, is_owned) == (of_fencing, of_metal3)
+
+
 def test_a_host_that_another_repair_holds_is_not_held_beside_it() -> None:
     """One hold at a time: what a Metal3Remediation left behind is released first, then the fence takes its turn."""
     other = "reboot.metal3.io/metal3-remediation-uid-9"
@@ -180,3 +227,58 @@ def test_a_new_fence_of_that_name_does_not_keep_the_old_hold() -> None:
     story.run(60)
 
     assert before not in held(story)
+
+
+UID_OF_HOLD = "uid-of-the-fence"
+LEFT = replace(a_host(power=HostPower.OFF), fenced_for=((UID_OF_HOLD, Hold("m", NOW.wall, owner=f"/{FENCE_AT.name}")),))
+
+
+@pytest.mark.parametrize(
+    ("entry", "action", "reason"),
+    [
+        (Unreadable(UID_OF_HOLD, "7", "garbled"), [], "HolderUnreadable"),
+        (Unseen(), [], "HolderUnreadable"),
+        (Absent(), [Confirm], "ConfirmFirst"),
+        (Absent(NOW.mono), [ReleaseHost], "HoldOrphaned"),
+        (builders.present(a_fence()), [ReleaseHost], "HoldOrphaned"),
+        (Unreadable("uid-9", "7", "garbled"), [ReleaseHost], "HoldOrphaned"),
+    ],
+)
+def test_the_hold_of_a_fence_that_cannot_be_read_stays(entry: Entry, action: list[type], reason: str) -> None:
+    """It may be freeing just now; what has its name and another uid is another one. It is looked at once a minute."""
+    decision = relics.decide(RelicView(builders.HOST_AT, builders.present(LEFT), UID_OF_HOLD, FENCE_AT, entry), NOW)
+
+    assert (action, [reason]) == ([type(one) for one in decision.actions], reasons_of(decision))
+    assert (NOW.mono + MINUTE if reason == "HolderUnreadable" else None) == decision.wake_at
+
+
+def test_a_hold_that_must_stay_keeps_no_other() -> None:
+    """Of two that were left on a host the one goes whose fence is gone."""
+    both = replace(LEFT, fenced_for=(*LEFT.fenced_for, ("uid-of-another", Hold("m", NOW.wall, owner="/gone"))))
+    cache = Cache(INDEXES)
+    cache.end_list("", NODE_FENCE)
+    cache.set_aside(FENCE_AT, Unreadable(UID_OF_HOLD, "7", "garbled"))
+    view = relics.see(builders.HOST_AT, builders.present(both), cache)
+
+    assert view is not None
+    assert "uid-of-another" == view.uid
+
+
+def test_the_host_of_a_fence_that_could_not_be_read_comes_on_when_that_is_gone() -> None:
+    """Nobody tells whose it was when somebody tears it off: it was held off for ever, and nobody looked."""
+    engine, acts = Engine((fence.ROOM,)), []
+    for kind in watched((fence.ROOM,)):
+        engine.listing(kind, NOW)
+    engine.seen(Seen(builders.HOST_AT, LEFT.uid, "1", LEFT), NOW)
+    engine.unreadable(FENCE_AT, UID_OF_HOLD, "5", "garbled", NOW)
+    for kind in watched((fence.ROOM,)):
+        engine.listed(kind, NOW)
+    engine.step(NOW, 7)
+    engine.gone(Seen(FENCE_AT, UID_OF_HOLD, "6", None), later(30))
+    for seconds in (30, 60, 61):
+        now = later(seconds)
+        for effect in engine.step(now, 7).effects:
+            acts.append(type(effect.action))
+            engine.ended(effect, Done(now.mono, gone=isinstance(effect.action, Confirm)), now)
+
+    assert [Confirm, ReleaseHost] == acts[:2]

@@ -100,6 +100,10 @@ PROVEN = replace(FREED, free_by=FreeBy.TAINT, freeing_since=ago(60), freed_at=ag
 SILENT = a_node(ready="Unknown")
 GONE = Absent(NOW.mono)
 FELL_SILENT_AGAIN = replace(SILENT, conditions=(Condition("Ready", "Unknown", ago(10)),))
+MADE_ANEW, OF_THE_OTHER = replace(SILENT, uid="node-uid-2"), replace(WORD, node_uid="node-uid-2")  # by the same boot
+LEFT_AGAIN = replace(FELL_SILENT_AGAIN, uid="node-uid-2")
+NAMELESS, OTHER_NAMELESS, UNTOLD = replace(SILENT, boot_id=""), replace(MADE_ANEW, boot_id=""), {"boot_id": ""}
+STAYS = "StorageStaysFenced"
 
 
 def behind(evidence: FenceEvidence = FREED, jobs: tuple[FenceJob, ...] = (IS_OFF,), **more: Any) -> Any:
@@ -135,6 +139,14 @@ def behind(evidence: FenceEvidence = FREED, jobs: tuple[FenceJob, ...] = (IS_OFF
         (FREED, {"fence": {"attested": WORD}, "node_entry": GONE}, "RunOrdered"),
         (FREED, {"fence": {"attested": WORD}, "node": a_node()}, "StorageStaysFenced"),
         (FREED, {"fence": {"attested": replace(WORD, boot_id="boot-0")}}, "StorageStaysFenced"),
+        (FREED, {"fence": {"attested": WORD}, "node": MADE_ANEW}, "RunOrdered"),
+        (FREED, {"fence": {"attested": OF_THE_OTHER}, "node": MADE_ANEW}, "RunOrdered"),
+        (FREED, {"fence": {"attested": WORD}, "node": replace(MADE_ANEW, boot_id="")}, "StorageStaysFenced"),
+        (FREED, {"fence": {"attested": WORD}, "node": a_node("node-uid-2")}, "StorageStaysFenced"),
+        (FREED, {"fence": {"attested": replace(WORD, at=ago(20))}, "node": LEFT_AGAIN}, "StorageStaysFenced"),
+        (FREED, {"fence": {**UNTOLD, "attested": replace(WORD, boot_id="")}, "node": NAMELESS}, "RunOrdered"),
+        (FREED, {"fence": {**UNTOLD, "attested": replace(WORD, boot_id="")}, "node": OTHER_NAMELESS}, STAYS),
+        (FREED, {"fence": {**UNTOLD, "attested": replace(OF_THE_OTHER, boot_id="")}, "node": NAMELESS}, STAYS),
     ],
 )
 def test_a_storage_fence_behind_which_pods_were_freed_is_lifted_for_another_boot_only(

@@ -27,7 +27,7 @@ from noderemedy.model.node import Condition
 from noderemedy.model.nodefence import FenceEvidence, FenceJob, State
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Seen
-from noderemedy.model.proof import Subject
+from noderemedy.model.proof import Attested, Subject
 from noderemedy.model.run import Deed, Power, Run, RunState, run_ref
 from noderemedy.model.term import TERM_AT, Term
 from noderemedy.model.time import Mono, Span
@@ -91,7 +91,8 @@ def a_random_view(chance: Random, *, confirmed: bool = True) -> FenceView:
         restarts=chance.randrange(4) if state is not None else 0,
         **more,
     )
-    node = a_node(boot_id=chance.choice(("boot-1", "boot-1", "boot-2")), unschedulable=chance.random() < 0.5)
+    uid, boot = chance.choice(("node-uid-1",) * 3 + ("node-uid-2",)), chance.choice(("boot-1", "boot-1", "boot-2"))
+    node = a_node(uid, boot_id=boot, unschedulable=chance.random() < 0.5)
     ready = chance.choice(("True", "False", "Unknown", "Unknown"))
     node = replace(
         node, conditions=(Condition("Ready", ready, ago(900)),), kubelet=chance.choice(("v1.31.0", "v1.20.0"))
@@ -154,7 +155,8 @@ def test_what_frees_speaks_of_the_boot_that_was_fenced(view: FenceView) -> None:
         if isinstance(action, TaintOutOfService | DeletePod | DeleteNode):
             assert view.node is not None
             assert not view.node.is_heard
-            assert Subject(view.status.node_uid, view.status.boot_id) == action.proof.subject
+            assert Subject(view.node.uid, view.status.boot_id) == action.proof.subject
+            assert view.is_same_node or isinstance(action.proof, Attested)
         if isinstance(action, StartRun) and action.order.deed is Deed.OFF:
             assert view.is_same_boot
             assert not view.fence.deleting

@@ -56,9 +56,10 @@ def is_gone(story: Story) -> bool:
     return story.api.find(NODE_FENCE, FENCE_AT.name) is None
 
 
-def attest(story: Story, boot: str = "boot-1", seconds: float = 0) -> None:
+def attest(story: Story, boot: str = "boot-1", seconds: float = 0, uid: str = "") -> None:
     """A person, whose clock may be ahead, says that the node is off."""
-    word = Attestation("anna", story.now.wall + Span.seconds(seconds), story.node()["metadata"]["uid"], boot)
+    uid = uid or story.node()["metadata"]["uid"]
+    word = Attestation("anna", story.now.wall + Span.seconds(seconds), uid, boot)
     notes = {"node-remedy.dev/attested-off": attestation_text(word)}
     story.patch(FENCE_AT, {"metadata": {"annotations": notes}})
 
@@ -346,6 +347,53 @@ def test_a_persons_word_frees_what_devices_could_not() -> None:
 
     assert [] == story.api.list(POD)
     assert "Attested by anna" in story.status.evidence.proof
+
+
+@pytest.mark.parametrize("is_of_the_former", [True, False])
+def test_a_word_is_about_a_boot_whatever_node_that_has_made(is_of_the_former: bool) -> None:
+    """The Node was deleted, and its kubelet made it anew before the node was switched off: it is no other boot."""
+    story = given_up()
+    former = story.node()["metadata"]["uid"]
+    story.api.delete(NODE, NODE_AT.name)
+    story.ready("False", "boot-1")
+    story.run(5)
+    story.hang()
+    story.run(5)
+    story.is_attested_truly = True
+    attest(story, uid=former if is_of_the_former else "")
+    story.run(20)
+    acts = len(story.acts)
+    story.run(60)
+
+    assert ([], "Attested by anna" in story.status.evidence.proof) == (story.api.list(POD), True)
+    assert (True, acts) == (former != story.node()["metadata"]["uid"], len(story.acts))
+
+
+def test_a_word_about_a_node_that_is_gone_leads_in_no_circle() -> None:
+    """There is nothing to free any more: what devices were left at comes on, and nothing is written again and again."""
+    story = given_up()
+    former = story.node()["metadata"]["uid"]
+    story.api.delete(NODE, NODE_AT.name)
+    story.run(5)
+    attest(story, uid=former)
+    story.run(60)
+    acts = len(story.acts)
+    story.run(600)
+
+    assert (acts, True) == (len(story.acts), story.status.evidence.freed_at is not None)
+
+
+def test_a_word_is_refuted_by_a_node_that_its_boot_made_anew() -> None:
+    """It was given, and then the kubelet reported, under whatever uid: it runs, and its next silence frees nothing."""
+    story = given_up()
+    attest(story)
+    story.api.delete(NODE, NODE_AT.name)
+    story.ready("False", "boot-1")
+    story.run(5)
+    story.hang()
+    story.run(60)
+
+    assert ([], 1) == (story.freed_early, len(story.api.list(POD)))
 
 
 @pytest.mark.parametrize("boot", ["boot-0", "boot-9"])

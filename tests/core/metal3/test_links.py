@@ -73,7 +73,7 @@ def test_the_host_must_name_the_machine_back(name: str) -> None:
     ("owner", "owner_uid", "holds"),
     [
         ("worker-0", "machine-uid-1", True),
-        ("worker-0", "", True),
+        ("worker-0", "", False),
         ("worker-0", "uid-of-a-former-machine", False),
         ("worker-9", "machine-uid-1", False),
         (None, "", False),

@@ -10,7 +10,7 @@ from msgspec import structs
 
 from noderemedy.core import freeing, safety
 from noderemedy.core.backup import back_up
-from noderemedy.core.fencing import attempts, devices, hostpower, patience, runs
+from noderemedy.core.fencing import attempts, devices, hostpower, outliving, patience, runs
 from noderemedy.core.fencing.moves import confirm, noted
 from noderemedy.core.fencing.view import NAME, FenceView
 from noderemedy.core.fencing.words import prove, word_of
@@ -86,7 +86,7 @@ def by_devices(view: FenceView, methods: tuple[AgentMethod, ...], now: Now) -> F
     assert isinstance(view.node_entry, Present)
     subject = Subject(view.status.node_uid, view.status.boot_id)
     answers = tuple((one.name, runs.last_answer(view, STEP, one)) for one in methods)
-    return safety.fenced_off(view.node_entry, subject, answers, now)
+    return safety.fenced_off(view.node_entry, subject, answers, now, outliving.off_by(view))
 
 
 def by_host(view: FenceView, now: Now) -> PoweredOff | None:
@@ -96,7 +96,7 @@ def by_host(view: FenceView, now: Now) -> PoweredOff | None:
     is_silent = safety.is_subject(view.node_entry, subject, now) and not view.node_entry.obj.is_heard
     if not is_silent or not view.host.is_own or not isinstance(view.host.entry, Present):
         return None
-    return safety.powered_off(view.node_entry.obj, view.host.entry, now, view.fence.uid)
+    return safety.powered_off(view.node_entry.obj, view.host.entry, now, view.fence.uid, outliving.off_by(view))
 
 
 # --- freeing -----------------------------------------------------------------------------------------------------

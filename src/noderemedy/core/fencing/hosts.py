@@ -1,6 +1,6 @@
 """The BareMetalHost of a node that is fenced, for the method host-power. Names are claims: both ends must agree.
 
-The node's Machine names its host, the host names its consumer: that Machine, or the Metal3Machine that it owns. And the
+The node's Machine names its host, and the host names that Machine back (`core/consumers.py`). And the
 Machine that names the Node must be its own (invariant S7): the host of another server proves nothing about this one.
 """
 
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import machines
+from noderemedy.core import consumers, machines
 from noderemedy.core.machines import MACHINE_KINDS
-from noderemedy.model.host import Consumer, Host
-from noderemedy.model.ids import HOST, METAL3_MACHINE, Ref
+from noderemedy.model.host import Host
+from noderemedy.model.ids import HOST, Ref
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
@@ -41,22 +41,9 @@ def see(node: Node | None, machine_at: Ref, machine: Machine, reader: Reader) ->
         return NO_HOST
     at = Ref(machine_at.cluster, HOST, machine.host.namespace, machine.host.name)
     entry = reader.read(at)
-    consumer = entry.obj.consumer if isinstance(entry, Present) else None
-    is_named_back = consumer is not None and is_consumer(at, consumer, machine_at, machine, reader)
+    is_named_back = isinstance(entry, Present) and consumers.is_consumed_by(entry.obj, at, machine, machine_at, reader)
     is_of_another = node is not None and not machines.is_own(node, machine)
     return HostSeen(at, entry, is_named_back and not is_of_another, is_of_another)
-
-
-def is_consumer(host: Ref, consumer: Consumer, machine_at: Ref, machine: Machine, reader: Reader) -> bool:
-    """Whether the host says that it serves this very Machine."""
-    namespace = consumer.namespace or host.namespace
-    if consumer.kind == "Machine":
-        is_its_group = consumer.group in ("", machine_at.kind.group)
-        return is_its_group and (namespace, consumer.name) == (machine_at.namespace, machine_at.name)
-    if consumer.kind != "Metal3Machine":
-        return False
-    middle = reader.read(Ref(host.cluster, METAL3_MACHINE, namespace, consumer.name))
-    return isinstance(middle, Present) and middle.obj.owner_uid == machine.uid
 
 
 def _host(ref: Ref, machine: Machine) -> tuple[str, ...]:

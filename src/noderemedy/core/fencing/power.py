@@ -2,19 +2,20 @@
 
 Rule 1: everything that powers the node is switched off and verified before anything is freed.
 Rule 2: from `onSince` on nothing is switched off and nothing is freed any more in this flow.
-Rule 3: a node that reports although its plugs are off hangs on other plugs: nothing is freed, and a person is called.
+Rule 3: a node that reports although its plugs are off hangs on other plugs, also if it has fallen silent by now:
+nothing is freed, and a person is called.
 """
 
 from __future__ import annotations
 
 from msgspec import structs
 
-from noderemedy.core.fencing import attempts, devices, hostpower, patience
+from noderemedy.core.fencing import attempts, devices, hostpower, outliving, patience
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.draining import drain
 from noderemedy.core.fencing.emptying import emptying
 from noderemedy.core.fencing.gates import BEFORE_POWER_OFF
-from noderemedy.core.fencing.moves import move, noted, publish, saying
+from noderemedy.core.fencing.moves import confirm, move, noted, publish, saying
 from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.planless import unusable
 from noderemedy.core.fencing.view import FenceView
@@ -40,18 +41,18 @@ STEP = Step.POWER_MANAGEMENT
 
 
 def power_management(view: FenceView, now: Now) -> Decision:
-    evidence = view.status.evidence
+    evidence, word = view.status.evidence, word_of(view)
     if evidence.on_since is not None:
         return power_on(view, now)
     if is_well(view, now):
         return move(view, Event.NODE_READY, now)
     if waits := unusable(view, now):
         return waits
-    if not view.is_same_boot and evidence.backup is None:
+    if not view.is_same_boot and evidence.backup is None and word is None:
         return move(view, Event.STEP_FAILED, now, FencedNodeReplaced(view.name), why="the node is another one by now")
     if not devices.is_touched(view) and (waits := before_power_off(view, now)):
         return waits
-    if word_of(view) is not None:
+    if word is not None:
         return emptying(view, now)
     if not devices.is_any_off(view) and (waits := dumping(view, now)):
         return waits  # what was ordered did not go through
@@ -89,8 +90,10 @@ def switch_off(view: FenceView, now: Now) -> Decision | None:
 def still_heard(view: FenceView, now: Now) -> Decision | None:
     """Everything is off, so nobody may hear the node: Kubernetes needs a moment to notice."""
     is_powered = bool(devices.powering(view)) or hostpower.method(view) is not None
-    if view.node is None or not view.node.is_heard or not is_powered:
+    if view.node is None or not is_powered:
         return None
+    if not view.node.is_heard:
+        return contradicted(view, now) if outliving.has_outlived(view, now) else None
     evidence = view.status.evidence
     if evidence.heard_since is None:
         return noted(view, structs.replace(evidence, heard_since=now.wall), NodeStillHeard(view.name))
@@ -101,10 +104,12 @@ def still_heard(view: FenceView, now: Now) -> Decision | None:
 
 
 def contradicted(view: FenceView, now: Now) -> Decision:
-    """Not once more: the next restart would switch the same wrong host off."""
+    """Not once more: the next restart would switch the same wrong host off. It sticks, so it is read live first."""
+    if asked := confirm(now, (view.node_at, view.node_entry)):
+        return asked
     host = hostpower.method(view)
     methods = ", ".join([*(one.name for one in devices.powering(view)), *([host.name] if host else [])])
-    why = f"{methods} said off, and node {view.name} still reports"
+    why = f"{methods} said off, and node {view.name} reported on"
     status = structs.replace(view.status, state=State.ERROR, since=now.wall, restarts=view.fence.spec.max_restarts)
     return publish(view, saying(status, Event.STEP_FAILED, why, now), PlugContradicted(view.name, methods))
 

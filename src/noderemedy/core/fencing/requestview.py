@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from noderemedy.core import claim, machines
 from noderemedy.core.claim import Claim
-from noderemedy.core.machines import MACHINE_KINDS
+from noderemedy.core.machines import MACHINE_KINDS, machine_refs
 from noderemedy.model.actions import Guard
 from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.fenceremediation import FenceRemediation
@@ -86,14 +86,6 @@ class RequestView(Struct, frozen=True):
     def is_of_a_predecessor(self) -> bool:
         """Whether a former request of this name asked for the fence."""
         return self.fence is not None and self.fence.requested_by.startswith(f"{self.ref} ")
-
-
-def machine_refs(ref: Ref, request: FenceRemediation) -> tuple[Ref, ...]:
-    """The Machines that it may be for: its owner, or whoever bears its name."""
-    owner = request.owner
-    group = owner.api_version.partition("/")[0] if owner else ""
-    kinds = [kind for kind in MACHINE_KINDS if group in ("", kind.group)]
-    return tuple(Ref(ref.cluster, kind, ref.namespace, owner.name if owner else ref.name) for kind in kinds)
 
 
 def _machines(ref: Ref, request: FenceRemediation) -> tuple[str, ...]:

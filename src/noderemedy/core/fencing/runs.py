@@ -19,7 +19,7 @@ from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.nodefence import FenceJob, FenceStatus, digest
 from noderemedy.model.reasons import RunEnded, RunLost, RunNoted, RunOrdered, RunUnderWay
 from noderemedy.model.run import Deed, Order, Power, Run, RunState
-from noderemedy.model.time import MINUTE, Mono, Now, Span
+from noderemedy.model.time import MINUTE, Mono, Now, Span, Wall
 
 BEGIN_WITHIN = MINUTE  # what was ordered and has not begun by then does nothing
 MARGIN = Span.seconds(30)
@@ -30,6 +30,11 @@ WANTED = {Deed.OFF: Power.OFF, Deed.ON: Power.ON}
 def all_time(view: FenceView, job: FenceJob) -> Mono:
     """When a run is over, whatever became of it: by our own clock, from when we learned of it (race R5)."""
     return view.entry.changed_at + BEGIN_WITHIN + job.patience + MARGIN
+
+
+def over_by(job: FenceJob) -> Wall:
+    """The same by the clock of whoever recorded it, for people, and for what followed from it."""
+    return job.since + BEGIN_WITHIN + job.patience + MARGIN
 
 
 def name_of(view: FenceView, step: Step, method: str, deed: Deed, attempt: int, now: Now) -> str:
@@ -87,11 +92,7 @@ def open_run(view: FenceView, now: Now) -> Decision | None:
     is_ours = view.term is not None and job.token == view.term.token
     if is_ours and now.wall < job.since + BEGIN_WITHIN:
         return begin(view, job, now)
-    return Decision(
-        (),
-        (RunLost(job.method, job.deed.value, job.since + BEGIN_WITHIN + job.patience + MARGIN),),
-        all_time(view, job),
-    )
+    return Decision((), (RunLost(job.method, job.deed.value, over_by(job)),), all_time(view, job))
 
 
 def begin(view: FenceView, job: FenceJob, now: Now) -> Decision:

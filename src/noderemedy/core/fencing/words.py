@@ -1,7 +1,8 @@
 """A person's word that a node is off: `node-remedy.dev/attested-off` on its NodeFence (seed 002, race R36).
 
 Who may write it is the admission policy's business (`deploy/admission/fence-attestations.yaml`). Here it counts only
-for the very boot that it names, and never for a node that reports.
+for the very boot that it names, and never for a node that reports. Its kubelet may have made its Node anew meanwhile:
+that is another Node and the same boot.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from noderemedy.core import foredated, safety
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.meta import Malformed
+from noderemedy.model.nodefence import FenceStatus
 from noderemedy.model.proof import Attested
 from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, Reason
 from noderemedy.model.room import Present
@@ -29,9 +31,16 @@ def word_of(view: FenceView) -> Attestation | None:
     word, status = view.fence.attested, view.status
     if not isinstance(word, Attestation):
         return None
-    is_about_it = (word.node_uid, word.boot_id) == (status.node_uid, status.boot_id)
-    has_moved_on = view.node is not None and (safety.is_refuted(word, view.node) or not view.is_same_boot)
-    return word if is_about_it and not has_moved_on else None
+    node = view.node
+    has_moved_on = node is not None and (
+        safety.is_refuted(word, node) or not is_its_boot(status, node.uid, node.boot_id)
+    )
+    return word if is_its_boot(status, word.node_uid, word.boot_id) and not has_moved_on else None
+
+
+def is_its_boot(status: FenceStatus, node_uid: str, boot_id: str) -> bool:
+    """Whether this is the boot that a flow is about: by its id; where none is told, as far as the Node's uid says."""
+    return boot_id == status.boot_id and (bool(boot_id) or node_uid == status.node_uid)
 
 
 def complaint(view: FenceView) -> tuple[Reason, ...]:
@@ -45,5 +54,6 @@ def complaint(view: FenceView) -> tuple[Reason, ...]:
 
 
 def prove(view: FenceView, word: Attestation, now: Now) -> Attested | None:
+    """The proof by a word that speaks of this flow's boot, for the Node that this boot has now."""
     assert isinstance(view.node_entry, Present)
-    return safety.attested_by(view.node_entry, word, now)
+    return safety.attested_by(view.node_entry, structs.replace(word, node_uid=view.node_entry.obj.uid), now)

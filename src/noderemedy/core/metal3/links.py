@@ -2,6 +2,7 @@
 
 A Machine names its host in an annotation, the host names its consumer in `spec.consumerRef`; the link holds only
 if each names the other, and it is looked at again at every step (race R49: a host given to somebody else meanwhile).
+What the host says is read by `core/consumers.py`, for all rooms; its functions are reached through here as before.
 """
 
 from __future__ import annotations
@@ -9,6 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from noderemedy.core import claim, machines
+from noderemedy.core.consumers import consumer_refs as consumer_refs
+from noderemedy.core.consumers import is_consumed_by as is_consumed_by
+from noderemedy.core.consumers import machine_of_consumer as machine_of_consumer
+from noderemedy.core.consumers import owner_ref
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.budget import Granted, Refused
 from noderemedy.model.cluster import Cluster
@@ -17,7 +22,6 @@ from noderemedy.model.ids import (
     CLUSTER,
     HOST,
     LEASE,
-    MACHINE,
     METAL3_MACHINE,
     NODE,
     Ref,
@@ -62,47 +66,8 @@ def host_ref(machine: Ref, host: HostName) -> Ref:
     return Ref(machine.cluster, HOST, host.namespace, host.name)
 
 
-def owner_ref(middle: Ref, owner: str) -> Ref:
-    """The Machine that owns a Metal3Machine: OpenShift has none of these."""
-    return Ref(middle.cluster, MACHINE, middle.namespace, owner)
-
-
 def consumer_text(consumer: Consumer | None) -> str:
     return f"{consumer.kind}/{consumer.namespace}/{consumer.name}" if consumer else ""
-
-
-def consumer_refs(host: Ref, consumer: Consumer) -> tuple[Ref, ...]:
-    """The objects that a consumerRef may mean: Machines of both groups share a kind name."""
-    namespace = consumer.namespace or host.namespace
-    if consumer.kind == "Metal3Machine":
-        return (Ref(host.cluster, METAL3_MACHINE, namespace, consumer.name),)
-    if consumer.kind == "Machine":
-        kinds = [kind for kind in MACHINE_KINDS if consumer.group in ("", kind.group)]
-        return tuple(Ref(host.cluster, kind, namespace, consumer.name) for kind in kinds)
-    return ()
-
-
-def machine_of_consumer(host: Ref, consumer: Consumer, reader: Reader) -> tuple[Ref, ...]:
-    """The Machine (by either group's name) that a host's consumerRef leads to, through a Metal3Machine or not."""
-    refs = consumer_refs(host, consumer)
-    if consumer.kind != "Metal3Machine":
-        return refs
-    middle = reader.read(refs[0])
-    if isinstance(middle, Present) and isinstance(middle.obj, Metal3Machine) and middle.obj.owner_machine:
-        return (owner_ref(refs[0], middle.obj.owner_machine),)
-    return ()
-
-
-def is_consumed_by(host: Host, host_at: Ref, machine: Machine, machine_at: Ref, reader: Reader) -> bool:
-    """Whether the host says that it serves this very Machine."""
-    if host.consumer is None:
-        return False
-    if machine_at not in machine_of_consumer(host_at, host.consumer, reader):
-        return False
-    if host.consumer.kind != "Metal3Machine":
-        return True
-    middle = reader.read(consumer_refs(host_at, host.consumer)[0])
-    return isinstance(middle, Present) and middle.obj.owner_uid in ("", machine.uid)
 
 
 def between(host_at: Ref, host: Host, reader: Reader) -> tuple[tuple[Ref, Entry], ...]:

@@ -15,6 +15,7 @@ from noderemedy.core import claim, foredated, freeing, machines, pacing, traces
 from noderemedy.core.claim import Claim
 from noderemedy.core.foredated import ForedatedWord
 from noderemedy.core.machines import MACHINE_KINDS
+from noderemedy.core.machines import machine_refs as machine_refs
 from noderemedy.core.metal3 import links
 from noderemedy.core.metal3.view import MachineView, see_machine
 from noderemedy.model.actions import Guard
@@ -104,14 +105,6 @@ class RelicView(Struct, frozen=True):
 
 
 # --- indexes -----------------------------------------------------------------------------------------------------
-
-
-def machine_refs(ref: Ref, remediation: Metal3Remediation) -> tuple[Ref, ...]:
-    """The Machines that it may be for: its owner, or whoever bears its name."""
-    owner = remediation.owner
-    group = owner.api_version.partition("/")[0] if owner else ""
-    kinds = [kind for kind in MACHINE_KINDS if group in ("", kind.group)]
-    return tuple(Ref(ref.cluster, kind, ref.namespace, owner.name if owner else ref.name) for kind in kinds)
 
 
 def _machines(ref: Ref, remediation: Metal3Remediation) -> tuple[str, ...]:
