@@ -179,7 +179,7 @@ def test_a_plug_that_was_contradicted_ended_no_boot() -> None:
     story = behind(powerManagementDelay="60s")
     story.is_wired_right = False
     story.ready("True")
-    story.run_until(lambda: "PlugContradicted" in story.told, 600)
+    story.run_until(lambda: "PlugContradicted" in story.told, 1_200)
     heard = released(story)
     story.hang()
     story.run(120)

@@ -22,6 +22,7 @@ from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
 from noderemedy.core.fencing.words import word_of
 from noderemedy.core.gates import first
+from noderemedy.core.safety import SILENT_WITHIN
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.nodefence import State
@@ -35,7 +36,6 @@ from noderemedy.model.reasons import (
 from noderemedy.model.run import Deed, Power
 from noderemedy.model.time import MINUTE, Now
 
-HEARD_WITHIN = MINUTE * 3  # the node lifecycle takes less to notice that a kubelet is silent
 KDUMP_SILENCE = MINUTE  # messages come every few seconds: who is silent for so long dumps no more
 STEP = Step.POWER_MANAGEMENT
 
@@ -97,7 +97,7 @@ def still_heard(view: FenceView, now: Now) -> Decision | None:
     evidence = view.status.evidence
     if evidence.heard_since is None:
         return noted(view, structs.replace(evidence, heard_since=now.wall), NodeStillHeard(view.name))
-    due = patience.due(view, evidence.heard_since, HEARD_WITHIN, now)
+    due = patience.due(view, evidence.heard_since, SILENT_WITHIN, now)
     if now.mono < due:
         return Decision((), (NodeStillHeard(view.name),), due)
     return contradicted(view, now)
