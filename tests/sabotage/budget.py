@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT
 from tests.core import test_claim, test_claimshelf, test_pacing, test_slots
-from tests.core.budget import test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
+from tests.core.budget import test_bursts, test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
 from tests.core.fencing import test_story
 from tests.core.healthcheck import test_remediation
 from tests.core.metal3 import test_delete, test_waiting
@@ -291,6 +291,32 @@ HEALTH = (
         "all clusters are one",
         set_to(facts, "buckets", lambda at, fact: BUCKETS(health_ref(NODE_AT), fact)),
         (test_health.test_nodes_are_counted_where_they_are,),
+    ),
+    Sabotage(
+        "who deletes a sick Node makes it sick anew",
+        set_to(health, "signs_of_gap", lambda seen, now: [now.wall if seen.known is not None else None]),
+        (
+            test_health.test_each_node_is_counted_as_it_is,
+            test_bursts.test_deleting_the_dead_nodes_of_a_rack_ends_no_burst,
+        ),
+    ),
+    Sabotage(
+        "a Node that goes before our eyes gives no sign",
+        set_to(health, "signs_of_gap", lambda seen, now: [seen.known.since] if seen.known else []),
+        (test_health.test_each_node_is_counted_as_it_is, test_bursts.test_nodes_that_go_at_once_are_a_burst),
+    ),
+    Sabotage(
+        "whatever was missing when we came went just then",
+        set_to(health, "is_missing", lambda verdict: False),
+        (
+            test_health.test_each_node_is_counted_as_it_is,
+            test_bursts.test_nodes_that_were_missing_before_a_leader_came_are_no_burst,
+        ),
+    ),
+    Sabotage(
+        "a Machine tells nothing of its node",
+        set_to(health, "told_of_node", lambda machine: []),
+        (test_health.test_each_node_is_counted_as_it_is,),
     ),
 )
 STUCK = (

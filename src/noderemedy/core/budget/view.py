@@ -197,7 +197,7 @@ def fleet(cluster: str, reader: Reader) -> Fleet:
 def domains_of(asks: tuple[Ask, ...], memory: Memory, reader: Reader) -> tuple[Domain, ...]:
     """The failure domains in which somebody wants to repair, and those that were held at the last look."""
     wanted = {(one.cluster, one.health.domain) for one in asks if one.health.domain}
-    held = {(words[1], words[2]) for scope in memory.storms if (words := scope.split(" "))[0] == "domain"}
+    held = {(words[1], words[2]) for scope in memory.storms if (words := scope.split(" ", 2))[0] == "domain"}
     return tuple(domain(cluster, name, reader) for cluster, name in sorted(wanted | held))
 
 
