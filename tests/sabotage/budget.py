@@ -33,6 +33,7 @@ from noderemedy.wire import budgets
 
 IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = is_over, grants.judge, grants.open_books, claim.claimed, view.asks_of
 TURN, PERMIT, ALLOWED = count(), pacing.Permit, pods.allowed
+PER_HOUR = grants.per_hour_bearable
 HOLDER, BUCKETS, UNENDED = claim.holder_name, facts.buckets, healthcheck.unended
 
 
@@ -405,6 +406,22 @@ STUCK = (
         "a request that rests keeps its place",
         set_to(remediation, "rests_between_attempts", lambda seen, now: False),
         (test_power_cycles.test_between_attempts_its_place_is_given_back,),
+    ),
+    Sabotage(
+        "who asks once more goes first, being the oldest",
+        set_to(view, "turn", lambda one: (one.since, one.target)),
+        (test_grants.test_needs_are_ordered_by_who_waits_for_the_first_time,),
+    ),
+    Sabotage(
+        "a machine that anybody asks for once more waits behind all others",
+        set_to(view, "again_of", lambda needs: min((one.again for one in needs if one.again), default=None)),
+        (test_grants.test_needs_are_ordered_by_who_waits_for_the_first_time,),
+    ),
+    gate_that(
+        "who asks once more has the whole hour",
+        grants.per_hour_bearable,
+        lambda ask, seen, books, now: PER_HOUR(replace(ask, again=None), seen, books, now),
+        test_grants.test_who_asks_once_more_has_half_of_the_hour,
     ),
 )
 PACE = (

@@ -1,7 +1,8 @@
 """Who asks for a repair, and what the budget answers. Facts: rooms state needs, the budget room states answers.
 
 A need that runs counts as in flight whether it was granted or not: what another version, another leader or a person
-began is still a repair. The first sign of sickness orders the needs that wait.
+began is still a repair. The first sign of sickness orders the needs that wait; who had a place and gave it back comes
+after them.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ class Need(FactValue, frozen=True):
     begun: Mono | None = None  # since when we ourselves have known it to run
     is_stuck: bool = False  # it had its time and waits for somebody else: not in flight, but still a claim
     is_off_pending: bool = False  # a power-off was ordered and not seen: it may be carried out at any moment
+    again: Wall | None = None  # it had a place, led to nothing, and asks once more since then: others go first
 
 
 class Granted(FactValue, frozen=True):
@@ -56,9 +58,10 @@ def need(
     node: Ref | None = None,
     is_stuck: bool = False,
     is_off_pending: bool = False,
+    again: Wall | None = None,
 ) -> Fact:
     """The fact by which a room asks; it withdraws by not stating it any more."""
-    stated = Need(target, room, since, is_running, node, is_stuck=is_stuck, is_off_pending=is_off_pending)
+    stated = Need(target, room, since, is_running, node, None, is_stuck, is_off_pending, again)
     return Fact(need_ref(target, room), stated)
 
 

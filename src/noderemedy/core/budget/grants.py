@@ -350,8 +350,10 @@ def pending_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Foun
 
 
 def per_hour_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    """Who asks once more has half of the hour: what leads to nothing must not use up the starts of all others."""
     moments = books.moments.get(ask.cluster, [])
     limit = view.budget.max_per_hour.of(fleet_of(view, ask.cluster).total)
+    limit = limit if ask.again is None else -(-limit // 2)
     if len(moments) < limit:
         return None
     until = moments[len(moments) - limit] + HOUR if limit else now.wall + HOUR

@@ -4,8 +4,8 @@ A node is sick if it is not Ready, if its machine's health check or a threshold 
 gone and somebody waits for it: its machine names it, or its NodeFence has deleted it and keeps what it carried.
 Labels that a backup holds count as the node's own: a node that has just come back lacks them, and is still in its rack.
 A Node that somebody else has deleted is where it was known to be last, or where its machine says. It is sick since it
-was known to be: who tidies a dead rack up ends no burst. One that was gone before we came is sick since its Machine says
-so; our own first look is no sign, or Nodes that went on different days would be a burst after each change of leaders.
+was known to be: who tidies a dead rack up ends no burst. One that was gone before we came is sick since its Machine
+says so; our own first look is no sign, or Nodes that went on different days would be a burst after a change of leaders.
 """
 
 from __future__ import annotations
