@@ -24,6 +24,7 @@ from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
 from noderemedy.core.healthcheck import remediation as healthcheck
 from noderemedy.core.metal3 import needs, remediation
+from noderemedy.model import budget
 from noderemedy.model.budget import Granted
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.reasons import DomainBurst, TooManyInFlight
@@ -422,6 +423,11 @@ STUCK = (
         grants.per_hour_bearable,
         lambda ask, seen, books, now: PER_HOUR(replace(ask, again=None), seen, books, now),
         test_grants.test_who_asks_once_more_has_half_of_the_hour,
+    ),
+    Sabotage(
+        "who leads again goes by what it knew when it led before",
+        set_to(budget, "term", lambda reader: None),
+        (test_slots.test_who_leads_again_gives_a_repair_its_whole_time,),
     ),
 )
 PACE = (

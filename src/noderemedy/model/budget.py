@@ -7,10 +7,13 @@ after them.
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from noderemedy.model.decision import Fact, FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.reasons import Reason
 from noderemedy.model.room import Present, Reader
+from noderemedy.model.term import term
 from noderemedy.model.time import Mono, Wall
 
 NEED = Kind(FACTS, "Need")
@@ -70,9 +73,15 @@ def need_ref(target: Ref, room: str) -> Ref:
 
 
 def stated(target: Ref, room: str, reader: Reader) -> Need | None:
-    """What this room stated for the target at its last look: the next one keeps the same times."""
+    """What this room stated for the target at its last look: the next one keeps the same times.
+
+    Who leads again knows nothing of the time between: it may be about another repair, which has its whole time.
+    """
     entry = reader.read(need_ref(target, room))
-    return entry.obj if isinstance(entry, Present) else None
+    found: Need | None = entry.obj if isinstance(entry, Present) else None
+    leads = term(reader)
+    is_of_before = found is not None and found.begun is not None and leads is not None and found.begun < leads.since
+    return structs.replace(found, begun=None, is_stuck=False) if found is not None and is_of_before else found
 
 
 def answer_ref(target: Ref) -> Ref:
