@@ -825,6 +825,11 @@ REQUESTS: tuple[Sabotage, ...] = (
         (test_owners_word.test_what_is_not_ours_or_still_true_stays,),
     ),
     Sabotage(
+        "any node of that name tells that the machine is well",
+        set_to(escalation, "is_own", lambda node, machine: True),
+        (test_owners_word.test_what_is_not_ours_or_still_true_stays,),
+    ),
+    Sabotage(
         "a word is left without a finalizer",
         set_to(FenceRemediation, "is_finalized_by_us", property(lambda asked: True)),
         (test_owners_word.test_who_leaves_a_word_stays_to_take_it_back,),

@@ -123,6 +123,7 @@ STAYS: dict[str, dict[str, Any]] = {
     "an owner tells of itself in one generation": {"machine": said(ASKED, older=(IN_OTHER_WORDS,))},
     "nothing is said": {"machine": said()},
     "the node is still silent": {"machine": said(ASKED), "node_entry": present(a_node(ready="Unknown"))},
+    "a node of that name is another machine's": {"machine": {"provider_id": "metal3://another", **said(ASKED)}},
     "there is no node": {"machine": said(ASKED), "node_entry": Absent()},
     "the machine goes": {"machine": {"deleting": True, **said(ASKED)}},
     "the cluster is paused": {"machine": {"cluster_paused": True, **said(ASKED)}},

@@ -1,7 +1,7 @@
 """The arithmetic of the budget: who may begin now, who may not and why, and what the ledger shall say. Pure.
 
-Called by the budget room at each look. The oldest ask is served first; every grant counts before the next one is
-judged, so that many at once never exceed a limit that one by one would hold.
+Called by the budget room at each look. The oldest ask is served first, whoever asks once more comes last; every grant
+counts before the next one is judged, so that many at once never exceed a limit that one by one would hold.
 
 Rule 1: what is in flight counts, granted or not: every reservation that may still be somebody's, and what runs without
         one. A target of which one room says that it runs while another still waits has not begun: a mark is no repair.

@@ -28,6 +28,7 @@ from noderemedy.core.fencing.requestgates import (
 from noderemedy.core.fencing.requeststeps import enter
 from noderemedy.core.fencing.requestview import NAME, RequestView
 from noderemedy.core.gates import Blocked, first
+from noderemedy.core.machines import is_own
 from noderemedy.core.safety import is_confirmed
 from noderemedy.model.actions import Confirm, DeleteMachine, Guard, WriteFinalizers, WriteMachineConditions
 from noderemedy.model.budget import need
@@ -137,11 +138,13 @@ def wait_for_owner(view: RequestView, due: Wall | None, now: Now) -> Decision:
 
 def taken_back(view: RequestView, now: Now) -> WriteMachineConditions | None:
     """Our own word to the owner, on a machine that is well again; what an owner or a check says there is theirs."""
-    at, machine, entry = view.machine_at, view.machine, view.machine_entry
-    is_well = view.node is not None and view.node.is_ready and machine is not None and not machine.deleting
-    if at is None or not isinstance(entry, Present) or not is_well or cluster_is_not_paused(view, now):
+    at, machine, entry, node = view.machine_at, view.machine, view.machine_entry, view.node
+    if at is None or machine is None or not isinstance(entry, Present) or node is None:
         return None
-    return conditions.write(at, entry, (), now, dropped=(ASKED.type,)) if is_our_word(entry.obj.told) else None
+    is_well = node.is_ready and is_own(node, machine) and not machine.deleting
+    if not is_well or not is_our_word(machine.told) or cluster_is_not_paused(view, now):
+        return None
+    return conditions.write(at, entry, (), now, dropped=(ASKED.type,))
 
 
 def asking(decision: Decision, view: RequestView, now: Now) -> Decision:
