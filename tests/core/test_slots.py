@@ -7,10 +7,14 @@ from msgspec.structs import replace
 from tests.builders import HOST_AT, MACHINE_AT, NOW, later
 
 from noderemedy.core.slots import GIVEN_UP_AFTER, settled
+from noderemedy.engine.cache import Cache
+from noderemedy.model import budget
 from noderemedy.model.actions import Action, Confirm, Guard, UnmarkHost
 from noderemedy.model.budget import Need, need
 from noderemedy.model.decision import Decision
+from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import NodeNotOurs, Reason, RepairStuck, WaitingForReady
+from noderemedy.model.term import TERM_AT, Term
 from noderemedy.model.time import Mono
 
 ALERT, WORD = NodeNotOurs("worker-0", "a", "b"), WaitingForReady("worker-0")
@@ -97,3 +101,14 @@ def test_who_runs_nothing_is_left_alone() -> None:
     waiting = Decision(because=(ALERT,), facts=(need(MACHINE_AT, "test", NOW.wall, is_running=False),))
 
     assert [waiting, Decision()] == [settled(one, KNOWN, later(9_999)) for one in (waiting, Decision())]
+
+
+@pytest.mark.parametrize(("led_since", "expected"), [(0, (NOW.mono, True)), (3_000, (later(3_600).mono, False))])
+def test_who_leads_again_gives_a_repair_its_whole_time(led_since: float, expected: tuple[Mono, bool]) -> None:
+    """What it stated when it led before may have been about another repair; what it stated since then counts."""
+    cache = Cache(())
+    cache.put(Seen(RUNNING.ref, "", "", replace(KNOWN, is_stuck=True)), NOW.mono)
+    cache.put(Seen(TERM_AT, "", "", Term(7, later(led_since).mono)), NOW.mono)
+    before = budget.stated(MACHINE_AT, "test", cache)
+
+    assert expected == stated(settled(a_decision(ALERT), before, later(3_600)))

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT
 from tests.core import test_claim, test_claimshelf, test_pacing, test_slots
-from tests.core.budget import test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
+from tests.core.budget import test_bursts, test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
 from tests.core.fencing import test_story
 from tests.core.healthcheck import test_remediation
 from tests.core.metal3 import test_delete, test_waiting
@@ -24,6 +24,7 @@ from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
 from noderemedy.core.healthcheck import remediation as healthcheck
 from noderemedy.core.metal3 import needs, remediation
+from noderemedy.model import budget
 from noderemedy.model.budget import Granted
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.reasons import DomainBurst, TooManyInFlight
@@ -33,6 +34,7 @@ from noderemedy.wire import budgets
 
 IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = is_over, grants.judge, grants.open_books, claim.claimed, view.asks_of
 TURN, PERMIT, ALLOWED = count(), pacing.Permit, pods.allowed
+PER_HOUR = grants.per_hour_bearable
 HOLDER, BUCKETS, UNENDED = claim.holder_name, facts.buckets, healthcheck.unended
 
 
@@ -292,6 +294,32 @@ HEALTH = (
         set_to(facts, "buckets", lambda at, fact: BUCKETS(health_ref(NODE_AT), fact)),
         (test_health.test_nodes_are_counted_where_they_are,),
     ),
+    Sabotage(
+        "who deletes a sick Node makes it sick anew",
+        set_to(health, "signs_of_gap", lambda seen, now: [now.wall if seen.known is not None else None]),
+        (
+            test_health.test_each_node_is_counted_as_it_is,
+            test_bursts.test_deleting_the_dead_nodes_of_a_rack_ends_no_burst,
+        ),
+    ),
+    Sabotage(
+        "a Node that goes before our eyes gives no sign",
+        set_to(health, "signs_of_gap", lambda seen, now: [seen.known.since] if seen.known else []),
+        (test_health.test_each_node_is_counted_as_it_is, test_bursts.test_nodes_that_go_at_once_are_a_burst),
+    ),
+    Sabotage(
+        "whatever was missing when we came went just then",
+        set_to(health, "is_missing", lambda verdict: False),
+        (
+            test_health.test_each_node_is_counted_as_it_is,
+            test_bursts.test_nodes_that_were_missing_before_a_leader_came_are_no_burst,
+        ),
+    ),
+    Sabotage(
+        "a Machine tells nothing of its node",
+        set_to(health, "told_of_node", lambda machine: []),
+        (test_health.test_each_node_is_counted_as_it_is,),
+    ),
 )
 STUCK = (
     Sabotage(
@@ -379,6 +407,27 @@ STUCK = (
         "a request that rests keeps its place",
         set_to(remediation, "rests_between_attempts", lambda seen, now: False),
         (test_power_cycles.test_between_attempts_its_place_is_given_back,),
+    ),
+    Sabotage(
+        "who asks once more goes first, being the oldest",
+        set_to(view, "turn", lambda one: (one.since, one.target)),
+        (test_grants.test_needs_are_ordered_by_who_waits_for_the_first_time,),
+    ),
+    Sabotage(
+        "a machine that anybody asks for once more waits behind all others",
+        set_to(view, "again_of", lambda needs: min((one.again for one in needs if one.again), default=None)),
+        (test_grants.test_needs_are_ordered_by_who_waits_for_the_first_time,),
+    ),
+    gate_that(
+        "who asks once more has the whole hour",
+        grants.per_hour_bearable,
+        lambda ask, seen, books, now: PER_HOUR(replace(ask, again=None), seen, books, now),
+        test_grants.test_who_asks_once_more_has_half_of_the_hour,
+    ),
+    Sabotage(
+        "who leads again goes by what it knew when it led before",
+        set_to(budget, "term", lambda reader: None),
+        (test_slots.test_who_leads_again_gives_a_repair_its_whole_time,),
     ),
 )
 PACE = (

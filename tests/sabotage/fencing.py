@@ -15,6 +15,7 @@ from tests.core.fencing import (
     test_hostpower,
     test_leaving,
     test_outliving,
+    test_owners_word,
     test_proofs,
     test_request,
     test_storage,
@@ -66,6 +67,7 @@ from noderemedy.model import actions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, PlanProblem
+from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.host import Consumer
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Metal3Machine
@@ -874,8 +876,53 @@ REQUESTS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a request goes before its fence",
-        set_to(request, "leave", lambda view: Decision()),
+        set_to(request, "leave", lambda view, now: Decision()),
         (test_request.test_a_request_that_is_withdrawn_before_anything_was_sent_is_called_off,),
+    ),
+    Sabotage(
+        "the owner's time runs from the record",
+        set_to(
+            escalation,
+            "owner_within",
+            lambda view: view.request.status.since + escalation.OWNER_WITHIN,
+        ),
+        (test_owners_word.test_the_owner_has_half_an_hour_from_when_it_was_asked,),
+    ),
+    Sabotage(
+        "an owner that nobody asked is late",
+        set_to(escalation, "is_owner_asked", lambda view, now: True),
+        (
+            test_owners_word.test_time_in_which_nobody_was_asked_is_not_the_owner_s,
+            test_owners_word.test_a_cluster_that_is_paused_right_after_the_record_costs_the_owner_nothing,
+        ),
+    ),
+    Sabotage(
+        "who cannot ask tries for ever",
+        set_to(escalation, "OWNER_WITHIN", Span.seconds(10**6)),
+        (test_owners_word.test_who_cannot_ask_for_half_an_hour_says_so,),
+    ),
+    Sabotage(
+        "a word to the owner outlives its request",
+        set_to(request, "taken_back", lambda view, now: None),
+        (
+            test_owners_word.test_the_word_goes_with_the_request_of_a_machine_that_is_well,
+            test_owners_word.test_nothing_is_left_on_a_machine_that_came_back,
+        ),
+    ),
+    Sabotage(
+        "whatever is said to an owner is ours",
+        set_to(escalation, "is_our_word", lambda told: True),
+        (test_owners_word.test_what_is_not_ours_or_still_true_stays,),
+    ),
+    Sabotage(
+        "any node of that name tells that the machine is well",
+        set_to(escalation, "is_own", lambda node, machine: True),
+        (test_owners_word.test_what_is_not_ours_or_still_true_stays,),
+    ),
+    Sabotage(
+        "a word is left without a finalizer",
+        set_to(FenceRemediation, "is_finalized_by_us", property(lambda asked: True)),
+        (test_owners_word.test_who_leaves_a_word_stays_to_take_it_back,),
     ),
 )
 WIRE: tuple[Sabotage, ...] = (

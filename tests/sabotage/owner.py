@@ -8,19 +8,27 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
-from tests.core.owner import test_aftermath, test_begin, test_drain, test_fixpoint, test_proof, test_refused
+from tests.core.owner import (
+    test_aftermath,
+    test_begin,
+    test_drain,
+    test_fixpoint,
+    test_proof,
+    test_refused,
+    test_resting,
+)
 from tests.engine import test_lists
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_pods, test_replacements
 
 from noderemedy.core import safety
 from noderemedy.core.gates import budgeted
-from noderemedy.core.owner import aftermath, drain, gates, overdue, reading, replacing, view
+from noderemedy.core.owner import aftermath, drain, gates, overdue, reading, replacing, resting, view
 from noderemedy.engine import ledger, loop
 from noderemedy.model import replacement
 from noderemedy.model.actions import Confirm
 from noderemedy.model.node import Node
-from noderemedy.model.reasons import Replaced
+from noderemedy.model.reasons import DeletionOverdue, Replaced
 from noderemedy.model.time import Span
 from noderemedy.wire import answers, pods, replacements
 
@@ -125,15 +133,12 @@ OWNER: tuple[Sabotage, ...] = (
     Sabotage(
         "a refused deletion goes on without its place",
         set_to(gates, "budget", lambda view, now: None),
-        (
-            test_refused.test_a_refused_deletion_without_its_place_asks_for_one,
-            test_refused.test_between_two_tries_its_place_is_given_back,
-        ),
+        (test_refused.test_a_refused_deletion_without_its_place_asks_for_one,),
     ),
     Sabotage(
         "a grant outlives the place that was given back",
         set_to(gates, "budget", lambda view, now: budgeted(view.answer)),
-        (test_refused.test_between_two_tries_its_place_is_given_back,),
+        (test_refused.test_a_refused_deletion_without_its_place_asks_for_one,),
     ),
     Sabotage(
         "who waits for a place forgets what the API said",
@@ -283,6 +288,41 @@ OWNER: tuple[Sabotage, ...] = (
         "every part can serve two",
         set_to(replacements, "is_template", lambda part: True),
         (test_replacements.test_what_a_successor_could_not_use,),
+    ),
+    Sabotage(
+        "a refused deletion asks anew at once",
+        set_to(replacing, "rests_until", lambda view, now: None),
+        (
+            test_resting.test_the_rests_grow,
+            test_refused.test_between_two_tries_its_place_is_given_back,
+        ),
+    ),
+    Sabotage(
+        "every rest is as short as the first",
+        set_to(resting, "REST_MAX", resting.REST_MIN),
+        (test_resting.test_the_rests_grow,),
+    ),
+    Sabotage(
+        "who asks once more asks for the first time",
+        set_to(replacing, "asks_again", lambda view, now: None),
+        (
+            test_resting.test_the_rests_grow,
+            test_resting.test_it_asks_once_more_since_it_has_rested,
+            test_resting.test_refused_deletions_leave_places_and_starts_to_others,
+        ),
+    ),
+    Sabotage(
+        "a successor takes a refused deletion for a new one",
+        set_to(resting, "is_said_to_fail", lambda view: False),
+        (test_resting.test_a_successor_knows_by_the_machine_that_it_was_tried,),
+    ),
+    Sabotage(
+        "who rests says that nothing was refused",
+        set_to(replacing, "deletion", lambda view: DeletionOverdue(view.record.begun)),
+        (
+            test_resting.test_who_rests_tells_what_the_api_said,
+            test_resting.test_refused_deletions_leave_places_and_starts_to_others,
+        ),
     ),
 )
 

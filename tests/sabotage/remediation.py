@@ -220,6 +220,16 @@ ASKED = (
             test_modes.test_the_machines_own_trouble_names_the_reason,
         ),
     ),
+    Sabotage(
+        "a word to the owner of a machine that is well is an alert",
+        set_to(remediation, "is_only_a_word", lambda view, running: False),
+        (test_remediation.test_a_word_that_another_left_to_the_owner_of_a_well_machine_is_no_alert,),
+    ),
+    Sabotage(
+        "a word to an owner is never an alert",
+        set_to(remediation, "is_only_a_word", lambda view, running: True),
+        (test_remediation.test_a_repair_that_leads_to_nothing_gives_its_place_back_whatever_the_verdict,),
+    ),
 )
 
 

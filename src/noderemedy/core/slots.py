@@ -18,7 +18,7 @@ from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.reasons import RepairStuck
 from noderemedy.model.time import MINUTE, Mono, Now
 
-GIVEN_UP_AFTER = MINUTE * 10  # by our own clock, from when we knew of the repair: a takeover only lengthens it
+GIVEN_UP_AFTER = MINUTE * 10  # by our own clock, from when we, leading, knew of it: a takeover only lengthens it
 
 
 def settled(decision: Decision, before: Need | None, now: Now) -> Decision:

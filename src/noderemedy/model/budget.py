@@ -1,15 +1,19 @@
 """Who asks for a repair, and what the budget answers. Facts: rooms state needs, the budget room states answers.
 
 A need that runs counts as in flight whether it was granted or not: what another version, another leader or a person
-began is still a repair. The first sign of sickness orders the needs that wait.
+began is still a repair. The first sign of sickness orders the needs that wait; who had a place and gave it back comes
+after them.
 """
 
 from __future__ import annotations
+
+from msgspec import structs
 
 from noderemedy.model.decision import Fact, FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.reasons import Reason
 from noderemedy.model.room import Present, Reader
+from noderemedy.model.term import term
 from noderemedy.model.time import Mono, Wall
 
 NEED = Kind(FACTS, "Need")
@@ -27,6 +31,7 @@ class Need(FactValue, frozen=True):
     begun: Mono | None = None  # since when we ourselves have known it to run
     is_stuck: bool = False  # it had its time and waits for somebody else: not in flight, but still a claim
     is_off_pending: bool = False  # a power-off was ordered and not seen: it may be carried out at any moment
+    again: Wall | None = None  # it had a place, led to nothing, and asks once more since then: others go first
 
 
 class Granted(FactValue, frozen=True):
@@ -56,9 +61,10 @@ def need(
     node: Ref | None = None,
     is_stuck: bool = False,
     is_off_pending: bool = False,
+    again: Wall | None = None,
 ) -> Fact:
     """The fact by which a room asks; it withdraws by not stating it any more."""
-    stated = Need(target, room, since, is_running, node, is_stuck=is_stuck, is_off_pending=is_off_pending)
+    stated = Need(target, room, since, is_running, node, None, is_stuck, is_off_pending, again)
     return Fact(need_ref(target, room), stated)
 
 
@@ -67,9 +73,15 @@ def need_ref(target: Ref, room: str) -> Ref:
 
 
 def stated(target: Ref, room: str, reader: Reader) -> Need | None:
-    """What this room stated for the target at its last look: the next one keeps the same times."""
+    """What this room stated for the target at its last look: the next one keeps the same times.
+
+    Who leads again knows nothing of the time between: it may be about another repair, which has its whole time.
+    """
     entry = reader.read(need_ref(target, room))
-    return entry.obj if isinstance(entry, Present) else None
+    found: Need | None = entry.obj if isinstance(entry, Present) else None
+    leads = term(reader)
+    is_of_before = found is not None and found.begun is not None and leads is not None and found.begun < leads.since
+    return structs.replace(found, begun=None, is_stuck=False) if found is not None and is_of_before else found
 
 
 def answer_ref(target: Ref) -> Ref:

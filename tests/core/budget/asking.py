@@ -7,7 +7,7 @@ from typing import Any
 from tests.builders import NAMESPACE, NOW, absent, ago, present
 
 from noderemedy.core.budget.facts import NodeHealth
-from noderemedy.core.budget.view import Ask, BudgetView, Domain, Fleet
+from noderemedy.core.budget.view import Ask, BudgetView, Domain, Fleet, turn
 from noderemedy.model.budget import Refused
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.ids import MACHINE, NODE, Ref, ref
@@ -65,7 +65,7 @@ def a_budget_view(
 ) -> BudgetView:
     """Twenty nodes, one of them sick, and a ledger that does not exist yet, unless said otherwise."""
     entry = absent() if ledger is None else present(ConfigMap("ledger-uid", ledger), version="7")
-    ordered = tuple(sorted(asks, key=lambda one: (one.since, one.target)))
+    ordered = tuple(sorted(asks, key=turn))
     return BudgetView(budget, entry, ordered, (fleet or Fleet("", total, sick),), domains, **rest)
 
 

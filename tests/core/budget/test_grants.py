@@ -21,11 +21,13 @@ from tests.core.budget.asking import (
 
 from noderemedy.core.budget.facts import Memory, NodeHealth, Sight
 from noderemedy.core.budget.grants import LETTERS_MAX, Reckoning, reckon
-from noderemedy.core.budget.view import Ask, BudgetView, Domain, Fleet
-from noderemedy.model.budget import Granted, Refused
+from noderemedy.core.budget.view import INDEXES, Ask, BudgetView, Domain, Fleet, asks_of
+from noderemedy.engine.cache import Cache
+from noderemedy.model.budget import Granted, Refused, need
 from noderemedy.model.healthcheck import Count, Percent
 from noderemedy.model.ledger import BudgetLedger, Calm, Reservation, Start
 from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import (
     BudgetInvalid,
     BudgetPaused,
@@ -274,6 +276,46 @@ def test_the_oldest_sign_is_served_first() -> None:
 
     assert ["worker-1", "worker-2"] == granted_now(view)
     assert [machine(3)] == [one.target for one in reckon(view, NOW).answers]
+
+
+def test_who_asks_once_more_comes_last() -> None:
+    """It had a place and led to nothing: the youngest of those who wait for the first time goes before it."""
+    oldest = replace(an_ask(1), again=ago(5))
+
+    assert ["worker-2", "worker-3"] == granted_now(a_budget_view(oldest, an_ask(2), an_ask(3), sick=3))
+    assert ["worker-1"] == granted_now(a_budget_view(oldest))
+
+
+@pytest.mark.parametrize(("limit", "half"), [(10, 5), (5, 3), (1, 1)])
+def test_who_asks_once_more_has_half_of_the_hour(limit: int, half: int) -> None:
+    """What leads to nothing again and again must not use up the starts of all others; one start it has."""
+    budget = replace(DEFAULT, max_per_hour=Allowance(limit))
+    again, first_time = replace(an_ask(1), again=ago(5)), an_ask(2)
+
+    def granted(ask: Ask, begun: int) -> bool:
+        starts = tuple(Start(ago(600 - number), "") for number in range(begun))
+        return bool(granted_now(a_budget_view(ask, ledger=a_ledger(starts=starts), budget=budget)))
+
+    assert (True, False) == (granted(again, half - 1), granted(again, half))
+    assert (True, False) == (granted(first_time, limit - 1), granted(first_time, limit))
+
+
+def test_needs_are_ordered_by_who_waits_for_the_first_time() -> None:
+    """Where another room waits for the same machine for the first time, so does the machine; who runs does not wait."""
+    wants = [
+        need(machine(1), "owner", ago(900), is_running=False, again=ago(10)),
+        need(machine(2), "owner", ago(800), is_running=False, again=ago(20)),
+        need(machine(2), "remediation", ago(700), is_running=True),
+        need(machine(3), "owner", ago(600), is_running=False, again=ago(5)),
+        need(machine(3), "remediation", ago(50), is_running=False),
+        need(machine(4), "owner", ago(500), is_running=False),
+    ]
+    cache = Cache(INDEXES)
+    for fact in wants:
+        cache.put(Seen(fact.ref, "", "", fact.value), NOW.mono)
+
+    asked = [(one.target, one.again) for one in asks_of(cache)]
+    assert [(machine(3), None), (machine(4), None), (machine(2), ago(20)), (machine(1), ago(10))] == asked
 
 
 def test_a_mark_is_no_repair() -> None:

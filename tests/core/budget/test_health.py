@@ -15,14 +15,16 @@ from noderemedy.engine.cache import Cache
 from noderemedy.model.healthcheck import Healthy, Unhealthy
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, NODE_FENCE, OPENSHIFT_MACHINE, Ref, ref
 from noderemedy.model.machine import Machine
-from noderemedy.model.node import NodeBackup
+from noderemedy.model.node import Condition, NodeBackup
 from noderemedy.model.nodefence import FenceEvidence, FenceSpec, FenceStatus, NodeFence, State, fence_ref
 from noderemedy.model.outcome import Seen
+from noderemedy.model.reasons import NodeMissing
 from noderemedy.model.remediationbudget import ZONE
 from noderemedy.model.room import Unreadable
 
 CHECK = ref(HEALTH_CHECK, "all", "metal")
 SICK_VERDICT = VerdictFact(CHECK, Unhealthy(ago(400), ()), is_under_repair=False)
+MISSING = VerdictFact(CHECK, Unhealthy(ago(5), (NodeMissing(NODE_AT.name),)), is_under_repair=False)
 ROLE = "node-role.kubernetes.io/control-plane"
 
 
@@ -37,6 +39,14 @@ def fenced(backup: NodeBackup | None, state: State = State.DONE) -> NodeFence:
 
 def labelled(key: str, value: str) -> Machine:
     return replace(a_machine(), labels=((key, value),))
+
+
+def a_told_machine() -> Machine:
+    """Its controller saw the node go yesterday, its check said so later; that it exists says nothing."""
+    told = (("Ready", "True", 90_000), ("NodeHealthy", "False", 86_400))
+    later_told = (("NodeHealthy", "True", 95_000), ("HealthCheckSucceeded", "False", 80_000))
+    kinds = [tuple(Condition(type, status, ago(at)) for type, status, at in one) for one in (told, later_told)]
+    return replace(a_machine(), conditions=kinds[0], older_conditions=kinds[1])
 
 
 def a_world(objects: dict[Ref, Any]) -> Cache:
@@ -107,7 +117,27 @@ CASES: dict[str, tuple[dict[Ref, Any], NodeHealth | None]] = {
     ),
     "gone by somebody else's hand, known before": (
         {MACHINE_AT: a_machine(), health_ref(NODE_AT): NodeHealth(False, None, "rack-1", is_control_plane=True)},
-        NodeHealth(True, None, "rack-1", is_control_plane=True),
+        NodeHealth(True, NOW.wall, "rack-1", is_control_plane=True),
+    ),
+    "sick before somebody deleted it": (
+        {MACHINE_AT: a_machine(), verdict_ref(MACHINE_AT): MISSING, health_ref(NODE_AT): NodeHealth(True, ago(600))},
+        NodeHealth(True, ago(600)),
+    ),
+    "missing when we came, and nobody has told since when": (
+        {MACHINE_AT: a_machine(), verdict_ref(MACHINE_AT): MISSING},
+        NodeHealth(True),
+    ),
+    "missing when we came, and told of by its Machine": (
+        {MACHINE_AT: a_told_machine(), verdict_ref(MACHINE_AT): MISSING},
+        NodeHealth(True, ago(86_400)),
+    ),
+    "missing when we came, and told of only later": (
+        {MACHINE_AT: a_told_machine(), verdict_ref(MACHINE_AT): MISSING, health_ref(NODE_AT): NodeHealth(True)},
+        NodeHealth(True),
+    ),
+    "missing, and its check has yet another sign": (
+        {MACHINE_AT: a_machine(), verdict_ref(MACHINE_AT): SICK_VERDICT},
+        NodeHealth(True, ago(400)),
     ),
     "gone before we were there": (
         {MACHINE_AT: replace(a_machine(), failure_domain="rack-2")},

@@ -237,7 +237,7 @@ def test_a_machine_that_nobody_would_replace_reserves_nothing(seconds: float) ->
 def test_a_request_that_is_over_states_no_need() -> None:
     """Its place is free for others."""
     assert [] == asks_of(room.decide(a_scene(phase=FencePhase.FAILED), NOW))
-    assert [] == asks_of(room.decide(a_scene(phase=DELETING, seconds=1_801), NOW))
+    assert [] == asks_of(room.decide(a_scene(phase=DELETING, seconds=1_801, **ASKED["the owner tells of itself"]), NOW))
 
 
 # --- with budget and owner ---------------------------------------------------------------------------------------

@@ -13,10 +13,12 @@ from tests.core.external.test_lifecycle import a_request_view
 from tests.core.healthcheck.remediations import CHECK_AT, SICK, TEMPLATE, WELL, a_view, decide, names, reasons
 from tests.core.healthcheck.targets import UNKNOWN, a_check
 
+from noderemedy.core.conditions import in_older
 from noderemedy.core.external.lifecycle import Standing
 from noderemedy.core.healthcheck import checks, remediation, specs, verdicts
 from noderemedy.core.healthcheck.facts import permit_ref
 from noderemedy.core.healthcheck.remediationview import RemediationView
+from noderemedy.core.healthcheck.words import WELL as SAID_WELL
 from noderemedy.core.healthcheck.words import owner_asked
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import (
@@ -610,6 +612,21 @@ def test_a_repair_that_leads_to_nothing_gives_its_place_back_whatever_the_verdic
     (stated,) = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
 
     assert ([], why, is_stuck) == (names(decision.actions), reasons(decision), stated.is_stuck)
+    assert (later(1_800).mono if not is_stuck else None) == decision.wake_at
+
+
+@pytest.mark.parametrize(("minutes", "is_stuck"), [(29, False), (30, True), (600, True)])
+def test_a_word_that_another_left_to_the_owner_of_a_well_machine_is_no_alert(minutes: int, is_stuck: bool) -> None:
+    """Nobody has to repair it; an owner that has begun has its half hour, then it keeps no place."""
+    known = Need(at(0), "remediation", NOW.wall, is_running=True, begun=NOW.mono)
+    word = Graded("OwnerRemediated", "False", "WaitingForRemediation", "fencing by a FenceRemediation did not help")
+    told = MachineConditions(None, (word, replace(in_older(SAID_WELL), since=str(NOW.wall))))
+    view = a_view(a_check(), WELL, machine={"told": told}, need=known)
+
+    decision = decide(view, later(minutes * 60))
+    (stated,) = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
+
+    assert ([], [], is_stuck) == (names(decision.actions), reasons(decision), stated.is_stuck)
     assert (later(1_800).mono if not is_stuck else None) == decision.wake_at
 
 

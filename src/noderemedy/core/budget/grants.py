@@ -1,7 +1,7 @@
 """The arithmetic of the budget: who may begin now, who may not and why, and what the ledger shall say. Pure.
 
-Called by the budget room at each look. The oldest ask is served first; every grant counts before the next one is
-judged, so that many at once never exceed a limit that one by one would hold.
+Called by the budget room at each look. The oldest ask is served first, whoever asks once more comes last; every grant
+counts before the next one is judged, so that many at once never exceed a limit that one by one would hold.
 
 Rule 1: what is in flight counts, granted or not: every reservation that may still be somebody's, and what runs without
         one. A target of which one room says that it runs while another still waits has not begun: a mark is no repair.
@@ -350,8 +350,10 @@ def pending_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Foun
 
 
 def per_hour_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    """Who asks once more has half of the hour: what leads to nothing must not use up the starts of all others."""
     moments = books.moments.get(ask.cluster, [])
     limit = view.budget.max_per_hour.of(fleet_of(view, ask.cluster).total)
+    limit = limit if ask.again is None else -(-limit // 2)
     if len(moments) < limit:
         return None
     until = moments[len(moments) - limit] + HOUR if limit else now.wall + HOUR

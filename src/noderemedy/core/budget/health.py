@@ -3,7 +3,9 @@
 A node is sick if it is not Ready, if its machine's health check or a threshold of its document says so, or if it is
 gone and somebody waits for it: its machine names it, or its NodeFence has deleted it and keeps what it carried.
 Labels that a backup holds count as the node's own: a node that has just come back lacks them, and is still in its rack.
-A Node that somebody else has deleted is where it was known to be last, or where its machine says.
+A Node that somebody else has deleted is where it was known to be last, or where its machine says. It is sick since it
+was known to be: who tidies a dead rack up ends no burst. One that was gone before we came is sick since its Machine
+says so; our own first look is no sign, or Nodes that went on different days would be a burst after a change of leaders.
 """
 
 from __future__ import annotations
@@ -22,13 +24,16 @@ from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.healthcheck import Unhealthy
 from noderemedy.model.ids import NODE, NODE_FENCE, Kind, Ref
 from noderemedy.model.machine import Machine
+from noderemedy.model.machineconditions import HEALTH_CHECK_SUCCEEDED
 from noderemedy.model.node import Node, NodeBackup
 from noderemedy.model.nodefence import NodeFence, fence_ref
+from noderemedy.model.reasons import NodeMissing
 from noderemedy.model.remediationbudget import ZONE
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage
 from noderemedy.model.time import Now, Wall
 
+TOLD_OF_NODE = frozenset({"NodeHealthy", "NodeReady", HEALTH_CHECK_SUCCEEDED})
 CONTROL_PLANE = frozenset({"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"})
 MACHINE_OF: dict[Kind, Kind] = {fact: machine for machine, fact in VERDICTS.items()}
 
@@ -47,7 +52,7 @@ class NodeView(Struct, frozen=True):
 
 def decide(view: NodeView, now: Now) -> Decision:
     labels = labels_of(view)
-    health = NodeHealth(is_sick(view), sick_since(view), domain_of(view, labels), rules(view, labels))
+    health = NodeHealth(is_sick(view), sick_since(view, now), domain_of(view, labels), rules(view, labels))
     return Decision(facts=(Fact(health_ref(view.at), health),))
 
 
@@ -72,17 +77,33 @@ def is_sick(view: NodeView) -> bool:
     return not node.is_ready
 
 
-def sick_since(view: NodeView) -> Wall | None:
-    """The first sign of sickness, as far as anybody has written it down."""
-    signs = [view.verdict_since]
+def sick_since(view: NodeView, now: Now) -> Wall | None:
+    """The first sign of sickness, as far as anybody has written it down or has seen it; None: nobody knows."""
     if isinstance(view.entry, Present):
         node: Node = view.entry.obj
-        signs += [one.since for one in node.conditions if one.type == "Ready" and one.status != "True"]
-    elif view.machine is not None and isinstance(view.machine.node_deleted_at, Wall):
-        signs.append(view.machine.node_deleted_at)
-    elif view.fence is not None:
-        signs.append(view.fence.status.started)
-    return min((sign for sign in signs if sign is not None), default=None)
+        signs = [one.since for one in node.conditions if one.type == "Ready" and one.status != "True"]
+    else:
+        signs = signs_of_gap(view, now)
+    return min((sign for sign in (view.verdict_since, *signs) if sign is not None), default=None)
+
+
+def signs_of_gap(view: NodeView, now: Now) -> list[Wall | None]:
+    """Since when a Node that is gone may have been sick: by who deleted it, and by what was known of it.
+
+    One that was well went before our eyes, just now. Of one that was gone before, only what its Machine said when we
+    came counts: what is written later is written of all such at once, and would make a burst of them.
+    """
+    deleted_at = view.machine.node_deleted_at if view.machine is not None else None
+    signs = [deleted_at if isinstance(deleted_at, Wall) else None, view.fence.status.started if view.fence else None]
+    if view.known is None:
+        return [*signs, *told_of_node(view.machine)]
+    return [*signs, view.known.since if view.known.is_sick else now.wall]
+
+
+def told_of_node(machine: Machine | None) -> list[Wall | None]:
+    """Since when its Machine says that the node is not well, in either generation."""
+    told = (*machine.conditions, *machine.older_conditions) if machine is not None else ()
+    return [one.since for one in told if one.type in TOLD_OF_NODE and one.status != "True"]
 
 
 def labels_of(view: NodeView) -> dict[str, str]:
@@ -109,7 +130,7 @@ def sees(key: Ref, reader: Reader) -> NodeView | None:
         entry=entry,
         machine=found.obj if isinstance(found, Present) else None,
         fence=fence,
-        verdict_since=unhealthy_since(key, named_by, reader),
+        verdict_since=unhealthy_since(key, entry, named_by, reader),
         topology=topology.obj.label if isinstance(topology, Present) else ZONE,
         known=known.obj if isinstance(known, Present) else None,
     )
@@ -128,15 +149,23 @@ def is_out(fence: NodeFence) -> bool:
     return fence.status.evidence.backup is not None
 
 
-def unhealthy_since(key: Ref, named_by: tuple[Ref, ...], reader: Reader) -> Wall | None:
-    """By the check of its machine, or by a threshold of its document, whichever said so first."""
+def unhealthy_since(key: Ref, node: Entry, named_by: tuple[Ref, ...], reader: Reader) -> Wall | None:
+    """By the check of its machine, or by a threshold of its document, whichever said so first.
+
+    That a Node is missing is dated by who looks: of a gap such a verdict tells no time.
+    """
     entries = [reader.read(verdict_ref(machine)) for machine in named_by]
     verdicts = [entry.obj.verdict for entry in entries if isinstance(entry, Present)]
-    told = [one.since for one in verdicts if isinstance(one, Unhealthy)]
+    is_gap = not isinstance(node, Present)
+    told = [one.since for one in verdicts if isinstance(one, Unhealthy) and not (is_gap and is_missing(one))]
     trouble = reader.read(trouble_ref(key)) if not key.cluster else Absent()
     if isinstance(trouble, Present) and trouble.obj.is_over:
         told.append(trouble.obj.since)
     return min(told, default=None)
+
+
+def is_missing(verdict: Unhealthy) -> bool:
+    return any(isinstance(reason, NodeMissing) for reason in verdict.because)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:

@@ -37,6 +37,7 @@ class Ask(Struct, frozen=True):
     refused: Refused | None = None  # what it was told last
     is_stuck: bool = False  # whoever is about it waits for somebody else
     is_off_pending: bool = False  # somebody ordered a power-off that was not carried out yet
+    again: Wall | None = None  # it asks once more, since then; None: it waits for the first time
 
     @property
     def cluster(self) -> str:
@@ -72,7 +73,7 @@ class BudgetView(Struct, frozen=True):
 
     budget: RemediationBudget
     entry: Entry  # of the ledger
-    asks: tuple[Ask, ...]  # the oldest first
+    asks: tuple[Ask, ...]  # the oldest first, then those who ask once more
     fleets: tuple[Fleet, ...]
     domains: tuple[Domain, ...] = ()
     reserved_control_plane: tuple[Ref, ...] = ()  # targets of reservations whose node is of the control plane
@@ -152,14 +153,18 @@ def wishes_of(reader: Reader) -> tuple[Wish, ...]:
 
 
 def asks_of(reader: Reader) -> tuple[Ask, ...]:
-    """The needs of all rooms, one ask per target, the oldest first."""
+    """The needs of all rooms, one ask per target, the oldest first; who asks once more comes after all others."""
     by_target: dict[Ref, list[Need]] = {}
     for at in reader.find(NEEDS, NEEDS):
         entry = reader.read(at)
         if isinstance(entry, Present):
             by_target.setdefault(entry.obj.target, []).append(entry.obj)
     asks = [ask(target, needs, reader) for target, needs in by_target.items()]
-    return tuple(sorted(asks, key=lambda one: (one.since, one.target)))
+    return tuple(sorted(asks, key=turn))
+
+
+def turn(one: Ask) -> tuple[bool, Wall, Ref]:
+    return one.again is not None, one.again or one.since, one.target
 
 
 def ask(target: Ref, needs: list[Need], reader: Reader) -> Ask:
@@ -176,7 +181,15 @@ def ask(target: Ref, needs: list[Need], reader: Reader) -> Ask:
     told = answer(target, reader) if is_waiting else None  # who has begun is refused nothing
     refused = told if isinstance(told, Refused) else None
     health = health_of(node, reader)
-    return Ask(target, since, is_waiting, is_running, node, health, refused, is_stuck, is_off_pending)
+    again = again_of(needs) if is_waiting else None
+    return Ask(target, since, is_waiting, is_running, node, health, refused, is_stuck, is_off_pending, again)
+
+
+def again_of(needs: list[Need]) -> Wall | None:
+    """Since when all who wait for it ask once more; None: one of them waits for the first time."""
+    found = [one.again for one in needs if not one.is_running]
+    agains = [one for one in found if one is not None]
+    return min(agains) if len(agains) == len(found) else None
 
 
 def health_of(node: Ref | None, reader: Reader) -> NodeHealth:
@@ -197,7 +210,7 @@ def fleet(cluster: str, reader: Reader) -> Fleet:
 def domains_of(asks: tuple[Ask, ...], memory: Memory, reader: Reader) -> tuple[Domain, ...]:
     """The failure domains in which somebody wants to repair, and those that were held at the last look."""
     wanted = {(one.cluster, one.health.domain) for one in asks if one.health.domain}
-    held = {(words[1], words[2]) for scope in memory.storms if (words := scope.split(" "))[0] == "domain"}
+    held = {(words[1], words[2]) for scope in memory.storms if (words := scope.split(" ", 2))[0] == "domain"}
     return tuple(domain(cluster, name, reader) for cluster, name in sorted(wanted | held))
 
 

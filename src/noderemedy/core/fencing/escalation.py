@@ -6,7 +6,9 @@ here, too, and nobody may have paused it. Until all gates are open the request s
 again, or the machine get a node, fencing goes on.
 
 The owner's request is OwnerRemediated=False, as of a Metal3Remediation. An owner of ours claims the node itself, and
-could not if we held it: the claim is only ours where we delete the Machine with our own hands (OpenShift).
+could not if we held it: the claim is only ours where we delete the Machine with our own hands (OpenShift). The owner
+has half an hour from when it was asked. Our word goes with the request where the machine is well again: nobody shall
+replace it then, neither now nor at its next sickness.
 """
 
 from __future__ import annotations
@@ -18,20 +20,23 @@ from noderemedy.core.fencing.requestgates import (
     ASKED,
     BEFORE_THE_BUDGET,
     BEFORE_THE_OWNER,
+    cluster_is_not_paused,
     is_deleted_by_us,
+    is_our_word,
     is_owner_asked,
 )
 from noderemedy.core.fencing.requeststeps import enter
 from noderemedy.core.fencing.requestview import NAME, RequestView
 from noderemedy.core.gates import Blocked, first
+from noderemedy.core.machines import is_own
 from noderemedy.core.safety import is_confirmed
-from noderemedy.model.actions import Confirm, DeleteMachine, Guard
+from noderemedy.model.actions import Confirm, DeleteMachine, Guard, WriteFinalizers, WriteMachineConditions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
-from noderemedy.model.fenceremediation import FencePhase, FenceStrategy
+from noderemedy.model.fenceremediation import FINALIZER, FencePhase, FenceStrategy
 from noderemedy.model.reasons import ConfirmFirst, Escalating, RemediationFailed, WaitingForBudget, WaitingForOwner
 from noderemedy.model.room import Present
-from noderemedy.model.time import MINUTE, Now
+from noderemedy.model.time import MINUTE, Now, Wall
 
 OWNER_WITHIN = MINUTE * 30
 
@@ -49,20 +54,40 @@ def helpless(view: RequestView, why: str, now: Now) -> Decision:
 
 def deleting_machine(view: RequestView, now: Now) -> Decision:
     """Ask the owner, and wait for the machine to go; that takes this request with it."""
-    machine, at, since = view.machine, view.machine_at, view.request.status.since
-    assert machine is not None
+    at = view.machine_at
     assert at is not None
-    if since is not None and now.wall >= since + OWNER_WITHIN:
-        why = f"the owner of machine {at.name} did not replace it"
-        return enter(view, FencePhase.FAILED, now, RemediationFailed(why))
     if is_ownerless(view):
-        why = f"machine {at.name} has no owner that would replace it"
-        return enter(view, FencePhase.FAILED, now, RemediationFailed(why))
+        return failed(view, f"machine {at.name} has no owner that would replace it", now)
+    due = owner_within(view)
+    is_over = due is not None and now.wall >= due
     if is_owner_asked(view, now):
-        return asking(wait_for_owner(view, now), view, now)
+        late = failed(view, f"the owner of machine {at.name} did not replace it", now) if is_over else None
+        return late or asking(wait_for_owner(view, due, now), view, now)
     blocked = closed(view, now)
+    if is_over and (blocked or view.need is None):  # nobody has tried to ask until now: its time begins anew
+        return asking(enter(view, FencePhase.DELETING_MACHINE, now, Escalating(at.name)), view, now)
+    if is_over:
+        return failed(view, f"the owner of machine {at.name} could not be asked to replace it", now)
     decision = (step_back(view, blocked, now) or blocked.decision(now)) if blocked else ask(view, now)
     return asking(decision, view, now)
+
+
+def failed(view: RequestView, why: str, now: Now) -> Decision:
+    return enter(view, FencePhase.FAILED, now, RemediationFailed(why))
+
+
+def owner_within(view: RequestView) -> Wall | None:
+    """Until when its owner has time: half an hour from when it was asked, as the Machine tells; a record asks nobody.
+
+    Until it is asked, that is how long we try to.
+    """
+    machine, since = view.machine, view.request.status.since
+    assert machine is not None
+    told = (*machine.conditions, *machine.older_conditions)
+    asked = [one.since for one in told if (one.type, one.status) == (ASKED.type, ASKED.status) and one.since]
+    moments = [since, machine.deleted_at, min(asked, default=None)]
+    latest = max((one for one in moments if one is not None), default=None)
+    return latest + OWNER_WITHIN if latest is not None else None
 
 
 def closed(view: RequestView, now: Now) -> Blocked | None:
@@ -95,6 +120,8 @@ def ask(view: RequestView, now: Now) -> Decision:
     assert at is not None
     assert isinstance(entry, Present)
     reason = Escalating(at.name)
+    if not is_deleted_by_us(view) and not view.request.is_finalized_by_us:  # who leaves a word takes it back
+        return Decision((WriteFinalizers(view.ref, view.guard, (*view.request.finalizers, FINALIZER)),), (reason,))
     if not is_deleted_by_us(view):
         told = conditions.write(at, entry, (ASKED,), now)
         assert told is not None
@@ -104,10 +131,20 @@ def ask(view: RequestView, now: Now) -> Decision:
     return Decision((DeleteMachine(at, Guard(machine.uid, entry.resource_version)),), (reason,))
 
 
-def wait_for_owner(view: RequestView, now: Now) -> Decision:
-    since = view.request.status.since
+def wait_for_owner(view: RequestView, due: Wall | None, now: Now) -> Decision:
     assert view.machine_at is not None
-    return Decision((), (WaitingForOwner(view.machine_at.name),), now.until(since + OWNER_WITHIN) if since else None)
+    return Decision((), (WaitingForOwner(view.machine_at.name),), now.until(due) if due is not None else None)
+
+
+def taken_back(view: RequestView, now: Now) -> WriteMachineConditions | None:
+    """Our own word to the owner, on a machine that is well again; what an owner or a check says there is theirs."""
+    at, machine, entry, node = view.machine_at, view.machine, view.machine_entry, view.node
+    if at is None or machine is None or not isinstance(entry, Present) or node is None:
+        return None
+    is_well = node.is_ready and is_own(node, machine) and not machine.deleting
+    if not is_well or not is_our_word(machine.told) or cluster_is_not_paused(view, now):
+        return None
+    return conditions.write(at, entry, (), now, dropped=(ASKED.type,))
 
 
 def asking(decision: Decision, view: RequestView, now: Now) -> Decision:

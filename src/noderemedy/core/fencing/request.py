@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from noderemedy.core.fencing.escalation import deleting_machine, helpless, still_asking
+from noderemedy.core.fencing.escalation import deleting_machine, helpless, still_asking, taken_back
 from noderemedy.core.fencing.requestgates import BEFORE_THE_FENCE, GATES, explain
 from noderemedy.core.fencing.requeststeps import enter, publish
 from noderemedy.core.fencing.requestview import INDEXES, NAME, WATCHES, RequestView, concerned, sees
@@ -53,7 +53,7 @@ def decide(view: RequestView, now: Now) -> Decision:
 def told(view: RequestView, now: Now) -> Decision:
     """What is to be done, gate after gate; then what the phase says."""
     if view.request.deleting:
-        return leave(view)
+        return leave(view, now)
     if blocked := first(GATES, view, now):
         return still_asking(blocked.decision(now), view, now)
     return PHASES[view.request.status.phase](view, now)
@@ -132,14 +132,17 @@ PHASES: dict[FencePhase, Callable[[RequestView, Now], Decision]] = {
 }
 
 
-def leave(view: RequestView) -> Decision:
-    """The request is deleted: its fence is released, and when that is over, our finalizer goes.
+def leave(view: RequestView, now: Now) -> Decision:
+    """The request is deleted: its word goes, its fence is released, and when that is over, our finalizer goes.
 
     A fence that is over stays for whoever wants to read it; somebody else's is none of ours.
     """
     fence = view.fence
+    name = view.node_at.name if view.node_at is not None else view.ref.name
     if not view.request.is_finalized_by_us:
         return NOTHING
+    if word := taken_back(view, now):
+        return Decision((word,), (FenceCalledOff(name),))
     if fence is not None and view.is_ours and not fence.is_final:
         reason = FenceCalledOff(fence.spec.node)
         if fence.deleting:
@@ -148,7 +151,6 @@ def leave(view: RequestView) -> Decision:
         guard = Guard(fence.uid, view.fence_entry.resource_version)
         return Decision((DeleteNodeFence(view.fence_at, guard),), (reason,))
     kept = tuple(one for one in view.request.finalizers if one != FINALIZER)
-    name = view.node_at.name if view.node_at is not None else view.ref.name
     return Decision((WriteFinalizers(view.ref, view.guard, kept),), (FenceCalledOff(name),))
 
 

@@ -153,7 +153,18 @@ def unended(view: RemediationView, running: Way | None, now: Now, *because: Reas
     due, facts = begun_at(view.need, now) + REPAIR_WITHIN, running_need(view, running)
     if now.mono < due:
         return Decision(because=because, wake_at=due, facts=facts)
+    if is_only_a_word(view, running):
+        return Decision(because=because, facts=running_need(view, running, is_stuck=True))
     return Decision(because=(RepairOverdue(running.value, REPAIR_WITHIN.ms // MINUTE.ms), *because), facts=facts)
+
+
+def is_only_a_word(view: RemediationView, running: Way) -> bool:
+    """Whether the machine is well, and all that is left is what somebody else has said to its owner.
+
+    Nobody has to repair it, so nobody is told; and it keeps no place.
+    """
+    is_well = view.governing is not None and isinstance(view.governing.found.verdict, Healthy)
+    return is_well and running is Way.CONDITIONS and not words.asked_by(view.machine.told)
 
 
 def running_way(view: RemediationView) -> Way | None:
@@ -161,13 +172,13 @@ def running_way(view: RemediationView) -> Way | None:
     return next((way for way, mode in MODES.items() if mode.is_asked(view)), None)
 
 
-def running_need(view: RemediationView, running: Way) -> tuple[Fact, ...]:
+def running_need(view: RemediationView, running: Way, *, is_stuck: bool = False) -> tuple[Fact, ...]:
     """A repair that runs counts, whoever asked for it and whatever the verdict is by now."""
     assert view.governing is not None
     verdict = view.governing.found.verdict
     since = verdict.since if isinstance(verdict, Unhealthy) else view.machine.created or Wall(0)
     followed = lifecycle.wants(view.requests) if view.requests is not None else ()
-    return (need(view.at, NAME, since, is_running=True, node=view.node_at), *followed)
+    return (need(view.at, NAME, since, is_running=True, node=view.node_at, is_stuck=is_stuck), *followed)
 
 
 # --- telling -----------------------------------------------------------------------------------------------------

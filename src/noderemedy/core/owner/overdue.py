@@ -31,6 +31,7 @@ Overdue = DrainOverdue | DeletionOverdue | InstanceOverdue
 
 PATIENCE = Span.seconds(600)  # for each step, before a person is told
 MESSAGE_MAX = 4_000
+CAUSE = "-"  # stands for any
 CONDITIONS = {DrainOverdue: "DrainFailed", DeletionOverdue: "DeletionFailed", InstanceOverdue: "InstanceNotGone"}
 REFUSED: dict[type[Action], str] = {
     CordonNode: "DrainFailed",
@@ -71,6 +72,25 @@ def held(wanted: Decision, overdue: Overdue, now: Now) -> Decision:
     if now.wall >= due:
         return replace(wanted, because=(overdue, *wanted.because))
     return replace(wanted, wake_at=soonest(wanted.wake_at, now.until(due)))
+
+
+def deletion(view: View) -> DeletionOverdue:
+    """What is said of a deletion that takes long, with what the API said against it when it was tried last.
+
+    That stands on the Machine also while nothing is tried, and after a change of leaders.
+    """
+    assert view.record is not None
+    overdue, said = DeletionOverdue(view.record.begun), view.machine.told.find(OWNER_REMEDIATED)
+    if said is None or not is_said_to_fail(view):
+        return overdue
+    before = replace(overdue, cause=CAUSE).note().removesuffix(CAUSE)
+    return replace(overdue, cause=said.message.removeprefix(before))
+
+
+def is_said_to_fail(view: View) -> bool:
+    """Whether the Machine says that its deletion does not succeed."""
+    said = view.machine.told.find(OWNER_REMEDIATED)
+    return said is not None and said.reason == CONDITIONS[DeletionOverdue]
 
 
 def told_if_refused(view: View, wanted: Decision, now: Now) -> Decision:

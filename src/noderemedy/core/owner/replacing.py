@@ -19,8 +19,9 @@ from msgspec.structs import replace
 from noderemedy.core.gates import first, passages
 from noderemedy.core.owner import aftermath, gates
 from noderemedy.core.owner.drain import can_drain, drain, is_cordoned_by_us, node_guard, who_is_left, who_keeps
-from noderemedy.core.owner.overdue import held, taken_back, told
+from noderemedy.core.owner.overdue import deletion, held, taken_back, told
 from noderemedy.core.owner.reading import confirm_first
+from noderemedy.core.owner.resting import asks_again, rests_until
 from noderemedy.core.owner.view import FINALIZER, INDEXES, NAME, WATCHES, View, sees, wakes
 from noderemedy.core.slots import settled
 from noderemedy.model.actions import (
@@ -45,7 +46,6 @@ from noderemedy.model.ids import NODE
 from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
     DeletingMachine,
-    DeletionOverdue,
     DrainOverdue,
     ReplacementBegun,
     ReplacementCalledOff,
@@ -53,7 +53,7 @@ from noderemedy.model.reasons import (
 )
 from noderemedy.model.replacement import Replacement, Step
 from noderemedy.model.room import Room
-from noderemedy.model.time import Now
+from noderemedy.model.time import Now, Wall
 
 
 def decide(view: View, now: Now) -> Decision:
@@ -96,8 +96,8 @@ def record(view: View, now: Now) -> RecordReplacement:
     return RecordReplacement(view.ref, machine_guard(view), intent, (*view.keepers, FINALIZER))
 
 
-def asking(view: View, *, is_running: bool) -> Fact:
-    return need(view.ref, NAME, view.asked_since, is_running=is_running, node=view.node_at)
+def asking(view: View, *, is_running: bool, again: Wall | None = None) -> Fact:
+    return need(view.ref, NAME, view.asked_since, is_running=is_running, node=view.node_at, again=again)
 
 
 # --- until the Machine is deleted --------------------------------------------------------------------------------
@@ -112,7 +112,7 @@ def go_on(view: View, now: Now) -> Decision:
         return with_need(Decision((record(view, now),), (ReplacementUnreadable(problem),)), view)
     if view.record.step is Step.DRAIN:
         return with_need(draining(view, now), view)
-    return with_need(deleting(view, now), view, is_running=gates.budget(view, now) is None)
+    return deleting(view, now)
 
 
 def draining(view: View, now: Now) -> Decision:
@@ -132,18 +132,20 @@ def deleting(view: View, now: Now) -> Decision:
     """Read the request live, once more, and delete that very version of the Machine.
 
     A deletion that is refused for long gives its place in the budget back: nothing is off, so it is a beginning, and
-    asks. Otherwise all of them would go at once when whoever refuses them is mended.
+    asks, once it has rested. Otherwise all of them would go at once when whoever refuses them is mended.
     """
     if FINALIZER not in view.machine.finalizers:
-        return Decision((record(view, now),), (ReplacementUnreadable("without its finalizer"),))
-    assert view.record is not None
-    overdue = DeletionOverdue(view.record.begun)
+        return with_need(Decision((record(view, now),), (ReplacementUnreadable("without its finalizer"),)), view)
+    overdue = deletion(view)
+    if (until := rests_until(view, now)) is not None:
+        return with_need(held(Decision(wake_at=until), overdue, now), view)
     if blocked := gates.budget(view, now):
-        return held(blocked.decision(now), overdue, now)
+        waiting = asking(view, is_running=False, again=asks_again(view, now))
+        return held(blocked.decision(now, (waiting,)), overdue, now)
     asked = confirm_first(now, (view.ref, view.entry))
     reason = DeletingMachine(view.successor_at.name)
     wanted = asked or Decision((DeleteMachine(view.ref, machine_guard(view)),), (reason,))
-    return told(view, wanted, overdue, now)
+    return with_need(told(view, wanted, overdue, now), view)
 
 
 def call_off(view: View, now: Now) -> Decision:
@@ -158,9 +160,9 @@ def call_off(view: View, now: Now) -> Decision:
     return aftermath.forget(view, view.keepers, reason, now)
 
 
-def with_need(decision: Decision, view: View, *, is_running: bool = True) -> Decision:
+def with_need(decision: Decision, view: View) -> Decision:
     """A repair that runs is known to the budget until it is over."""
-    return replace(decision, facts=(asking(view, is_running=is_running), *decision.facts))
+    return replace(decision, facts=(asking(view, is_running=True), *decision.facts))
 
 
 def machine_guard(view: View) -> Guard:

@@ -1,0 +1,149 @@
+"""A deletion that is refused rests before it asks once more, longer each time; meanwhile others have their turn."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import NODE_AT, NOW, ago, later
+from tests.core.fencing.story import Story, a_tree
+from tests.core.owner.scene import AT, GRANTED, a_scene, kinds, reasons, recorded
+from tests.core.owner.test_refused import REFUSED, says
+
+from noderemedy.core.budget import health
+from noderemedy.core.budget import room as budget
+from noderemedy.core.owner import replacing
+from noderemedy.core.owner.replacing import decide
+from noderemedy.core.owner.view import View
+from noderemedy.model.actions import DeleteMachine
+from noderemedy.model.budget import Need
+from noderemedy.model.decision import Decision
+from noderemedy.model.ids import CONFIG_MAP, MACHINE, NODE, SYSTEM
+from noderemedy.model.machineconditions import Graded, MachineConditions
+from noderemedy.model.outcome import Effect, Failed, Outcome
+from noderemedy.model.reasons import DeletionOverdue, RepairStuck, TooManyInFlight, WaitingForBudget
+from noderemedy.model.replacement import Step
+from noderemedy.model.time import Mono
+
+MINUTE = 60
+
+
+def given_back(took: int, rested: int) -> View:
+    """A deletion that was tried for the last time when it had taken so many minutes, so many minutes ago."""
+    begun = Mono(NOW.mono.ms - (rested + 10) * 60_000)
+    need = Need(AT, "owner", ago(60), is_running=True, node=NODE_AT, begun=begun, is_stuck=True)
+    machine = recorded(Step.DELETE, seconds=(took + rested) * MINUTE, **says("DeletionFailed"))
+    return replace(a_scene(machine, answer=None), need=need)
+
+
+def stated(decision: Decision) -> Need:
+    (need,) = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
+    return need
+
+
+@pytest.mark.parametrize(("took", "minutes"), [(0, 10), (10, 10), (30, 30), (70, 60), (600, 60)])
+def test_the_rests_grow(took: int, minutes: int) -> None:
+    """As long as it took so far, ten minutes at least, an hour at most; it keeps no place, and people are told."""
+    rests, rested = (decide(given_back(took, after), NOW) for after in (minutes - 1, minutes))
+
+    overdue = [DeletionOverdue] if took + minutes > 10 else []
+    assert ([], [*overdue, RepairStuck], later(MINUTE).mono) == (kinds(rests), reasons(rests), rests.wake_at)
+    assert (True, True, None) == (stated(rests).is_running, stated(rests).is_stuck, stated(rests).again)
+    assert ([], [DeletionOverdue, WaitingForBudget]) == (kinds(rested), reasons(rested))
+    assert (False, False, NOW.wall) == (stated(rested).is_running, stated(rested).is_stuck, stated(rested).again)
+
+
+def test_it_asks_once_more_since_it_has_rested() -> None:
+    """However long it waits then; with its place it is a repair like any other."""
+    asks = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT, again=ago(300))
+    waits = decide(replace(given_back(10, 15), need=asks, answer=REFUSED), NOW)
+    granted = decide(replace(given_back(10, 15), need=asks, answer=GRANTED), NOW)
+
+    assert ([DeletionOverdue, TooManyInFlight], ago(300)) == (reasons(waits), stated(waits).again)
+    assert (True, None) == (stated(granted).is_running, stated(granted).again)
+
+
+@pytest.mark.parametrize(("word", "again"), [("DeletionFailed", NOW.wall), ("DrainFailed", None)])
+def test_a_successor_knows_by_the_machine_that_it_was_tried(word: str, again: Any) -> None:
+    """Whoever waits for the first time goes first after a change of leaders, too."""
+    view = a_scene(recorded(Step.DELETE, **says(word)), answer=None)
+
+    assert again == stated(decide(view, NOW)).again
+
+
+WHY = "DeleteMachine of Machine/cloud/pool-a is refused: not today"
+NOTES = {"refused": WHY, "overdue": DeletionOverdue(ago(25 * MINUTE), WHY).note()}
+
+
+@pytest.mark.parametrize("name", NOTES)
+def test_who_rests_tells_what_the_api_said(name: str) -> None:
+    """In the same words as while it tried: not that nothing was refused, and not as news."""
+    view = given_back(10, 15)
+    told = MachineConditions(older=(Graded("OwnerRemediated", "False", "DeletionFailed", NOTES[name]),))
+    decision = decide(replace(view, machine=replace(view.machine, told=told)), NOW)
+
+    assert DeletionOverdue(ago(25 * MINUTE), WHY) == decision.because[0]
+
+
+# --- with the budget ---------------------------------------------------------------------------------------------
+
+
+class Refusing(Story):
+    """Twenty nodes; a webhook lets only the Machine of other-9 be deleted."""
+
+    rooms = (replacing.ROOM, health.ROOM, budget.ROOM)
+
+    def _others(self) -> None:
+        for number in range(1, 20):
+            self._created(a_tree(f"other-{number}", "True", "boot-1"))
+
+    def _carry_out(self, effect: Effect) -> Outcome:
+        if isinstance(effect.action, DeleteMachine) and effect.action.ref.name != "other-9":
+            return Failed("admission webhook denied the request", lasting=True)
+        return super()._carry_out(effect)
+
+    def falls_sick(self, name: str) -> None:
+        """Its node is silent, and its owner, which is us, is asked."""
+        notes = {"node-remedy.dev/owner": "node-remedy"}
+        self.api.create(
+            {
+                "apiVersion": "cluster.x-k8s.io/v1beta1",
+                "kind": "Machine",
+                "metadata": {"name": name, "namespace": "metal", "annotations": notes},
+                "spec": {"clusterName": "prod", "bootstrap": {"dataSecretName": "x"}},
+            }
+        )
+        since = {"lastTransitionTime": str(self.now.wall)}
+        asked = {"type": "OwnerRemediated", "status": "False", "reason": "WaitingForRemediation", **since}
+        status = {"nodeRef": {"name": name}, "conditions": [asked]}
+        self.api.patch(MACHINE, name, "metal", {"status": status}, "merge", subresource="status")
+        silent = {"conditions": [{"type": "Ready", "status": "Unknown", **since}]}
+        self.api.patch(NODE, name, "", {"status": silent}, "merge", subresource="status")
+
+    def is_deleted(self, name: str) -> bool:
+        found = self.api.find(MACHINE, name, "metal")
+        return found is None or "deletionTimestamp" in found["metadata"]
+
+    @property
+    def starts(self) -> int:
+        """Of the hour."""
+        (text,) = self.api.get(CONFIG_MAP, "budget-ledger", SYSTEM)["data"].values()
+        return len(json.loads(text)["starts"])
+
+
+def test_refused_deletions_leave_places_and_starts_to_others() -> None:
+    """Three are refused for hours; the places are two. A fourth machine falls sick, and has its turn soon."""
+    story = Refusing()
+    for number in (1, 2, 3):
+        story.falls_sick(f"other-{number}")
+    story.run(3_600)
+    in_the_first_hour = story.starts
+    story.run(600)
+    story.falls_sick("other-9")
+    story.run(700)
+
+    assert in_the_first_hour <= 5, "half of the hour's ten"
+    assert story.is_deleted("other-9")
+    assert 3 == story.told.count("DeletionOverdue"), "told once for each"
