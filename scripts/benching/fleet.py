@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -142,10 +143,11 @@ class Fleet:
             await self.patch(f"{NODES}/{objects.name_of(number)}/status", silent)
 
     async def come_back(self, number: int) -> None:
-        """The host is on, and its kubelet registers a bare Node."""
+        """The host is on, and its kubelet registers a bare Node, of another boot."""
         await self.power(number, True)
         tree = objects.node(number)
         tree["metadata"] = {"name": objects.name_of(number)}
+        tree["status"]["nodeInfo"]["bootID"] = str(uuid.uuid4())
         await self.send("POST", NODES, tree)
 
     async def events(self) -> int:

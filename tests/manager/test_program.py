@@ -37,6 +37,11 @@ FLOW = [
 ]
 
 
+def steps(done: list[str]) -> list[str]:
+    """Without what is noted of a node that is still heard when its host is off: who is faster differs."""
+    return [one for one in done if one != "RecordSight"]
+
+
 def within(seconds: float, story: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(story, seconds))
 
@@ -71,7 +76,7 @@ def test_whole_flow(tmp_path: Path) -> None:
             it.mark()
             await until(lambda: "DropBackup" in manager.done(), what="the flow")
 
-            assert FLOW == manager.done()
+            assert FLOW == steps(manager.done())
             assert [False] == power, "the node was deleted while its host was off"
             node = it.node()
             assert node is not None
@@ -372,7 +377,7 @@ def test_definition_of_hosts_is_deleted(tmp_path: Path, caplog: pytest.LogCaptur
             Operator(it.api)
             it.create(held)
             await until(lambda: "DropBackup" in manager.done(), 15, "the flow after the definition came back")
-            assert FLOW == manager.done()
+            assert FLOW == steps(manager.done())
             await manager.end()
 
     within(30, story())
@@ -404,7 +409,7 @@ def test_second_manager_takes_over(tmp_path: Path) -> None:
             it.api.patch(HOST, HOST_AT.name, HOST_AT.namespace, {"metadata": {"labels": {"poke": "1"}}})
             await until(lambda: "DropBackup" in second.done(), 15, "the second manager's part")
 
-            assert FLOW == first.done() + second.done()
+            assert FLOW == steps(first.done() + second.done())
             assert ("second", 2) == (it.lease()["holderIdentity"], it.lease()["leaseTransitions"])
             await second.end()
 
@@ -427,7 +432,7 @@ def test_manager_on_the_sick_node_stands_aside(tmp_path: Path) -> None:
 
             assert "OwnNode" in first.reasons()
             assert {"WriteLedger"} >= set(first.done()), "it may have reserved, and did nothing"
-            assert FLOW[1:] == [one for one in second.done() if one != "WriteLedger"]
+            assert FLOW[1:] == [one for one in steps(second.done()) if one != "WriteLedger"]
             assert ("second", 2) == (it.lease()["holderIdentity"], it.lease()["leaseTransitions"])
             await second.end()
 
@@ -537,7 +542,7 @@ def test_api_away_and_back(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
             it.before = lambda request: None
             await until(lambda: "DropBackup" in manager.done(), 15, "the flow after the outage")
 
-            assert FLOW == manager.done()
+            assert FLOW == steps(manager.done())
             assert 1 == len(said(caplog, "API server is away"))
             assert 1 == len(said(caplog, "API server is back"))
             assert (200, "ok\n") == await asked(manager, "/readyz")
