@@ -66,6 +66,19 @@ LIMITS = (
         (test_rooms.test_a_granted_repair_that_begins_is_not_reckoned_anew,),
     ),
     Sabotage(
+        "a grant of what begins in the middle stays",
+        set_to(room, "has_begun", lambda need, reader: reader.read(need).obj.is_running),
+        (test_rooms.test_a_grant_of_what_begins_in_the_middle_ends_when_it_has_begun,),
+    ),
+    Sabotage(
+        "a grant does not name what may begin",
+        set_to(grants, "Granted", lambda target, at, begins: Granted(target, at)),
+        (
+            test_grants.test_a_grant_names_what_may_begin_in_the_middle,
+            test_rooms.test_a_grant_of_what_begins_in_the_middle_ends_when_it_has_begun,
+        ),
+    ),
+    Sabotage(
         "the end of a repair is no news for the budget",
         set_to(room, "has_begun", lambda need, reader: True),
         (test_rooms.test_a_granted_repair_that_begins_is_not_reckoned_anew,),

@@ -10,6 +10,7 @@ from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
 from tests.core import test_safety as safety_tests
 from tests.core.fencing import test_hostpower as hostpower_tests
+from tests.core.metal3 import test_beginnings as beginnings
 from tests.core.metal3 import test_contradicted_budget as contradicted_tests
 from tests.core.metal3 import test_contradiction as contradiction_tests
 from tests.core.metal3 import test_delete as delete_tests
@@ -286,7 +287,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "what runs asks again",
-        set_to(remediation, "SHARED", (lambda view, now: budgeted(view.answer),)),
+        set_to(remediation, "ALONE", (lambda view, now: budgeted(view.answer),)),
         (room_tests.test_what_runs_asks_no_more,),
     ),
     Sabotage(
@@ -490,6 +491,65 @@ SABOTAGES = (
         (owners_turn.test_a_grant_from_before_the_pause_is_none_any_more,),
     ),
     Sabotage(
+        "any grant is one for what begins in the middle",
+        set_to(remediationgates, "budgeted_to_begin", lambda told, begins: budgeted(told)),
+        (
+            beginnings.test_nothing_begins_while_the_budget_lets_nothing_begin,
+            beginnings.test_what_was_told_to_a_repair_that_runs_is_no_answer,
+        ),
+    ),
+    Sabotage(
+        "all beginnings are one",
+        set_to(remediation, "what_is_waited_for", lambda request: "x"),
+        (beginnings.test_every_beginning_is_asked_for_by_itself,),
+    ),
+    Sabotage(
+        "a further attempt does not say that it waits",
+        set_to(remediation, "is_next_attempt", lambda view, now: False),
+        (
+            beginnings.test_it_goes_on_at_once_where_nothing_speaks_against_it,
+            beginnings.test_nothing_begins_while_the_budget_lets_nothing_begin,
+        ),
+    ),
+    Sabotage(
+        "who is held back by more than the budget asks it",
+        set_to(remediation, "BEFORE_ANYTHING", ()),
+        (beginnings.test_what_something_else_holds_back_does_not_ask,),
+    ),
+    Sabotage(
+        "an attempt that is held back by more than the budget asks it",
+        set_to(remediationgates, "BEFORE_THE_BUDGET", ()),
+        (beginnings.test_what_something_else_holds_back_does_not_ask,),
+    ),
+    Sabotage(
+        "a record is as good as the owner's turn",
+        set_to(remediation, "is_unasked", lambda view, now: False),
+        (beginnings.test_what_was_told_to_a_repair_that_runs_is_no_answer,),
+    ),
+    Sabotage(
+        "what is recorded is done in a storm",
+        set_to(escalation, "owner_may_be_asked", lambda view, now: None),
+        (
+            beginnings.test_a_storm_between_the_record_and_the_act_leads_back,
+            beginnings.test_what_was_told_to_a_repair_that_runs_is_no_answer,
+        ),
+    ),
+    Sabotage(
+        "the owner's time runs out before it was asked",
+        set_to(escalation, "step_back", lambda view, blocked, now: None),
+        (beginnings.test_a_storm_between_the_record_and_the_act_leads_back,),
+    ),
+    Sabotage(
+        "who has asked the owner asks the budget",
+        set_to(remediationgates, "is_asked", lambda of, now: False),
+        (beginnings.test_who_has_asked_the_owner_runs,),
+    ),
+    Sabotage(
+        "an owner that tells of itself was not asked",
+        set_to(conditions, "is_said", lambda told, wanted: False),
+        (beginnings.test_an_owner_that_tells_of_itself_was_asked,),
+    ),
+    Sabotage(
         "the owner cannot have the claim",
         set_to(remediation, "stated_as", lambda request: remediationview.NAME),
         (
@@ -579,8 +639,11 @@ SABOTAGES = (
     ),
     Sabotage(
         "a place that was given back is still ours",
-        set_to(remediationgates, "rests_between_attempts", lambda view, now: False),
-        (contradicted_tests.test_another_boot_asks_for_a_place_before_anything_begins,),
+        set_to(remediationgates, "is_attempt_over", lambda view, now: False),
+        (
+            contradicted_tests.test_another_boot_asks_for_a_place_before_anything_begins,
+            beginnings.test_nothing_begins_while_the_budget_lets_nothing_begin,
+        ),
     ),
     Sabotage(
         "what a watch shows of a boot that was proven off goes on record",

@@ -14,7 +14,7 @@ from noderemedy.model.actions import Guard, WriteMachineConditions
 from noderemedy.model.checkstatus import Foreign, Told
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Machine
-from noderemedy.model.machineconditions import Conditions, Graded
+from noderemedy.model.machineconditions import Conditions, Graded, MachineConditions
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now
 
@@ -68,6 +68,15 @@ def write(
         return None
     guard = Guard(machine.uid, entry.resource_version)
     return WriteMachineConditions(at, guard, current if does_current else None, older if does_older else None)
+
+
+def is_said(told: MachineConditions, wanted: Graded) -> bool:
+    """Whether every generation that is there has this type and status, in whosever words."""
+    generations = [one for one in (told.current, told.older) if one is not None]
+    return bool(generations) and all(
+        any(isinstance(one, Graded) and (one.type, one.status) == (wanted.type, wanted.status) for one in found)
+        for found in generations
+    )
 
 
 def is_news(wanted: Conditions, known: Conditions | None) -> bool:

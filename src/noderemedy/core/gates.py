@@ -71,6 +71,15 @@ def budgeted_anew(told: Granted | Refused | None, before: Need | None, now: Now)
     return Blocked(WaitingForBudget(), now.wall) if is_given_back else budgeted(told)
 
 
+def budgeted_to_begin(told: Granted | Refused | None, begins: str) -> Blocked | None:
+    """The same in the middle of a repair, which has been granted: the budget must have been asked for that beginning.
+
+    An answer to who runs tells of no storm and no pause. The right one wakes us.
+    """
+    is_of_before = isinstance(told, Granted) and begins not in told.begins
+    return Blocked(WaitingForBudget()) if is_of_before else budgeted(told)
+
+
 def meanwhile(blocked: Blocked, reads: Sequence[Action]) -> Blocked:
     """While the budget makes up its mind, what has to be read live before the act is read: the act follows the grant.
 

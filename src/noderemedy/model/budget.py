@@ -32,6 +32,7 @@ class Need(FactValue, frozen=True):
     is_stuck: bool = False  # it had its time and waits for somebody else: not in flight, but still a claim
     is_off_pending: bool = False  # a power-off was ordered and not seen: it may be carried out at any moment
     again: Wall | None = None  # it had a place, led to nothing, and asks once more since then: others go first
+    begins: str = ""  # what would begin in the middle of a repair, told apart from every other; a grant names it
 
 
 class Granted(FactValue, frozen=True):
@@ -39,6 +40,7 @@ class Granted(FactValue, frozen=True):
 
     target: Ref
     at: Wall
+    begins: tuple[str, ...] = ()  # what may begin in the middle of it: asked at this very look
 
     def if_broken(self, problem: str) -> None:
         """Nothing: a licence needs somebody who stands by it."""
@@ -62,9 +64,10 @@ def need(
     is_stuck: bool = False,
     is_off_pending: bool = False,
     again: Wall | None = None,
+    begins: str = "",
 ) -> Fact:
     """The fact by which a room asks; it withdraws by not stating it any more."""
-    stated = Need(target, room, since, is_running, node, None, is_stuck, is_off_pending, again)
+    stated = Need(target, room, since, is_running, node, None, is_stuck, is_off_pending, again, begins)
     return Fact(need_ref(target, room), stated)
 
 

@@ -21,7 +21,7 @@ MAY_FOLLOW: dict[str, set[str]] = {
     "freeing": {"power-on"},
     "power-on": {"waiting", "freeing"},
     "waiting": {"power-off", "deleting-machine", "freeing"},
-    "deleting-machine": {"failed", "freeing"},
+    "deleting-machine": {"failed", "freeing", "waiting"},
     "failed": {"freeing"},
 }
 LEAVES_WITHIN_MS = 600_000 + 600_000  # powerOnTimeoutSeconds, and as much for dead managers, lost answers and pauses

@@ -270,6 +270,14 @@ def test_what_comes_between_a_grant_and_the_begin_holds_it_back(name: str) -> No
     assert (reason, Granted(machine(0), ago(600))) == (type(refused.reason), granted)
 
 
+def test_a_grant_names_what_may_begin_in_the_middle() -> None:
+    """For one that waits, and for nothing else: whoever runs has not been asked about storms."""
+    waits = replace(an_ask(), begins=("the owner's turn",))
+    seen = [reckon(a_budget_view(one, ledger=a_ledger(a_reservation())), NOW).answers for one in (waits, an_ask())]
+
+    assert [(Granted(machine(0), ago(600), ("the owner's turn",)),), (Granted(machine(0), ago(600)),)] == seen
+
+
 def test_the_oldest_sign_is_served_first() -> None:
     """With room for two, the two that have been sick for longest begin; the others are told why not."""
     view = a_budget_view(an_ask(3), an_ask(1), an_ask(2), sick=3)

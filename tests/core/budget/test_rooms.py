@@ -51,13 +51,14 @@ def _sees(key: Ref, reader: Reader) -> tuple[Ref, Machine] | None:
 
 
 def _wants(view: tuple[Ref, Machine], now: Now) -> Decision:
-    """A room that wants to repair what is marked, and is about what says that it was deleted."""
+    """A room that wants to repair what is marked, and is about what says that it was deleted; an owner is its turn."""
     key, machine = view
     if not machine.needs_remediation and machine.node_deleted_at is None:
         return Decision()
     is_running = machine.node_deleted_at is not None
     node = ref(NODE, machine.node_name or "")
-    return Decision(facts=(need(key, "test", ago(60), is_running=is_running, node=node),))
+    begins = "" if is_running else machine.owner
+    return Decision(facts=(need(key, "test", ago(60), is_running=is_running, node=node, begins=begins),))
 
 
 ASKING = Room("test", (MACHINE,), (), _asks, _sees, _wants, frozenset())
@@ -328,3 +329,17 @@ def test_a_granted_repair_that_begins_is_not_reckoned_anew() -> None:
     ends = ledger in bench.looked(lambda: bench.machine(0))
 
     assert (False, True) == (begins, ends)
+
+
+def test_a_grant_of_what_begins_in_the_middle_ends_when_it_has_begun() -> None:
+    """Should it wait once more later, it is asked again: a window may have closed since."""
+    bench = Bench()
+    bench.machine(0, needs_remediation=True, owner="its turn")
+    bench.run()
+    granted = bench.answer(0)
+    bench.machine(0, node_deleted_at=bench.now.wall)
+    bench.run()
+    runs = bench.answer(0)
+
+    assert isinstance(granted, Granted)
+    assert (("its turn",), replace(granted, begins=())) == (granted.begins, runs)

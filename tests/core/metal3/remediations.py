@@ -10,13 +10,13 @@ from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, REMEDIATION_AT, RE
 from noderemedy.core.claim import holder_name, lease_of
 from noderemedy.core.metal3 import remediation as room
 from noderemedy.core.metal3.phases import TABLE
-from noderemedy.core.metal3.remediationview import INDEXES, RelicView, RemediationView
+from noderemedy.core.metal3.remediationview import INDEXES, RelicView, RemediationView, what_is_waited_for
 from noderemedy.engine.cache import Cache
 from noderemedy.model.budget import Granted, Refused, answer_ref, need
 from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.decision import Decision
 from noderemedy.model.host import Hold, Host, Power
-from noderemedy.model.ids import LEASE, REMEDIATION, Ref
+from noderemedy.model.ids import LEASE, OPENSHIFT_MACHINE, REMEDIATION, Ref, ref
 from noderemedy.model.lease import Lease
 from noderemedy.model.node import Node
 from noderemedy.model.outcome import Seen
@@ -28,6 +28,7 @@ from noderemedy.model.workload import PodsOfNode, VolumesOfNode, pods_at, volume
 UID = "remediation-uid-1"
 LONG_AGO = Mono(0)
 GRANTED = Granted(MACHINE_AT, NOW.wall)
+OF_BEFORE = Granted(MACHINE_AT, ago(600))  # as told to a repair that runs
 HOLDER = holder_name("metal3-remediation", MACHINE_AT)
 SICK = a_node(ready="Unknown")
 BACK = a_node(boot_id="boot-2")
@@ -94,13 +95,17 @@ def a_reader(
 ) -> Cache:
     """The engine's cache with these objects, all read live just now but those that are stale, and known for long.
 
-    Unless said otherwise the budget has granted the repair, and the claim is ours.
+    Unless said otherwise the budget has granted the repair and what begins next in it, and the claim is ours.
     """
     cache = Cache(INDEXES)
     for kind in (*RESOURCES, LEASE):
         cache.end_list("", kind)
+    wants = objects.get(REMEDIATION_AT)
+    if told is GRANTED and isinstance(wants, Metal3Remediation):
+        told = replace(GRANTED, begins=(what_is_waited_for(wants),))
     if told is not None:
-        cache.put(Seen(answer_ref(MACHINE_AT), "", "", told), now.mono)
+        for at in (MACHINE_AT, ref(OPENSHIFT_MACHINE, MACHINE_AT.name, MACHINE_AT.namespace)):
+            cache.put(Seen(answer_ref(at), "", "", replace(told, target=at)), now.mono)
     if holder is not None:
         wanted = need(MACHINE_AT, holder.partition(" ")[0], now.wall, is_running=False, node=NODE_AT)
         cache.put(Seen(wanted.ref, "", "", wanted.value), now.mono)

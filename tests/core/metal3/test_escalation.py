@@ -21,7 +21,7 @@ from tests.core.metal3.remediations import (
 
 from noderemedy.core.claim import claimed, lease_of, see
 from noderemedy.core.metal3 import remediation as room
-from noderemedy.core.metal3.remediationgates import BEFORE_ANYTHING, BEFORE_THE_OWNER, LINKED, UNPAUSED
+from noderemedy.core.metal3.remediationgates import BEFORE_ANYTHING, BEFORE_ASKING, BEFORE_THE_OWNER, LINKED
 from noderemedy.model.budget import Need, Refused
 from noderemedy.model.decision import Decision
 from noderemedy.model.lease import Lease
@@ -98,11 +98,11 @@ def test_what_is_paused_before_the_owner_s_turn_keeps_nobody_waiting() -> None:
     [(None, "WaitingForBudget"), (Refused(MACHINE_AT, TooManyUnhealthy(1, 2, "x")), "TooManyUnhealthy")],
 )
 def test_who_has_no_place_any_more_asks_before_the_owner_s_turn(told: Refused | None, reason: str) -> None:
-    """A place that was given back in a pause is asked for; with the grant of the attempt it goes on at once."""
+    """A place that was given back in a pause is asked for; with a grant it goes on, and waits until it has asked."""
     asks, goes_on = looked(a_world(LAST), told=told), looked(a_world(LAST))
 
     assert ([], [reason], [("metal3-remediation", False, False)]) == (actions(asks), reasons(asks), needs_of(asks))
-    assert ([PUBLISH], [("metal3-remediation", True, False)]) == (actions(goes_on), needs_of(goes_on))
+    assert ([PUBLISH], [("metal3-remediation", False, False)]) == (actions(goes_on), needs_of(goes_on))
 
 
 def test_a_grant_from_before_the_pause_is_none_any_more() -> None:
@@ -139,7 +139,7 @@ def test_a_pause_does_not_keep_the_owner_s_turn_for_ever() -> None:
     assert "RemediationFailed" in reasons(looked(a_paused_world("on the Machine", late)))
 
 
-@pytest.mark.parametrize(("remediation", "gates"), [(LAST, BEFORE_THE_OWNER), (ESCALATED, UNPAUSED)])
+@pytest.mark.parametrize(("remediation", "gates"), [(LAST, BEFORE_THE_OWNER), (ESCALATED, BEFORE_ASKING)])
 def test_explain_shows_the_gates_of_the_owner_s_turn(remediation: Metal3Remediation, gates: Any) -> None:
     """Not those of an attempt: there is none any more."""
     view = room.ROOM.sees(REMEDIATION_AT, a_reader(a_paused_world("on the Node", remediation)))

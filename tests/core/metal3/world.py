@@ -36,7 +36,7 @@ from noderemedy.model.actions import (
     RemoveRemediationAnnotation,
     RestoreNode,
 )
-from noderemedy.model.budget import ANSWER, Granted
+from noderemedy.model.budget import ANSWER, Granted, Need
 from noderemedy.model.decision import Decision
 from noderemedy.model.host import Host, Power
 from noderemedy.model.ids import Ref
@@ -76,7 +76,9 @@ class World:
 
     def read(self, ref: Ref) -> Entry:
         if ref.kind == ANSWER:
-            return Present(Granted(MACHINE_AT, NOW.wall), "", NOW.mono)
+            needs = [one for facts in self._facts.values() for one in facts.values() if isinstance(one, Need)]
+            begins = tuple(one.begins for one in needs if one.begins)
+            return Present(Granted(MACHINE_AT, NOW.wall, begins), "", NOW.mono)
         for facts in self._facts.values():
             if ref in facts:
                 return Present(facts[ref], "", NOW.mono)

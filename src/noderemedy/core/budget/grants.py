@@ -233,7 +233,7 @@ def cooled(calm: Calm, view: BudgetView, now: Now) -> Wall:
 def judge(ask: Ask, view: BudgetView, books: Books, now: Now) -> Granted | Refused | None:
     """What to answer; None where the ledger must be written first, or where nobody waits."""
     held = books.reserved.get(ask.target)
-    granted = Granted(ask.target, held.since) if held is not None else None
+    granted = Granted(ask.target, held.since, ask.begins) if held is not None else None
     if not ask.is_waiting:
         return granted
     for gate in GATES if granted is None else STILL:
@@ -360,7 +360,8 @@ def per_hour_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Fou
     return TooManyPerHour(len(moments), limit, until), until
 
 
-# Also asked of who has a reservation and has not begun: a storm or a pause that came meanwhile holds it back, too.
+# Also asked of who has a reservation and has not begun, or would begin once more in the middle of its repair: a storm
+# or a pause that came meanwhile holds it back, too.
 STILL: tuple[Gate, ...] = (
     budget_valid,
     not_paused,

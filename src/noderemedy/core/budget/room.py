@@ -78,11 +78,13 @@ def has_begun(need: Ref, reader: Reader) -> bool:
     """Whether a need is that of a granted repair that runs, not stuck: it counted before, and counts the same now.
 
     Hundreds begin in a storm one after the other; to reckon anew with all of them each time would take seconds.
+    What was granted a beginning in the middle is looked at: should it wait again, that answer must be gone by then.
     """
     entry = reader.read(need)
     if not isinstance(entry, Present) or not entry.obj.is_running or entry.obj.is_stuck:
         return False
-    return isinstance(answer(entry.obj.target, reader), Granted)
+    told = answer(entry.obj.target, reader)
+    return isinstance(told, Granted) and not told.begins
 
 
 ROOM = Room(

@@ -38,6 +38,7 @@ class Ask(Struct, frozen=True):
     is_stuck: bool = False  # whoever is about it waits for somebody else
     is_off_pending: bool = False  # somebody ordered a power-off that was not carried out yet
     again: Wall | None = None  # it asks once more, since then; None: it waits for the first time
+    begins: tuple[str, ...] = ()  # what those who wait would begin in the middle of a repair
 
     @property
     def cluster(self) -> str:
@@ -182,7 +183,8 @@ def ask(target: Ref, needs: list[Need], reader: Reader) -> Ask:
     refused = told if isinstance(told, Refused) else None
     health = health_of(node, reader)
     again = again_of(needs) if is_waiting else None
-    return Ask(target, since, is_waiting, is_running, node, health, refused, is_stuck, is_off_pending, again)
+    begins = tuple(one.begins for one in needs if one.begins and not one.is_running)
+    return Ask(target, since, is_waiting, is_running, node, health, refused, is_stuck, is_off_pending, again, begins)
 
 
 def again_of(needs: list[Need]) -> Wall | None:

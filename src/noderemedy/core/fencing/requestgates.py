@@ -13,7 +13,7 @@ from noderemedy.core.fencing.requestview import RequestView
 from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
 from noderemedy.model.fenceremediation import FencePhase, FenceStrategy
 from noderemedy.model.ids import OPENSHIFT_MACHINE
-from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Conditions, Graded, MachineConditions
+from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded, MachineConditions
 from noderemedy.model.reasons import AnotherRemediation, ClusterPaused, FenceInvalid, RemediatedMachineMissing
 from noderemedy.model.room import Passage, Present
 from noderemedy.model.time import Now
@@ -96,13 +96,8 @@ def is_owner_asked(view: RequestView, now: Now) -> bool:
         return machine is not None and machine.deleting
     if view.machine_at is None or is_deleted_by_us(view):
         return False
-    generations = [one for one in (machine.told.current, machine.told.older) if one is not None]
-    is_said = bool(generations) and all(map(says_so, generations))
+    is_said = conditions.is_said(machine.told, ASKED)
     return is_said or conditions.write(view.machine_at, entry, (ASKED,), now) is None
-
-
-def says_so(told: Conditions) -> bool:
-    return any(isinstance(one, Graded) and (one.type, one.status) == (ASKED.type, ASKED.status) for one in told)
 
 
 def is_our_word(told: MachineConditions) -> bool:

@@ -2,7 +2,8 @@
 
 The request is OwnerRemediated=False in both generations of conditions: current owners look at the newer one only. The
 host is marked, or the next machine would get it. On OpenShift nobody reads conditions: there the Machine itself is
-deleted, if it has an owner that replaces it. Nothing of this is done while request, Machine or Node is paused.
+deleted, if it has an owner that replaces it. Nothing of this is done while request, Machine or Node is paused, or while
+the budget lets nothing begin: that may have come after the phase was recorded.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from msgspec import structs
 from noderemedy.core import conditions
 from noderemedy.core.gates import Blocked, first
 from noderemedy.core.metal3 import patience, phases
-from noderemedy.core.metal3.remediationgates import UNPAUSED
+from noderemedy.core.metal3.remediationgates import ASKED, UNPAUSED, is_asked, owner_may_be_asked
 from noderemedy.core.metal3.remediationview import MARK, RemediationView
 from noderemedy.core.metal3.steps import confirm_first, host_guard, is_back, publish, release, wait
 from noderemedy.core.metal3.view import MachineView
@@ -20,18 +21,15 @@ from noderemedy.core.slots import soonest
 from noderemedy.model.actions import DeleteMachine, Guard, MarkHostUnhealthy
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
-from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
-from noderemedy.model.reasons import Escalating, HostMarkedUnhealthy, RemediationFailed, WaitingForOwner
+from noderemedy.model.reasons import (
+    Escalating,
+    HostMarkedUnhealthy,
+    RemediationFailed,
+    WaitingForBudget,
+    WaitingForOwner,
+)
 from noderemedy.model.remediation import Phase
 from noderemedy.model.time import Now
-
-WANTED = Graded(
-    OWNER_REMEDIATED,
-    "False",
-    "WaitingForRemediation",
-    "power cycling by a Metal3Remediation did not help",
-    severity=WARNING,
-)
 
 
 def deleting_machine(view: RemediationView, now: Now) -> Decision:
@@ -49,6 +47,8 @@ def deleting_machine(view: RemediationView, now: Now) -> Decision:
         return publish(view, phases.enter(view.remediation, Phase.FAILED, now), RemediationFailed(why))
     if not is_asked(of, now) and (blocked := first(UNPAUSED, view, now)):
         return held_back(view, blocked, now)
+    if blocked := owner_may_be_asked(view, now):
+        return step_back(view, blocked, now) or held_back(view, blocked, now)
     if not of.machine.deleting and (asked := ask(view, of, now)):
         return asked
     if view.host.unhealthy is None and not is_back(view):
@@ -63,10 +63,14 @@ def held_back(view: RemediationView, blocked: Blocked, now: Now) -> Decision:
     return structs.replace(waits, wake_at=soonest(waits.wake_at, opens))
 
 
-def is_asked(of: MachineView, now: Now) -> bool:
-    """Whether the machine goes, or its owner was asked: a pause comes too late then."""
-    is_told = of.ref.kind == MACHINE and conditions.write(of.ref, of.entry, (WANTED,), now) is None
-    return of.machine.deleting or is_told
+def step_back(view: RemediationView, blocked: Blocked, now: Now) -> Decision | None:
+    """A storm came after the record: nobody was asked, so it waits where its time does not run out.
+
+    None where the budget has not answered yet: so it is for a successor.
+    """
+    if isinstance(blocked.reason, WaitingForBudget):
+        return None
+    return publish(view, phases.enter(view.remediation, Phase.WAITING, now), blocked.reason)
 
 
 def ask(view: RemediationView, of: MachineView, now: Now) -> Decision | None:
@@ -75,7 +79,7 @@ def ask(view: RemediationView, of: MachineView, now: Now) -> Decision | None:
     The host is marked before a Machine is deleted: afterwards nobody would know which one it was.
     """
     if of.ref.kind == MACHINE:
-        told = conditions.write(of.ref, of.entry, (WANTED,), now)
+        told = conditions.write(of.ref, of.entry, (ASKED,), now) if not is_asked(of, now) else None
         return Decision((told,), (Escalating(of.ref.name),)) if told else None
     if view.host.unhealthy is None and not is_back(view):
         return None

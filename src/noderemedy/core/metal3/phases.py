@@ -6,6 +6,7 @@ are recorded, and whoever waits measures by its own clock (`patience.py`).
     new ─► power-off ─► freeing ─► power-on ─► waiting ─► (recovered)
               └── not off in time ───►┘           ├─► power-off: the next attempt
                                                   └─► deleting-machine ─► failed
+    deleting-machine ── the budget lets nothing begin, and nobody was asked ──► waiting
     power-on, waiting, deleting-machine, failed ── a person attests that the node is off ──► freeing
 """
 
@@ -64,7 +65,9 @@ TABLE: dict[Phase, Rule] = {
     Phase.FREEING: Rule(lambda _: FREE_WITHIN, (Phase.POWER_ON,)),
     Phase.POWER_ON: Rule(on_within, (Phase.WAITING, Phase.FREEING)),
     Phase.WAITING: Rule(waiting_within, (Phase.POWER_OFF, Phase.DELETING_MACHINE, Phase.FREEING)),
-    Phase.DELETING_MACHINE: Rule(lambda _: OWNER_WITHIN, (Phase.FAILED, Phase.FREEING), "False", "Escalated"),
+    Phase.DELETING_MACHINE: Rule(
+        lambda _: OWNER_WITHIN, (Phase.FAILED, Phase.FREEING, Phase.WAITING), "False", "Escalated"
+    ),
     Phase.FAILED: Rule(no_limit, (Phase.FREEING,), "False", "Failed"),
 }
 # In these a repair runs. When the owner was asked, the claim is the owner's; the place in the budget is still taken.

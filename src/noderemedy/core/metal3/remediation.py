@@ -28,11 +28,14 @@ from noderemedy.core.metal3.remediationgates import (
     BEFORE_AN_ATTEMPT,
     BEFORE_ANYTHING,
     BEFORE_POWER_OFF,
+    BEFORE_THE_BUDGET,
     BEFORE_THE_OWNER,
     LINKED,
     SHARED,
     UNPAUSED,
     explain,
+    is_asked,
+    is_next_attempt,
     is_owners_turn,
 )
 from noderemedy.core.metal3.remediationview import (
@@ -44,6 +47,7 @@ from noderemedy.core.metal3.remediationview import (
     sees,
     stated_as,
     waits_as,
+    what_is_waited_for,
 )
 from noderemedy.core.metal3.steps import hold, is_back, is_held, publish, release, untaint, wait
 from noderemedy.core.slots import settled, soonest
@@ -252,9 +256,6 @@ PHASES: dict[Phase, Callable[[RemediationView, Now], Decision]] = {
 }
 
 
-BEFORE_THE_BUDGET = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT)
-
-
 # --- what it states ----------------------------------------------------------------------------------------------
 
 
@@ -266,10 +267,10 @@ def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
         return ()
     if is_given_to_a_person(view) and not is_attested:  # nobody else shall switch that host, and nobody waits for it
         return asking(view, NAME, is_running=True, is_stuck=True)
-    if is_owners_turn(view, now) and not is_attested:
+    if (is_owners_turn(view, now) or is_unasked(view, now)) and not is_attested:
         return owners_turn(view, now)
     rests = rests_between_attempts(view, now)
-    is_at_work = remediation.progress.phase in phases.RUNNING and not (rests and patience.is_overdue(view, now))
+    is_at_work = remediation.progress.phase in phases.RUNNING and not is_next_attempt(view, now)
     is_running = is_at_work or is_attested
     if not is_running and (remediation.deleting or first(BEFORE_THE_BUDGET, view, now)):
         return ()
@@ -283,10 +284,20 @@ def is_given_to_a_person(view: RemediationView) -> bool:
 
 
 def owners_turn(view: RemediationView, now: Now) -> tuple[Fact, ...]:
-    """Whoever paused it, maybe for days, keeps nobody else waiting; who has no place any more asks for one."""
+    """It waits for the budget until the owner was asked, in the place that it has; one without a place asks for one.
+
+    Whoever paused it, maybe for days, keeps nobody else waiting. What else holds it back is a repair that runs.
+    """
     is_paused = first(UNPAUSED, view, now) is not None
-    is_running = is_paused or first(BEFORE_THE_OWNER, view, now) is None
-    return asking(view, NAME, is_running=is_running, is_stuck=is_paused)
+    is_held_back = is_paused or bool(view.held) or first((*BEFORE_ANYTHING, *LINKED), view, now) is not None
+    return asking(view, stated_as(view.remediation), is_running=is_held_back, is_stuck=is_paused)
+
+
+def is_unasked(view: RemediationView, now: Now) -> bool:
+    """Whether the owner's turn is on record, and nobody was asked yet."""
+    remediation, of = view.remediation, view.machine
+    is_escalated = remediation.progress.phase is Phase.DELETING_MACHINE and not remediation.deleting
+    return is_escalated and of is not None and not is_asked(of, now)
 
 
 def asking(view: RemediationView, room: str, *, is_running: bool, is_stuck: bool) -> tuple[Fact, ...]:
@@ -301,6 +312,7 @@ def asking(view: RemediationView, room: str, *, is_running: bool, is_stuck: bool
         node=of.node_at,
         is_stuck=is_stuck,
         is_off_pending=is_running and is_off_pending(view),
+        begins="" if is_running or remediation.progress.phase is Phase.NEW else what_is_waited_for(remediation),
     )
     return (asks,)
 

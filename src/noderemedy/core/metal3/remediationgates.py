@@ -9,12 +9,16 @@ from collections.abc import Callable
 
 from msgspec import structs
 
+from noderemedy.core import conditions
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted, budgeted_anew, passages, unpaused
+from noderemedy.core.gates import Blocked, budgeted, budgeted_anew, budgeted_to_begin, first, passages, unpaused
 from noderemedy.core.metal3 import contradiction, gates, phases
-from noderemedy.core.metal3.patience import lasted, rests_between_attempts
-from noderemedy.core.metal3.remediationview import RelicView, RemediationView, machine_refs
+from noderemedy.core.metal3.patience import is_overdue, lasted, rests_between_attempts
+from noderemedy.core.metal3.remediationview import RelicView, RemediationView, machine_refs, what_is_waited_for
 from noderemedy.core.metal3.steps import is_back
+from noderemedy.core.metal3.view import MachineView
+from noderemedy.model.ids import MACHINE
+from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
 from noderemedy.model.reasons import (
     AnotherRemediation,
     ClusterPaused,
@@ -27,6 +31,15 @@ from noderemedy.model.room import Passage
 from noderemedy.model.time import Now
 
 Gate = Callable[[RemediationView, Now], Blocked | None]
+
+# How an owner is asked to replace its machine.
+ASKED = Graded(
+    OWNER_REMEDIATED,
+    "False",
+    "WaitingForRemediation",
+    "power cycling by a Metal3Remediation did not help",
+    severity=WARNING,
+)
 
 
 def request_is_valid(view: RemediationView, now: Now) -> Blocked | None:
@@ -67,14 +80,20 @@ def host_is_not_contradicted(view: RemediationView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
-    """What has not begun asks, and what has rested: a repair that runs goes on."""
-    asks = view.remediation.progress.phase is Phase.NEW or rests_between_attempts(view, now)
-    return budgeted(view.answer) if asks else None
+    """What has not begun asks, and every further attempt: a repair that runs goes on."""
+    if view.remediation.progress.phase is Phase.NEW:
+        return budgeted(view.answer)
+    begins = what_is_waited_for(view.remediation)
+    return budgeted_to_begin(view.answer, begins) if is_attempt_over(view, now) else None
 
 
 def owner_may_be_asked(view: RemediationView, now: Now) -> Blocked | None:
-    """The grant of the last attempt holds for it."""
-    return budgeted_anew(view.answer, view.need, now)
+    """It has the place of the last attempt, and is a beginning: not in a storm, in a pause, outside of a window."""
+    is_escalated = view.remediation.progress.phase is Phase.DELETING_MACHINE
+    if is_escalated and view.machine is not None and is_asked(view.machine, now):
+        return None
+    begins = what_is_waited_for(view.remediation)
+    return budgeted_anew(view.answer, view.need, now) or budgeted_to_begin(view.answer, begins)
 
 
 def one_repair_per_node(view: RemediationView, now: Now) -> Blocked | None:
@@ -127,11 +146,13 @@ BEFORE_POWER_OFF: tuple[Gate, ...] = (
     host_is_meant_to_be_on,
 )
 UNPAUSED: tuple[Gate, ...] = (request_is_not_paused, of_machine(gates.nobody_paused_it))
-BEFORE_THE_OWNER: tuple[Gate, ...] = (nobody_goes_first, host_is_not_contradicted, *UNPAUSED, owner_may_be_asked)
+BEFORE_ASKING: tuple[Gate, ...] = (*UNPAUSED, owner_may_be_asked)
+BEFORE_THE_OWNER: tuple[Gate, ...] = (nobody_goes_first, host_is_not_contradicted, *BEFORE_ASKING)
 BEFORE_AN_ATTEMPT: tuple[Gate, ...] = (*ATTENDED, *NODE_SEEN, host_is_not_contradicted, *BEFORE_POWER_OFF)
 ALONE: tuple[Gate, ...] = (one_repair_per_node, nobody_else_holds_it)
 SHARED: tuple[Gate, ...] = (budget_allows, *ALONE)  # with whoever else repairs: asked last
-ALL: tuple[Gate, ...] = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT, *SHARED)
+BEFORE_THE_BUDGET: tuple[Gate, ...] = (*BEFORE_ANYTHING, *LINKED, *BEFORE_AN_ATTEMPT)
+ALL: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, *SHARED)
 
 
 # How many of LINKED can be asked where there is no machine, where it names no host, and where there is no such host.
@@ -152,7 +173,7 @@ def explain(view: RemediationView | RelicView, now: Now) -> tuple[Passage, ...]:
 def ahead(view: RemediationView, now: Now) -> tuple[Gate, ...]:
     """What is asked before the next thing is done."""
     if view.remediation.progress.phase is Phase.DELETING_MACHINE:
-        return (*BEFORE_ANYTHING, *LINKED, *UNPAUSED)
+        return (*BEFORE_ANYTHING, *LINKED, *BEFORE_ASKING)
     return (*BEFORE_ANYTHING, *LINKED, *BEFORE_THE_OWNER) if is_owners_turn(view, now) else ALL
 
 
@@ -163,3 +184,30 @@ def is_owners_turn(view: RemediationView, now: Now) -> bool:
     has_host = view.machine is not None and view.machine.host is not None
     is_over = is_waiting and phases.is_last_attempt(remediation) and lasted(view, now) >= remediation.on_within
     return is_over and has_host and not remediation.deleting and not is_back(view)
+
+
+def is_attempt_over(view: RemediationView, now: Now) -> bool:
+    """Whether an attempt has failed, and its time and pause are over."""
+    progress = view.remediation.progress
+    return progress.phase is Phase.WAITING and not progress.is_recovered and is_overdue(view, now)
+
+
+def is_next_attempt(view: RemediationView, now: Now) -> bool:
+    """Whether only the budget and the claim stand before a further attempt: that is a beginning, and it waits.
+
+    One that has rested has no place; one that escalates has it, and what else holds it back is a repair that runs.
+    """
+    if not is_attempt_over(view, now) or rests_between_attempts(view, now):
+        return is_attempt_over(view, now)
+    is_held_back = view.remediation.deleting or bool(view.held) or first(BEFORE_THE_BUDGET, view, now) is not None
+    return not is_held_back and not is_back(view)
+
+
+def is_asked(of: MachineView, now: Now) -> bool:
+    """Whether the machine goes, or its owner was asked, in whosever words (an owner tells of itself there).
+
+    A pause or a storm comes too late then.
+    """
+    is_said = conditions.is_said(of.machine.told, ASKED)
+    is_told = of.ref.kind == MACHINE and (is_said or conditions.write(of.ref, of.entry, (ASKED,), now) is None)
+    return of.machine.deleting or is_told

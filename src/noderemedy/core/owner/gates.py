@@ -1,8 +1,8 @@
 """The gates before a Machine is replaced: each a small question, passed (None) or blocked with a reason.
 
 `BEFORE_ASKING` come before the budget is asked at all; `BEFORE_ACTING` hold a replacement that has begun, up to the
-moment in which the Machine is deleted, before which the budget is asked once more; after that everything goes on,
-whatever anybody wants.
+moment in which the Machine is deleted, for which it must still have its place in the budget (a storm that came since
+does not hold it back); after that everything goes on, whatever anybody wants.
 """
 
 from __future__ import annotations
