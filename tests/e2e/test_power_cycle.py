@@ -92,7 +92,7 @@ def populate(fleet: Fleet) -> None:
     """The pods are on `late` and `lost`, because there is no other node of their tier when they are made."""
     fleet.add("late", "lost", labels=WEB)
     fleet.api.create("/apis/apps/v1/namespaces/default/statefulsets", a_stateful_set(2, WEB)).ok()
-    eventually(lambda: running_on(fleet, PODS) == ["late", "lost"], "both pods run")
+    eventually(lambda: running_on(fleet, PODS) == ["late", "lost"], "both pods run", seconds=90)
     fleet.add("spare-0", "spare-1", labels=WEB)
     fleet.add("back", "deaf", "machine-paused", *HANDS_OFF)
     fleet.add("openshift", provider=Provider.OPENSHIFT)
