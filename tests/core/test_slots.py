@@ -13,7 +13,16 @@ from noderemedy.model.actions import Action, Confirm, Guard, UnmarkHost
 from noderemedy.model.budget import Need, need
 from noderemedy.model.decision import Decision
 from noderemedy.model.outcome import Seen
-from noderemedy.model.reasons import NodeNotOurs, Reason, RepairStuck, WaitingForReady
+from noderemedy.model.reasons import (
+    CannotSeeCluster,
+    ClusterPaused,
+    HostPaused,
+    NodeNotOurs,
+    PausedByPerson,
+    Reason,
+    RepairStuck,
+    WaitingForReady,
+)
 from noderemedy.model.term import TERM_AT, Term
 from noderemedy.model.time import Mono
 
@@ -39,6 +48,10 @@ CASES: dict[str, tuple[Decision, Need, float, bool]] = {
     "an alert, and its time is over": (a_decision(ALERT), KNOWN, 600, True),
     "an alert, and its time is not over": (a_decision(ALERT), KNOWN, 599, False),
     "long, but nobody is told": (a_decision(WORD), KNOWN, 9_999, False),
+    "somebody has paused its host": (a_decision(HostPaused("metal/rack1-u07", "paused")), KNOWN, 600, True),
+    "somebody has paused it, and its time is not over": (a_decision(PausedByPerson(None)), KNOWN, 599, False),
+    "its cluster is paused": (a_decision(ClusterPaused()), KNOWN, 600, True),
+    "its cluster cannot be seen": (a_decision(CannotSeeCluster("default/c1", "timed out")), KNOWN, 600, True),
     "an alert, and something is done": (a_decision(ALERT, actions=(ACT,)), KNOWN, 9_999, False),
     "an alert, and something is read": (a_decision(ALERT, actions=(Confirm(HOST_AT),)), KNOWN, 600, True),
     "stuck before, and nothing is said now": (a_decision(WORD), replace(KNOWN, is_stuck=True), 700, True),
@@ -48,7 +61,7 @@ CASES: dict[str, tuple[Decision, Need, float, bool]] = {
 
 @pytest.mark.parametrize("case", CASES)
 def test_what_is_stuck(case: str) -> None:
-    """Its time by our own clock, an alert, and nothing done: all three; and it is told."""
+    """Its time by our own clock, an alert or a pause, and nothing done: all three; and it is told."""
     decision, before, seconds, is_stuck = CASES[case]
 
     found = settled(decision, before, later(seconds))

@@ -1,11 +1,12 @@
 """The shared shelf: when a repair that runs gives its slot back, although it is not over.
 
 Called by every room that repairs, with its whole decision. A repair that had its time, does nothing any more and raises
-an alert waits for a person, or for somebody else's act, maybe for ever. A few of those must not keep all other nodes
-from being repaired: such a need is stuck. It keeps its claim, its node counts as sick, its start counts for the hour;
-but it is not in flight. When it goes on it is in flight again, without asking: what runs is never stopped halfway. What
-would begin once more (an attempt, a flow of a fence) is another matter: it asks. A power-off that was pending and is
-carried out is such a going on, also where nothing is to be done yet: a host has just gone off.
+an alert waits for a person, or for somebody else's act, maybe for ever; so does one that somebody has paused, or whose
+cluster is out of sight. A few of those must not keep all other nodes from being repaired: such a need is stuck. It
+keeps its claim, its node counts as sick, its start counts for the hour; but it is not in flight. When it goes on it is
+in flight again, without asking: what runs is never stopped halfway. What would begin once more (an attempt, a flow of a
+fence) is another matter: it asks. A power-off that was pending and is carried out is such a going on, also where
+nothing is to be done yet: a host has just gone off.
 """
 
 from __future__ import annotations
@@ -15,10 +16,20 @@ from msgspec import structs
 from noderemedy.model.actions import BOOKKEEPING, READS
 from noderemedy.model.budget import Need
 from noderemedy.model.decision import Decision, Fact
-from noderemedy.model.reasons import RepairStuck
+from noderemedy.model.reasons import (
+    CannotSeeCluster,
+    CannotSeeNode,
+    ClusterObjectPaused,
+    ClusterPaused,
+    HostPaused,
+    PausedByPerson,
+    RepairStuck,
+)
 from noderemedy.model.time import MINUTE, Mono, Now
 
 GIVEN_UP_AFTER = MINUTE * 10  # by our own clock, from when we, leading, knew of it: a takeover only lengthens it
+
+HALTS = (ClusterPaused, ClusterObjectPaused, HostPaused, PausedByPerson, CannotSeeCluster, CannotSeeNode)
 
 
 def settled(decision: Decision, before: Need | None, now: Now) -> Decision:
@@ -41,10 +52,10 @@ def settled(decision: Decision, before: Need | None, now: Now) -> Decision:
 
 
 def waits_for_others(decision: Decision, before: Need | None) -> bool:
-    """Nothing is done, and somebody was told: now, or when it got stuck."""
+    """Nothing is done, and somebody was told, or has halted it: now, or when it got stuck."""
     is_idle = all(isinstance(action, (*READS, *BOOKKEEPING)) for action in decision.actions)
     was_stuck = before is not None and before.is_stuck
-    return is_idle and (was_stuck or any(reason.alert for reason in decision.because))
+    return is_idle and (was_stuck or any(reason.alert or isinstance(reason, HALTS) for reason in decision.because))
 
 
 def has_gone_off(before: Need | None, found: Need) -> bool:
