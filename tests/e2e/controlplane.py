@@ -90,7 +90,7 @@ class ControlPlane:
         return self.kubeconfig_with(identity, self.tokens[identity])
 
     def kubeconfig_with(self, name: str, token: str) -> Path:
-        """A kubeconfig file that shows this token. JSON is YAML."""
+        """A kubeconfig file that shows this token. JSON is YAML. Never half of one: a program may read it just then."""
         cluster = {"server": self.server, "certificate-authority": str(self.certificates.authority)}
         content = {
             "apiVersion": "v1",
@@ -101,9 +101,10 @@ class ControlPlane:
             "current-context": name,
         }
         path = self.folder / f"{name}.kubeconfig"
-        path.touch(mode=0o600)
-        path.write_text(json.dumps(content, indent=2))
-        return path
+        unfinished = path.with_suffix(".part")
+        unfinished.touch(mode=0o600)
+        unfinished.write_text(json.dumps(content, indent=2))
+        return unfinished.replace(path)
 
     def run(self, name: str, *arguments: str | Path) -> None:
         """Starts one program of the control plane."""

@@ -29,6 +29,16 @@ def test_controllers_are_at_work(control_plane: ControlPlane) -> None:
     assert eventually(lambda: api.get("/api/v1/namespaces/default/serviceaccounts/default").status == 200, "account")
 
 
+def test_a_kubeconfig_is_never_half_written(control_plane: ControlPlane) -> None:
+    """It is replaced as a whole when it is written anew: a scheduler that read it just then found nothing, and ended."""
+    path = control_plane.kubeconfig()
+    before = path.stat()
+    control_plane.kubeconfig()
+
+    assert before.st_ino != path.stat().st_ino
+    assert 0o600 == path.stat().st_mode & 0o777
+
+
 def test_stopping_leaves_no_process(binaries: dict[str, str], certificates: Certificates, tmp_path: Path) -> None:
     """After stop() all four programs have ended."""
     plane = ControlPlane(binaries, tmp_path, certificates)
