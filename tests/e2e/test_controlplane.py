@@ -30,7 +30,7 @@ def test_controllers_are_at_work(control_plane: ControlPlane) -> None:
 
 
 def test_a_kubeconfig_is_never_half_written(control_plane: ControlPlane) -> None:
-    """It is replaced as a whole when it is written anew: a scheduler that read it just then found nothing, and ended."""
+    """It is replaced as a whole when it is written anew: a scheduler that read half of one ended."""
     path = control_plane.kubeconfig()
     before = path.stat()
     control_plane.kubeconfig()
