@@ -243,7 +243,7 @@ GATES = (
 LINKS = (
     Sabotage(
         "every host serves every machine",
-        set_to(links, "is_consumed_by", lambda *everything: True),
+        set_to(consumers, "is_consumed_by", lambda *everything: True),
         (
             test_links.test_the_host_must_name_the_machine_back,
             test_links.test_a_metal3_machine_must_be_owned_by_the_machine,

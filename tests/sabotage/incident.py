@@ -16,7 +16,7 @@ from tests.manager import test_notices as notice_tests
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_incidents
 
-from noderemedy.core import approvals, traces
+from noderemedy.core import approvals, consumers, traces
 from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
 from noderemedy.core.metal3 import gates, links, remediation
 from noderemedy.manager import explain as explaining
@@ -93,7 +93,7 @@ STEPS = (
     ),
     Sabotage(
         "every host is ours",
-        set_to(links, "is_consumed_by", lambda host, at, machine, key, reader: True),
+        set_to(consumers, "is_consumed_by", lambda host, at, machine, key, reader: True),
         (test_diary.test_the_hold_of_another_consumer_is_not_ours,),
     ),
     Sabotage(

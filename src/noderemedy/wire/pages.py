@@ -2,6 +2,7 @@
 
 A page holds hundreds of objects and megabytes: reading it twice, as a whole and object by object, is a third of what a
 list costs. Only where something in it cannot be read it is taken apart, so that one object is put aside and not all.
+Nodes are skimmed once more for their stamps (`heartbeats.py`): their first heartbeats need not be read then.
 """
 
 from __future__ import annotations

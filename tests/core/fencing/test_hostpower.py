@@ -25,10 +25,10 @@ from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan, an_agent
 from tests.core.fencing.story import Story, obeys, refuses
 from tests.core.fencing.test_rules import seen
 
+from noderemedy.core import consumers
 from noderemedy.core.fencing import fence, hosts, relics
 from noderemedy.core.fencing.relics import RelicView
 from noderemedy.core.fencing.view import INDEXES
-from noderemedy.core.metal3 import links
 from noderemedy.engine.cache import Cache
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import Confirm, ReleaseHost
@@ -173,7 +173,7 @@ def test_a_host_is_a_machines_for_all_rooms_or_for_none(owner: str | None, owner
     middle = a_metal3_machine(owner=owner, owner_uid=owner_uid)
     cache = a_cache({METAL3_MACHINE_AT: middle, at: machine, builders.HOST_AT: host})
     of_fencing = hosts.see(a_node(), at, machine, cache).is_own
-    of_metal3 = links.is_consumed_by(host, builders.HOST_AT, machine, at, cache)
+    of_metal3 = consumers.is_consumed_by(host, builders.HOST_AT, machine, at, cache)
 
     is_owned = (owner, owner_uid, at) == ("worker-0", "machine-uid-1", MACHINE_AT)
     assert (is_owned, is_owned) == (of_fencing, of_metal3)

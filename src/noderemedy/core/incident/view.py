@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
-from noderemedy.core import approvals, machines, traces
+from noderemedy.core import approvals, consumers, machines, traces
 from noderemedy.core.external import lifecycle
 from noderemedy.core.external.instantiate import request_at
 from noderemedy.core.external.kinds import request_kind
@@ -190,7 +190,8 @@ def host_of(key: Ref, machine: Machine, reader: Reader) -> tuple[Ref | None, Ent
     """
     named = links.host_ref(key, machine.host) if isinstance(machine.host, HostName) else None
     entry = reader.read(named) if named else Absent()
-    is_lost = named and isinstance(entry, Present) and not links.is_consumed_by(entry.obj, named, machine, key, reader)
+    host = entry.obj if isinstance(entry, Present) else None
+    is_lost = named and host is not None and not consumers.is_consumed_by(host, named, machine, key, reader)
     if isinstance(entry, Present) and not is_lost:
         return named, entry
     if held := reader.find(links.HELD_FOR, machine.uid):

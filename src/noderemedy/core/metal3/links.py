@@ -10,10 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from noderemedy.core import claim, machines
-from noderemedy.core.consumers import consumer_refs as consumer_refs
-from noderemedy.core.consumers import is_consumed_by as is_consumed_by
-from noderemedy.core.consumers import machine_of_consumer as machine_of_consumer
-from noderemedy.core.consumers import owner_ref
+from noderemedy.core.consumers import consumer_refs, owner_ref
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.budget import Granted, Refused
 from noderemedy.model.cluster import Cluster

@@ -12,9 +12,10 @@ from msgspec import structs
 from noderemedy.core import conditions
 from noderemedy.core.claim import claimed
 from noderemedy.core.gates import Blocked, budgeted, budgeted_anew, budgeted_to_begin, first, passages, unpaused
+from noderemedy.core.machines import machine_refs
 from noderemedy.core.metal3 import contradiction, gates, phases
 from noderemedy.core.metal3.patience import is_overdue, lasted, rests_between_attempts
-from noderemedy.core.metal3.remediationview import RelicView, RemediationView, machine_refs, what_is_waited_for
+from noderemedy.core.metal3.remediationview import RelicView, RemediationView, what_is_waited_for
 from noderemedy.core.metal3.steps import is_back
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.model.ids import MACHINE

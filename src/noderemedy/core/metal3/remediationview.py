@@ -11,11 +11,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, foredated, freeing, machines, pacing, traces
+from noderemedy.core import claim, consumers, foredated, freeing, machines, pacing, traces
 from noderemedy.core.claim import Claim
 from noderemedy.core.foredated import ForedatedWord
-from noderemedy.core.machines import MACHINE_KINDS
-from noderemedy.core.machines import machine_refs as machine_refs
+from noderemedy.core.machines import MACHINE_KINDS, machine_refs
 from noderemedy.core.metal3 import links
 from noderemedy.core.metal3.view import MachineView, see_machine
 from noderemedy.model.actions import Guard
@@ -249,7 +248,7 @@ def runs_a_node(key: Ref, host: Host, reader: Reader) -> bool:
     """Whether the Machine that this host serves has a node that is ready."""
     if host.consumer is None:
         return False
-    for at in links.machine_of_consumer(key, host.consumer, reader):
+    for at in consumers.machine_of_consumer(key, host.consumer, reader):
         entry = reader.read(at)
         if isinstance(entry, Present) and isinstance(entry.obj, Machine):
             node_at = machines.node_at(at, entry.obj, reader)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, structs
 
-from noderemedy.core import claim, freeing, machines, pacing, traces
+from noderemedy.core import claim, consumers, freeing, machines, pacing, traces
 from noderemedy.core.claim import Claim
 from noderemedy.core.metal3 import links
 from noderemedy.core.traces import Told
@@ -103,7 +103,7 @@ def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME)
         machine=machine,
         host_at=host_at,
         host_entry=host_entry,
-        is_consumer=bool(host and host_at and links.is_consumed_by(host, host_at, machine, key, reader)),
+        is_consumer=bool(host and host_at and consumers.is_consumed_by(host, host_at, machine, key, reader)),
         between=links.between(host_at, host, reader) if host and host_at else (),
         node_at=node_at,
         node_entry=node_entry,
@@ -132,14 +132,14 @@ def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:
         return None
     if host.consumer is None:
         return of_whom(HostView(key, entry, host, is_named_back=False), reader)
-    machines = links.machine_of_consumer(key, host.consumer, reader)
-    suspects = tuple((ref, reader.read(ref)) for ref in machines or links.consumer_refs(key, host.consumer))
+    machines = consumers.machine_of_consumer(key, host.consumer, reader)
+    suspects = tuple((ref, reader.read(ref)) for ref in machines or consumers.consumer_refs(key, host.consumer))
     named_back = any(
         isinstance(found, Present)
         and isinstance(found.obj, Machine)
         and isinstance(found.obj.host, HostName)
         and links.host_ref(ref, found.obj.host) == key
-        and links.is_consumed_by(host, key, found.obj, ref, reader)
+        and consumers.is_consumed_by(host, key, found.obj, ref, reader)
         for ref, found in suspects
     )
     return of_whom(HostView(key, entry, host, named_back, suspects), reader)
