@@ -44,6 +44,15 @@ def test_help_and_plan_load_no_http_stack() -> None:
     assert "set()\n" == done.stdout
 
 
+def test_a_manager_starts_without_what_most_never_need() -> None:
+    """No start waits for an XML parser or for the list of installed packages: each takes longer than a room."""
+    code = "import sys, noderemedy.cli.manager; print({'pyexpat', 'importlib.metadata'} & set(sys.modules))"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "set()\n" == done.stdout
+
+
 @pytest.mark.parametrize(
     ("called", "name"),
     [("/usr/bin/kubectl-remedy", "kubectl remedy"), ("/usr/bin/node-remedy", "node-remedy")],

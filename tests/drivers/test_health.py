@@ -12,9 +12,10 @@ import aiohttp
 import pytest
 from tests.drivers.kube.scripted import run, until
 
+from noderemedy import __version__
 from noderemedy.drivers import health
 from noderemedy.drivers.health import Health
-from noderemedy.drivers.metrics import Metrics, measure_lag, own_version
+from noderemedy.drivers.metrics import Metrics, measure_lag
 
 
 @asynccontextmanager
@@ -81,7 +82,7 @@ def test_figures_are_served_with_the_prefix() -> None:
             'node_remedy_watch_age_seconds{kind="Node"} 1.5',
             "node_remedy_leader 1.0",
             "node_remedy_queue_depth 3.0",
-            f'node_remedy_build_info{{version="{own_version()}"}} 1.0',
+            f'node_remedy_build_info{{version="{__version__}"}} 1.0',
         ):
             assert expected in samples
 

@@ -16,12 +16,14 @@ from tests.builders import HOST_AT, NODE_AT, a_host_tree, a_machine_tree, a_node
 from tests.manager.bench import NOT_HERE, SYSTEM, TOKENS, Bench, Managed, Operator, bench, until
 
 from noderemedy import crds
+from noderemedy.engine.loop import Engine, Output
 from noderemedy.lab.http_faults import Drop, Fault, failure
 from noderemedy.manager.program import PortTaken
 from noderemedy.manager.settings import Ended, Listening
 from noderemedy.model.actions import Confirm
 from noderemedy.model.ids import EVENT, HOST, NODE
 from noderemedy.model.outcome import Effect, Unknown
+from noderemedy.model.time import Now
 from noderemedy.wire import names
 from noderemedy.wire.http import Request
 
@@ -184,6 +186,49 @@ def test_idle_writes_nothing_but_the_lease(tmp_path: Path) -> None:
 
             assert {"leases"} == {request.path.split("/")[6] for request in it.writes()}
             assert manager.happenings[0:1] != []
+
+    within(20, story())
+
+
+# --- a start ---------------------------------------------------------------------------------------------
+
+
+def test_nodes_are_listed_without_a_question(tmp_path: Path) -> None:
+    """What belongs to Kubernetes itself is always served: the longest list of a start waits for no discovery."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            manager = it.start()
+            await until(manager.is_leading)
+            await manager.end()
+
+            paths = [request.path for _, request in it.requests]
+            assert ("/api/v1/nodes" in paths, "/api/v1" in paths) == (True, False)
+
+    within(20, story())
+
+
+def test_looks_are_few_at_once_while_something_is_on_its_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A first look at a large cluster leaves the loop to the writes that it has already led to."""
+    taken: set[int] = set()
+    step = Engine.step
+
+    def counted(engine: Engine, now: Now, token: int | None, looks: int) -> Output:
+        taken.add(looks)
+        return step(engine, now, token, looks)
+
+    monkeypatch.setattr(Engine, "step", counted)
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            manager = it.start()
+            await until(manager.is_leading)
+            assert {500} == taken
+            it.mark()
+            await until(lambda: 50 in taken)
+            await manager.end()
 
     within(20, story())
 

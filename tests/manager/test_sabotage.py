@@ -33,7 +33,7 @@ from noderemedy.drivers.kube.events import Publisher
 from noderemedy.drivers.kube.lease import Election
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
-from noderemedy.manager import effects, later, liveplan, notices, runbook
+from noderemedy.manager import effects, later, liveplan, notices, program, runbook
 from noderemedy.manager.clusters import Clusters
 from noderemedy.manager.effects import Licence
 from noderemedy.manager.follower import Follower
@@ -123,6 +123,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     ),
     "call the run of an earlier manager fresh": (
         runbook, "UNKNOWN", Mono(-1), test_jobruns.test_a_job_of_an_earlier_manager_is_followed_and_never_fresh, {},
+    ),
+    "look at all before anything leaves": (
+        program, "LOOKS_BESIDE", 500, test_program.test_looks_are_few_at_once_while_something_is_on_its_way, {},
     ),
     "forget the episode in names": (
         notices, "event_name", lambda notice: f"node-remedy-{notice.uid}",
@@ -214,7 +217,7 @@ def test_sabotage_is_noticed(
 ) -> None:
     """With that one line broken, the test that guards it fails."""
     owner, attribute, replacement, guard, arguments = SABOTAGES[name]
-    fixtures = {"tmp_path": tmp_path, "caplog": caplog}
+    fixtures = {"tmp_path": tmp_path, "caplog": caplog, "monkeypatch": monkeypatch}
     wanted = {key: value for key, value in fixtures.items() if key in inspect.signature(guard).parameters}
     monkeypatch.setattr(bench, "PATIENCE_S", 3.0)
     monkeypatch.setattr(owner, attribute, replacement)

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed
-
 import click
+
+from noderemedy import __version__
 
 
 def text() -> str:
-    try:
-        return f"node-remedy {installed('node-remedy')}"
-    except PackageNotFoundError:
-        return "node-remedy (not installed)"
+    return f"node-remedy {__version__}"
 
 
 @click.command()

@@ -7,9 +7,10 @@ several managers in one process.
 from __future__ import annotations
 
 import asyncio
-from importlib.metadata import PackageNotFoundError, version
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, generate_latest
+
+from noderemedy import __version__
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 EFFECT_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
@@ -89,19 +90,11 @@ class Metrics:
             "node_remedy_loop_lag_seconds", "How late the event loop runs its timers", registry=registry
         )
         self.build = Info("node_remedy_build", "Which node-remedy this is", registry=registry)
-        self.build.info({"version": own_version()})
+        self.build.info({"version": __version__})
 
     def text(self) -> bytes:
         """All figures in the exposition format."""
         return generate_latest(self.registry)
-
-
-def own_version() -> str:
-    """The installed version of node-remedy."""
-    try:
-        return version("node-remedy")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 async def measure_lag(metrics: Metrics, period_s: float = 1.0) -> None:

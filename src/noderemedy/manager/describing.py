@@ -19,13 +19,14 @@ from noderemedy.model.agent import AgentDescription
 from noderemedy.model.ids import Ref
 from noderemedy.model.outcome import Done, Seen
 from noderemedy.model.time import Mono
-from noderemedy.wire.fenceagent import read_metadata
 
 Describe = Callable[[str], Awaitable[AgentDescription | None]]
 
 
 async def describe(agent: str, where: tuple[Path, ...], *, runs_on_nodes: bool = True) -> AgentDescription | None:
     """What an agent says of itself, and whether it can be run on a node; None: it is not installed."""
+    from noderemedy.wire.fenceagent import read_metadata  # loads an XML parser: no start waits for it
+
     text = await metadata(agent, where)
     return None if text is None else replace(read_metadata(agent, text), runs_on_nodes=runs_on_nodes)
 

@@ -37,7 +37,8 @@ async def follow(
     """Keep the sink in step with one kind until cancelled, also if its definition comes later or goes."""
 
     async def ask() -> Serving:
-        found = await serving(client, wanted)
+        # What belongs to Kubernetes itself is always served: its list, often the longest, waits for no question.
+        found = await serving(client, wanted) if wanted.kind.group else wanted.guess()
         if isinstance(found, NotServed):
             sink.not_served(wanted.kind)
         elif isinstance(found, Resource):

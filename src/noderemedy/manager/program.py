@@ -61,6 +61,7 @@ RARELY = (1_000_000, 20, 100)  # thresholds of garbage collection while the cach
 CALMLY = (10_000, 10, 10)  # and afterwards: the usual 700 would interrupt one repair ten times
 ASIDE_EVERY = MINUTE * 10
 LOOKS_AT_ONCE = 500  # some 20 ms: a lease has to be renewed, and what was found first can be told
+LOOKS_BESIDE = 50  # while effects are on their way: each of their round trips needs several turns of the loop
 
 
 class PortTaken(Permanent):
@@ -228,7 +229,8 @@ class Manager:
         """One step; whether another one is due at once. A first look at a large cluster takes many: others live."""
         now = self._clock.now()
         self._sink.mind_staleness(now, self._settings.stale_after)
-        output = self._engine.step(now, self._token(), LOOKS_AT_ONCE)
+        looks = LOOKS_BESIDE if self._effects else LOOKS_AT_ONCE
+        output = self._engine.step(now, self._token(), looks)
         for notice in output.notices:
             self._later.say(partial(self._reporter.notice, notice, self._sink.resources, now.wall))
             self._observe(notice)

@@ -101,6 +101,27 @@ def test_what_many_ask_at_once_is_asked_once() -> None:
     run(test())
 
 
+def test_all_versions_of_a_group_are_asked_about_at_one_moment() -> None:
+    """A kind that only the oldest version has is found in two round trips: no version waits for another's answer."""
+
+    async def test() -> None:
+        asked: set[str] = set()
+        versions = {"/apis/cluster.x-k8s.io/v1beta2", "/apis/cluster.x-k8s.io/v1beta1"}
+
+        async def handler(request: web.Request) -> web.StreamResponse:
+            if request.path == "/apis/cluster.x-k8s.io":
+                return web.json_response(group("v1beta2", "v1beta2", "v1beta1"))
+            asked.add(request.path)
+            await until(lambda: versions == asked)
+            has_it = request.path.endswith("v1beta1")
+            return web.json_response(entries(("machines", "Machine", True)) if has_it else entries())
+
+        async with Api(handler).running() as api, KubeClient(api.access()) as client:
+            assert Resource(MACHINE, "v1beta1", "machines", True) == await discovery.serving(client, MACHINES)
+
+    run(test())
+
+
 def test_a_server_without_nodes_is_no_kubernetes() -> None:
     """Nodes are always served: where they are not, the address is wrong, and no node may count as absent."""
 

@@ -8,6 +8,7 @@ that we cannot read is an `Obstacle`, and then nothing may be concluded from wha
 
 from __future__ import annotations
 
+import asyncio
 from typing import TypeVar
 
 import msgspec
@@ -103,8 +104,12 @@ async def _find(client: KubeClient, kind: Kind, version: str) -> Resource | NotS
 async def _look(client: KubeClient, wanted: Wanted) -> Resource | NotServed:
     group = wanted.kind.group
     versions = await _versions(client, wanted)
-    for version in versions:
-        entries = await _get(client, f"/apis/{group}/{version}" if group else f"/api/{version}", _Entries)
+    where = f"/apis/{group}" if group else "/api"
+    # At one moment: a start is over when the last kind was found, or was found nowhere.
+    reading = (_get(client, f"{where}/{version}", _Entries) for version in versions)
+    for version, entries in zip(versions, await asyncio.gather(*reading, return_exceptions=True), strict=True):
+        if isinstance(entries, BaseException):
+            raise entries
         for entry in entries.resources if entries else ():
             if entry.kind != wanted.kind.kind or "/" in entry.name:
                 continue
