@@ -26,6 +26,7 @@ from tests.engine.bench import (
 )
 from tests.model.test_actions import a_proof
 
+from noderemedy.engine import loop
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.trace import Record, Trace
 from noderemedy.model.actions import AddRebootAnnotation, Confirm, DeletePod, DropBackup, Guard
@@ -117,6 +118,19 @@ def test_a_standby_has_nothing_more_to_do() -> None:
     engine = an_engine(a_room(always))
     engine.seen(a_seen(), NOW)
     assert not engine.step(NOW, None, 2).has_more
+
+
+def test_what_is_to_be_done_leaves_soon_after_it_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a limit of looks a step ends a few looks after its first effect; without one it looks at everything."""
+    monkeypatch.setattr(loop, "LOOKS_BESIDE", 1)
+
+    def effects(looks: int | None) -> list[int]:
+        engine = an_engine(a_room(always))
+        for at in (A, B, C):
+            engine.seen(a_seen(at), NOW)
+        return [len(engine.step(NOW, TOKEN, looks).effects) for _ in range(2)]
+
+    assert ([2, 1], [3, 0]) == (effects(500), effects(None))
 
 
 def test_nothing_is_decided_before_all_kinds_are_listed() -> None:

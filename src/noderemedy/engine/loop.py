@@ -40,6 +40,7 @@ from noderemedy.model.time import Mono, Now, Span
 
 CLOCK_STEP_MS = 1_000
 CLOCK_JUMP_MS = 30_000  # less is within what timeouts of minutes bear
+LOOKS_BESIDE = 50  # while something is to leave, or on its way: each round trip needs several turns of the program
 SOONEST = Span(100)  # a room that wants to be asked again at once has forgotten something: it must not stop the others
 
 
@@ -193,7 +194,8 @@ class Engine:
     def step(self, now: Now, token: int | None, looks: int | None = None) -> Output:
         """Look at every key that is due. `token` is the leader's; None: stand by, and keep what is queued.
 
-        After so many `looks` the rest is left for the next step: whoever steps has other things to do in between.
+        After so many `looks` the rest is left for the next step: whoever steps has other things to do in between. Where
+        there is such a limit, what is to be done leaves soon after it was found.
         """
         effects: list[Effect] = []
         self._mind_the_clock(now)
@@ -204,9 +206,10 @@ class Engine:
         may_decide = token is not None and self.is_synced  # once: only what programs tell us changes it, not a look
         while self.queue and may_decide and token is not None and looks != 0:
             effect = self._look(self.queue.pop(), now, token)
+            looks = looks - 1 if looks is not None else None
             if effect is not None:
                 effects.append(effect)
-            looks = looks - 1 if looks is not None else None
+                looks = min(looks, LOOKS_BESIDE) if looks is not None else None
         has_more = bool(self.queue) and may_decide
         return Output(tuple(effects), self._told() if token is not None else (), has_more)
 

@@ -26,7 +26,7 @@ from noderemedy.drivers.kube.lease import Election, Place
 from noderemedy.drivers.logs import Log
 from noderemedy.drivers.metrics import Metrics, measure_lag
 from noderemedy.engine.leadership import Leadership
-from noderemedy.engine.loop import Engine
+from noderemedy.engine.loop import LOOKS_BESIDE, Engine
 from noderemedy.engine.telling import Notice
 from noderemedy.engine.trace import Untraced
 from noderemedy.manager.clusters import Clusters, ClusterSink
@@ -61,7 +61,6 @@ RARELY = (1_000_000, 20, 100)  # thresholds of garbage collection while the cach
 CALMLY = (10_000, 10, 10)  # and afterwards: the usual 700 would interrupt one repair ten times
 ASIDE_EVERY = MINUTE * 10
 LOOKS_AT_ONCE = 500  # some 20 ms: a lease has to be renewed, and what was found first can be told
-LOOKS_BESIDE = 50  # while effects are on their way: each of their round trips needs several turns of the loop
 
 
 class PortTaken(Permanent):
