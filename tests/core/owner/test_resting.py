@@ -32,8 +32,8 @@ MINUTE = 60
 
 def given_back(took: int, rested: int) -> View:
     """A deletion that was tried for the last time when it had taken so many minutes, so many minutes ago."""
-    begun = Mono(NOW.mono.ms - (rested + 10) * 60_000)
-    need = Need(AT, "owner", ago(60), is_running=True, node=NODE_AT, begun=begun, is_stuck=True)
+    ended = Mono(NOW.mono.ms - rested * 60_000)
+    need = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT, is_stuck=True, tried=ended)
     machine = recorded(Step.DELETE, seconds=(took + rested) * MINUTE, **says("DeletionFailed"))
     return replace(a_scene(machine, answer=None), need=need)
 
@@ -50,19 +50,20 @@ def test_the_rests_grow(took: int, minutes: int) -> None:
 
     overdue = [DeletionOverdue] if took + minutes > 10 else []
     assert ([], [*overdue, RepairStuck], later(MINUTE).mono) == (kinds(rests), reasons(rests), rests.wake_at)
-    assert (True, True, None) == (stated(rests).is_running, stated(rests).is_stuck, stated(rests).again)
+    assert (False, True, None) == (stated(rests).is_running, stated(rests).is_stuck, stated(rests).again)
     assert ([], [DeletionOverdue, WaitingForBudget]) == (kinds(rested), reasons(rested))
     assert (False, False, NOW.wall) == (stated(rested).is_running, stated(rested).is_stuck, stated(rested).again)
 
 
 def test_it_asks_once_more_since_it_has_rested() -> None:
-    """However long it waits then; with its place it is a repair like any other."""
+    """However long it waits then, and while it is tried."""
     asks = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT, again=ago(300))
     waits = decide(replace(given_back(10, 15), need=asks, answer=REFUSED), NOW)
-    granted = decide(replace(given_back(10, 15), need=asks, answer=GRANTED), NOW)
+    view = given_back(10, 15)
+    granted = decide(replace(view, need=asks, answer=replace(GRANTED, begins=(view.begins,))), NOW)
 
     assert ([DeletionOverdue, TooManyInFlight], ago(300)) == (reasons(waits), stated(waits).again)
-    assert (True, None) == (stated(granted).is_running, stated(granted).again)
+    assert (ago(300), NOW.mono) == (stated(granted).again, stated(granted).tried)
 
 
 @pytest.mark.parametrize(("word", "again"), [("DeletionFailed", NOW.wall), ("DrainFailed", None)])

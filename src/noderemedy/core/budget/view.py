@@ -176,20 +176,25 @@ def ask(target: Ref, needs: list[Need], reader: Reader) -> Ask:
         since = min(since, one.since)
         node = node if node is not None else one.node
         is_running = is_running or one.is_running
-        is_waiting = is_waiting or not one.is_running
-        is_stuck = is_stuck and one.is_running and one.is_stuck
+        is_waiting = is_waiting or is_asking(one)
+        is_stuck = is_stuck and one.is_stuck
         is_off_pending = is_off_pending or one.is_off_pending
     told = answer(target, reader) if is_waiting else None  # who has begun is refused nothing
     refused = told if isinstance(told, Refused) else None
     health = health_of(node, reader)
     again = again_of(needs) if is_waiting else None
-    begins = tuple(one.begins for one in needs if one.begins and not one.is_running)
+    begins = tuple(one.begins for one in needs if one.begins and is_asking(one))
     return Ask(target, since, is_waiting, is_running, node, health, refused, is_stuck, is_off_pending, again, begins)
+
+
+def is_asking(need: Need) -> bool:
+    """Whether it waits for an answer: neither begun, nor resting from what led to nothing."""
+    return not need.is_running and not need.is_stuck
 
 
 def again_of(needs: list[Need]) -> Wall | None:
     """Since when all who wait for it ask once more; None: one of them waits for the first time."""
-    found = [one.again for one in needs if not one.is_running]
+    found = [one.again for one in needs if is_asking(one)]
     agains = [one for one in found if one is not None]
     return min(agains) if len(agains) == len(found) else None
 
