@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from noderemedy.core import machines
 from noderemedy.core.budget import facts
 from noderemedy.core.budget.facts import BY_HEALTH, MEMORY_AT, SPEC_AT, Memory, NodeHealth, health_ref
 from noderemedy.core.budget.storms import is_burst
@@ -39,10 +40,12 @@ class Ask(Struct, frozen=True):
     is_off_pending: bool = False  # somebody ordered a power-off that was not carried out yet
     again: Wall | None = None  # it asks once more, since then; None: it waits for the first time
     begins: tuple[str, ...] = ()  # what those who wait would begin in the middle of a repair
+    where: str = ""  # the cluster in which a machine without a node would have one
 
     @property
     def cluster(self) -> str:
-        return self.node.cluster if self.node else self.target.cluster
+        """The cluster by whose health it is judged, and against whose limits it counts."""
+        return self.node.cluster if self.node else self.where or self.target.cluster
 
 
 class Fleet(Struct, frozen=True):
@@ -184,7 +187,16 @@ def ask(target: Ref, needs: list[Need], reader: Reader) -> Ask:
     health = health_of(node, reader)
     again = again_of(needs) if is_waiting else None
     begins = tuple(one.begins for one in needs if one.begins and is_asking(one))
-    return Ask(target, since, is_waiting, is_running, node, health, refused, is_stuck, is_off_pending, again, begins)
+    where = "" if node is not None else cluster_of(target, reader)
+    return Ask(
+        target, since, is_waiting, is_running, node, health, refused, is_stuck, is_off_pending, again, begins, where
+    )
+
+
+def cluster_of(target: Ref, reader: Reader) -> str:
+    """Machines are objects of the management cluster: one that never got a node is no business of its health."""
+    entry = reader.read(target) if target.kind in machines.MACHINE_KINDS else Absent()
+    return machines.cluster_of(target, entry.obj, reader) if isinstance(entry, Present) else ""
 
 
 def is_asking(need: Need) -> bool:
