@@ -298,6 +298,7 @@ OWNER: tuple[Sabotage, ...] = (
         (
             test_turns.test_whose_turn_it_is,
             test_resting.test_the_rests_grow,
+            test_resting.test_a_record_that_is_refused_rests_as_well,
             test_refused.test_after_ten_minutes_its_place_is_given_back,
         ),
     ),
@@ -339,6 +340,11 @@ OWNER: tuple[Sabotage, ...] = (
             test_refused.test_what_was_never_tried_is_not_overdue,
             test_beginnings.test_nothing_is_deleted_while_the_budget_lets_nothing_begin,
         ),
+    ),
+    Sabotage(
+        "who waits for another repair is tried",
+        set_to(replacing, "turn", lambda *given, is_tried: TURN(*given, is_tried=True)),
+        (test_resting.test_who_waits_for_another_repair_to_end_keeps_its_turn,),
     ),
     Sabotage(
         "who asks for a place has one when it is paused",

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NODE_AT, NOW, ago, later
+from tests.builders import NODE_AT, NOW, ago, later, present
 from tests.core.fencing.story import Story, a_tree
-from tests.core.owner.scene import AT, GRANTED, a_scene, kinds, reasons, recorded
+from tests.core.owner.scene import AT, GRANTED, MINE, a_scene, kinds, reasons, recorded
 from tests.core.owner.test_refused import REFUSED, says
 
 from noderemedy.core.budget import health
@@ -17,13 +17,21 @@ from noderemedy.core.budget import room as budget
 from noderemedy.core.owner import replacing
 from noderemedy.core.owner.replacing import decide
 from noderemedy.core.owner.view import View
-from noderemedy.model.actions import DeleteMachine
+from noderemedy.model.actions import DeleteMachine, RecordReplacement
 from noderemedy.model.budget import Need
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import CONFIG_MAP, MACHINE, NODE, SYSTEM
+from noderemedy.model.lease import Lease
 from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.model.outcome import Effect, Failed, Outcome
-from noderemedy.model.reasons import DeletionOverdue, RepairStuck, TooManyInFlight, WaitingForBudget
+from noderemedy.model.reasons import (
+    ClaimedByOther,
+    DeletionOverdue,
+    RepairStuck,
+    ReplacementBegun,
+    TooManyInFlight,
+    WaitingForBudget,
+)
 from noderemedy.model.replacement import Step
 from noderemedy.model.time import Mono
 
@@ -72,6 +80,26 @@ def test_a_successor_knows_by_the_machine_that_it_was_tried(word: str, again: An
     view = a_scene(recorded(Step.DELETE, **says(word)), answer=None)
 
     assert again == stated(decide(view, NOW)).again
+
+
+@pytest.mark.parametrize(("minutes", "is_rest"), [(9, False), (10, True)])
+def test_a_record_that_is_refused_rests_as_well(minutes: int, is_rest: bool) -> None:
+    """Before anything is done, too, what cannot begin keeps no place from others."""
+    tried = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT, tried=Mono(NOW.mono.ms - minutes * 60_000))
+    decision = decide(replace(a_scene(), need=tried), NOW)
+
+    assert [RepairStuck if is_rest else ReplacementBegun] == reasons(decision)
+    assert ([] if is_rest else [RecordReplacement], is_rest) == (kinds(decision), stated(decision).is_stuck)
+    assert later(10 * MINUTE if is_rest else MINUTE).mono == decision.wake_at
+
+
+def test_who_waits_for_another_repair_to_end_keeps_its_turn() -> None:
+    """It tries nothing, so nobody has to look at it."""
+    lease = present(Lease("lease-uid", "metal3"))
+    view = a_scene(claim=replace(MINE, entry=lease, is_other_about_it=True))
+    decision = decide(view, NOW)
+
+    assert ([ClaimedByOther], None) == (reasons(decision), stated(decision).tried)
 
 
 WHY = "DeleteMachine of Machine/cloud/pool-a is refused: not today"
