@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT
-from tests.core import test_claim, test_claimshelf, test_pacing, test_slots
+from tests.core import test_claim, test_claimshelf, test_pacing, test_resting, test_slots
 from tests.core.budget import test_bursts, test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
 from tests.core.fencing import test_story
 from tests.core.healthcheck import test_remediation
@@ -69,6 +69,19 @@ LIMITS = (
         "a grant of what begins in the middle stays",
         set_to(room, "has_begun", lambda need, reader: reader.read(need).obj.is_running),
         (test_rooms.test_a_grant_of_what_begins_in_the_middle_ends_when_it_has_begun,),
+    ),
+    Sabotage(
+        "a machine without a node is judged by the health of the management cluster",
+        set_to(view, "cluster_of", lambda target, reader: ""),
+        (
+            test_rooms.test_a_machine_without_a_node_is_judged_by_its_own_cluster,
+            test_rooms.test_a_machine_without_a_node_counts_in_its_own_cluster,
+        ),
+    ),
+    Sabotage(
+        "who rests asks",
+        set_to(view, "is_asking", lambda need: not need.is_running),
+        (test_rooms.test_who_rests_gives_its_place_to_others,),
     ),
     Sabotage(
         "a grant does not name what may begin",
@@ -440,7 +453,7 @@ STUCK = (
     Sabotage(
         "who leads again goes by what it knew when it led before",
         set_to(budget, "term", lambda reader: None),
-        (test_slots.test_who_leads_again_gives_a_repair_its_whole_time,),
+        (test_slots.test_who_leads_again_gives_a_repair_its_whole_time, test_resting.test_who_leads_again_tries_anew),
     ),
 )
 PACE = (

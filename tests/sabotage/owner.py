@@ -8,9 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
+from tests.core import test_resting as test_turns
 from tests.core.owner import (
     test_aftermath,
     test_begin,
+    test_beginnings,
     test_drain,
     test_fixpoint,
     test_proof,
@@ -21,15 +23,15 @@ from tests.engine import test_lists
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_pods, test_replacements
 
-from noderemedy.core import safety
+from noderemedy.core import resting, safety
 from noderemedy.core.gates import budgeted
-from noderemedy.core.owner import aftermath, drain, gates, overdue, reading, replacing, resting, view
+from noderemedy.core.owner import aftermath, drain, gates, overdue, reading, replacing, view
 from noderemedy.engine import ledger, loop
 from noderemedy.model import replacement
 from noderemedy.model.actions import Confirm
 from noderemedy.model.node import Node
 from noderemedy.model.reasons import DeletionOverdue, Replaced
-from noderemedy.model.time import Span
+from noderemedy.model.time import Span, Wall
 from noderemedy.wire import answers, pods, replacements
 
 PODS: tuple[Sabotage, ...] = (
@@ -66,6 +68,7 @@ PODS: tuple[Sabotage, ...] = (
 )
 
 STATED, GONE = safety.is_stated_gone, safety.instance_gone
+TURN, TOLD = resting.turn, overdue.told
 ONE = test_fixpoint.test_every_story_ends_with_one_successor
 
 
@@ -291,10 +294,12 @@ OWNER: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a refused deletion asks anew at once",
-        set_to(replacing, "rests_until", lambda view, now: None),
+        set_to(resting, "given_back", lambda before, now: None),
         (
+            test_turns.test_whose_turn_it_is,
             test_resting.test_the_rests_grow,
-            test_refused.test_between_two_tries_its_place_is_given_back,
+            test_resting.test_a_record_that_is_refused_rests_as_well,
+            test_refused.test_after_ten_minutes_its_place_is_given_back,
         ),
     ),
     Sabotage(
@@ -304,17 +309,52 @@ OWNER: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "who asks once more asks for the first time",
-        set_to(replacing, "asks_again", lambda view, now: None),
+        set_to(replacing, "turn", lambda *given, is_tried: replace(TURN(*given, is_tried=is_tried), again=Wall(0))),
         (
             test_resting.test_the_rests_grow,
             test_resting.test_it_asks_once_more_since_it_has_rested,
-            test_resting.test_refused_deletions_leave_places_and_starts_to_others,
         ),
     ),
     Sabotage(
         "a successor takes a refused deletion for a new one",
-        set_to(resting, "is_said_to_fail", lambda view: False),
+        set_to(replacing, "is_said_to_fail", lambda view: False),
         (test_resting.test_a_successor_knows_by_the_machine_that_it_was_tried,),
+    ),
+    Sabotage(
+        "a storm holds no deletion that was granted before it",
+        set_to(gates, "budgeted_to_begin", lambda told, begins: budgeted(told)),
+        (
+            test_beginnings.test_a_successor_deletes_nothing_in_a_storm,
+            test_refused.test_a_refused_deletion_without_its_place_asks_for_one,
+        ),
+    ),
+    Sabotage(
+        "a deletion that is ahead is told as one that runs",
+        set_to(view.View, "begins", property(lambda self: "")),
+        (test_beginnings.test_nothing_is_deleted_while_the_budget_lets_nothing_begin,),
+    ),
+    Sabotage(
+        "what a storm held back is overdue when it is tried",
+        set_to(replacing, "told", lambda of, wanted, late, now, tried=None: TOLD(of, wanted, late, now)),
+        (
+            test_refused.test_what_was_never_tried_is_not_overdue,
+            test_beginnings.test_nothing_is_deleted_while_the_budget_lets_nothing_begin,
+        ),
+    ),
+    Sabotage(
+        "who waits for another repair is tried",
+        set_to(replacing, "turn", lambda *given, is_tried: TURN(*given, is_tried=True)),
+        (test_resting.test_who_waits_for_another_repair_to_end_keeps_its_turn,),
+    ),
+    Sabotage(
+        "who asks for a place has one when it is paused",
+        set_to(replacing, "is_without_place", lambda of: False),
+        (test_refused.test_who_has_no_place_and_is_halted_gets_none,),
+    ),
+    Sabotage(
+        "whoever is paused has no place",
+        set_to(replacing, "is_without_place", lambda of: True),
+        (test_refused.test_who_has_no_place_and_is_halted_gets_none,),
     ),
     Sabotage(
         "who rests says that nothing was refused",

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
-from tests.core.healthcheck import test_modes, test_remediation, test_remediationgates
+from tests.core.healthcheck import test_modes, test_remediation, test_remediationgates, test_resting
 from tests.sabotage.running import Harm, Sabotage, Test, item_to, set_to, together
 from tests.wire import test_machines
 
+from noderemedy.core import resting
 from noderemedy.core.external import lifecycle
+from noderemedy.core.gates import budgeted
 from noderemedy.core.healthcheck import (
     checks,
     modes,
@@ -18,6 +20,7 @@ from noderemedy.core.healthcheck import (
     remediationview,
     words,
 )
+from noderemedy.core.resting import Turn
 from noderemedy.model.budget import ANSWER
 from noderemedy.model.dialect import RULES, Default
 from noderemedy.model.healthcheck import Dialect
@@ -83,6 +86,24 @@ GATES = (
             test_remediation.test_a_sick_machine_is_marked_once_the_budget_allows_it,
             test_remediation.test_repair_now_skips_the_timeout_and_nothing_else,
         ),
+    ),
+    Sabotage(
+        "what is refused keeps its place",
+        set_to(remediation, "turn", lambda *given, is_tried: Turn()),
+        (
+            test_resting.test_what_was_granted_has_ten_minutes,
+            test_resting.test_refused_marks_leave_their_places_to_others,
+        ),
+    ),
+    Sabotage(
+        "who waits for another repair is tried",
+        set_to(remediation, "turn", lambda *given, is_tried: resting.turn(*given, is_tried=True)),
+        (test_resting.test_who_waits_for_another_repair_is_not_stuck,),
+    ),
+    Sabotage(
+        "a grant outlives the place that was given back",
+        set_to(remediationgates, "budgeted_anew", lambda told, before, now: budgeted(told)),
+        (test_resting.test_it_asks_again_when_it_has_rested,),
     ),
     Sabotage(
         "a closed gate hides who is sick",
@@ -239,7 +260,7 @@ def deaf(kind: Any) -> Harm:
         remediation.ROOM, wakes=lambda ref, obj, reader: () if ref.kind == kind else WAKES(ref, obj, reader)
     )
     rooms = tuple(changed if room is remediation.ROOM else room for room in test_remediation.ROOMS)
-    return set_to(test_remediation, "ROOMS", rooms)
+    return set_to(test_remediation.Stage, "rooms", rooms)
 
 
 WOKEN = (

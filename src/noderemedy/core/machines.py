@@ -52,12 +52,14 @@ INDEXES: tuple[Index, ...] = (
 
 def node_at(key: Ref, machine: Machine, reader: Reader) -> Ref | None:
     """Where the Node of a machine is; None while the machine names none."""
-    if not machine.node_name:
-        return None
+    return Ref(cluster_of(key, machine, reader), NODE, "", machine.node_name) if machine.node_name else None
+
+
+def cluster_of(key: Ref, machine: Machine, reader: Reader) -> str:
+    """The cluster that has this machine's node, or will have it, as `Ref.cluster` names it."""
     remote = remote_of(key, machine, reader)
     is_home = remote is None or remote.sight is Sight.HOME
-    cluster = key.cluster if is_home else cluster_name(key.namespace, machine.cluster_name)
-    return Ref(cluster, NODE, "", machine.node_name)
+    return key.cluster if is_home else cluster_name(key.namespace, machine.cluster_name)
 
 
 def remote_of(key: Ref, machine: Machine, reader: Reader) -> Remote | None:

@@ -5,8 +5,8 @@ an alert waits for a person, or for somebody else's act, maybe for ever; so does
 cluster is out of sight. A few of those must not keep all other nodes from being repaired: such a need is stuck. It
 keeps its claim, its node counts as sick, its start counts for the hour; but it is not in flight. When it goes on it is
 in flight again, without asking: what runs is never stopped halfway. What would begin once more (an attempt, a flow of a
-fence) is another matter: it asks. A power-off that was pending and is carried out is such a going on, also where
-nothing is to be done yet: a host has just gone off.
+fence) or in the middle (a deletion) is another matter: it asks (`core/resting.py`). A power-off that was pending and is
+carried out is such a going on, also where nothing is to be done yet: a host has just gone off.
 """
 
 from __future__ import annotations

@@ -33,6 +33,7 @@ class Need(FactValue, frozen=True):
     is_off_pending: bool = False  # a power-off was ordered and not seen: it may be carried out at any moment
     again: Wall | None = None  # it had a place, led to nothing, and asks once more since then: others go first
     begins: str = ""  # what would begin in the middle of a repair, told apart from every other; a grant names it
+    tried: Mono | None = None  # what was granted is tried since then; of what is stuck: it was, until then
 
 
 class Granted(FactValue, frozen=True):
@@ -65,9 +66,10 @@ def need(
     is_off_pending: bool = False,
     again: Wall | None = None,
     begins: str = "",
+    tried: Mono | None = None,
 ) -> Fact:
     """The fact by which a room asks; it withdraws by not stating it any more."""
-    stated = Need(target, room, since, is_running, node, None, is_stuck, is_off_pending, again, begins)
+    stated = Need(target, room, since, is_running, node, None, is_stuck, is_off_pending, again, begins, tried)
     return Fact(need_ref(target, room), stated)
 
 
@@ -83,8 +85,9 @@ def stated(target: Ref, room: str, reader: Reader) -> Need | None:
     entry = reader.read(need_ref(target, room))
     found: Need | None = entry.obj if isinstance(entry, Present) else None
     leads = term(reader)
-    is_of_before = found is not None and found.begun is not None and leads is not None and found.begun < leads.since
-    return structs.replace(found, begun=None, is_stuck=False) if found is not None and is_of_before else found
+    times = (found.begun, found.tried) if found is not None else ()
+    is_of_before = leads is not None and any(one is not None and one < leads.since for one in times)
+    return structs.replace(found, begun=None, is_stuck=False, tried=None) if found and is_of_before else found
 
 
 def answer_ref(target: Ref) -> Ref:

@@ -82,6 +82,10 @@ class Now(Struct, frozen=True):
         """When the monotonic clock will stand where the wall clock shows `wall`, if nobody steps it."""
         return self.mono + Span(wall.ms - self.wall.ms)
 
+    def shown_at(self, mono: Mono) -> Wall:
+        """What the wall clock shows when the monotonic one stands there, if nobody steps it."""
+        return self.wall + mono.since(self.mono)
+
 
 SECOND = Span(1_000)
 MINUTE = Span(60_000)

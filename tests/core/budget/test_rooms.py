@@ -35,10 +35,13 @@ from noderemedy.model.reasons import (
     TooManyNodesUnhealthy,
 )
 from noderemedy.model.remediationbudget import BUDGET_AT, Allowance, RemediationBudget
+from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
 from noderemedy.model.room import Reader, Room
 from noderemedy.model.time import Now
 
 KINDS: tuple[Kind, ...] = tuple(RESOURCES)
+RESTS = "rests"
+PROD = cluster_name(NAMESPACE, "prod")
 
 
 def _asks(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
@@ -51,14 +54,19 @@ def _sees(key: Ref, reader: Reader) -> tuple[Ref, Machine] | None:
 
 
 def _wants(view: tuple[Ref, Machine], now: Now) -> Decision:
-    """A room that wants to repair what is marked, and is about what says that it was deleted; an owner is its turn."""
+    """A room that wants to repair what is marked, and is about what says that it was deleted.
+
+    An owner is its turn, or says that it rests.
+    """
     key, machine = view
     if not machine.needs_remediation and machine.node_deleted_at is None:
         return Decision()
     is_running = machine.node_deleted_at is not None
-    node = ref(NODE, machine.node_name or "")
-    begins = "" if is_running else machine.owner
-    return Decision(facts=(need(key, "test", ago(60), is_running=is_running, node=node, begins=begins),))
+    node = ref(NODE, machine.node_name) if machine.node_name else None
+    rests = machine.owner == RESTS
+    begins = "" if is_running or rests else machine.owner
+    asks = need(key, "test", ago(60), is_running=is_running, node=node, is_stuck=rests, begins=begins)
+    return Decision(facts=(asks,))
 
 
 ASKING = Room("test", (MACHINE,), (), _asks, _sees, _wants, frozenset())
@@ -87,7 +95,11 @@ class Bench:
         self.see(ref(NODE, f"worker-{number}"), a_node(f"node-{number}", **changes))
 
     def machine(self, number: int, **changes: Any) -> None:
-        self.see(machine_at(number), Machine(f"machine-{number}", node_name=f"worker-{number}", **changes))
+        given = {"node_name": f"worker-{number}", **changes}
+        self.see(machine_at(number), Machine(f"machine-{number}", **given))
+
+    def remote(self, sight: Sight) -> None:
+        self.engine.seen(Seen(remote_ref(NAMESPACE, "prod"), "", "", Remote(sight)), self.now)
 
     def step(self, seconds: float = 1) -> tuple[Effect, ...]:
         self.now = later(seconds, self.now)
@@ -343,3 +355,74 @@ def test_a_grant_of_what_begins_in_the_middle_ends_when_it_has_begun() -> None:
 
     assert isinstance(granted, Granted)
     assert (("its turn",), replace(granted, begins=())) == (granted.begins, runs)
+
+
+def test_who_rests_gives_its_place_to_others() -> None:
+    """What could not begin neither waits nor runs: its reservation ends, and when it asks again it waits for one."""
+    bench = Bench()
+    for number in (1, 2, 3):
+        bench.machine(number, needs_remediation=True)
+    bench.run()
+    bench.machine(1, needs_remediation=True, owner=RESTS)
+    bench.run()
+    bench.run()
+    meanwhile = [type(bench.answer(number)) for number in (1, 2, 3)]
+    bench.machine(1, needs_remediation=True)
+    bench.run()
+
+    assert [type(None), Granted, Granted] == meanwhile
+    assert Refused(machine_at(1), TooManyInFlight(2, 2)) == bench.answer(1)
+
+
+# --- machines that have no node -----------------------------------------------------------------------------------
+
+
+def a_workload_cluster(sick: int) -> Bench:
+    """Ten nodes in a cluster of their own, so many of them sick; the management cluster is well."""
+    bench = Bench()
+    bench.engine.listing(NODE, NOW, PROD)
+    bench.remote(Sight.SEEN)
+    for number in range(10):
+        at = Ref(PROD, NODE, "", f"node-{number}")
+        bench.see(at, a_node(f"prod-{number}", ready="Unknown" if number < sick else "True"))
+    bench.engine.listed(NODE, NOW, PROD)
+    bench.run()
+    return bench
+
+
+def test_a_machine_without_a_node_is_judged_by_its_own_cluster() -> None:
+    """Its cluster is in a storm: it is not replaced because the management cluster is well."""
+    bench = a_workload_cluster(sick=8)
+    for number, cluster in ((20, "prod"), (21, "")):
+        bench.machine(number, node_name="", cluster_name=cluster, needs_remediation=True)
+    bench.run()
+
+    assert Refused(machine_at(20), TooManyNodesUnhealthy(8, 10, "40%")) == bench.answer(20)
+    assert isinstance(bench.answer(21), Granted)
+
+
+def test_a_machine_without_a_node_counts_in_its_own_cluster() -> None:
+    """Two of them are in flight there, and take no place from the management cluster; nor does a later look."""
+    bench = a_workload_cluster(sick=0)
+    for number in (20, 21, 22):
+        bench.machine(number, node_name="", cluster_name="prod", needs_remediation=True)
+    bench.run()
+    bench.machine(1, needs_remediation=True)
+    bench.run(5)
+
+    assert [Granted, Granted, Refused] == [type(bench.answer(number)) for number in (20, 21, 22)]
+    assert Refused(machine_at(22), TooManyInFlight(2, 2)) == bench.answer(22)
+    assert isinstance(bench.answer(1), Granted)
+
+
+def test_it_is_judged_anew_when_its_cluster_is_known() -> None:
+    """Until then nobody knows that its nodes are elsewhere."""
+    bench = a_workload_cluster(sick=8)
+    bench.remote(Sight.HOME)
+    bench.machine(20, node_name="", cluster_name="prod", needs_remediation=True)
+    bench.run()
+    before = bench.answer(20)
+    bench.remote(Sight.SEEN)
+    bench.run()
+
+    assert [Granted, Refused] == [type(before), type(bench.answer(20))]

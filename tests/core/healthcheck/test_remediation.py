@@ -41,7 +41,7 @@ from noderemedy.model.outcome import Done, Effect, Key, Seen
 from noderemedy.model.reasons import CannotSeeNode, TooManyInFlight, WaitingForBudget
 from noderemedy.model.refusal import Refusal
 from noderemedy.model.request import ExternalRequest, Followed, Template
-from noderemedy.model.room import Absent, Present, Unseen
+from noderemedy.model.room import Absent, Present, Room, Unseen
 from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.rooms import watched
 
@@ -56,15 +56,17 @@ def at(number: int) -> Ref:
 class Stage:
     """An engine with the rooms of health checks, some machines, and an API that does what it is asked to."""
 
+    rooms: tuple[Room, ...] = ROOMS
+
     def __init__(self, check: HealthCheck, size: int = 3) -> None:
-        self.engine = Engine(ROOMS)
+        self.engine = Engine(self.rooms)
         self.now: Now = NOW
         self.version = 100
         self.did: list[str] = []
         self.read: list[str] = []
         self.unseen: dict[Ref, Any] = {}  # how things are, which the watch has yet to tell
         self.looks: list[Ref] = []
-        for kind in watched(ROOMS):
+        for kind in watched(self.rooms):
             self.engine.listing(kind, self.now)
             self.engine.listed(kind, self.now)
         self.fact(OBSERVER_AT, Observer(Mono(self.now.mono.ms - 3_600_000)))

@@ -32,7 +32,8 @@ WELL = MachineConditions(older=(Graded(OWNER_REMEDIATED, "True"),))
 GONE = Condition("InfrastructureReady", "False", ago(5), "Deleted")
 HOLDER = "owner"
 MINE = Claim(NODE_AT, present(Lease("lease-uid", HOLDER)), HOLDER)
-GRANTED = Granted(AT, ago(1))
+GRANTED = Granted(AT, ago(1))  # for what is ahead in a scene
+OF_BEFORE = Granted(AT, ago(2))  # told to a replacement that ran: it names no deletion
 DEFAULT_NODE = a_node(ready="Unknown")
 CORDONED = {"node-remedy.dev/cordoned": "node-remedy"}
 
@@ -76,7 +77,7 @@ def a_scene(
     node_confirmed: bool = True,
 ) -> View:
     machine = machine or a_sick_machine()
-    return View(
+    view = View(
         ref=AT,
         entry=present(machine, confirmed=confirmed, version="101"),
         machine=machine,
@@ -89,6 +90,7 @@ def a_scene(
         cluster=cluster,
         answer=answer,
     )
+    return replace(view, answer=replace(GRANTED, begins=(view.begins,))) if answer is GRANTED and view.begins else view
 
 
 def kinds(decision: Decision) -> list[type[Action]]:

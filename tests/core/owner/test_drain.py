@@ -39,11 +39,12 @@ from noderemedy.model.reasons import (
     DrainingNode,
     DrainOverdue,
     PausedByPerson,
+    RepairStuck,
     ReplacementCalledOff,
     ReplacementUnreadable,
 )
 from noderemedy.model.replacement import Replacement, Step
-from noderemedy.model.time import Now
+from noderemedy.model.time import Mono, Now
 from noderemedy.model.workload import POD, KeptPod, Pod, kept_at
 
 SICK = a_node(ready="False")
@@ -190,9 +191,10 @@ def test_the_machine_is_deleted_on_a_live_read() -> None:
     view = a_scene(recorded(Step.DELETE), confirmed=False)
 
     assert (Confirm(AT),) == decide(view, NOW).actions
-    decision = decide(a_scene(recorded(Step.DELETE)), NOW)
+    granted = a_scene(recorded(Step.DELETE))
+    decision = decide(granted, NOW)
     assert (DeleteMachine(AT, Guard("machine-uid-1", "101")),) == decision.actions
-    need = Need(AT, "owner", ago(60), is_running=True, node=NODE_AT, begun=NOW.mono)
+    need = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT, begins=granted.begins, tried=NOW.mono)
     assert [need] == [fact.value for fact in decision.facts]
 
 
@@ -207,8 +209,9 @@ def test_a_machine_without_our_finalizer_is_not_deleted() -> None:
 
 
 def test_a_deletion_that_takes_too_long_is_told() -> None:
-    """If it fails for ten minutes without a refusal the Machine says so with severity Error, and it is tried on."""
-    view = a_scene(recorded(Step.DELETE, seconds=601))
+    """If it fails for ten minutes without a refusal the Machine says so with severity Error, and it rests."""
+    need = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT, tried=Mono(NOW.mono.ms - 600_000))
+    view = replace(a_scene(recorded(Step.DELETE, seconds=601)), need=need)
 
     decision = decide(view, NOW)
 
@@ -224,7 +227,7 @@ def test_a_deletion_that_takes_too_long_is_told() -> None:
         said.message,
         said.severity,
     )
-    assert (overdue, DeletingMachine(SUCCESSOR)) == decision.because
+    assert (overdue, RepairStuck(AT.name)) == decision.because
     assert DeletionOverdue.alert
 
 

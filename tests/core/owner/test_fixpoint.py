@@ -55,7 +55,7 @@ class World:
     def view(self) -> View:
         machine = self.objects[AT]
         next_at = successor_at(AT, machine)
-        return View(
+        view = View(
             ref=AT,
             entry=self.read(AT),  # type: ignore[arg-type]
             machine=machine,
@@ -65,8 +65,8 @@ class World:
             node_at=NODE_AT,
             node_entry=self.read(NODE_AT),
             pods_entry=self.read(pods_at(NODE_AT)),
-            answer=Granted(AT, NOW.wall),
         )
+        return replace(view, answer=Granted(AT, NOW.wall, (view.begins,)))
 
     def read(self, at: Ref) -> Entry:
         confirmed = self.confirmed.get(at)

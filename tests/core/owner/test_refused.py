@@ -11,6 +11,7 @@ from tests.core.owner.scene import (
     AT,
     CORDONED,
     GRANTED,
+    OF_BEFORE,
     PROVIDER,
     SUCCESSOR_AT,
     a_list,
@@ -25,7 +26,6 @@ from noderemedy.core.owner.replacing import decide
 from noderemedy.core.owner.view import FINALIZER, View
 from noderemedy.model.actions import (
     Action,
-    Confirm,
     CordonNode,
     CreateMachine,
     DeleteMachine,
@@ -39,10 +39,19 @@ from noderemedy.model.budget import Granted, Need, Refused
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import Ref, ref
 from noderemedy.model.machineconditions import Graded, MachineConditions
-from noderemedy.model.reasons import DeletionOverdue, DrainOverdue, InstanceOverdue, TooManyInFlight, WaitingForBudget
+from noderemedy.model.meta import Paused
+from noderemedy.model.reasons import (
+    DeletingMachine,
+    DeletionOverdue,
+    DrainOverdue,
+    InstanceOverdue,
+    TooManyInFlight,
+    TooManyNodesUnhealthy,
+    WaitingForBudget,
+)
 from noderemedy.model.refusal import Refusal
 from noderemedy.model.replacement import Step
-from noderemedy.model.time import Mono
+from noderemedy.model.time import Mono, Span
 from noderemedy.model.workload import POD, Pod
 
 SICK = a_node(ready="False")
@@ -110,7 +119,7 @@ def test_nothing_is_said_of_a_step_that_nobody_refuses(name: str) -> None:
     ("machine", "node", "action", "at", "overdue"),
     [
         (recorded(seconds=601), EMPTYING, EvictPod, POD_AT, DrainOverdue),
-        (recorded(Step.DELETE, seconds=601), SICK, DeleteMachine, AT, DeletionOverdue),
+        (recorded(Step.DELETE, seconds=601, **says("DeletionFailed")), SICK, DeleteMachine, AT, DeletionOverdue),
     ],
 )
 def test_what_is_overdue_names_the_cause(machine: Any, node: Any, action: Any, at: Ref, overdue: type) -> None:
@@ -181,7 +190,7 @@ def test_words_are_taken_back_with_the_replacement() -> None:
 
 def test_words_that_are_refused_hold_nothing_up() -> None:
     """Whoever may not write conditions is still to drain and delete."""
-    late = refused(a_scene(recorded(Step.DELETE, seconds=601)), WriteMachineConditions, AT)
+    late = refused(a_scene(recorded(Step.DELETE, seconds=601, **says("DrainFailed"))), WriteMachineConditions, AT)
 
     assert [DeleteMachine] == kinds(decide(late, NOW))
 
@@ -203,16 +212,18 @@ def test_an_instance_that_lingers_names_who_is_waited_for() -> None:
 # --- its place in the budget -------------------------------------------------------------------------------------
 
 REFUSED = Refused(AT, TooManyInFlight(2, 2))
-LATE = Mono(NOW.mono.ms - 700_000)
+STORM = Refused(AT, TooManyNodesUnhealthy(12, 20, "50%"))
+TRIED, LATE = Mono(NOW.mono.ms - 300_000), Mono(NOW.mono.ms - 600_000)
 TOLD = recorded(Step.DELETE, seconds=700, **says("DeletionFailed"))
 
 
-def a_need(*, is_running: bool = True, is_stuck: bool = False) -> Need:
-    """What was stated at the last look, eleven minutes after the replacement began."""
-    return Need(AT, "owner", ago(60), is_running, NODE_AT, begun=LATE if is_running else None, is_stuck=is_stuck)
+def a_need(tried: Mono | None = None, *, is_stuck: bool = False) -> Need:
+    """What was stated at the last look: it asks, is tried since then, or rests since then."""
+    begins = a_scene(TOLD).begins
+    return Need(AT, "owner", ago(60), False, NODE_AT, is_stuck=is_stuck, begins=begins, tried=tried)
 
 
-RESTED = replace(a_need(is_stuck=True), begun=Mono(NOW.mono.ms - 1_300_000))
+RESTED = a_need(Mono(NOW.mono.ms - 700_000), is_stuck=True)
 
 
 def a_late_scene(need: Need | None, answer: Granted | Refused | None, *, confirmed: bool = True) -> View:
@@ -231,8 +242,9 @@ def need_of(decision: Decision) -> tuple[bool, bool]:
 NO_PLACE: dict[str, tuple[Need | None, Granted | Refused | None]] = {
     "it was given back, and the grant is not withdrawn": (RESTED, GRANTED),
     "it was given back": (RESTED, None),
-    "it is asked for": (a_need(is_running=False), None),
-    "it is another one's": (a_need(is_running=False), REFUSED),
+    "it is asked for": (a_need(), None),
+    "it is another one's": (a_need(), REFUSED),
+    "it was told to a replacement that ran": (a_need(), OF_BEFORE),
     "a successor does not know of it": (None, None),
 }
 
@@ -249,30 +261,52 @@ def test_a_refused_deletion_without_its_place_asks_for_one(name: str, is_confirm
     assert ([], [DeletionOverdue, reason], (False, False)) == (kinds(decision), reasons(decision), need_of(decision))
 
 
-@pytest.mark.parametrize("need", [a_need(), a_need(is_running=False)])
-def test_a_refused_deletion_that_has_its_place_is_tried_on(need: Need) -> None:
-    """Also with a new one: it has its time again."""
-    assert ([DeleteMachine], (True, False)) == (
-        kinds(decide(a_late_scene(need, GRANTED), NOW)),
-        need_of(decide(a_late_scene(need, GRANTED), NOW)),
-    )
+@pytest.mark.parametrize(("need", "tried"), [(a_need(TRIED), TRIED), (a_need(), NOW.mono)])
+def test_a_refused_deletion_that_has_its_place_is_tried_on(need: Need, tried: Mono) -> None:
+    """For ten minutes, also with a new one: it has its time again."""
+    decision = decide(a_late_scene(need, GRANTED), NOW)
+    (stated,) = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
+
+    assert ([DeleteMachine], (False, False), tried) == (kinds(decision), need_of(decision), stated.tried)
+    assert tried + Span.seconds(600) == decision.wake_at
 
 
 def test_who_asks_for_a_place_keeps_the_words_on_the_machine() -> None:
     """Nothing is tried meanwhile, so the engine forgets the refusal: what the API said is not lost with it."""
-    asking = replace(a_late_scene(a_need(is_running=False), REFUSED), refusal=None)
-    early = replace(asking, machine=recorded(Step.DELETE, seconds=60))
+    asking = replace(a_late_scene(a_need(), REFUSED), refusal=None)
+    early = replace(asking, machine=recorded(Step.DELETE, seconds=60, **says("DeletionFailed")))
 
     assert ([], [DeletionOverdue, TooManyInFlight]) == (kinds(decide(asking, NOW)), reasons(decide(asking, NOW)))
     assert ([], [TooManyInFlight]) == (kinds(decide(early, NOW)), reasons(decide(early, NOW)))
     assert later(540).mono == decide(early, NOW).wake_at
 
 
-def test_between_two_tries_its_place_is_given_back() -> None:
-    """After ten minutes others are not kept waiting for it; the very next look does not delete."""
-    between = decide(a_late_scene(a_need(), GRANTED, confirmed=False), NOW)
-    (stuck,) = [fact.value for fact in between.facts if isinstance(fact.value, Need)]
+def test_after_ten_minutes_its_place_is_given_back() -> None:
+    """Others are not kept waiting for it; the very next look does not delete, either."""
+    over = decide(a_late_scene(a_need(LATE), GRANTED), NOW)
+    (stuck,) = [fact.value for fact in over.facts if isinstance(fact.value, Need)]
     following = decide(a_late_scene(stuck, GRANTED), NOW)
 
-    assert ([Confirm], (True, True)) == (kinds(between), need_of(between))
-    assert ([], (True, True)) == (kinds(following), need_of(following))
+    assert ([], (False, True)) == (kinds(over), need_of(over))
+    assert ([], (False, True)) == (kinds(following), need_of(following))
+
+
+def test_what_was_never_tried_is_not_overdue() -> None:
+    """A storm held it back for hours: neither then nor at its first try does anybody say that it fails."""
+    waits = a_scene(recorded(Step.DELETE, seconds=7_200), answer=STORM)
+    begins = a_scene(recorded(Step.DELETE, seconds=7_200))
+
+    assert ([], [TooManyNodesUnhealthy]) == (kinds(decide(waits, NOW)), reasons(decide(waits, NOW)))
+    assert ([DeleteMachine], [DeletingMachine]) == (kinds(decide(begins, NOW)), reasons(decide(begins, NOW)))
+
+
+@pytest.mark.parametrize("machine", [replace(TOLD, paused=Paused(None)), replace(TOLD, cluster_paused=True, owner="")])
+@pytest.mark.parametrize(
+    ("need", "answer", "is_stuck"),
+    [(a_need(), REFUSED, True), (RESTED, None, True), (a_need(), GRANTED, False), (None, None, False)],
+)
+def test_who_has_no_place_and_is_halted_gets_none(machine: Any, need: Any, answer: Any, is_stuck: bool) -> None:
+    """It had asked for one, or rested; it is not in flight because somebody pauses it, or because it is called off."""
+    decision = decide(replace(a_scene(machine, SICK, answer=answer), need=need), NOW)
+
+    assert ([], (True, is_stuck)) == (kinds(decision), need_of(decision))

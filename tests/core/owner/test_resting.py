@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NODE_AT, NOW, ago, later
+from tests.builders import NODE_AT, NOW, ago, later, present
 from tests.core.fencing.story import Story, a_tree
-from tests.core.owner.scene import AT, GRANTED, a_scene, kinds, reasons, recorded
+from tests.core.owner.scene import AT, GRANTED, MINE, a_scene, kinds, reasons, recorded
 from tests.core.owner.test_refused import REFUSED, says
 
 from noderemedy.core.budget import health
@@ -17,13 +17,21 @@ from noderemedy.core.budget import room as budget
 from noderemedy.core.owner import replacing
 from noderemedy.core.owner.replacing import decide
 from noderemedy.core.owner.view import View
-from noderemedy.model.actions import DeleteMachine
+from noderemedy.model.actions import DeleteMachine, RecordReplacement
 from noderemedy.model.budget import Need
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import CONFIG_MAP, MACHINE, NODE, SYSTEM
+from noderemedy.model.lease import Lease
 from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.model.outcome import Effect, Failed, Outcome
-from noderemedy.model.reasons import DeletionOverdue, RepairStuck, TooManyInFlight, WaitingForBudget
+from noderemedy.model.reasons import (
+    ClaimedByOther,
+    DeletionOverdue,
+    RepairStuck,
+    ReplacementBegun,
+    TooManyInFlight,
+    WaitingForBudget,
+)
 from noderemedy.model.replacement import Step
 from noderemedy.model.time import Mono
 
@@ -32,8 +40,8 @@ MINUTE = 60
 
 def given_back(took: int, rested: int) -> View:
     """A deletion that was tried for the last time when it had taken so many minutes, so many minutes ago."""
-    begun = Mono(NOW.mono.ms - (rested + 10) * 60_000)
-    need = Need(AT, "owner", ago(60), is_running=True, node=NODE_AT, begun=begun, is_stuck=True)
+    ended = Mono(NOW.mono.ms - rested * 60_000)
+    need = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT, is_stuck=True, tried=ended)
     machine = recorded(Step.DELETE, seconds=(took + rested) * MINUTE, **says("DeletionFailed"))
     return replace(a_scene(machine, answer=None), need=need)
 
@@ -50,19 +58,20 @@ def test_the_rests_grow(took: int, minutes: int) -> None:
 
     overdue = [DeletionOverdue] if took + minutes > 10 else []
     assert ([], [*overdue, RepairStuck], later(MINUTE).mono) == (kinds(rests), reasons(rests), rests.wake_at)
-    assert (True, True, None) == (stated(rests).is_running, stated(rests).is_stuck, stated(rests).again)
+    assert (False, True, None) == (stated(rests).is_running, stated(rests).is_stuck, stated(rests).again)
     assert ([], [DeletionOverdue, WaitingForBudget]) == (kinds(rested), reasons(rested))
     assert (False, False, NOW.wall) == (stated(rested).is_running, stated(rested).is_stuck, stated(rested).again)
 
 
 def test_it_asks_once_more_since_it_has_rested() -> None:
-    """However long it waits then; with its place it is a repair like any other."""
+    """However long it waits then, and while it is tried."""
     asks = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT, again=ago(300))
     waits = decide(replace(given_back(10, 15), need=asks, answer=REFUSED), NOW)
-    granted = decide(replace(given_back(10, 15), need=asks, answer=GRANTED), NOW)
+    view = given_back(10, 15)
+    granted = decide(replace(view, need=asks, answer=replace(GRANTED, begins=(view.begins,))), NOW)
 
     assert ([DeletionOverdue, TooManyInFlight], ago(300)) == (reasons(waits), stated(waits).again)
-    assert (True, None) == (stated(granted).is_running, stated(granted).again)
+    assert (ago(300), NOW.mono) == (stated(granted).again, stated(granted).tried)
 
 
 @pytest.mark.parametrize(("word", "again"), [("DeletionFailed", NOW.wall), ("DrainFailed", None)])
@@ -71,6 +80,26 @@ def test_a_successor_knows_by_the_machine_that_it_was_tried(word: str, again: An
     view = a_scene(recorded(Step.DELETE, **says(word)), answer=None)
 
     assert again == stated(decide(view, NOW)).again
+
+
+@pytest.mark.parametrize(("minutes", "is_rest"), [(9, False), (10, True)])
+def test_a_record_that_is_refused_rests_as_well(minutes: int, is_rest: bool) -> None:
+    """Before anything is done, too, what cannot begin keeps no place from others."""
+    tried = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT, tried=Mono(NOW.mono.ms - minutes * 60_000))
+    decision = decide(replace(a_scene(), need=tried), NOW)
+
+    assert [RepairStuck if is_rest else ReplacementBegun] == reasons(decision)
+    assert ([] if is_rest else [RecordReplacement], is_rest) == (kinds(decision), stated(decision).is_stuck)
+    assert later(10 * MINUTE if is_rest else MINUTE).mono == decision.wake_at
+
+
+def test_who_waits_for_another_repair_to_end_keeps_its_turn() -> None:
+    """It tries nothing, so nobody has to look at it."""
+    lease = present(Lease("lease-uid", "metal3"))
+    view = a_scene(claim=replace(MINE, entry=lease, is_other_about_it=True))
+    decision = decide(view, NOW)
+
+    assert ([ClaimedByOther], None) == (reasons(decision), stated(decision).tried)
 
 
 WHY = "DeleteMachine of Machine/cloud/pool-a is refused: not today"

@@ -151,7 +151,7 @@ def is_of_before(one: Reservation, ask: Ask | None) -> bool:
 def open_books(
     view: BudgetView, ledger: BudgetLedger, sights: tuple[Sight, ...], calms: tuple[Calm, ...], now: Now
 ) -> Books:
-    asked = {one.target for one in view.asks}
+    asked = {one.target: one for one in view.asks}
     a_while_ago = Mono(now.mono.ms - KEPT_FOR.ms)
     young = {one.target for one in sights if one.since > a_while_ago}
     over = {(one.target, one.granted) for one in sights if one.is_over}
@@ -164,7 +164,8 @@ def open_books(
     books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {}, Counter())
     control_plane = set(view.reserved_control_plane)
     for held in live:
-        count(books, held.target, held.cluster, held.target in control_plane)
+        about = asked.get(held.target) or held  # the ledger does not tell where a machine without a node belongs
+        count(books, held.target, about.cluster, held.target in control_plane)
     for one in running:
         count(books, one.target, one.cluster, one.health.is_control_plane)
     for one in stuck:

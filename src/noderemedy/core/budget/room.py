@@ -23,6 +23,7 @@ from noderemedy.model.ledger import LEDGER_AT
 from noderemedy.model.meta import Malformed
 from noderemedy.model.pace import WISH, leave_ref
 from noderemedy.model.reasons import LedgerUnreadable, Reason, Reserving
+from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Present, Reader, Room, Stage
 from noderemedy.model.time import Now
 
@@ -89,7 +90,7 @@ def has_begun(need: Ref, reader: Reader) -> bool:
 
 ROOM = Room(
     name="budget",
-    watches=(CONFIG_MAP, NEED, NODE_HEALTH, SPEC, WISH),
+    watches=(CONFIG_MAP, NEED, NODE_HEALTH, SPEC, WISH, REMOTE),
     indexes=INDEXES,
     wakes=wakes,
     sees=sees,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from noderemedy.core import machines
 from noderemedy.core.budget import facts
 from noderemedy.core.budget.facts import BY_HEALTH, MEMORY_AT, SPEC_AT, Memory, NodeHealth, health_ref
 from noderemedy.core.budget.storms import is_burst
@@ -39,10 +40,12 @@ class Ask(Struct, frozen=True):
     is_off_pending: bool = False  # somebody ordered a power-off that was not carried out yet
     again: Wall | None = None  # it asks once more, since then; None: it waits for the first time
     begins: tuple[str, ...] = ()  # what those who wait would begin in the middle of a repair
+    where: str = ""  # the cluster in which a machine without a node would have one
 
     @property
     def cluster(self) -> str:
-        return self.node.cluster if self.node else self.target.cluster
+        """The cluster by whose health it is judged, and against whose limits it counts."""
+        return self.node.cluster if self.node else self.where or self.target.cluster
 
 
 class Fleet(Struct, frozen=True):
@@ -176,20 +179,34 @@ def ask(target: Ref, needs: list[Need], reader: Reader) -> Ask:
         since = min(since, one.since)
         node = node if node is not None else one.node
         is_running = is_running or one.is_running
-        is_waiting = is_waiting or not one.is_running
-        is_stuck = is_stuck and one.is_running and one.is_stuck
+        is_waiting = is_waiting or is_asking(one)
+        is_stuck = is_stuck and one.is_stuck
         is_off_pending = is_off_pending or one.is_off_pending
     told = answer(target, reader) if is_waiting else None  # who has begun is refused nothing
     refused = told if isinstance(told, Refused) else None
     health = health_of(node, reader)
     again = again_of(needs) if is_waiting else None
-    begins = tuple(one.begins for one in needs if one.begins and not one.is_running)
-    return Ask(target, since, is_waiting, is_running, node, health, refused, is_stuck, is_off_pending, again, begins)
+    begins = tuple(one.begins for one in needs if one.begins and is_asking(one))
+    where = "" if node is not None else cluster_of(target, reader)
+    return Ask(
+        target, since, is_waiting, is_running, node, health, refused, is_stuck, is_off_pending, again, begins, where
+    )
+
+
+def cluster_of(target: Ref, reader: Reader) -> str:
+    """Machines are objects of the management cluster: one that never got a node is no business of its health."""
+    entry = reader.read(target) if target.kind in machines.MACHINE_KINDS else Absent()
+    return machines.cluster_of(target, entry.obj, reader) if isinstance(entry, Present) else ""
+
+
+def is_asking(need: Need) -> bool:
+    """Whether it waits for an answer: neither begun, nor resting from what led to nothing."""
+    return not need.is_running and not need.is_stuck
 
 
 def again_of(needs: list[Need]) -> Wall | None:
     """Since when all who wait for it ask once more; None: one of them waits for the first time."""
-    found = [one.again for one in needs if not one.is_running]
+    found = [one.again for one in needs if is_asking(one)]
     agains = [one for one in found if one is not None]
     return min(agains) if len(agains) == len(found) else None
 

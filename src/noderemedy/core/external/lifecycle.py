@@ -47,7 +47,7 @@ from noderemedy.model.reasons import (
 from noderemedy.model.refusal import Refusal, refusal
 from noderemedy.model.request import FOLLOWED, Followed, followed, want
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable, Unseen
-from noderemedy.model.time import MINUTE, Mono, Now, Wall
+from noderemedy.model.time import MINUTE, Now
 
 LOOK_AGAIN = MINUTE  # after a template that is not there, or cannot be used: nobody watches templates
 BY_FOLLOWED = "kinds of requests"
@@ -178,7 +178,7 @@ def template_is_there(view: RequestView, now: Now) -> Blocked | None:
     if problem is not None:
         if now.mono.since(entry.confirmed_at) >= LOOK_AGAIN:
             return Blocked(problem, actions=(Confirm(at),))  # the same reason: that it is still missing is no news
-        return Blocked(problem, until=wall_at(entry.confirmed_at + LOOK_AGAIN, now))
+        return Blocked(problem, until=now.shown_at(entry.confirmed_at + LOOK_AGAIN))
     return None if is_confirmed(entry, now) else look
 
 
@@ -188,10 +188,6 @@ def flaw(at: Ref, entry: Present | Absent) -> Reason | None:
         return TemplateNotFound(str(at))
     body = entry.obj.body
     return TemplateUnusable(str(at), body.problem) if isinstance(body, Malformed) else None
-
-
-def wall_at(mono: Mono, now: Now) -> Wall:
-    return Wall(now.wall.ms + mono.ms - now.mono.ms)
 
 
 GATES: tuple[Callable[[RequestView, Now], Blocked | None], ...] = (

@@ -30,11 +30,13 @@ from noderemedy.core.healthcheck.remediationgates import (
     BEFORE_BUDGET,
     GATES,
     SILENT,
+    budget_allows,
     check_may_act,
     node_is_read_live,
 )
 from noderemedy.core.healthcheck.remediationview import CHECKS_OF, NAME, RemediationView, authors_of, sees
-from noderemedy.core.slots import begun_at, settled
+from noderemedy.core.resting import Turn, turn
+from noderemedy.core.slots import begun_at, settled, soonest
 from noderemedy.model.actions import (
     Action,
     ClaimRepair,
@@ -61,6 +63,7 @@ from noderemedy.model.reasons import (
     RemediationGoesOn,
     RemediationWithdrawn,
     RepairOverdue,
+    RepairStuck,
     RequestUnneeded,
 )
 from noderemedy.model.remote import REMOTE
@@ -110,12 +113,37 @@ def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
     way = way_of(view.governing.check, view.machine)
     if not blocked and (hindered := hindered_request(view, way, now)):
         return hindered
-    wants = () if blocked else (need(view.at, NAME, verdict.since, is_running=False, node=view.node_at),)
-    if blocked := blocked or first(AFTER_BUDGET, view, now):
-        reads = live_reads(view, way, now) if wants else ()
-        return with_telling(meanwhile(blocked, reads).decision(now, wants), view, now, None)
-    decision = structs.replace(MODES[way].ask(view, now), facts=wants)
-    return with_telling(decision, view, now, way)
+    if blocked:
+        return with_telling(blocked.decision(now), view, now, None)
+    wanted = due(view, way, now)
+    is_tried = budget_allows(view, now) is None and bool(wanted.actions)
+    stands = turn(view.need, verdict.since, now, is_tried=is_tried)
+    if stands.is_rest:
+        rests = Decision(because=(RepairStuck(view.at.name),), wake_at=stands.rests_until)
+        wanted = with_telling(rests, view, now, None)
+    wake_at = soonest(wanted.wake_at, stands.due)
+    return structs.replace(wanted, wake_at=wake_at, facts=(waiting(view, verdict, stands),))
+
+
+def due(view: RemediationView, way: Way, now: Now) -> Decision:
+    """What is done for a machine for which the budget is asked, or has been."""
+    if blocked := first(AFTER_BUDGET, view, now):
+        return with_telling(meanwhile(blocked, live_reads(view, way, now)).decision(now), view, now, None)
+    return with_telling(MODES[way].ask(view, now), view, now, way)
+
+
+def waiting(view: RemediationView, verdict: Unhealthy, stands: Turn) -> Fact:
+    """The need of a repair that nobody was asked for yet: it waits, is asked for, or rests, since that is refused."""
+    return need(
+        view.at,
+        NAME,
+        verdict.since,
+        is_running=False,
+        node=view.node_at,
+        is_stuck=stands.is_rest,
+        again=stands.again,
+        tried=stands.tried,
+    )
 
 
 def hindered_request(view: RemediationView, way: Way, now: Now) -> Decision | None:

@@ -8,7 +8,7 @@ Those in `SILENT` also keep us from telling anything on the Machine.
 from __future__ import annotations
 
 from noderemedy.core.approvals import unapproved
-from noderemedy.core.gates import Blocked, budgeted, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
 from noderemedy.core.healthcheck.modes import Way, way_of
 from noderemedy.core.healthcheck.remediationview import RemediationView
 from noderemedy.core.safety import is_confirmed
@@ -116,7 +116,7 @@ def person_approved(view: RemediationView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
-    return budgeted(view.answer)
+    return budgeted_anew(view.answer, view.need, now)
 
 
 def node_is_read_live(view: RemediationView, now: Now) -> Blocked | None:

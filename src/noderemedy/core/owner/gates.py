@@ -1,8 +1,8 @@
 """The gates before a Machine is replaced: each a small question, passed (None) or blocked with a reason.
 
 `BEFORE_ASKING` come before the budget is asked at all; `BEFORE_ACTING` hold a replacement that has begun, up to the
-moment in which the Machine is deleted, for which it must still have its place in the budget (a storm that came since
-does not hold it back); after that everything goes on, whatever anybody wants.
+moment in which the Machine is deleted. That is a beginning of its own, for which the budget is asked once more: a
+storm, a pause or a window that came since holds it back. After that everything goes on, whatever anybody wants.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core import claim
-from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, unpaused
 from noderemedy.core.owner.view import View
 from noderemedy.model.reasons import (
     CannotSeeNode,
@@ -56,7 +56,10 @@ def node_seen(view: View, now: Now) -> Blocked | None:
 
 
 def budget(view: View, now: Now) -> Blocked | None:
-    return budgeted_anew(view.answer, view.need, now)
+    """For the whole replacement before it begins; then, once the node is empty, for the deletion."""
+    is_to_delete = bool(view.begins) and not view.machine.deleting
+    blocked = budgeted_anew(view.answer, view.need, now)
+    return blocked or (budgeted_to_begin(view.answer, view.begins) if is_to_delete else None)
 
 
 def one_repair_per_node(view: View, now: Now) -> Blocked | None:

@@ -25,7 +25,7 @@ from noderemedy.model.actions import (
 from noderemedy.model.decision import Decision
 from noderemedy.model.machineconditions import ERROR, OWNER_REMEDIATED, WARNING, Graded
 from noderemedy.model.reasons import DeletionOverdue, DrainOverdue, InstanceOverdue
-from noderemedy.model.time import Now, Span
+from noderemedy.model.time import Now, Span, Wall
 
 Overdue = DrainOverdue | DeletionOverdue | InstanceOverdue
 
@@ -48,12 +48,13 @@ GOES_ON = Graded(
 OURS = frozenset((*CONDITIONS.values(), *REFUSED.values(), GOES_ON.reason))
 
 
-def told(view: View, wanted: Decision, overdue: Overdue, now: Now) -> Decision:
+def told(view: View, wanted: Decision, overdue: Overdue, now: Now, *, tried: Wall | None = None) -> Decision:
     """As wanted; but first the condition of a step that is refused, is overdue, or is the next one after such a step.
 
-    As long as one step lasts its words stay: a manager that starts anew has not been refused anything yet.
+    As long as one step lasts its words stay: a manager that starts anew has not been refused anything yet. What had to
+    wait before it was tried is overdue by when it was.
     """
-    due = overdue.since + PATIENCE
+    due = max(overdue.since, tried or overdue.since) + PATIENCE
     if now.wall >= due:
         late = replace(overdue, cause=cause_of(view) or overdue.cause)
         known = replace(wanted, because=(late, *wanted.because))

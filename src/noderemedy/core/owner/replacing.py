@@ -19,11 +19,11 @@ from msgspec.structs import replace
 from noderemedy.core.gates import first, passages
 from noderemedy.core.owner import aftermath, gates
 from noderemedy.core.owner.drain import can_drain, drain, is_cordoned_by_us, node_guard, who_is_left, who_keeps
-from noderemedy.core.owner.overdue import deletion, held, taken_back, told
+from noderemedy.core.owner.overdue import deletion, held, is_said_to_fail, taken_back, told
 from noderemedy.core.owner.reading import confirm_first
-from noderemedy.core.owner.resting import asks_again, rests_until
 from noderemedy.core.owner.view import FINALIZER, INDEXES, NAME, WATCHES, View, sees, wakes
-from noderemedy.core.slots import settled
+from noderemedy.core.resting import Turn, turn
+from noderemedy.core.slots import settled, soonest
 from noderemedy.model.actions import (
     Action,
     ClaimRepair,
@@ -40,13 +40,14 @@ from noderemedy.model.actions import (
     UncordonNode,
     WriteMachineConditions,
 )
-from noderemedy.model.budget import need
+from noderemedy.model.budget import Granted, need
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.ids import NODE
 from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
     DeletingMachine,
     DrainOverdue,
+    RepairStuck,
     ReplacementBegun,
     ReplacementCalledOff,
     ReplacementUnreadable,
@@ -83,10 +84,18 @@ def begin(view: View, now: Now) -> Decision:
     """All gates, then the record: the name of the successor, and our finalizer."""
     if blocked := first(gates.BEFORE_ASKING, view, now):
         return blocked.decision(now)
-    facts = (asking(view, is_running=False),)
-    if blocked := first(gates.BEFORE_BEGINNING, view, now):
-        return blocked.decision(now, facts)
-    return Decision((record(view, now),), (ReplacementBegun(view.successor_at.name),), facts=facts)
+    blocked = first(gates.BEFORE_BEGINNING, view, now)
+    begun = Decision((record(view, now),), (ReplacementBegun(view.successor_at.name),))
+    wanted = blocked.decision(now) if blocked else begun
+    is_tried = gates.budget(view, now) is None and bool(wanted.actions)
+    stands = turn(view.need, view.asked_since, now, is_tried=is_tried)
+    found = rest(view, stands) if stands.is_rest else wanted
+    return replace(found, wake_at=soonest(found.wake_at, stands.due), facts=(waiting(view, stands),))
+
+
+def rest(view: View, stands: Turn) -> Decision:
+    """Nothing is tried meanwhile, and a person has to look."""
+    return Decision(because=(RepairStuck(view.ref.name),), wake_at=stands.rests_until)
 
 
 def record(view: View, now: Now) -> RecordReplacement:
@@ -96,8 +105,23 @@ def record(view: View, now: Now) -> RecordReplacement:
     return RecordReplacement(view.ref, machine_guard(view), intent, (*view.keepers, FINALIZER))
 
 
-def asking(view: View, *, is_running: bool, again: Wall | None = None) -> Fact:
-    return need(view.ref, NAME, view.asked_since, is_running=is_running, node=view.node_at, again=again)
+def waiting(view: View, stands: Turn, again: Wall | None = None) -> Fact:
+    """The need of what has not begun, and asks, is tried, or rests."""
+    return need(
+        view.ref,
+        NAME,
+        view.asked_since,
+        is_running=False,
+        node=view.node_at,
+        is_stuck=stands.is_rest,
+        again=stands.again or again,
+        begins=view.begins,
+        tried=stands.tried,
+    )
+
+
+def running(view: View, *, is_stuck: bool = False) -> Fact:
+    return need(view.ref, NAME, view.asked_since, is_running=True, node=view.node_at, is_stuck=is_stuck)
 
 
 # --- until the Machine is deleted --------------------------------------------------------------------------------
@@ -106,7 +130,7 @@ def asking(view: View, *, is_running: bool, again: Wall | None = None) -> Fact:
 def go_on(view: View, now: Now) -> Decision:
     """The step that the record names."""
     if blocked := first(gates.BEFORE_ACTING, view, now):
-        return blocked.decision(now, (asking(view, is_running=True),))
+        return blocked.decision(now, (running(view, is_stuck=is_without_place(view)),))
     if isinstance(view.machine.replacement, Malformed) or view.record is None:
         problem = view.machine.replacement.problem if isinstance(view.machine.replacement, Malformed) else "missing"
         return with_need(Decision((record(view, now),), (ReplacementUnreadable(problem),)), view)
@@ -131,27 +155,35 @@ def draining(view: View, now: Now) -> Decision:
 def deleting(view: View, now: Now) -> Decision:
     """Read the request live, once more, and delete that very version of the Machine.
 
-    A deletion that is refused for long gives its place in the budget back: nothing is off, so it is a beginning, and
-    asks, once it has rested. Otherwise all of them would go at once when whoever refuses them is mended.
+    Nothing is off yet, so this is a beginning: it waits in its place while the budget lets nothing begin. One that is
+    refused for long gives its place back, rests and asks: otherwise all of them would go at once when whoever refuses
+    them is mended.
     """
+    assert view.record is not None
     if FINALIZER not in view.machine.finalizers:
         return with_need(Decision((record(view, now),), (ReplacementUnreadable("without its finalizer"),)), view)
-    overdue = deletion(view)
-    if (until := rests_until(view, now)) is not None:
-        return with_need(held(Decision(wake_at=until), overdue, now), view)
-    if blocked := gates.budget(view, now):
-        waiting = asking(view, is_running=False, again=asks_again(view, now))
-        return held(blocked.decision(now, (waiting,)), overdue, now)
+    overdue, has_failed = deletion(view), is_said_to_fail(view)  # a successor knows by the words that it was tried
+    blocked = gates.budget(view, now)
+    stands = turn(view.need, view.record.begun, now, is_tried=blocked is None)
+    asks = waiting(view, stands, again=now.wall if has_failed and stands.tried is None else None)
+    if stands.is_rest:
+        rests = rest(view, stands)
+        return replace(held(rests, overdue, now) if has_failed else told(view, rests, overdue, now), facts=(asks,))
+    if blocked:
+        waits = blocked.decision(now, (asks,))
+        return held(waits, overdue, now) if has_failed else waits
     asked = confirm_first(now, (view.ref, view.entry))
     reason = DeletingMachine(view.successor_at.name)
     wanted = asked or Decision((DeleteMachine(view.ref, machine_guard(view)),), (reason,))
-    return with_need(told(view, wanted, overdue, now), view)
+    tried = None if has_failed or stands.tried is None else now.shown_at(stands.tried)
+    tries = told(view, wanted, overdue, now, tried=tried)
+    return replace(tries, wake_at=soonest(tries.wake_at, stands.due), facts=(asks,))
 
 
 def call_off(view: View, now: Now) -> Decision:
     """The request is gone, or the machine is not ours any more: undo what we did, and forget it."""
     if blocked := gates.cluster_paused(view, now):
-        return blocked.decision(now, (asking(view, is_running=True),))
+        return blocked.decision(now, (running(view, is_stuck=is_without_place(view)),))
     reason = ReplacementCalledOff()
     if view.node is not None and view.node_at is not None and is_cordoned_by_us(view.node):
         return Decision((UncordonNode(view.node_at, node_guard(view)),), (reason,))
@@ -162,7 +194,14 @@ def call_off(view: View, now: Now) -> Decision:
 
 def with_need(decision: Decision, view: View) -> Decision:
     """A repair that runs is known to the budget until it is over."""
-    return replace(decision, facts=(asking(view, is_running=True), *decision.facts))
+    return replace(decision, facts=(running(view), *decision.facts))
+
+
+def is_without_place(view: View) -> bool:
+    """Whether it asked for its deletion, or rested, and has no grant: it gets no place by being halted."""
+    before = view.need
+    is_waiting = before is not None and (before.is_stuck or (bool(before.begins) and not before.is_running))
+    return is_waiting and not isinstance(view.answer, Granted)
 
 
 def machine_guard(view: View) -> Guard:

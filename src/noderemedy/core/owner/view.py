@@ -23,7 +23,7 @@ from noderemedy.model.node import Node
 from noderemedy.model.pace import LEAVE
 from noderemedy.model.refusal import Refusal, refusal
 from noderemedy.model.remote import REMOTE
-from noderemedy.model.replacement import Replacement, successor_name
+from noderemedy.model.replacement import Replacement, Step, successor_name
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 from noderemedy.model.time import Wall
 from noderemedy.model.workload import PodsOfNode, kept_at, pods_at
@@ -72,6 +72,12 @@ class View(Struct, frozen=True):
     @property
     def record(self) -> Replacement | None:
         return self.machine.replacement if isinstance(self.machine.replacement, Replacement) else None
+
+    @property
+    def begins(self) -> str:
+        """The deletion that is ahead, told apart from every other one; "" before its turn."""
+        record = self.record
+        return f"{self.machine.uid} {record.begun}" if record is not None and record.step is Step.DELETE else ""
 
     @property
     def is_asked(self) -> bool:

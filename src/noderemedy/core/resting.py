@@ -1,0 +1,58 @@
+"""The shared shelf: a beginning that was granted and does not come about gives its place back, rests, and asks again.
+
+Called by rooms whose first write, or deletion, somebody may refuse for good (a webhook, missing rights, a quota).
+Without this a few of those would keep all places, and without a rest they would take all starts of the hour, one try
+after the other: nobody else would be repaired. What was granted has ten minutes. A rest is as long as it all took so
+far, ten minutes at least and an hour at most; after it, whoever waits for the first time goes first (`Need.again`).
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from noderemedy.core.slots import GIVEN_UP_AFTER
+from noderemedy.model.budget import Need
+from noderemedy.model.time import MINUTE, Mono, Now, Span, Wall
+
+REST_MIN, REST_MAX = GIVEN_UP_AFTER, MINUTE * 60
+
+
+class Turn(Struct, frozen=True):
+    """How a beginning stands with the budget: it asks, is tried, or rests."""
+
+    tried: Mono | None = None  # for `Need.tried`
+    again: Wall | None = None  # for `Need.again`
+    rests_until: Mono | None = None
+
+    @property
+    def is_rest(self) -> bool:
+        return self.rests_until is not None
+
+    @property
+    def due(self) -> Mono | None:
+        """When its place is given back; None while it is not tried."""
+        return self.tried + GIVEN_UP_AFTER if self.tried is not None and not self.is_rest else None
+
+
+def turn(before: Need | None, since: Wall, now: Now, *, is_tried: bool) -> Turn:
+    """By what was stated at the last look, and whether it has its place and is tried; `since` is when it all began."""
+    ended = given_back(before, now)
+    if ended is not None and now.mono < (until := ended + rest(since, ended, now)):
+        return Turn(ended, None, until)
+    is_given_back = before is not None and before.is_stuck
+    again = before.again if before is not None and before.again is not None else now.wall if is_given_back else None
+    if is_given_back or not is_tried:
+        return Turn(again=again)
+    return Turn(before.tried if before is not None and before.tried is not None else now.mono, again)
+
+
+def given_back(before: Need | None, now: Now) -> Mono | None:
+    """When it gave its place back: now, if its time is just over; None if it has its time, or was not tried."""
+    if before is None or before.tried is None or before.is_stuck:
+        return before.tried if before is not None else None
+    return now.mono if now.mono >= before.tried + GIVEN_UP_AFTER else None
+
+
+def rest(since: Wall, ended: Mono, now: Now) -> Span:
+    took = now.wall.since(since) - now.mono.since(ended)
+    return Span(min(max(took.ms, REST_MIN.ms), REST_MAX.ms))
