@@ -63,6 +63,7 @@ from noderemedy.core.fencing import (
 )
 from noderemedy.core.fencing.automaton import Event, Move
 from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.metal3 import words as metal3_words
 from noderemedy.model import actions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
@@ -110,18 +111,38 @@ PROOFS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a word of the future counts",
-        set_to(foredated, "dated", lambda word, known, now: word),
+        set_to(foredated, "void", lambda word, recorded, known, now: None),
         (
             test_foredated.test_a_word_of_the_future_is_void_for_good,
             test_words.test_a_word_that_does_not_fit_counts_as_nothing,
         ),
     ),
     Sabotage(
-        "a word of the future counts when its time has come",
-        set_to(foredated, "memory", lambda key, word, known, now: ()),
+        "a word of the future counts for whoever takes over a fence",
+        set_to(words, "record", lambda view, void, now: None),
+        (test_story.test_a_word_of_the_future_does_not_wait_for_the_next_silence,),
+    ),
+    Sabotage(
+        "a word of the future counts for whoever takes over a Metal3Remediation",
+        set_to(metal3_words, "record", lambda view, void, now: None),
+        (test_words.test_a_word_of_the_future_is_void_for_a_successor,),
+    ),
+    Sabotage(
+        "a word of the future on record voids every other one",
+        set_to(foredated, "is_recorded", lambda word, recorded: recorded is not None),
+        (test_foredated.test_another_word_is_another_matter,),
+    ),
+    Sabotage(
+        "a record of whole seconds is about another word",
+        set_to(foredated, "is_recorded", lambda word, recorded: word.at == recorded),
+        (test_foredated.test_a_word_of_the_future_is_void_for_good,),
+    ),
+    Sabotage(
+        "a word of the future is forgotten where nothing may be written",
+        set_to(foredated, "memory", lambda key, void: ()),
         (
-            test_story.test_a_word_of_the_future_does_not_wait_for_the_next_silence,
             test_words.test_a_word_of_the_future_stays_void,
+            test_words.test_while_nothing_may_be_written_a_word_of_the_future_is_remembered,
         ),
     ),
     Sabotage(

@@ -100,12 +100,12 @@ from noderemedy.model.time import Now, Wall
 def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
-    given = foredated.memory(view.ref, view.remediation.attested, view.foredated, now)
-    view = words.dated(view, now)
-    decision = told(view, now)
+    void = words.void(view, now)
+    view = words.without(view, void)
+    decision = words.record(view, void, now) or told(view, now)
     decision = unrecorded(view, decision, now) or decision
     because = (*decision.because, *words.complaint(view, now))
-    facts = (*needs(view, now), *patience.memory(view, now), *given, *decision.facts)
+    facts = (*needs(view, now), *patience.memory(view, now), *foredated.memory(view.ref, void), *decision.facts)
     wake_at = soonest(decision.wake_at, patience.turn(view, now))
     whole = structs.replace(decision, because=because, episode=episode(view), facts=facts, wake_at=wake_at)
     return settled(whole, view.need, now)
