@@ -24,6 +24,7 @@ from tests.core.fencing import (
     test_wellness,
 )
 from tests.core.fencing.fences import IPMI
+from tests.core.metal3 import test_owners_word as metal3_word
 from tests.core.metal3 import test_words
 from tests.model import test_fenceplan
 from tests.sabotage.running import Sabotage, item_to, set_to
@@ -31,7 +32,7 @@ from tests.sim import test_fence_uses
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
-from noderemedy.core import consumers, foredated, machines, safety
+from noderemedy.core import conditions, consumers, foredated, machines, safety
 from noderemedy.core.fencing import (
     attempts,
     automaton,
@@ -932,13 +933,19 @@ REQUESTS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "whatever is said to an owner is ours",
-        set_to(escalation, "is_our_word", lambda told: True),
-        (test_owners_word.test_what_is_not_ours_or_still_true_stays,),
+        set_to(conditions, "is_ours", lambda told, word: True),
+        (
+            test_owners_word.test_what_is_not_ours_or_still_true_stays,
+            metal3_word.test_what_is_not_ours_or_still_true_stays,
+        ),
     ),
     Sabotage(
         "any node of that name tells that the machine is well",
-        set_to(escalation, "is_own", lambda node, machine: True),
-        (test_owners_word.test_what_is_not_ours_or_still_true_stays,),
+        set_to(conditions, "is_own", lambda node, machine: True),
+        (
+            test_owners_word.test_what_is_not_ours_or_still_true_stays,
+            metal3_word.test_what_is_not_ours_or_still_true_stays,
+        ),
     ),
     Sabotage(
         "a word is left without a finalizer",

@@ -22,13 +22,11 @@ from noderemedy.core.fencing.requestgates import (
     BEFORE_THE_OWNER,
     cluster_is_not_paused,
     is_deleted_by_us,
-    is_our_word,
     is_owner_asked,
 )
 from noderemedy.core.fencing.requeststeps import enter
 from noderemedy.core.fencing.requestview import NAME, RequestView
 from noderemedy.core.gates import Blocked, first
-from noderemedy.core.machines import is_own
 from noderemedy.core.safety import is_confirmed
 from noderemedy.model.actions import Confirm, DeleteMachine, Guard, WriteFinalizers, WriteMachineConditions
 from noderemedy.model.budget import need
@@ -138,13 +136,10 @@ def wait_for_owner(view: RequestView, due: Wall | None, now: Now) -> Decision:
 
 def taken_back(view: RequestView, now: Now) -> WriteMachineConditions | None:
     """Our own word to the owner, on a machine that is well again; what an owner or a check says there is theirs."""
-    at, machine, entry, node = view.machine_at, view.machine, view.machine_entry, view.node
-    if at is None or machine is None or not isinstance(entry, Present) or node is None:
+    at, entry = view.machine_at, view.machine_entry
+    if at is None or view.machine is None or not isinstance(entry, Present) or cluster_is_not_paused(view, now):
         return None
-    is_well = node.is_ready and is_own(node, machine) and not machine.deleting
-    if not is_well or not is_our_word(machine.told) or cluster_is_not_paused(view, now):
-        return None
-    return conditions.write(at, entry, (), now, dropped=(ASKED.type,))
+    return conditions.taken_back(at, entry, view.node, ASKED, now)
 
 
 def asking(decision: Decision, view: RequestView, now: Now) -> Decision:

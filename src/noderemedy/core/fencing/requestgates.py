@@ -13,7 +13,7 @@ from noderemedy.core.fencing.requestview import RequestView
 from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
 from noderemedy.model.fenceremediation import FencePhase, FenceStrategy
 from noderemedy.model.ids import OPENSHIFT_MACHINE
-from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded, MachineConditions
+from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
 from noderemedy.model.reasons import AnotherRemediation, ClusterPaused, FenceInvalid, RemediatedMachineMissing
 from noderemedy.model.room import Passage, Present
 from noderemedy.model.time import Now
@@ -98,11 +98,3 @@ def is_owner_asked(view: RequestView, now: Now) -> bool:
         return False
     is_said = conditions.is_said(machine.told, ASKED)
     return is_said or conditions.write(view.machine_at, entry, (ASKED,), now) is None
-
-
-def is_our_word(told: MachineConditions) -> bool:
-    """Whether all that is said to the owner, in either generation, is what a FenceRemediation says, word for word."""
-    generations = (*(told.current or ()), *(told.older or ()))
-    found = [one for one in generations if isinstance(one, Graded) and one.type == ASKED.type]
-    ours = (ASKED.status, ASKED.reason, ASKED.message)
-    return bool(found) and all((one.status, one.reason, one.message) == ours for one in found)

@@ -46,7 +46,7 @@ def without(view: RemediationView, void: Attestation | None) -> RemediationView:
 
 
 def record(view: RemediationView, void: Attestation | None, now: Now) -> Decision | None:
-    """Put it on record that a word is void; None where it is, where nothing may be written, and where none is heeded."""
+    """Put it on record that a word is void; None where it is, where nothing may be written, where none is heeded."""
     progress = view.remediation.progress
     if void is None or foredated.is_recorded(void, progress.attested_ahead):
         return None
