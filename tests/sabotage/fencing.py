@@ -64,6 +64,7 @@ from noderemedy.core.fencing import (
 )
 from noderemedy.core.fencing.automaton import Event, Move
 from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.gates import budgeted
 from noderemedy.core.metal3 import words as metal3_words
 from noderemedy.model import actions
 from noderemedy.model.budget import need
@@ -842,8 +843,31 @@ REQUESTS: tuple[Sabotage, ...] = (
         (test_request.test_when_fencing_does_not_help_the_owner_is_asked,),
     ),
     Sabotage(
+        "the owner of a node that comes back is asked",
+        set_to(requestgates, "is_whole", lambda node: False),
+        (
+            test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,
+            test_escalation.test_a_node_that_has_just_come_back_is_the_fence_s,
+        ),
+    ),
+    Sabotage(
+        "a fence that lives again helps nobody",
+        set_to(NodeFence, "is_given_up", property(lambda fence: True)),
+        (test_escalation.test_a_fence_that_helps_after_all_leads_back,),
+    ),
+    Sabotage(
+        "a Machine is deleted by what is known of its Node",
+        set_to(escalation, "live", lambda view, at: [(at, view.machine_entry)]),
+        (test_escalation.test_before_a_machine_is_deleted_its_node_is_read_live,),
+    ),
+    Sabotage(
+        "the owner is asked under the grant of a check",
+        set_to(requestgates, "budgeted_to_begin", lambda told, begins: budgeted(told)),
+        (test_escalation.test_the_grant_of_a_check_is_of_before_the_storm,),
+    ),
+    Sabotage(
         "the owner is asked without a grant",
-        set_to(requestgates, "budgeted", lambda told: None),
+        set_to(requestgates, "budgeted_to_begin", lambda told, begins: None),
         (
             test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,
             test_escalation.test_a_paused_budget_holds_the_owner_s_turn_until_it_opens,
@@ -887,7 +911,9 @@ REQUESTS: tuple[Sabotage, ...] = (
     Sabotage(
         "an owner that was asked is nobody's repair",
         set_to(
-            escalation, "need", lambda at, room, since, *, is_running, node: need(at, room, since, is_running=False)
+            escalation,
+            "need",
+            lambda at, room, since, *, is_running, node, begins: need(at, room, since, is_running=False),
         ),
         (test_escalation.test_what_was_asked_runs_whatever_the_gates_say_by_now,),
     ),
