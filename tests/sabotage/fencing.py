@@ -130,6 +130,11 @@ PROOFS: tuple[Sabotage, ...] = (
         (test_words.test_a_word_of_the_future_is_void_for_a_successor,),
     ),
     Sabotage(
+        "a repair stands still for a record that does not stay",
+        set_to(foredated, "first_of_all", lambda record, void, known, told: record or told),
+        (test_words.test_no_repair_stands_still_for_a_record_that_does_not_stay,),
+    ),
+    Sabotage(
         "a word of the future on record voids every other one",
         set_to(foredated, "is_recorded", lambda word, recorded: recorded is not None),
         (test_foredated.test_another_word_is_another_matter,),

@@ -5,13 +5,16 @@ was seen so it stays void, also when its time has come: when it was really given
 
 Rule 1: it is on record, in the request's status, before anything else is done: who takes over finds it there.
 Rule 2: where nothing may be written (a paused Cluster) a fact remembers it until the record follows.
+Rule 3: no repair stands still for a record that does not stay, since the definition of its kind is of an older version.
 """
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from noderemedy.core.safety import CLOCKS_WITHIN
 from noderemedy.model.attestation import Attestation
-from noderemedy.model.decision import Fact
+from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.facts import FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.meta import Malformed
@@ -49,6 +52,16 @@ def void(word: Word, recorded: Wall | None, known: ForedatedWord | None, now: No
 def is_recorded(word: Attestation, recorded: Wall | None) -> bool:
     """Whether a record, which tells whole seconds, is about this word. Whoever attests anew gives another time."""
     return recorded is not None and str(word.at) == str(recorded)
+
+
+def first_of_all(
+    record: Decision | None, void: Attestation | None, known: ForedatedWord | None, told: Decision
+) -> Decision:
+    """The record, and then what is to be done; if it was tried before, only where there is nothing else to do."""
+    if record is None or void is None:
+        return told
+    is_new = known is None or known.word != void
+    return record if is_new else structs.replace(told, actions=told.actions or record.actions)
 
 
 def garbled(word: Attestation) -> Malformed:

@@ -125,17 +125,29 @@ def test_a_word_of_the_future_is_void_for_a_successor(phase: Phase) -> None:
 def test_while_nothing_may_be_written_a_word_of_the_future_is_remembered() -> None:
     """A paused Cluster: not a single write; the record follows when that is over, also when its time has come."""
     word = replace(WORD, at=later(3_600).wall)
-    paused = attested(Phase.WAITING, word, cluster_paused=True)
-    early = looked(a_world(paused, host=SILENT))
-    cache = a_reader(a_world(replace(paused, cluster_paused=False), host=SILENT), now=later(3_700))
+    paused = attested(Phase.FAILED, word, cluster_paused=True)
+    early = looked(a_world(paused))
+    cache = a_reader(a_world(replace(paused, cluster_paused=False)), now=later(3_700))
     for fact in early.facts:
         cache.put(Seen(fact.ref, "", "", fact.value), NOW.mono)
 
     late = decided(REMEDIATION_AT, cache, later(3_700))
 
     assert () == early.actions
-    assert ["AttestationUnreadable"] == reasons(late)
+    assert ["RemediationFailed", "AttestationUnreadable"] == reasons(late)
     assert later(3_600).wall == recorded(late, paused).progress.attested_ahead
+
+
+def test_no_repair_stands_still_for_a_record_that_does_not_stay() -> None:
+    """A definition of an older version forgets the field: it is tried once, then where nothing else is to be done."""
+    word = replace(WORD, at=later(3_600).wall)
+    cache = a_reader(a_world(attested(Phase.POWER_ON, word), host=SILENT))
+    tried = decided(REMEDIATION_AT, cache)
+    for fact in tried.facts:
+        cache.put(Seen(fact.ref, "", "", fact.value), NOW.mono)
+
+    assert ["PublishRemediationStatus"] == actions(tried)
+    assert ["ReleaseHost"] == actions(decided(REMEDIATION_AT, cache))
 
 
 def test_before_anything_began_there_is_no_boot_to_speak_of() -> None:

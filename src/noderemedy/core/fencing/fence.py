@@ -72,7 +72,7 @@ def decide(view: FenceView | RelicView, now: Now) -> Decision:
         return relics.decide(view, now)
     void = words.void(view, now)
     view = words.without(view, void)
-    decision = words.record(view, void, now) or told(view, now)
+    decision = foredated.first_of_all(words.record(view, void, now), void, view.foredated, told(view, now))
     because = (*decision.because, *words.complaint(view))
     asks = () if any(isinstance(fact.value, Need) for fact in decision.facts) else needs(view, now)
     facts = (*asks, *memory(view, now), *foredated.memory(view.ref, void), *decision.facts)

@@ -105,7 +105,7 @@ def decide(view: RemediationView | RelicView, now: Now) -> Decision:
         return relics.decide(view, now)
     void = words.void(view, now)
     view = words.without(view, void)
-    decision = words.record(view, void, now) or told(view, now)
+    decision = foredated.first_of_all(words.record(view, void, now), void, view.foredated, told(view, now))
     decision = unrecorded(view, decision, now) or decision
     because = (*decision.because, *words.complaint(view, now))
     facts = (*needs(view, now), *patience.memory(view, now), *foredated.memory(view.ref, void), *decision.facts)
