@@ -46,6 +46,7 @@ from noderemedy.core.incident.ending import departed
 from noderemedy.core.incident.facts import Diary, incident_ref
 from noderemedy.core.metal3 import annotation, links
 from noderemedy.core.metal3 import remediation as metal3
+from noderemedy.core.metal3.remediationgates import ASKED as METAL3_ASKED
 from noderemedy.core.metal3.remediationview import RemediationView as Remedied
 from noderemedy.core.metal3.view import HostView, MachineView
 from noderemedy.core.owner import replacing
@@ -196,6 +197,15 @@ def remediated(phase: Phase, host: Any = None, evidence: Any = EVIDENCE, node: A
     return replace(view, machine=replace(view.machine, record=SILENT))
 
 
+def asked_and_well() -> Remedied:
+    """The owner was asked, the node is back, and the request is deleted."""
+    view = remediated(Phase.DELETING_MACHINE, deleting=True)
+    assert view.machine is not None
+    entry = view.machine.entry
+    told = replace(entry.obj, told=MachineConditions((METAL3_ASKED,), None))
+    return replace(view, machine=replace(view.machine, machine=told, entry=replace(entry, obj=told)))
+
+
 LEAVING = {"deleting": True}
 REMEDIATED: dict[str, tuple[Remedied, list[str]]] = {
     "a hold without a proof": (remediated(Phase.POWER_ON, a_held_host()), []),
@@ -209,6 +219,7 @@ REMEDIATED: dict[str, tuple[Remedied, list[str]]] = {
     ),
     "an attempt that gives way to the next one": (remediated(Phase.WAITING, node=SICK, seconds=601), []),
     "a request that has done something": (remediated(Phase.WAITING, **LEAVING), []),
+    "a word to the owner of a machine that is well": (asked_and_well(), []),
     "a request that has done nothing": (
         remediated(Phase.NEW, finalizers=("remediation.metal3.io",), **LEAVING),
         ["WriteFinalizers"],
@@ -224,6 +235,17 @@ def test_a_remediation_is_told_first(name: str) -> None:
 
     assert expected == actions(decision)
     assert bool(expected) != any(isinstance(reason, RecordFirst) for reason in decision.because)
+
+
+def test_a_word_that_may_set_off_a_replacement_waits_for_seconds_only() -> None:
+    """Its owner may act on it meanwhile; once it is told, it goes."""
+    view = asked_and_well()
+    assert view.machine is not None
+    record = Told(True, frozenset({Trace(OWNER_REMEDIATED, "False")}))
+
+    assert NOW.mono + traces.SHORTLY == metal3.decide(view, NOW).wake_at
+    told = replace(view, machine=replace(view.machine, record=record))
+    assert ["WriteMachineConditions"] == actions(metal3.decide(told, NOW))
 
 
 def test_two_remediations_of_one_machine_wait_each_for_itself() -> None:

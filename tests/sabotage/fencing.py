@@ -24,6 +24,7 @@ from tests.core.fencing import (
     test_wellness,
 )
 from tests.core.fencing.fences import IPMI
+from tests.core.metal3 import test_owners_word as metal3_word
 from tests.core.metal3 import test_words
 from tests.model import test_fenceplan
 from tests.sabotage.running import Sabotage, item_to, set_to
@@ -31,7 +32,7 @@ from tests.sim import test_fence_uses
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
-from noderemedy.core import consumers, foredated, machines, safety
+from noderemedy.core import conditions, consumers, foredated, machines, safety
 from noderemedy.core.fencing import (
     attempts,
     automaton,
@@ -63,6 +64,8 @@ from noderemedy.core.fencing import (
 )
 from noderemedy.core.fencing.automaton import Event, Move
 from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.gates import budgeted
+from noderemedy.core.metal3 import words as metal3_words
 from noderemedy.model import actions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
@@ -110,18 +113,43 @@ PROOFS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a word of the future counts",
-        set_to(foredated, "dated", lambda word, known, now: word),
+        set_to(foredated, "void", lambda word, recorded, known, now: None),
         (
             test_foredated.test_a_word_of_the_future_is_void_for_good,
             test_words.test_a_word_that_does_not_fit_counts_as_nothing,
         ),
     ),
     Sabotage(
-        "a word of the future counts when its time has come",
-        set_to(foredated, "memory", lambda key, word, known, now: ()),
+        "a word of the future counts for whoever takes over a fence",
+        set_to(words, "record", lambda view, void, now: None),
+        (test_story.test_a_word_of_the_future_does_not_wait_for_the_next_silence,),
+    ),
+    Sabotage(
+        "a word of the future counts for whoever takes over a Metal3Remediation",
+        set_to(metal3_words, "record", lambda view, void, now: None),
+        (test_words.test_a_word_of_the_future_is_void_for_a_successor,),
+    ),
+    Sabotage(
+        "a repair stands still for a record that does not stay",
+        set_to(foredated, "first_of_all", lambda record, void, known, told: record or told),
+        (test_words.test_no_repair_stands_still_for_a_record_that_does_not_stay,),
+    ),
+    Sabotage(
+        "a word of the future on record voids every other one",
+        set_to(foredated, "is_recorded", lambda word, recorded: recorded is not None),
+        (test_foredated.test_another_word_is_another_matter,),
+    ),
+    Sabotage(
+        "a record of whole seconds is about another word",
+        set_to(foredated, "is_recorded", lambda word, recorded: word.at == recorded),
+        (test_foredated.test_a_word_of_the_future_is_void_for_good,),
+    ),
+    Sabotage(
+        "a word of the future is forgotten where nothing may be written",
+        set_to(foredated, "memory", lambda key, void: ()),
         (
-            test_story.test_a_word_of_the_future_does_not_wait_for_the_next_silence,
             test_words.test_a_word_of_the_future_stays_void,
+            test_words.test_while_nothing_may_be_written_a_word_of_the_future_is_remembered,
         ),
     ),
     Sabotage(
@@ -820,8 +848,31 @@ REQUESTS: tuple[Sabotage, ...] = (
         (test_request.test_when_fencing_does_not_help_the_owner_is_asked,),
     ),
     Sabotage(
+        "the owner of a node that comes back is asked",
+        set_to(requestgates, "is_whole", lambda node: False),
+        (
+            test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,
+            test_escalation.test_a_node_that_has_just_come_back_is_the_fence_s,
+        ),
+    ),
+    Sabotage(
+        "a fence that lives again helps nobody",
+        set_to(NodeFence, "is_given_up", property(lambda fence: True)),
+        (test_escalation.test_a_fence_that_helps_after_all_leads_back,),
+    ),
+    Sabotage(
+        "a Machine is deleted by what is known of its Node",
+        set_to(escalation, "live", lambda view, at: [(at, view.machine_entry)]),
+        (test_escalation.test_before_a_machine_is_deleted_its_node_is_read_live,),
+    ),
+    Sabotage(
+        "the owner is asked under the grant of a check",
+        set_to(requestgates, "budgeted_to_begin", lambda told, begins: budgeted(told)),
+        (test_escalation.test_the_grant_of_a_check_is_of_before_the_storm,),
+    ),
+    Sabotage(
         "the owner is asked without a grant",
-        set_to(requestgates, "budgeted", lambda told: None),
+        set_to(requestgates, "budgeted_to_begin", lambda told, begins: None),
         (
             test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,
             test_escalation.test_a_paused_budget_holds_the_owner_s_turn_until_it_opens,
@@ -865,7 +916,9 @@ REQUESTS: tuple[Sabotage, ...] = (
     Sabotage(
         "an owner that was asked is nobody's repair",
         set_to(
-            escalation, "need", lambda at, room, since, *, is_running, node: need(at, room, since, is_running=False)
+            escalation,
+            "need",
+            lambda at, room, since, *, is_running, node, begins: need(at, room, since, is_running=False),
         ),
         (test_escalation.test_what_was_asked_runs_whatever_the_gates_say_by_now,),
     ),
@@ -911,13 +964,19 @@ REQUESTS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "whatever is said to an owner is ours",
-        set_to(escalation, "is_our_word", lambda told: True),
-        (test_owners_word.test_what_is_not_ours_or_still_true_stays,),
+        set_to(conditions, "is_ours", lambda told, word: True),
+        (
+            test_owners_word.test_what_is_not_ours_or_still_true_stays,
+            metal3_word.test_what_is_not_ours_or_still_true_stays,
+        ),
     ),
     Sabotage(
         "any node of that name tells that the machine is well",
-        set_to(escalation, "is_own", lambda node, machine: True),
-        (test_owners_word.test_what_is_not_ours_or_still_true_stays,),
+        set_to(conditions, "is_own", lambda node, machine: True),
+        (
+            test_owners_word.test_what_is_not_ours_or_still_true_stays,
+            metal3_word.test_what_is_not_ours_or_still_true_stays,
+        ),
     ),
     Sabotage(
         "a word is left without a finalizer",

@@ -313,6 +313,11 @@ EXPLAINING = (
 )
 TRACES = (
     Sabotage(
+        "a word to an owner goes untold, or stands there until it is",
+        set_to(remediation, "OWNER_ASKED", traces.Trace("nobody", "knows")),
+        (test_traces.test_a_word_that_may_set_off_a_replacement_waits_for_seconds_only,),
+    ),
+    Sabotage(
         "a word is taken for a proof that tells of a hold",
         set_to(remediation, "is_word", lambda note: False),
         (test_traces.test_a_remediation_is_told_first,),

@@ -18,6 +18,7 @@ from tests.core.metal3 import test_escalation as owners_turn
 from tests.core.metal3 import test_explained as explained
 from tests.core.metal3 import test_gates as gates_tests
 from tests.core.metal3 import test_offsight as offsight_tests
+from tests.core.metal3 import test_owners_word as owners_word
 from tests.core.metal3 import test_patience as waits
 from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
@@ -26,7 +27,7 @@ from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_bad_input as bad_input
 from tests.wire import test_remediations as wire_tests
 
-from noderemedy.core import conditions, freeing, machines, outofservice, safety
+from noderemedy.core import claim, conditions, freeing, machines, outofservice, safety
 from noderemedy.core.gates import budgeted
 from noderemedy.core.metal3 import (
     contradiction,
@@ -701,6 +702,16 @@ SABOTAGES = (
             contradiction_tests.test_the_record_names_the_node_that_a_word_can_be_about,
             contradiction_tests.test_who_booted_while_its_host_was_off_is_on_another,
         ),
+    ),
+    Sabotage(
+        "a claim of before a pause is good enough for the grant of a check",
+        set_to(claim, "was_made_since", lambda lease, need: True),
+        (beginnings.test_a_request_that_was_paused_at_once_is_none_of_before_the_storm,),
+    ),
+    Sabotage(
+        "a word to the owner outlives its Metal3Remediation",
+        set_to(leaving, "taken_back", lambda view, now: None),
+        (owners_word.test_the_word_goes_with_the_request_of_a_machine_that_is_well,),
     ),
     Sabotage(
         "whoever is ready is back",

@@ -65,7 +65,14 @@ JOB = a_job(
     said="refused", is_lost=True, is_remembered=True, state=RunState.FAILED, attempt=2, restart=1, device="0123456789"
 )
 STATUS = a_status(
-    State.RUNNING, retries=1, restarts=2, jobs=(JOB,), evidence=EVIDENCE, generation=3, conditions=CONDITIONS
+    State.RUNNING,
+    retries=1,
+    restarts=2,
+    jobs=(JOB,),
+    evidence=EVIDENCE,
+    generation=3,
+    conditions=CONDITIONS,
+    attested_ahead=ago(4),
 )
 TOLD = RequestStatus(FencePhase.FENCING, ago(9), "m", "node-fence-worker-0", "f", "running", "isolation", 2, CONDITIONS)
 GOLDEN: list[tuple[Action, str, str, Any]] = [

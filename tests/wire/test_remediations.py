@@ -58,7 +58,8 @@ PATH = "/apis/remediation.metal3.io/v1alpha1/namespaces/metal/metal3remediations
 SUBJECT = Subject("node-uid-1", "boot-1")
 HOLD = Hold("machine-uid-1", ago(0), "node-uid-1", "boot-1", 0, "metal/worker-0", False)
 EVIDENCE = Evidence("m", "n", "b", "h", ago(9), ago(99), "PoweredOff", FreeBy.TAINT, ago(8), ago(7), ago(6), ago(5))
-PROGRESS = Progress(Phase.WAITING, ago(60), 2, ago(90), EVIDENCE, 3, a_remediation(Phase.WAITING).progress.conditions)
+TOLD = a_remediation(Phase.WAITING).progress.conditions
+PROGRESS = Progress(Phase.WAITING, ago(60), 2, ago(90), EVIDENCE, 3, TOLD, attested_ahead=ago(4))
 
 
 def a_proof() -> Any:
@@ -186,6 +187,7 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
                     )
                 ),
                 "conditions": [],
+                "attestedAhead": None,
             },
         },
     ),

@@ -10,11 +10,13 @@ from typing import TypeVar
 
 from msgspec import structs
 
+from noderemedy.core.machines import is_own
 from noderemedy.model.actions import Guard, WriteMachineConditions
 from noderemedy.model.checkstatus import Foreign, Told
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import Conditions, Graded, MachineConditions
+from noderemedy.model.node import Node
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now
 
@@ -77,6 +79,22 @@ def is_said(told: MachineConditions, wanted: Graded) -> bool:
         any(isinstance(one, Graded) and (one.type, one.status) == (wanted.type, wanted.status) for one in found)
         for found in generations
     )
+
+
+def taken_back(at: Ref, entry: Present, node: Node | None, word: Graded, now: Now) -> WriteMachineConditions | None:
+    """Take our own word to an owner off a Machine that is well again: nobody shall replace it, neither now nor at its
+    next sickness. None: it is not well, or that word is not ours alone."""
+    machine: Machine = entry.obj
+    is_well = node is not None and node.is_ready and is_own(node, machine) and not machine.deleting
+    return write(at, entry, (), now, dropped=(word.type,)) if is_well and is_ours(machine.told, word) else None
+
+
+def is_ours(told: MachineConditions, word: Graded) -> bool:
+    """Whether all that is said of this type, in either generation, is what we say, word for word."""
+    generations = (*(told.current or ()), *(told.older or ()))
+    found = [one for one in generations if isinstance(one, Graded) and one.type == word.type]
+    ours = (word.status, word.reason, word.message)
+    return bool(found) and all((one.status, one.reason, one.message) == ours for one in found)
 
 
 def is_news(wanted: Conditions, known: Conditions | None) -> bool:

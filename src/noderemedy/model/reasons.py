@@ -645,6 +645,15 @@ class RemediationLeaves(Reason, frozen=True):
         return f"nothing of this is left on host and node; the host is {self.power}"
 
 
+class OwnerAskedNoMore(Reason, frozen=True):
+    """A Metal3Remediation that was deleted takes its word to the owner back: the machine is well."""
+
+    machine: str
+
+    def note(self) -> str:
+        return f"machine {self.machine} is well again: its owner is not asked to replace it any more"
+
+
 class HoldingHost(Reason, frozen=True):
     """The host is held off for a Metal3Remediation."""
 

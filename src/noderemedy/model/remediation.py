@@ -66,6 +66,7 @@ class Progress(Struct, frozen=True):
     evidence: Evidence = Evidence()
     generation: int = 0
     conditions: tuple[Told | Foreign, ...] = ()
+    attested_ahead: Wall | None = None  # the time of a person's word that was seen before it: that one never counts
 
     def told(self, type: str) -> Told | None:
         """Our own condition of this type."""

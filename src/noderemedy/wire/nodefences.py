@@ -155,6 +155,7 @@ def read_status(tree: Any, fields: Fields) -> FenceStatus:
         evidence=read_evidence(found.get("evidence")),
         generation=number(found.get("observedGeneration")),
         conditions=read_conditions(conditions if isinstance(conditions, list) else [], OURS),
+        attested_ahead=moment(found.get("attestedAhead")),
     )
 
 
@@ -232,6 +233,7 @@ def status_body(status: FenceStatus, token: int) -> dict[str, Any]:
         "evidence": evidence_body(status.evidence),
         "observedGeneration": status.generation,
         "conditions": [condition_body(one, WITHOUT_SEVERITY) for one in status.conditions],
+        "attestedAhead": written(status.attested_ahead),
     }
 
 

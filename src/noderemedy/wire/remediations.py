@@ -125,6 +125,7 @@ def read_progress(tree: Any, fields: Fields) -> Progress:
         evidence=read_evidence(found.get("evidence")),
         generation=number(found.get("observedGeneration")),
         conditions=read_conditions(found.get("conditions"), OURS),
+        attested_ahead=moment(found.get("attestedAhead")),
     )
 
 
@@ -181,6 +182,7 @@ def progress_body(progress: Progress) -> dict[str, Any]:
         "observedGeneration": progress.generation,
         "evidence": evidence,
         "conditions": [condition_body(one) for one in progress.conditions],
+        "attestedAhead": written(progress.attested_ahead),
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,9 +14,11 @@ from tests.builders import (
     OPENSHIFT_MACHINE_AT,
     a_machine,
     a_node,
+    absent,
     ago,
     later,
     present,
+    unreadable,
 )
 from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan
 from tests.core.fencing.story import ROOMS, Story, refuses
@@ -24,9 +27,9 @@ from tests.core.fencing.test_request import asked, asked_without_node, owner_wor
 from noderemedy.core.claim import Claim, holder_name, lease_of
 from noderemedy.core.fencing import request as room
 from noderemedy.core.fencing.requestgates import explain
-from noderemedy.core.fencing.requestview import NAME, RequestView
+from noderemedy.core.fencing.requestview import NAME, RequestView, what_is_waited_for
 from noderemedy.core.owner import replacing
-from noderemedy.model.actions import PublishRequestStatus
+from noderemedy.model.actions import Confirm, PublishRequestStatus
 from noderemedy.model.budget import Granted, Need, Refused, need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import Step
@@ -36,10 +39,11 @@ from noderemedy.model.lease import Lease
 from noderemedy.model.machine import ControllerOwner, Machine
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, Graded, MachineConditions
 from noderemedy.model.meta import Malformed, Paused
+from noderemedy.model.node import Condition
 from noderemedy.model.nodefence import State
-from noderemedy.model.outcome import Seen
+from noderemedy.model.outcome import Outcome, Seen
 from noderemedy.model.reasons import TooManyInFlight
-from noderemedy.model.room import Absent
+from noderemedy.model.room import Absent, Present
 
 REQUEST_AT = ref(FENCE_REMEDIATION, "worker-0", "metal")
 PAUSED = Paused(later(60).wall)
@@ -74,7 +78,7 @@ def a_scene(at: Ref = MACHINE_AT, phase: FencePhase = FENCING, *, seconds: float
         node_at=NODE_AT,
         node_entry=present(a_node(ready="Unknown")),
         fence_entry=present(fence),
-        answer=Granted(at, ago(1)),
+        answer=Granted(at, ago(1), (what_is_waited_for(asks),)),
         claim=a_claim(at, holder_name(NAME, at)),
     )
     return replace(view, **changes)
@@ -102,7 +106,14 @@ def asks_of(decision: Decision) -> list[tuple[str, bool]]:
     return [(one.room, one.is_running) for one in needs]
 
 
+def ready(seconds: float) -> Present:
+    """A node that has been Ready for so long, in a new boot."""
+    node = replace(a_node(boot_id="boot-2"), conditions=(Condition("Ready", "True", ago(seconds)),))
+    return Present(node, "100", later(-3_600).mono, NOW.mono, later(-seconds).mono)
+
+
 SICK = a_node(ready="Unknown")
+BACK = ready(15)
 WAITS, RUNS = [(NAME, False)], [(NAME, True)]
 CLOSED: dict[str, tuple[dict[str, Any], str, list[tuple[str, bool]]]] = {
     "paused on the request": ({"request": {"paused": PAUSED}}, "PausedByPerson", []),
@@ -112,6 +123,8 @@ CLOSED: dict[str, tuple[dict[str, Any], str, list[tuple[str, bool]]]] = {
     "another request goes first": ({"rival": "metal/older"}, "AnotherRemediation", []),
     "the budget refuses": ({"answer": REFUSED}, "TooManyInFlight", WAITS),
     "the budget has not looked": ({"answer": None}, "WaitingForBudget", WAITS),
+    "it was granted to somebody who runs": ({"answer": Granted(MACHINE_AT, ago(1))}, "WaitingForBudget", WAITS),
+    "its node has just come back": ({"node_entry": BACK}, "WaitingForReady", []),
     "somebody else repairs it": (
         {"claim": a_claim(MACHINE_AT, "annotation Machine metal/worker-0", is_other_about_it=True)},
         "ClaimedByOther",
@@ -137,7 +150,7 @@ def test_a_gate_that_is_closed_keeps_a_request_where_it_is(name: str, at: Ref) -
 def test_explain_shows_the_gate_that_is_closed(name: str, at: Ref) -> None:
     """The same gates, whether the phase was recorded or not."""
     changes, reason, _ = CLOSED[name]
-    expected = ["nobody goes first", "nobody paused it", "budget allows", "one repair per node"]
+    expected = ["nobody goes first", "nobody paused it", "fencing cannot help", "budget allows", "one repair per node"]
 
     for phase in (FENCING, DELETING):
         found = explain(a_scene(at, phase, **changes), NOW)
@@ -169,7 +182,47 @@ def test_when_all_gates_are_open_the_phase_is_recorded_first(at: Ref) -> None:
     assert ([act], ["Escalating"], WAITS) == (acts(acting), because(acting), asks_of(acting))
 
 
-STEPS_BACK = ("paused on the request", "paused on the Machine", "paused on the Node", "the budget refuses")
+@pytest.mark.parametrize("at", MACHINES)
+@pytest.mark.parametrize("seconds", [0, 19.9])
+def test_a_node_that_has_just_come_back_is_the_fence_s(at: Ref, seconds: float) -> None:
+    """In a moment the fence calls it back, or does not: until then nobody is asked, and the look after that is set."""
+    decision = room.decide(a_scene(at, node_entry=ready(seconds)), NOW)
+    later_on = room.decide(a_scene(at, node_entry=ready(20)), NOW)
+
+    assert (["WaitingForReady"], later(20 - seconds).mono) == (because(decision), decision.wake_at)
+    assert ["Escalating"] == because(later_on)
+
+
+@pytest.mark.parametrize("at", MACHINES)
+@pytest.mark.parametrize("state", [State.NEW, State.DONE, State.FINAL])
+def test_a_fence_that_helps_after_all_leads_back(at: Ref, state: State) -> None:
+    """The owner's turn was recorded, and nobody was asked yet."""
+    lives = a_fence(state, requested_by=f"{REQUEST_AT} request-uid-1")
+    decision = room.decide(a_scene(at, DELETING, fence_entry=present(lives)), NOW)
+
+    assert (FENCING, ["WaitingForFence"]) == (phase_of(decision), because(decision))
+
+
+def test_before_a_machine_is_deleted_its_node_is_read_live() -> None:
+    """It may have come back, and nobody was told: Machine and Node, unless there is nothing that could be read."""
+    machine = a_scene(OPENSHIFT_MACHINE_AT, DELETING)
+    unread = replace(machine, node_entry=present(SICK, confirmed=False))
+    gone, hidden = replace(machine, node_entry=absent(confirmed=False)), replace(machine, node_entry=unreadable())
+    stale = replace(unread, machine_entry=replace(machine.machine_entry, confirmed_at=None))
+
+    assert (Confirm(NODE_AT),) == room.decide(unread, NOW).actions
+    assert (Confirm(NODE_AT),) == room.decide(gone, NOW).actions
+    assert (Confirm(OPENSHIFT_MACHINE_AT), Confirm(NODE_AT)) == room.decide(stale, NOW).actions
+    assert ["DeleteMachine"] == acts(room.decide(hidden, NOW))
+
+
+STEPS_BACK = (
+    "its node has just come back",
+    "paused on the request",
+    "paused on the Machine",
+    "paused on the Node",
+    "the budget refuses",
+)
 
 
 @pytest.mark.parametrize("at", MACHINES)
@@ -285,9 +338,7 @@ def test_a_paused_budget_holds_the_owner_s_turn_until_it_opens(begin: Any) -> No
 def test_in_a_storm_no_owner_is_asked() -> None:
     """All nodes are silent, and the configuration of all fences is broken."""
     story = broken()
-    for name in ("other-1", "other-2", "other-3"):
-        silent = {"type": "Ready", "status": "Unknown", "lastTransitionTime": str(NOW.wall)}
-        story.api.patch(NODE, name, "", {"status": {"conditions": [silent]}}, "merge", subresource="status")
+    storm(story)
     story.run(300)
 
     assert ("fencing", [], ["TooManyNodesUnhealthy"]) == (told(story).phase.value, owner_word(story), reasons(story))
@@ -347,6 +398,58 @@ def test_the_only_place_is_not_taken_from_another_machine() -> None:
 
     assert ([], ["TooManyInFlight"]) == before
     assert [("OwnerRemediated", "False")] == owner_word(story)
+
+
+def storm(story: Story) -> None:
+    """All other nodes fall silent."""
+    for name in ("other-1", "other-2", "other-3"):
+        silent = {"type": "Ready", "status": "Unknown", "lastTransitionTime": str(story.now.wall)}
+        story.api.patch(NODE, name, "", {"status": {"conditions": [silent]}}, "merge", subresource="status")
+
+
+def checked(story: Story, *, is_running: bool = True) -> None:
+    """The health check that makes the request asks for a place in the budget, or has it, and states so."""
+    wanted = need(MACHINE_AT, "remediation", NOW.wall, is_running=is_running, node=NODE_AT)
+    story.engine.seen(Seen(wanted.ref, "", "", wanted.value), story.now)
+
+
+class PausedInBetween(Story):
+    """The Machine's cluster is paused in the moment between the record and the word."""
+
+    is_paused = False
+
+    def _carry_out(self, effect: Any) -> Outcome:
+        found = super()._carry_out(effect)
+        is_recorded = isinstance(effect.action, PublishRequestStatus) and effect.action.status.phase is DELETING
+        if is_recorded and not self.is_paused:
+            self.is_paused = True
+            self.patch(MACHINE_AT, {"metadata": {"annotations": {"cluster.x-k8s.io/paused": ""}}})
+        return found
+
+    def goes_on(self) -> None:
+        self.patch(MACHINE_AT, {"metadata": {"annotations": {"cluster.x-k8s.io/paused": None}}})
+
+
+@pytest.mark.parametrize("begins", [storm, budget])
+def test_the_grant_of_a_check_is_of_before_the_storm(begins: Callable[[Story], None]) -> None:
+    """Whom a check lets run was granted its place long ago: the owner's turn is asked for by itself."""
+    story = PausedInBetween()
+    story.machine()
+    story.hang()
+    checked(story, is_running=False)
+    story.run(65)
+    request(story, nodeReadyTimeout="2m")
+    checked(story)
+    story.configure(a_plan(problems=("fence-config-worker-0: no plug",)))
+    story.run(300)
+    begins(story)
+    story.run(60)
+    is_paused, before = story.is_paused, owner_word(story)
+    story.goes_on()
+    story.run(300)
+
+    assert (True, []) == (is_paused, before)
+    assert ("fencing", []) == (told(story).phase.value, owner_word(story))
 
 
 class Owned(Story):

@@ -8,13 +8,13 @@ import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT, NOW, a_node, ago, later, present
 from tests.core.fencing.fences import a_plan
-from tests.core.fencing.story import Story
 from tests.core.fencing.test_escalation import (
     DELETING,
     IN_OTHER_WORDS,
     MACHINES,
     RUNS,
     WAITS,
+    PausedInBetween,
     a_scene,
     acts,
     asks_of,
@@ -27,13 +27,12 @@ from tests.core.fencing.test_request import asked_without_node, is_gone, owner_w
 from noderemedy.core.fencing import request as room
 from noderemedy.core.fencing.requestgates import ASKED
 from noderemedy.core.fencing.requestview import NAME
-from noderemedy.model.actions import PublishRequestStatus, WriteFinalizers, WriteMachineConditions
+from noderemedy.model.actions import WriteFinalizers, WriteMachineConditions
 from noderemedy.model.budget import Need
 from noderemedy.model.fenceremediation import FINALIZER, FencePhase
 from noderemedy.model.ids import FENCE_REMEDIATION, MACHINE, Ref
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded, MachineConditions
 from noderemedy.model.node import Condition
-from noderemedy.model.outcome import Effect, Outcome
 from noderemedy.model.room import Absent
 
 TRYING = Need(MACHINE_AT, NAME, ago(2_000), is_running=False, node=NODE_AT)
@@ -150,20 +149,6 @@ def test_who_leaves_a_word_stays_to_take_it_back() -> None:
 # --- stories -----------------------------------------------------------------------------------------------------
 
 
-class PausedInBetween(Story):
-    """The Machine's cluster is paused in the moment between the record and the word."""
-
-    is_paused = False
-
-    def _carry_out(self, effect: Effect) -> Outcome:
-        found = super()._carry_out(effect)
-        is_recorded = isinstance(effect.action, PublishRequestStatus) and effect.action.status.phase is DELETING
-        if is_recorded and not self.is_paused:
-            self.is_paused = True
-            self.patch(MACHINE_AT, {"metadata": {"annotations": {"cluster.x-k8s.io/paused": ""}}})
-        return found
-
-
 def test_a_cluster_that_is_paused_right_after_the_record_costs_the_owner_nothing() -> None:
     """An upgrade of forty minutes: afterwards the owner is asked, and waited for."""
     story = PausedInBetween()
@@ -173,7 +158,7 @@ def test_a_cluster_that_is_paused_right_after_the_record_costs_the_owner_nothing
     request(story, nodeReadyTimeout="2m")
     story.run(2_400)
     before = (told(story).phase, owner_word(story))
-    story.patch(MACHINE_AT, {"metadata": {"annotations": {"cluster.x-k8s.io/paused": None}}})
+    story.goes_on()
     story.run(60)
 
     assert (DELETING, []) == before

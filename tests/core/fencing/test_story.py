@@ -423,9 +423,10 @@ def test_a_word_that_the_node_refuted_does_not_wait_for_its_next_silence() -> No
     assert "AttestationOfAnotherBoot" in story.told
 
 
-def test_a_word_of_the_future_does_not_wait_for_the_next_silence() -> None:
+@pytest.mark.parametrize("is_taken_over", [False, True])
+def test_a_word_of_the_future_does_not_wait_for_the_next_silence(is_taken_over: bool) -> None:
     """Somebody's clock is an hour ahead: the node reports and falls silent within it, and runs; nothing is freed, also
-    when the time of the word has come."""
+    when the time of the word has come, and whoever leads by then."""
     story = given_up()
     attest(story, seconds=3_600)
     story.run(5)
@@ -433,7 +434,10 @@ def test_a_word_of_the_future_does_not_wait_for_the_next_silence() -> None:
     story.ready("True")
     story.run(60)
     story.ready("Unknown")
-    story.run(7_200)
+    story.run(3_400)
+    if is_taken_over:
+        story.start()
+    story.run(3_800)
     story.patch(NODE_AT, {"metadata": {"labels": {"seen": "by-somebody"}}})  # then everybody looks again
     story.run(60)
 

@@ -5,6 +5,7 @@ a pause may have come since it was granted.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
@@ -17,12 +18,13 @@ from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
 from noderemedy.core.budget import spec as budget_spec
 from noderemedy.core.metal3 import remediation as room
-from noderemedy.model.actions import WriteLedger
-from noderemedy.model.budget import Need, Refused
+from noderemedy.model.actions import WriteFinalizers, WriteLedger
+from noderemedy.model.budget import Need, Refused, need
 from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Reservation, Start
 from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.model.meta import Malformed
+from noderemedy.model.outcome import Outcome, Seen
 from noderemedy.model.reasons import BudgetPaused, CooldownAfterStorm
 from noderemedy.model.remediation import Metal3Remediation, Phase
 from noderemedy.model.remediationbudget import BUDGET_AT
@@ -192,6 +194,45 @@ def test_a_successor_begins_nothing_in_a_storm(name: str) -> None:
 
     assert (False, False, True) == (in_the_storm, in_the_cooldown, story.has_begun)
     assert 1 == story.ledger[0]
+
+
+class PausedAtOnce(Failing):
+    """A person pauses the Machine right after the finalizer was written."""
+
+    def _carry_out(self, effect: Any) -> Outcome:
+        found = super()._carry_out(effect)
+        if isinstance(effect.action, WriteFinalizers):
+            self.patch(MACHINE_AT, {"metadata": {"annotations": {"node-remedy.dev/paused": "true"}}})
+        return found
+
+    def requested(self, *, is_running: bool) -> None:
+        """What the health check that makes the request states: it asks for a place, or has it."""
+        wanted = need(MACHINE_AT, "remediation", NOW.wall, is_running=is_running, node=NODE_AT)
+        self.engine.seen(Seen(wanted.ref, "", "", wanted.value), self.now)
+
+
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_request_that_was_paused_at_once_is_none_of_before_the_storm(trouble: str) -> None:
+    """Its check was granted the place and runs: an hour later the request claims the node anew, and asks meanwhile."""
+    comes, ends, _ = TROUBLES[trouble]
+    story = PausedAtOnce()
+    story.bare_metal()
+    story.hang()
+    story.requested(is_running=False)
+    story.run(65)
+    kind = {"apiVersion": "remediation.metal3.io/v1alpha1", "kind": "Metal3Remediation"}
+    story.api.create({**kind, "metadata": {"name": "worker-0", "namespace": "metal"}, "spec": {}})
+    story.requested(is_running=True)
+    story.run(3_600)
+    comes(story)
+    story.run(60)
+    story.patch(MACHINE_AT, {"metadata": {"annotations": {"node-remedy.dev/paused": None}}})
+    story.run(300)
+    in_trouble = [one for one in ("PublishRemediationStatus", "HoldHost") if one in story.acts]
+    ends(story)
+    story.run(400)
+
+    assert ([], True) == (in_trouble, "HoldHost" in story.acts)
 
 
 def test_a_storm_between_the_record_and_the_act_leads_back() -> None:

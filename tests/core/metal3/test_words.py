@@ -25,6 +25,7 @@ from tests.core.metal3.remediations import (
 
 from noderemedy.model.actions import DeleteNode, PublishRemediationStatus, TaintOutOfService
 from noderemedy.model.attestation import Attestation
+from noderemedy.model.decision import Decision
 from noderemedy.model.host import Power
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition, Node
@@ -98,6 +99,55 @@ def test_a_word_of_the_future_stays_void() -> None:
 
     assert "AttestationUnreadable" in reasons(then)
     assert "ProvenFenced" not in reasons(then)
+
+
+def recorded(decision: Decision, before: Metal3Remediation) -> Metal3Remediation:
+    """The request as it is in the API afterwards."""
+    writes = [one for one in decision.actions if isinstance(one, PublishRemediationStatus)]
+    return replace(before, progress=writes[0].progress) if writes else before
+
+
+@pytest.mark.parametrize("phase", Phase)
+def test_a_word_of_the_future_is_void_for_a_successor(phase: Phase) -> None:
+    """Its time is on record before anything else is done: who takes over when it has come knows as much."""
+    request = attested(phase, replace(WORD, at=Wall(later(3_600).wall.ms + 250)))
+    request = recorded(looked(a_world(request, host=SILENT)), request)
+    node = silent(later(3_000).wall)
+
+    then = looked(a_world(request, host=SILENT, node=node), now=later(3_700))
+
+    assert phase is request.progress.phase
+    assert "AttestationUnreadable" in reasons(then)
+    assert "ProvenFenced" not in reasons(then)
+    assert request.progress.attested_ahead == recorded(then, request).progress.attested_ahead
+
+
+def test_while_nothing_may_be_written_a_word_of_the_future_is_remembered() -> None:
+    """A paused Cluster: not a single write; the record follows when that is over, also when its time has come."""
+    word = replace(WORD, at=later(3_600).wall)
+    paused = attested(Phase.FAILED, word, cluster_paused=True)
+    early = looked(a_world(paused))
+    cache = a_reader(a_world(replace(paused, cluster_paused=False)), now=later(3_700))
+    for fact in early.facts:
+        cache.put(Seen(fact.ref, "", "", fact.value), NOW.mono)
+
+    late = decided(REMEDIATION_AT, cache, later(3_700))
+
+    assert () == early.actions
+    assert ["RemediationFailed", "AttestationUnreadable"] == reasons(late)
+    assert later(3_600).wall == recorded(late, paused).progress.attested_ahead
+
+
+def test_no_repair_stands_still_for_a_record_that_does_not_stay() -> None:
+    """A definition of an older version forgets the field: it is tried once, then where nothing else is to be done."""
+    word = replace(WORD, at=later(3_600).wall)
+    cache = a_reader(a_world(attested(Phase.POWER_ON, word), host=SILENT))
+    tried = decided(REMEDIATION_AT, cache)
+    for fact in tried.facts:
+        cache.put(Seen(fact.ref, "", "", fact.value), NOW.mono)
+
+    assert ["PublishRemediationStatus"] == actions(tried)
+    assert ["ReleaseHost"] == actions(decided(REMEDIATION_AT, cache))
 
 
 def test_before_anything_began_there_is_no_boot_to_speak_of() -> None:

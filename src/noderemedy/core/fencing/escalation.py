@@ -16,26 +16,25 @@ from __future__ import annotations
 from msgspec import structs
 
 from noderemedy.core import conditions
+from noderemedy.core.fencing.moves import confirm
 from noderemedy.core.fencing.requestgates import (
     ASKED,
     BEFORE_THE_BUDGET,
     BEFORE_THE_OWNER,
     cluster_is_not_paused,
     is_deleted_by_us,
-    is_our_word,
     is_owner_asked,
 )
 from noderemedy.core.fencing.requeststeps import enter
-from noderemedy.core.fencing.requestview import NAME, RequestView
+from noderemedy.core.fencing.requestview import NAME, RequestView, what_is_waited_for
 from noderemedy.core.gates import Blocked, first
-from noderemedy.core.machines import is_own
-from noderemedy.core.safety import is_confirmed
-from noderemedy.model.actions import Confirm, DeleteMachine, Guard, WriteFinalizers, WriteMachineConditions
+from noderemedy.model.actions import DeleteMachine, Guard, WriteFinalizers, WriteMachineConditions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceremediation import FINALIZER, FencePhase, FenceStrategy
-from noderemedy.model.reasons import ConfirmFirst, Escalating, RemediationFailed, WaitingForBudget, WaitingForOwner
-from noderemedy.model.room import Present
+from noderemedy.model.ids import Ref
+from noderemedy.model.reasons import Escalating, RemediationFailed, WaitingForBudget, WaitingForOwner
+from noderemedy.model.room import Absent, Entry, Present
 from noderemedy.model.time import MINUTE, Now, Wall
 
 OWNER_WITHIN = MINUTE * 30
@@ -126,9 +125,17 @@ def ask(view: RequestView, now: Now) -> Decision:
         told = conditions.write(at, entry, (ASKED,), now)
         assert told is not None
         return Decision((told,), (reason,))
-    if not is_confirmed(entry, now):
-        return Decision((Confirm(at),), (ConfirmFirst(str(at)),))
+    if unread := confirm(now, *live(view, at)):
+        return unread
     return Decision((DeleteMachine(at, Guard(machine.uid, entry.resource_version)),), (reason,))
+
+
+def live(view: RequestView, at: Ref) -> list[tuple[Ref, Entry]]:
+    """What is read live before a Machine is deleted: it, and its Node, unless that one cannot be read at all."""
+    found: list[tuple[Ref, Entry]] = [(at, view.machine_entry)]
+    if view.node_at is not None and isinstance(view.node_entry, Present | Absent):
+        found.append((view.node_at, view.node_entry))
+    return found
 
 
 def wait_for_owner(view: RequestView, due: Wall | None, now: Now) -> Decision:
@@ -138,19 +145,16 @@ def wait_for_owner(view: RequestView, due: Wall | None, now: Now) -> Decision:
 
 def taken_back(view: RequestView, now: Now) -> WriteMachineConditions | None:
     """Our own word to the owner, on a machine that is well again; what an owner or a check says there is theirs."""
-    at, machine, entry, node = view.machine_at, view.machine, view.machine_entry, view.node
-    if at is None or machine is None or not isinstance(entry, Present) or node is None:
+    at, entry = view.machine_at, view.machine_entry
+    if at is None or view.machine is None or not isinstance(entry, Present) or cluster_is_not_paused(view, now):
         return None
-    is_well = node.is_ready and is_own(node, machine) and not machine.deleting
-    if not is_well or not is_our_word(machine.told) or cluster_is_not_paused(view, now):
-        return None
-    return conditions.write(at, entry, (), now, dropped=(ASKED.type,))
+    return conditions.taken_back(at, entry, view.node, ASKED, now)
 
 
 def asking(decision: Decision, view: RequestView, now: Now) -> Decision:
     """With the need of a repair: it waits until the owner was asked, and runs until the request is over.
 
-    A health check's need for the same machine is the same ask: its grant is ours. What is held back by more than the
+    A health check's need for the same machine is the same ask: its place is ours. What is held back by more than the
     budget keeps nobody else waiting.
     """
     assert view.machine_at is not None
@@ -158,7 +162,8 @@ def asking(decision: Decision, view: RequestView, now: Now) -> Decision:
     if view.rival or is_ownerless(view) or (not is_running and first(BEFORE_THE_BUDGET, view, now)):
         return decision
     since = view.need.since if view.need else view.request.created or now.wall
-    wanted = need(view.machine_at, NAME, since, is_running=is_running, node=view.node_at)
+    begins = "" if is_running else what_is_waited_for(view.request)
+    wanted = need(view.machine_at, NAME, since, is_running=is_running, node=view.node_at, begins=begins)
     return structs.replace(decision, facts=(wanted, *decision.facts))
 
 

@@ -70,12 +70,12 @@ def look(key: Ref, reader: Reader) -> FenceView | RelicView | None:
 def decide(view: FenceView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
-    given = foredated.memory(view.ref, view.fence.attested, view.foredated, now)
-    view = words.dated(view, now)
-    decision = told(view, now)
+    void = words.void(view, now)
+    view = words.without(view, void)
+    decision = foredated.first_of_all(words.record(view, void, now), void, view.foredated, told(view, now))
     because = (*decision.because, *words.complaint(view))
     asks = () if any(isinstance(fact.value, Need) for fact in decision.facts) else needs(view, now)
-    facts = (*asks, *memory(view, now), *given, *decision.facts)
+    facts = (*asks, *memory(view, now), *foredated.memory(view.ref, void), *decision.facts)
     whole = structs.replace(decision, because=because, episode=view.status.episode, facts=facts)
     return slots.settled(whole, view.need, now)
 

@@ -9,12 +9,20 @@ from collections.abc import Callable
 
 from noderemedy.core import conditions
 from noderemedy.core.claim import claimed
-from noderemedy.core.fencing.requestview import RequestView
-from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
+from noderemedy.core.fencing.requestview import RequestView, what_is_waited_for
+from noderemedy.core.fencing.wellness import HEALTHY_FOR, is_whole, steady_at
+from noderemedy.core.gates import Blocked, budgeted_to_begin, passages, unpaused
 from noderemedy.model.fenceremediation import FencePhase, FenceStrategy
 from noderemedy.model.ids import OPENSHIFT_MACHINE
-from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded, MachineConditions
-from noderemedy.model.reasons import AnotherRemediation, ClusterPaused, FenceInvalid, RemediatedMachineMissing
+from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
+from noderemedy.model.reasons import (
+    AnotherRemediation,
+    ClusterPaused,
+    FenceInvalid,
+    RemediatedMachineMissing,
+    WaitingForFence,
+    WaitingForReady,
+)
 from noderemedy.model.room import Passage, Present
 from noderemedy.model.time import Now
 
@@ -49,8 +57,20 @@ def nobody_goes_first(view: RequestView, now: Now) -> Blocked | None:
     return Blocked(AnotherRemediation(view.rival)) if view.rival else None
 
 
+def fencing_cannot_help(view: RequestView, now: Now) -> Blocked | None:
+    """A fence that was given up lives again when its node comes back by itself: it has a moment to call it so."""
+    fence, entry = view.fence, view.node_entry
+    if fence is not None and view.is_ours and not fence.is_given_up:
+        return Blocked(WaitingForFence(fence.spec.node, fence.status.state.value))
+    due = steady_at(entry, now) + HEALTHY_FOR if isinstance(entry, Present) and is_whole(entry.obj) else now.mono
+    if view.node_at is None or due <= now.mono:
+        return None
+    return Blocked(WaitingForReady(view.node_at.name), now.wall + due.since(now.mono))
+
+
 def budget_allows(view: RequestView, now: Now) -> Blocked | None:
-    return budgeted(view.answer)
+    """For the owner's turn by itself: the grant of a check, or of a fence, may be of before a storm or a pause."""
+    return budgeted_to_begin(view.answer, what_is_waited_for(view.request))
 
 
 def one_repair_per_node(view: RequestView, now: Now) -> Blocked | None:
@@ -67,7 +87,7 @@ def is_deleted_by_us(view: RequestView) -> bool:
 
 GATES: tuple[Gate, ...] = (request_is_valid, machine_is_there, cluster_is_not_paused)
 BEFORE_THE_FENCE: tuple[Gate, ...] = (nobody_paused_it,)
-BEFORE_THE_BUDGET: tuple[Gate, ...] = (nobody_goes_first, nobody_paused_it)
+BEFORE_THE_BUDGET: tuple[Gate, ...] = (nobody_goes_first, nobody_paused_it, fencing_cannot_help)
 BEFORE_THE_OWNER: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, budget_allows, one_repair_per_node)
 
 
@@ -98,11 +118,3 @@ def is_owner_asked(view: RequestView, now: Now) -> bool:
         return False
     is_said = conditions.is_said(machine.told, ASKED)
     return is_said or conditions.write(view.machine_at, entry, (ASKED,), now) is None
-
-
-def is_our_word(told: MachineConditions) -> bool:
-    """Whether all that is said to the owner, in either generation, is what a FenceRemediation says, word for word."""
-    generations = (*(told.current or ()), *(told.older or ()))
-    found = [one for one in generations if isinstance(one, Graded) and one.type == ASKED.type]
-    ours = (ASKED.status, ASKED.reason, ASKED.message)
-    return bool(found) and all((one.status, one.reason, one.message) == ours for one in found)

@@ -133,6 +133,11 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
     )
 
 
+def what_is_waited_for(request: FenceRemediation) -> str:
+    """One stay in one phase, told apart from every other."""
+    return f"{request.uid} {request.status.phase.value} {request.status.since}"
+
+
 def rival_of(key: Ref, request: FenceRemediation, machine_at: Ref, reader: Reader) -> str:
     """Another request for this machine that goes first, the oldest: one machine has one need of ours."""
     found = ((at, reader.read(at)) for at in of_machines((machine_at,), reader) if at != key)

@@ -27,13 +27,18 @@ def may_be_well(view: FenceView, now: Now) -> bool:
 
 
 def well_at(view: FenceView, now: Now) -> Mono:
-    """When the moment is over: counted from when it is Ready, or from when we know it as it is, whichever is earlier.
+    """When the moment is over."""
+    assert isinstance(view.node_entry, Present)
+    return steady_at(view.node_entry, now)
+
+
+def steady_at(entry: Present, now: Now) -> Mono:
+    """When it has been so for a moment: from when it is Ready, or from when we know it as it is, whichever is earlier.
 
     The latter alone would begin anew with every label, and with our own uncordon. Nothing is freed by it.
     """
-    assert isinstance(view.node_entry, Present)
-    since = next((one.since for one in view.node_entry.obj.conditions if one.type == "Ready" and one.since), None)
-    known = view.node_entry.changed_at + HEALTHY_FOR
+    since = next((one.since for one in entry.obj.conditions if one.type == "Ready" and one.since), None)
+    known = entry.changed_at + HEALTHY_FOR
     return min(known, now.until(since + HEALTHY_FOR)) if since is not None else known
 
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 from msgspec import structs
 
 from noderemedy.core import foredated, safety
+from noderemedy.core.fencing.gates import fence_is_valid
+from noderemedy.core.fencing.moves import publish
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.attestation import Attestation
+from noderemedy.model.decision import Decision
 from noderemedy.model.meta import Malformed
 from noderemedy.model.nodefence import FenceStatus
 from noderemedy.model.proof import Attested
@@ -20,10 +23,23 @@ from noderemedy.model.room import Present
 from noderemedy.model.time import Now
 
 
-def dated(view: FenceView, now: Now) -> FenceView:
-    """The same view; a word of the future is garbage to everybody."""
-    word = foredated.dated(view.fence.attested, view.foredated, now)
-    return structs.replace(view, fence=structs.replace(view.fence, attested=word))
+def void(view: FenceView, now: Now) -> Attestation | None:
+    """The word on the fence, where it is, or was, of the future."""
+    return foredated.void(view.fence.attested, view.status.attested_ahead, view.foredated, now)
+
+
+def without(view: FenceView, void: Attestation | None) -> FenceView:
+    """The same view; a void word is garbage to everybody."""
+    if void is None:
+        return view
+    return structs.replace(view, fence=structs.replace(view.fence, attested=foredated.garbled(void)))
+
+
+def record(view: FenceView, void: Attestation | None, now: Now) -> Decision | None:
+    """Put it on record that a word is void; None where it is, and over a status that we cannot read."""
+    if void is None or foredated.is_recorded(void, view.status.attested_ahead) or fence_is_valid(view, now):
+        return None
+    return publish(view, structs.replace(view.status, attested_ahead=void.at))
 
 
 def word_of(view: FenceView) -> Attestation | None:

@@ -2,12 +2,15 @@
 
 Before the power-off was asked for it is called off. Afterwards nothing more is freed: the hold goes, the host comes on,
 our taint goes, then the finalizer. A host that does not come on holds nobody up for longer than its
-`powerOnTimeoutSeconds`: an alert is raised, and the request goes all the same (invariant L7).
+`powerOnTimeoutSeconds`: an alert is raised, and the request goes all the same (invariant L7). Our word to the owner
+goes first of all, where the machine is well again.
 """
 
 from __future__ import annotations
 
+from noderemedy.core import conditions
 from noderemedy.core.metal3 import patience, phases
+from noderemedy.core.metal3.remediationgates import ASKED
 from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.core.metal3.steps import confirm_first, publish, release, untaint, wait
 from noderemedy.model.actions import WriteFinalizers
@@ -15,6 +18,7 @@ from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Power
 from noderemedy.model.reasons import (
     NodeOutOfSight,
+    OwnerAskedNoMore,
     PowerOnOverdue,
     Reason,
     RemediationCancelled,
@@ -33,12 +37,23 @@ def decide(view: RemediationView, now: Now) -> Decision:
     remediation = view.remediation
     if not remediation.is_finalized_by_us:
         return release(view) or NOTHING
+    if asked := taken_back(view, now):
+        return asked
     phase = remediation.progress.phase
     if phase is Phase.NEW or (phase is Phase.POWER_OFF and not view.held):
         return cancelled(view, now)
     if phase in BEFORE_POWER_ON:
         return publish(view, phases.enter(remediation, Phase.POWER_ON, now))
     return release(view) or stated(view, now)
+
+
+def taken_back(view: RemediationView, now: Now) -> Decision | None:
+    """Our own word to the owner of a machine that is well; what an owner or a check says there is theirs."""
+    of = view.machine
+    if of is None:
+        return None
+    word = conditions.taken_back(of.ref, of.entry, view.node, ASKED, now)
+    return Decision((word,), (OwnerAskedNoMore(of.ref.name),)) if word else None
 
 
 def cancelled(view: RemediationView, now: Now) -> Decision:

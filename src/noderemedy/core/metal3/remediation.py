@@ -76,6 +76,7 @@ from noderemedy.model.budget import ANSWER, need
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.host import Power
 from noderemedy.model.ids import CLUSTER, HOST, INCIDENT, LEASE, METAL3_MACHINE, NODE, REMEDIATION
+from noderemedy.model.machineconditions import OWNER_REMEDIATED
 from noderemedy.model.pace import LEAVE
 from noderemedy.model.proof import is_word
 from noderemedy.model.reasons import (
@@ -96,16 +97,18 @@ from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Room
 from noderemedy.model.time import Now, Wall
 
+OWNER_ASKED = traces.Trace(OWNER_REMEDIATED, "False")
+
 
 def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
-    given = foredated.memory(view.ref, view.remediation.attested, view.foredated, now)
-    view = words.dated(view, now)
-    decision = told(view, now)
+    void = words.void(view, now)
+    view = words.without(view, void)
+    decision = foredated.first_of_all(words.record(view, void, now), void, view.foredated, told(view, now))
     decision = unrecorded(view, decision, now) or decision
     because = (*decision.because, *words.complaint(view, now))
-    facts = (*needs(view, now), *patience.memory(view, now), *given, *decision.facts)
+    facts = (*needs(view, now), *patience.memory(view, now), *foredated.memory(view.ref, void), *decision.facts)
     wake_at = soonest(decision.wake_at, patience.turn(view, now))
     whole = structs.replace(decision, because=because, episode=episode(view), facts=facts, wake_at=wake_at)
     return settled(whole, view.need, now)
@@ -116,7 +119,9 @@ def unrecorded(view: RemediationView, decision: Decision, now: Now) -> Decision 
     if view.machine is None:
         return None
     going = tuple(trace for action in decision.actions for trace in traces_of(view, action))
-    return traces.recorded(view.machine.record, traces.Erasing(view.machine.ref, waits_as(view.ref)), now, going)
+    within = traces.SHORTLY if OWNER_ASKED in going else None  # that one may set a replacement off meanwhile
+    erasing = traces.Erasing(view.machine.ref, waits_as(view.ref))
+    return traces.recorded(view.machine.record, erasing, now, going, within)
 
 
 def traces_of(view: RemediationView, action: Action) -> tuple[traces.Trace, ...]:
@@ -125,6 +130,8 @@ def traces_of(view: RemediationView, action: Action) -> tuple[traces.Trace, ...]
         held = ", ".join(traces.held(record) for _, record in view.machine.host.held_for)
         proof = progress.evidence.proof  # that the host is off tells of the hold; a word was given without one
         return (traces.trace(traces.HOLD_FOR, held),) if held and (not proof or is_word(proof)) else ()
+    if isinstance(action, WriteMachineConditions) and view.remediation.deleting:
+        return (OWNER_ASKED,)
     is_next = isinstance(action, PublishRemediationStatus) and action.progress.retry_count > progress.retry_count
     if is_next:  # the evidence of this attempt gives way to that of the next one
         return (traces.trace(traces.REMEDIATION, traces.phase(progress)),)

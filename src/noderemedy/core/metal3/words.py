@@ -10,9 +10,17 @@ from msgspec import structs
 
 from noderemedy.core import foredated, safety
 from noderemedy.core.gates import first
-from noderemedy.core.metal3.remediationgates import NODE_SEEN, UNPAUSED, nobody_else_holds_it, one_repair_per_node
+from noderemedy.core.metal3.remediationgates import (
+    BEFORE_ANYTHING,
+    NODE_SEEN,
+    UNPAUSED,
+    nobody_else_holds_it,
+    one_repair_per_node,
+)
 from noderemedy.core.metal3.remediationview import RemediationView
+from noderemedy.core.metal3.steps import publish
 from noderemedy.model.attestation import Attestation
+from noderemedy.model.decision import Decision
 from noderemedy.model.meta import Malformed
 from noderemedy.model.proof import Attested, attested_note, is_word
 from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, Reason
@@ -24,10 +32,27 @@ BEFORE_IT_COUNTS = (*NODE_SEEN, one_repair_per_node)  # who gave the repair to t
 HEARD = (Phase.NEW, Phase.FREEING)  # nothing is known of any boot yet; it is being freed already
 
 
-def dated(view: RemediationView, now: Now) -> RemediationView:
-    """The same view; a word of the future is garbage to everybody."""
-    word = foredated.dated(view.remediation.attested, view.foredated, now)
-    return structs.replace(view, remediation=structs.replace(view.remediation, attested=word))
+def void(view: RemediationView, now: Now) -> Attestation | None:
+    """The word on the request, where it is, or was, of the future."""
+    remediation = view.remediation
+    return foredated.void(remediation.attested, remediation.progress.attested_ahead, view.foredated, now)
+
+
+def without(view: RemediationView, void: Attestation | None) -> RemediationView:
+    """The same view; a void word is garbage to everybody."""
+    if void is None:
+        return view
+    return structs.replace(view, remediation=structs.replace(view.remediation, attested=foredated.garbled(void)))
+
+
+def record(view: RemediationView, void: Attestation | None, now: Now) -> Decision | None:
+    """Put it on record that a word is void; None where it is, where nothing may be written, where none is heeded."""
+    progress = view.remediation.progress
+    if void is None or foredated.is_recorded(void, progress.attested_ahead):
+        return None
+    if view.remediation.deleting or first(BEFORE_ANYTHING, view, now):
+        return None
+    return publish(view, structs.replace(progress, attested_ahead=void.at))
 
 
 def word_of(view: RemediationView) -> Attestation | None:
