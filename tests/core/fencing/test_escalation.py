@@ -103,12 +103,14 @@ def asks_of(decision: Decision) -> list[tuple[str, bool]]:
 
 
 SICK = a_node(ready="Unknown")
+RELEASED = a_fence(State.ERROR, restarts=9, requested_by=f"{REQUEST_AT} request-uid-1", deleting=True)
 WAITS, RUNS = [(NAME, False)], [(NAME, True)]
 CLOSED: dict[str, tuple[dict[str, Any], str, list[tuple[str, bool]]]] = {
     "paused on the request": ({"request": {"paused": PAUSED}}, "PausedByPerson", []),
     "paused on the Machine": ({"machine": {"paused": PAUSED}}, "PausedByPerson", []),
     "paused on the Node": ({"node_entry": present(replace(SICK, paused=PAUSED))}, "PausedByPerson", []),
     "a garbled pause": ({"machine": {"paused": Malformed("x")}}, "PauseUnreadable", []),
+    "somebody releases its fence": ({"fence_entry": present(RELEASED)}, "WaitingForFence", []),
     "another request goes first": ({"rival": "metal/older"}, "AnotherRemediation", []),
     "the budget refuses": ({"answer": REFUSED}, "TooManyInFlight", WAITS),
     "the budget has not looked": ({"answer": None}, "WaitingForBudget", WAITS),
@@ -137,7 +139,7 @@ def test_a_gate_that_is_closed_keeps_a_request_where_it_is(name: str, at: Ref) -
 def test_explain_shows_the_gate_that_is_closed(name: str, at: Ref) -> None:
     """The same gates, whether the phase was recorded or not."""
     changes, reason, _ = CLOSED[name]
-    expected = ["nobody goes first", "nobody paused it", "budget allows", "one repair per node"]
+    expected = ["nobody goes first", "nobody paused it", "nobody releases it", "budget allows", "one repair per node"]
 
     for phase in (FENCING, DELETING):
         found = explain(a_scene(at, phase, **changes), NOW)
@@ -169,7 +171,10 @@ def test_when_all_gates_are_open_the_phase_is_recorded_first(at: Ref) -> None:
     assert ([act], ["Escalating"], WAITS) == (acts(acting), because(acting), asks_of(acting))
 
 
-STEPS_BACK = ("paused on the request", "paused on the Machine", "paused on the Node", "the budget refuses")
+STEPS_BACK = (
+    *("paused on the request", "paused on the Machine", "paused on the Node"),
+    *("somebody releases its fence", "the budget refuses"),
+)
 
 
 @pytest.mark.parametrize("at", MACHINES)
