@@ -51,6 +51,7 @@ class Server:
         self.is_broken = False  # never boots again
         self.is_cut_off = False  # from its volumes, by a fabric switch or for want of a reservation
         self.out_of_reach: frozenset[str] = frozenset()  # volumes that no fence of this server keeps it from
+        self.labels: dict[str, str] = {}  # that its kubelet registers with, beside its own
         self.running: dict[str, Process] = {}
         self.bmc = Bmc()
         self.on_change: list[Callable[[Server], None]] = []
