@@ -33,6 +33,7 @@ class Need(FactValue, frozen=True):
     is_off_pending: bool = False  # a power-off was ordered and not seen: it may be carried out at any moment
     again: Wall | None = None  # it had a place, led to nothing, and asks once more since then: others go first
     begins: str = ""  # what would begin in the middle of a repair, told apart from every other; a grant names it
+    is_claimant: bool = True  # it keeps the claim of the node; who leaves the repair to others must not
 
 
 class Granted(FactValue, frozen=True):
@@ -65,9 +66,10 @@ def need(
     is_off_pending: bool = False,
     again: Wall | None = None,
     begins: str = "",
+    is_claimant: bool = True,
 ) -> Fact:
     """The fact by which a room asks; it withdraws by not stating it any more."""
-    stated = Need(target, room, since, is_running, node, None, is_stuck, is_off_pending, again, begins)
+    stated = Need(target, room, since, is_running, node, None, is_stuck, is_off_pending, again, begins, is_claimant)
     return Fact(need_ref(target, room), stated)
 
 

@@ -110,7 +110,7 @@ def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
     way = way_of(view.governing.check, view.machine)
     if not blocked and (hindered := hindered_request(view, way, now)):
         return hindered
-    wants = () if blocked else (need(view.at, NAME, verdict.since, is_running=False, node=view.node_at),)
+    wants = () if blocked else (need_of(view, way, verdict.since, is_running=False),)
     if blocked := blocked or first(AFTER_BUDGET, view, now):
         reads = live_reads(view, way, now) if wants else ()
         return with_telling(meanwhile(blocked, reads).decision(now, wants), view, now, None)
@@ -178,7 +178,13 @@ def running_need(view: RemediationView, running: Way, *, is_stuck: bool = False)
     verdict = view.governing.found.verdict
     since = verdict.since if isinstance(verdict, Unhealthy) else view.machine.created or Wall(0)
     followed = lifecycle.wants(view.requests) if view.requests is not None else ()
-    return (need(view.at, NAME, since, is_running=True, node=view.node_at, is_stuck=is_stuck), *followed)
+    return (need_of(view, running, since, is_running=True, is_stuck=is_stuck), *followed)
+
+
+def need_of(view: RemediationView, way: Way, since: Wall, *, is_running: bool, is_stuck: bool = False) -> Fact:
+    """Only a deletion claims the node: whoever is asked in another way claims it, and could not if we kept it."""
+    is_ours = way is Way.DELETION
+    return need(view.at, NAME, since, is_running=is_running, node=view.node_at, is_stuck=is_stuck, is_claimant=is_ours)
 
 
 # --- telling -----------------------------------------------------------------------------------------------------
