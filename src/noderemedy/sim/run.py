@@ -16,7 +16,9 @@ from noderemedy.sim.clouds import cloud_of
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.conduct import Conduct
 from noderemedy.sim.definitions import Definitions
+from noderemedy.sim.dialects import dialect_of
 from noderemedy.sim.hospital import hospital_of
+from noderemedy.sim.machinesets import DeletionCheckers, machine_set_of
 from noderemedy.sim.pacecheckers import pace_of
 from noderemedy.sim.plugs import Plugs
 from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
@@ -69,13 +71,17 @@ def simulate(
 ) -> Report:
     """Run one seed. Everything that happens is drawn from it."""
     chance = random.Random(seed)
-    cluster = Cluster(nodes=nodes, seed=chance.getrandbits(64), replicas=min(nodes, 10), tracks_fields=False)
-    cluster.api.create(objects.marking_check("all", "40%", cluster.durations))
+    dialect = dialect_of(seed, nodes)
+    cluster = Cluster(
+        nodes=nodes, seed=chance.getrandbits(64), replicas=min(nodes, 10), tracks_fields=False, dialect=dialect
+    )
+    cluster.api.create(dialect.say(objects.marking_check("all", "40%", cluster.durations)))
     checkers = Checkers(cluster)
     budgeting = Budgeting(checkers, rulers=3 if nodes >= 10 else 0)
     policy_checkers = PolicyCheckers(cluster, checkers.ran, checkers.complain)
     hospital = hospital_of(seed, cluster, checkers)
-    cloud = cloud_of(seed, cluster)
+    machine_set = machine_set_of(seed, checkers)
+    cloud = cloud_of(seed, cluster) if machine_set is None else None
     processes = [
         Process(f"manager-{i + 1}", cluster, weather=weather.over(nodes), seed=chance.getrandbits(64))
         for i in range(managers)
@@ -83,6 +89,8 @@ def simulate(
     checkers.watch(processes)
     pace_of(seed, checkers, processes)
     conduct = Conduct(checkers, processes)
+    if machine_set is not None:
+        DeletionCheckers(machine_set, budgeting, processes)
     aftermath = Aftermath(cluster, processes)
     Resuming(budgeting, processes)
     for process in processes:
@@ -94,6 +102,8 @@ def simulate(
         troubles.add(hospital.troubles())
     if cloud is not None:
         troubles.add(cloud.troubles())
+    if machine_set is not None:
+        troubles.add(machine_set.troubles())
     policies = PolicyTroubles(cluster, random.Random(chance.getrandbits(64)))
     troubles.add(policies.all())
     bystanders = Bystanders(cluster, processes, random.Random(chance.getrandbits(64)))
