@@ -27,6 +27,7 @@ from noderemedy.sim import (
     policies,
     switches,
     troubles,
+    wires,
 )
 from noderemedy.sim.remediationcheckers import MAY_FOLLOW
 from noderemedy.sim.weather import Fate, Stream
@@ -124,6 +125,7 @@ TROUBLES = (
     plugs.Plugs,
     policies.PolicyTroubles,
     switches.Switches,
+    wires.Wires,
 )
 WEATHER = {str(one) for one in (*Fate, *Stream)}
 BAD_WEATHER = WEATHER - {str(Fate.FINE), str(Stream.FINE)}
@@ -164,7 +166,7 @@ WANTED: dict[str, set[str]] = {
     "troubles": planned(*TROUBLES),
     "weather": WEATHER,
     "checks": CHECKERS,
-    "decided": all_gates() - GATES_ELSEWHERE | {"FreeingPaced"},
+    "decided": all_gates() - GATES_ELSEWHERE | {"FreeingPaced", "HostContradicted"},
     "freed_by": FREED_BY,
     "phases": transitions() - AT_A_WORD - AT_A_WORD_ELSEWHERE - IN_A_MOMENT,
     "outlived": planned(*TROUBLES) | BAD_WEATHER,
