@@ -121,6 +121,18 @@ def test_who_states_a_need_keeps_the_claim() -> None:
     assert not see("annotation", MACHINE_AT, NODE_AT, cache).is_other_about_it
 
 
+def test_who_leaves_the_repair_to_others_keeps_no_claim() -> None:
+    """A check once had the Machine deleted; now it is marked, and who power cycles it takes the claim over."""
+    cache = Cache(claim.INDEXES)
+    cache.put(Seen(AT, "lease-uid", "9", Lease("lease-uid", holder_name("remediation", MACHINE_AT))), NOW.mono)
+    for is_claimant in (True, False):
+        fact = need(MACHINE_AT, "remediation", NOW.wall, is_running=True, node=NODE_AT, is_claimant=is_claimant)
+        cache.put(Seen(fact.ref, "", "", fact.value), NOW.mono)
+
+        assert is_claimant == see("annotation", MACHINE_AT, NODE_AT, cache).is_other_about_it
+        assert (fact.ref,) == cache.find(claim.BY_LEASE, AT.name)
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

@@ -10,7 +10,7 @@ from tests.builders import MACHINE_AT, NODE_AT
 from tests.core import test_claim, test_claimshelf, test_pacing, test_resting, test_slots
 from tests.core.budget import test_bursts, test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
 from tests.core.fencing import test_story
-from tests.core.healthcheck import test_remediation
+from tests.core.healthcheck import test_modes, test_remediation
 from tests.core.metal3 import test_delete, test_waiting
 from tests.core.metal3 import test_remediation as test_power_cycles
 from tests.core.owner import test_aftermath
@@ -25,10 +25,12 @@ from noderemedy.core.budget.storms import is_over
 from noderemedy.core.healthcheck import remediation as healthcheck
 from noderemedy.core.metal3 import needs, remediation
 from noderemedy.model import budget
-from noderemedy.model.budget import Granted
+from noderemedy.model.budget import NEED, Granted, Need
+from noderemedy.model.ids import Ref
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.reasons import DomainBurst, TooManyInFlight
 from noderemedy.model.remediationbudget import Allowance
+from noderemedy.model.room import Index
 from noderemedy.model.time import Mono, Span
 from noderemedy.wire import budgets
 
@@ -36,6 +38,10 @@ IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = is_over, grants.judge, grants.open_b
 TURN, PERMIT, ALLOWED = count(), pacing.Permit, pods.allowed
 PER_HOUR = grants.per_hour_bearable
 HOLDER, BUCKETS, UNENDED = claim.holder_name, facts.buckets, healthcheck.unended
+
+
+def by_anybody(ref: Ref, need: Need) -> tuple[str, ...]:
+    return (HOLDER(need.room, need.target),)
 
 
 def without(gate: grants.Gate, *tests: Test) -> Sabotage:
@@ -525,6 +531,16 @@ PACE = (
     ),
 )
 CLAIM = (
+    Sabotage(
+        "a check keeps the claim from whom it asks",
+        set_to(healthcheck, "is_claimant", lambda way: True),
+        (test_modes.test_only_a_deletion_keeps_the_claim,),
+    ),
+    Sabotage(
+        "whoever has a need keeps the claim",
+        set_to(claim, "INDEXES", (Index(claim.BY_HOLDER, NEED, by_anybody), *claim.INDEXES[1:])),
+        (test_claim.test_who_leaves_the_repair_to_others_keeps_no_claim,),
+    ),
     Sabotage(
         "a claim goes while its machine is there",
         set_to(claimshelf, "Absent", object),

@@ -557,6 +557,25 @@ LIT: tuple[Sabotage, ...] = (
         (test_leaving.test_what_a_deleted_node_carried_waits_for_it,),
     ),
     Sabotage(
+        "an owner is asked although somebody releases the fence",
+        set_to(
+            escalation,
+            "BEFORE_THE_OWNER",
+            tuple(gate for gate in requestgates.BEFORE_THE_OWNER if gate is not requestgates.nobody_releases_it),
+        ),
+        (test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,),
+    ),
+    Sabotage(
+        "a plan is awaited that went with a machine which was replaced",
+        set_to(leaving, "is_out_of_reach", lambda view: False),
+        (test_leaving.test_a_plan_that_went_with_its_machine_is_not_awaited,),
+    ),
+    Sabotage(
+        "whoever has no plan just now leaves its devices dark",
+        set_to(leaving, "is_out_of_reach", lambda view: view.plan is None),
+        (test_leaving.test_a_plan_that_went_with_its_machine_is_not_awaited,),
+    ),
+    Sabotage(
         "every end of a run is an Event",
         set_to(runs, "is_told_otherwise", lambda view, job: False),
         (test_told.test_what_is_told_where,),

@@ -2,7 +2,8 @@
 
 The Lease `repair-NODE` says who repairs a node: "ROOM TARGET". Rooms never call each other, so this is how two of them
 that want the same node at once notice: the first holds it as long as it states a need, then anybody may take it over by
-compare-and-swap. The claim is between rooms; against a second leader stand the guards of each write.
+compare-and-swap. A health check holds it for a deletion only: all other repairs it leaves to those who claim the node.
+The claim is between rooms; against a second leader stand the guards of each write.
 
 A claim that is ours from an earlier repair is made once more where somebody else wants the node, too: while we stated
 no need another room may have decided to take it over, and its write may be under way. Of two writes of one version one
@@ -74,7 +75,7 @@ def target_of(holder: str) -> Ref | None:
 
 
 def _holder(ref: Ref, need: Need) -> tuple[str, ...]:
-    return (holder_name(need.room, need.target),)
+    return (holder_name(need.room, need.target),) if need.is_claimant else ()
 
 
 def _lease(ref: Ref, need: Need) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ class Need(FactValue, frozen=True):
     again: Wall | None = None  # it had a place, led to nothing, and asks once more since then: others go first
     begins: str = ""  # what would begin in the middle of a repair, told apart from every other; a grant names it
     tried: Mono | None = None  # what was granted is tried since then; of what is stuck: it was, until then
+    is_claimant: bool = True  # it keeps the claim of the node; who leaves the repair to others must not
 
 
 class Granted(FactValue, frozen=True):
@@ -67,9 +68,12 @@ def need(
     again: Wall | None = None,
     begins: str = "",
     tried: Mono | None = None,
+    is_claimant: bool = True,
 ) -> Fact:
     """The fact by which a room asks; it withdraws by not stating it any more."""
-    stated = Need(target, room, since, is_running, node, None, is_stuck, is_off_pending, again, begins, tried)
+    stated = Need(
+        target, room, since, is_running, node, None, is_stuck, is_off_pending, again, begins, tried, is_claimant
+    )
     return Fact(need_ref(target, room), stated)
 
 

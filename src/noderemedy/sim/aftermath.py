@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from noderemedy.model.ids import HOST, MACHINE, NODE_FENCE, REMEDIATION, Kind
+from noderemedy.model.ids import HOST, MACHINE, NODE_FENCE, OPENSHIFT_MACHINE, REMEDIATION, Kind
 from noderemedy.model.meta import Malformed
 from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.process import Process
@@ -77,4 +77,5 @@ STEPS: dict[Kind, Callable[[Tree], Iterator[str]]] = {
     NODE_FENCE: of_fence,
     HOST: of_host,
     MACHINE: of_machine,
+    OPENSHIFT_MACHINE: of_machine,
 }

@@ -29,12 +29,14 @@ class BaremetalOperator:
     def __init__(
         self, servers: dict[str, Server], api: ApiServer, agenda: Agenda, durations: Durations, chance: random.Random
     ) -> None:
-        self.servers = servers  # by the host's name
+        self.servers = servers  # by the host's name; behind the address that it has now
+        self._own = dict(servers)
         self.api = api
         self.agenda = agenda
         self.durations = durations
         self.chance = chance
         self._busy: dict[str, None] = {}
+        self._wrong: dict[str, Server] = {}  # hosts whose address is another's, and the server behind it
         api.subscribe(HOST, self._host)
         for name, server in servers.items():
             server.on_change.append(partial(self._power_changed, name))
@@ -46,6 +48,15 @@ class BaremetalOperator:
 
     def _power_changed(self, name: str, server: Server) -> None:
         self._look_later(name)
+        for host in [host for host, wired in self._wrong.items() if wired is server]:
+            self._look_later(host)
+
+    def connect(self, name: str, server: Server) -> None:
+        """From now on the address of this host is that of this server, be it right or wrong."""
+        self.servers[name] = server
+        self._wrong.pop(name, None)
+        if server is not self._own[name]:
+            self._wrong[name] = server
 
     def poke(self, namespace: str, name: str) -> None:
         """Look at a host again now: something about its BMC changed."""

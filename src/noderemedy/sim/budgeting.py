@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from noderemedy.model.ids import HOST, MACHINE
+from noderemedy.model.ids import HOST
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import host_of, machine_of
@@ -67,7 +67,7 @@ class Budgeting(Granting):
         """Whether host and Machine name each other: a hold that nobody answers for is only released."""
         found = self.cluster.api.find(HOST, host, NAMESPACE) or {}
         consumer = found.get("spec", {}).get("consumerRef") or {}
-        machine = self.cluster.api.find(MACHINE, machine_of(self.node_of[host]), NAMESPACE)
+        machine = self.cluster.api.find(self.cluster.dialect.machine, machine_of(self.node_of[host]), NAMESPACE)
         notes = (machine or {}).get("metadata", {}).get("annotations") or {}
         return bool(
             consumer.get("name") == machine_of(self.node_of[host])

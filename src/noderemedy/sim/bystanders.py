@@ -189,7 +189,7 @@ class Bystanders:
         self.cluster.agenda.after(self.chance.randint(least, most) * MINUTE_MS, do)
 
     def _annotate(self, kind: Kind, name: str, notes: dict[str, str | None]) -> None:
-        self._patch(kind, name, NAMESPACE, {"metadata": {"annotations": notes}})
+        self._patch(self.cluster.dialect.kind(kind), name, NAMESPACE, {"metadata": {"annotations": notes}})
 
     def _has_budget(self) -> bool:
         return self._is_served(BUDGET) and self.cluster.api.find(BUDGET, "cluster") is not None

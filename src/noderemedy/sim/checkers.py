@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from noderemedy.engine.loop import Engine
-from noderemedy.model.ids import HOST, MACHINE, NODE
+from noderemedy.model.ids import HOST, NODE
 from noderemedy.model.room import Present
 from noderemedy.rooms import NARROWED, ROOMS, watched
 from noderemedy.sim.apiserver import WatchEvent
@@ -40,10 +40,10 @@ class Checkers:
         self.freed_at: dict[str, int] = {}
         self._copies: dict[str, dict[str, Server]] = {}
         self._out_of_service: set[str] = set()
-        self._bare: set[str] = set()  # nodes whose backup went with their Machine, which somebody deleted
+        self.bare: set[str] = set()  # nodes whose backup went with their Machine, or that were installed anew
         self.remediations = RemediationCheckers(cluster, self.ran, self.complain)
         cluster.api.subscribe(NODE, self._node)
-        cluster.api.subscribe(MACHINE, self._machine)
+        cluster.api.subscribe(cluster.dialect.machine, self._machine)
         cluster.api.subscribe(POD, self._pod)
         cluster.api.subscribe(ATTACHMENT, self._attachment)
         self.successors = Successors(cluster, self.complain, self.ran)
@@ -79,7 +79,7 @@ class Checkers:
     def _machine(self, event: WatchEvent) -> None:
         """Whoever deletes a Machine while its node is gone has no more use for what that node carried."""
         if event.type == "DELETED" and names.NODE_BACKUP in (event.tree["metadata"].get("annotations") or {}):
-            self._bare.add(event.tree.get("status", {}).get("nodeRef", {}).get("name", ""))
+            self.bare.add(event.tree.get("status", {}).get("nodeRef", {}).get("name", ""))
 
     def _tainted(self, name: str, node: dict[str, Any]) -> None:
         """A node that is called out of service loses its pods and volumes: that frees them like a deletion."""
@@ -179,7 +179,7 @@ class Checkers:
             self.complain("L3", f"Node {name} did not come back")
             return
         notes = node["metadata"].get("annotations", {})
-        if name not in self._bare:
+        if name not in self.bare:
             self._has_its_own(name, node)
         if is_out_of_service(node):
             self.complain("S13", f"Node {name} is still out of service")

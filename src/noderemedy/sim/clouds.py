@@ -26,13 +26,14 @@ WORKLOAD_NAME = "database"  # the workload of `cluster.py`, which its disruption
 class Cloud:
     """Plans troubles of instances and of their provider, and ends them."""
 
-    def __init__(self, cluster: Cluster, seed: int) -> None:
+    def __init__(self, cluster: Cluster, seed: int, *, has_check: bool = True) -> None:
         self.cluster = cluster
         self.provider = cluster.provider
         self.chance = random.Random(f"cloud {seed}")
         self.provider.removes_nodes = self.chance.random() < 0.5
         self.provider.grow(MACHINES)
-        cluster.api.create(pool_check())
+        if has_check:
+            cluster.api.create(pool_check())
 
     def troubles(self) -> list[tuple[Callable[[], None], int]]:
         return [

@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION
+from noderemedy.model.ids import HOST, NODE, REMEDIATION
 from noderemedy.sim import objects
 from noderemedy.sim.agenda import Agenda
 from noderemedy.sim.apiserver import ApiError, ApiServer, Tree
 from noderemedy.sim.baremetal import BaremetalOperator
 from noderemedy.sim.decoding import Decoding
+from noderemedy.sim.dialects import CLUSTER_API, OPENSHIFT, Dialect
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.fleet import WorkloadCluster
 from noderemedy.sim.kinds import POD, VOLUME
@@ -48,7 +49,9 @@ class Cluster:
         provider_ids: Mapping[str, str] | None = None,  # of nodes that are no bare metal
         tracks_fields: bool = True,  # managedFields: for people with kubectl; the simulator goes without
         volumes: tuple[str, ...] = ("data",),  # of each pod of the workload
+        dialect: Dialect = CLUSTER_API,
     ) -> None:
+        self.dialect = dialect
         self.agenda = agenda or Agenda()
         self.chance = random.Random(seed)
         self.durations = durations or Durations()
@@ -86,7 +89,7 @@ class Cluster:
         return self.servers.get(node) or self.provider.instances.get(node)
 
     def _install(self) -> None:
-        for tree in objects.definitions():
+        for tree in objects.definitions(with_openshift=self.dialect is OPENSHIFT):
             self.api.create(tree)
         for name in (objects.NAMESPACE, objects.SYSTEM):
             self.api.create(objects.namespace(name))
@@ -96,13 +99,13 @@ class Cluster:
 
     def create_machine(self, node: str) -> None:
         """The Machine of a node, as its provider makes it."""
-        tree = objects.machine(machine_of(node), node, host_of(node))
+        tree = self.dialect.say(objects.machine(machine_of(node), node, host_of(node)))
         body = {"status": tree.pop("status")}
         self.api.create(tree)
-        self.api.patch(MACHINE, machine_of(node), objects.NAMESPACE, body, "merge", subresource="status")
+        self.api.patch(self.dialect.machine, machine_of(node), objects.NAMESPACE, body, "merge", subresource="status")
 
     def _create_host(self, name: str, machine: str) -> None:
-        tree = objects.host(name, machine, powered_on=True)
+        tree = self.dialect.say(objects.host(name, machine, powered_on=True))
         status = tree.pop("status")
         self.api.create(tree)
         self.api.patch(HOST, name, objects.NAMESPACE, {"status": status}, "merge", subresource="status")
@@ -124,7 +127,7 @@ class Cluster:
     def machines(self, node: str) -> list[Tree]:
         """The Machines of a node: one, unless somebody took it away, or the whole kind."""
         with suppress(ApiError):
-            found = self.api.find(MACHINE, machine_of(node), objects.NAMESPACE)
+            found = self.api.find(self.dialect.machine, machine_of(node), objects.NAMESPACE)
             return [found] if found is not None else []
         return []
 
@@ -144,7 +147,7 @@ class Cluster:
     def _annotate_machine(self, node: str, notes: dict[str, str | None]) -> None:
         if self.machines(node):
             body = {"metadata": {"annotations": notes}}
-            self.api.patch(MACHINE, machine_of(node), objects.NAMESPACE, body, "merge")
+            self.api.patch(self.dialect.machine, machine_of(node), objects.NAMESPACE, body, "merge")
 
     def move(self, pod: str) -> None:
         """Somebody deletes a pod: its successor starts on the emptiest node."""
@@ -152,7 +155,7 @@ class Cluster:
 
     def ask_owner(self, machine: str) -> None:
         """Tell the owner of a Machine to act, as a health check does."""
-        tree = self.api.get(MACHINE, machine, objects.NAMESPACE)
+        tree = self.api.get(self.dialect.machine, machine, objects.NAMESPACE)
         told = tree.get("status", {}).get("conditions", ())
         asked = {
             "type": "OwnerRemediated",
@@ -162,7 +165,7 @@ class Cluster:
             "lastTransitionTime": str(self.agenda.wall()),
         }
         body = {"status": {"conditions": [*(one for one in told if one["type"] != asked["type"]), asked]}}
-        self.api.patch(MACHINE, machine, objects.NAMESPACE, body, "merge", subresource="status")
+        self.api.patch(self.dialect.machine, machine, objects.NAMESPACE, body, "merge", subresource="status")
 
     def remediate(self, node: str, **spec: Any) -> None:
         """Ask for the power cycle of a node by a Metal3Remediation, as a person would, unless it is asked for."""
@@ -175,7 +178,7 @@ class Cluster:
             self.api.delete(REMEDIATION, machine_of(node), objects.NAMESPACE)
 
     def delete_machine(self, node: str) -> None:
-        self.api.delete(MACHINE, machine_of(node), objects.NAMESPACE)
+        self.api.delete(self.dialect.machine, machine_of(node), objects.NAMESPACE)
 
 
 def node_names(count: int) -> list[str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from noderemedy.model.ids import BUDGET, HEALTH_CHECK, HOST, MACHINE, NODE, REMEDIATION
+from noderemedy.model.ids import BUDGET, HOST, NODE, REMEDIATION
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import host_of, machine_of
@@ -45,7 +45,7 @@ class Conduct:
         self._held: dict[str, tuple[str, ...]] = {}
         self._read: dict[tuple[str, int, str], int] = {}
         self.cluster.api.subscribe(HOST, self._host)
-        self.cluster.api.subscribe(MACHINE, self._machine)
+        self.cluster.api.subscribe(self.cluster.dialect.machine, self._machine)
         for process in processes:
             process.on_request.append(self._requested)
 
@@ -85,7 +85,7 @@ class Conduct:
         if "/metal3remediations/" not in request.path:
             return False
         request_tree, machine_tree = (
-            self.cluster.api.find(kind, machine, NAMESPACE) for kind in (REMEDIATION, MACHINE)
+            self.cluster.api.find(kind, machine, NAMESPACE) for kind in (REMEDIATION, self.cluster.dialect.machine)
         )
         begun_for = ((request_tree or {}).get("status") or {}).get("evidence", {}).get("machineUid")
         return machine_tree is not None and begun_for not in (None, machine_tree["metadata"]["uid"])
@@ -133,7 +133,7 @@ class Conduct:
     def _belongs(self, host: str, hold: dict[str, Any], tree: Tree) -> None:
         self.checkers.ran["S7 its own host"] += 1
         consumer = tree["spec"].get("consumerRef", {}).get("name", "")
-        machine = self.cluster.api.find(MACHINE, consumer, NAMESPACE)
+        machine = self.cluster.api.find(self.cluster.dialect.machine, consumer, NAMESPACE)
         if machine is None or machine["metadata"]["uid"] != hold["machineUid"]:
             self.checkers.complain("S7", f"{host} of {consumer} is held for Machine {hold['machineUid']}")
         node = self.cluster.api.find(NODE, self._node_of[host])
@@ -156,7 +156,7 @@ class Conduct:
 
     def at_rest(self) -> None:
         """L8: the counts of every check and of the budget are those of the healed world."""
-        for check in self.cluster.api.list(HEALTH_CHECK):
+        for check in self.cluster.api.list(self.cluster.dialect.check):
             self.checkers.ran["L8 status is true"] += 1
             selected = self._selected(check["spec"]["selector"])
             healthy = [one for one in selected if self._is_well(one)]
@@ -174,7 +174,7 @@ class Conduct:
     def _selected(self, selector: dict[str, Any]) -> list[Tree]:
         labels = [f"{key}={value}" for key, value in selector.get("matchLabels", {}).items()]
         labels += [f"!{one['key']}" for one in selector.get("matchExpressions", ())]
-        return self.cluster.api.list(MACHINE, NAMESPACE, labels=",".join(labels))
+        return self.cluster.api.list(self.cluster.dialect.machine, NAMESPACE, labels=",".join(labels))
 
     def _is_well(self, machine: Tree) -> bool:
         node = self.cluster.api.find(NODE, machine.get("status", {}).get("nodeRef", {}).get("name", ""))

@@ -11,13 +11,12 @@ from collections.abc import Callable
 from functools import partial
 
 from noderemedy import crds
-from noderemedy.model.ids import BUDGET, HEALTH_CHECK, Kind
+from noderemedy.model.ids import BUDGET, Kind
 from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.kinds import CUSTOM_RESOURCE
 
 MINUTE_MS = 60_000
-KINDS = (BUDGET, HEALTH_CHECK)
 KEPT = ("name", "namespace", "labels", "annotations")
 
 
@@ -27,13 +26,14 @@ class Definitions:
     def __init__(self, cluster: Cluster, chance: random.Random) -> None:
         self.cluster = cluster
         self.chance = chance
+        self._kinds = (BUDGET, cluster.dialect.check)
         self._taken: dict[Kind, list[Tree]] = {}
 
     def troubles(self) -> list[tuple[Callable[[], None], int]]:
         return [(self.kind_deleted, 1)]
 
     def kind_deleted(self) -> None:
-        kind = self.chance.choice(KINDS)
+        kind = self.chance.choice(self._kinds)
         if kind in self._taken:
             return
         self._taken[kind] = [bare(tree) for tree in self.cluster.api.list(kind)]
@@ -50,7 +50,7 @@ class Definitions:
             self.cluster.api.create(tree)
 
     def heal(self) -> None:
-        for kind in KINDS:
+        for kind in self._kinds:
             self.bring_back(kind)
 
 

@@ -23,8 +23,12 @@ class FenceBudget(Granting):
         self._off: dict[str, int] = {}  # nodes whose devices were told off, since when
         self.cluster.outlets.on_sent.append(self._sent)
         self.cluster.outlets.on_done.append(self._done)
+        self.cluster.provider.on_instance.append(self._follow)
         for server in self.cluster.servers.values():
-            server.on_change.append(self._changed)
+            self._follow(server)
+
+    def _follow(self, server: Server) -> None:
+        server.on_change.append(self._changed)
 
     def _sent(self, sent: Sent) -> None:
         node = sent.order.node
@@ -55,7 +59,8 @@ class FenceBudget(Granting):
 
     def _is_away(self, node: str) -> bool:
         """Whoever was plugged in elsewhere and reports is well, whatever its old outlet was told."""
-        return not self.cluster.servers[node].is_heard
+        server = self.cluster.server_of(node)
+        return server is not None and not server.is_heard
 
     def _done(self, sent: Sent) -> None:
         """What is on again, or never went off, is in flight no more."""

@@ -24,7 +24,7 @@ from typing import Any
 from noderemedy.core.fencing.automaton import TABLE, Event
 from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.drill import FENCING_READY
-from noderemedy.model.ids import CONFIG_MAP, FENCE_REMEDIATION, INCIDENT, JOB, NODE, NODE_FENCE, ref
+from noderemedy.model.ids import CONFIG_MAP, FENCE_REMEDIATION, INCIDENT, JOB, MACHINE, NODE, NODE_FENCE, ref
 from noderemedy.model.kdump import kdump_ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger
 from noderemedy.model.nodefence import State, fence_ref
@@ -61,9 +61,12 @@ class FenceCheckers:
         self._begun: set[str] = set()  # fences whose devices were told off before
         self._states: dict[str, str] = {}
         self._off: dict[str, Outlet] = {}  # by place: what our commands switched off
+        self._made: dict[str, int] = {}  # when a fence was
+        self._replaced: dict[str, int] = {}  # when the last Machine of a node went, or was going
         self.cluster.outlets.on_sent.append(self._sent)
         self.cluster.outlets.on_done.append(self._done)
         self.cluster.api.subscribe(NODE_FENCE, self._fence)
+        self.cluster.api.subscribe(MACHINE, self._machine)
         for kind in OPEN:
             self.cluster.api.subscribe(kind, self._told)
 
@@ -150,19 +153,28 @@ class FenceCheckers:
         state = "" if event.type == "DELETED" else status.get("state", "")
         before = self._states.get(name, "")
         self._states[name] = state
+        if event.type == "ADDED":
+            self._made[name] = self.cluster.agenda.now_ms
         if state and before and state != before:
             self._moved(name, before, state, status)
         if event.type == "DELETED":
-            self._gave_back(tree["spec"]["node"], status)
+            self._gave_back(name, tree["spec"]["node"], status)
         if state == "final" or event.type == "DELETED":
             self._over(tree["spec"]["node"], status)
         if event.type != "DELETED":
             self._bounded(name, tree["spec"], status)
             self._count_runs(status)
 
-    def _gave_back(self, node: str, status: dict[str, Any]) -> None:
-        """A fence that goes has given back what the Node carried that it deleted."""
+    def _machine(self, event: WatchEvent) -> None:
+        if event.type == "DELETED" or "deletionTimestamp" in event.tree["metadata"]:
+            node = event.tree.get("status", {}).get("nodeRef", {}).get("name", "")
+            self._replaced[node] = self.cluster.agenda.now_ms
+
+    def _gave_back(self, fence: str, node: str, status: dict[str, Any]) -> None:
+        """A fence that goes has given back what the Node carried that it deleted; one that was replaced is another."""
         self._ran("S13 what a Node carried")
+        if self._replaced.get(node, -1) >= self._made.get(fence, 0):
+            return
         backup = json.loads(status.get("evidence", {}).get("backup") or "{}")
         labels = (self.cluster.api.find(NODE, node) or {}).get("metadata", {}).get("labels", {})
         if not labels.keys() >= backup.get("labels", {}).keys():

@@ -138,10 +138,12 @@ class Fenced:
         is_strict: bool = False,
         free_by: str = "",
         disks: int | None = None,
+        strategy: str = "alert",
     ) -> None:
         self.cluster = cluster
         self.disks = disks  # every second port of the switch is none but shared disks, from the first (0) or second (1)
         self.free_by = free_by  # as the template of its health check says; "": nothing
+        self.strategy = strategy  # of the same template, when fencing does not help
         self.triggers = triggers
         self.is_strict = is_strict  # its chains run one at a time, not for ever, and free pod by pod
         self.documents = ["fences", "chain"]
@@ -163,6 +165,8 @@ class Fenced:
         self._write_check()
 
     def device(self, node: str) -> str:
+        if node not in self.numbers:
+            return "bmc"  # an instance of a pool
         index = self.nodes.index(node)
         device = device_of(index)
         is_on_disks = device == "fabric" and self.disks is not None and index // len(DEVICES) % 2 == self.disks
@@ -174,23 +178,33 @@ class Fenced:
     def outlets(self, node: str) -> list[Outlet]:
         return self.cluster.outlets.by_node.get(node, [])
 
+    def has_current(self, node: str) -> bool:
+        """Whether a server that is off would run if somebody pressed its button: nothing keeps it from current."""
+        sources = [one for one in self.outlets(node) if one.sort is Switches.POWER and one.is_own_state]
+        return self.device(node) != "host" and (not sources or any(one.is_on for one in sources))
+
     # --- the world -----------------------------------------------------------------------------------------------
 
     def _place(self, index: int, node: str) -> None:
         """Labels, and what of Cluster API the node has: all of it, a Machine alone, or nothing."""
-        cluster, device, trigger = self.cluster, self.device(node), self.trigger(node)
-        labels = {"device": device, "trigger": trigger}
+        cluster, labels = self.cluster, self._labels(node)
         cluster.api.patch(NODE, node, "", {"metadata": {"labels": labels}}, "merge")
-        if device == "host":
-            self._label_machine(node, labels, {})
+        if labels["device"] == "host":
+            self.label_machine(node)
             return
         cluster.api.delete(HOST, host_of(node), NAMESPACE)
-        if trigger == "check" or index % 2:
-            self._label_machine(node, labels, {names.MACHINE_HOST: None})
+        if labels["trigger"] == "check" or index % 2:
+            self.label_machine(node)
         else:
             cluster.delete_machine(node)
 
-    def _label_machine(self, node: str, labels: dict[str, str], notes: dict[str, str | None]) -> None:
+    def _labels(self, node: str) -> dict[str, str]:
+        return {"device": self.device(node), "trigger": self.trigger(node)}
+
+    def label_machine(self, node: str) -> None:
+        """What it is, and which host it has, if any."""
+        labels = self._labels(node)
+        notes: dict[str, str | None] = {} if labels["device"] == "host" else {names.MACHINE_HOST: None}
         spec = {"providerID": self.cluster.servers[node].provider_id}
         body = {"metadata": {"labels": labels, "annotations": notes}, "spec": spec}
         self.cluster.api.patch(MACHINE, machine_of(node), NAMESPACE, body, "merge")
@@ -264,7 +278,7 @@ class Fenced:
         reference = {"apiVersion": "node-remedy.dev/v1alpha1", "kind": TEMPLATE.kind}
         metadata = {"name": "fence", "namespace": NAMESPACE}
         freeing = {"freeBy": self.free_by} if self.free_by else {}
-        spec = {"template": {"spec": {"strategy": "alert", "maxRestarts": 1, **freeing}}}
+        spec = {"template": {"spec": {"strategy": self.strategy, "maxRestarts": 1, **freeing}}}
         self.cluster.api.create({**reference, "metadata": metadata, "spec": spec})
         check = health_check("fenced", "100%")
         check["spec"]["selector"]["matchLabels"] = {"trigger": "check"}

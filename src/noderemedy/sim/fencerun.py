@@ -2,7 +2,7 @@
 
 Beside `run.py`, which has the worlds of health checks and Metal3: here devices, documents and Jobs are what fails.
 Every third history has its agents run as Jobs, some on the node itself; every second one has strict documents, most
-have drills.
+have drills, and a quarter has owners who replace what fencing does not help.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from noderemedy.model.time import Span
 from noderemedy.sim.aftermath import Aftermath
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.escalating import Escalating, chance_of
+from noderemedy.sim.escalationcheckers import EscalationCheckers
 from noderemedy.sim.fencebudget import FenceBudget
 from noderemedy.sim.fencecheckers import FenceCheckers
 from noderemedy.sim.fenced import VOLUMES, Fenced, fenced_cluster
@@ -49,7 +51,11 @@ def simulate_fencing(
     FenceBudget(checkers, rulers=3)
     free_by = chance.choice(("", "pods", "node"))
     disks = seed // JOBS_EVERY % 2 if is_by_jobs else None
-    fenced = Fenced(cluster, is_strict=seed % STRICT_EVERY == 0, free_by=free_by, disks=disks)
+    owners = chance_of(seed)
+    strategy = "alert" if owners is None else "escalate"
+    fenced = Fenced(cluster, is_strict=seed % STRICT_EVERY == 0, free_by=free_by, disks=disks, strategy=strategy)
+    escalation_checkers = EscalationCheckers(checkers)
+    escalating = None if owners is None else Escalating(fenced, seed, owners)
     jobs = Jobs(cluster, chance.getrandbits(64))
     if is_by_jobs:
         cluster.outlets.jobs = jobs
@@ -65,14 +71,21 @@ def simulate_fencing(
         process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)
     troubles = FenceTroubles(fenced, jobs, processes, chance.getrandbits(64))
+    if escalating is not None:
+        troubles.add(escalating.pool.troubles())
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
     troubles.heal()
+    if escalating is not None:
+        escalating.pool.heal()
     for times in range(1, CALLS + 1):
         cluster.agenda.run_until(end_ms + times * CALLED_MS)
         troubles.call_people()
+        if escalating is not None:
+            escalating.pool.call()
     cluster.agenda.run_until(end_ms + SETTLED_MS)
+    escalation_checkers.at_rest()
     rest(cluster, checkers, fence_checkers, processes)
     troubles.seen.update(Counter(f"job: {fate}" for fate in jobs.met))
     troubles.first_ms.update(jobs.first_ms)
@@ -84,6 +97,7 @@ def simulate_fencing(
 def rest(cluster: Cluster, checkers: Checkers, of_fences: FenceCheckers, processes: list[Process]) -> None:
     """Everything is in service, and stays as it is without a single write (L9)."""
     of_fences.at_rest()
+    checkers.successors.at_rest()
     checkers.workload_runs()
     since = cluster.agenda.now_ms
     cluster.agenda.run_until(since + IDLE_MS)

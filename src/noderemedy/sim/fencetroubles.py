@@ -141,7 +141,9 @@ class FenceTroubles(Troubles):
             self.cluster.agenda.after(delay, lambda: None if server.has_power else self._light(server))
 
     def _light(self, server: Server) -> None:
-        """By a hand at its front: whatever switches it is on."""
+        """By a hand at its front: whatever switches it is on. An instance that was ended has no front any more."""
+        if server.name not in self.cluster.servers and not self.fenced.outlets(server.name):
+            return
         for outlet in self.fenced.outlets(server.name):
             outlet.is_on = True if outlet.sort.value == "power" else outlet.is_on
         if not server.has_power:
@@ -299,7 +301,7 @@ class FenceTroubles(Troubles):
         if not silent:
             return
         tree = self.chance.choice(silent)
-        server = self.cluster.servers[tree["spec"]["node"]]
+        server = self._server_of(tree)
         if tree["status"]["bootID"] == server.boot_id and server.has_power:
             for outlet in self.fenced.outlets(server.name):
                 outlet.is_on = False if outlet.sort.value == "power" else outlet.is_on
@@ -388,7 +390,7 @@ class FenceTroubles(Troubles):
             for outlet in self._all_outlets(name):
                 self.cluster.outlets.switch(outlet, is_on=True)
         for name in sorted(self.pulled):
-            self._light(self.cluster.servers[name])
+            self._light(self._named(name))
         for name, server in self.cluster.servers.items():
             if not server.is_heard and self._is_called(name):
                 self._light(server)
@@ -396,7 +398,7 @@ class FenceTroubles(Troubles):
                     server.booted()
         for tree in self._fences():
             if "deletionTimestamp" in tree["metadata"]:  # its storage stays cut off until it has booted
-                self._reset(self.cluster.servers[tree["spec"]["node"]])
+                self._reset(self._server_of(tree))
             elif is_given_up(tree) or self._is_astray(tree) or self._is_another(tree):
                 self.release(tree["spec"]["node"])
 
@@ -445,6 +447,14 @@ class FenceTroubles(Troubles):
         return fence.get("status", {}).get("state") == "error" and fence["spec"]["node"] in nodes
 
     # --- small hands ---------------------------------------------------------------------------------------------
+
+    def _server_of(self, fence: Tree) -> Server:
+        return self._named(fence["spec"]["node"])
+
+    def _named(self, node: str) -> Server:
+        found = self.cluster.server_of(node)
+        assert found is not None
+        return found
 
     def _fences(self) -> list[Tree]:
         return self.cluster.api.list(NODE_FENCE)

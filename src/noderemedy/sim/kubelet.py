@@ -73,7 +73,7 @@ class Kubelet:
         return {**status, "conditions": [{**ready, "lastHeartbeatTime": str(self.agenda.wall())}, *others]}
 
     def _registration(self) -> dict[str, Any]:
-        labels = {"kubernetes.io/hostname": self.server.name, "kubernetes.io/os": "linux"}
+        labels = {"kubernetes.io/hostname": self.server.name, "kubernetes.io/os": "linux", **self.server.labels}
         return {
             "apiVersion": "v1",
             "kind": "Node",

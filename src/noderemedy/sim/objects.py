@@ -113,9 +113,9 @@ def marking_check(name: str, max_unhealthy: str | None, durations: Durations) ->
     return tree
 
 
-def definitions() -> tuple[dict[str, Any], ...]:
-    """The kinds that a cluster starts with: all that we ship but OpenShift's checks, which stories about them add."""
-    return tuple(tree for tree in crds.every() if tree["metadata"]["name"] != OPENSHIFT_CHECKS)
+def definitions(*, with_openshift: bool = False) -> tuple[dict[str, Any], ...]:
+    """The kinds that a cluster starts with: all that we ship, OpenShift's checks only where there are some."""
+    return tuple(tree for tree in crds.every() if with_openshift or tree["metadata"]["name"] != OPENSHIFT_CHECKS)
 
 
 def cluster_definition() -> dict[str, Any]:

@@ -66,12 +66,12 @@ class Outlet:
         self.was_sent = False  # by anybody who fences: an outlet that nobody touched is nobody's fault
         self.free_at = 0
         self._is_on = True
-        self._is_own_state = is_own_state  # an outlet of a PDU; a BMC and a cloud say what the server's power is
+        self.is_own_state = is_own_state  # an outlet of a PDU; a BMC and a cloud say what the server's power is
         self.elsewhere_is_on = True
 
     @property
     def is_on(self) -> bool:
-        return self._is_on if self._is_own_state else self.server.has_power
+        return self._is_on if self.is_own_state else self.server.has_power
 
     @is_on.setter
     def is_on(self, value: bool) -> None:
@@ -181,7 +181,7 @@ class Outlets:
     def switch(self, outlet: Outlet, is_on: bool) -> None:
         outlet.is_on = is_on
         server = outlet.server
-        if outlet not in self.by_node[server.name]:
+        if outlet not in self.by_node.get(server.name, ()):
             return  # nothing hangs on it any more
         if outlet.sort in STORAGE:
             server.is_cut_off = not is_on

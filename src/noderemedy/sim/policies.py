@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE
+from noderemedy.model.ids import NODE
 from noderemedy.sim import objects
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.cluster import Cluster
@@ -36,8 +36,8 @@ class PolicyCheckers:
         self._checks: dict[str, dict[str, Any]] = {}
         self._since: dict[str, int] = {}  # when a check became what it is
         self._marks: dict[str, str] = {}
-        cluster.api.subscribe(HEALTH_CHECK, self._check)
-        cluster.api.subscribe(MACHINE, self._machine)
+        cluster.api.subscribe(cluster.dialect.check, self._check)
+        cluster.api.subscribe(cluster.dialect.machine, self._machine)
 
     def _check(self, event: WatchEvent) -> None:
         name, spec = event.tree["metadata"]["name"], event.tree["spec"]
@@ -103,7 +103,8 @@ class PolicyTroubles:
     def __init__(self, cluster: Cluster, chance: random.Random) -> None:
         self.cluster = cluster
         self.chance = chance
-        self._first = objects.marking_check(FIRST, "40%", cluster.durations)
+        self._kind = cluster.dialect.check
+        self._first = self._said(FIRST, "40%")
 
     def all(self) -> list[tuple[Callable[[], None], int]]:
         return [
@@ -126,13 +127,13 @@ class PolicyTroubles:
 
     def check_doubled(self) -> None:
         """A second check over the same machines, in a hurry."""
-        if self._is_served() and self.cluster.api.find(HEALTH_CHECK, YOUNGER, NAMESPACE) is None:
-            self.cluster.api.create(objects.marking_check(YOUNGER, "100%", self.cluster.durations))
+        if self._is_served() and self.cluster.api.find(self._kind, YOUNGER, NAMESPACE) is None:
+            self.cluster.api.create(self._said(YOUNGER, "100%"))
             self._later(self.mend)
 
     def check_deleted(self) -> None:
         if self._has_first():
-            self.cluster.api.delete(HEALTH_CHECK, FIRST, NAMESPACE)
+            self.cluster.api.delete(self._kind, FIRST, NAMESPACE)
             self._later(self.mend)
 
     def check_paused(self) -> None:
@@ -144,27 +145,30 @@ class PolicyTroubles:
         if not self._is_served():
             self._later(self.mend)
             return
-        if self.cluster.api.find(HEALTH_CHECK, YOUNGER, NAMESPACE) is not None:
-            self.cluster.api.delete(HEALTH_CHECK, YOUNGER, NAMESPACE)
-        if self.cluster.api.find(HEALTH_CHECK, FIRST, NAMESPACE) is None:
+        if self.cluster.api.find(self._kind, YOUNGER, NAMESPACE) is not None:
+            self.cluster.api.delete(self._kind, YOUNGER, NAMESPACE)
+        if self.cluster.api.find(self._kind, FIRST, NAMESPACE) is None:
             self.cluster.api.create(self._first)
         self._annotate(None)
         self._patch({"unhealthyRange": None, **self._first["spec"]})
 
+    def _said(self, name: str, max_unhealthy: str) -> dict[str, Any]:
+        return self.cluster.dialect.say(objects.marking_check(name, max_unhealthy, self.cluster.durations))
+
     def _patch(self, spec: dict[str, Any]) -> None:
         if self._has_first():
-            self.cluster.api.patch(HEALTH_CHECK, FIRST, NAMESPACE, {"spec": spec}, "merge")
+            self.cluster.api.patch(self._kind, FIRST, NAMESPACE, {"spec": spec}, "merge")
 
     def _annotate(self, value: str | None) -> None:
         body = {"metadata": {"annotations": {names.PAUSED: value}}}
         if self._has_first():
-            self.cluster.api.patch(HEALTH_CHECK, FIRST, NAMESPACE, body, "merge")
+            self.cluster.api.patch(self._kind, FIRST, NAMESPACE, body, "merge")
 
     def _has_first(self) -> bool:
-        return self._is_served() and self.cluster.api.find(HEALTH_CHECK, FIRST, NAMESPACE) is not None
+        return self._is_served() and self.cluster.api.find(self._kind, FIRST, NAMESPACE) is not None
 
     def _is_served(self) -> bool:
-        return self.cluster.api.resources.find(HEALTH_CHECK) is not None
+        return self.cluster.api.resources.find(self._kind) is not None
 
     def _later(self, do: Callable[[], None]) -> None:
         self.cluster.agenda.after(self.chance.randint(6, 25) * MINUTE_MS, do)

@@ -43,6 +43,8 @@ class Provider:
         self.is_exhausted = False  # nothing new is provisioned
         self.lingers_ms = 0  # how much longer an instance runs on after its deletion was asked for
         self.on_instance: list[Any] = []  # told of every new server
+        self.on_end: list[Any] = []  # and of every one that is ended
+        self.labels: dict[str, str] = {}  # of the Machines that are added, beside the usual ones
         self._busy: dict[str, None] = {}
         api.subscribe(MACHINE, self._machine)
 
@@ -50,7 +52,9 @@ class Provider:
         """Somebody adds Machines that name node-remedy as their owner."""
         for _ in range(count):
             self.pool += 1
-            self.api.create(objects.instance_machine(f"pool-{self.pool}"))
+            tree = objects.instance_machine(f"pool-{self.pool}")
+            tree["metadata"]["labels"] |= self.labels
+            self.api.create(tree)
 
     def machines(self) -> list[Tree]:
         return [tree for tree in self.api.list(MACHINE, NAMESPACE) if is_ours(tree)]
@@ -122,6 +126,8 @@ class Provider:
             return
         if name in self.instances:
             self.instances[name].power_off()
+            for listener in self.on_end:
+                listener(self.instances[name])
         if self.removes_nodes and self.api.find(NODE, name) is not None:
             self.api.delete(NODE, name)
         self._say(name, "False", "Deleted")

@@ -15,7 +15,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from noderemedy.model.actions import OpenIncident, WriteIncident
-from noderemedy.model.ids import HOST, INCIDENT, MACHINE, NODE
+from noderemedy.model.ids import HOST, INCIDENT, NODE
 from noderemedy.model.machineconditions import OWNER_REMEDIATED
 from noderemedy.model.outcome import Effect as Asked
 from noderemedy.sim.apiserver import Tree, WatchEvent
@@ -61,7 +61,11 @@ class RecordCheckers:
         self._spoilt: set[tuple[str, str, str]] = set()  # holds whose record somebody overwrote with garbage
         self._tries: dict[str, list[Try]] = {}  # name of an Incident: what managers meant to write in it
         self._begun: dict[str, set[str]] = {}  # uid of a Machine: the Incidents that managers meant to open
-        for kind, listener in ((INCIDENT, self._incident), (HOST, self._host), (MACHINE, self._machine)):
+        for kind, listener in (
+            (INCIDENT, self._incident),
+            (HOST, self._host),
+            (cluster.dialect.machine, self._machine),
+        ):
             if cluster.api.resources.find(kind):
                 cluster.api.subscribe(kind, listener)
         cluster.api.subscribe(NODE, self._node)

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from noderemedy.model.ids import MACHINE, REMEDIATION
+from noderemedy.model.ids import REMEDIATION
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.objects import NAMESPACE
@@ -85,6 +85,6 @@ class RemediationCheckers:
                 self.complain("L2", f"{name} has not ended: {status.get('phase')}")
 
     def _has_machine(self, tree: dict[str, Any]) -> bool:
-        machine = self.cluster.api.find(MACHINE, tree["metadata"]["name"], NAMESPACE)
+        machine = self.cluster.api.find(self.cluster.dialect.machine, tree["metadata"]["name"], NAMESPACE)
         uid = tree.get("status", {}).get("evidence", {}).get("machineUid")
         return machine is not None and uid in (None, machine["metadata"]["uid"])

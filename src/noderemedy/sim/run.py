@@ -16,7 +16,9 @@ from noderemedy.sim.clouds import cloud_of
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.conduct import Conduct
 from noderemedy.sim.definitions import Definitions
+from noderemedy.sim.dialects import dialect_of
 from noderemedy.sim.hospital import hospital_of
+from noderemedy.sim.machinesets import DeletionCheckers, machine_set_of
 from noderemedy.sim.pacecheckers import pace_of
 from noderemedy.sim.plugs import Plugs
 from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
@@ -27,6 +29,7 @@ from noderemedy.sim.sleepers import sleepers
 from noderemedy.sim.switches import Switches
 from noderemedy.sim.troubles import MINUTE_MS, Troubles
 from noderemedy.sim.weather import CALM, ROUGH, Weather
+from noderemedy.sim.wires import wires_of
 
 HEALING_MS = 45 * MINUTE_MS
 IDLE_MS = 10 * MINUTE_MS
@@ -69,13 +72,14 @@ def simulate(
 ) -> Report:
     """Run one seed. Everything that happens is drawn from it."""
     chance = random.Random(seed)
-    cluster = Cluster(nodes=nodes, seed=chance.getrandbits(64), replicas=min(nodes, 10), tracks_fields=False)
-    cluster.api.create(objects.marking_check("all", "40%", cluster.durations))
+    cluster = cluster_of(seed, nodes, chance.getrandbits(64))
     checkers = Checkers(cluster)
     budgeting = Budgeting(checkers, rulers=3 if nodes >= 10 else 0)
     policy_checkers = PolicyCheckers(cluster, checkers.ran, checkers.complain)
     hospital = hospital_of(seed, cluster, checkers)
-    cloud = cloud_of(seed, cluster)
+    machine_set = machine_set_of(seed, checkers)
+    wires = wires_of(seed, cluster)
+    cloud = cloud_of(seed, cluster) if machine_set is None else None
     processes = [
         Process(f"manager-{i + 1}", cluster, weather=weather.over(nodes), seed=chance.getrandbits(64))
         for i in range(managers)
@@ -83,6 +87,8 @@ def simulate(
     checkers.watch(processes)
     pace_of(seed, checkers, processes)
     conduct = Conduct(checkers, processes)
+    if machine_set is not None:
+        DeletionCheckers(machine_set, budgeting, processes)
     aftermath = Aftermath(cluster, processes)
     Resuming(budgeting, processes)
     for process in processes:
@@ -90,10 +96,9 @@ def simulate(
         process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)
     troubles = Troubles(cluster, processes, chance.getrandbits(64))
-    if hospital is not None:
-        troubles.add(hospital.troubles())
-    if cloud is not None:
-        troubles.add(cloud.troubles())
+    for part in (hospital, cloud, machine_set, wires):
+        if part is not None:
+            troubles.add(part.troubles())
     policies = PolicyTroubles(cluster, random.Random(chance.getrandbits(64)))
     troubles.add(policies.all())
     bystanders = Bystanders(cluster, processes, random.Random(chance.getrandbits(64)))
@@ -108,6 +113,8 @@ def simulate(
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
     plugs.heal()
+    if wires is not None:
+        wires.heal()
     troubles.heal()
     definitions.heal()
     bystanders.heal()
@@ -123,6 +130,14 @@ def simulate(
     if hospital is not None:
         hospital.checkers.at_rest()
     return report(seed, nodes, hours, cluster, checkers, troubles, aftermath)
+
+
+def cluster_of(seed: int, nodes: int, chance: int) -> Cluster:
+    """In the words of this seed, with one check over all machines."""
+    dialect = dialect_of(seed, nodes)
+    cluster = Cluster(nodes=nodes, seed=chance, replicas=min(nodes, 10), tracks_fields=False, dialect=dialect)
+    cluster.api.create(dialect.say(objects.marking_check("all", "40%", cluster.durations)))
+    return cluster
 
 
 def rest(cluster: Cluster, checkers: Checkers, processes: list[Process]) -> None:

@@ -49,8 +49,10 @@ class Server:
         self.is_linked = True
         self.is_unwell = False  # its kubelet says Ready=False: pods run on, and nobody gets a new one
         self.is_broken = False  # never boots again
+        self.is_spared = False  # nothing silences it while it runs: its host tells of another server
         self.is_cut_off = False  # from its volumes, by a fabric switch or for want of a reservation
         self.out_of_reach: frozenset[str] = frozenset()  # volumes that no fence of this server keeps it from
+        self.labels: dict[str, str] = {}  # that its kubelet registers with, beside its own
         self.running: dict[str, Process] = {}
         self.bmc = Bmc()
         self.on_change: list[Callable[[Server], None]] = []
@@ -111,12 +113,14 @@ class Server:
             self._changed()
 
     def hang(self) -> None:
-        if self.kernel is Kernel.UP:
+        if self.is_spared:
+            self.panic()
+        elif self.kernel is Kernel.UP:
             self.kernel = Kernel.HUNG
             self._changed()
 
     def link(self, is_linked: bool) -> None:
-        self.is_linked = is_linked
+        self.is_linked = is_linked or self.is_spared
         self._changed()
 
     def ail(self, is_unwell: bool) -> None:

@@ -17,7 +17,18 @@ from noderemedy.core import safety
 from noderemedy.core.budget import grants
 from noderemedy.model.ids import BUDGET, CONFIG_MAP, HEALTH_CHECK, HOST, INCIDENT, LEASE, MACHINE, NODE, REMEDIATION
 from noderemedy.rooms import ROOMS
-from noderemedy.sim import bystanders, clouds, definitions, hospital, plugs, policies, switches, troubles
+from noderemedy.sim import (
+    bystanders,
+    clouds,
+    definitions,
+    hospital,
+    machinesets,
+    plugs,
+    policies,
+    switches,
+    troubles,
+    wires,
+)
 from noderemedy.sim.remediationcheckers import MAY_FOLLOW
 from noderemedy.sim.weather import Fate, Stream
 
@@ -67,6 +78,7 @@ WITH_A_WORLD_OF_THEIR_OWN = ("fencing", "remedy")
 CHECKERS = {
     *("P1", "S1", "S2", "S3", "S4", "S5", "S6", "S7", "S8", "S9", "S10", "S13", "S14", "S15", "S17", "S18"),
     *("L1", "L2", "L3", "L4", "L6", "L7", "L8", "L9", "E1", "E2", "S3 pods per minute"),
+    *re.findall(r'ran\["([^"]+)"\]', inspect.getsource(machinesets)),  # where words are OpenShift's
 }
 # What frees a workload, and the proofs on which it may: a provider's word frees by deleting the Node only.
 FREED_BY = {
@@ -94,7 +106,7 @@ GATES_ELSEWHERE = {
     *("CheckOfAnother", "ApprovalUnavailable"),
     # requests that others make under the same name: tests/core/external, tests/sim/test_ward.py
     *("RequestLeaving", "RequestNotOurs", "RequestsUnseen", "TemplateKindMissing", "WaitingForRequests"),
-    # OpenShift's deletion: tests/sim/test_openshift_check.py
+    # OpenShift's Machines without an owner: tests/sim/test_openshift_check.py
     "NoControllerOwner",
     # simulated managers run on no node: tests/core/test_claim.py, tests/manager/test_program.py
     "OwnNode",
@@ -109,9 +121,11 @@ TROUBLES = (
     clouds.Cloud,
     definitions.Definitions,
     hospital.Hospital,
+    machinesets.MachineSet,
     plugs.Plugs,
     policies.PolicyTroubles,
     switches.Switches,
+    wires.Wires,
 )
 WEATHER = {str(one) for one in (*Fate, *Stream)}
 BAD_WEATHER = WEATHER - {str(Fate.FINE), str(Stream.FINE)}
@@ -152,7 +166,7 @@ WANTED: dict[str, set[str]] = {
     "troubles": planned(*TROUBLES),
     "weather": WEATHER,
     "checks": CHECKERS,
-    "decided": all_gates() - GATES_ELSEWHERE | {"FreeingPaced"},
+    "decided": all_gates() - GATES_ELSEWHERE | {"FreeingPaced", "HostContradicted"},
     "freed_by": FREED_BY,
     "phases": transitions() - AT_A_WORD - AT_A_WORD_ELSEWHERE - IN_A_MOMENT,
     "outlived": planned(*TROUBLES) | BAD_WEATHER,

@@ -139,7 +139,7 @@ class Switches:
         self.cluster.agenda.after(self.chance.randint(3, 15) * MINUTE_MS, do)
 
     def _patch(self, kind: Kind, name: str, body: Body) -> None:
-        api = self.cluster.api
+        api, kind = self.cluster.api, self.cluster.dialect.kind(kind)
         namespace = {BUDGET: "", INCIDENT: SYSTEM, CONFIG_MAP: SYSTEM}.get(kind, NAMESPACE)
         if api.resources.find(kind) is not None and api.find(kind, name, namespace) is not None:
             api.patch(kind, name, namespace, body, "merge")

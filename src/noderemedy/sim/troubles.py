@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 
-from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION, Kind
+from noderemedy.model.ids import HOST, NODE, REMEDIATION, Kind
 from noderemedy.sim.baremetal import wants_power
 from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.objects import NAMESPACE
@@ -233,7 +233,7 @@ class Troubles:
     def machine_deleted(self) -> None:
         """The Machine is deleted and made again under the same name (fault 16): its repair is forgotten."""
         name = self.chance.choice((self._ailing, self._remediated))()
-        machine = self.cluster.api.find(MACHINE, machine_of(name), NAMESPACE)
+        machine = self.cluster.api.find(self.cluster.dialect.machine, machine_of(name), NAMESPACE)
         notes = (machine or {}).get("metadata", {}).get("annotations") or {}
         if machine is None or names.NODE_BACKUP in notes or "deletionTimestamp" in machine["metadata"]:
             return
@@ -254,15 +254,15 @@ class Troubles:
         """Somebody's finalizer comes, and goes: the Machine is deleted only then."""
         if self.cluster.machines(node):
             body = {"metadata": {"finalizers": finalizers}}
-            self.cluster.api.patch(MACHINE, machine_of(node), NAMESPACE, body, "merge")
+            self.cluster.api.patch(self.cluster.dialect.machine, machine_of(node), NAMESPACE, body, "merge")
 
     def host_name_garbled(self) -> None:
         """Somebody's script writes nonsense into the Machine (fault 17), and mends it later."""
         name = self._ailing()
         machine, right = machine_of(name), f"{NAMESPACE}/{host_of(name)}"
-        self._annotate(MACHINE, machine, {names.MACHINE_HOST: "not/a/host"})
+        self._annotate(self.cluster.dialect.machine, machine, {names.MACHINE_HOST: "not/a/host"})
         minutes = self.chance.randint(1, 10)
-        self._later(minutes, lambda: self._annotate(MACHINE, machine, {names.MACHINE_HOST: right}))
+        self._later(minutes, lambda: self._annotate(self.cluster.dialect.machine, machine, {names.MACHINE_HOST: right}))
 
     def hold_garbled(self) -> None:
         """The record beside a hold is not readable any more; the hold itself is."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from noderemedy.model.ids import MACHINE, Kind
+from noderemedy.model.ids import Kind
 from noderemedy.sim import objects
 from noderemedy.sim.apiserver import ApiError, WatchEvent
 from noderemedy.sim.cluster import Cluster, machine_of
@@ -32,8 +32,8 @@ class Ward:
         self.write_template()
         for machine in sorted(self._machines):
             self._admit(machine)
-        cluster.api.create(check())
-        cluster.api.subscribe(MACHINE, self._machine)
+        cluster.api.create(cluster.dialect.say(check()))
+        cluster.api.subscribe(cluster.dialect.machine, self._machine)
 
     def write_template(self) -> None:
         self.cluster.api.create(template())
@@ -53,16 +53,16 @@ class Ward:
     def _admit(self, machine: str) -> None:
         body = {"metadata": {"labels": {names.CLUSTER_NAME: WARD}}}
         try:
-            self.cluster.api.patch(MACHINE, machine, NAMESPACE, body, "merge")
+            self.cluster.api.patch(self.cluster.dialect.machine, machine, NAMESPACE, body, "merge")
         except ApiError:
             return  # gone again
 
 
-def definition(kind: Kind) -> dict[str, Any]:
+def definition(kind: Kind, name: str = VERSION) -> dict[str, Any]:
     """A CustomResourceDefinition that takes whatever it is given."""
     plural = f"{kind.kind.lower()}s"
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    version = {"name": VERSION, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    version = {"name": name, "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
     return {
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",

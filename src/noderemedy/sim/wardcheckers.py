@@ -7,7 +7,7 @@ E3: a request belongs to the Machine of its name, that lives or was there a mome
 
 from __future__ import annotations
 
-from noderemedy.model.ids import MACHINE, NODE
+from noderemedy.model.ids import NODE
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import machine_of
@@ -32,11 +32,11 @@ class WardCheckers:
         self._well_since: dict[str, int] = dict.fromkeys(ward.nodes, 0)
         self._owners: dict[str, str] = {tree["metadata"]["uid"]: tree["metadata"]["name"] for tree in self._machines()}
         self.cluster.api.subscribe(NODE, self._node)
-        self.cluster.api.subscribe(MACHINE, self._machine)
+        self.cluster.api.subscribe(self.cluster.dialect.machine, self._machine)
         self.cluster.api.subscribe(DOCTOR, self._request)
 
     def _machines(self) -> list[Tree]:
-        return self.cluster.api.list(MACHINE)
+        return self.cluster.api.list(self.cluster.dialect.machine)
 
     def _machine(self, event: WatchEvent) -> None:
         self._owners[event.tree["metadata"]["uid"]] = event.tree["metadata"]["name"]

@@ -114,12 +114,14 @@ def ready(seconds: float) -> Present:
 
 SICK = a_node(ready="Unknown")
 BACK = ready(15)
+RELEASED = a_fence(State.ERROR, restarts=9, requested_by=f"{REQUEST_AT} request-uid-1", deleting=True)
 WAITS, RUNS = [(NAME, False)], [(NAME, True)]
 CLOSED: dict[str, tuple[dict[str, Any], str, list[tuple[str, bool]]]] = {
     "paused on the request": ({"request": {"paused": PAUSED}}, "PausedByPerson", []),
     "paused on the Machine": ({"machine": {"paused": PAUSED}}, "PausedByPerson", []),
     "paused on the Node": ({"node_entry": present(replace(SICK, paused=PAUSED))}, "PausedByPerson", []),
     "a garbled pause": ({"machine": {"paused": Malformed("x")}}, "PauseUnreadable", []),
+    "somebody releases its fence": ({"fence_entry": present(RELEASED)}, "WaitingForFence", []),
     "another request goes first": ({"rival": "metal/older"}, "AnotherRemediation", []),
     "the budget refuses": ({"answer": REFUSED}, "TooManyInFlight", WAITS),
     "the budget has not looked": ({"answer": None}, "WaitingForBudget", WAITS),
@@ -150,7 +152,8 @@ def test_a_gate_that_is_closed_keeps_a_request_where_it_is(name: str, at: Ref) -
 def test_explain_shows_the_gate_that_is_closed(name: str, at: Ref) -> None:
     """The same gates, whether the phase was recorded or not."""
     changes, reason, _ = CLOSED[name]
-    expected = ["nobody goes first", "nobody paused it", "fencing cannot help", "budget allows", "one repair per node"]
+    names = ("nobody goes first", "nobody paused it", "nobody releases it", "fencing cannot help")
+    expected = [*names, "budget allows", "one repair per node"]
 
     for phase in (FENCING, DELETING):
         found = explain(a_scene(at, phase, **changes), NOW)
@@ -217,11 +220,8 @@ def test_before_a_machine_is_deleted_its_node_is_read_live() -> None:
 
 
 STEPS_BACK = (
-    "its node has just come back",
-    "paused on the request",
-    "paused on the Machine",
-    "paused on the Node",
-    "the budget refuses",
+    *("its node has just come back", "paused on the request", "paused on the Machine", "paused on the Node"),
+    *("somebody releases its fence", "the budget refuses"),
 )
 
 

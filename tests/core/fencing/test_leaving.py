@@ -226,6 +226,34 @@ def test_what_a_deleted_node_carried_waits_for_it(
     assert expected == reasons(old(a_view(fence=released, **more), seconds))
 
 
+BY_REQUEST, MAY_BE_OFF = {"requested_by": "FenceRemediation/metal3/m 1"}, done("ipmi", Deed.OFF)
+NO_PLAN: dict[str, Any] = {"plan": None, "node": None}
+
+
+@pytest.mark.parametrize(
+    ("fence", "more", "expected"),
+    [
+        (BY_REQUEST, NO_PLAN, ["PowerLeftOff", "FenceReleased"]),
+        (BY_REQUEST, {**NO_PLAN, "machine": a_machine(deleting=True)}, ["PowerLeftOff", "FenceReleased"]),
+        (BY_REQUEST, {**NO_PLAN, "machine": a_machine()}, ["FencePlanMissing"]),
+        (BY_REQUEST, {**NO_PLAN, "node": SILENT}, ["FencePlanMissing"]),
+        (BY_REQUEST, {"plan": None, "node_entry": Unseen()}, ["FencePlanMissing"]),
+        (BY_REQUEST, {"node": None}, ["RunOrdered"]),
+        ({}, NO_PLAN, ["FencePlanMissing"]),
+        ({**BY_REQUEST, "jobs": ()}, NO_PLAN, ["FenceReleased"]),
+    ],
+)
+def test_a_plan_that_went_with_its_machine_is_not_awaited(
+    fence: dict[str, Any], more: dict[str, Any], expected: list[str]
+) -> None:
+    """Its owner has replaced it, and what selected its document went with the Node: nobody else can say how to light
+    what may be off, so a person is told, and fence and request go (seed 18).
+    """
+    released = a_fence(State.ERROR, deleting=True, **{"jobs": (MAY_BE_OFF,), **fence})
+
+    assert expected == reasons(old(a_view(fence=released, **more), 3_600))
+
+
 def test_who_is_shown_what_it_deleted_asks_before_its_backup_goes() -> None:
     """A server that lagged showed a Node of the past, and the labels of the one to come were lost (seed 39)."""
     released = a_view(fence=a_fence(State.DONE, deleting=True, evidence=AWAY), node=a_node("node-uid-1"))

@@ -28,6 +28,7 @@ from noderemedy.model.actions import (
     RemoveRemediationAnnotation,
     WriteMachineConditions,
 )
+from noderemedy.model.budget import Need
 from noderemedy.model.healthcheck import Dialect, Unhealthy
 from noderemedy.model.lease import Lease
 from noderemedy.model.machineconditions import Graded, MachineConditions
@@ -316,6 +317,25 @@ def test_a_deletion_is_claimed_first() -> None:
         names(decide(replace(taken, claim=other)).actions),
         reasons(decide(replace(taken, claim=other))),
     )
+
+
+@pytest.mark.parametrize(
+    ("check", "more", "expected"),
+    [
+        (a_check(OPENSHIFT), {}, True),
+        (a_check(OPENSHIFT), {"answer": None}, True),
+        (a_check(OPENSHIFT), {"machine": {"deleting": True}}, True),
+        (a_check(OPENSHIFT), {"machine": MARKED}, False),
+        (a_check(OPENSHIFT, annotation_mode=True), {"machine": MARKED}, False),
+        (a_check(OPENSHIFT, annotation_mode=True), {"answer": None}, False),
+        (a_check(), {"answer": None}, False),
+    ],
+)
+def test_only_a_deletion_keeps_the_claim(check: Any, more: dict[str, Any], expected: bool) -> None:
+    """All others leave the repair to somebody who claims the node, which a need of ours must not keep from it."""
+    (stated,) = [fact.value for fact in decide(a_view(check, **more)).facts if isinstance(fact.value, Need)]
+
+    assert expected == stated.is_claimant
 
 
 def test_nobodys_target_loses_what_was_asked_for() -> None:

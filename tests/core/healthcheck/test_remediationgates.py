@@ -165,5 +165,5 @@ def test_what_waits_for_the_budget_only_states_its_need() -> None:
     """The oldest sign first; whoever stands before another gate does not ask for anything."""
     [fact] = decide(a_view(answer=None)).facts
 
-    assert Need(MACHINE_AT, "remediation", SICK.since, False, NODE_AT) == fact.value
+    assert Need(MACHINE_AT, "remediation", SICK.since, False, NODE_AT, is_claimant=False) == fact.value
     assert () == decide(a_view(is_open=False, answer=None)).facts

@@ -4,7 +4,8 @@ Stopped: no new step, the run that is under way ends, power comes back, nothing 
 Deleted, which is *release*: the same, and then isolation is undone and the object goes. A storage fence behind which
 pods were freed stays until that boot is over: whoever lifted it earlier would let two nodes write (race R38). Another
 boot shows that, a proof, or a person's word; that nothing is seen of the Node does not. What a Node carried that was
-deleted is in the object, and in no other place: the object stays until the Node is back.
+deleted is in the object, and in no other place: the object stays until the Node is back. A plan is not waited for that
+went with the Node of a Machine which was replaced: a person is told what may be off.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ def stopped(view: FenceView, now: Now) -> Decision:
 def released(view: FenceView, now: Now) -> Decision:
     if not view.fence.is_finalized_by_us:
         return NOTHING
-    if not view.fence.is_final and (on := erring.power_comes_back(view, now)):
+    on = None if view.fence.is_final else erring.power_comes_back(view, now)
+    if on is not None and (on.actions or not is_out_of_reach(view)):
         return on  # what is over was told: it goes, also where its configuration went with its node
     if devices.is_behind_storage_fence(view) and (stays := stays_fenced(view, now)):
         return stays
@@ -73,6 +75,12 @@ def is_gone_for_good(view: FenceView) -> bool:
     is_terminated = view.fence.is_final or emptying.is_terminated(view)
     had_machine = view.fence.requested_by.startswith(FENCE_REMEDIATION.kind)
     return is_terminated or (view.machine.deleting if view.machine is not None else had_machine)
+
+
+def is_out_of_reach(view: FenceView) -> bool:
+    """Whether nobody will say how to light its devices: the plan went with the Node, and that with its Machine."""
+    is_missing = view.plan is None and isinstance(view.node_entry, Absent)
+    return is_missing and not view.fence.is_final and is_gone_for_good(view)
 
 
 def stays_fenced(view: FenceView, now: Now) -> Decision | None:
@@ -111,6 +119,7 @@ def unfenced(view: FenceView, now: Now) -> Decision | None:
 def drop(view: FenceView) -> Decision:
     kept = tuple(one for one in view.fence.finalizers if one != FINALIZER)
     write = WriteFinalizers(view.ref, view.guard, kept)
-    cut_off = ", ".join(one.name for one in devices.cut_off(view))
-    stays = (PowerLeftOff(view.name, cut_off),) if cut_off else ()
+    lost = [job.method for job in devices.unlit(view)] if is_out_of_reach(view) else []
+    left = ", ".join([*(one.name for one in devices.cut_off(view)), *lost])
+    stays = (PowerLeftOff(view.name, left),) if left else ()
     return Decision((write,), (*erring.dark(view), *stays, FenceReleased(view.name)))

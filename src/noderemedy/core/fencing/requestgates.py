@@ -53,6 +53,12 @@ def nobody_paused_it(view: RequestView, now: Now) -> Blocked | None:
     return unpaused(now, view.request.paused, of_machine, of_node)
 
 
+def nobody_releases_it(view: RequestView, now: Now) -> Blocked | None:
+    """Whoever deletes the fence of a request that stays wants the node as it is; once it is gone, that is told."""
+    fence = view.fence if view.is_ours else None
+    return Blocked(WaitingForFence(fence.spec.node, "released")) if fence is not None and fence.deleting else None
+
+
 def nobody_goes_first(view: RequestView, now: Now) -> Blocked | None:
     return Blocked(AnotherRemediation(view.rival)) if view.rival else None
 
@@ -87,7 +93,7 @@ def is_deleted_by_us(view: RequestView) -> bool:
 
 GATES: tuple[Gate, ...] = (request_is_valid, machine_is_there, cluster_is_not_paused)
 BEFORE_THE_FENCE: tuple[Gate, ...] = (nobody_paused_it,)
-BEFORE_THE_BUDGET: tuple[Gate, ...] = (nobody_goes_first, nobody_paused_it, fencing_cannot_help)
+BEFORE_THE_BUDGET: tuple[Gate, ...] = (nobody_goes_first, nobody_paused_it, nobody_releases_it, fencing_cannot_help)
 BEFORE_THE_OWNER: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, budget_allows, one_repair_per_node)
 
 

@@ -122,7 +122,7 @@ def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
         rests = Decision(because=(RepairStuck(view.at.name),), wake_at=stands.rests_until)
         wanted = with_telling(rests, view, now, None)
     wake_at = soonest(wanted.wake_at, stands.due)
-    return structs.replace(wanted, wake_at=wake_at, facts=(waiting(view, verdict, stands),))
+    return structs.replace(wanted, wake_at=wake_at, facts=(waiting(view, way, verdict, stands),))
 
 
 def due(view: RemediationView, way: Way, now: Now) -> Decision:
@@ -132,7 +132,7 @@ def due(view: RemediationView, way: Way, now: Now) -> Decision:
     return with_telling(MODES[way].ask(view, now), view, now, way)
 
 
-def waiting(view: RemediationView, verdict: Unhealthy, stands: Turn) -> Fact:
+def waiting(view: RemediationView, way: Way, verdict: Unhealthy, stands: Turn) -> Fact:
     """The need of a repair that nobody was asked for yet: it waits, is asked for, or rests, since that is refused."""
     return need(
         view.at,
@@ -143,6 +143,7 @@ def waiting(view: RemediationView, verdict: Unhealthy, stands: Turn) -> Fact:
         is_stuck=stands.is_rest,
         again=stands.again,
         tried=stands.tried,
+        is_claimant=is_claimant(way),
     )
 
 
@@ -206,7 +207,14 @@ def running_need(view: RemediationView, running: Way, *, is_stuck: bool = False)
     verdict = view.governing.found.verdict
     since = verdict.since if isinstance(verdict, Unhealthy) else view.machine.created or Wall(0)
     followed = lifecycle.wants(view.requests) if view.requests is not None else ()
-    return (need(view.at, NAME, since, is_running=True, node=view.node_at, is_stuck=is_stuck), *followed)
+    is_ours = is_claimant(running)
+    asks = need(view.at, NAME, since, is_running=True, node=view.node_at, is_stuck=is_stuck, is_claimant=is_ours)
+    return (asks, *followed)
+
+
+def is_claimant(way: Way) -> bool:
+    """Only a deletion claims the node: whoever is asked in another way claims it, and could not if we kept it."""
+    return way is Way.DELETION
 
 
 # --- telling -----------------------------------------------------------------------------------------------------
