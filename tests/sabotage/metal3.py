@@ -22,14 +22,16 @@ from tests.core.metal3 import test_owners_word as owners_word
 from tests.core.metal3 import test_patience as waits
 from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
+from tests.core.metal3 import test_resting as resting_tests
 from tests.core.metal3 import test_words as words_tests
 from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_bad_input as bad_input
 from tests.wire import test_remediations as wire_tests
 
-from noderemedy.core import claim, conditions, freeing, machines, outofservice, safety
+from noderemedy.core import claim, conditions, freeing, machines, outofservice, resting, safety
 from noderemedy.core.gates import budgeted
 from noderemedy.core.metal3 import (
+    annotation,
     contradiction,
     emptying,
     escalation,
@@ -59,7 +61,7 @@ from noderemedy.wire import answers, objects, remediations
 from noderemedy.wire.fields import Fields
 
 TABLE, HOLD, CHOSEN, HOLD_OF = phases.TABLE, steps.hold, emptying.chosen, offsight.hold_of
-HOLD_READ = objects.hold
+HOLD_READ, TURN = objects.hold, resting.turn
 
 
 def no_gate(name: str) -> Any:
@@ -70,6 +72,12 @@ def no_gate(name: str) -> Any:
 def phase(which: Phase, do: Any) -> Any:
     """Another way to go through a phase."""
     return set_to(remediation, "PHASES", {**remediation.PHASES, which: do})
+
+
+def given_back_anyhow(wanted: Any, asks: Any, before: Any, now: Any, *, has_place: bool) -> Any:
+    """Whatever was stated at the last look, it counts as a beginning."""
+    waited = replace(before, is_running=False) if before is not None else None
+    return resting.rested(wanted, asks, waited, now, has_place=has_place)
 
 
 def always_on(view: Any, now: Any) -> Any:
@@ -717,6 +725,47 @@ SABOTAGES = (
         "whoever is ready is back",
         set_to(remediation, "is_back", lambda view: view.node is not None and view.node.is_ready),
         (contradiction_tests.test_a_node_made_anew_by_that_boot_is_not_back,),
+    ),
+    Sabotage(
+        "a hold that is refused keeps its place",
+        set_to(annotation, "rested", lambda wanted, asks, *given, has_place: (wanted, asks)),
+        (
+            resting_tests.test_what_was_granted_has_ten_minutes,
+            resting_tests.test_what_is_refused_leaves_its_place_to_others,
+        ),
+    ),
+    Sabotage(
+        "a Metal3Remediation that is refused keeps its place",
+        set_to(remediation, "rested", lambda wanted, asks, *given, has_place: (wanted, asks)),
+        (
+            resting_tests.test_what_was_granted_has_ten_minutes,
+            resting_tests.test_what_is_refused_leaves_its_place_to_others,
+        ),
+    ),
+    Sabotage(
+        "the grant of a hold outlives the place that was given back",
+        set_to(gates, "budgeted_anew", lambda told, before, now: budgeted(told)),
+        (resting_tests.test_it_asks_again_when_it_has_rested,),
+    ),
+    Sabotage(
+        "the grant of a request outlives the place that was given back",
+        set_to(remediationgates, "budgeted_anew", lambda told, before, now: budgeted(told)),
+        (resting_tests.test_it_asks_again_when_it_has_rested,),
+    ),
+    Sabotage(
+        "who waits for another to let go of the host is tried",
+        set_to(resting, "turn", lambda *given, is_tried: TURN(*given, is_tried=True)),
+        (resting_tests.test_who_waits_for_another_repair_is_not_stuck,),
+    ),
+    Sabotage(
+        "a host that is held gives its place back since a write is refused",
+        set_to(remediation, "has_place", lambda view, now: remediationgates.budget_allows(view, now) is None),
+        (resting_tests.test_what_may_go_off_or_ends_by_itself_keeps_its_place,),
+    ),
+    Sabotage(
+        "a pause between two attempts is a refusal",
+        set_to(remediation, "rested", given_back_anyhow),
+        (resting_tests.test_what_gave_its_place_back_while_it_ran_asks_as_if_it_were_new,),
     ),
 )
 

@@ -305,7 +305,7 @@ def without(gate: grants.Gate) -> Callable[[pytest.MonkeyPatch], None]:
 
 
 def nobody_asks(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(gates, "budgeted", lambda answer: None)
+    patch.setattr(gates, "budgeted_anew", lambda answer, before, now: None)
 
 
 def is_seen(words: str, story: Callable[[], Granting], harm: Harm, patch: pytest.MonkeyPatch) -> bool:

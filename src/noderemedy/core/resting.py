@@ -8,10 +8,12 @@ far, ten minutes at least and an hour at most; after it, whoever waits for the f
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from noderemedy.core.slots import GIVEN_UP_AFTER
+from noderemedy.core.slots import GIVEN_UP_AFTER, soonest
 from noderemedy.model.budget import Need
+from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.reasons import RepairStuck
 from noderemedy.model.time import MINUTE, Mono, Now, Span, Wall
 
 REST_MIN, REST_MAX = GIVEN_UP_AFTER, MINUTE * 60
@@ -56,3 +58,22 @@ def given_back(before: Need | None, now: Now) -> Mono | None:
 def rest(since: Wall, ended: Mono, now: Now) -> Span:
     took = now.wall.since(since) - now.mono.since(ended)
     return Span(min(max(took.ms, REST_MIN.ms), REST_MAX.ms))
+
+
+def rested(
+    wanted: Decision, asks: tuple[Fact, ...], before: Need | None, now: Now, *, has_place: bool
+) -> tuple[Decision, tuple[Fact, ...]]:
+    """What is done for the beginning that is asked for, if it is one, and how it stands; while it rests, nothing.
+
+    What was stuck while it ran has not been refused to begin: it asks as if it were new.
+    """
+    stated = next((fact.value for fact in asks), None)
+    if not isinstance(stated, Need) or stated.is_running:
+        return wanted, asks
+    tried = before if before is not None and not before.is_running else None
+    stands = turn(tried, stated.since, now, is_tried=has_place and bool(wanted.actions))
+    need = structs.replace(stated, is_stuck=stands.is_rest, again=stands.again, tried=stands.tried)
+    found = structs.replace(wanted, wake_at=soonest(wanted.wake_at, stands.due))
+    if stands.is_rest:
+        found = Decision(because=(RepairStuck(stated.target.name),), wake_at=stands.rests_until)
+    return found, (Fact(asks[0].ref, need),)

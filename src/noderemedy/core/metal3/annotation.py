@@ -29,6 +29,7 @@ from noderemedy.core.metal3.needs import overdue_at, running_need, wanted_need
 from noderemedy.core.metal3.offsight import Sight
 from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees, waits_as
 from noderemedy.core.metal3.waiting import for_finalizers, for_silence, waiting
+from noderemedy.core.resting import rested
 from noderemedy.core.slots import settled, soonest
 from noderemedy.model.actions import (
     AddRebootAnnotation,
@@ -145,24 +146,30 @@ def table(view: MachineView, now: Now) -> Decision:
 
 
 def add(view: MachineView, reason: TableRow, now: Now) -> Decision:
-    """Hold the host off, within the budget and under our claim. The version that said "on" is part of the guard."""
+    """Hold the host off, within the budget and under our claim; what is refused for long keeps no place."""
     if blocked := gates.blocked(gates.BEFORE_POWER_OFF, view, now):
         return blocked
-    needs = wanted_need(view, now)
+    has_place = gates.budget_allows(view, now) is None
+    found, needs = rested(hold(view, reason, now), wanted_need(view, now), view.need, now, has_place=has_place)
+    return structs.replace(found, facts=needs)
+
+
+def hold(view: MachineView, reason: TableRow, now: Now) -> Decision:
+    """The shared gates, a live read, and the hold. The version that said "on" is part of the guard."""
     asked = confirm_first(now, (view.ref, view.entry))
     if closed := first(gates.SHARED, view, now):
-        return meanwhile(closed, asked.actions if asked else ()).decision(now, needs)
+        return meanwhile(closed, asked.actions if asked else ()).decision(now)
     if asked:
-        return structs.replace(asked, facts=needs)
+        return asked
     assert view.host is not None
     assert view.host_at is not None
-    hold = Hold(
+    record = Hold(
         machine_uid=view.machine.uid,
         since=now.wall,
         node_uid=view.node.uid if view.node else "",
         boot_id=view.node.boot_id if view.node else "",
     )
-    return Decision((AddRebootAnnotation(view.host_at, host_guard(view), hold),), (reason,), facts=needs)
+    return Decision((AddRebootAnnotation(view.host_at, host_guard(view), record),), (reason,))
 
 
 def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted, first, passages, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, first, passages, unpaused
 from noderemedy.core.machines import is_own
 from noderemedy.core.metal3.links import consumer_text
 from noderemedy.core.metal3.view import HostView, MachineView
@@ -146,7 +146,7 @@ def power_off_is_possible(view: MachineView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: MachineView, now: Now) -> Blocked | None:
-    return budgeted(view.told)
+    return budgeted_anew(view.told, view.need, now)
 
 
 def one_repair_per_node(view: MachineView, now: Now) -> Blocked | None:

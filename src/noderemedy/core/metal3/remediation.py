@@ -34,6 +34,7 @@ from noderemedy.core.metal3.remediationgates import (
     SHARED,
     UNPAUSED,
     explain,
+    has_place,
     is_asked,
     is_next_attempt,
     is_owners_turn,
@@ -50,6 +51,7 @@ from noderemedy.core.metal3.remediationview import (
     what_is_waited_for,
 )
 from noderemedy.core.metal3.steps import hold, is_back, is_held, publish, release, untaint, wait
+from noderemedy.core.resting import rested
 from noderemedy.core.slots import settled, soonest
 from noderemedy.model.actions import (
     Action,
@@ -105,10 +107,11 @@ def decide(view: RemediationView | RelicView, now: Now) -> Decision:
         return relics.decide(view, now)
     void = words.void(view, now)
     view = words.without(view, void)
-    decision = foredated.first_of_all(words.record(view, void, now), void, view.foredated, told(view, now))
+    wanted, asks = rested(told(view, now), needs(view, now), view.need, now, has_place=has_place(view, now))
+    decision = foredated.first_of_all(words.record(view, void, now), void, view.foredated, wanted)
     decision = unrecorded(view, decision, now) or decision
     because = (*decision.because, *words.complaint(view, now))
-    facts = (*needs(view, now), *patience.memory(view, now), *foredated.memory(view.ref, void), *decision.facts)
+    facts = (*asks, *patience.memory(view, now), *foredated.memory(view.ref, void), *decision.facts)
     wake_at = soonest(decision.wake_at, patience.turn(view, now))
     whole = structs.replace(decision, because=because, episode=episode(view), facts=facts, wake_at=wake_at)
     return settled(whole, view.need, now)

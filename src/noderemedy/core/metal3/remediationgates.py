@@ -11,7 +11,7 @@ from msgspec import structs
 
 from noderemedy.core import conditions
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted, budgeted_anew, budgeted_to_begin, first, passages, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, first, passages, unpaused
 from noderemedy.core.machines import machine_refs
 from noderemedy.core.metal3 import contradiction, gates, phases
 from noderemedy.core.metal3.patience import is_overdue, lasted, rests_between_attempts
@@ -83,9 +83,8 @@ def host_is_not_contradicted(view: RemediationView, now: Now) -> Blocked | None:
 def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
     """What has not begun asks, and every further attempt: a repair that runs goes on."""
     if view.remediation.progress.phase is Phase.NEW:
-        return budgeted(view.answer)
-    begins = what_is_waited_for(view.remediation)
-    return budgeted_to_begin(view.answer, begins) if is_attempt_over(view, now) else None
+        return budgeted_anew(view.answer, view.need, now)
+    return granted_to_begin(view, now) if is_attempt_over(view, now) else None
 
 
 def owner_may_be_asked(view: RemediationView, now: Now) -> Blocked | None:
@@ -93,6 +92,11 @@ def owner_may_be_asked(view: RemediationView, now: Now) -> Blocked | None:
     is_escalated = view.remediation.progress.phase is Phase.DELETING_MACHINE
     if is_escalated and view.machine is not None and is_asked(view.machine, now):
         return None
+    return granted_to_begin(view, now)
+
+
+def granted_to_begin(view: RemediationView, now: Now) -> Blocked | None:
+    """In the middle of a repair."""
     begins = what_is_waited_for(view.remediation)
     return budgeted_anew(view.answer, view.need, now) or budgeted_to_begin(view.answer, begins)
 
@@ -185,6 +189,16 @@ def is_owners_turn(view: RemediationView, now: Now) -> bool:
     has_host = view.machine is not None and view.machine.host is not None
     is_over = is_waiting and phases.is_last_attempt(remediation) and lasted(view, now) >= remediation.on_within
     return is_over and has_host and not remediation.deleting and not is_back(view)
+
+
+def has_place(view: RemediationView, now: Now) -> bool:
+    """Whether what would begin next has its place, which it gives back should that be refused for long.
+
+    None is given back while a host is held for it, which may go off at any moment; the owner's phase ends by itself.
+    """
+    if view.held or view.remediation.progress.phase is Phase.DELETING_MACHINE:
+        return False
+    return (owner_may_be_asked if is_owners_turn(view, now) else budget_allows)(view, now) is None
 
 
 def is_attempt_over(view: RemediationView, now: Now) -> bool:
