@@ -6,14 +6,15 @@ from typing import Any
 
 import pytest
 from tests.builders import NOW
-from tests.engine.bench import WHY, A, B, C, a_room, a_seen, an_engine, drop, step, want
+from tests.engine.bench import WHY, A, B, C, a_room, a_seen, an_engine, drop, only_effect, step, want
 
 from noderemedy.core.healthcheck.facts import PermitFact, VerdictFact
+from noderemedy.model.actions import Confirm
 from noderemedy.model.budget import Granted, need
 from noderemedy.model.decision import NOTHING, Decision, Fact, FactValue
 from noderemedy.model.healthcheck import Unhealthy, Unjudged
 from noderemedy.model.ids import FACTS, HEALTH_CHECK, NODE, Kind, Ref, ref
-from noderemedy.model.outcome import Key
+from noderemedy.model.outcome import Failed, Key, Unknown
 from noderemedy.model.reasons import RoomBroken
 from noderemedy.model.room import Index, Present, Reader, Room, Stage
 from noderemedy.model.time import Now
@@ -164,6 +165,52 @@ def test_a_grant_of_an_earlier_term_is_none(token: int, seen: list[bool]) -> Non
 
     assert seen == seen_by_act
     assert isinstance(engine.cache.read(verdict_of(A)), Present)
+
+
+def test_a_grant_of_before_a_gap_is_none() -> None:
+    """Who could not see for a while grants anew before anybody acts: what is listed then may show a storm."""
+    seen_by_act: list[bool] = []
+
+    def act(view: Any, now: Now) -> Decision:
+        seen_by_act.append(view)
+        return NOTHING
+
+    acting = a_room(act, name="act", sees=lambda key, reader: isinstance(reader.read(verdict_of(A)), Present))
+    engine = an_engine(acting, a_room(state, name="grant", stage=Stage.GRANT))
+    engine.seen(a_seen(A), NOW)
+    step(engine)
+    engine.lost(NODE, NOW)
+    engine.listing(NODE, NOW)
+    engine.seen(a_seen(A, "2", unschedulable=True), NOW)
+    engine.listed(NODE, NOW)
+    step(engine)
+
+    assert [False, False] == seen_by_act
+    assert isinstance(engine.cache.read(verdict_of(A)), Present)
+
+
+@pytest.mark.parametrize("outcome", [None, Failed("a webhook says no"), Failed("conflict"), Unknown("no answer")])
+def test_a_grant_is_of_now_while_the_write_of_who_grants_is_held_up(outcome: Failed | Unknown | None) -> None:
+    """Be its write on its way, or refused and waiting: what is granted follows what is seen; there is no second write."""
+
+    def granting(view: Any, now: Now) -> Decision:
+        return Decision((drop(view[0]),), (WHY,), facts=state(view, now).facts)
+
+    engine = an_engine(a_room(granting, name="grant", stage=Stage.GRANT))
+    engine.seen(a_seen(A), NOW)
+    effect = only_effect(engine)
+    if outcome is not None:
+        engine.ended(effect, outcome, NOW)
+        step(engine)
+    before = engine.cache.read(verdict_of(A))
+    engine.seen(a_seen(A, "2", unschedulable=True), NOW)
+    effects = step(engine).effects
+    after = engine.cache.read(verdict_of(A))
+
+    assert isinstance(before, Present)
+    assert isinstance(after, Present)
+    assert (Sick(False), Sick(True)) == (before.obj, after.obj)
+    assert [] == [one for one in effects if not isinstance(one.action, Confirm)]
 
 
 def test_facts_need_no_list() -> None:

@@ -120,6 +120,16 @@ PROOFS = (
         (test_facts.test_a_grant_of_an_earlier_term_is_none,),
     ),
     Sabotage(
+        "a grant outlives a gap",
+        set_to(loop.Engine, "_withdraw_grants", lambda engine, now: None),
+        (test_facts.test_a_grant_of_before_a_gap_is_none,),
+    ),
+    Sabotage(
+        "who grants and cannot write leaves its grants as they were",
+        set_to(loop.Engine, "_grant_meanwhile", lambda engine, key, now: None),
+        (test_facts.test_a_grant_is_of_now_while_the_write_of_who_grants_is_held_up,),
+    ),
+    Sabotage(
         "a new leader trusts every reservation",
         set_to(grants, "is_of_before", lambda one, ask: False),
         (test_grants.test_a_new_leader_takes_no_old_reservation_for_a_grant,),

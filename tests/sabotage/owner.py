@@ -24,6 +24,7 @@ from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_pods, test_replacements
 
 from noderemedy.core import resting, safety
+from noderemedy.core.budget import grants
 from noderemedy.core.gates import budgeted
 from noderemedy.core.owner import aftermath, drain, gates, overdue, reading, replacing, view
 from noderemedy.engine import ledger, loop
@@ -39,6 +40,11 @@ PODS: tuple[Sabotage, ...] = (
         "a list counts as a write",
         set_to(loop, "READS", (Confirm,)),
         (test_lists.test_a_dry_engine_lists_and_evicts_nobody,),
+    ),
+    Sabotage(
+        "a deletion asks for no quorum",
+        set_to(grants, "STILL", tuple(one for one in grants.STILL if one is not grants.quorum_kept)),
+        (test_beginnings.test_a_control_plane_without_a_quorum_keeps_its_members,),
     ),
     Sabotage(
         "a list is kept for ever",

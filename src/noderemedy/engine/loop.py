@@ -123,6 +123,8 @@ class Engine:
         self.cache.forget_complete(cluster, kind)
         if not cluster and kind in self._watchers:
             self._leave(OBSERVER_AT, now, None)
+        if kind in self._watchers:
+            self._withdraw_grants(now)
         self.trace.record(now, "lost", kind)
 
     def followed(self, kind: Kind, now: Now, *, missing: str = "", refused: str = "") -> None:
@@ -233,9 +235,16 @@ class Engine:
         """What we granted when we led before is nobody's licence now: somebody else has led meanwhile."""
         self._term = token
         self._enter(Seen(TERM_AT, "", "", Term(token, now.mono)), now, None)
-        for key in [key for key in self._facts if self.rooms[key.room].stage is Stage.GRANT]:
+        self._withdraw_grants(now)
+
+    def _withdraw_grants(self, now: Now) -> None:
+        """Those who grant look last of all, when all needs are known: until then nobody acts on what was so before."""
+        for key in [key for key in self._facts if self._is_granting(key)]:
             self._state(key, (), now)
             self.queue.add(key)
+
+    def _is_granting(self, key: Key) -> bool:
+        return self.rooms[key.room].stage is Stage.GRANT
 
     def _mind_the_clock(self, now: Now) -> None:
         """Wakes were planned on the monotonic clock for wall times: after a step of the wall clock, look again."""
@@ -258,9 +267,10 @@ class Engine:
 
     def _look(self, key: Key, now: Now, token: int) -> Effect | None:
         if self.ledger.holds(key):
+            self._grant_meanwhile(key, now)
             return None  # `ended` queues it again
         if later := self.ledger.waits_until(key, now):
-            self.timers.wake(key, later)
+            self.timers.wake(key, min(later, self._grant_meanwhile(key, now) or later))
             return None
         if doubt := self.ledger.doubt(key):
             return self._begin(key, (doubt,), now, token)
@@ -282,6 +292,17 @@ class Engine:
             return None
         self._decided_at[key] = now.mono
         return self._begin(key, actions, now, token)
+
+    def _grant_meanwhile(self, key: Key, now: Now) -> Mono | None:
+        """What is granted is of now, also while the write of whoever grants is under way, or failed and waits.
+
+        Returns when that changes by itself.
+        """
+        if not self._is_granting(key):
+            return None
+        decision = self._decide(key, now)
+        self._state(key, decision.facts, now)
+        return decision.wake_at
 
     def _is_long_ago(self, key: Key, now: Now) -> bool:
         """Whether a decision is too old for what its proof allowed (rule 3 of the architecture): it is made anew."""

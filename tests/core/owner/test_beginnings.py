@@ -10,7 +10,7 @@ from noderemedy.core.budget import health
 from noderemedy.core.budget import room as budget
 from noderemedy.core.budget import spec as budget_spec
 from noderemedy.core.owner import replacing
-from noderemedy.model.ids import MACHINE
+from noderemedy.model.ids import MACHINE, NODE
 from noderemedy.model.workload import POD
 
 
@@ -116,3 +116,23 @@ def test_a_storm_after_the_deletion_holds_nothing() -> None:
     story.run(60)
 
     assert (["InstanceUnproven"], 1) == (story.because, story.ledger[0])
+
+
+def test_a_control_plane_without_a_quorum_keeps_its_members() -> None:
+    """Another member was lost while this one was drained: its Machine stays until that one is back."""
+    story = Emptying()
+    for name in (NODE_AT.name, "other-0", "other-1"):
+        labels = {"metadata": {"labels": {"node-role.kubernetes.io/control-plane": ""}}}
+        story.api.patch(NODE, name, "", labels, "merge")
+    story.begins()
+    found = []
+    for ready in ("Unknown", "True"):
+        is_so = {"type": "Ready", "status": ready, "lastTransitionTime": str(story.now.wall)}
+        story.api.patch(NODE, "other-0", "", {"status": {"conditions": [is_so]}}, "merge", subresource="status")
+        if ready == "Unknown":
+            story.pod_goes()
+        story.run(400)
+        found.append((story.is_deleted, story.because))
+
+    assert (False, ["QuorumAtRisk"]) == found[0]
+    assert found[1][0]

@@ -371,13 +371,13 @@ STILL: tuple[Gate, ...] = (
     domain_quiet,
     domain_bearable,
     cooled_down,
+    quorum_kept,
 )
 GATES: tuple[Gate, ...] = (
     ledger_readable,
     ledger_has_room,
     *STILL,
     control_plane_free,
-    quorum_kept,
     pending_bearable,
     in_flight_bearable,
     per_hour_bearable,
