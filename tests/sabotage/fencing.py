@@ -569,12 +569,12 @@ LIT: tuple[Sabotage, ...] = (
     Sabotage(
         "what was stuck begins anew without asking",
         set_to(erring, "budget_allows", lambda view, now: None),
-        (test_gates.test_what_begins_anew_holds_a_grant,),
+        (test_gates.test_what_begins_anew_holds_a_grant_for_that,),
     ),
     Sabotage(
         "who asks to begin anew says that it runs",
         set_to(erring, "asking", lambda view, now: ()),
-        (test_gates.test_what_begins_anew_holds_a_grant,),
+        (test_gates.test_what_begins_anew_holds_a_grant_for_that,),
     ),
     Sabotage(
         "who was given up is in flight as soon as its plan is mended",

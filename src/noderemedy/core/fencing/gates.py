@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core.claim import claimed
-from noderemedy.core.fencing.view import FenceView
-from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
+from noderemedy.core.fencing.view import FenceView, what_is_waited_for
+from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, passages, unpaused
 from noderemedy.core.removers import remover_of
 from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import (
@@ -22,6 +22,7 @@ from noderemedy.model.reasons import (
     MachineDeleting,
     NodeUnreadable,
     ObserverNew,
+    OwnNode,
     WaitingForBudget,
 )
 from noderemedy.model.room import Absent, Passage, Present, Unreadable
@@ -117,6 +118,11 @@ def observer_is_in_contact(view: FenceView, now: Now) -> Blocked | None:
     return Blocked(ObserverNew(CONTACT), until)
 
 
+def we_run_elsewhere(view: FenceView, now: Now) -> Blocked | None:
+    """Before the budget is asked: who has to wait for a takeover, maybe for ever, keeps nobody else waiting."""
+    return Blocked(OwnNode(view.name)) if view.claim.is_own else None
+
+
 def its_turn(view: FenceView, now: Now) -> Blocked | None:
     """`oneAtATime` of that document."""
     reason = view.permit.waits(view.node_at) if view.permit is not None else None
@@ -124,9 +130,15 @@ def its_turn(view: FenceView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: FenceView, now: Now) -> Blocked | None:
-    """What begins asks, and what begins anew, if it had to give its place back: a repair that runs goes on."""
-    is_under_way = view.fence.is_begun and view.status.state is not State.ERROR
-    return None if is_under_way else budgeted(view.answer)
+    """What begins asks, and what begins anew, also in a place of its own, which may be of before a storm or a pause.
+
+    A repair that runs goes on.
+    """
+    if not view.fence.is_begun:
+        return budgeted_anew(view.answer, view.need, now)
+    if view.status.state is not State.ERROR:
+        return None
+    return budgeted_anew(view.answer, view.need, now) or budgeted_to_begin(view.answer, what_is_waited_for(view.fence))
 
 
 def one_repair_per_node(view: FenceView, now: Now) -> Blocked | None:
@@ -145,10 +157,11 @@ BEFORE_THE_BUDGET: tuple[Gate, ...] = (
     document_lets_it_begin,
     not_parked,
     observer_is_in_contact,
+    we_run_elsewhere,
 )
 POLICIES: tuple[Gate, ...] = (document_lets_it_begin, its_turn)
 BEFORE_ANEW: tuple[Gate, ...] = (
-    *(nobody_stopped_it, nobody_paused_it, nobody_removes_it, node_is_there, observer_is_in_contact),
+    *(nobody_stopped_it, nobody_paused_it, nobody_removes_it, node_is_there, observer_is_in_contact, we_run_elsewhere),
     *POLICIES,
 )
 BEFORE_THE_START: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, its_turn, budget_allows, one_repair_per_node)

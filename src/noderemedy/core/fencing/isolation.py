@@ -12,8 +12,16 @@ from msgspec import structs
 
 from noderemedy.core.fencing import attempts, devices
 from noderemedy.core.fencing.automaton import Event
-from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, BEFORE_THE_PLAN, BEFORE_THE_START
+from noderemedy.core.fencing.gates import (
+    BEFORE_POWER_OFF,
+    BEFORE_THE_BUDGET,
+    BEFORE_THE_PLAN,
+    budget_allows,
+    its_turn,
+    one_repair_per_node,
+)
 from noderemedy.core.fencing.moves import move, publish
+from noderemedy.core.fencing.needs import asking
 from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.planless import unusable
 from noderemedy.core.fencing.storage import free_covered
@@ -46,7 +54,7 @@ def new(view: FenceView, now: Now) -> Decision:
 
 
 def start(view: FenceView, now: Now) -> Decision:
-    """Nothing has begun: all gates must pass, then the finalizer comes first."""
+    """Nothing has begun: all gates must pass."""
     created = view.fence.created or now.wall
     if waits := pause(view, created, view.fence.spec.new_delay, STEP.value, now):
         return waits
@@ -54,7 +62,14 @@ def start(view: FenceView, now: Now) -> Decision:
         return blocked.decision(now)
     if waits := unusable(view, now):
         return waits
-    if blocked := first(BEFORE_THE_START, view, now):
+    if blocked := first((*BEFORE_THE_BUDGET, its_turn), view, now):
+        return blocked.decision(now)
+    return asking(begins(view, now), view, now)
+
+
+def begins(view: FenceView, now: Now) -> Decision:
+    """Budget and claim, the finalizer, then the start is recorded."""
+    if blocked := first((budget_allows, one_repair_per_node), view, now):
         return blocked.decision(now)
     if not view.fence.is_finalized_by_us:
         write = WriteFinalizers(view.ref, view.guard, (*view.fence.finalizers, FINALIZER))
