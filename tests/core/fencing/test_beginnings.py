@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
-from tests.builders import NODE_AT
+from msgspec.structs import replace
+from tests.core.fencing.fences import a_plan
 from tests.core.fencing.story import ROOMS, refuses
 from tests.core.metal3.test_beginnings import TROUBLES, Failing
+
+from noderemedy.model.fenceplan import plan_ref
+from noderemedy.model.ids import NODE, ref
+from noderemedy.model.nodefence import fence_ref
+from noderemedy.model.outcome import Failed, Outcome, Seen
+
+MINUTES = 60
+OTHERS = ("other-1", "other-2")
 
 
 class Fencing(Failing):
@@ -43,3 +54,81 @@ def test_no_flow_begins_anew_while_the_budget_lets_nothing_begin(trouble: str) -
     assert (0, "error", []) == held_back
     assert (1, True) == (story.starts, story.acts.count("PublishFenceStatus") > writes)
     assert [("ipmi", "off"), ("ipmi", "on")] == [one for one in story.orders if one[1] != "status"]
+
+
+def test_a_successor_begins_no_flow_anew_in_a_storm() -> None:
+    """Its budget has not looked yet when it looks for the first time; after the cooldown the flow goes on."""
+    story = Fencing()
+    story.failed()
+    story.storm()
+    story.unattended(600)
+    story.run(1_200)
+    in_the_storm = story.starts
+    story.calm()
+    story.run(290)
+    in_the_cooldown = story.starts
+    story.run(60)
+
+    assert (0, 0, 1) == (in_the_storm, in_the_cooldown, story.starts)
+
+
+class Refusing(Fencing):
+    """Two nodes whose fences some webhook lets nobody write, or nobody cordon, hold the two places that there are."""
+
+    refused: tuple[str, ...] = ()
+
+    def _carry_out(self, effect: Any) -> Outcome:
+        action = effect.action
+        about = {fence_ref(ref(NODE, name)).name for name in OTHERS} | set(OTHERS)
+        is_about = any(name in action.ref.name for name in about) if hasattr(action, "ref") else False
+        if type(action).__name__ in self.refused and is_about:
+            return Failed("admission webhook denied the request", lasting=True)
+        return super()._carry_out(effect)
+
+    def fenced(self, *refused: str) -> None:
+        """All three are silent; the two are fenced at once, the third later."""
+        self.refused = refused
+        for name in OTHERS:
+            at = ref(NODE, name)
+            self.engine.seen(Seen(plan_ref(at), "", "", replace(a_plan(), node=at)), self.now)
+            condition = {"type": "Ready", "status": "Unknown", "lastTransitionTime": str(self.now.wall)}
+            self.api.patch(NODE, name, "", {"status": {"conditions": [condition]}}, "merge", subresource="status")
+        self.hang()
+        self.run(65)
+        for name in OTHERS:
+            body = {"node": name, "powerManagementDelay": "0s"}
+            meta = {"name": fence_ref(ref(NODE, name)).name}
+            self.api.create({"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", "metadata": meta, "spec": body})
+        self.run(60)
+        self.ask()
+
+    def why(self, name: str) -> list[str]:
+        at = fence_ref(ref(NODE, name))
+        found = self.engine.decisions.items()
+        return [type(one).__name__ for key, told in found if key.ref == at for one in told.because]
+
+
+@pytest.mark.parametrize("write", ["WriteFinalizers", "PublishFenceStatus", "ClaimRepair"])
+def test_a_start_that_is_refused_leaves_its_place_to_others(write: str) -> None:
+    """Two places, two fences whose first write is refused for good: they rest, and a third one is fenced."""
+    story = Refusing()
+    story.fenced(write)
+    story.run(5 * MINUTES)
+    early = story.fence.is_begun
+    story.run(15 * MINUTES)
+
+    assert (False, True) == (early, story.fence.is_begun)
+    assert [["RepairStuck"]] * 2 == [story.why(name) for name in OTHERS]
+
+
+def test_a_node_that_cannot_be_cordoned_leaves_its_place_to_others() -> None:
+    """The step has failed, and is tried again, within its bounds: then a person is called, and nothing was off."""
+    story = Refusing()
+    story.fenced("CordonNode")
+    story.run(5 * MINUTES)
+    early = story.fence.is_begun
+    story.run(55 * MINUTES)
+
+    assert (False, True) == (early, story.is_final())
+    assert [["FenceGivenUp"]] * 2 == [story.why(name) for name in OTHERS]
+    assert ["off", "on"] == [deed for _, deed in story.orders if deed != "status"], "of the third one alone"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from noderemedy.core.claim import claimed
+from noderemedy.core.claim import claimed, elsewhere
 from noderemedy.core.fencing.view import FenceView, what_is_waited_for
 from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, passages, unpaused
 from noderemedy.core.removers import remover_of
@@ -22,7 +22,6 @@ from noderemedy.model.reasons import (
     MachineDeleting,
     NodeUnreadable,
     ObserverNew,
-    OwnNode,
     WaitingForBudget,
 )
 from noderemedy.model.room import Absent, Passage, Present, Unreadable
@@ -119,8 +118,7 @@ def observer_is_in_contact(view: FenceView, now: Now) -> Blocked | None:
 
 
 def we_run_elsewhere(view: FenceView, now: Now) -> Blocked | None:
-    """Before the budget is asked: who has to wait for a takeover, maybe for ever, keeps nobody else waiting."""
-    return Blocked(OwnNode(view.name)) if view.claim.is_own else None
+    return elsewhere(view.claim)
 
 
 def its_turn(view: FenceView, now: Now) -> Blocked | None:

@@ -23,11 +23,11 @@ from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.host import Power
 from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import RepairStuck
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.time import Mono, Now, Wall
 
 
-def needs(view: FenceView, now: Now) -> tuple[Fact, ...]:
-    """A repair that runs, or would begin if budget and claim let it.
+def needs(view: FenceView, now: Now, tried: Mono | None = None) -> tuple[Fact, ...]:
+    """A repair that runs, or would begin if budget and claim let it; `tried`: since when its cordon is.
 
     One that its document does not let begin anew, maybe for hours, keeps nobody else waiting; nor does one that was
     given up and has not begun anew.
@@ -48,6 +48,7 @@ def needs(view: FenceView, now: Now) -> tuple[Fact, ...]:
         node=view.node_at,
         is_stuck=is_held_back or fence.is_given_up,
         is_off_pending=is_running and is_off_pending(view),
+        tried=tried,
     )
     return (asks,)
 

@@ -8,8 +8,8 @@ nobody may pause it in vain.
 from __future__ import annotations
 
 from noderemedy.core.approvals import unapproved
-from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted, unpaused
+from noderemedy.core.claim import claimed, elsewhere
+from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
 from noderemedy.core.remedy.view import RemedyView
 from noderemedy.core.removers import remover_of
 from noderemedy.core.safety import is_confirmed
@@ -99,13 +99,17 @@ def person_approved(view: RemedyView, now: Now) -> Blocked | None:
     return unapproved(view.asked, now) if is_needed else None
 
 
+def we_run_elsewhere(view: RemedyView, now: Now) -> Blocked | None:
+    return elsewhere(view.claim) if view.claim is not None else None
+
+
 def its_turn(view: RemedyView, now: Now) -> Blocked | None:
     reason = view.permit.waits(view.at) if view.permit is not None else None
     return Blocked(reason) if reason else None
 
 
 def budget_allows(view: RemedyView, now: Now) -> Blocked | None:
-    return budgeted(view.answer)
+    return budgeted_anew(view.answer, view.need, now)
 
 
 def nobody_else_repairs_it(view: RemedyView, now: Now) -> Blocked | None:
@@ -127,5 +131,8 @@ GOING_ON = (
     no_condition_forbids_it,
 )
 BEFORE_NEXT = (*GOING_ON, no_storm, watched_long_enough)
-BEFORE_TURN = (*GOING_ON, threshold_is_reached, not_parked, no_storm, watched_long_enough, person_approved)
+BEFORE_TURN = (
+    *(*GOING_ON, threshold_is_reached, not_parked, no_storm, watched_long_enough, person_approved),
+    we_run_elsewhere,
+)
 GATES = (*BEFORE_TURN, its_turn, budget_allows, nobody_else_repairs_it, node_is_read_live)

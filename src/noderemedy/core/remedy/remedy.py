@@ -30,7 +30,8 @@ from noderemedy.core.remedy.facts import (
 )
 from noderemedy.core.remedy.fencing import is_former
 from noderemedy.core.remedy.view import FENCING, FLOW, NAME, RemedyView, is_of_interest, sees
-from noderemedy.core.slots import settled
+from noderemedy.core.resting import turn
+from noderemedy.core.slots import settled, soonest
 from noderemedy.model.actions import (
     Action,
     ClaimRepair,
@@ -53,10 +54,10 @@ from noderemedy.model.ids import CONFIG_MAP, INCIDENT, JOB, LEASE, NODE, NODE_FE
 from noderemedy.model.meta import Malformed
 from noderemedy.model.observer import OBSERVER
 from noderemedy.model.pace import LEAVE
-from noderemedy.model.reasons import RemedyRecordUnreadable
+from noderemedy.model.reasons import RemedyRecordUnreadable, RepairStuck
 from noderemedy.model.remedy import Phase, RemedyRecord
 from noderemedy.model.room import Index, Present, Reader, Room
-from noderemedy.model.time import Now
+from noderemedy.model.time import Now, Wall
 
 
 def decide(view: RemedyView, now: Now) -> Decision:
@@ -71,7 +72,7 @@ def decide(view: RemedyView, now: Now) -> Decision:
 
 
 def begin(view: RemedyView, now: Now) -> Decision:
-    """All gates; then the first remedy that is defined is written down."""
+    """All gates; then the first remedy that is defined is written down, or rests if that is refused."""
     if view.trouble is None or not view.trouble.is_over:
         return untaint(view) or NOTHING
     if blocked := first(gates.BEFORE_TURN, view, now):
@@ -83,12 +84,34 @@ def begin(view: RemedyView, now: Now) -> Decision:
     wanted = chain.order(view, first_record, 1, now)
     if not wanted.actions:
         return replace(wanted, episode=named)  # none of its remedies is defined
-    if blocked := first((gates.its_turn,), view, now):
-        return replace(blocked.decision(now, (waits,)), episode=named)
-    asks = need(view.target, NAME, view.trouble.since, is_running=False, node=view.at)
-    if blocked := first((gates.budget_allows, *chain.before(wanted)), view, now):
-        return replace(blocked.decision(now, (waits, asks)), episode=named)
-    return replace(wanted, facts=(waits, asks), episode=named)
+    blocked = first((gates.its_turn, gates.budget_allows, *chain.before(wanted)), view, now)
+    found = in_its_turn(view, blocked.decision(now) if blocked else wanted, view.trouble.since, now)
+    return in_turn(replace(found, facts=(waits, *found.facts), episode=named))
+
+
+def in_its_turn(view: RemedyView, wanted: Decision, since: Wall, now: Now) -> Decision:
+    """The first remedy as it stands with the budget: it asks, is tried, or rests from what the API refused for long.
+
+    Who waits for its turn does not ask yet.
+    """
+    waits = first((gates.its_turn,), view, now) is not None
+    is_tried = not waits and gates.budget_allows(view, now) is None and bool(wanted.actions)
+    stands = turn(view.need, since, now, is_tried=is_tried)
+    if waits and not stands.is_rest:
+        return wanted
+    asks = need(
+        view.target,
+        NAME,
+        since,
+        is_running=False,
+        node=view.at,
+        is_stuck=stands.is_rest,
+        again=stands.again,
+        tried=stands.tried,
+    )
+    rests = Decision(because=(RepairStuck(view.at.name),), wake_at=stands.rests_until)
+    found = rests if stands.is_rest else wanted
+    return replace(found, wake_at=soonest(found.wake_at, stands.due), facts=(asks,))
 
 
 def blank(view: RemedyView, named: str, now: Now) -> RemedyRecord:
