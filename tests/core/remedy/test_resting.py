@@ -22,7 +22,7 @@ class Refusing(Scene):
     refused: tuple[str, ...] = ()
 
     def outcome(self, effect: Any) -> Any:
-        text = f"{effect.action.ref.name} {render(effect.action, 7, RESOURCES).body}"
+        text = f"{effect.action.ref.name} {render(effect.action, 7, RESOURCES).body!r}"
         is_about = any(name in text for name in ("n0", "n1"))
         if type(effect.action).__name__ in self.refused and is_about:
             return Failed("admission webhook denied the request", lasting=True)

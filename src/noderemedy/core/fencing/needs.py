@@ -1,10 +1,10 @@
 """What a NodeFence asks of the budget: a place in flight, and a grant whenever a flow begins, be it anew.
 
 Called by the room for every look, and by `isolation.py` and `erring.py` where a flow would begin. A fence between two
-starts keeps its place, and asks before the next one, as a storm or a pause may have come since it was granted; one that
-had to give it back (it was stuck, or was given up and lives again) asks as if it were new. Nothing of it is off while it
-asks. It states that it waits until the start is on record: a grant is withdrawn when nobody states the need it names.
-What is granted and refused by the API for ten minutes rests (`core/resting.py`).
+starts keeps its place, and asks before the next one: a storm or a pause may have come since it was granted. One that
+had to give it back (it was stuck, or was given up and lives again) asks as if it were new. Nothing of it is off then.
+It states that it waits until the start is on record: a grant is withdrawn when nobody states the need it names. What
+is granted and refused by the API for ten minutes rests (`core/resting.py`).
 """
 
 from __future__ import annotations

@@ -85,18 +85,19 @@ def begin(view: RemedyView, now: Now) -> Decision:
     if not wanted.actions:
         return replace(wanted, episode=named)  # none of its remedies is defined
     blocked = first((gates.its_turn, gates.budget_allows, *chain.before(wanted)), view, now)
-    found = in_its_turn(view, blocked.decision(now) if blocked else wanted, view.trouble.since, now)
+    found = asking(view, blocked.decision(now) if blocked else wanted, view.trouble.since, now)
     return in_turn(replace(found, facts=(waits, *found.facts), episode=named))
 
 
-def in_its_turn(view: RemedyView, wanted: Decision, since: Wall, now: Now) -> Decision:
+def asking(view: RemedyView, wanted: Decision, since: Wall, now: Now) -> Decision:
     """The first remedy as it stands with the budget: it asks, is tried, or rests from what the API refused for long.
 
     Who waits for its turn does not ask yet.
     """
     waits = first((gates.its_turn,), view, now) is not None
     is_tried = not waits and gates.budget_allows(view, now) is None and bool(wanted.actions)
-    stands = turn(view.need, since, now, is_tried=is_tried)
+    before = view.need if view.need is not None and not view.need.is_running else None  # who ran was not refused
+    stands = turn(before, since, now, is_tried=is_tried)
     if waits and not stands.is_rest:
         return wanted
     asks = need(
