@@ -103,16 +103,11 @@ def was_made_since(lease: Entry, need: Entry) -> bool:
     return isinstance(lease, Present) and isinstance(need, Present) and lease.changed_at >= need.first_seen
 
 
-def elsewhere(claim: Claim) -> Blocked | None:
-    """Whether we run on another node. Asked before the budget: who waits for a takeover keeps nobody else waiting."""
-    return Blocked(OwnNode(claim.subject.name)) if claim.is_own else None
-
-
 def claimed(claim: Claim, now: Now) -> Blocked | None:
     """The gate: passes once the claim is ours and that was seen; never for the node that we run on."""
     at, entry = lease_of(claim.subject), claim.entry
-    if blocked := elsewhere(claim):
-        return blocked
+    if claim.is_own:
+        return Blocked(OwnNode(claim.subject.name))
     if isinstance(entry, Unreadable):
         return Blocked(ClaimUnreadable(f"{at.namespace}/{at.name}", entry.problem))
     if isinstance(entry, Absent):

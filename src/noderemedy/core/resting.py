@@ -8,10 +8,12 @@ far, ten minutes at least and an hour at most; after it, whoever waits for the f
 
 from __future__ import annotations
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from noderemedy.core.slots import GIVEN_UP_AFTER
+from noderemedy.core.slots import GIVEN_UP_AFTER, soonest
 from noderemedy.model.budget import Need
+from noderemedy.model.decision import Decision
+from noderemedy.model.reasons import RepairStuck
 from noderemedy.model.time import MINUTE, Mono, Now, Span, Wall
 
 REST_MIN, REST_MAX = GIVEN_UP_AFTER, MINUTE * 60
@@ -32,6 +34,21 @@ class Turn(Struct, frozen=True):
     def due(self) -> Mono | None:
         """When its place is given back; None while it is not tried."""
         return self.tried + GIVEN_UP_AFTER if self.tried is not None and not self.is_rest else None
+
+
+def begin(
+    wanted: Decision, before: Need | None, since: Wall, now: Now, name: str, *, is_granted: bool
+) -> tuple[Decision, Turn]:
+    """What a beginning wants to do, or its rest, and how it stands.
+
+    Whoever has its place and waits for another repair does not try; who waits for a person keeps no place either.
+    """
+    is_tried = is_granted and (bool(wanted.actions) or any(reason.alert for reason in wanted.because))
+    is_new = before is None or before.is_running  # who ran was not refused
+    stands = turn(None if is_new else before, since, now, is_tried=is_tried)
+    rests = Decision(because=(RepairStuck(name),), wake_at=stands.rests_until)
+    found = rests if stands.is_rest else wanted
+    return structs.replace(found, wake_at=soonest(found.wake_at, stands.due)), stands
 
 
 def turn(before: Need | None, since: Wall, now: Now, *, is_tried: bool) -> Turn:

@@ -29,14 +29,13 @@ from noderemedy.core.fencing.requestgates import (
 from noderemedy.core.fencing.requeststeps import enter
 from noderemedy.core.fencing.requestview import NAME, RequestView, what_is_waited_for
 from noderemedy.core.gates import Blocked, first
-from noderemedy.core.resting import Turn, turn
-from noderemedy.core.slots import soonest
+from noderemedy.core.resting import Turn, begin
 from noderemedy.model.actions import DeleteMachine, Guard, WriteFinalizers, WriteMachineConditions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceremediation import FINALIZER, FencePhase, FenceStrategy
 from noderemedy.model.ids import Ref
-from noderemedy.model.reasons import Escalating, RemediationFailed, RepairStuck, WaitingForBudget, WaitingForOwner
+from noderemedy.model.reasons import Escalating, RemediationFailed, WaitingForBudget, WaitingForOwner
 from noderemedy.model.room import Absent, Entry, Present
 from noderemedy.model.time import MINUTE, Now, Wall
 
@@ -51,13 +50,15 @@ def helpless(view: RequestView, why: str, now: Now) -> Decision:
     assert view.machine_at is not None
     escalated = enter(view, FencePhase.DELETING_MACHINE, now, Escalating(view.machine_at.name), why=why)
     wanted = blocked.decision(now) if (blocked := closed(view, now)) else escalated
-    is_tried = budget_allows(view, now) is None and bool(wanted.actions)
-    before = view.need if view.need is not None and not view.need.is_running else None  # who ran was not refused
-    stands = turn(before, asked_since(view, now), now, is_tried=is_tried)
-    if stands.is_rest and not is_owner_asked(view, now):  # its record, or the claim, was refused for ten minutes
-        rests = Decision(because=(RepairStuck(view.machine_at.name),), wake_at=stands.rests_until)
-        return asking(rests, view, now, stands)
-    return asking(structs.replace(wanted, wake_at=soonest(wanted.wake_at, stands.due)), view, now, stands)
+    return asking(wanted, view, now) if is_owner_asked(view, now) else resting(wanted, view, now)
+
+
+def resting(wanted: Decision, view: RequestView, now: Now) -> Decision:
+    """The record of the owner's turn, or the claim, may be refused for good: then it keeps no place for ever."""
+    assert view.machine_at is not None
+    is_granted, name = budget_allows(view, now) is None, view.machine_at.name
+    found, stands = begin(wanted, view.need, asked_since(view, now), now, name, is_granted=is_granted)
+    return asking(found, view, now, stands)
 
 
 def deleting_machine(view: RequestView, now: Now) -> Decision:
@@ -174,18 +175,15 @@ def asking(decision: Decision, view: RequestView, now: Now, stands: Turn = ASKS)
     is_running = is_owner_asked(view, now)
     if view.rival or is_ownerless(view) or (not is_running and first(BEFORE_THE_BUDGET, view, now)):
         return decision
-    since, at, node = asked_since(view, now), view.machine_at, view.node_at
-    if is_running:
-        return structs.replace(decision, facts=(need(at, NAME, since, is_running=True, node=node), *decision.facts))
     wanted = need(
-        at,
+        view.machine_at,
         NAME,
-        since,
-        is_running=False,
-        node=node,
+        asked_since(view, now),
+        is_running=is_running,
+        node=view.node_at,
         is_stuck=stands.is_rest,
         again=stands.again,
-        begins=what_is_waited_for(view.request),
+        begins="" if is_running else what_is_waited_for(view.request),
         tried=stands.tried,
     )
     return structs.replace(decision, facts=(wanted, *decision.facts))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from noderemedy.core.claim import claimed, elsewhere
+from noderemedy.core.claim import claimed
 from noderemedy.core.fencing.view import FenceView, what_is_waited_for
 from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, passages, unpaused
 from noderemedy.core.removers import remover_of
@@ -117,10 +117,6 @@ def observer_is_in_contact(view: FenceView, now: Now) -> Blocked | None:
     return Blocked(ObserverNew(CONTACT), until)
 
 
-def we_run_elsewhere(view: FenceView, now: Now) -> Blocked | None:
-    return elsewhere(view.claim)
-
-
 def its_turn(view: FenceView, now: Now) -> Blocked | None:
     """`oneAtATime` of that document."""
     reason = view.permit.waits(view.node_at) if view.permit is not None else None
@@ -155,11 +151,10 @@ BEFORE_THE_BUDGET: tuple[Gate, ...] = (
     document_lets_it_begin,
     not_parked,
     observer_is_in_contact,
-    we_run_elsewhere,
 )
 POLICIES: tuple[Gate, ...] = (document_lets_it_begin, its_turn)
 BEFORE_ANEW: tuple[Gate, ...] = (
-    *(nobody_stopped_it, nobody_paused_it, nobody_removes_it, node_is_there, observer_is_in_contact, we_run_elsewhere),
+    *(nobody_stopped_it, nobody_paused_it, nobody_removes_it, node_is_there, observer_is_in_contact),
     *POLICIES,
 )
 BEFORE_THE_START: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, its_turn, budget_allows, one_repair_per_node)

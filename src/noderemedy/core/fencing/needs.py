@@ -16,13 +16,11 @@ from noderemedy.core.fencing.gates import BEFORE_THE_BUDGET, POLICIES, budget_al
 from noderemedy.core.fencing.planless import is_mended
 from noderemedy.core.fencing.view import NAME, FenceView, what_is_waited_for
 from noderemedy.core.gates import first
-from noderemedy.core.resting import Turn, turn
-from noderemedy.core.slots import soonest
+from noderemedy.core.resting import Turn, begin
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.host import Power
 from noderemedy.model.nodefence import State
-from noderemedy.model.reasons import RepairStuck
 from noderemedy.model.time import Mono, Now, Wall
 
 
@@ -62,13 +60,9 @@ def is_off_pending(view: FenceView) -> bool:
 
 def asking(wanted: Decision, view: FenceView, now: Now) -> Decision:
     """What a flow that would begin, or begin anew, wants to do, with its need: it asks, is tried, or rests."""
-    is_tried = budget_allows(view, now) is None and bool(wanted.actions)
-    before = view.need if view.need is not None and not view.need.is_running else None  # who ran was not refused
-    stands = turn(before, since(view, now), now, is_tried=is_tried)
-    rests = Decision(because=(RepairStuck(view.name),), wake_at=stands.rests_until)
-    found = rests if stands.is_rest else wanted
-    wake_at = soonest(found.wake_at, stands.due)
-    return structs.replace(found, wake_at=wake_at, facts=(waiting(view, stands, now), *found.facts))
+    is_granted = budget_allows(view, now) is None
+    found, stands = begin(wanted, view.need, since(view, now), now, view.name, is_granted=is_granted)
+    return structs.replace(found, facts=(waiting(view, stands, now), *found.facts))
 
 
 def waiting(view: FenceView, stands: Turn, now: Now) -> Fact:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core import conditions
-from noderemedy.core.claim import claimed, elsewhere
+from noderemedy.core.claim import claimed
 from noderemedy.core.fencing.requestview import RequestView, what_is_waited_for
 from noderemedy.core.fencing.wellness import HEALTHY_FOR, is_whole, steady_at
 from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, passages, unpaused
@@ -68,10 +68,6 @@ def fencing_cannot_help(view: RequestView, now: Now) -> Blocked | None:
     return Blocked(WaitingForReady(view.node_at.name), now.wall + due.since(now.mono))
 
 
-def we_run_elsewhere(view: RequestView, now: Now) -> Blocked | None:
-    return elsewhere(view.claim) if view.claim is not None else None
-
-
 def budget_allows(view: RequestView, now: Now) -> Blocked | None:
     """For the owner's turn by itself: the grant of a check, or of a fence, may be of before a storm or a pause."""
     blocked = budgeted_anew(view.answer, view.need, now)
@@ -92,7 +88,7 @@ def is_deleted_by_us(view: RequestView) -> bool:
 
 GATES: tuple[Gate, ...] = (request_is_valid, machine_is_there, cluster_is_not_paused)
 BEFORE_THE_FENCE: tuple[Gate, ...] = (nobody_paused_it,)
-BEFORE_THE_BUDGET: tuple[Gate, ...] = (nobody_goes_first, nobody_paused_it, fencing_cannot_help, we_run_elsewhere)
+BEFORE_THE_BUDGET: tuple[Gate, ...] = (nobody_goes_first, nobody_paused_it, fencing_cannot_help)
 BEFORE_THE_OWNER: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, budget_allows, one_repair_per_node)
 
 

@@ -8,7 +8,7 @@ nobody may pause it in vain.
 from __future__ import annotations
 
 from noderemedy.core.approvals import unapproved
-from noderemedy.core.claim import claimed, elsewhere
+from noderemedy.core.claim import claimed
 from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
 from noderemedy.core.remedy.view import RemedyView
 from noderemedy.core.removers import remover_of
@@ -99,10 +99,6 @@ def person_approved(view: RemedyView, now: Now) -> Blocked | None:
     return unapproved(view.asked, now) if is_needed else None
 
 
-def we_run_elsewhere(view: RemedyView, now: Now) -> Blocked | None:
-    return elsewhere(view.claim) if view.claim is not None else None
-
-
 def its_turn(view: RemedyView, now: Now) -> Blocked | None:
     reason = view.permit.waits(view.at) if view.permit is not None else None
     return Blocked(reason) if reason else None
@@ -131,8 +127,5 @@ GOING_ON = (
     no_condition_forbids_it,
 )
 BEFORE_NEXT = (*GOING_ON, no_storm, watched_long_enough)
-BEFORE_TURN = (
-    *(*GOING_ON, threshold_is_reached, not_parked, no_storm, watched_long_enough, person_approved),
-    we_run_elsewhere,
-)
+BEFORE_TURN = (*GOING_ON, threshold_is_reached, not_parked, no_storm, watched_long_enough, person_approved)
 GATES = (*BEFORE_TURN, its_turn, budget_allows, nobody_else_repairs_it, node_is_read_live)

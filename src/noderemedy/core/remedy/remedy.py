@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from noderemedy.core import claim, machines, traces
+from noderemedy.core import claim, machines, resting, traces
 from noderemedy.core.episodes import episode
 from noderemedy.core.gates import first, passages
 from noderemedy.core.machines import MACHINE_KINDS
@@ -30,8 +30,7 @@ from noderemedy.core.remedy.facts import (
 )
 from noderemedy.core.remedy.fencing import is_former
 from noderemedy.core.remedy.view import FENCING, FLOW, NAME, RemedyView, is_of_interest, sees
-from noderemedy.core.resting import turn
-from noderemedy.core.slots import settled, soonest
+from noderemedy.core.slots import settled
 from noderemedy.model.actions import (
     Action,
     ClaimRepair,
@@ -54,7 +53,7 @@ from noderemedy.model.ids import CONFIG_MAP, INCIDENT, JOB, LEASE, NODE, NODE_FE
 from noderemedy.model.meta import Malformed
 from noderemedy.model.observer import OBSERVER
 from noderemedy.model.pace import LEAVE
-from noderemedy.model.reasons import RemedyRecordUnreadable, RepairStuck
+from noderemedy.model.reasons import RemedyRecordUnreadable
 from noderemedy.model.remedy import Phase, RemedyRecord
 from noderemedy.model.room import Index, Present, Reader, Room
 from noderemedy.model.time import Now, Wall
@@ -95,9 +94,8 @@ def asking(view: RemedyView, wanted: Decision, since: Wall, now: Now) -> Decisio
     Who waits for its turn does not ask yet.
     """
     waits = first((gates.its_turn,), view, now) is not None
-    is_tried = not waits and gates.budget_allows(view, now) is None and bool(wanted.actions)
-    before = view.need if view.need is not None and not view.need.is_running else None  # who ran was not refused
-    stands = turn(before, since, now, is_tried=is_tried)
+    is_granted = not waits and gates.budget_allows(view, now) is None
+    found, stands = resting.begin(wanted, view.need, since, now, view.at.name, is_granted=is_granted)
     if waits and not stands.is_rest:
         return wanted
     asks = need(
@@ -110,9 +108,7 @@ def asking(view: RemedyView, wanted: Decision, since: Wall, now: Now) -> Decisio
         again=stands.again,
         tried=stands.tried,
     )
-    rests = Decision(because=(RepairStuck(view.at.name),), wake_at=stands.rests_until)
-    found = rests if stands.is_rest else wanted
-    return replace(found, wake_at=soonest(found.wake_at, stands.due), facts=(asks,))
+    return replace(found, facts=(asks,))
 
 
 def blank(view: RemedyView, named: str, now: Now) -> RemedyRecord:
