@@ -191,7 +191,7 @@ def test_a_grant_of_before_a_gap_is_none() -> None:
 
 @pytest.mark.parametrize("outcome", [None, Failed("a webhook says no"), Failed("conflict"), Unknown("no answer")])
 def test_a_grant_is_of_now_while_the_write_of_who_grants_is_held_up(outcome: Failed | Unknown | None) -> None:
-    """Be its write on its way, or refused and waiting: what is granted follows what is seen; there is no second write."""
+    """Be its write on its way, or refused and waiting: what is granted follows what is seen; no second write."""
 
     def granting(view: Any, now: Now) -> Decision:
         return Decision((drop(view[0]),), (WHY,), facts=state(view, now).facts)

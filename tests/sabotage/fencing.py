@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from tests.core import test_foredated
 from tests.core.fencing import (
     test_automaton,
+    test_beginnings,
     test_devices,
     test_erring,
     test_escalation,
@@ -27,12 +28,12 @@ from tests.core.fencing.fences import IPMI
 from tests.core.metal3 import test_owners_word as metal3_word
 from tests.core.metal3 import test_words
 from tests.model import test_fenceplan
-from tests.sabotage.running import Sabotage, item_to, set_to
+from tests.sabotage.running import Sabotage, item_to, set_to, together
 from tests.sim import test_fence_uses
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
-from noderemedy.core import conditions, consumers, foredated, machines, safety
+from noderemedy.core import conditions, consumers, foredated, machines, resting, safety
 from noderemedy.core.fencing import (
     attempts,
     automaton,
@@ -44,6 +45,7 @@ from noderemedy.core.fencing import (
     gates,
     hostpower,
     hosts,
+    isolation,
     leaving,
     moves,
     needs,
@@ -66,6 +68,7 @@ from noderemedy.core.fencing.automaton import Event, Move
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.gates import budgeted
 from noderemedy.core.metal3 import words as metal3_words
+from noderemedy.core.resting import Turn
 from noderemedy.model import actions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
@@ -78,7 +81,7 @@ from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
 from noderemedy.model.room import Reader
-from noderemedy.model.time import Mono, Span
+from noderemedy.model.time import MINUTE, Mono, Span
 from noderemedy.model.workload import StorageOfNode, Volume
 from noderemedy.wire import nodefences
 from noderemedy.wire import storage as wire_storage
@@ -588,12 +591,49 @@ LIT: tuple[Sabotage, ...] = (
     Sabotage(
         "what was stuck begins anew without asking",
         set_to(erring, "budget_allows", lambda view, now: None),
-        (test_gates.test_what_begins_anew_holds_a_grant,),
+        (test_gates.test_what_begins_anew_holds_a_grant_for_that,),
     ),
     Sabotage(
         "who asks to begin anew says that it runs",
-        set_to(erring, "asking", lambda view, now: ()),
-        (test_gates.test_what_begins_anew_holds_a_grant,),
+        set_to(erring, "asking", lambda wanted, view, now: wanted),
+        (test_gates.test_what_begins_anew_holds_a_grant_for_that,),
+    ),
+    Sabotage(
+        "a flow begins anew under its old grant",
+        set_to(gates, "budgeted_to_begin", lambda told, begins: budgeted(told)),
+        (
+            test_gates.test_what_begins_anew_holds_a_grant_for_that,
+            test_beginnings.test_no_flow_begins_anew_while_the_budget_lets_nothing_begin,
+        ),
+    ),
+    Sabotage(
+        "every start anew has the same name",
+        set_to(gates, "what_is_waited_for", lambda fence: "fence-uid-1 error long ago"),
+        (test_gates.test_what_begins_anew_holds_a_grant_for_that,),
+    ),
+    Sabotage(
+        "a refused start keeps its place",
+        set_to(resting, "turn", lambda *given, is_tried: Turn()),
+        (
+            test_beginnings.test_a_node_on_which_the_manager_runs_keeps_no_place,
+            test_beginnings.test_a_start_that_is_refused_leaves_its_place_to_others,
+            test_beginnings.test_a_start_anew_that_is_refused_leaves_its_place,
+        ),
+    ),
+    Sabotage(
+        "a start that has rested uses its old grant",
+        set_to(gates, "budgeted_anew", lambda told, before, now: budgeted(told)),
+        (test_beginnings.test_what_was_granted_has_ten_minutes,),
+    ),
+    Sabotage(
+        "a refused cordon is tried for ever",
+        set_to(isolation, "CORDON_WITHIN", MINUTE * 1_440),
+        (test_beginnings.test_a_node_that_cannot_be_cordoned_leaves_its_place_to_others,),
+    ),
+    Sabotage(
+        "an owner's turn that cannot be recorded keeps its place",
+        set_to(resting, "turn", lambda *given, is_tried: Turn()),
+        (test_escalation.test_an_owner_s_turn_that_cannot_be_recorded_keeps_no_place,),
     ),
     Sabotage(
         "who was given up is in flight as soon as its plan is mended",
@@ -891,7 +931,10 @@ REQUESTS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "the owner is asked without a grant",
-        set_to(requestgates, "budgeted_to_begin", lambda told, begins: None),
+        together(
+            set_to(requestgates, "budgeted_to_begin", lambda told, begins: None),
+            set_to(requestgates, "budgeted_anew", lambda told, before, now: None),
+        ),
         (
             test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,
             test_escalation.test_a_paused_budget_holds_the_owner_s_turn_until_it_opens,
@@ -937,7 +980,7 @@ REQUESTS: tuple[Sabotage, ...] = (
         set_to(
             escalation,
             "need",
-            lambda at, room, since, *, is_running, node, begins: need(at, room, since, is_running=False),
+            lambda at, room, since, *, is_running, **more: need(at, room, since, is_running=False),
         ),
         (test_escalation.test_what_was_asked_runs_whatever_the_gates_say_by_now,),
     ),

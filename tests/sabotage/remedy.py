@@ -17,13 +17,14 @@ from tests.core.remedy import (
     test_gates,
     test_governing,
     test_repeats,
+    test_resting,
 )
 from tests.manager import test_nodeevents
 from tests.sabotage.running import Sabotage, Test, item_to, set_to, together
 from tests.sim import test_fence_uses
 from tests.wire import test_configuration, test_remedies
 
-from noderemedy.core import freeing, pacing
+from noderemedy.core import freeing, pacing, resting
 from noderemedy.core.fencing import needs
 from noderemedy.core.fencing import view as fence_view
 from noderemedy.core.incident import records
@@ -44,6 +45,7 @@ from noderemedy.core.remedy import (
     thresholds,
     view,
 )
+from noderemedy.core.resting import Turn
 from noderemedy.manager import nodeevents
 from noderemedy.model.decision import Decision
 from noderemedy.model.nodeevents import EventsWanted
@@ -100,6 +102,16 @@ GATES = (
         "everybody has the turn",
         set_to(gates, "its_turn", lambda view, now: None),
         (test_gates.test_one_node_at_a_time,),
+    ),
+    Sabotage(
+        "a refused record keeps its place",
+        set_to(resting, "turn", lambda *given, is_tried: Turn()),
+        (
+            test_gates.test_the_managers_own_node_gets_no_remedy,
+            test_resting.test_what_is_refused_leaves_its_place_to_others,
+            test_resting.test_who_rests_tries_nothing_and_asks_again,
+            test_resting.test_who_rests_gives_its_turn_back,
+        ),
     ),
     Sabotage(
         "no budget",

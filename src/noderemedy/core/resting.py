@@ -36,6 +36,33 @@ class Turn(Struct, frozen=True):
         return self.tried + GIVEN_UP_AFTER if self.tried is not None and not self.is_rest else None
 
 
+def begin(
+    wanted: Decision, before: Need | None, since: Wall, now: Now, name: str, *, is_granted: bool
+) -> tuple[Decision, Turn]:
+    """What a beginning wants to do, or its rest, and how it stands.
+
+    Whoever has its place and waits for another repair does not try; who waits for a person keeps no place either.
+    """
+    is_tried = is_granted and (bool(wanted.actions) or any(reason.alert for reason in wanted.because))
+    is_new = before is None or before.is_running  # who ran was not refused
+    stands = turn(None if is_new else before, since, now, is_tried=is_tried)
+    rests = Decision(because=(RepairStuck(name),), wake_at=stands.rests_until)
+    found = rests if stands.is_rest else wanted
+    return structs.replace(found, wake_at=soonest(found.wake_at, stands.due)), stands
+
+
+def rested(
+    wanted: Decision, asks: tuple[Fact, ...], before: Need | None, now: Now, *, has_place: bool
+) -> tuple[Decision, tuple[Fact, ...]]:
+    """The same where a need is stated at one place: the decision, and the need as it stands. What runs is left alone."""
+    stated = next((fact.value for fact in asks), None)
+    if not isinstance(stated, Need) or stated.is_running:
+        return wanted, asks
+    found, stands = begin(wanted, before, stated.since, now, stated.target.name, is_granted=has_place)
+    need = structs.replace(stated, is_stuck=stands.is_rest, again=stands.again, tried=stands.tried)
+    return found, (Fact(asks[0].ref, need),)
+
+
 def turn(before: Need | None, since: Wall, now: Now, *, is_tried: bool) -> Turn:
     """By what was stated at the last look, and whether it has its place and is tried; `since` is when it all began."""
     ended = given_back(before, now)
@@ -58,22 +85,3 @@ def given_back(before: Need | None, now: Now) -> Mono | None:
 def rest(since: Wall, ended: Mono, now: Now) -> Span:
     took = now.wall.since(since) - now.mono.since(ended)
     return Span(min(max(took.ms, REST_MIN.ms), REST_MAX.ms))
-
-
-def rested(
-    wanted: Decision, asks: tuple[Fact, ...], before: Need | None, now: Now, *, has_place: bool
-) -> tuple[Decision, tuple[Fact, ...]]:
-    """What is done for the beginning that is asked for, if it is one, and how it stands; while it rests, nothing.
-
-    What was stuck while it ran has not been refused to begin: it asks as if it were new.
-    """
-    stated = next((fact.value for fact in asks), None)
-    if not isinstance(stated, Need) or stated.is_running:
-        return wanted, asks
-    tried = before if before is not None and not before.is_running else None
-    stands = turn(tried, stated.since, now, is_tried=has_place and bool(wanted.actions))
-    need = structs.replace(stated, is_stuck=stands.is_rest, again=stands.again, tried=stands.tried)
-    found = structs.replace(wanted, wake_at=soonest(wanted.wake_at, stands.due))
-    if stands.is_rest:
-        found = Decision(because=(RepairStuck(stated.target.name),), wake_at=stands.rests_until)
-    return found, (Fact(asks[0].ref, need),)

@@ -41,7 +41,7 @@ from noderemedy.model.machineconditions import OWNER_REMEDIATED, Graded, Machine
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition
 from noderemedy.model.nodefence import State
-from noderemedy.model.outcome import Outcome, Seen
+from noderemedy.model.outcome import Failed, Outcome, Seen
 from noderemedy.model.reasons import TooManyInFlight
 from noderemedy.model.room import Absent, Present
 
@@ -498,3 +498,36 @@ def test_two_requests_for_one_machine_do_not_break_each_other() -> None:
 
     assert ("deleting-machine", 1) == (told(story).phase.value, story.told.count("AnotherRemediation"))
     assert "RoomBroken" not in story.told
+
+
+class Unrecorded(Story):
+    """A webhook refuses what is to be recorded of the owner's turn."""
+
+    is_refused = True
+
+    def _carry_out(self, effect: Any) -> Outcome:
+        is_record = isinstance(effect.action, PublishRequestStatus) and effect.action.status.phase is DELETING
+        if is_record and self.is_refused:
+            return Failed("admission webhook denied the request", lasting=True)
+        return super()._carry_out(effect)
+
+
+def test_an_owner_s_turn_that_cannot_be_recorded_keeps_no_place() -> None:
+    """It has ten minutes, then it rests, and its place is free; once it can be recorded, the owner is asked."""
+    story = Unrecorded()
+    asked_without_node(story)
+    budget(story, maxInFlight=1)
+    opens(story)
+    story.run(12 * 60)
+    rests = (reasons(story), [one.is_stuck for one in stated(story)])
+    story.is_refused = False
+    story.run(5 * 60)
+    meanwhile = owner_word(story)
+    story.run(20 * 60)
+
+    assert (["RepairStuck"], [True], []) == (*rests, meanwhile)
+    assert [("OwnerRemediated", "False")] == owner_word(story)
+
+
+def stated(story: Story) -> list[Need]:
+    return [fact.value for one in story.engine.decisions.values() for fact in one.facts if isinstance(fact.value, Need)]

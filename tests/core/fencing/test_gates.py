@@ -15,7 +15,7 @@ from noderemedy.core.fencing.gates import BEFORE_THE_START, explain
 from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
 from noderemedy.core.fencing.needs import needs
 from noderemedy.core.fencing.planless import UNUSABLE
-from noderemedy.core.fencing.view import INDEXES
+from noderemedy.core.fencing.view import INDEXES, what_is_waited_for
 from noderemedy.core.gates import first
 from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import WriteFinalizers
@@ -109,7 +109,7 @@ def test_what_keeps_a_fence_from_beginning_anew(more: dict[str, Any], reason: st
     [need] = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
 
     assert ([reason], ()) == ([type(one).__name__ for one in decision.because], decision.actions)
-    assert (True, is_policy) == (need.is_running, need.is_stuck)
+    assert (reason != "OwnNode", is_policy) == (need.is_running, need.is_stuck)
 
 
 @pytest.mark.parametrize(("more", "reason", "is_policy"), HOLDS)
@@ -169,7 +169,8 @@ def test_a_delay_before_the_isolation() -> None:
     [
         (a_fence(), [False]),
         (a_fence(State.RUNNING), [True]),
-        (a_fence(State.ERROR), [True]),
+        (a_fence(State.ERROR, since=ago(30)), [True]),
+        (a_fence(State.ERROR), [False]),
         (a_fence(State.ERROR, restarts=3), []),
         (a_fence(State.FINAL), []),
         (a_fence(stopped=True), []),
@@ -217,6 +218,7 @@ MENDED = a_fence(
     since=ago(900),
     conditions=(Told(SUCCEEDED, "False", UNUSABLE, "error: its plan could not be used for too long"),),
 )
+GRANTED = Granted(NODE_AT, ago(1))
 BUSY = Refused(NODE_AT, TooManyInFlight(2, 2))
 
 
@@ -233,22 +235,26 @@ def test_a_fence_whose_plan_was_mended_waits_in_nobodys_way() -> None:
 
 @pytest.mark.parametrize("fence", [a_fence(State.ERROR, since=ago(900)), MENDED], ids=["stuck", "mended"])
 @pytest.mark.parametrize(
-    ("answer", "reason", "needs"),
+    ("answer", "reason"),
     [
-        (None, "WaitingForBudget", [False]),
-        (BUSY, "TooManyInFlight", [False]),
-        (Granted(NODE_AT, ago(1)), "FenceMoves", [True]),
+        (None, "WaitingForBudget"),
+        (BUSY, "TooManyInFlight"),
+        (Granted(NODE_AT, ago(1)), "WaitingForBudget"),
+        (Granted(NODE_AT, ago(1), ("fence-uid-1 error long ago",)), "WaitingForBudget"),
+        (GRANTED, "FenceMoves"),
     ],
 )
-def test_what_begins_anew_holds_a_grant(fence: Any, answer: Any, reason: str, needs: list[bool]) -> None:
-    """Who gave its place back hours ago asks as if it were new: many may be about to begin at once."""
+def test_what_begins_anew_holds_a_grant_for_that(fence: Any, answer: Any, reason: str) -> None:
+    """Many may be about to begin at once, and what was told to who ran tells of no storm: it asks by itself."""
+    answer = replace(answer, begins=(what_is_waited_for(fence),)) if answer is GRANTED else answer
     view = a_view(fence=fence, answer=answer)
     view = replace(view, entry=replace(view.entry, changed_at=Mono(NOW.mono.ms - 900_000)))
     decision = decide(view, NOW)
+    [asks] = [fact.value for fact in decision.facts if isinstance(fact.value, Need)]
 
     assert [reason] == [type(one).__name__ for one in decision.because]
-    assert needs == [is_running for is_running, _ in stated(view)]
-    assert (answer is None or answer is BUSY) == (() == decision.actions)
+    assert (False, False, what_is_waited_for(fence)) == (asks.is_running, asks.is_stuck, asks.begins)
+    assert (reason == "FenceMoves") == bool(decision.actions)
 
 
 @pytest.mark.parametrize("state", [State.NEW, State.RUNNING, State.DONE])

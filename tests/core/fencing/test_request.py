@@ -200,8 +200,8 @@ def test_a_machine_without_a_node_is_the_owners_business() -> None:
     assert ("deleting-machine", None) == (told(story).phase.value, story.api.find(NODE_FENCE, FENCE_AT.name))
 
 
-def asked_without_node() -> Story:
-    story = Story()
+def asked_without_node(story: Story | None = None) -> Story:
+    story = story or Story()
     story.machine()
     story.api.patch(MACHINE, "worker-0", "metal", {"status": {"nodeRef": None}}, "merge", subresource="status")
     story.run(1)

@@ -15,7 +15,7 @@ from noderemedy.core.claim import INDEXES as CLAIMS
 from noderemedy.core.claim import holder_name, lease_of
 from noderemedy.core.fencing.devices import identity
 from noderemedy.core.fencing.fence import ROOM, decide
-from noderemedy.core.fencing.view import INDEXES, NAME, FenceView, sees
+from noderemedy.core.fencing.view import INDEXES, NAME, FenceView, sees, what_is_waited_for
 from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import IRREVERSIBLE, DeleteNode, DeletePod, StartRun, TaintOutOfService
 from noderemedy.model.attestation import Attestation
@@ -120,7 +120,7 @@ def seen(objects: dict[Any, Any], *, confirmed: bool = True) -> FenceView:
         **objects,
         TERM_AT: Term(7, Mono(0)),
         OBSERVER_AT: Observer(Mono(0)),
-        answer_ref(NODE_AT): Granted(NODE_AT, ago(100)),
+        answer_ref(NODE_AT): Granted(NODE_AT, ago(100), (what_is_waited_for(objects[FENCE_AT]),)),
         wanted.ref: wanted.value,
         lease: Lease("lease-uid", holder_name(NAME, NODE_AT)),
     }

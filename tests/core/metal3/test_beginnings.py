@@ -28,7 +28,7 @@ from noderemedy.model.outcome import Outcome, Seen
 from noderemedy.model.reasons import BudgetPaused, CooldownAfterStorm
 from noderemedy.model.remediation import Metal3Remediation, Phase
 from noderemedy.model.remediationbudget import BUDGET_AT
-from noderemedy.model.room import Present
+from noderemedy.model.room import Present, Room
 from noderemedy.sim.apiserver import ADMIN
 from noderemedy.wire.requests import render
 
@@ -42,7 +42,7 @@ PHASE = "phase"
 class Failing(Story):
     """Twenty nodes; an attempt of one of them, which was granted half an hour ago, does not help."""
 
-    rooms = (room.ROOM, health.ROOM, budget.ROOM, budget_spec.ROOM)
+    rooms: tuple[Room, ...] = (room.ROOM, health.ROOM, budget.ROOM, budget_spec.ROOM)
 
     def _others(self) -> None:
         for number in range(OTHERS):

@@ -189,12 +189,16 @@ class Scene:
                 while more is not None:
                     if not isinstance(more.action, READS):
                         self.done.append(type(more.action).__name__)
-                    answer = self.api.handle(render(more.action, 7, RESOURCES), ADMIN)
+                    told = self.outcome(more)
                     if not isinstance(more.action, READS) and len(self.done) == self.dies_after:
                         self.start()  # the answer is lost with whoever asked
                         return
-                    more = self.engine.ended(more, outcome(more, answer, self.now.mono), self.now)
+                    more = self.engine.ended(more, told, self.now)
         raise AssertionError("they never come to rest")
+
+    def outcome(self, effect: Any) -> Any:
+        """The API carries it out."""
+        return outcome(effect, self.api.handle(render(effect.action, 7, RESOURCES), ADMIN), self.now.mono)
 
     def wait(self, seconds: float) -> None:
         """Let time pass; the engine looks whenever it wanted to."""

@@ -133,6 +133,8 @@ def test_the_managers_own_node_gets_no_remedy() -> None:
     scene.wait(300)
 
     assert (["OwnNode"], [], None) == (scene.reasons(), scene.jobs(), scene.record())
+    scene.wait(600)
+    assert ["RepairStuck"] == scene.reasons(), "it keeps no place while nobody takes over"
     assert "OwnNode" in scene.told
 
 

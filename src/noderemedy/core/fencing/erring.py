@@ -72,7 +72,7 @@ def anew(view: FenceView, now: Now) -> Decision:
 
 
 def restart(view: FenceView, now: Now) -> Decision:
-    """Whatever keeps a fence from beginning is asked again; the budget of who had to give its place back."""
+    """Whatever keeps a fence from beginning is asked again."""
     if waits := rests(view, now):
         moments = [at for at in (waits.wake_at, back_at(view, now)) if at is not None]
         return structs.replace(waits, because=(*waits.because, *dark(view)), wake_at=min(moments))
@@ -80,9 +80,12 @@ def restart(view: FenceView, now: Now) -> Decision:
         return away(view, now) if isinstance(blocked.reason, FencedNodeMissing) else blocked.decision(now)
     if waits := unusable(view, now):
         return waits
-    if blocked := budget_allows(view, now):
-        return blocked.decision(now, asking(view, now))
-    if blocked := one_repair_per_node(view, now):
+    return asking(begins_anew(view, now), view, now)
+
+
+def begins_anew(view: FenceView, now: Now) -> Decision:
+    """Budget and claim, then the next start is recorded."""
+    if blocked := first((budget_allows, one_repair_per_node), view, now):
         return blocked.decision(now)
     if devices.is_behind_storage_fence(view) and (asked := confirm(now, (view.node_at, view.node_entry))):
         return asked  # whether it is the boot that was cut off is known by this Node from now on

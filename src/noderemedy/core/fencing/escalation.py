@@ -21,6 +21,7 @@ from noderemedy.core.fencing.requestgates import (
     ASKED,
     BEFORE_THE_BUDGET,
     BEFORE_THE_OWNER,
+    budget_allows,
     cluster_is_not_paused,
     is_deleted_by_us,
     is_owner_asked,
@@ -28,6 +29,7 @@ from noderemedy.core.fencing.requestgates import (
 from noderemedy.core.fencing.requeststeps import enter
 from noderemedy.core.fencing.requestview import NAME, RequestView, what_is_waited_for
 from noderemedy.core.gates import Blocked, first
+from noderemedy.core.resting import Turn, begin
 from noderemedy.model.actions import DeleteMachine, Guard, WriteFinalizers, WriteMachineConditions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
@@ -38,17 +40,25 @@ from noderemedy.model.room import Absent, Entry, Present
 from noderemedy.model.time import MINUTE, Now, Wall
 
 OWNER_WITHIN = MINUTE * 30
+ASKS = Turn()
 
 
 def helpless(view: RequestView, why: str, now: Now) -> Decision:
     """Fencing cannot help: the owner's turn, once all gates are open, or a person's."""
     if view.request.strategy is not FenceStrategy.ESCALATE:
         return enter(view, FencePhase.FAILED, now, RemediationFailed(why), why=why)
-    if blocked := closed(view, now):
-        return asking(blocked.decision(now), view, now)
     assert view.machine_at is not None
     escalated = enter(view, FencePhase.DELETING_MACHINE, now, Escalating(view.machine_at.name), why=why)
-    return asking(escalated, view, now)
+    wanted = blocked.decision(now) if (blocked := closed(view, now)) else escalated
+    return asking(wanted, view, now) if is_owner_asked(view, now) else resting(wanted, view, now)
+
+
+def resting(wanted: Decision, view: RequestView, now: Now) -> Decision:
+    """The record of the owner's turn, or the claim, may be refused for good: then it keeps no place for ever."""
+    assert view.machine_at is not None
+    is_granted, name = budget_allows(view, now) is None, view.machine_at.name
+    found, stands = begin(wanted, view.need, asked_since(view, now), now, name, is_granted=is_granted)
+    return asking(found, view, now, stands)
 
 
 def deleting_machine(view: RequestView, now: Now) -> Decision:
@@ -151,7 +161,11 @@ def taken_back(view: RequestView, now: Now) -> WriteMachineConditions | None:
     return conditions.taken_back(at, entry, view.node, ASKED, now)
 
 
-def asking(decision: Decision, view: RequestView, now: Now) -> Decision:
+def asked_since(view: RequestView, now: Now) -> Wall:
+    return view.need.since if view.need else view.request.created or now.wall
+
+
+def asking(decision: Decision, view: RequestView, now: Now, stands: Turn = ASKS) -> Decision:
     """With the need of a repair: it waits until the owner was asked, and runs until the request is over.
 
     A health check's need for the same machine is the same ask: its place is ours. What is held back by more than the
@@ -161,9 +175,17 @@ def asking(decision: Decision, view: RequestView, now: Now) -> Decision:
     is_running = is_owner_asked(view, now)
     if view.rival or is_ownerless(view) or (not is_running and first(BEFORE_THE_BUDGET, view, now)):
         return decision
-    since = view.need.since if view.need else view.request.created or now.wall
-    begins = "" if is_running else what_is_waited_for(view.request)
-    wanted = need(view.machine_at, NAME, since, is_running=is_running, node=view.node_at, begins=begins)
+    wanted = need(
+        view.machine_at,
+        NAME,
+        asked_since(view, now),
+        is_running=is_running,
+        node=view.node_at,
+        is_stuck=stands.is_rest,
+        again=stands.again,
+        begins="" if is_running else what_is_waited_for(view.request),
+        tried=stands.tried,
+    )
     return structs.replace(decision, facts=(wanted, *decision.facts))
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core.claim import claimed
-from noderemedy.core.fencing.view import FenceView
-from noderemedy.core.gates import Blocked, budgeted, passages, unpaused
+from noderemedy.core.fencing.view import FenceView, what_is_waited_for
+from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, passages, unpaused
 from noderemedy.core.removers import remover_of
 from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import (
@@ -124,9 +124,15 @@ def its_turn(view: FenceView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: FenceView, now: Now) -> Blocked | None:
-    """What begins asks, and what begins anew, if it had to give its place back: a repair that runs goes on."""
-    is_under_way = view.fence.is_begun and view.status.state is not State.ERROR
-    return None if is_under_way else budgeted(view.answer)
+    """What begins asks, and what begins anew, also in a place of its own, which may be of before a storm or a pause.
+
+    A repair that runs goes on.
+    """
+    if not view.fence.is_begun:
+        return budgeted_anew(view.answer, view.need, now)
+    if view.status.state is not State.ERROR:
+        return None
+    return budgeted_anew(view.answer, view.need, now) or budgeted_to_begin(view.answer, what_is_waited_for(view.fence))
 
 
 def one_repair_per_node(view: FenceView, now: Now) -> Blocked | None:

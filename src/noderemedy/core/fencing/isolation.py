@@ -12,8 +12,16 @@ from msgspec import structs
 
 from noderemedy.core.fencing import attempts, devices
 from noderemedy.core.fencing.automaton import Event
-from noderemedy.core.fencing.gates import BEFORE_POWER_OFF, BEFORE_THE_PLAN, BEFORE_THE_START
-from noderemedy.core.fencing.moves import move, publish
+from noderemedy.core.fencing.gates import (
+    BEFORE_POWER_OFF,
+    BEFORE_THE_BUDGET,
+    BEFORE_THE_PLAN,
+    budget_allows,
+    its_turn,
+    one_repair_per_node,
+)
+from noderemedy.core.fencing.moves import fail, move, publish
+from noderemedy.core.fencing.needs import asking, needs
 from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.planless import unusable
 from noderemedy.core.fencing.storage import free_covered
@@ -26,9 +34,11 @@ from noderemedy.model.fenceplan import AgentMethod, Builtin, Step
 from noderemedy.model.nodefence import FINALIZER, FenceEvidence, FenceStatus
 from noderemedy.model.reasons import CordoningNode, FencedNodeReplaced, FenceMoves
 from noderemedy.model.run import Deed
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.time import MINUTE, Now, Wall
 
 STEP = Step.ISOLATION
+CORDON_WITHIN = MINUTE * 2  # one try of the step
+NOT_CORDONED = "mark-unschedulable: the node could not be cordoned"
 
 
 def new(view: FenceView, now: Now) -> Decision:
@@ -46,7 +56,7 @@ def new(view: FenceView, now: Now) -> Decision:
 
 
 def start(view: FenceView, now: Now) -> Decision:
-    """Nothing has begun: all gates must pass, then the finalizer comes first."""
+    """Nothing has begun: all gates must pass."""
     created = view.fence.created or now.wall
     if waits := pause(view, created, view.fence.spec.new_delay, STEP.value, now):
         return waits
@@ -54,7 +64,14 @@ def start(view: FenceView, now: Now) -> Decision:
         return blocked.decision(now)
     if waits := unusable(view, now):
         return waits
-    if blocked := first(BEFORE_THE_START, view, now):
+    if blocked := first(BEFORE_THE_BUDGET, view, now):
+        return blocked.decision(now)
+    return asking(begins(view, now), view, now)
+
+
+def begins(view: FenceView, now: Now) -> Decision:
+    """Its turn, budget and claim, the finalizer, then the start is recorded."""
+    if blocked := first((its_turn, budget_allows, one_repair_per_node), view, now):
         return blocked.decision(now)
     if not view.fence.is_finalized_by_us:
         write = WriteFinalizers(view.ref, view.guard, (*view.fence.finalizers, FINALIZER))
@@ -109,5 +126,15 @@ def isolate(view: FenceView, now: Now) -> Decision | None:
             if Deed.OFF in method.deeds and not attempts.is_done(view, STEP, method, Deed.OFF):
                 return attempts.attempt(view, STEP, method, Deed.OFF, now)
         elif method.builtin is Builtin.MARK_UNSCHEDULABLE and view.node is not None and not view.node.unschedulable:
-            return Decision((CordonNode(view.node_at, view.node_guard),), (CordoningNode(view.name),))
+            return cordon(view, now)
     return None
+
+
+def cordon(view: FenceView, now: Now) -> Decision:
+    """Somebody may refuse it for good: then the step has failed, as with a device, and keeps no place for ever."""
+    before = view.need
+    tried = before.tried if before is not None and before.is_running and before.tried is not None else now.mono
+    if now.mono >= tried + CORDON_WITHIN:
+        return fail(view, NOT_CORDONED, now)
+    write = CordonNode(view.node_at, view.node_guard)
+    return Decision((write,), (CordoningNode(view.name),), tried + CORDON_WITHIN, facts=needs(view, now, tried))

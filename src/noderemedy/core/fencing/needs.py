@@ -1,26 +1,31 @@
 """What a NodeFence asks of the budget: a place in flight, and a grant whenever a flow begins, be it anew.
 
-Called by the room for every look, and by `erring.py` where a flow would begin anew. A fence between two starts keeps
-its place; one that had to give it back (it was stuck, or was given up and lives again) asks as if it were new: hours
-may have passed, and many of them may be about to begin at once (no storm). Nothing of it is off while it asks.
+Called by the room for every look, and by `isolation.py` and `erring.py` where a flow would begin. A fence between two
+starts keeps its place, and asks before the next one: a storm or a pause may have come since it was granted. One that
+had to give it back (it was stuck, or was given up and lives again) asks as if it were new. Nothing of it is off then.
+It states that it waits until the start is on record: a grant is withdrawn when nobody states the need it names. What
+is granted and refused by the API for ten minutes rests (`core/resting.py`).
 """
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from noderemedy.core.fencing import hostpower, runs
-from noderemedy.core.fencing.gates import BEFORE_THE_BUDGET, POLICIES
+from noderemedy.core.fencing.gates import BEFORE_THE_BUDGET, POLICIES, budget_allows
 from noderemedy.core.fencing.planless import is_mended
-from noderemedy.core.fencing.view import NAME, FenceView
+from noderemedy.core.fencing.view import NAME, FenceView, what_is_waited_for
 from noderemedy.core.gates import first
+from noderemedy.core.resting import Turn, begin
 from noderemedy.model.budget import need
-from noderemedy.model.decision import Fact
+from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.host import Power
 from noderemedy.model.nodefence import State
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.time import Mono, Now, Wall
 
 
-def needs(view: FenceView, now: Now) -> tuple[Fact, ...]:
-    """A repair that runs, or would begin if budget and claim let it.
+def needs(view: FenceView, now: Now, tried: Mono | None = None) -> tuple[Fact, ...]:
+    """A repair that runs, or would begin if budget and claim let it; `tried`: since when its cordon is.
 
     One that its document does not let begin anew, maybe for hours, keeps nobody else waiting; nor does one that was
     given up and has not begun anew.
@@ -41,6 +46,7 @@ def needs(view: FenceView, now: Now) -> tuple[Fact, ...]:
         node=view.node_at,
         is_stuck=is_held_back or fence.is_given_up,
         is_off_pending=is_running and is_off_pending(view),
+        tried=tried,
     )
     return (asks,)
 
@@ -52,9 +58,25 @@ def is_off_pending(view: FenceView) -> bool:
     return is_loaded or any(job.is_open and runs.is_ending(job) for job in view.status.jobs)
 
 
-def asking(view: FenceView, now: Now) -> tuple[Fact, ...]:
-    """The need of a flow that would begin anew now."""
-    return (need(view.target, NAME, since(view, now), is_running=False, node=view.node_at),)
+def asking(wanted: Decision, view: FenceView, now: Now) -> Decision:
+    """What a flow that would begin, or begin anew, wants to do, with its need: it asks, is tried, or rests."""
+    is_granted = budget_allows(view, now) is None
+    found, stands = begin(wanted, view.need, since(view, now), now, view.name, is_granted=is_granted)
+    return structs.replace(found, facts=(waiting(view, stands, now), *found.facts))
+
+
+def waiting(view: FenceView, stands: Turn, now: Now) -> Fact:
+    return need(
+        view.target,
+        NAME,
+        since(view, now),
+        is_running=False,
+        node=view.node_at,
+        is_stuck=stands.is_rest,
+        again=stands.again,
+        begins=what_is_waited_for(view.fence) if view.fence.is_begun else "",
+        tried=stands.tried,
+    )
 
 
 def since(view: FenceView, now: Now) -> Wall:

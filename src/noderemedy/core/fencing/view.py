@@ -152,6 +152,11 @@ class FenceView(Struct, frozen=True):
         return next((one for one in found if isinstance(one, AgentMethod) and one.name == name), None)
 
 
+def what_is_waited_for(fence: NodeFence) -> str:
+    """One stay in one state, told apart from every other."""
+    return f"{fence.uid} {fence.status.state.value} {fence.status.since}"
+
+
 # --- indexes -----------------------------------------------------------------------------------------------------
 
 

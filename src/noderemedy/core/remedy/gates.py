@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from noderemedy.core.approvals import unapproved
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
 from noderemedy.core.remedy.view import RemedyView
 from noderemedy.core.removers import remover_of
 from noderemedy.core.safety import is_confirmed
@@ -105,7 +105,7 @@ def its_turn(view: RemedyView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: RemedyView, now: Now) -> Blocked | None:
-    return budgeted(view.answer)
+    return budgeted_anew(view.answer, view.need, now)
 
 
 def nobody_else_repairs_it(view: RemedyView, now: Now) -> Blocked | None:

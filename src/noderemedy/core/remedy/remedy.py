@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from noderemedy.core import claim, machines, traces
+from noderemedy.core import claim, machines, resting, traces
 from noderemedy.core.episodes import episode
 from noderemedy.core.gates import first, passages
 from noderemedy.core.machines import MACHINE_KINDS
@@ -56,7 +56,7 @@ from noderemedy.model.pace import LEAVE
 from noderemedy.model.reasons import RemedyRecordUnreadable
 from noderemedy.model.remedy import Phase, RemedyRecord
 from noderemedy.model.room import Index, Present, Reader, Room
-from noderemedy.model.time import Now
+from noderemedy.model.time import Now, Wall
 
 
 def decide(view: RemedyView, now: Now) -> Decision:
@@ -71,7 +71,7 @@ def decide(view: RemedyView, now: Now) -> Decision:
 
 
 def begin(view: RemedyView, now: Now) -> Decision:
-    """All gates; then the first remedy that is defined is written down."""
+    """All gates; then the first remedy that is defined is written down, or rests if that is refused."""
     if view.trouble is None or not view.trouble.is_over:
         return untaint(view) or NOTHING
     if blocked := first(gates.BEFORE_TURN, view, now):
@@ -83,12 +83,32 @@ def begin(view: RemedyView, now: Now) -> Decision:
     wanted = chain.order(view, first_record, 1, now)
     if not wanted.actions:
         return replace(wanted, episode=named)  # none of its remedies is defined
-    if blocked := first((gates.its_turn,), view, now):
-        return replace(blocked.decision(now, (waits,)), episode=named)
-    asks = need(view.target, NAME, view.trouble.since, is_running=False, node=view.at)
-    if blocked := first((gates.budget_allows, *chain.before(wanted)), view, now):
-        return replace(blocked.decision(now, (waits, asks)), episode=named)
-    return replace(wanted, facts=(waits, asks), episode=named)
+    blocked = first((gates.its_turn, gates.budget_allows, *chain.before(wanted)), view, now)
+    found = asking(view, blocked.decision(now) if blocked else wanted, view.trouble.since, now)
+    return in_turn(replace(found, facts=(waits, *found.facts), episode=named))
+
+
+def asking(view: RemedyView, wanted: Decision, since: Wall, now: Now) -> Decision:
+    """The first remedy as it stands with the budget: it asks, is tried, or rests from what the API refused for long.
+
+    Who waits for its turn does not ask yet.
+    """
+    waits = first((gates.its_turn,), view, now) is not None
+    is_granted = not waits and gates.budget_allows(view, now) is None
+    found, stands = resting.begin(wanted, view.need, since, now, view.at.name, is_granted=is_granted)
+    if waits and not stands.is_rest:
+        return wanted
+    asks = need(
+        view.target,
+        NAME,
+        since,
+        is_running=False,
+        node=view.at,
+        is_stuck=stands.is_rest,
+        again=stands.again,
+        tried=stands.tried,
+    )
+    return replace(found, facts=(asks,))
 
 
 def blank(view: RemedyView, named: str, now: Now) -> RemedyRecord:
