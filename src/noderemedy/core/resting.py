@@ -54,7 +54,7 @@ def begin(
 def rested(
     wanted: Decision, asks: tuple[Fact, ...], before: Need | None, now: Now, *, has_place: bool
 ) -> tuple[Decision, tuple[Fact, ...]]:
-    """The same where a need is stated at one place: the decision, and the need as it stands. What runs is left alone."""
+    """The same where a need is stated at one place: the decision, and the need as it stands. What runs is let be."""
     stated = next((fact.value for fact in asks), None)
     if not isinstance(stated, Need) or stated.is_running:
         return wanted, asks
