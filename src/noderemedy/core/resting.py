@@ -54,13 +54,26 @@ def begin(
 def rested(
     wanted: Decision, asks: tuple[Fact, ...], before: Need | None, now: Now, *, has_place: bool
 ) -> tuple[Decision, tuple[Fact, ...]]:
-    """The same where a need is stated at one place: the decision, and the need as it stands. What runs is left alone."""
+    """The same where a need is stated at one place: the decision, and the need. What runs stays as it is."""
     stated = next((fact.value for fact in asks), None)
     if not isinstance(stated, Need) or stated.is_running:
         return wanted, asks
     found, stands = begin(wanted, before, stated.since, now, stated.target.name, is_granted=has_place)
     need = structs.replace(stated, is_stuck=stands.is_rest, again=stands.again, tried=stands.tried)
     return found, (Fact(asks[0].ref, need),)
+
+
+def kept(stated: Fact, before: Need | None) -> tuple[Fact, ...]:
+    """The need of who rests, or asks once more, behind a gate that has closed before the budget; none of who does not.
+
+    It takes no place and claims nothing. Were it forgotten, it would come back as if it waited for the first time.
+    """
+    if before is None or before.is_running or not (before.is_stuck or before.again is not None):
+        return ()
+    assert isinstance(stated.value, Need)
+    tried = before.tried if before.is_stuck else None  # what was tried a moment ago has not led to nothing yet
+    need = structs.replace(stated.value, is_stuck=True, again=before.again, tried=tried, is_claimant=False)
+    return (Fact(stated.ref, need),)
 
 
 def turn(before: Need | None, since: Wall, now: Now, *, is_tried: bool) -> Turn:
