@@ -6,10 +6,12 @@ import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NOW, ago, later
 
-from noderemedy.core.resting import Turn, turn
+from noderemedy.core.resting import Turn, kept, turn
 from noderemedy.engine.cache import Cache
 from noderemedy.model import budget
 from noderemedy.model.budget import Need, need_ref
+from noderemedy.model.decision import Fact
+from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Seen
 from noderemedy.model.term import TERM_AT, Term
 
@@ -60,3 +62,40 @@ def test_who_leads_again_tries_anew(led_since: float, is_known: bool) -> None:
     cache.put(Seen(TERM_AT, "", "", Term(7, later(led_since).mono)), NOW.mono)
 
     assert (RESTS if is_known else ASKS) == budget.stated(MACHINE_AT, "test", cache)
+
+
+@pytest.mark.parametrize(("contact", "is_known"), [(-9_999, True), (-60, False), (None, True)])
+def test_what_nobody_could_try_does_not_count(contact: float | None, is_known: bool) -> None:
+    """After a gap in watching a try has its whole time; a rest is no longer for it."""
+    cache = Cache(())
+    if contact is not None:
+        cache.put(Seen(OBSERVER_AT, "", "", Observer(later(contact).mono)), NOW.mono)
+    found = []
+    for one in (OVER, RESTS):
+        cache.put(Seen(need_ref(MACHINE_AT, "test"), "", "", one), NOW.mono)
+        found.append(budget.stated(MACHINE_AT, "test", cache))
+
+    assert [OVER if is_known else ASKS, RESTS] == found
+
+
+AGAIN = replace(ASKS, again=ago(5))
+OUTSIDE = replace(ASKS, is_stuck=True, is_claimant=False)
+KEPT: dict[str, tuple[Need | None, Need | None]] = {
+    "new": (None, None),
+    "asks": (ASKS, None),
+    "is tried": (TRIED, None),
+    "runs": (STUCK, None),
+    "rests": (RESTS, replace(OUTSIDE, tried=RESTS.tried)),
+    "asks once more": (AGAIN, replace(OUTSIDE, again=ago(5))),
+    "is tried once more": (replace(AGAIN, tried=TRIED.tried), replace(OUTSIDE, again=ago(5))),
+    "is outside since long": (replace(OUTSIDE, again=ago(5)), replace(OUTSIDE, again=ago(5))),
+}
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_who_is_remembered_behind_a_closed_gate(name: str) -> None:
+    """Who rests and who comes last; it takes no place, and claims nothing."""
+    before, expected = KEPT[name]
+    at = need_ref(MACHINE_AT, "test")
+
+    assert [expected] * (expected is not None) == [one.value for one in kept(Fact(at, ASKS), before)]

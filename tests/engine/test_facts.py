@@ -175,16 +175,21 @@ def test_a_grant_of_before_a_gap_is_none() -> None:
         seen_by_act.append(view)
         return NOTHING
 
+    def granted(view: Any, now: Now) -> Decision:
+        return Decision(facts=(Fact(verdict_of(view[0]), Licence()), Fact(ref(GRANT, "memory"), Sick(False))))
+
     acting = a_room(act, name="act", sees=lambda key, reader: isinstance(reader.read(verdict_of(A)), Present))
-    engine = an_engine(acting, a_room(state, name="grant", stage=Stage.GRANT))
+    engine = an_engine(acting, a_room(granted, name="grant", stage=Stage.GRANT))
     engine.seen(a_seen(A), NOW)
     step(engine)
     engine.lost(NODE, NOW)
+    left = [isinstance(engine.cache.read(at), Present) for at in (verdict_of(A), ref(GRANT, "memory"))]
     engine.listing(NODE, NOW)
     engine.seen(a_seen(A, "2", unschedulable=True), NOW)
     engine.listed(NODE, NOW)
     step(engine)
 
+    assert [False, True] == left, "what is no licence stays: what it remembers of a storm"
     assert [False, False] == seen_by_act
     assert isinstance(engine.cache.read(verdict_of(A)), Present)
 

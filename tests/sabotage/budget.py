@@ -8,7 +8,16 @@ import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT
 from tests.core import test_claim, test_claimshelf, test_pacing, test_resting, test_slots
-from tests.core.budget import test_bursts, test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
+from tests.core.budget import (
+    test_bursts,
+    test_grants,
+    test_health,
+    test_openings,
+    test_places,
+    test_pods,
+    test_rooms,
+    test_storms,
+)
 from tests.core.fencing import test_story
 from tests.core.healthcheck import test_modes, test_remediation
 from tests.core.metal3 import test_delete, test_waiting
@@ -232,7 +241,7 @@ LEDGER = (
     ),
     Sabotage(
         "the youngest is served first",
-        set_to(view, "asks_of", lambda reader: ASKS(reader)[::-1]),
+        set_to(view, "asks_of", lambda *given: ASKS(*given)[::-1]),
         (test_rooms.test_all_who_ask_are_answered_by_one_write,),
     ),
     Sabotage(
@@ -354,6 +363,51 @@ HEALTH = (
     ),
 )
 STUCK = (
+    Sabotage(
+        "time in which nobody looks is time of trying",
+        set_to(budget, "contact_since", lambda reader: None),
+        (test_resting.test_what_nobody_could_try_does_not_count,),
+    ),
+    Sabotage(
+        "who rests in the middle of its repair has not begun",
+        set_to(test_places, "asks_of", lambda *given: tuple(replace(one, is_running=False) for one in ASKS(*given))),
+        (test_places.test_who_rests_before_it_began_keeps_no_fellow_waiting,),
+    ),
+    Sabotage(
+        "who is held for its domain keeps its place",
+        set_to(grants, "ending", lambda memory, now: frozenset()),
+        (
+            test_places.test_who_is_held_for_its_domain_has_ten_minutes,
+            test_places.test_a_dark_rack_keeps_no_places,
+        ),
+    ),
+    Sabotage(
+        "who lost its place is not told",
+        set_to(grants, "without_place", lambda memory, now: frozenset()),
+        (
+            test_places.test_who_is_held_for_its_domain_has_ten_minutes,
+            test_places.test_a_dark_rack_keeps_no_places,
+            test_places.test_one_of_the_control_plane_keeps_its_fellows_waiting,
+        ),
+    ),
+    Sabotage(
+        "a pause takes places",
+        set_to(grants, "others_may_begin", lambda *given: True),
+        (
+            test_places.test_what_holds_everybody_takes_no_place,
+            test_places.test_a_pause_lets_its_time_begin_anew,
+        ),
+    ),
+    Sabotage(
+        "nobody looks when a place is given back",
+        set_to(grants, "given_back_at", lambda held, now: []),
+        (test_places.test_it_is_looked_at_in_time,),
+    ),
+    Sabotage(
+        "who lost its place is served first",
+        set_to(test_places, "asks_of", lambda reader, memory: ASKS(reader, facts.Memory())),
+        (test_places.test_it_asks_behind_the_others,),
+    ),
     Sabotage(
         "nobody is ever stuck",
         set_to(slots, "GIVEN_UP_AFTER", Span.seconds(1_000_000)),

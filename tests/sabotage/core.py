@@ -121,7 +121,7 @@ PROOFS = (
     ),
     Sabotage(
         "a grant outlives a gap",
-        set_to(loop.Engine, "_withdraw_grants", lambda engine, now: None),
+        set_to(loop.Engine, "_granting", lambda engine: []),
         (test_facts.test_a_grant_of_before_a_gap_is_none,),
     ),
     Sabotage(

@@ -20,7 +20,7 @@ from tests.core.owner import (
     test_resting,
 )
 from tests.engine import test_lists
-from tests.sabotage.running import Sabotage, set_to
+from tests.sabotage.running import Sabotage, set_to, together
 from tests.wire import test_pods, test_replacements
 
 from noderemedy.core import resting, safety
@@ -309,6 +309,16 @@ OWNER: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "a pause ends every rest",
+        together(set_to(resting, "kept", lambda stated, before: ()), set_to(replacing, "halted", replacing.running)),
+        (test_resting.test_a_pause_ends_no_rest,),
+    ),
+    Sabotage(
+        "who waits for a person is not tried",
+        set_to(resting, "turn", lambda *given, is_tried: TURN(*given, is_tried=False)),
+        (test_resting.test_who_waits_for_a_person_rests,),
+    ),
+    Sabotage(
         "every rest is as short as the first",
         set_to(resting, "REST_MAX", resting.REST_MIN),
         (test_resting.test_the_rests_grow,),
@@ -349,7 +359,7 @@ OWNER: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "who waits for another repair is tried",
-        set_to(replacing, "turn", lambda *given, is_tried: TURN(*given, is_tried=True)),
+        set_to(resting, "turn", lambda *given, is_tried: TURN(*given, is_tried=True)),
         (test_resting.test_who_waits_for_another_repair_to_end_keeps_its_turn,),
     ),
     Sabotage(

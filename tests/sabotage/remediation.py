@@ -29,6 +29,7 @@ from noderemedy.wire import objects
 
 SEED, CAPI, OPENSHIFT = Dialect.SEED, Dialect.CAPI, Dialect.OPENSHIFT
 BEFORE, WAKES, UNMARK = remediationgates.BEFORE_BUDGET, remediation.wakes, modes.unmark
+TURN = resting.turn
 
 
 def without(name: str) -> Harm:
@@ -89,7 +90,7 @@ GATES = (
     ),
     Sabotage(
         "what is refused keeps its place",
-        set_to(remediation, "turn", lambda *given, is_tried: Turn()),
+        set_to(resting, "turn", lambda *given, is_tried: Turn()),
         (
             test_resting.test_what_was_granted_has_ten_minutes,
             test_resting.test_refused_marks_leave_their_places_to_others,
@@ -97,13 +98,21 @@ GATES = (
     ),
     Sabotage(
         "who waits for another repair is tried",
-        set_to(remediation, "turn", lambda *given, is_tried: resting.turn(*given, is_tried=True)),
+        set_to(resting, "turn", lambda *given, is_tried: TURN(*given, is_tried=True)),
         (test_resting.test_who_waits_for_another_repair_is_not_stuck,),
     ),
     Sabotage(
         "a grant outlives the place that was given back",
         set_to(remediationgates, "budgeted_anew", lambda told, before, now: budgeted(told)),
         (test_resting.test_it_asks_again_when_it_has_rested,),
+    ),
+    Sabotage(
+        "a closed gate ends every rest",
+        set_to(resting, "kept", lambda stated, before: ()),
+        (
+            test_resting.test_a_gate_that_closes_ends_no_rest,
+            test_resting.test_a_moment_of_trouble_brings_nobody_to_the_front,
+        ),
     ),
     Sabotage(
         "a closed gate hides who is sick",

@@ -15,7 +15,7 @@ from noderemedy.model.actions import Action
 from noderemedy.model.budget import Granted, Need, Refused
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.meta import Malformed, Paused
-from noderemedy.model.reasons import PausedByPerson, PauseUnreadable, Reason, WaitingForBudget
+from noderemedy.model.reasons import PausedByPerson, PauseUnreadable, Reason, RepairStuck, WaitingForBudget
 from noderemedy.model.room import Passage
 from noderemedy.model.time import Now, Wall
 
@@ -28,11 +28,12 @@ class Blocked(Struct, frozen=True):
     reason: Reason
     until: Wall | None = None
     actions: tuple[Action, ...] = ()
+    besides: tuple[Reason, ...] = ()  # what else a person has to know
 
     def decision(self, now: Now, facts: tuple[Fact, ...] = ()) -> Decision:
         """The whole decision of a key that stands before this gate."""
         wake_at = now.until(self.until) if self.until is not None else None
-        return Decision(self.actions, (self.reason,), wake_at, facts=facts)
+        return Decision(self.actions, (self.reason, *self.besides), wake_at, facts=facts)
 
 
 def first(gates: Sequence[Callable[[View, Now], Blocked | None]], view: View, now: Now) -> Blocked | None:
@@ -62,7 +63,10 @@ def budgeted(told: Granted | Refused | None) -> Blocked | None:
     """The budget's gate, by what `answer` gave: a new repair waits until it is granted."""
     if isinstance(told, Granted):
         return None
-    return Blocked(told.reason, told.until) if told is not None else Blocked(WaitingForBudget())
+    if told is None:
+        return Blocked(WaitingForBudget())
+    stuck = (RepairStuck(told.target.name),) if told.is_given_back else ()
+    return Blocked(told.reason, told.until, besides=stuck)
 
 
 def budgeted_anew(told: Granted | Refused | None, before: Need | None, now: Now) -> Blocked | None:

@@ -63,6 +63,19 @@ def rested(
     return found, (Fact(asks[0].ref, need),)
 
 
+def kept(stated: Fact, before: Need | None) -> tuple[Fact, ...]:
+    """The need of who rests, or asks once more, behind a gate that has closed before the budget; none of who does not.
+
+    It takes no place and claims nothing. Were it forgotten, it would come back as if it waited for the first time.
+    """
+    if before is None or before.is_running or not (before.is_stuck or before.again is not None):
+        return ()
+    assert isinstance(stated.value, Need)
+    tried = before.tried if before.is_stuck else None  # what was tried a moment ago has not led to nothing yet
+    need = structs.replace(stated.value, is_stuck=True, again=before.again, tried=tried, is_claimant=False)
+    return (Fact(stated.ref, need),)
+
+
 def turn(before: Need | None, since: Wall, now: Now, *, is_tried: bool) -> Turn:
     """By what was stated at the last look, and whether it has its place and is tried; `since` is when it all began."""
     ended = given_back(before, now)

@@ -119,12 +119,14 @@ class Engine:
         self._enter(Seen(unserved_ref(kind, cluster), "", "", Unserved(kind)), now, None)
 
     def lost(self, kind: Kind, now: Now, cluster: str = "") -> None:
-        """This kind cannot be seen any more: no decisions until it is listed again."""
+        """This kind cannot be seen any more: no decisions until it is listed again, and no grant of before it then."""
         self.cache.forget_complete(cluster, kind)
         if not cluster and kind in self._watchers:
             self._leave(OBSERVER_AT, now, None)
         if kind in self._watchers:
-            self._withdraw_grants(now)
+            for key in self._granting():
+                self._state(key, self._kept(key, "out of sight"), now)
+                self.queue.add(key)
         self.trace.record(now, "lost", kind)
 
     def followed(self, kind: Kind, now: Now, *, missing: str = "", refused: str = "") -> None:
@@ -235,13 +237,13 @@ class Engine:
         """What we granted when we led before is nobody's licence now: somebody else has led meanwhile."""
         self._term = token
         self._enter(Seen(TERM_AT, "", "", Term(token, now.mono)), now, None)
-        self._withdraw_grants(now)
-
-    def _withdraw_grants(self, now: Now) -> None:
-        """Those who grant look last of all, when all needs are known: until then nobody acts on what was so before."""
-        for key in [key for key in self._facts if self._is_granting(key)]:
+        for key in self._granting():
             self._state(key, (), now)
             self.queue.add(key)
+
+    def _granting(self) -> list[Key]:
+        """Those who grant. They look last of all, when all needs are known; until then nobody acts on an old grant."""
+        return [key for key in self._facts if self._is_granting(key)]
 
     def _is_granting(self, key: Key) -> bool:
         return self.rooms[key.room].stage is Stage.GRANT

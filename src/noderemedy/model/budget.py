@@ -11,6 +11,7 @@ from msgspec import structs
 
 from noderemedy.model.decision import Fact, FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
+from noderemedy.model.observer import contact_since
 from noderemedy.model.reasons import Reason
 from noderemedy.model.room import Present, Reader
 from noderemedy.model.term import term
@@ -54,6 +55,7 @@ class Refused(FactValue, frozen=True):
     target: Ref
     reason: Reason
     until: Wall | None = None
+    is_given_back: bool = False  # it was held for so long that it lost the place which it had
 
 
 def need(
@@ -84,14 +86,19 @@ def need_ref(target: Ref, room: str) -> Ref:
 def stated(target: Ref, room: str, reader: Reader) -> Need | None:
     """What this room stated for the target at its last look: the next one keeps the same times.
 
-    Who leads again knows nothing of the time between: it may be about another repair, which has its whole time.
+    Who leads again knows nothing of the time between: it may be about another repair, which has its whole time. In a
+    gap of watching nothing is tried: what was tried before it has its whole time as well. Who rests has rested.
     """
     entry = reader.read(need_ref(target, room))
     found: Need | None = entry.obj if isinstance(entry, Present) else None
-    leads = term(reader)
-    times = (found.begun, found.tried) if found is not None else ()
-    is_of_before = leads is not None and any(one is not None and one < leads.since for one in times)
-    return structs.replace(found, begun=None, is_stuck=False, tried=None) if found and is_of_before else found
+    if found is None:
+        return None
+    leads, contact = term(reader), contact_since(reader)
+    times = [one for one in (found.begun, found.tried) if one is not None]
+    if leads is not None and any(one < leads.since for one in times):
+        return structs.replace(found, begun=None, is_stuck=False, tried=None)
+    is_of_before = found.tried is not None and contact is not None and found.tried < contact
+    return structs.replace(found, tried=None) if is_of_before and not found.is_stuck else found
 
 
 def answer_ref(target: Ref) -> Ref:

@@ -322,7 +322,7 @@ def test_needs_are_ordered_by_who_waits_for_the_first_time() -> None:
     for fact in wants:
         cache.put(Seen(fact.ref, "", "", fact.value), NOW.mono)
 
-    asked = [(one.target, one.again) for one in asks_of(cache)]
+    asked = [(one.target, one.again) for one in asks_of(cache, Memory())]
     assert [(machine(3), None), (machine(4), None), (machine(2), ago(20)), (machine(1), ago(10))] == asked
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NODE_AT, NOW, ago, later
+from tests.builders import NODE_AT, NOW, absent, ago, later
 from tests.core.external.test_lifecycle import a_request_view
 from tests.core.healthcheck.remediations import SICK, TEMPLATE, a_view, decide, names, reasons
 from tests.core.healthcheck.targets import a_check
@@ -21,7 +21,7 @@ from noderemedy.engine.assumed import assumed
 from noderemedy.model.actions import Action, MarkMachine, WriteLedger, WriteMachineConditions
 from noderemedy.model.budget import Need
 from noderemedy.model.decision import Decision
-from noderemedy.model.healthcheck import Dialect
+from noderemedy.model.healthcheck import Count, Dialect
 from noderemedy.model.lease import Lease
 from noderemedy.model.machineconditions import Graded
 from noderemedy.model.outcome import Done, Failed
@@ -94,6 +94,34 @@ def test_who_waits_for_another_repair_is_not_stuck() -> None:
     assert (["ClaimedByOther"], None, False) == (reasons(waits), stated(waits).tried, stated(waits).is_stuck)
 
 
+HINDRANCES: dict[str, RemediationView] = {
+    "the check's own limit": a_view(a_check(annotation_mode=True), is_open=False),
+    "a gap in watching": a_view(a_check(annotation_mode=True), contact_since=None),
+    "no template": a_view(a_check(template=TEMPLATE), requests=a_request_view(template=absent())),
+}
+
+
+@pytest.mark.parametrize("name", HINDRANCES)
+def test_a_gate_that_closes_ends_no_rest(name: str) -> None:
+    """It rests on, without a place; who asks for the first time states nothing there."""
+    view = HINDRANCES[name]
+    rests, new = decide(tried(view, 5, is_stuck=True)), decide(tried(view, 5))
+
+    assert (False, True) == (stated(rests).is_running, stated(rests).is_stuck)
+    assert Mono(NOW.mono.ms - 5 * 60_000) == stated(rests).tried
+    assert [] == [fact for fact in new.facts if isinstance(fact.value, Need)]
+
+
+def test_who_waits_for_a_person_keeps_no_place() -> None:
+    """The only manager runs on that very node: after ten minutes in its place it rests."""
+    view, _ = WAYS["a deletion"]
+    here = replace(view, claim=Claim(NODE_AT, absent(), "us", is_own=True))
+    first, over = decide(here), decide(tried(here, 10))
+
+    assert ("OwnNode", NOW.mono) == (reasons(first)[0], stated(first).tried)
+    assert ("RepairStuck", True) == (reasons(over)[0], stated(over).is_stuck)
+
+
 class Refusing(Stage):
     """Twenty machines; a webhook lets nobody write to the first two."""
 
@@ -122,4 +150,19 @@ def test_refused_marks_leave_their_places_to_others() -> None:
         stage.step(MINUTE)
 
     assert stage.machine(7).needs_remediation
+    assert [["RepairStuck"]] * 2 == [stage.why(0), stage.why(1)]
+
+
+def test_a_moment_of_trouble_brings_nobody_to_the_front() -> None:
+    """Two rest; three nodes blink, so that the check's own limit closes for a second: they rest on."""
+    stage = Refusing(a_check(annotation_mode=True, max_unhealthy=Count(5)), size=20)
+    for number in (0, 1):
+        stage.node(number, "Unknown")
+    while [["RepairStuck"]] * 2 != [stage.why(0), stage.why(1)]:
+        stage.step(MINUTE)
+    for ready in ("Unknown", "True"):
+        for number in (8, 9, 10):
+            stage.node(number, ready)
+        stage.step(1)
+
     assert [["RepairStuck"]] * 2 == [stage.why(0), stage.why(1)]

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 from tests.builders import NODE_AT, NOW, ago, later, present
 from tests.core.fencing.story import Story, a_tree
-from tests.core.owner.scene import AT, GRANTED, MINE, a_scene, kinds, reasons, recorded
+from tests.core.owner.scene import AT, GRANTED, MINE, a_scene, a_sick_machine, kinds, reasons, recorded
 from tests.core.owner.test_refused import REFUSED, says
 
 from noderemedy.core.budget import health
@@ -23,10 +23,13 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.ids import CONFIG_MAP, MACHINE, NODE, SYSTEM
 from noderemedy.model.lease import Lease
 from noderemedy.model.machineconditions import Graded, MachineConditions
+from noderemedy.model.meta import Paused
 from noderemedy.model.outcome import Effect, Failed, Outcome
 from noderemedy.model.reasons import (
     ClaimedByOther,
     DeletionOverdue,
+    OwnNode,
+    PausedByPerson,
     RepairStuck,
     ReplacementBegun,
     TooManyInFlight,
@@ -102,6 +105,16 @@ def test_who_waits_for_another_repair_to_end_keeps_its_turn() -> None:
     assert ([ClaimedByOther], None) == (reasons(decision), stated(decision).tried)
 
 
+def test_who_waits_for_a_person_rests() -> None:
+    """The only manager runs on that very node: it does not keep a place there for ever."""
+    tried = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT, tried=later(-600).mono)
+    here = a_scene(claim=replace(MINE, is_own=True))
+    first, over = decide(here, NOW), decide(replace(here, need=tried), NOW)
+
+    assert ([OwnNode], NOW.mono) == (reasons(first), stated(first).tried)
+    assert ([RepairStuck], True) == (reasons(over), stated(over).is_stuck)
+
+
 WHY = "DeleteMachine of Machine/cloud/pool-a is refused: not today"
 NOTES = {"refused": WHY, "overdue": DeletionOverdue(ago(25 * MINUTE), WHY).note()}
 
@@ -114,6 +127,22 @@ def test_who_rests_tells_what_the_api_said(name: str) -> None:
     decision = decide(replace(view, machine=replace(view.machine, told=told)), NOW)
 
     assert DeletionOverdue(ago(25 * MINUTE), WHY) == decision.because[0]
+
+
+@pytest.mark.parametrize("step", [None, Step.DELETE])
+def test_a_pause_ends_no_rest(step: Step | None) -> None:
+    """Before anything is done as well as before the deletion: it rests on, and has no place."""
+    pause = Paused(None)
+    machine = recorded(step, paused=pause) if step else a_sick_machine(paused=pause)
+    before = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT, is_stuck=True, tried=later(-300).mono)
+    halted = decide(replace(a_scene(machine, answer=None), need=before), NOW)
+    rests = replace(a_scene(recorded(step) if step else None, answer=None), need=stated(halted))
+    again = decide(replace(rests, need=replace(stated(halted), is_stuck=True, tried=None, again=ago(5))), NOW)
+
+    found = stated(halted)
+    assert ([PausedByPerson], True, later(-300).mono) == (reasons(halted), found.is_stuck, found.tried)
+    assert RepairStuck in reasons(decide(rests, NOW))
+    assert ago(5) == stated(again).again
 
 
 # --- with the budget ---------------------------------------------------------------------------------------------

@@ -59,6 +59,14 @@ class Sight(Struct, frozen=True):
     is_over: bool = False  # it has ended: the next need for its target is another repair, and asks anew
 
 
+class Held(Struct, frozen=True):
+    """An ask that is refused in its place, since then, while others may begin; or has given that place back, then."""
+
+    target: Ref
+    since: Mono
+    given_back: Wall | None = None
+
+
 class Freed(Struct, frozen=True):
     """So many pods of one batch were given leave to go, or went, then."""
 
@@ -82,6 +90,7 @@ class Memory(FactValue, frozen=True):
     freed: tuple[Freed, ...] = ()  # pods of the last minute
     starts: tuple[Start, ...] = ()  # as the ledger told them: somebody may delete it
     calms: tuple[Calm, ...] = ()
+    held: tuple[Held, ...] = ()
 
 
 class State(FactValue, frozen=True):

@@ -10,6 +10,7 @@ Rule 2: a reservation ends when nobody states a need for it and we have known it
 Rule 3: a repair that is stuck is not in flight, and its reservation has ended: to begin once more it asks anew. One of
         the control plane still keeps its fellows from being repaired. One whose power-off is pending may switch a host
         off at any moment, also a node that is well again: of those there are no more than may be in flight.
+        So it is with what is held back in its place while others may begin (`places.py`).
 Rule 4: granted is only what was seen in the ledger; what is new goes into it first.
 """
 
@@ -20,8 +21,9 @@ from collections.abc import Callable
 
 from msgspec import Struct, structs
 
-from noderemedy.core.budget.facts import Memory, Sight
+from noderemedy.core.budget.facts import Held, Memory, Sight
 from noderemedy.core.budget.openings import opens_at
+from noderemedy.core.budget.places import ending, given_back_at, held_of, without_place
 from noderemedy.core.budget.storms import is_over
 from noderemedy.core.budget.view import Ask, BudgetView, Domain, Fleet, cluster_scope
 from noderemedy.model.budget import Granted, Refused
@@ -69,6 +71,7 @@ class Books(Struct):
     running: Counter[str]  # cluster -> how many are in flight
     moments: dict[str, list[Wall]]  # cluster -> starts of the last hour, in order
     pending: Counter[str]  # cluster -> how many are not in flight, and may still go off
+    without_place: frozenset[Ref]  # who had to give its place back, being held
 
 
 class Reckoning(Struct, frozen=True):
@@ -92,13 +95,14 @@ def reckon(view: BudgetView, now: Now) -> Reckoning:
     before = len(books.reserved)
     found = [judge(ask, view, books, now) for ask in view.asks]
     answers = tuple(one for one in found if one is not None)
+    held = held_of(view, books.reserved, answers, lambda ask: others_may_begin(ask, view, books, now), now)
     is_new = len(books.reserved) > before or any(one not in ledger.calms for one in books.calms)
     return Reckoning(
         answers=answers,
         ledger=BudgetLedger(tuple(books.reserved.values()), tuple(books.starts), books.calms) if is_new else None,
-        memory=Memory(sights, storms, ended, has_looked=True, starts=ledger.starts, calms=ledger.calms),
+        memory=Memory(sights, storms, ended, has_looked=True, starts=ledger.starts, calms=ledger.calms, held=held),
         books=books,
-        until=earliest([one for one in answers if isinstance(one, Refused)], sights, view, now),
+        until=earliest([one for one in answers if isinstance(one, Refused)], sights, held, view, now),
         blocked=blocked(view, books, now),
     )
 
@@ -113,8 +117,17 @@ def remembered(view: BudgetView) -> BudgetLedger:
 
 def blocked(view: BudgetView, books: Books, now: Now) -> Reason | None:
     """What would be said to a worker of the home cluster that nobody has heard of yet."""
-    nobody = Ask(LEDGER_AT, now.wall, is_waiting=True, is_running=False)
-    return next((found[0] for gate in GATES if (found := gate(nobody, view, books, now))), None)
+    return next((found[0] for gate in GATES if (found := gate(a_worker("", now), view, books, now))), None)
+
+
+def others_may_begin(ask: Ask, view: BudgetView, books: Books, now: Now) -> bool:
+    """Whether what holds a place back does not hold all others of its cluster."""
+    return not any(gate(a_worker(ask.cluster, now), view, books, now) for gate in STILL)
+
+
+def a_worker(cluster: str, now: Now) -> Ask:
+    """One that nobody has heard of yet, in no failure domain."""
+    return Ask(LEDGER_AT, now.wall, is_waiting=True, is_running=False, where=cluster)
 
 
 # --- what is in flight -------------------------------------------------------------------------------------------
@@ -124,12 +137,13 @@ def sights_of(view: BudgetView, ledger: BudgetLedger, now: Now) -> tuple[Sight, 
     """Since when we know each reservation: since the last look, or since this version of the ledger came."""
     known = {(one.target, one.granted): one for one in view.memory.sights}
     asks = {one.target: one for one in view.asks}
+    given_back = ending(view.memory, now)
     found = []
     for one in ledger.reservations:
         ask, new = asks.get(one.target), Sight(one.target, one.since, view.ledger_since)
         old = known.get((one.target, one.since)) or new
         is_over = old.is_over or has_ended(old, now) or (not view.memory.has_looked and is_of_before(one, ask))
-        is_over = is_over or (ask is not None and ask.is_stuck)
+        is_over = is_over or (ask is not None and (ask.is_stuck or ask.target in given_back))
         is_as_before = (old.is_asked, old.is_over) == (ask is not None, is_over)
         found.append(old if is_as_before else structs.replace(old, is_asked=ask is not None, is_over=is_over))
     return tuple(found)
@@ -158,17 +172,18 @@ def open_books(
     there = [one for one in ledger.reservations if (one.target, one.since) not in over]
     live = [one for one in there if one.target in asked or one.target in young]
     running = [one for one in view.asks if one.is_running and not one.is_waiting and not one.is_stuck]
-    stuck = [one for one in view.asks if one.is_stuck and one.health.is_control_plane]
+    outside = without_place(view.memory, now)
+    stuck = [one for one in view.asks if (one.is_stuck and one.is_running) or one.target in outside]
     begin, end = Wall(now.wall.ms - HOUR.ms), now.wall + HOUR
     starts = [one for one in ledger.starts if begin < one.at < end]
-    books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {}, Counter())
+    books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {}, Counter(), outside)
     control_plane = set(view.reserved_control_plane)
     for held in live:
         about = asked.get(held.target) or held  # the ledger does not tell where a machine without a node belongs
         count(books, held.target, about.cluster, held.target in control_plane)
     for one in running:
         count(books, one.target, one.cluster, one.health.is_control_plane)
-    for one in stuck:
+    for one in (one for one in stuck if one.health.is_control_plane):
         books.control_plane.setdefault(one.cluster, set()).add(one.target)
     loaded = (one for one in view.asks if one.is_off_pending and one.target not in books.in_flight)
     books.pending.update(one.cluster for one in loaded)
@@ -239,7 +254,8 @@ def judge(ask: Ask, view: BudgetView, books: Books, now: Now) -> Granted | Refus
         return granted
     for gate in GATES if granted is None else STILL:
         if found := gate(ask, view, books, now):
-            return as_told_before(ask, Refused(ask.target, *found))
+            is_given_back = ask.target in books.without_place and gate in STILL
+            return as_told_before(ask, Refused(ask.target, *found, is_given_back))
     if granted is None:
         enter(ask, books, now)
     return granted
@@ -248,9 +264,9 @@ def judge(ask: Ask, view: BudgetView, books: Books, now: Now) -> Granted | Refus
 def as_told_before(ask: Ask, refused: Refused) -> Refused:
     """The same refusal with other numbers is no news: a storm would wake everybody at every change of a count."""
     old = ask.refused
-    if old is not None and type(old.reason) is type(refused.reason) and old.until == refused.until:
-        return old
-    return refused
+    if old is None or type(old.reason) is not type(refused.reason):
+        return refused
+    return old if (old.until, old.is_given_back) == (refused.until, refused.is_given_back) else refused
 
 
 def enter(ask: Ask, books: Books, now: Now) -> None:
@@ -402,8 +418,10 @@ def letters_of(one: Reservation) -> int:
     return LETTERS_EACH + names
 
 
-def earliest(refused: list[Refused], sights: tuple[Sight, ...], view: BudgetView, now: Now) -> Wall | None:
-    """When time alone changes something: a refusal ends, or a reservation that nobody needs any more.
+def earliest(
+    refused: list[Refused], sights: tuple[Sight, ...], held: tuple[Held, ...], view: BudgetView, now: Now
+) -> Wall | None:
+    """When time alone changes something: a refusal ends, a place is given back, or nobody needs a reservation any more.
 
     The latter also where nobody waits: what is told to be in flight would stay wrong until somebody falls sick.
     """
@@ -411,4 +429,4 @@ def earliest(refused: list[Refused], sights: tuple[Sight, ...], view: BudgetView
     lapses: list[Mono] = [one.since + KEPT_FOR for one in sights if one.target not in asked]
     moments = [one.until for one in refused if one.until is not None]
     moments += [Wall(now.wall.ms + one.since(now.mono).ms) for one in lapses if one > now.mono]
-    return min(moments, default=None)
+    return min((*moments, *given_back_at(held, now)), default=None)

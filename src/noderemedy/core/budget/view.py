@@ -129,9 +129,9 @@ def sees(key: Ref, reader: Reader) -> BudgetView | None:
     entry = reader.read(key)
     ledger = ledger_of(entry)
     reserved = ledger.reservations if isinstance(ledger, BudgetLedger) else ()
-    asks = asks_of(reader)
     spec, memory = reader.read(SPEC_AT), reader.read(MEMORY_AT)
     remembered = memory.obj if isinstance(memory, Present) else Memory()
+    asks = asks_of(reader, remembered)
     stormy = stormy_clusters(remembered.storms)
     clusters = sorted({"", *stormy, *(one.cluster for one in asks), *(one.cluster for one in reserved)})
     return BudgetView(
@@ -156,14 +156,15 @@ def wishes_of(reader: Reader) -> tuple[Wish, ...]:
     return tuple(entry.obj for entry in entries if isinstance(entry, Present))
 
 
-def asks_of(reader: Reader) -> tuple[Ask, ...]:
+def asks_of(reader: Reader, memory: Memory) -> tuple[Ask, ...]:
     """The needs of all rooms, one ask per target, the oldest first; who asks once more comes after all others."""
+    given_back = {one.target: one.given_back for one in memory.held}
     by_target: dict[Ref, list[Need]] = {}
     for at in reader.find(NEEDS, NEEDS):
         entry = reader.read(at)
         if isinstance(entry, Present):
             by_target.setdefault(entry.obj.target, []).append(entry.obj)
-    asks = [ask(target, needs, reader) for target, needs in by_target.items()]
+    asks = [ask(target, needs, reader, given_back.get(target)) for target, needs in by_target.items()]
     return tuple(sorted(asks, key=turn))
 
 
@@ -171,21 +172,21 @@ def turn(one: Ask) -> tuple[bool, Wall, Ref]:
     return one.again is not None, one.again or one.since, one.target
 
 
-def ask(target: Ref, needs: list[Need], reader: Reader) -> Ask:
+def ask(target: Ref, needs: list[Need], reader: Reader, given_back: Wall | None = None) -> Ask:
     """One pass: in a storm hundreds of them are looked at for every grant."""
     since, node, is_running, is_waiting, is_stuck = needs[0].since, None, False, False, True
     is_off_pending = False
     for one in needs:
         since = min(since, one.since)
         node = node if node is not None else one.node
-        is_running = is_running or one.is_running
+        is_running = is_running or one.is_running or (one.is_stuck and bool(one.begins))  # rests in the middle of it
         is_waiting = is_waiting or is_asking(one)
         is_stuck = is_stuck and one.is_stuck
         is_off_pending = is_off_pending or one.is_off_pending
     told = answer(target, reader) if is_waiting else None  # who has begun is refused nothing
     refused = told if isinstance(told, Refused) else None
     health = health_of(node, reader)
-    again = again_of(needs) if is_waiting else None
+    again = again_of(needs) or given_back if is_waiting else None
     begins = tuple(one.begins for one in needs if one.begins and is_asking(one))
     where = "" if node is not None else cluster_of(target, reader)
     return Ask(

@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import structs
 
-from noderemedy.core import claim, machines, traces
+from noderemedy.core import claim, machines, resting, traces
 from noderemedy.core.conditions import write
 from noderemedy.core.episodes import episode
 from noderemedy.core.external import lifecycle
@@ -35,8 +35,8 @@ from noderemedy.core.healthcheck.remediationgates import (
     node_is_read_live,
 )
 from noderemedy.core.healthcheck.remediationview import CHECKS_OF, NAME, RemediationView, authors_of, sees
-from noderemedy.core.resting import Turn, turn
-from noderemedy.core.slots import begun_at, settled, soonest
+from noderemedy.core.resting import Turn
+from noderemedy.core.slots import begun_at, settled
 from noderemedy.model.actions import (
     Action,
     ClaimRepair,
@@ -63,7 +63,6 @@ from noderemedy.model.reasons import (
     RemediationGoesOn,
     RemediationWithdrawn,
     RepairOverdue,
-    RepairStuck,
     RequestUnneeded,
 )
 from noderemedy.model.remote import REMOTE
@@ -109,20 +108,20 @@ def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
     running = running_way(view)
     if running is not None:
         return with_telling(goes_on(view, running, now), view, now, running)
-    blocked = first(BEFORE_BUDGET, view, now)
     way = way_of(view.governing.check, view.machine)
-    if not blocked and (hindered := hindered_request(view, way, now)):
-        return hindered
-    if blocked:
+    if held := hindered(view, way, now):
+        return structs.replace(held, facts=resting.kept(waiting(view, way, verdict, Turn()), view.need))
+    wanted, is_granted = due(view, way, now), budget_allows(view, now) is None
+    found, stands = resting.begin(wanted, view.need, verdict.since, now, view.at.name, is_granted=is_granted)
+    told = with_telling(found, view, now, None) if stands.is_rest else found
+    return structs.replace(told, facts=(waiting(view, way, verdict, stands),))
+
+
+def hindered(view: RemediationView, way: Way, now: Now) -> Decision | None:
+    """What there is to tell while nothing can be asked for, so that the budget is not asked either; None if it can."""
+    if blocked := first(BEFORE_BUDGET, view, now):
         return with_telling(blocked.decision(now), view, now, None)
-    wanted = due(view, way, now)
-    is_tried = budget_allows(view, now) is None and bool(wanted.actions)
-    stands = turn(view.need, verdict.since, now, is_tried=is_tried)
-    if stands.is_rest:
-        rests = Decision(because=(RepairStuck(view.at.name),), wake_at=stands.rests_until)
-        wanted = with_telling(rests, view, now, None)
-    wake_at = soonest(wanted.wake_at, stands.due)
-    return structs.replace(wanted, wake_at=wake_at, facts=(waiting(view, way, verdict, stands),))
+    return hindered_request(view, way, now)
 
 
 def due(view: RemediationView, way: Way, now: Now) -> Decision:

@@ -16,6 +16,7 @@ import hashlib
 
 from msgspec.structs import replace
 
+from noderemedy.core import resting
 from noderemedy.core.gates import first, passages
 from noderemedy.core.owner import aftermath, gates
 from noderemedy.core.owner.drain import can_drain, drain, is_cordoned_by_us, node_guard, who_is_left, who_keeps
@@ -40,7 +41,7 @@ from noderemedy.model.actions import (
     UncordonNode,
     WriteMachineConditions,
 )
-from noderemedy.model.budget import Granted, need
+from noderemedy.model.budget import Granted, Need, need
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.ids import NODE
 from noderemedy.model.meta import Malformed
@@ -83,14 +84,13 @@ def stage(view: View, now: Now) -> Decision:
 def begin(view: View, now: Now) -> Decision:
     """All gates, then the record: the name of the successor, and our finalizer."""
     if blocked := first(gates.BEFORE_ASKING, view, now):
-        return blocked.decision(now)
+        return blocked.decision(now, resting.kept(waiting(view, Turn()), view.need))
     blocked = first(gates.BEFORE_BEGINNING, view, now)
     begun = Decision((record(view, now),), (ReplacementBegun(view.successor_at.name),))
     wanted = blocked.decision(now) if blocked else begun
-    is_tried = gates.budget(view, now) is None and bool(wanted.actions)
-    stands = turn(view.need, view.asked_since, now, is_tried=is_tried)
-    found = rest(view, stands) if stands.is_rest else wanted
-    return replace(found, wake_at=soonest(found.wake_at, stands.due), facts=(waiting(view, stands),))
+    since, is_granted = view.asked_since, gates.budget(view, now) is None
+    found, stands = resting.begin(wanted, view.need, since, now, view.ref.name, is_granted=is_granted)
+    return replace(found, facts=(waiting(view, stands),))
 
 
 def rest(view: View, stands: Turn) -> Decision:
@@ -120,8 +120,17 @@ def waiting(view: View, stands: Turn, again: Wall | None = None) -> Fact:
     )
 
 
-def running(view: View, *, is_stuck: bool = False) -> Fact:
-    return need(view.ref, NAME, view.asked_since, is_running=True, node=view.node_at, is_stuck=is_stuck)
+def running(view: View) -> Fact:
+    return need(view.ref, NAME, view.asked_since, is_running=True, node=view.node_at)
+
+
+def halted(view: View) -> Fact:
+    """The need of what has begun and is held by more than the budget: a rest goes on, and who came last comes last."""
+    before, found = view.need, running(view)
+    assert isinstance(found.value, Need)
+    rested_since = before.tried if before is not None and before.is_stuck else None
+    again = before.again if before is not None else None
+    return Fact(found.ref, replace(found.value, is_stuck=is_without_place(view), again=again, tried=rested_since))
 
 
 # --- until the Machine is deleted --------------------------------------------------------------------------------
@@ -130,7 +139,7 @@ def running(view: View, *, is_stuck: bool = False) -> Fact:
 def go_on(view: View, now: Now) -> Decision:
     """The step that the record names."""
     if blocked := first(gates.BEFORE_ACTING, view, now):
-        return blocked.decision(now, (running(view, is_stuck=is_without_place(view)),))
+        return blocked.decision(now, (halted(view),))
     if isinstance(view.machine.replacement, Malformed) or view.record is None:
         problem = view.machine.replacement.problem if isinstance(view.machine.replacement, Malformed) else "missing"
         return with_need(Decision((record(view, now),), (ReplacementUnreadable(problem),)), view)
@@ -183,7 +192,7 @@ def deleting(view: View, now: Now) -> Decision:
 def call_off(view: View, now: Now) -> Decision:
     """The request is gone, or the machine is not ours any more: undo what we did, and forget it."""
     if blocked := gates.cluster_paused(view, now):
-        return blocked.decision(now, (running(view, is_stuck=is_without_place(view)),))
+        return blocked.decision(now, (halted(view),))
     reason = ReplacementCalledOff()
     if view.node is not None and view.node_at is not None and is_cordoned_by_us(view.node):
         return Decision((UncordonNode(view.node_at, node_guard(view)),), (reason,))
