@@ -71,8 +71,9 @@ def decide(view: FenceView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
     void = words.void(view, now)
+    record = words.record(view, void, now)
     view = words.without(view, void)
-    decision = foredated.first_of_all(words.record(view, void, now), void, view.foredated, told(view, now))
+    decision, void = foredated.first_of_all(record, void, told(view, now), view.entry, now)
     because = (*decision.because, *words.complaint(view))
     asks = () if any(isinstance(fact.value, Need) for fact in decision.facts) else needs(view, now)
     facts = (*asks, *memory(view, now), *foredated.memory(view.ref, void), *decision.facts)

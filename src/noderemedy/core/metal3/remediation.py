@@ -106,12 +106,14 @@ def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
     void = words.void(view, now)
+    record = words.record(view, void, now)
     view = words.without(view, void)
     wanted, asks = rested(told(view, now), needs(view, now), view.need, now, has_place=has_place(view, now))
-    decision = foredated.first_of_all(words.record(view, void, now), void, view.foredated, wanted)
+    decision, void = foredated.first_of_all(record, void, wanted, view.entry, now)
     decision = unrecorded(view, decision, now) or decision
     because = (*decision.because, *words.complaint(view, now))
-    facts = (*asks, *patience.memory(view, now), *foredated.memory(view.ref, void), *decision.facts)
+    remembered = (*patience.memory(view, now), *foredated.memory(view.ref, void), *leaving.memory(view, now))
+    facts = (*asks, *remembered, *decision.facts)
     wake_at = soonest(decision.wake_at, patience.turn(view, now))
     whole = structs.replace(decision, because=because, episode=episode(view), facts=facts, wake_at=wake_at)
     return settled(whole, view.need, now)
