@@ -13,6 +13,7 @@ from tests.core.fencing import test_story
 from tests.core.healthcheck import test_modes, test_remediation
 from tests.core.metal3 import test_delete, test_waiting
 from tests.core.metal3 import test_remediation as test_power_cycles
+from tests.core.metal3 import test_resting as test_metal3_resting
 from tests.core.owner import test_aftermath
 from tests.core.remedy import test_gates as test_remedy_gates
 from tests.sabotage.running import Sabotage, Test, set_to, together
@@ -366,6 +367,19 @@ STUCK = (
         "who is stuck once is stuck for ever",
         set_to(slots, "waits_for_others", lambda decision, before: True),
         (test_slots.test_what_is_stuck,),
+    ),
+    Sabotage(
+        "what is refused in the middle of a repair keeps its place",
+        set_to(slots, "is_refused", lambda decision, refused: False),
+        (
+            test_slots.test_what_the_api_refuses_is_stuck,
+            test_metal3_resting.test_a_repair_whose_end_is_refused_keeps_no_place,
+        ),
+    ),
+    Sabotage(
+        "a hold that is refused keeps no place",
+        set_to(remediation, "harmless", lambda refused: refused),
+        (test_metal3_resting.test_a_hold_that_is_refused_keeps_its_place,),
     ),
     Sabotage(
         "time runs anew at each look",

@@ -94,12 +94,15 @@ from noderemedy.model.reasons import (
     WaitingForPowerOn,
     WaitingForReady,
 )
+from noderemedy.model.refusal import Refusal
 from noderemedy.model.remediation import FINALIZER, Evidence, Phase
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Room
 from noderemedy.model.time import Now, Wall
 
 OWNER_ASKED = traces.Trace(OWNER_REMEDIATED, "False")
+# A hold has the time of its phase, the word to an owner its half hour. What begins asks the budget.
+HARMLESS = {one.__name__ for one in (PublishRemediationStatus, WriteFinalizers, ReleaseHost, UntaintOutOfService)}
 
 
 def decide(view: RemediationView | RelicView, now: Now) -> Decision:
@@ -116,7 +119,12 @@ def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     facts = (*asks, *remembered, *decision.facts)
     wake_at = soonest(decision.wake_at, patience.turn(view, now))
     whole = structs.replace(decision, because=because, episode=episode(view), facts=facts, wake_at=wake_at)
-    return settled(whole, view.need, now)
+    return settled(whole, view.need, now, harmless(view.refusal))
+
+
+def harmless(refused: Refusal | None) -> Refusal | None:
+    """What is refused, if no host goes off by it: such a repair may wait without a place, and go on without asking."""
+    return refused if refused is not None and refused.action in HARMLESS else None
 
 
 def unrecorded(view: RemediationView, decision: Decision, now: Now) -> Decision | None:
