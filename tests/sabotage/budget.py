@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT
 from tests.core import test_claim, test_claimshelf, test_pacing, test_resting, test_slots
 from tests.core.budget import test_bursts, test_grants, test_health, test_openings, test_pods, test_rooms, test_storms
+from tests.core.fencing import test_beginnings as test_fence_beginnings
 from tests.core.fencing import test_story
 from tests.core.healthcheck import test_modes, test_remediation
 from tests.core.metal3 import test_delete, test_waiting
@@ -23,6 +24,7 @@ from noderemedy.core import claim, claimshelf, freeing, pacing, slots
 from noderemedy.core.budget import facts, grants, health, openings, pods, room, spec, storms, view
 from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
+from noderemedy.core.fencing import fence
 from noderemedy.core.healthcheck import remediation as healthcheck
 from noderemedy.core.metal3 import needs, remediation
 from noderemedy.model import budget
@@ -375,6 +377,16 @@ STUCK = (
             test_slots.test_what_the_api_refuses_is_stuck,
             test_metal3_resting.test_a_repair_whose_end_is_refused_keeps_no_place,
         ),
+    ),
+    Sabotage(
+        "a fence whose end is refused keeps its place",
+        set_to(fence, "harmless", lambda view: None),
+        (test_fence_beginnings.test_a_fence_whose_end_is_refused_keeps_no_place,),
+    ),
+    Sabotage(
+        "a fence whose power-off is not recorded keeps no place",
+        set_to(fence, "harmless", lambda view: view.refusal),
+        (test_fence_beginnings.test_a_fence_whose_power_off_is_not_recorded_keeps_its_place,),
     ),
     Sabotage(
         "a hold that is refused keeps no place",
