@@ -23,6 +23,7 @@ from noderemedy.model.reasons import (
     RepairStuck,
     WaitingForReady,
 )
+from noderemedy.model.refusal import Refusal
 from noderemedy.model.term import TERM_AT, Term
 from noderemedy.model.time import Mono
 
@@ -125,3 +126,24 @@ def test_who_leads_again_gives_a_repair_its_whole_time(led_since: float, expecte
     before = budget.stated(MACHINE_AT, "test", cache)
 
     assert expected == stated(settled(a_decision(ALERT), before, later(3_600)))
+
+
+OTHER_ACT = UnmarkHost(MACHINE_AT, Guard("uid"))
+REFUSED = Refusal("UnmarkHost", HOST_AT, "a webhook said no")
+HELD_UP: dict[str, tuple[tuple[Action, ...], Refusal | None, float, bool]] = {
+    "its time is over": ((ACT,), REFUSED, 600, True),
+    "its time is not over": ((ACT,), REFUSED, 599, False),
+    "something else is done": ((OTHER_ACT,), REFUSED, 9_999, False),
+    "nothing was refused": ((ACT,), None, 9_999, False),
+    "nothing is done": ((), REFUSED, 9_999, False),
+}
+
+
+@pytest.mark.parametrize("name", HELD_UP)
+def test_what_the_api_refuses_is_stuck(name: str) -> None:
+    """Nothing comes about by trying: a person was told, and others are not kept waiting."""
+    actions, refused, seconds, is_stuck = HELD_UP[name]
+    decision = settled(a_decision(WORD, actions=actions), KNOWN, later(seconds), refused)
+
+    assert (NOW.mono, is_stuck) == stated(decision)
+    assert is_stuck is (RepairStuck(MACHINE_AT.name) in decision.because)

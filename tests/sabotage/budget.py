@@ -18,10 +18,12 @@ from tests.core.budget import (
     test_rooms,
     test_storms,
 )
+from tests.core.fencing import test_beginnings as test_fence_beginnings
 from tests.core.fencing import test_story
 from tests.core.healthcheck import test_modes, test_remediation
 from tests.core.metal3 import test_delete, test_waiting
 from tests.core.metal3 import test_remediation as test_power_cycles
+from tests.core.metal3 import test_resting as test_metal3_resting
 from tests.core.owner import test_aftermath
 from tests.core.remedy import test_gates as test_remedy_gates
 from tests.sabotage.running import Sabotage, Test, set_to, together
@@ -31,6 +33,7 @@ from noderemedy.core import claim, claimshelf, freeing, pacing, slots
 from noderemedy.core.budget import facts, grants, health, openings, pods, room, spec, storms, view
 from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
+from noderemedy.core.fencing import fence
 from noderemedy.core.healthcheck import remediation as healthcheck
 from noderemedy.core.metal3 import needs, remediation
 from noderemedy.model import budget
@@ -420,6 +423,29 @@ STUCK = (
         "who is stuck once is stuck for ever",
         set_to(slots, "waits_for_others", lambda decision, before: True),
         (test_slots.test_what_is_stuck,),
+    ),
+    Sabotage(
+        "what is refused in the middle of a repair keeps its place",
+        set_to(slots, "is_refused", lambda decision, refused: False),
+        (
+            test_slots.test_what_the_api_refuses_is_stuck,
+            test_metal3_resting.test_a_repair_whose_end_is_refused_keeps_no_place,
+        ),
+    ),
+    Sabotage(
+        "a fence whose end is refused keeps its place",
+        set_to(fence, "harmless", lambda view: None),
+        (test_fence_beginnings.test_a_fence_whose_end_is_refused_keeps_no_place,),
+    ),
+    Sabotage(
+        "a fence whose power-off is not recorded keeps no place",
+        set_to(fence, "harmless", lambda view: view.refusal),
+        (test_fence_beginnings.test_a_fence_whose_power_off_is_not_recorded_keeps_its_place,),
+    ),
+    Sabotage(
+        "a hold that is refused keeps no place",
+        set_to(remediation, "harmless", lambda refused: refused),
+        (test_metal3_resting.test_a_hold_that_is_refused_keeps_its_place,),
     ),
     Sabotage(
         "time runs anew at each look",

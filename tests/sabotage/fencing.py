@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
-from tests.core import test_foredated
+from tests.core import test_foredated, test_takingback
 from tests.core.fencing import (
     test_automaton,
     test_beginnings,
@@ -33,7 +33,7 @@ from tests.sim import test_fence_uses
 from tests.wire import test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
-from noderemedy.core import conditions, consumers, foredated, machines, resting, safety
+from noderemedy.core import conditions, consumers, foredated, machines, resting, safety, takingback
 from noderemedy.core.fencing import (
     attempts,
     automaton,
@@ -134,7 +134,34 @@ PROOFS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a repair stands still for a record that does not stay",
-        set_to(foredated, "first_of_all", lambda record, void, known, told: record or told),
+        set_to(foredated, "first_of_all", lambda record, known, told, entry, now: (record or told, known)),
+        (test_words.test_no_repair_stands_still_for_a_record_that_does_not_stay,),
+    ),
+    Sabotage(
+        "a record that does not stay is tried for ever",
+        set_to(foredated, "TRIES", 10**9),
+        (
+            test_foredated.test_what_was_taken_and_forgotten_three_times_is_not_tried_again,
+            test_foredated.test_a_repair_with_an_older_definition_gives_its_place_back,
+            test_foredated.test_an_older_definition_costs_few_writes_and_tells_what_to_do,
+        ),
+    ),
+    Sabotage(
+        "a refused record was tried in vain",
+        set_to(
+            foredated,
+            "known_of",
+            lambda void, known, entry: foredated.ForedatedWord(void, in_vain=known.in_vain + 1 if known else 0),
+        ),
+        (test_foredated.test_only_what_the_api_took_was_tried_in_vain,),
+    ),
+    Sabotage(
+        "nothing else that is written carries the record along",
+        set_to(
+            metal3_words,
+            "without",
+            lambda view, void: replace(view, remediation=replace(view.remediation, attested=None)),
+        ),
         (test_words.test_no_repair_stands_still_for_a_record_that_does_not_stay,),
     ),
     Sabotage(
@@ -149,7 +176,7 @@ PROOFS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a word of the future is forgotten where nothing may be written",
-        set_to(foredated, "memory", lambda key, void: ()),
+        set_to(foredated, "memory", lambda key, known: ()),
         (
             test_words.test_a_word_of_the_future_stays_void,
             test_words.test_while_nothing_may_be_written_a_word_of_the_future_is_remembered,
@@ -1023,6 +1050,24 @@ REQUESTS: tuple[Sabotage, ...] = (
             test_owners_word.test_the_word_goes_with_the_request_of_a_machine_that_is_well,
             test_owners_word.test_nothing_is_left_on_a_machine_that_came_back,
         ),
+    ),
+    Sabotage(
+        "a request whose word stays never goes",
+        set_to(takingback, "WITHIN", Span.seconds(10**9)),
+        (
+            test_takingback.test_the_word_goes_before_the_request_does,
+            test_takingback.test_a_request_whose_word_stays_goes_within_a_bound,
+        ),
+    ),
+    Sabotage(
+        "nobody remembers since when a word is to be taken back",
+        set_to(takingback, "since", lambda key, reader: None),
+        (test_takingback.test_a_request_whose_word_stays_goes_within_a_bound,),
+    ),
+    Sabotage(
+        "a word that is refused once stays",
+        set_to(takingback, "WITHIN", Span(0)),
+        (test_takingback.test_a_word_that_is_refused_for_a_while_is_taken_back,),
     ),
     Sabotage(
         "whatever is said to an owner is ours",

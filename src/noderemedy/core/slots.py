@@ -2,11 +2,13 @@
 
 Called by every room that repairs, with its whole decision. A repair that had its time, does nothing any more and raises
 an alert waits for a person, or for somebody else's act, maybe for ever; so does one that somebody has paused, or whose
-cluster is out of sight. A few of those must not keep all other nodes from being repaired: such a need is stuck. It
-keeps its claim, its node counts as sick, its start counts for the hour; but it is not in flight. When it goes on it is
-in flight again, without asking: what runs is never stopped halfway. What would begin once more (an attempt, a flow of a
-fence) or in the middle (a deletion) is another matter: it asks (`core/resting.py`). A power-off that was pending and is
-carried out is such a going on, also where nothing is to be done yet: a host has just gone off.
+cluster is out of sight, or whose next write the API refuses. A few of those must not keep all other nodes from being
+repaired: such a need is stuck. It keeps its claim, its node counts as sick, its start counts for the hour; but it is
+not in flight. When it goes on it is in flight again, without asking: what runs is never stopped halfway. What would
+begin once more (an attempt, a flow of a fence) or in the middle (a deletion) is another matter: it asks
+(`core/resting.py`). A power-off that was pending and is carried out is such a going on, also where nothing is to be
+done yet: a host has just gone off. One that is refused is none: many would go on at once when the refusal ends, so a
+room says which refusals count.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from noderemedy.model.reasons import (
     PausedByPerson,
     RepairStuck,
 )
+from noderemedy.model.refusal import Refusal
 from noderemedy.model.time import MINUTE, Mono, Now
 
 GIVEN_UP_AFTER = MINUTE * 10  # by our own clock, from when we, leading, knew of it: a takeover only lengthens it
@@ -32,15 +35,19 @@ GIVEN_UP_AFTER = MINUTE * 10  # by our own clock, from when we, leading, knew of
 HALTS = (ClusterPaused, ClusterObjectPaused, HostPaused, PausedByPerson, CannotSeeCluster, CannotSeeNode)
 
 
-def settled(decision: Decision, before: Need | None, now: Now) -> Decision:
-    """The same decision; the need of a repair that runs says since when, and whether it is stuck."""
+def settled(decision: Decision, before: Need | None, now: Now, refused: Refusal | None = None) -> Decision:
+    """The same decision; the need of a repair that runs says since when, and whether it is stuck.
+
+    `refused` is what the API does not let this repair do, where nothing goes down by it.
+    """
     at = next((at for at, fact in enumerate(decision.facts) if is_running(fact)), None)
     if at is None:
         return decision
     found = decision.facts[at].value
     assert isinstance(found, Need)
     begun = now.mono if has_gone_off(before, found) else begun_at(before, now)
-    waits = not found.is_stuck and waits_for_others(decision, before)  # what its room calls stuck needs no more words
+    is_held_up = waits_for_others(decision, before) or is_refused(decision, refused)
+    waits = not found.is_stuck and is_held_up  # what its room calls stuck needs no more words
     is_over = now.mono >= begun + GIVEN_UP_AFTER
     need = structs.replace(found, begun=begun, is_stuck=found.is_stuck or (waits and is_over))
     return structs.replace(
@@ -56,6 +63,12 @@ def waits_for_others(decision: Decision, before: Need | None) -> bool:
     is_idle = all(isinstance(action, (*READS, *BOOKKEEPING)) for action in decision.actions)
     was_stuck = before is not None and before.is_stuck
     return is_idle and (was_stuck or any(reason.alert or isinstance(reason, HALTS) for reason in decision.because))
+
+
+def is_refused(decision: Decision, refused: Refusal | None) -> bool:
+    """Whether the next thing to do is what the API has refused: a person was told."""
+    wanted = next(((type(action).__name__, action.ref) for action in decision.actions), None)
+    return refused is not None and wanted == (refused.action, refused.at)
 
 
 def has_gone_off(before: Need | None, found: Need) -> bool:

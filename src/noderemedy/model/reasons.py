@@ -646,12 +646,26 @@ class RemediationLeaves(Reason, frozen=True):
 
 
 class OwnerAskedNoMore(Reason, frozen=True):
-    """A Metal3Remediation that was deleted takes its word to the owner back: the machine is well."""
+    """A request that was deleted takes its word to the owner back: the machine is well."""
 
     machine: str
 
     def note(self) -> str:
         return f"machine {self.machine} is well again: its owner is not asked to replace it any more"
+
+
+class OwnerStillAsked(Reason, frozen=True):
+    """The request goes, and its word to the owner of a machine that is well could not be taken back in time."""
+
+    alert: ClassVar[bool] = True
+    machine: str
+
+    def note(self) -> str:
+        return (
+            f"machine {self.machine} is well again, and its owner is still asked to replace it: for ten minutes the "
+            "API has not let that word be taken back; remove the condition OwnerRemediated from the status of the "
+            "Machine, and see which webhook or missing right is in the way"
+        )
 
 
 class HoldingHost(Reason, frozen=True):

@@ -13,11 +13,12 @@ from tests.core.fencing.test_gates import a_view
 from tests.core.metal3.test_beginnings import TROUBLES, Failing
 
 from noderemedy.core.fencing.fence import decide
-from noderemedy.model.budget import Need
+from noderemedy.model.budget import NEED, Need
 from noderemedy.model.fenceplan import plan_ref
 from noderemedy.model.ids import NODE, ref
 from noderemedy.model.nodefence import State, fence_ref
 from noderemedy.model.outcome import Failed, Outcome, Seen
+from noderemedy.model.room import Present
 from noderemedy.model.time import Mono
 
 MINUTES = 60
@@ -188,3 +189,48 @@ def test_a_node_on_which_the_manager_runs_keeps_no_place(minutes: int) -> None:
 
     assert ["OwnNode" if minutes < 10 else "RepairStuck"] == [type(one).__name__ for one in decision.because]
     assert (minutes >= 10) == stated.is_stuck
+
+
+# --- what is refused in the middle -------------------------------------------------------------------------------
+
+
+class RefusedMidway(Refusing):
+    """The only fence there is."""
+
+    about = (NODE_AT.name,)
+
+    def begun(self, **spec: Any) -> None:
+        self.hang()
+        self.run(65)
+        self.ask(**spec)
+
+    @property
+    def stuck(self) -> list[bool]:
+        entries = map(self.engine.cache.read, self.engine.cache.refs_of(NEED))
+        return [one.obj.is_stuck for one in entries if isinstance(one, Present)]
+
+
+@pytest.mark.parametrize("write", ["PublishFenceStatus", "UncordonNode"])
+def test_a_fence_whose_end_is_refused_keeps_no_place(write: str) -> None:
+    """The node is back: a person is told, others begin; when the webhook is mended the fence ends by itself."""
+    story = RefusedMidway()
+    story.begun()
+    story.run_until(lambda: story.state == "done", 300)
+    story.refused = (write,)
+    story.run(1_800)
+    held_up = (story.state, story.stuck, "RepairStuck" in story.told)
+    story.refused = ()
+    story.run(90)
+
+    assert (("done", [True], True), ("final", [])) == (held_up, (story.state, story.stuck))
+
+
+def test_a_fence_whose_power_off_is_not_recorded_keeps_its_place() -> None:
+    """Many of those would go off at once when the webhook is mended."""
+    story = RefusedMidway()
+    story.begun(powerManagementDelay="60s")
+    story.run_until(lambda: bool(story.node()["spec"].get("unschedulable")), 120)
+    story.refused = ("PublishFenceStatus",)
+    story.run(1_800)
+
+    assert ([], [False]) == (story.orders, story.stuck)

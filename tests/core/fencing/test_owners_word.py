@@ -106,14 +106,19 @@ BY_CHECK = Graded(OWNER_REMEDIATED, "False", ASKED.reason, "asked for by Machine
 
 @pytest.mark.parametrize("machine", [said(ASKED), said(ASKED, older=(ASKED,)), said(older=(ASKED,))])
 def test_the_word_goes_with_the_request_of_a_machine_that_is_well(machine: dict[str, Any]) -> None:
-    """Before its fence is released, and before the finalizer goes: nobody replaces a machine that is well."""
+    """While its fence goes, and before the finalizer does: nobody replaces a machine that is well."""
     other = Graded("HealthCheckSucceeded", "True")
     told = replace(machine["told"], older=(*machine["told"].older, other))
-    decision = room.decide(a_scene(phase=DELETING, machine={"told": told}, request=LEAVES, node_entry=WELL), NOW)
+    view = a_scene(phase=DELETING, machine={"told": told}, request=LEAVES, node_entry=WELL)
+    assert view.fence is not None
+    goes = replace(view, fence_entry=present(replace(view.fence, deleting=True)))
 
-    (write,) = decision.actions
-    assert isinstance(write, WriteMachineConditions)
-    assert ((), (other,), ["FenceCalledOff"]) == (write.current, write.older, because(decision))
+    assert ["DeleteNodeFence"] == acts(room.decide(view, NOW)), "nothing waits behind a write that may be refused"
+    for one in (goes, replace(view, fence_entry=Absent())):
+        decision = room.decide(one, NOW)
+        (write,) = decision.actions
+        assert isinstance(write, WriteMachineConditions)
+        assert ((), (other,), ["OwnerAskedNoMore"]) == (write.current, write.older, because(decision))
 
 
 STAYS: dict[str, dict[str, Any]] = {

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT, NOW, REMEDIATION_AT, RESOURCES, a_hold, a_host, a_view, ago, later
 from tests.core.fencing.story import Story, a_tree
 from tests.core.metal3.remediations import BACK, a_held_host, a_reader, a_remediation, a_world, actions, reasons
-from tests.core.metal3.test_beginnings import NEXT
+from tests.core.metal3.test_beginnings import NEXT, Failing
 from tests.core.metal3.test_escalation import LAST, UNASKED
 
 from noderemedy.core.budget import health
@@ -21,14 +21,23 @@ from noderemedy.core.budget import room as budget
 from noderemedy.core.metal3 import annotation
 from noderemedy.core.metal3 import remediation as room
 from noderemedy.core.metal3.remediationview import NAME, RemediationView
-from noderemedy.model.actions import WriteLedger
-from noderemedy.model.budget import Need
+from noderemedy.model.actions import (
+    DeleteMachine,
+    HoldHost,
+    PublishRemediationStatus,
+    ReleaseHost,
+    WriteFinalizers,
+    WriteLedger,
+)
+from noderemedy.model.budget import NEED, Need
 from noderemedy.model.decision import Decision
 from noderemedy.model.host import Power
 from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION, Ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Reservation, Start
 from noderemedy.model.outcome import Failed, Outcome
+from noderemedy.model.refusal import Refusal
 from noderemedy.model.remediation import FINALIZER, Metal3Remediation, Phase
+from noderemedy.model.room import Present
 from noderemedy.model.time import Mono, Now
 from noderemedy.sim.apiserver import ADMIN
 from noderemedy.wire.names import MACHINE_HOST
@@ -302,3 +311,57 @@ def test_what_is_refused_leaves_its_place_to_others(name: str) -> None:
     story.run(25 * MINUTE)
 
     assert (True, False, False) == tuple(map(story.is_held, ("other-9", *REFUSED)))
+
+
+# --- what is refused in the middle -------------------------------------------------------------------------------
+
+
+class RefusedMidway(Failing):
+    """A policy engine lets nobody write this sort of thing."""
+
+    refuses: tuple[type, ...] = ()
+
+    def _carry_out(self, effect: Any) -> Outcome:
+        if isinstance(effect.action, self.refuses):
+            return Failed("admission webhook denied the request", lasting=True)
+        return super()._carry_out(effect)
+
+    @property
+    def stuck(self) -> list[bool]:
+        entries = map(self.engine.cache.read, self.engine.cache.refs_of(NEED))
+        return [one.obj.is_stuck for one in entries if isinstance(one, Present)]
+
+
+def is_back_and_not_recorded(story: RefusedMidway) -> None:
+    story.refuses = (PublishRemediationStatus,)
+    story.is_dead = False
+    story.ready("True", "boot-2")
+
+
+def leaves_and_cannot(story: RefusedMidway) -> None:
+    is_back_and_not_recorded(story)
+    story.refuses = (WriteFinalizers,)
+    story.api.delete(REMEDIATION, "worker-0", "metal")
+
+
+@pytest.mark.parametrize("trouble", [is_back_and_not_recorded, leaves_and_cannot])
+def test_a_repair_whose_end_is_refused_keeps_no_place(trouble: Any) -> None:
+    """The machine is well: a person is told, others begin; when the webhook is mended it ends by itself."""
+    story = RefusedMidway()
+    story.attempted(1)
+    story.run(5)
+    trouble(story)
+    story.run(1_800)
+    held_up = (story.stuck, "RepairStuck" in story.told)
+    story.refuses = ()
+    story.run(90)
+
+    assert (([True], True), []) == (held_up, story.stuck)
+
+
+@pytest.mark.parametrize(("action", "keeps_its_place"), [(HoldHost, True), (DeleteMachine, True), (ReleaseHost, False)])
+def test_a_hold_that_is_refused_keeps_its_place(action: type, keeps_its_place: bool) -> None:
+    """Many of those would go off at once when the webhook is mended: its phase is over in time instead."""
+    refused = Refusal(action.__name__, MACHINE_AT, "a webhook said no")
+
+    assert keeps_its_place is (room.harmless(refused) is None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NODE_AT, NOW, REMEDIATION_AT, a_host, a_machine, a_node, ago, later, unreadable
+from tests.builders import HOST_AT, NODE_AT, NOW, REMEDIATION_AT, a_host, a_machine, a_node, ago, later, unreadable
 from tests.core.metal3.remediations import (
     BACK,
     EVIDENCE,
@@ -134,12 +134,15 @@ def test_while_nothing_may_be_written_a_word_of_the_future_is_remembered() -> No
     late = decided(REMEDIATION_AT, cache, later(3_700))
 
     assert () == early.actions
-    assert ["RemediationFailed", "AttestationUnreadable"] == reasons(late)
+    assert ["AttestationUnreadable"] == reasons(late)
     assert later(3_600).wall == recorded(late, paused).progress.attested_ahead
 
 
 def test_no_repair_stands_still_for_a_record_that_does_not_stay() -> None:
-    """A definition of an older version forgets the field: it is tried once, then where nothing else is to be done."""
+    """A definition of an older version forgets the field: it is tried once, then where nothing else is to be done.
+
+    Whatever is written there carries it along.
+    """
     word = replace(WORD, at=later(3_600).wall)
     cache = a_reader(a_world(attested(Phase.POWER_ON, word), host=SILENT))
     tried = decided(REMEDIATION_AT, cache)
@@ -148,6 +151,10 @@ def test_no_repair_stands_still_for_a_record_that_does_not_stay() -> None:
 
     assert ["PublishRemediationStatus"] == actions(tried)
     assert ["ReleaseHost"] == actions(decided(REMEDIATION_AT, cache))
+    cache.put(Seen(HOST_AT, "host-uid-1", "999", a_host()), NOW.mono)
+    (goes_on,) = decided(REMEDIATION_AT, cache).actions
+    assert isinstance(goes_on, PublishRemediationStatus)
+    assert (Phase.WAITING, word.at) == (goes_on.progress.phase, goes_on.progress.attested_ahead)
 
 
 def test_before_anything_began_there_is_no_boot_to_speak_of() -> None:

@@ -55,8 +55,14 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.ids import HOST, Ref
 from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import FenceExpires
+from noderemedy.model.refusal import Refusal
 from noderemedy.model.room import Present, Reader, Room
 from noderemedy.model.time import Now
+
+HARMLESS = {
+    one.__name__
+    for one in (PublishFenceStatus, WriteFinalizers, UncordonNode, UntaintOutOfService, RestoreNode, ReleaseHost)
+}
 
 
 def look(key: Ref, reader: Reader) -> FenceView | RelicView | None:
@@ -71,13 +77,23 @@ def decide(view: FenceView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
     void = words.void(view, now)
+    record = words.record(view, void, now)
     view = words.without(view, void)
-    decision = foredated.first_of_all(words.record(view, void, now), void, view.foredated, told(view, now))
+    decision, void = foredated.first_of_all(record, void, told(view, now), view.entry, now)
     because = (*decision.because, *words.complaint(view))
     asks = () if any(isinstance(fact.value, Need) for fact in decision.facts) else needs(view, now)
     facts = (*asks, *memory(view, now), *foredated.memory(view.ref, void), *decision.facts)
     whole = structs.replace(decision, because=because, episode=view.status.episode, facts=facts)
-    return slots.settled(whole, view.need, now)
+    return slots.settled(whole, view.need, now, harmless(view))
+
+
+def harmless(view: FenceView) -> Refusal | None:
+    """What the API refuses, if nothing goes off by it: such a fence may wait without a place, and go on without asking.
+
+    Before power is back the next record may be a power-off's; a flow that begins anew asks.
+    """
+    is_past = view.fence.deleting or view.status.state in (State.DONE, State.ERROR)
+    return view.refusal if is_past and view.refusal is not None and view.refusal.action in HARMLESS else None
 
 
 def told(view: FenceView, now: Now) -> Decision:

@@ -18,6 +18,7 @@ from noderemedy.core.fencing.requestview import INDEXES, NAME, WATCHES, RequestV
 from noderemedy.core.gates import first
 from noderemedy.core.safety import is_confirmed
 from noderemedy.core.slots import settled
+from noderemedy.core.takingback import before_it_goes, memory
 from noderemedy.model.actions import (
     ClaimRepair,
     Confirm,
@@ -38,6 +39,7 @@ from noderemedy.model.reasons import (
     FenceAsked,
     FenceCalledOff,
     FenceTaken,
+    OwnerAskedNoMore,
     RemediationFailed,
     RemediationSucceeded,
     WaitingForFence,
@@ -133,16 +135,19 @@ PHASES: dict[FencePhase, Callable[[RequestView, Now], Decision]] = {
 
 
 def leave(view: RequestView, now: Now) -> Decision:
-    """The request is deleted: its word goes, its fence is released, and when that is over, our finalizer goes.
-
-    A fence that is over stays for whoever wants to read it; somebody else's is none of ours.
-    """
-    fence = view.fence
-    name = view.node_at.name if view.node_at is not None else view.ref.name
+    """The request is deleted: its fence is released, its word goes, and when that is over, our finalizer goes."""
     if not view.request.is_finalized_by_us:
         return NOTHING
-    if word := taken_back(view, now):
-        return Decision((word,), (FenceCalledOff(name),))
+    word = taken_back(view, now)
+    machine = view.machine_at.name if view.machine_at is not None else ""
+    decision = before_it_goes(called_off(view), word, view.taking_back, now, OwnerAskedNoMore(machine))
+    return structs.replace(decision, facts=memory(view.ref, word))
+
+
+def called_off(view: RequestView) -> Decision:
+    """A fence that is over stays for whoever wants to read it; somebody else's is none of ours."""
+    fence = view.fence
+    name = view.node_at.name if view.node_at is not None else view.ref.name
     if fence is not None and view.is_ours and not fence.is_final:
         reason = FenceCalledOff(fence.spec.node)
         if fence.deleting:

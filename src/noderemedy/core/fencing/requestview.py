@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, machines
+from noderemedy.core import claim, machines, takingback
 from noderemedy.core.claim import Claim
 from noderemedy.core.machines import MACHINE_KINDS, machine_refs
 from noderemedy.model.actions import Guard
@@ -19,6 +19,7 @@ from noderemedy.model.node import Node
 from noderemedy.model.nodefence import NodeFence, fence_ref
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
+from noderemedy.model.time import Mono
 
 NAME = "fence-remediation"
 BY_MACHINE = "fence remediations by machine"
@@ -45,6 +46,7 @@ class RequestView(Struct, frozen=True):
     answer: Granted | Refused | None = None  # the budget's
     claim: Claim | None = None  # None: there is no machine
     need: Need | None = None  # that we stated at the last look
+    taking_back: Mono | None = None  # since when its word to the owner is to be taken back
 
     @property
     def guard(self) -> Guard:
@@ -130,6 +132,7 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
         answer=answer(machine_at, reader),
         claim=claim.see(NAME, machine_at, node_at, reader) if machine is not None else None,
         need=stated(machine_at, NAME, reader),
+        taking_back=takingback.since(key, reader),
     )
 
 

@@ -40,6 +40,7 @@ from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, FenceStatus, NodeFence, State, fence_ref
 from noderemedy.model.observer import OBSERVER
 from noderemedy.model.pace import LEAVE
+from noderemedy.model.refusal import Refusal, refusal
 from noderemedy.model.remote import REMOTE, Sight, remote_ref
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 from noderemedy.model.run import RUN, Run, run_ref
@@ -100,6 +101,7 @@ class FenceView(Struct, frozen=True):
     need: Need | None = None  # that we stated at the last look
     answer: Granted | Refused | None = None  # the budget's
     is_in_sight: bool = True  # the cluster that has the node can be seen
+    refusal: Refusal | None = None  # what the API does not let us do
     foredated: ForedatedWord | None = None  # a word on it that was of the future at the last look
 
     @property
@@ -235,6 +237,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         need=stated(target, NAME, reader),
         answer=answer(target, reader),
         is_in_sight=is_in_sight(fence, reader),
+        refusal=refusal(NAME, key, reader),
         foredated=foredated.sees(key, reader),
     )
 

@@ -13,6 +13,7 @@ from noderemedy.core import foredated, safety
 from noderemedy.core.fencing.gates import fence_is_valid
 from noderemedy.core.fencing.moves import publish
 from noderemedy.core.fencing.view import FenceView
+from noderemedy.core.foredated import ForedatedWord
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.decision import Decision
 from noderemedy.model.meta import Malformed
@@ -23,23 +24,25 @@ from noderemedy.model.room import Present
 from noderemedy.model.time import Now
 
 
-def void(view: FenceView, now: Now) -> Attestation | None:
+def void(view: FenceView, now: Now) -> ForedatedWord | None:
     """The word on the fence, where it is, or was, of the future."""
-    return foredated.void(view.fence.attested, view.status.attested_ahead, view.foredated, now)
+    found = foredated.void(view.fence.attested, view.status.attested_ahead, view.foredated, now)
+    return foredated.known_of(found, view.foredated, view.entry) if found is not None else None
 
 
-def without(view: FenceView, void: Attestation | None) -> FenceView:
-    """The same view; a void word is garbage to everybody."""
+def without(view: FenceView, void: ForedatedWord | None) -> FenceView:
+    """The same view; a void word is garbage to everybody, and on record in whatever is written."""
     if void is None:
         return view
-    return structs.replace(view, fence=structs.replace(view.fence, attested=foredated.garbled(void)))
+    status = structs.replace(view.status, attested_ahead=void.word.at)
+    return structs.replace(view, fence=structs.replace(view.fence, attested=foredated.garbled(void), status=status))
 
 
-def record(view: FenceView, void: Attestation | None, now: Now) -> Decision | None:
+def record(view: FenceView, void: ForedatedWord | None, now: Now) -> Decision | None:
     """Put it on record that a word is void; None where it is, and over a status that we cannot read."""
-    if void is None or foredated.is_recorded(void, view.status.attested_ahead) or fence_is_valid(view, now):
+    if void is None or foredated.is_recorded(void.word, view.status.attested_ahead) or fence_is_valid(view, now):
         return None
-    return publish(view, structs.replace(view.status, attested_ahead=void.at))
+    return publish(view, structs.replace(view.status, attested_ahead=void.word.at))
 
 
 def word_of(view: FenceView) -> Attestation | None:

@@ -3,18 +3,19 @@
 Before the power-off was asked for it is called off. Afterwards nothing more is freed: the hold goes, the host comes on,
 our taint goes, then the finalizer. A host that does not come on holds nobody up for longer than its
 `powerOnTimeoutSeconds`: an alert is raised, and the request goes all the same (invariant L7). Our word to the owner
-goes first of all, where the machine is well again.
+goes before it, where the machine is well again (`core/takingback.py`).
 """
 
 from __future__ import annotations
 
-from noderemedy.core import conditions
+from noderemedy.core import conditions, takingback
+from noderemedy.core.gates import first
 from noderemedy.core.metal3 import patience, phases
-from noderemedy.core.metal3.remediationgates import ASKED
+from noderemedy.core.metal3.remediationgates import ASKED, BEFORE_ANYTHING
 from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.core.metal3.steps import confirm_first, publish, release, untaint, wait
-from noderemedy.model.actions import WriteFinalizers
-from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.actions import WriteFinalizers, WriteMachineConditions
+from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.host import Power
 from noderemedy.model.reasons import (
     NodeOutOfSight,
@@ -37,8 +38,14 @@ def decide(view: RemediationView, now: Now) -> Decision:
     remediation = view.remediation
     if not remediation.is_finalized_by_us:
         return release(view) or NOTHING
-    if asked := taken_back(view, now):
-        return asked
+    machine = view.machine.ref.name if view.machine is not None else ""
+    word = taken_back(view, now)
+    return takingback.before_it_goes(ended(view, now), word, view.taking_back, now, OwnerAskedNoMore(machine))
+
+
+def ended(view: RemediationView, now: Now) -> Decision:
+    """How it ends, whatever was said to whom."""
+    remediation = view.remediation
     phase = remediation.progress.phase
     if phase is Phase.NEW or (phase is Phase.POWER_OFF and not view.held):
         return cancelled(view, now)
@@ -47,13 +54,17 @@ def decide(view: RemediationView, now: Now) -> Decision:
     return release(view) or stated(view, now)
 
 
-def taken_back(view: RemediationView, now: Now) -> Decision | None:
+def taken_back(view: RemediationView, now: Now) -> WriteMachineConditions | None:
     """Our own word to the owner of a machine that is well; what an owner or a check says there is theirs."""
     of = view.machine
-    if of is None:
-        return None
-    word = conditions.taken_back(of.ref, of.entry, view.node, ASKED, now)
-    return Decision((word,), (OwnerAskedNoMore(of.ref.name),)) if word else None
+    return conditions.taken_back(of.ref, of.entry, view.node, ASKED, now) if of is not None else None
+
+
+def memory(view: RemediationView, now: Now) -> tuple[Fact, ...]:
+    """Since when it tries to take its word back; where nothing may be written it does not try."""
+    remediation = view.remediation
+    is_leaving = remediation.deleting and remediation.is_finalized_by_us and not first(BEFORE_ANYTHING, view, now)
+    return takingback.memory(view.ref, taken_back(view, now)) if is_leaving else ()
 
 
 def cancelled(view: RemediationView, now: Now) -> Decision:

@@ -94,27 +94,37 @@ from noderemedy.model.reasons import (
     WaitingForPowerOn,
     WaitingForReady,
 )
+from noderemedy.model.refusal import Refusal
 from noderemedy.model.remediation import FINALIZER, Evidence, Phase
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Room
 from noderemedy.model.time import Now, Wall
 
 OWNER_ASKED = traces.Trace(OWNER_REMEDIATED, "False")
+# A hold has the time of its phase, the word to an owner its half hour. What begins asks the budget.
+HARMLESS = {one.__name__ for one in (PublishRemediationStatus, WriteFinalizers, ReleaseHost, UntaintOutOfService)}
 
 
 def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     if isinstance(view, RelicView):
         return relics.decide(view, now)
     void = words.void(view, now)
+    record = words.record(view, void, now)
     view = words.without(view, void)
     wanted, asks = rested(told(view, now), needs(view, now), view.need, now, has_place=has_place(view, now))
-    decision = foredated.first_of_all(words.record(view, void, now), void, view.foredated, wanted)
+    decision, void = foredated.first_of_all(record, void, wanted, view.entry, now)
     decision = unrecorded(view, decision, now) or decision
     because = (*decision.because, *words.complaint(view, now))
-    facts = (*asks, *patience.memory(view, now), *foredated.memory(view.ref, void), *decision.facts)
+    remembered = (*patience.memory(view, now), *foredated.memory(view.ref, void), *leaving.memory(view, now))
+    facts = (*asks, *remembered, *decision.facts)
     wake_at = soonest(decision.wake_at, patience.turn(view, now))
     whole = structs.replace(decision, because=because, episode=episode(view), facts=facts, wake_at=wake_at)
-    return settled(whole, view.need, now)
+    return settled(whole, view.need, now, harmless(view.refusal))
+
+
+def harmless(refused: Refusal | None) -> Refusal | None:
+    """What is refused, if no host goes off by it: such a repair may wait without a place, and go on without asking."""
+    return refused if refused is not None and refused.action in HARMLESS else None
 
 
 def unrecorded(view: RemediationView, decision: Decision, now: Now) -> Decision | None:

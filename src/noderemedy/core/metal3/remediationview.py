@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, consumers, foredated, freeing, machines, pacing, traces
+from noderemedy.core import claim, consumers, foredated, freeing, machines, pacing, takingback, traces
 from noderemedy.core.claim import Claim
 from noderemedy.core.foredated import ForedatedWord
 from noderemedy.core.machines import MACHINE_KINDS, machine_refs
@@ -26,6 +26,7 @@ from noderemedy.model.ids import CLUSTER, FACTS, HOST, INCIDENT, REMEDIATION, Ki
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.node import Node
 from noderemedy.model.pace import LEAVE
+from noderemedy.model.refusal import Refusal, refusal
 from noderemedy.model.remediation import Metal3Remediation, Phase
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 from noderemedy.model.time import Mono, Wall
@@ -65,6 +66,8 @@ class RemediationView(Struct, frozen=True):
     sight: PhaseSight | None = None  # what we knew at the last look
     need: Need | None = None  # that we stated then
     foredated: ForedatedWord | None = None  # a word on it that was of the future then
+    refusal: Refusal | None = None  # what the API does not let us do
+    taking_back: Mono | None = None  # since when its word to the owner is to be taken back
 
     @property
     def guard(self) -> Guard:
@@ -178,6 +181,8 @@ def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView
         need=stated(machine.ref, stated_as(remediation), reader) if machine else None,
         sight=known.obj if isinstance(known := reader.read(sight_ref(key)), Present) else None,
         foredated=foredated.sees(key, reader),
+        refusal=refusal(NAME, key, reader),
+        taking_back=takingback.since(key, reader),
     )
 
 

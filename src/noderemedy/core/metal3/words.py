@@ -9,6 +9,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from noderemedy.core import foredated, safety
+from noderemedy.core.foredated import ForedatedWord
 from noderemedy.core.gates import first
 from noderemedy.core.metal3.remediationgates import (
     BEFORE_ANYTHING,
@@ -32,27 +33,30 @@ BEFORE_IT_COUNTS = (*NODE_SEEN, one_repair_per_node)  # who gave the repair to t
 HEARD = (Phase.NEW, Phase.FREEING)  # nothing is known of any boot yet; it is being freed already
 
 
-def void(view: RemediationView, now: Now) -> Attestation | None:
+def void(view: RemediationView, now: Now) -> ForedatedWord | None:
     """The word on the request, where it is, or was, of the future."""
     remediation = view.remediation
-    return foredated.void(remediation.attested, remediation.progress.attested_ahead, view.foredated, now)
+    found = foredated.void(remediation.attested, remediation.progress.attested_ahead, view.foredated, now)
+    return foredated.known_of(found, view.foredated, view.entry) if found is not None else None
 
 
-def without(view: RemediationView, void: Attestation | None) -> RemediationView:
-    """The same view; a void word is garbage to everybody."""
+def without(view: RemediationView, void: ForedatedWord | None) -> RemediationView:
+    """The same view; a void word is garbage to everybody, and on record in whatever is written."""
     if void is None:
         return view
-    return structs.replace(view, remediation=structs.replace(view.remediation, attested=foredated.garbled(void)))
+    progress = structs.replace(view.remediation.progress, attested_ahead=void.word.at)
+    garbage = foredated.garbled(void)
+    return structs.replace(view, remediation=structs.replace(view.remediation, attested=garbage, progress=progress))
 
 
-def record(view: RemediationView, void: Attestation | None, now: Now) -> Decision | None:
+def record(view: RemediationView, void: ForedatedWord | None, now: Now) -> Decision | None:
     """Put it on record that a word is void; None where it is, where nothing may be written, where none is heeded."""
     progress = view.remediation.progress
-    if void is None or foredated.is_recorded(void, progress.attested_ahead):
+    if void is None or foredated.is_recorded(void.word, progress.attested_ahead):
         return None
     if view.remediation.deleting or first(BEFORE_ANYTHING, view, now):
         return None
-    return publish(view, structs.replace(progress, attested_ahead=void.at))
+    return publish(view, structs.replace(progress, attested_ahead=void.word.at))
 
 
 def word_of(view: RemediationView) -> Attestation | None:
