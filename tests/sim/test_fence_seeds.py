@@ -26,6 +26,7 @@ ONCE_FAILED_LATE = [
     (39, 6.0),  # a server that lagged showed the Node that was deleted, and its backup went with the fence (S13)
     (379, 1.5),  # a power-off that was lost was ordered again while the node dumped its memory (F2)
     (391, 6.0),  # the taint of an autoscaler came back with the Node, when nobody was there to take it back (S13)
+    (62, 6.0),  # a fence gave a Node that was installed anew the cordon of the old one: either is right (S13)
     (163, 6.0),  # two nodes of the control plane were dead, and nobody came: simulated people look at a lost quorum now
     (426, 2.5),  # a Job that nobody had answered for was called not begun, and its plug stayed off (S6)
     (663, 4.0),  # a document that was broken did not hold its plugs, and another one named them (S7)

@@ -63,6 +63,7 @@ class Cluster:
         }
         self.workloads: dict[str, WorkloadCluster] = {}  # this cluster manages itself
         self.cordoned: set[str] = set()
+        self.cordoned_before: set[str] = set()  # and installed anew: a fence that goes late gives the cordon back
         self.decoding = Decoding()  # for all processes: the same version means the same to each of them
         self.outlets = Outlets(self.agenda, self.durations.boot, seed)
         self._install()

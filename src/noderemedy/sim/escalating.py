@@ -132,7 +132,9 @@ class Installer:
         if tree is not None:
             server.labels = tree["metadata"].get("labels", {})
             self.cluster.api.delete(NODE, node)
-        self.cluster.cordoned.discard(node)  # what a person did to the one that is gone
+        if node in self.cluster.cordoned:
+            self.cluster.cordoned.remove(node)  # what a person did to the one that is gone
+            self.cluster.cordoned_before.add(node)
         if found is not None:
             kept = [one for one in found["metadata"]["finalizers"] if one != KEEPER]
             self.cluster.api.patch(MACHINE, name, NAMESPACE, {"metadata": {"finalizers": kept}}, "merge")

@@ -290,7 +290,8 @@ class FenceCheckers:
             self._complain("S13", f"Node {name} lost its labels")
         if is_cut_off:
             self._complain("S13", f"node {name} is still cut off from its storage")
-        if bool(node["spec"].get("unschedulable")) != (name in self.cluster.cordoned):
+        is_cordoned = bool(node["spec"].get("unschedulable"))
+        if is_cordoned != (name in self.cluster.cordoned) and name not in self.cluster.cordoned_before:
             self._complain("S13", f"the cordon of Node {name} is not a person's")
         foreign = [one["key"] for one in node["spec"].get("taints", ()) if "example.com" not in one["key"]]
         if foreign:
