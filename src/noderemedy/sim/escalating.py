@@ -129,8 +129,9 @@ class Installer:
         if server.has_power:
             server.power_off()
         tree = self.cluster.api.find(NODE, node)
+        server.labels = self.fenced.labels_of(node)  # whoever installs it knows them, also where a fence has freed it
         if tree is not None:
-            server.labels = tree["metadata"].get("labels", {})
+            server.labels |= tree["metadata"].get("labels", {})
             self.cluster.api.delete(NODE, node)
         if node in self.cluster.cordoned:
             self.cluster.cordoned.remove(node)  # what a person did to the one that is gone

@@ -187,7 +187,7 @@ class Fenced:
 
     def _place(self, index: int, node: str) -> None:
         """Labels, and what of Cluster API the node has: all of it, a Machine alone, or nothing."""
-        cluster, labels = self.cluster, self._labels(node)
+        cluster, labels = self.cluster, self.labels_of(node)
         cluster.api.patch(NODE, node, "", {"metadata": {"labels": labels}}, "merge")
         if labels["device"] == "host":
             self.label_machine(node)
@@ -198,12 +198,12 @@ class Fenced:
         else:
             cluster.delete_machine(node)
 
-    def _labels(self, node: str) -> dict[str, str]:
+    def labels_of(self, node: str) -> dict[str, str]:
         return {"device": self.device(node), "trigger": self.trigger(node)}
 
     def label_machine(self, node: str) -> None:
         """What it is, and which host it has, if any."""
-        labels = self._labels(node)
+        labels = self.labels_of(node)
         notes: dict[str, str | None] = {} if labels["device"] == "host" else {names.MACHINE_HOST: None}
         spec = {"providerID": self.cluster.servers[node].provider_id}
         body = {"metadata": {"labels": labels, "annotations": notes}, "spec": spec}
