@@ -12,11 +12,12 @@ from tests.core.fencing.test_request import is_gone, owner_word
 from tests.core.metal3.test_beginnings import Failing
 
 from noderemedy.core import takingback
-from noderemedy.model.actions import Confirm, Guard, WriteFinalizers, WriteMachineConditions
+from noderemedy.model.actions import Confirm, DeleteNodeFence, Guard, WriteFinalizers, WriteMachineConditions
 from noderemedy.model.decision import Decision
-from noderemedy.model.ids import FENCE_REMEDIATION, REMEDIATION
+from noderemedy.model.ids import FENCE_REMEDIATION, NODE, REMEDIATION
 from noderemedy.model.outcome import Effect, Failed, Outcome
 from noderemedy.model.reasons import OwnerAskedNoMore, OwnerStillAsked, WaitingForReady
+from noderemedy.wire.objects import convert
 
 WORD = WriteMachineConditions(MACHINE_AT, Guard("machine-uid-1", "7"), (), ())
 REASON = OwnerAskedNoMore("worker-0")
@@ -102,3 +103,38 @@ def test_a_word_that_is_refused_for_a_while_is_taken_back(kind: Any, begin: Any)
     story.run(90)
 
     assert (False, [], False) == (is_there(story), owner_word(story), "OwnerStillAsked" in story.told)
+
+
+def test_a_gap_is_no_try() -> None:
+    """The API is out of reach for eleven minutes just when the request goes: the word is taken back after that."""
+    story = of_metal3()
+    story._carry_out = lambda effect: Failed("no route to host")
+    story.api.delete(REMEDIATION, "worker-0", "metal")
+    story.run(1)
+    story.engine.lost(NODE, story.now)
+    story.engine.listing(NODE, story.now)
+    story.run(700)
+    del story._carry_out
+    for tree in story.api.list(NODE):
+        story.engine.seen(convert(NODE, tree), story.now)
+    story.engine.listed(NODE, story.now)
+    story.run(300)
+
+    assert (False, False, False) == (is_there(story), story.is_asked, "OwnerStillAsked" in story.told)
+
+
+def test_its_time_begins_when_it_is_its_turn() -> None:
+    """The fence of the request is to go first, and that is refused for eleven minutes: then the word is taken back."""
+
+    def refuses(self: Any, effect: Effect) -> Outcome:
+        is_first = isinstance(effect.action, DeleteNodeFence)
+        return Failed("admission webhook denied the request", lasting=True) if is_first else OWN(self, effect)
+
+    story = of_a_fence()
+    story._carry_out = refuses.__get__(story)
+    story.api.delete(FENCE_REMEDIATION, "worker-0", "metal")
+    story.run(660)
+    del story._carry_out
+    story.run(300)
+
+    assert (True, [], False) == (is_gone(story), owner_word(story), "OwnerStillAsked" in story.told)

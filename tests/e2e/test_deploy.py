@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import sys
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.request import urlopen
@@ -22,6 +21,7 @@ from tests.e2e.fleet import Fleet
 from tests.e2e.managers import COMMAND
 from tests.e2e.processes import Program, free_port
 
+from noderemedy import __version__
 from noderemedy.cli.manager import manager as command
 
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
@@ -123,10 +123,9 @@ def test_sabotage_a_softer_pod_is_refused(shipped: ControlPlane, template: Json,
 
 def test_the_image_is_the_one_of_this_version(shipped: ControlPlane) -> None:
     """The placeholder in the kustomization carries the version of the project."""
-    project = tomllib.loads((DEPLOY.parent / "pyproject.toml").read_text())["project"]
     [container] = shipped.api().get(DEPLOYMENT).ok()["spec"]["template"]["spec"]["containers"]
 
-    assert f"registry.example.com/node-remedy:{project['version']}" == container["image"]
+    assert f"registry.example.com/node-remedy:{__version__}" == container["image"]
 
 
 def test_the_command_line_is_understood(template: Json) -> None:

@@ -194,6 +194,20 @@ def test_a_grant_of_before_a_gap_is_none() -> None:
     assert isinstance(engine.cache.read(verdict_of(A)), Present)
 
 
+def test_what_was_not_seen_cannot_be_lost() -> None:
+    """A cluster that is not to be seen yet is told lost now and then: that ends nobody's grant."""
+
+    def granted(view: Any, now: Now) -> Decision:
+        return Decision(facts=(Fact(verdict_of(view[0]), Licence()),))
+
+    engine = an_engine(a_room(granted, name="grant", stage=Stage.GRANT))
+    engine.seen(a_seen(A), NOW)
+    step(engine)
+    engine.lost(NODE, NOW, "metal/young")
+
+    assert isinstance(engine.cache.read(verdict_of(A)), Present)
+
+
 @pytest.mark.parametrize("outcome", [None, Failed("a webhook says no"), Failed("conflict"), Unknown("no answer")])
 def test_a_grant_is_of_now_while_the_write_of_who_grants_is_held_up(outcome: Failed | Unknown | None) -> None:
     """Be its write on its way, or refused and waiting: what is granted follows what is seen; no second write."""
@@ -206,7 +220,8 @@ def test_a_grant_is_of_now_while_the_write_of_who_grants_is_held_up(outcome: Fai
     effect = only_effect(engine)
     if outcome is not None:
         engine.ended(effect, outcome, NOW)
-        step(engine)
+        if not isinstance(outcome, Unknown):
+            step(engine)  # of an unknown one the next step begins with a live read
     before = engine.cache.read(verdict_of(A))
     engine.seen(a_seen(A, "2", unschedulable=True), NOW)
     effects = step(engine).effects

@@ -30,7 +30,7 @@ from tests.sabotage.running import Sabotage, Test, set_to, together
 from tests.wire import test_budgets
 
 from noderemedy.core import claim, claimshelf, freeing, pacing, slots
-from noderemedy.core.budget import facts, grants, health, openings, pods, room, spec, storms, view
+from noderemedy.core.budget import facts, grants, health, openings, places, pods, room, spec, storms, view
 from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
 from noderemedy.core.fencing import fence
@@ -443,9 +443,19 @@ STUCK = (
         (test_fence_beginnings.test_a_fence_whose_power_off_is_not_recorded_keeps_its_place,),
     ),
     Sabotage(
-        "a hold that is refused keeps no place",
-        set_to(remediation, "harmless", lambda refused: refused),
-        (test_metal3_resting.test_a_hold_that_is_refused_keeps_its_place,),
+        "the end of a window is no news",
+        set_to(grants, "closes_at", lambda openings, wall: None),
+        (test_openings.test_who_is_granted_is_looked_at_when_the_window_closes,),
+    ),
+    Sabotage(
+        "who asks beside a repair that runs gives its place back",
+        set_to(places, "is_at_work", lambda ask: False),
+        (test_places.test_who_is_at_work_keeps_its_place,),
+    ),
+    Sabotage(
+        "a host that cannot be released keeps no place",
+        set_to(remediation, "harmless", lambda view: view.refusal),
+        (test_metal3_resting.test_hosts_that_nobody_may_release_are_no_more_than_may_be_in_flight,),
     ),
     Sabotage(
         "time runs anew at each look",

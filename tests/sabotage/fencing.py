@@ -71,7 +71,7 @@ from noderemedy.core.metal3 import words as metal3_words
 from noderemedy.core.resting import Turn
 from noderemedy.model import actions
 from noderemedy.model.budget import need
-from noderemedy.model.decision import Decision
+from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, PlanProblem
 from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.host import Consumer
@@ -1063,6 +1063,16 @@ REQUESTS: tuple[Sabotage, ...] = (
         "nobody remembers since when a word is to be taken back",
         set_to(takingback, "since", lambda key, reader: None),
         (test_takingback.test_a_request_whose_word_stays_goes_within_a_bound,),
+    ),
+    Sabotage(
+        "a gap in watching is a try to take a word back",
+        set_to(takingback, "contact_since", lambda reader: None),
+        (test_takingback.test_a_gap_is_no_try,),
+    ),
+    Sabotage(
+        "the time of a word runs while something else goes first",
+        set_to(request, "memory", lambda key, word, wanted: takingback.memory(key, word, NOTHING)),
+        (test_takingback.test_its_time_begins_when_it_is_its_turn,),
     ),
     Sabotage(
         "a word that is refused once stays",

@@ -195,9 +195,11 @@ class Cache:
             return []
         return sorted(ref for ref in self._entries if (ref.cluster, ref.kind) == (cluster, kind) and ref not in named)
 
-    def forget_complete(self, cluster: str, kind: Kind) -> None:
-        """We can no longer see this kind: what we have of it is old, and absence means nothing."""
+    def forget_complete(self, cluster: str, kind: Kind) -> bool:
+        """We can no longer see this kind: what we have of it is old, and absence means nothing. Whether we could."""
+        was_complete = (cluster, kind) in self._complete
         self._complete.discard((cluster, kind))
+        return was_complete
 
     def _reindex(self, ref: Ref, old: Any, new: Any) -> None:
         for index in self._indexes.get(ref.kind, ()):

@@ -120,10 +120,10 @@ class Engine:
 
     def lost(self, kind: Kind, now: Now, cluster: str = "") -> None:
         """This kind cannot be seen any more: no decisions until it is listed again, and no grant of before it then."""
-        self.cache.forget_complete(cluster, kind)
+        was_seen = self.cache.forget_complete(cluster, kind)
         if not cluster and kind in self._watchers:
             self._leave(OBSERVER_AT, now, None)
-        if kind in self._watchers:
+        if kind in self._watchers and was_seen:
             for key in self._granting():
                 self._state(key, self._kept(key, "out of sight"), now)
                 self.queue.add(key)
@@ -275,6 +275,7 @@ class Engine:
             self.timers.wake(key, min(later, self._grant_meanwhile(key, now) or later))
             return None
         if doubt := self.ledger.doubt(key):
+            self._grant_meanwhile(key, now)
             return self._begin(key, (doubt,), now, token)
         decision = self._decide(key, now)
         self._state(key, decision.facts, now)

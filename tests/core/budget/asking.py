@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import structs
 from tests.builders import NAMESPACE, NOW, absent, ago, present
 
 from noderemedy.core.budget.facts import NodeHealth
@@ -36,11 +37,13 @@ def an_ask(
     health: NodeHealth = SICK,
     cluster: str = "",
     refused: Refused | None = None,
+    is_at_work: bool = False,
 ) -> Ask:
     """One sick worker that waits for its repair; with a higher number a younger one."""
     waiting = not is_running if is_waiting is None else is_waiting
     seen = since or ago(3_600 - number)
-    return Ask(machine(number), seen, waiting, is_running, node(number, cluster), health, refused)
+    asked = Ask(machine(number), seen, waiting, is_running, node(number, cluster), health, refused)
+    return structs.replace(asked, is_at_work=is_at_work)
 
 
 def a_reservation(number: int = 0, seconds: float = 600, cluster: str = "") -> Reservation:

@@ -7,9 +7,13 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
+from tests.builders import NOW
+from tests.core.budget.asking import a_budget_view, a_ledger, a_reservation, an_ask
 
-from noderemedy.core.budget.openings import opens_at
-from noderemedy.model.remediationbudget import Opening
+from noderemedy.core.budget.grants import reckon
+from noderemedy.core.budget.openings import closes_at, opens_at
+from noderemedy.model.remediationbudget import DEFAULT, Opening
 from noderemedy.model.time import Wall
 
 NIGHT = Opening((5, 6), 22 * 60, 6 * 60)  # Saturday and Sunday, 22:00 to 04:00
@@ -48,6 +52,22 @@ def test_the_next_of_several_counts() -> None:
     assert at("2030-03-20T12:00:00") == opens_at((NIGHT, noon), at("2030-03-20T11:00:00"))
 
 
+@pytest.mark.parametrize(
+    ("some", "moment", "closes"),
+    [
+        ((NIGHT,), "2030-03-16T22:00:00", "2030-03-17T04:00:00"),
+        ((NIGHT,), "2030-03-17T03:59:59", "2030-03-17T04:00:00"),
+        ((NIGHT,), "2030-03-17T04:00:00", None),
+        ((NIGHT, Opening((6,), 4 * 60, 60)), "2030-03-16T23:00:00", "2030-03-17T05:00:00"),
+        ((Opening(tuple(range(7)), 0, 24 * 60),), "2030-03-16T23:00:00", None),
+        ((), "2030-03-16T23:00:00", None),
+    ],
+)
+def test_when_what_is_open_closes(some: tuple[Opening, ...], moment: str, closes: str | None) -> None:
+    """One window that follows upon another is no end; what never closes has none."""
+    assert (at(closes) if closes else None) == closes_at(some, at(moment))
+
+
 openings = st.builds(
     Opening,
     st.sets(st.integers(0, 6), min_size=1).map(lambda days: tuple(sorted(days))),
@@ -64,3 +84,16 @@ def test_at_the_opening_it_is_open(some: tuple[Opening, ...], second: int) -> No
     opens = opens_at(some, now)
 
     assert opens is None or (0 < opens.since(now).ms <= 7 * 86_400_000 and opens_at(some, opens) is None)
+
+
+def test_who_is_granted_is_looked_at_when_the_window_closes() -> None:
+    """What has not begun by then may not begin any more; where nobody waits nothing has to be looked at."""
+    always = Opening(tuple(range(7)), 0, 24 * 60 - 1)  # to a minute before midnight
+    budget = replace(DEFAULT, openings=(always,))
+    waits, runs = (
+        a_budget_view(an_ask(is_running=is_running), ledger=a_ledger(a_reservation()), budget=budget)
+        for is_running in (False, True)
+    )
+
+    assert closes_at((always,), NOW.wall) is not None
+    assert (closes_at((always,), NOW.wall), None) == (reckon(waits, NOW).until, reckon(runs, NOW).until)

@@ -64,6 +64,26 @@ def test_who_is_held_for_its_domain_has_ten_minutes(minutes: int, is_kept: bool)
     )
 
 
+def test_who_is_at_work_keeps_its_place() -> None:
+    """Another room asks for the same machine, and is held for its domain: the place is that of the repair that runs."""
+    both = (an_ask(one, health=RACKED, is_running=True, is_waiting=True, is_at_work=True) for one in (0, 1))
+    view = a_budget_view(*both, an_ask(2), ledger=PLACES, domains=(DARK,), memory=Memory(has_looked=True))
+    found = reckon(view, NOW)
+
+    assert ((), []) == (found.memory.held, granted_now(view))
+
+
+@pytest.mark.parametrize("is_claimant", [True, False])
+def test_a_repair_that_runs_is_at_work_unless_it_is_left_to_others(is_claimant: bool) -> None:
+    """A health check that has asked an owner does nothing itself: the owner's deletion may give its place back."""
+    cache = Cache(INDEXES)
+    runs = need(machine(0), "check", NOW.wall, is_running=True, is_claimant=is_claimant)
+    for fact in (runs, need(machine(0), "owner", NOW.wall, is_running=False)):
+        cache.put(Seen(fact.ref, "", "", fact.value), NOW.mono)
+
+    assert [is_claimant] == [one.is_at_work for one in asks_of(cache, Memory())]
+
+
 def test_it_is_looked_at_in_time() -> None:
     """Nothing else has to happen."""
     first = reckon(a_view(replace(held(0), held=())), NOW)

@@ -22,8 +22,6 @@ from noderemedy.core.metal3 import annotation
 from noderemedy.core.metal3 import remediation as room
 from noderemedy.core.metal3.remediationview import NAME, RemediationView
 from noderemedy.model.actions import (
-    DeleteMachine,
-    HoldHost,
     PublishRemediationStatus,
     ReleaseHost,
     WriteFinalizers,
@@ -35,7 +33,6 @@ from noderemedy.model.host import Power
 from noderemedy.model.ids import HOST, MACHINE, NODE, REMEDIATION, Ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Reservation, Start
 from noderemedy.model.outcome import Failed, Outcome
-from noderemedy.model.refusal import Refusal
 from noderemedy.model.remediation import FINALIZER, Metal3Remediation, Phase
 from noderemedy.model.room import Present
 from noderemedy.model.time import Mono, Now
@@ -359,9 +356,28 @@ def test_a_repair_whose_end_is_refused_keeps_no_place(trouble: Any) -> None:
     assert (([True], True), []) == (held_up, story.stuck)
 
 
-@pytest.mark.parametrize(("action", "keeps_its_place"), [(HoldHost, True), (DeleteMachine, True), (ReleaseHost, False)])
-def test_a_hold_that_is_refused_keeps_its_place(action: type, keeps_its_place: bool) -> None:
-    """Many of those would go off at once when the webhook is mended: its phase is over in time instead."""
-    refused = Refusal(action.__name__, MACHINE_AT, "a webhook said no")
+class Cascade(Refusing):
+    """Six nodes are sick, and there are two places. Hosts go off and on as they are held; no hold is ever released."""
 
-    assert keeps_its_place is (room.harmless(refused) is None)
+    sick = tuple(f"other-{number}" for number in range(1, 7))
+
+    def _carry_out(self, effect: Any) -> Outcome:
+        is_end = isinstance(effect.action, ReleaseHost)
+        return Failed("a policy said no", lasting=True) if is_end else super()._carry_out(effect)
+
+    def run(self, seconds: int) -> None:
+        for _ in range(seconds):
+            for name in self.sick if self.now.mono.ms % 20_000 == 0 else ():
+                status = {"status": {"poweredOn": not self.is_held(name)}}
+                self.api.patch(HOST, f"host-{name}", "metal", status, "merge", subresource="status")
+            super().run(1)
+
+
+def test_hosts_that_nobody_may_release_are_no_more_than_may_be_in_flight() -> None:
+    """While its host is held a repair keeps its place: others who took it would leave their hosts off, too."""
+    story = Cascade("")
+    for name in story.sick:
+        story.request(name)
+    story.run(20 * MINUTE)
+
+    assert 2 == sum(map(story.is_held, story.sick))

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from msgspec import Struct, structs
 
 from noderemedy.core.budget.facts import Held, Memory, Sight
-from noderemedy.core.budget.openings import opens_at
+from noderemedy.core.budget.openings import closes_at, opens_at
 from noderemedy.core.budget.places import ending, given_back_at, held_of, without_place
 from noderemedy.core.budget.storms import is_over
 from noderemedy.core.budget.view import Ask, BudgetView, Domain, Fleet, cluster_scope
@@ -102,7 +102,7 @@ def reckon(view: BudgetView, now: Now) -> Reckoning:
         ledger=BudgetLedger(tuple(books.reserved.values()), tuple(books.starts), books.calms) if is_new else None,
         memory=Memory(sights, storms, ended, has_looked=True, starts=ledger.starts, calms=ledger.calms, held=held),
         books=books,
-        until=earliest([one for one in answers if isinstance(one, Refused)], sights, held, view, now),
+        until=earliest(answers, sights, held, view, now),
         blocked=blocked(view, books, now),
     )
 
@@ -419,14 +419,23 @@ def letters_of(one: Reservation) -> int:
 
 
 def earliest(
-    refused: list[Refused], sights: tuple[Sight, ...], held: tuple[Held, ...], view: BudgetView, now: Now
+    answers: tuple[Granted | Refused, ...],
+    sights: tuple[Sight, ...],
+    held: tuple[Held, ...],
+    view: BudgetView,
+    now: Now,
 ) -> Wall | None:
-    """When time alone changes something: a refusal ends, a place is given back, or nobody needs a reservation any more.
+    """When time alone changes something: a refusal ends, a place is given back, a window closes before what was granted
+    has begun, or nobody needs a reservation any more.
 
     The latter also where nobody waits: what is told to be in flight would stay wrong until somebody falls sick.
     """
     asked = {one.target for one in view.asks}
     lapses: list[Mono] = [one.since + KEPT_FOR for one in sights if one.target not in asked]
-    moments = [one.until for one in refused if one.until is not None]
+    moments = [one.until for one in answers if isinstance(one, Refused) and one.until is not None]
+    waiting = {one.target for one in view.asks if one.is_waiting}
+    if any(not isinstance(one, Refused) and one.target in waiting for one in answers):
+        closing = closes_at(view.budget.openings, now.wall)
+        moments += [closing] if closing is not None else []
     moments += [Wall(now.wall.ms + one.since(now.mono).ms) for one in lapses if one > now.mono]
     return min((*moments, *given_back_at(held, now)), default=None)

@@ -20,11 +20,30 @@ def opens_at(openings: tuple[Opening, ...], wall: Wall) -> Wall | None:
     return Wall(min(next_begin(one, minute) for one in openings) * MINUTE_MS)
 
 
-def is_open(opening: Opening, minute: int) -> bool:
+def closes_at(openings: tuple[Opening, ...], wall: Wall) -> Wall | None:
+    """When repairs may begin no more, if they may now and that changes within a week."""
+    minute = wall.ms // MINUTE_MS
+    last = minute + 8 * DAY
+    while minute < last and (ends := [end for one in openings for end in ends_of(one, minute)]):
+        minute = max(ends)
+    return Wall(minute * MINUTE_MS) if wall.ms // MINUTE_MS < minute < last else None
+
+
+def ends_of(opening: Opening, minute: int) -> list[int]:
+    """When this window, if it is open, closes."""
+    return [
+        begin + opening.minutes for begin in begins_of(opening, minute) if begin <= minute < begin + opening.minutes
+    ]
+
+
+def begins_of(opening: Opening, minute: int) -> list[int]:
     """A window that passes midnight belongs to the day on which it began."""
     today = minute // DAY
-    begins = (day * DAY + opening.begins for day in (today, today - 1) if weekday(day) in opening.days)
-    return any(begin <= minute < begin + opening.minutes for begin in begins)
+    return [day * DAY + opening.begins for day in (today, today - 1) if weekday(day) in opening.days]
+
+
+def is_open(opening: Opening, minute: int) -> bool:
+    return bool(ends_of(opening, minute))
 
 
 def next_begin(opening: Opening, minute: int) -> int:

@@ -46,6 +46,8 @@ def held_of(
     told = {one.target: one for one in answers}
     found = []
     for ask in view.asks:
+        if is_at_work(ask):
+            continue
         before, answer = known.get(ask.target), told.get(ask.target)
         is_in_place = ask.target in reserved and isinstance(answer, Refused)
         if is_in_place and others_may_begin(ask):
@@ -53,6 +55,11 @@ def held_of(
         elif before and ask.is_waiting and not is_in_place and not isinstance(answer, Granted):
             found.append(structs.replace(before, given_back=before.given_back or now.wall))
     return tuple(found)
+
+
+def is_at_work(ask: Ask) -> bool:
+    """Whether somebody repairs it, whoever else asks and is held: the place is that of the repair that runs."""
+    return ask.is_at_work
 
 
 def given_back_at(held: tuple[Held, ...], now: Now) -> list[Wall]:

@@ -41,6 +41,7 @@ class Ask(Struct, frozen=True):
     again: Wall | None = None  # it asks once more, since then; None: it waits for the first time
     begins: tuple[str, ...] = ()  # what those who wait would begin in the middle of a repair
     where: str = ""  # the cluster in which a machine without a node would have one
+    is_at_work: bool = False  # somebody repairs it, whoever else asks: its place is no other's
 
     @property
     def cluster(self) -> str:
@@ -190,7 +191,19 @@ def ask(target: Ref, needs: list[Need], reader: Reader, given_back: Wall | None 
     begins = tuple(one.begins for one in needs if one.begins and is_asking(one))
     where = "" if node is not None else cluster_of(target, reader)
     return Ask(
-        target, since, is_waiting, is_running, node, health, refused, is_stuck, is_off_pending, again, begins, where
+        target=target,
+        since=since,
+        is_waiting=is_waiting,
+        is_running=is_running,
+        node=node,
+        health=health,
+        refused=refused,
+        is_stuck=is_stuck,
+        is_off_pending=is_off_pending,
+        again=again,
+        begins=begins,
+        where=where,
+        is_at_work=any(one.is_running and not one.is_stuck and one.is_claimant for one in needs),
     )
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from msgspec import structs
 
 from noderemedy.core import foredated, slots
-from noderemedy.core.fencing import hostpower, leaving, recovery, relics, words
+from noderemedy.core.fencing import devices, hostpower, leaving, recovery, relics, words
 from noderemedy.core.fencing.erring import error
 from noderemedy.core.fencing.gates import BEFORE_ANYTHING, explain
 from noderemedy.core.fencing.isolation import new
@@ -90,10 +90,13 @@ def decide(view: FenceView | RelicView, now: Now) -> Decision:
 def harmless(view: FenceView) -> Refusal | None:
     """What the API refuses, if nothing goes off by it: such a fence may wait without a place, and go on without asking.
 
-    Before power is back the next record may be a power-off's; a flow that begins anew asks.
+    Before power is back the next record may be a power-off's, and others who took the place would leave their nodes
+    off, too, one by one; a flow that begins anew asks.
     """
     is_past = view.fence.deleting or view.status.state in (State.DONE, State.ERROR)
-    return view.refusal if is_past and view.refusal is not None and view.refusal.action in HARMLESS else None
+    is_lit = not hostpower.is_held(view) and not devices.unlit(view)
+    refused = view.refusal
+    return refused if is_past and is_lit and refused is not None and refused.action in HARMLESS else None
 
 
 def told(view: FenceView, now: Now) -> Decision:

@@ -140,8 +140,9 @@ def leave(view: RequestView, now: Now) -> Decision:
         return NOTHING
     word = taken_back(view, now)
     machine = view.machine_at.name if view.machine_at is not None else ""
-    decision = before_it_goes(called_off(view), word, view.taking_back, now, OwnerAskedNoMore(machine))
-    return structs.replace(decision, facts=memory(view.ref, word))
+    wanted = called_off(view)
+    decision = before_it_goes(wanted, word, view.taking_back, now, OwnerAskedNoMore(machine))
+    return structs.replace(decision, facts=memory(view.ref, word, wanted))
 
 
 def called_off(view: RequestView) -> Decision:

@@ -64,7 +64,7 @@ def memory(view: RemediationView, now: Now) -> tuple[Fact, ...]:
     """Since when it tries to take its word back; where nothing may be written it does not try."""
     remediation = view.remediation
     is_leaving = remediation.deleting and remediation.is_finalized_by_us and not first(BEFORE_ANYTHING, view, now)
-    return takingback.memory(view.ref, taken_back(view, now)) if is_leaving else ()
+    return takingback.memory(view.ref, taken_back(view, now), ended(view, now)) if is_leaving else ()
 
 
 def cancelled(view: RemediationView, now: Now) -> Decision:

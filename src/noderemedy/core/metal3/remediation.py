@@ -119,12 +119,17 @@ def decide(view: RemediationView | RelicView, now: Now) -> Decision:
     facts = (*asks, *remembered, *decision.facts)
     wake_at = soonest(decision.wake_at, patience.turn(view, now))
     whole = structs.replace(decision, because=because, episode=episode(view), facts=facts, wake_at=wake_at)
-    return settled(whole, view.need, now, harmless(view.refusal))
+    return settled(whole, view.need, now, harmless(view))
 
 
-def harmless(refused: Refusal | None) -> Refusal | None:
-    """What is refused, if no host goes off by it: such a repair may wait without a place, and go on without asking."""
-    return refused if refused is not None and refused.action in HARMLESS else None
+def harmless(view: RemediationView) -> Refusal | None:
+    """What is refused, if no host goes off by it: such a repair may wait without a place, and go on without asking.
+
+    While a host is held, or not on, it keeps its place: others who took it would leave theirs off, too, one by one.
+    """
+    host, refused = view.machine.host if view.machine is not None else None, view.refusal
+    is_lit = not view.held and (host is None or host.power is Power.ON)
+    return refused if is_lit and refused is not None and refused.action in HARMLESS else None
 
 
 def unrecorded(view: RemediationView, decision: Decision, now: Now) -> Decision | None:
