@@ -35,6 +35,12 @@ class Turn(Struct, frozen=True):
         """When its place is given back; None while it is not tried."""
         return self.tried + GIVEN_UP_AFTER if self.tried is not None and not self.is_rest else None
 
+    def upon(self, asks: Fact) -> Fact:
+        """The need of a beginning, as it stands."""
+        assert isinstance(asks.value, Need)
+        need = structs.replace(asks.value, is_stuck=self.is_rest, again=self.again, tried=self.tried)
+        return Fact(asks.ref, need)
+
 
 def begin(
     wanted: Decision, before: Need | None, since: Wall, now: Now, name: str, *, is_granted: bool
@@ -59,8 +65,7 @@ def rested(
     if not isinstance(stated, Need) or stated.is_running:
         return wanted, asks
     found, stands = begin(wanted, before, stated.since, now, stated.target.name, is_granted=has_place)
-    need = structs.replace(stated, is_stuck=stands.is_rest, again=stands.again, tried=stands.tried)
-    return found, (Fact(asks[0].ref, need),)
+    return found, (stands.upon(asks[0]),)
 
 
 def kept(stated: Fact, before: Need | None) -> tuple[Fact, ...]:

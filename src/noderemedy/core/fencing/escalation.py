@@ -175,18 +175,9 @@ def asking(decision: Decision, view: RequestView, now: Now, stands: Turn = ASKS)
     is_running = is_owner_asked(view, now)
     if view.rival or is_ownerless(view) or (not is_running and first(BEFORE_THE_BUDGET, view, now)):
         return decision
-    wanted = need(
-        view.machine_at,
-        NAME,
-        asked_since(view, now),
-        is_running=is_running,
-        node=view.node_at,
-        is_stuck=stands.is_rest,
-        again=stands.again,
-        begins="" if is_running else what_is_waited_for(view.request),
-        tried=stands.tried,
-    )
-    return structs.replace(decision, facts=(wanted, *decision.facts))
+    begins, since = "" if is_running else what_is_waited_for(view.request), asked_since(view, now)
+    wanted = need(view.machine_at, NAME, since, is_running=is_running, node=view.node_at, begins=begins)
+    return structs.replace(decision, facts=(stands.upon(wanted), *decision.facts))
 
 
 def still_asking(decision: Decision, view: RequestView, now: Now) -> Decision:

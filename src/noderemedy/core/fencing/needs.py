@@ -66,17 +66,8 @@ def asking(wanted: Decision, view: FenceView, now: Now) -> Decision:
 
 
 def waiting(view: FenceView, stands: Turn, now: Now) -> Fact:
-    return need(
-        view.target,
-        NAME,
-        since(view, now),
-        is_running=False,
-        node=view.node_at,
-        is_stuck=stands.is_rest,
-        again=stands.again,
-        begins=what_is_waited_for(view.fence) if view.fence.is_begun else "",
-        tried=stands.tried,
-    )
+    begins = what_is_waited_for(view.fence) if view.fence.is_begun else ""
+    return stands.upon(need(view.target, NAME, since(view, now), is_running=False, node=view.node_at, begins=begins))
 
 
 def since(view: FenceView, now: Now) -> Wall:

@@ -133,17 +133,8 @@ def due(view: RemediationView, way: Way, now: Now) -> Decision:
 
 def waiting(view: RemediationView, way: Way, verdict: Unhealthy, stands: Turn) -> Fact:
     """The need of a repair that nobody was asked for yet: it waits, is asked for, or rests, since that is refused."""
-    return need(
-        view.at,
-        NAME,
-        verdict.since,
-        is_running=False,
-        node=view.node_at,
-        is_stuck=stands.is_rest,
-        again=stands.again,
-        tried=stands.tried,
-        is_claimant=is_claimant(way),
-    )
+    is_ours = is_claimant(way)
+    return stands.upon(need(view.at, NAME, verdict.since, is_running=False, node=view.node_at, is_claimant=is_ours))
 
 
 def hindered_request(view: RemediationView, way: Way, now: Now) -> Decision | None:

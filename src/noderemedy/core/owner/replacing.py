@@ -107,17 +107,8 @@ def record(view: View, now: Now) -> RecordReplacement:
 
 def waiting(view: View, stands: Turn, again: Wall | None = None) -> Fact:
     """The need of what has not begun, and asks, is tried, or rests."""
-    return need(
-        view.ref,
-        NAME,
-        view.asked_since,
-        is_running=False,
-        node=view.node_at,
-        is_stuck=stands.is_rest,
-        again=stands.again or again,
-        begins=view.begins,
-        tried=stands.tried,
-    )
+    asks = need(view.ref, NAME, view.asked_since, is_running=False, node=view.node_at, begins=view.begins)
+    return replace(stands, again=stands.again or again).upon(asks)
 
 
 def running(view: View) -> Fact:

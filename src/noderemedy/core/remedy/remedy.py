@@ -98,17 +98,8 @@ def asking(view: RemedyView, wanted: Decision, since: Wall, now: Now) -> Decisio
     found, stands = resting.begin(wanted, view.need, since, now, view.at.name, is_granted=is_granted)
     if waits and not stands.is_rest:
         return wanted
-    asks = need(
-        view.target,
-        NAME,
-        since,
-        is_running=False,
-        node=view.at,
-        is_stuck=stands.is_rest,
-        again=stands.again,
-        tried=stands.tried,
-    )
-    return replace(found, facts=(asks,))
+    asks = need(view.target, NAME, since, is_running=False, node=view.at)
+    return replace(found, facts=(stands.upon(asks),))
 
 
 def blank(view: RemedyView, named: str, now: Now) -> RemedyRecord:
