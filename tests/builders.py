@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec import structs
+
 from noderemedy.core.claim import Claim, holder_name, lease_of
 from noderemedy.core.machines import node_at
 from noderemedy.core.metal3.links import INDEXES
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.engine.cache import Cache
 from noderemedy.model.budget import Granted, Refused, answer_ref, need
+from noderemedy.model.drill import FENCING_READY, WRONG_DEVICE, host_identity
 from noderemedy.model.host import Consumer, Hold, Host, Power
 from noderemedy.model.ids import (
     BUDGET,
@@ -300,6 +303,12 @@ def a_metadata(at: Ref, uid: str, version: str, annotations: dict[str, str] | No
     if annotations:
         metadata["annotations"] = dict(annotations)
     return metadata
+
+
+def mistaken(node: Node) -> Node:
+    """The same, and a drill found that its host is another machine."""
+    word = Condition(FENCING_READY, "False", ago(60), WRONG_DEVICE, (host_identity(HOST_AT),))
+    return structs.replace(node, conditions=(*node.conditions, word))
 
 
 def a_node_tree(

@@ -7,11 +7,15 @@ from typing import Any
 
 import click
 import pytest
+from msgspec.structs import replace
 from tests.cli.test_check_command import checked, invent_agents, run
+from tests.wire.agents import AGENTS
 
+from noderemedy.cli import check as command
 from noderemedy.model.errors import Permanent
 
 SYSTEM = "node-remedy-system"
+PLUGGED = 'fence-method-p: "agent=fence_pdu\\nip=10.1.1.1\\nplug=1\\nusername=u"'
 CHECK = """\
 apiVersion: cluster.x-k8s.io/VERSION
 kind: MachineHealthCheck
@@ -216,6 +220,19 @@ def test_a_fence_of_another_name_than_its_node_is_a_problem(tmp_path: Path) -> N
     """The API server refuses it, as a node has one NodeFence."""
     assert ["metadata.name: a node has one NodeFence; write node-fence-worker-1"] == told(tmp_path, FENCE)
     assert [] == told(tmp_path, FENCE.replace("foo", "node-fence-worker-1"))
+
+
+@pytest.mark.parametrize("agent", ["fence_dummy", "fence_docker"])
+def test_a_try_is_noted(agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no mistake, and nobody may take it for fencing."""
+    monkeypatch.setattr(command, "describe_here", lambda name, agents_path: replace(AGENTS["fence_pdu"], name=name))
+    text = a_fence(", namespace: node-remedy-system").replace("fence-method-p: agent=fence_pdu", PLUGGED)
+    code, (found,) = checked(tmp_path, text.replace("fence_pdu", agent))
+
+    assert (0, "note") == (code, found["severity"])
+    assert f"method p: agent {agent} switches no machine" in found["problem"]
+    assert "nothing is freed on its word" in found["problem"]
+    assert (0, []) == checked(tmp_path, text)
 
 
 # --- nodes that stand in -----------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -249,22 +250,48 @@ def test_a_right_that_is_missing_is_named_with_its_remedy(tmp_path: Path) -> Non
     asyncio.run(run())
 
 
-def typed(text: str) -> Result:
-    return CliRunner().invoke(cli, ["attest", "worker-0", "--kubeconfig", "/nowhere"], input=text)
+def typed(folder: Path, text: str, *more: str) -> Result:
+    """What `attest` says to whoever types this; nobody listens at that server."""
+    config = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "berlin",
+        "clusters": [{"name": "c", "cluster": {"server": "https://192.0.2.1:6443", "insecure-skip-tls-verify": True}}],
+        "users": [{"name": "anna", "user": {}}],
+        "contexts": [{"name": "berlin", "context": {"cluster": "c", "user": "anna"}}],
+    }
+    (folder / "config").write_text(json.dumps(config))
+    return CliRunner().invoke(cli, ["attest", "worker-0", "--kubeconfig", str(folder / "config"), *more], input=text)
 
 
-def test_the_name_has_to_be_typed() -> None:
+def test_the_name_has_to_be_typed(tmp_path: Path) -> None:
     """Another name attests nothing, and the cluster is not even asked."""
-    result = typed("worker-1\n")
+    result = typed(tmp_path, "worker-1\n")
 
     assert 2 == result.exit_code
     assert "nothing was attested" in result.output
 
 
+@pytest.mark.parametrize(("more", "whose"), [((), ""), (("--cluster", "fleet/edge"), " of cluster fleet/edge")])
+def test_the_cluster_is_named_before_the_name_is_typed(more: tuple[str, ...], whose: str, tmp_path: Path) -> None:
+    """Nodes of two clusters often have one name: whoever attests reads which one it is, by server and context."""
+    said, _, _ = typed(tmp_path, "worker-1\n", *more).output.partition("Type the name")
+
+    assert f"Node worker-0{whose}, by https://192.0.2.1:6443 (context 'berlin' of {tmp_path / 'config'})" in said
+
+
+def test_a_cluster_that_nobody_knows_is_told_before_the_name_is_typed() -> None:
+    """Nobody is asked for a word that could go nowhere."""
+    result = CliRunner().invoke(cli, ["attest", "worker-0", "--kubeconfig", "/nowhere"], input="worker-0\n")
+
+    assert 0 != result.exit_code
+    assert "Type the name" not in result.output
+
+
 @pytest.mark.parametrize("text", ["", "\n"])
-def test_nobody_who_types_nothing_attests(text: str) -> None:
+def test_nobody_who_types_nothing_attests(text: str, tmp_path: Path) -> None:
     """The end of the input is told, with the way for scripts."""
-    result = typed(text)
+    result = typed(tmp_path, text)
 
     assert 2 == result.exit_code
     assert "nothing was attested; type the name of the node, or write --yes" in result.output

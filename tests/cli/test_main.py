@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from noderemedy.cli import main as entry
 from noderemedy.cli.main import COMMANDS, cli
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_version() -> None:
@@ -85,3 +89,17 @@ def test_whatever_is_shown_can_be_had_as_json(name: str) -> None:
     assert "-o, --output [text|json] Text for people, JSON for programs." in shown
     assert "--json The same as -o json." in shown
     assert "Changes nothing." in shown or "writes nothing." in shown
+
+
+@pytest.mark.parametrize("words", [["check", "-f", "examples"], ["--help"]])
+def test_a_reader_that_went_is_no_problem_of_the_configuration(words: list[str]) -> None:
+    """`node-remedy check | head` ends as other programs do in a broken pipe: 1 would mean that there are problems."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "noderemedy.cli.main", *words]
+    done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False)
+    os.close(writing)
+
+    assert 141 == done.returncode
+    assert "roken pipe" not in done.stderr
+    assert "Traceback" not in done.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
@@ -58,3 +60,21 @@ def test_spellings_that_contradict_each_other_are_refused(words: list[str], comp
 def test_the_format_that_is_shown_unasked_is_told() -> None:
     """The help names it."""
     assert "[default: (text)]" in " ".join(CliRunner().invoke(shown, ["--help"]).output.split())
+
+
+@click.command()
+@options.agents_path
+def looking(agents_path: str) -> None:
+    """Tells where it would look."""
+    click.echo(agents_path)
+
+
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [("", ""), ("/a:/b", "/a:/b"), ("agents", "HERE/agents"), ("./a::/b:../c", "HERE/a:/b:HERE/../c")],
+)
+def test_folders_of_agents_are_those_of_whoever_types(said: str, meant: str) -> None:
+    """A relative one is below the folder where the command was called, and is not silently left out."""
+    result = CliRunner().invoke(looking, ["--agents-path", said] if said else [])
+
+    assert meant.replace("HERE", str(Path.cwd())) + "\n" == result.stdout

@@ -52,6 +52,18 @@ def test_it_goes_when_its_machine_is_gone() -> None:
     assert [(ClaimNeedless(str(MACHINE_AT)),)] == [one.because for one in engine.decisions.values()]
 
 
+@pytest.mark.parametrize("node", [None, ref(NODE, "worker-9")])
+def test_it_goes_with_the_last_need_of_its_holder(node: Ref | None) -> None:
+    """Its target may have another node by then, or none."""
+    engine = an_engine()
+    fact = need(MACHINE_AT, "owner", NOW.wall, is_running=True, node=node)
+    engine.seen(Seen(fact.ref, "", "", fact.value), NOW)
+    assert [] == drops(engine)
+    engine.gone(Seen(fact.ref, "", "", fact.value), NOW)
+
+    assert [DropClaim(AT, Guard("lease-uid", "9"))] == drops(engine)
+
+
 @pytest.mark.parametrize("room", ["owner", "annotation"])
 def test_it_stays_while_somebody_needs_it(room: str) -> None:
     """Whoever states a need for the node, its holder or another room, may be about to use it; then it goes."""

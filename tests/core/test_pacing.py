@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import HOST_AT, NODE_AT, REMEDIATION_AT
+from tests.builders import HOST_AT, NODE_AT, NOW, REMEDIATION_AT
 from tests.core.metal3.remediations import (
     NO_PODS,
     NO_VOLUMES,
@@ -23,13 +23,14 @@ from noderemedy.core.freeing import held_back
 from noderemedy.core.freeing import sees as see_work
 from noderemedy.core.pacing import permit, sees
 from noderemedy.engine.cache import Cache
+from noderemedy.model.actions import ListPods
 from noderemedy.model.governing import PermitFact
 from noderemedy.model.ids import CONFIG_MAP, SYSTEM, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.pace import PODS_LIMIT_AT, Leave, PodsLimit, Wish, leave_ref
 from noderemedy.model.room import Present
-from noderemedy.model.time import Mono
-from noderemedy.model.workload import POD, FreeBy, Pod, PodsOfNode
+from noderemedy.model.time import MINUTE, Mono, Span
+from noderemedy.model.workload import POD, FreeBy, Pod, PodsOfNode, pods_at
 
 ROOM = "metal3-remediation"
 NOBODY = Mono(0)
@@ -135,7 +136,7 @@ def test_a_node_by_node_room_asks_for_the_whole_node() -> None:
     reader = a_limited_reader(FreeBy.NODE)
     entry = reader.read(NODE_AT)
     assert isinstance(entry, Present)
-    step = held_back(see_work(NODE_AT, entry, reader, sees("annotation", HOST_AT, reader)))
+    step = held_back(see_work(NODE_AT, entry, reader, sees("annotation", HOST_AT, reader)), NOW)
 
     assert step is not None
     assert [("annotation", HOST_AT, "node-uid-1", 2, True)] == [
@@ -143,3 +144,18 @@ def test_a_node_by_node_room_asks_for_the_whole_node() -> None:
         for wish in (fact.value for fact in step.facts)
         if isinstance(wish, Wish)
     ]
+
+
+@pytest.mark.parametrize(("old", "done"), [(Span(0), []), (MINUTE, []), (MINUTE + Span(1), [ListPods(NODE_AT)])])
+def test_pods_are_counted_by_a_list_of_the_last_minute(old: Span, done: list[ListPods]) -> None:
+    """By the list of an earlier repair a node has no pods any more, and others were freed in the same minute."""
+    reader = a_limited_reader(FreeBy.NODE)
+    entry, pods = reader.read(NODE_AT), reader.read(pods_at(NODE_AT))
+    assert isinstance(entry, Present)
+    assert isinstance(pods, Present)
+    work = see_work(NODE_AT, entry, reader, sees("annotation", HOST_AT, reader))
+    read_then = replace(work, pods=replace(pods, confirmed_at=NOW.mono))
+    step = held_back(read_then, replace(NOW, mono=NOW.mono + old))
+
+    assert step is not None
+    assert done == list(step.actions)

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tests.builders import NOW, a_hold, a_host, a_node, absent, later, present
 
 from noderemedy.core.safety import is_confirmed, is_fresh, powered_off
-from noderemedy.model.host import Host, Power
+from noderemedy.model.host import Hold, Host, Power
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition
 from noderemedy.model.proof import PoweredOff, Subject
@@ -63,6 +63,20 @@ def test_a_cached_state_is_no_proof() -> None:
     assert powered_off(SILENT, present(OFF, confirmed=False), NOW) is None
     assert powered_off(SILENT, present(OFF), later(5)) is not None
     assert powered_off(SILENT, present(OFF), later(5.001)) is None
+
+
+@pytest.mark.parametrize("field", ["held_for", "fenced_for"])
+@pytest.mark.parametrize(
+    ("record", "is_proof"),
+    [(a_hold(), True), (replace(a_hold(), was_on=False), False), (Malformed("x"), False), (None, False)],
+)
+def test_a_hold_for_a_request_proves_by_its_record_alone(
+    field: str, record: Hold | Malformed | None, is_proof: bool
+) -> None:
+    """One without a record may be anybody's: admission leaves the key to whoever edits hosts."""
+    host = replace(a_host(power=Power.OFF), **{field: (("uid-7", record),)})
+
+    assert is_proof == (powered_off(SILENT, present(host), NOW, "uid-7") is not None)
 
 
 def test_a_hold_without_a_readable_record_has_no_time() -> None:

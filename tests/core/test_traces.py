@@ -188,9 +188,13 @@ def test_a_host_is_not_kept_off_for_a_record() -> None:
     assert [NOW.mono + traces.SHORTLY, NOW.mono + traces.PATIENCE] == waits
 
 
-def remediated(phase: Phase, host: Any = None, evidence: Any = EVIDENCE, node: Any = BACK, **changes: Any) -> Remedied:
+def remediated(
+    phase: Phase, host: Any = None, evidence: Any = EVIDENCE, node: Any = BACK, machine: Any = None, **changes: Any
+) -> Remedied:
     """A Metal3Remediation for a machine whose record tells nothing."""
-    world = a_world(a_remediation(phase, evidence=evidence, **changes), host=host, node=node)
+    world = a_world(
+        a_remediation(phase, evidence=evidence, **changes), host=host, node=node, machine=machine or a_machine()
+    )
     view = metal3.ROOM.sees(REMEDIATION_AT, a_reader(world))
     assert isinstance(view, Remedied)
     assert view.machine is not None
@@ -207,8 +211,10 @@ def asked_and_well() -> Remedied:
 
 
 LEAVING = {"deleting": True}
+ADRIFT = a_machine(host=None)
 REMEDIATED: dict[str, tuple[Remedied, list[str]]] = {
     "a hold without a proof": (remediated(Phase.POWER_ON, a_held_host()), []),
+    "a hold on a host that the machine names no more": (remediated(Phase.POWER_OFF, a_held_host(), machine=ADRIFT), []),
     "a hold that its evidence tells of": (
         remediated(Phase.POWER_ON, a_held_host(), replace(EVIDENCE, proof="PoweredOff")),
         ["ReleaseHost"],
@@ -235,6 +241,16 @@ def test_a_remediation_is_told_first(name: str) -> None:
 
     assert expected == actions(decision)
     assert bool(expected) != any(isinstance(reason, RecordFirst) for reason in decision.because)
+
+
+def test_a_hold_elsewhere_waits_as_any_other() -> None:
+    """A record that the API refused once is written a minute later; a leader that never saw it waits in vain."""
+    view, _ = REMEDIATED["a hold on a host that the machine names no more"]
+    assert view.machine is not None
+    told = Told(True, frozenset({traces.trace(traces.HOLD_FOR, traces.held(view.held[0][1].obj.held_for[0][1]))}))
+
+    assert NOW.mono + traces.PATIENCE == metal3.decide(view, NOW).wake_at
+    assert ["ReleaseHost"] == actions(metal3.decide(replace(view, machine=replace(view.machine, record=told)), NOW))
 
 
 def test_a_word_that_may_set_off_a_replacement_waits_for_seconds_only() -> None:

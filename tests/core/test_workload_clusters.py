@@ -12,6 +12,7 @@ from noderemedy.core import clusters, machines
 from noderemedy.core.healthcheck import checks, specs, status, verdicts
 from noderemedy.core.healthcheck.facts import verdict_ref
 from noderemedy.core.healthcheck.remediationview import in_sight_since
+from noderemedy.core.machines import NOT_THERE
 from noderemedy.core.metal3 import annotation
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import Action, PublishCheckStatus
@@ -88,6 +89,17 @@ class Fleet:
         condition = Condition("Ready", ready, self.now.wall)
         self.put(node_ref(cluster), replace(a_node(f"node-of-{cluster}"), provider_id="", conditions=(condition,)))
 
+    def cluster_goes(self, cluster: str) -> None:
+        """What a program tells when a Cluster is gone."""
+        at = ref(CLUSTER, cluster.rpartition("/")[2], "fleet")
+        self.engine.gone(Seen(at, f"uid-{at.name}", "999", None), self.now)
+        fact = remote_ref(at.namespace, at.name)
+        left = clusters.left_behind(at, self.engine.cache)
+        if left:
+            self.engine.seen(Seen(fact, "", "", left), self.now)
+        else:
+            self.engine.gone(Seen(fact, "", "", None), self.now)
+
     def step(self, seconds: float = 0) -> tuple[Effect, ...]:
         self.now = later(seconds, self.now)
         output = self.engine.step(self.now, 1)
@@ -133,14 +145,83 @@ def test_a_node_is_in_its_cluster_unless_that_manages_itself(sight: Sight) -> No
     assert node_ref("" if sight is Sight.HOME else EAST) == found
 
 
-def test_a_machine_of_a_cluster_that_nobody_knows_has_its_node_here() -> None:
-    """Files are one cluster, and so is a cluster without a Cluster object."""
+def test_a_machine_of_no_cluster_has_its_node_here() -> None:
+    """And one that names a cluster where there is no such kind: plain Metal3 without Clusters."""
     fleet = Fleet()
     stranger = replace(a_machine(node_name="node-0"), cluster_name="north")
+    fleet.engine.unserved(CLUSTER, fleet.now)
 
     assert node_ref("") == machines.node_at(machine_at(EAST), stranger, fleet.engine.cache)
     assert node_ref("") == machines.node_at(machine_at(EAST), a_machine(node_name="node-0"), fleet.engine.cache)
     assert machines.node_at(machine_at(EAST), a_machine(node_name=None), fleet.engine.cache) is None
+
+
+def test_a_cluster_that_nobody_looks_into_has_its_nodes_here() -> None:
+    """Files are one cluster: its Cluster is there, and nobody said where its Nodes are."""
+    fleet = Fleet()
+    stranger = replace(a_machine(node_name="node-0"), cluster_name="north")
+    fleet.put(ref(CLUSTER, "north", "fleet"), Cluster("uid-north"))
+
+    assert node_ref("") == machines.node_at(machine_at(EAST), stranger, fleet.engine.cache)
+
+
+def test_a_machine_whose_cluster_is_not_there_is_out_of_sight() -> None:
+    """Its Nodes may be well, in an API that nobody knows: it is not judged, and its node is not missed here."""
+    fleet = Fleet()
+    at = ref(MACHINE, "worker-of-north", "fleet")
+    fleet.put(
+        at, replace(a_machine(uid="north", node_name="node-0"), cluster_name="north", labels=(("role", "worker"),))
+    )
+    fleet.step()
+    entry = fleet.engine.cache.read(verdict_ref(at))
+
+    assert [] == [read for read in fleet.reads if read.kind == NODE]
+    assert isinstance(entry, Present)
+    assert Unjudged((CannotSeeCluster("fleet/north", NOT_THERE),)) == entry.obj.verdict
+    assert "its Cluster is not there" in entry.obj.verdict.because[0].note()
+    assert "restore it" in entry.obj.verdict.because[0].note()
+
+
+def test_a_machine_whose_cluster_cannot_be_read_is_out_of_sight() -> None:
+    """Somebody wrote nonsense into the Cluster, and nobody has looked where its Nodes are."""
+    fleet = Fleet()
+    stranger = replace(a_machine(node_name="node-0"), cluster_name="north")
+    fleet.engine.unreadable(ref(CLUSTER, "north", "fleet"), "uid-north", "7", "nonsense", fleet.now)
+
+    assert node_ref("fleet/north") == machines.node_at(machine_at(EAST), stranger, fleet.engine.cache)
+
+
+@pytest.mark.parametrize("sight", [Sight.HOME, Sight.SEEN])
+def test_a_cluster_that_goes_leaves_its_machines_out_of_sight(sight: Sight) -> None:
+    """Wherever its Nodes were: while a Machine names it nobody is called missing, also if the definition goes too."""
+    fleet = Fleet()
+    fleet.node("", "True")
+    fleet.remote(EAST, sight)
+    fleet.step()
+    fleet.cluster_goes(EAST)
+    fleet.step()
+    gone = fleet.verdict(EAST)
+    fleet.engine.unserved(CLUSTER, fleet.now)
+    entry = fleet.engine.cache.read(machine_at(EAST))
+    assert isinstance(entry, Present)
+    fleet.put(machine_at(EAST), replace(entry.obj, phase="Running"))
+    fleet.step(1)
+
+    assert Unjudged((CannotSeeCluster(EAST, NOT_THERE),)) == gone == fleet.verdict(EAST)
+    assert isinstance(fleet.engine.cache.read(node_ref("")), Present)
+    assert [] == [read for read in fleet.reads if read.kind == NODE]
+
+
+def test_a_cluster_that_goes_last_leaves_nothing() -> None:
+    """Where no Machine names it any more there is nothing to remember."""
+    fleet = Fleet()
+    fleet.remote(EAST, Sight.SEEN)
+    fleet.engine.gone(Seen(machine_at(EAST), "east", "999", None), fleet.now)
+    fleet.cluster_goes(EAST)
+    fleet.step()
+
+    assert isinstance(fleet.engine.cache.read(remote_ref(*EAST.split("/"))), Absent)
+    assert () == fleet.told(EAST)
 
 
 def test_equal_names_do_not_mix() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ import pytest
 import yaml
 
 from noderemedy.core.fencing import clouds
+from noderemedy.wire.placedfields import PlacedFields
+from noderemedy.wire.podtemplates import read_pod
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "deploy" / "remedy-image"
@@ -23,9 +26,9 @@ OF_CLOUDS = {
     "fence_azure_arm": "python3-azure",
     "fence_gce": "python3-googleapi",
     "fence_openstack": "python3-novaclient",
-    "fence_vmware_rest": "python3-pycurl",
+    "fence_vmware_soap": "python3-suds",
 }
-COMES_ALONG = ("python3-boto3", "python3-googleapi", "python3-pycurl")
+COMES_ALONG = ("python3-boto3", "python3-googleapi", "python3-suds")
 WANTED = "still-wanted.yaml"
 PLAYBOOKS = ("drain-cordon-reboot.yaml", "storage-detach.yaml")
 
@@ -112,6 +115,22 @@ def test_playbooks_ask_whether_they_come_late(name: str) -> None:
 
     assert [] == unchecked(play["tasks"])
     assert [] != unchecked(hasty)
+
+
+def test_the_example_mounts_the_key_where_the_playbook_looks() -> None:
+    """In a pod that can read it; and the user of the image is one that ssh accepts."""
+    [document] = yaml.safe_load_all((ROOT / "examples" / "remedy-pods" / "workers.yaml").read_text())
+    config = yaml.safe_load(document["data"]["config.yaml"])
+    [reboot] = [one for one in config["remedyConfigs"] if one["name"] == "reboot"]
+    pod = read_pod(PlacedFields({}, "config.yaml", {}), "remedyConfigs[1]", reboot)
+    assert pod
+    spec = json.loads(pod.template)["spec"]
+    [mount], [volume] = spec["containers"][0]["volumeMounts"], spec["volumes"]
+    [play] = yaml.safe_load((FOLDER / "runner" / "project" / "drain-cordon-reboot.yaml").read_text())
+
+    assert f"'{mount['mountPath']}/ssh-privatekey'" in play["vars"]["key"]
+    assert (0o440, 65532) == (volume["secret"]["defaultMode"], spec["securityContext"]["fsGroup"])
+    assert "useradd --uid 65532 " in DOCKERFILE.partition("\nUSER 65532:65532\n")[0]
 
 
 @pytest.mark.e2e

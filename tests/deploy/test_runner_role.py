@@ -33,7 +33,7 @@ def test_it_may_only_get() -> None:
 def test_it_reads_what_it_may() -> None:
     """The paths of the program are those that are granted."""
     assert ("/apis/ha.k8s.io/v1/nodefences", "/api/v1/nodes") == (program.FENCES, program.NODES)
-    assert (LEASE_NAME, True) == (program.LEASE_NAME, SYSTEM in program.LEASES)
+    assert (LEASE_NAME, True) == (program.LEASE_NAME, SYSTEM in program.Surroundings({}).leases)
 
 
 def test_its_jobs_run_under_its_name() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.devices.apc import Apc
 from tests.devices.aws import Ec2
 from tests.devices.brocade import Brocade
 from tests.devices.device import PASSWORD, WRONG, Device
@@ -27,6 +28,7 @@ DEVICES: dict[str, type[Device]] = {
     "aws": Ec2,
     "openstack": Nova,
     "eaton": Eaton,
+    "apc": Apc,
     "brocade": Brocade,
 }
 

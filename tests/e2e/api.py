@@ -47,6 +47,7 @@ class Api:
     server: str
     token: str
     authority: Path
+    user: str = ""  # whom an administrator speaks as, if not for itself
 
     def request(self, method: str, path: str, body: object = None, content_type: str = "application/json") -> Reply:
         """Sends and waits."""
@@ -54,8 +55,12 @@ class Api:
         context = ssl.create_default_context(cafile=str(self.authority))
         connection = HTTPSConnection(where.hostname or "", where.port, timeout=30, context=context)
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": content_type, "Accept": "application/json"}
+        if self.user:
+            headers["Impersonate-User"] = self.user.encode()  # type: ignore[assignment]
         try:
-            connection.request(method, path, json.dumps(body) if body is not None else None, headers)
+            connection.request(
+                method, path, json.dumps(body, ensure_ascii=False).encode() if body is not None else None, headers
+            )
             response = connection.getresponse()
             text = response.read()
         finally:

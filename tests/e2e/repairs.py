@@ -100,8 +100,9 @@ def ours(thing: Json) -> dict[str, str]:
 
 
 def notes(api: Api, name: str, kind: str = "Machine") -> dict[str, Json]:
-    """Reason → Event, of the Events about this object; the newest of each reason."""
-    events = [one for one in api.items(EVENTS) if (name, kind) == (one["regarding"]["name"], one["regarding"]["kind"])]
+    """Reason → Event, of the Events about this object; the newest of each reason. Others' may be about nothing."""
+    about = [(one.get("regarding", {}), one) for one in api.items(EVENTS)]
+    events = [one for regarding, one in about if (name, kind) == (regarding.get("name"), regarding.get("kind"))]
     return {one["reason"]: one for one in sorted(events, key=lambda one: str(one["eventTime"]))}
 
 

@@ -24,9 +24,12 @@ ON_MACHINES = (
 )
 ON_HOSTS = (
     "reboot.metal3.io/machine-remediation",
-    "reboot.metal3.io/metal3-remediation-5f0c",  # one key per Metal3Remediation
     "remediation.metal3.io/hold",
+    "remediation.metal3.io/hold-5f0c",  # one record per Metal3Remediation; its hold is guarded beside it
+    "reboot.metal3.io/node-fence-5f0c",  # one hold per NodeFence
+    "remediation.metal3.io/fence-hold-5f0c",
 )
+REBOOT_FOR, HOLD_FOR = "reboot.metal3.io/metal3-remediation-5f0c", "remediation.metal3.io/hold-5f0c"
 STRATEGY, REPAIR = "machine.openshift.io/remediation-strategy", "node-remedy.dev/repair"
 CHECKS = ("cluster.x-k8s.io/v1alpha3", "machine.openshift.io/v1beta1")
 CAPI, OPENSHIFT, HOST = "cluster.x-k8s.io/v1beta1", "machine.openshift.io/v1beta1", "metal3.io/v1alpha1"
@@ -202,11 +205,16 @@ def test_a_check_is_not_born_in_annotation_mode(identities: dict[str, Api], vers
     identities["remediator"].create(checks(version), marking).ok()
 
 
+def a_node(admin: Api) -> str:
+    """The path of a new Node."""
+    name = f"node-{next(NUMBERS)}"
+    admin.create("/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}).ok()
+    return f"/api/v1/nodes/{name}"
+
+
 def test_a_node_is_repaired_now_by_remediators_only(identities: dict[str, Api]) -> None:
     """Repair-now on a Node takes the right too; labels and status stay everybody's who may edit Nodes."""
-    name = f"node-{next(NUMBERS)}"
-    identities["admin"].create("/api/v1/nodes", {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}).ok()
-    path = f"/api/v1/nodes/{name}"
+    path = a_node(identities["admin"])
     asked = {"metadata": {"annotations": {REPAIR: ""}}}
     refused = identities["editor"].merge(path, asked)
 
@@ -215,6 +223,80 @@ def test_a_node_is_repaired_now_by_remediators_only(identities: dict[str, Api]) 
     identities["editor"].merge(path, {"metadata": {"labels": {"a": "b"}}}).ok()
     identities["editor"].merge(f"{path}/status", {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}).ok()
     identities["remediator"].merge(path, asked).ok()
+
+
+@pytest.mark.parametrize("value", ["", None])
+def test_the_status_of_a_node_is_no_way_in(identities: dict[str, Api], value: str | None) -> None:
+    """A write to the status of a Node carries annotations along: it takes the right as well, to set and to remove."""
+    admin, editor = identities["admin"], identities["editor"]
+    path = a_node(admin)
+    admin.merge(path, {"metadata": {"annotations": {REPAIR: "as it was"} if value is None else {}}}).ok()
+    heartbeat = {"status": {"conditions": [{"type": "Ready", "status": "True"}]}}
+    asking = {"metadata": {"annotations": {REPAIR: value}}, **heartbeat}
+    refused = editor.merge(f"{path}/status", asking)
+
+    assert (403, True) == (refused.status, "node-remedy-remediator" in refused.message)
+    assert (value is None) == (REPAIR in admin.get(path).ok()["metadata"].get("annotations", {}))
+    identities["remediator"].merge(f"{path}/status", asking).ok()
+
+
+def test_a_kubelet_reports_whatever_its_node_carries(identities: dict[str, Api]) -> None:
+    """Status, and the annotations that others keep there, are written freely, also while a repair is asked for."""
+    admin, editor = identities["admin"], identities["editor"]
+    path = a_node(admin)
+    admin.merge(path, {"metadata": {"annotations": {REPAIR: ""}}}).ok()
+    report = {
+        "metadata": {"annotations": {"mine": "1"}},
+        "status": {"conditions": [{"type": "Ready", "status": "True"}]},
+    }
+    editor.merge(f"{path}/status", report).ok()
+
+    assert {REPAIR: "", "mine": "1"}.items() <= admin.get(path).ok()["metadata"]["annotations"].items()
+
+
+def test_the_manager_gives_a_node_back_what_means_nothing_there(identities: dict[str, Api]) -> None:
+    """A mark for a Machine that somebody put on a Node by mistake is in its backup: it must not refuse the restore."""
+    notes = {EXTERNAL: "", "cluster.x-k8s.io/remediate-machine": "", "mine": "1"}
+    path = a_node(identities["admin"])
+    identities["manager"].merge(path, {"metadata": {"annotations": notes}}).ok()
+
+    assert notes.items() <= identities["admin"].get(path).ok()["metadata"]["annotations"].items()
+    assert 403 == identities["manager"].merge(path, {"metadata": {"annotations": {REPAIR: ""}}}).status
+
+
+@pytest.mark.parametrize(("touch", "is_there"), WAYS, ids=lambda value: getattr(value, "__name__", ""))
+def test_a_hold_of_the_providers_own_controller_is_left_to_it(
+    identities: dict[str, Api], touch: Touch, is_there: bool
+) -> None:
+    """Without a record of ours beside it, the key is set, changed and taken off by whoever may edit hosts."""
+    thing = identities["admin"].create(collection(HOST), an_object(HOST, {REBOOT_FOR: "x"} if is_there else {})).ok()
+    touch(identities["editor"], path_of(thing), thing, REBOOT_FOR).ok()
+
+    assert stored(identities["admin"], thing) != ({REBOOT_FOR: "x"} if is_there else {})
+
+
+@pytest.mark.parametrize("value", [None, "another"])
+@pytest.mark.parametrize("record", [None, "{}"])
+def test_a_hold_with_our_record_is_out_of_reach(
+    identities: dict[str, Api], value: str | None, record: str | None
+) -> None:
+    """Neither alone nor together with its record: a host that we free stays off until we release it."""
+    held = {REBOOT_FOR: '{"mode":"hard"}', HOLD_FOR: '{"machineUid":"m"}'}
+    thing = identities["admin"].create(collection(HOST), an_object(HOST, held)).ok()
+    editor, path = identities["editor"], path_of(thing)
+
+    for notes in ({REBOOT_FOR: value}, {HOLD_FOR: record}, {REBOOT_FOR: value, HOLD_FOR: record}):
+        assert 403 == editor.merge(path, {"metadata": {"annotations": notes}}).status
+    assert held == stored(identities["admin"], thing)
+    identities["manager"].merge(path, {"metadata": {"annotations": {REBOOT_FOR: None, HOLD_FOR: None}}}).ok()
+
+
+def test_a_record_beside_a_hold_of_somebody_else_takes_the_right(identities: dict[str, Api]) -> None:
+    """Nobody turns a hold that proves nothing into one that does."""
+    thing = identities["admin"].create(collection(HOST), an_object(HOST, {REBOOT_FOR: ""})).ok()
+    refused = identities["editor"].merge(path_of(thing), {"metadata": {"annotations": {HOLD_FOR: "{}"}}})
+
+    assert (403, {REBOOT_FOR: ""}) == (refused.status, stored(identities["admin"], thing))
 
 
 def test_a_generated_name_changes_nothing(identities: dict[str, Api]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from itertools import count
 
 import pytest
@@ -9,10 +11,15 @@ from tests.e2e.api import Api, Json, Reply, eventually
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.deploy import allow, bind, manager_api
 
+from noderemedy.model.attestation import Attestation
+from noderemedy.model.time import Wall
+from noderemedy.wire.attestations import attestation_text
+
 FENCES = "/apis/ha.k8s.io/v1/nodefences"
 REMEDIATIONS = "/apis/remediation.metal3.io/v1alpha1/namespaces/default/metal3remediations"
 ATTESTED = "node-remedy.dev/attested-off"
 NUMBERS = count(1)
+NAMES = ("CORP\\anna", 'the "boss"', "back\\\\slash\\", "<anna>&'bert'", "änna@größe.example", "安娜-😀", "o=x,cn=a/b")
 
 
 @pytest.fixture(scope="module")
@@ -85,6 +92,22 @@ def test_nobody_signs_with_another_name(identities: dict[str, Api]) -> None:
 
     assert 403 == refused.status
     assert '{"by":"remediator"' in refused.body["message"]
+
+
+@pytest.mark.parametrize("user", NAMES)
+def test_whatever_a_name_is_spelt_with_its_user_may_attest(identities: dict[str, Api], user: str) -> None:
+    """The rule expects a name as our own command writes it, and nobody else's beside it."""
+    admin = identities["admin"]
+    somebody = dataclasses.replace(admin, user=user)
+    bind(admin, f"attester-{next(NUMBERS)}", "node-remedy-attester", user)
+    eventually(lambda: somebody.get(FENCES).status == 200, "the rights are in force")
+    path = a_fence(admin)
+    given = attestation_text(Attestation(user, Wall(1_900_000_000_000), "n", "b"))
+    other = attestation_text(Attestation(user + "x", Wall(1_900_000_000_000), "n", "b"))
+
+    assert 403 == somebody.merge(path, {"metadata": {"annotations": {ATTESTED: other}}}).status
+    assert 200 == somebody.merge(path, {"metadata": {"annotations": {ATTESTED: given}}}).status
+    assert user == json.loads(admin.get(path).ok()["metadata"]["annotations"][ATTESTED])["by"]
 
 
 def test_not_even_the_manager_attests(identities: dict[str, Api]) -> None:

@@ -12,17 +12,22 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import CliRunner
+from tests.builders import a_node
 from tests.cli.test_plan_fencing import CASES, EXAMPLES, NODES, plans
+from tests.core.fencing.configuring import Bench
+from tests.core.fencing.test_clouds import CASES as CLOUD_CASES
 from tests.core.fencing.test_forms import fill, problems_of
 
 from noderemedy.cli.main import cli
 from noderemedy.core.fencing import configs, describing, plan
-from noderemedy.core.fencing.scopes import unfit
+from noderemedy.core.fencing.clouds import instance_of
+from noderemedy.core.fencing.scopes import scope_of, unfit
 from noderemedy.drivers.fence.agents import folders, installed
 from noderemedy.manager.describing import describe
 from noderemedy.manager.plan import look_at
 from noderemedy.manager.sources import objects
 from noderemedy.model.agent import AgentDescription
+from noderemedy.model.fenceplan import AgentMethod, Scope, Step
 from noderemedy.model.time import Wall
 
 WHERE = folders("", os.environ)
@@ -32,6 +37,7 @@ SILENT = {"fence_ack_manual"}  # asks a person by hand, and has no metadata
 UNFIT = {
     *("fence_compute", "fence_crosslink", "fence_evacuate", "fence_heuristics_ping", "fence_kdump", "fence_sbd"),
     *("fence_ovh", "fence_rcd_serial"),  # cannot be asked for the status
+    *("fence_cisco_ucs", "fence_lpar", "fence_skalar", "fence_virsh", "fence_virt", "fence_vmware", "fence_xvm"),
 }
 pytestmark = pytest.mark.skipif(not NAMES, reason="no fence agents; scripts/e2e-packages brings them")
 
@@ -89,3 +95,36 @@ def test_the_examples_have_no_problem_with_the_real_agents() -> None:
         result = CliRunner().invoke(cli, ["check", "-f", str(path), "--strict"], standalone_mode=False)
 
         assert 0 == result.return_value, result.output
+
+
+@pytest.mark.parametrize("name", ["fence_scsi", "fence_mpath", "fence_brocade", "fence_cisco_mds"])
+def test_who_cuts_storage_off_switches_no_power(name: str, agents: dict[str, AgentDescription]) -> None:
+    """Whatever actions its metadata names: only pods on the volumes that it covers are freed by it."""
+    assert Scope.STORAGE is scope_of(agents[name], {})
+
+
+LOGIN = "username=u\npassword=secret:cloud/password"
+TEMPLATES = {
+    "openstack": f"agent=fence_openstack\nauth_url=https://keystone.example/v3\nproject_name=p\n{LOGIN}",
+    "vsphere": f"agent=fence_vmware_soap\nip=vcenter.example\n{LOGIN}",
+}
+IDS = {provider_id.partition(":")[0]: provider_id for provider_id, *_ in CLOUD_CASES}
+
+
+@pytest.mark.parametrize("cloud", sorted(IDS))
+def test_an_instance_of_a_cloud_needs_credentials_and_its_name(cloud: str, agents: dict[str, AgentDescription]) -> None:
+    """What the providerID says fits the real agent; where that has no identity of its own, a template is enough."""
+    bench = Bench(agents=agents)
+    bench.node("n1", a_node("uid-n1", provider_id=IDS[cloud]))
+    bench.write("fence-config-n1", {"config.properties": "node_name=n1\npower_management=restart-instance"})
+    if cloud in TEMPLATES:
+        bench.write(f"fence-method-template-{cloud}", {"template.properties": TEMPLATES[cloud]})
+    plan = bench.plan()
+
+    assert plan is not None
+    assert () == plan.problems
+    (method,) = plan.methods(Step.POWER_MANAGEMENT)
+    assert isinstance(method, AgentMethod)
+    instance = instance_of(IDS[cloud])
+    assert instance is not None
+    assert (instance.agent, Scope.POWER) == (method.agent, method.scope)

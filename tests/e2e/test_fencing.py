@@ -30,6 +30,19 @@ SETS = "/apis/apps/v1/namespaces/default/statefulsets"
 JOBS = f"/apis/batch/v1/namespaces/{SYSTEM}/jobs"
 CHECKS = "/apis/cluster.x-k8s.io/v1alpha3/namespaces/default/machinehealthchecks"
 DATABASE = {"tier": "db"}
+REMEDIED = {"role": "remedied"}
+REMEDY = """
+apiVersion: node-remedy/v1alpha
+kind: Configuration
+nodeSelector: role=remedied
+thresholdConfigs:
+- nodeConditionType: Ready
+  nodeConditionStatus: [False, Unknown]
+  nodeConditionPeriod: 5s
+  remedy1: {name: power-cycle, period: 10m}
+remedyConfigs:
+- {name: power-cycle, nodeFence: {}}
+"""
 
 
 @dataclass
@@ -118,7 +131,7 @@ def look_after(fleet: Fleet, *names: str) -> None:
 @pytest.fixture(scope="module")
 def night(installed_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Night]:
     secret = {"password": base64.b64encode(PASSWORD.encode()).decode()}
-    bmcs = {name: Bmc(tmp_path_factory.mktemp(name)) for name in ("lost", "late")}
+    bmcs = {name: Bmc(tmp_path_factory.mktemp(name)) for name in ("lost", "late", "silent")}
     with Fleet(installed_plane) as fleet:
         made = Night(installed_plane, fleet, bmcs)
         for name, bmc in bmcs.items():
@@ -132,8 +145,9 @@ def night(installed_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactor
         eventually(lambda: made.places("db-0", "db-1") == ["lost", "lost"], "the database runs", 60)
         fleet.add_computers("spare", labels=DATABASE)
         fleet.add_computers("late", *(f"well-{number}" for number in range(4)))
-        configure(fleet, "lost", bmcs["lost"])
-        configure(fleet, "late", bmcs["late"])
+        fleet.add_computers("silent", labels=REMEDIED)
+        for name, bmc in bmcs.items():
+            configure(fleet, name, bmc)
         look_after(fleet, "lost", "spare", *(f"well-{number}" for number in range(4)))
         yield made
     for bmc in bmcs.values():
@@ -194,3 +208,35 @@ def test_agents_as_jobs(night: Night) -> None:
     assert PASSWORD not in str(jobs) + str(ran) + night.story("late")
     assert [] == [path for path in night.plane.folder.glob("*.log") if PASSWORD in path.read_text(errors="replace")]
     assert [] == [one for one in Path(night.plane.folder / "containers").glob("*.log") if PASSWORD in one.read_text()]
+
+
+@pytest.mark.timeout(420)
+def test_a_remedy_may_be_the_fence_of_the_node(night: Night) -> None:
+    """`nodeFence: {}` of a Configuration: the silent node is fenced once, comes back, and nothing is left on it."""
+    fleet, world = night.fleet, night.fleet.world
+    body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "remedied"}, "data": {"config.yaml": REMEDY}}
+    fleet.api.create(f"/api/v1/namespaces/{SYSTEM}/configmaps", body).ok()
+    with Manager(night.plane, "manager-2") as manager:
+        eventually(manager.leads, "the manager leads", 60)
+        fleet.crash("silent")
+        eventually(lambda: bool(night.fence("silent")), "the remedy has the node fenced", 120)
+        hurry = {"spec": {"powerManagementDelay": "0s"}}  # five minutes if nobody does
+        fleet.api.merge(f"{FENCES}/node-fence-silent", hurry).ok()
+        eventually(lambda: world.computers["silent"].boots == 2, "the power has come back", 120)
+        eventually(lambda: night.state("silent") in ("", "final"), f"the fence is over: {night.story('silent')}", 120)
+        eventually(lambda: not traces(fleet, "silent"), f"nothing is left: {fleet.node('silent')}", 60)
+
+    assert 1 == len(world.when("powered off", "silent"))
+    assert fleet.is_ready("silent")
+    assert [] == world.overlaps
+
+
+def traces(fleet: Fleet, name: str) -> list[str]:
+    """What a repair writes on a node while it lasts."""
+    node = fleet.node(name)
+    notes = [key for key in node["metadata"].get("annotations") or {} if "remed" in key]
+    return [
+        *notes,
+        *(one["key"] for one in node["spec"].get("taints", [])),
+        *(["cordon"] if node["spec"].get("unschedulable") else []),
+    ]

@@ -289,6 +289,60 @@ def test_a_bad_request_is_refused(plane: ControlPlane, spec: Json, words: tuple[
         assert [] == [word for word in words if word not in reply.message], reply.message
 
 
+FENCES_REFUSED: dict[str, tuple[Json, tuple[str, ...]]] = {
+    "retries below zero": ({"stepRetries": -1}, ("spec.stepRetries", "greater than or equal to 0")),
+    "restarts without end": ({"maxRestarts": 101}, ("spec.maxRestarts", "less than or equal to 100")),
+    "a duration without a unit": ({"nodeReadyTimeout": "300"}, ("spec.nodeReadyTimeout", "should match")),
+    "a duration in words": ({"newDelay": "soon"}, ("spec.newDelay", "should match")),
+    "a duration below zero": ({"powerManagementDelay": "-5m"}, ("spec.powerManagementDelay", "should match")),
+    "a way to free that nobody knows": ({"freeBy": "hope"}, ("spec.freeBy", '"taint"')),
+    "a number that is none": ({"stepRetries": "two"}, ("spec.stepRetries", "integer")),
+}
+FENCES = "/apis/ha.k8s.io/v1/nodefences"
+REQUESTS = "/apis/node-remedy.dev/v1alpha1/namespaces/default/fenceremediations"
+
+
+def a_fence(**spec: object) -> Json:
+    meta = {"name": "node-fence-worker-0"}
+    return {"apiVersion": "ha.k8s.io/v1", "kind": "NodeFence", "metadata": meta, "spec": {"node": "worker-0", **spec}}
+
+
+@pytest.mark.parametrize("name", FENCES_REFUSED)
+def test_a_bad_fence_is_refused(plane: ControlPlane, name: str) -> None:
+    """In a NodeFence, in a FenceRemediation and in its template, with the field named."""
+    spec, words = FENCES_REFUSED[name]
+    body = {
+        "apiVersion": "node-remedy.dev/v1alpha1",
+        "kind": "FenceRemediation",
+        "metadata": {"name": "one"},
+        "spec": spec,
+    }
+    template = {**body, "kind": "FenceRemediationTemplate", "spec": {"template": {"spec": spec}}}
+    templates = REQUESTS.replace("remediations", "remediationtemplates")
+    for path, one in ((FENCES, a_fence(**spec)), (REQUESTS, body), (templates, template)):
+        reply = plane.api().create(f"{path}?dryRun=All", one)
+        assert reply.status in (400, 422)
+        assert [] == [word for word in words if word not in reply.message], reply.message
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [({"strategy": "pray"}, ("spec.strategy", '"escalate"')), ({"strategy": ""}, ("spec.strategy", '"alert"'))],
+)
+def test_a_bad_strategy_is_refused(plane: ControlPlane, spec: Json, words: tuple[str, ...]) -> None:
+    """What to do when fencing did not help is one of two."""
+    body = {
+        "apiVersion": "node-remedy.dev/v1alpha1",
+        "kind": "FenceRemediation",
+        "metadata": {"name": "one"},
+        "spec": spec,
+    }
+    reply = plane.api().create(f"{REQUESTS}?dryRun=All", body)
+
+    assert 422 == reply.status
+    assert [] == [word for word in words if word not in reply.message], reply.message
+
+
 # --- what a person sees ----------------------------------------------------------------------------------------
 
 
@@ -308,3 +362,16 @@ def test_columns_are_shown(plane: ControlPlane, incident: str) -> None:
         assert ["worker-0-1", "worker-0", "worker-0"] == row.split()[:3]
     finally:
         plane.api().delete(f"{BUDGETS}/cluster").ok()
+
+
+def test_columns_of_a_fence(plane: ControlPlane) -> None:
+    """Which step it is in, how that stands and how often it was tried: the seed's own columns, and its node."""
+    plane.api().create(FENCES, a_fence()).ok()
+    status = {"state": "running", "step": "power-management", "retries": 2, "restarts": 1}
+    plane.api().merge(f"{FENCES}/node-fence-worker-0/status", {"status": status}).ok()
+    try:
+        head, row = kubectl(plane, "get", "nodefences").splitlines()
+        assert ["NAME", "NODE", "STEP", "STATUS", "RETRIES", "AGE"] == head.split()
+        assert ["node-fence-worker-0", "worker-0", "power-management", "running", "2"] == row.split()[:5]
+    finally:
+        plane.api().delete(f"{FENCES}/node-fence-worker-0").ok()

@@ -26,16 +26,24 @@ BUDGET = "/apis/node-remedy.dev/v1alpha1/remediationbudgets"
 LEDGER = "/api/v1/namespaces/node-remedy-system/configmaps/budget-ledger"
 SOON = [{"type": "Ready", "status": status, "timeout": "2s"} for status in ("Unknown", "False")]
 WORKERS = ("worker-1", "worker-2", "worker-3", "worker-4", "worker-5")
-METAL = ("metal-1", "metal-2", "metal-3")
+# example -> its machines, the first of which falls ill
+METAL = {
+    "power-cycle": ("metal-1", "metal-2", "metal-3"),
+    "escalate": ("old-1", "old-2", "old-3"),
+    "keep-trying": ("lab-1", "lab-2", "lab-3"),
+}
 LEGACY = ("legacy-1", "legacy-2", "legacy-3")
 
 
 def apply(fleet: Fleet, example: str) -> Json:
     """The example with shorter timeouts, where the fleet is; the labels that its check selects."""
-    *others, check = yaml.safe_load_all((EXAMPLES / f"{example}.yaml").read_text())
-    for tree, path in (*((other, TEMPLATES) for other in others), (check, CHECKS)):
+    *templates, check = yaml.safe_load_all((EXAMPLES / f"{example}.yaml").read_text())
+    for tree, path in (*((template, TEMPLATES) for template in templates), (check, CHECKS)):
         tree["metadata"]["namespace"] = "default"
         fleet.api.create(path, tree).ok()
+    if example in ("escalate", "keep-trying"):
+        hurried = {"spec": {"template": {"spec": {"powerOnTimeoutSeconds": 4}}}}
+        fleet.api.merge(f"{TEMPLATES}/{templates[0]['metadata']['name']}", hurried).ok()
     fleet.api.merge(f"{CHECKS}/{check['metadata']['name']}", {"spec": {"unhealthyConditions": SOON}}).ok()
     labels: Json = check["spec"]["selector"]["matchLabels"]
     return labels
@@ -55,7 +63,8 @@ def machine_set(fleet: Fleet) -> MachineSet:
     budget = {"apiVersion": "node-remedy.dev/v1alpha1", "kind": "RemediationBudget", "metadata": {"name": "cluster"}}
     fleet.api.create(BUDGET, {**budget, "spec": spec}).ok()
     made.add(*WORKERS, labels=apply(fleet, "delete"))
-    made.add(*METAL, labels=apply(fleet, "power-cycle"))
+    for example, machines in METAL.items():
+        made.add(*machines, labels=apply(fleet, example))
     legacy = apply(fleet, "annotation")
     made.add(*LEGACY, labels=legacy)
     fleet.add("orphan", provider=Provider.OPENSHIFT)
@@ -133,8 +142,10 @@ def written(plane: ControlPlane, machine: str) -> list[str]:
 
 
 @pytest.mark.timeout(240)
-def test_a_machine_of_a_check_with_a_template_is_not_deleted(installed_plane: ControlPlane, fleet: Fleet) -> None:
-    """Seed 004 whole: a request is made, the node is power-cycled, the request goes; the Machine has a MachineSet."""
+def test_story_1_a_machine_of_a_check_with_a_template_is_not_deleted(
+    installed_plane: ControlPlane, fleet: Fleet
+) -> None:
+    """As drawn: a request is made, the node is power-cycled, the request goes; the Machine has a MachineSet."""
     boots = fleet.world.computers["metal-1"].boots
     fleet.crash("metal-1")
     made = eventually(lambda: request(fleet, "metal-1"), "the request is made", 120)
@@ -151,21 +162,38 @@ def request(fleet: Fleet, name: str) -> Json:
 
 
 @pytest.mark.timeout(300)
-def test_what_power_cycling_does_not_cure_is_replaced(
+def test_story_2_what_power_cycling_does_not_cure_is_replaced(
     installed_plane: ControlPlane, fleet: Fleet, machine_set: MachineSet
 ) -> None:
     """Nobody reads conditions here: after its last try the host is marked, and the Machine deleted; both go with it."""
-    hurried = {"strategy": "escalate", "deleteAfterRetries": 1, "powerOnTimeoutSeconds": 4}
-    fleet.api.merge(f"{TEMPLATES}/power-cycle", {"spec": {"template": {"spec": hurried}}}).ok()
-    fleet.never_boots("metal-2")
-    fleet.crash("metal-2")
-    eventually(lambda: is_deleting(fleet, "metal-2"), "its Machine is deleted", 180)
+    fleet.never_boots("old-1")
+    fleet.crash("old-1")
+    eventually(lambda: is_deleting(fleet, "old-1"), "its Machine is deleted", 180)
 
-    assert "capm3.metal3.io/unhealthy" in fleet.host("metal-2")["metadata"]["annotations"]
-    assert 2 == len(fleet.world.when("powered off", "metal-2"))
-    assert ["delete machines"] == written(installed_plane, "metal-2")
-    machine_set.let_go("metal-2")
-    eventually(lambda: not request(fleet, "metal-2"), "the request goes with its Machine", 60)
+    assert "capm3.metal3.io/unhealthy" in fleet.host("old-1")["metadata"]["annotations"]
+    assert 2 == len(fleet.world.when("powered off", "old-1"))
+    assert ["delete machines"] == written(installed_plane, "old-1")
+    machine_set.let_go("old-1")
+    eventually(lambda: not request(fleet, "old-1"), "the request goes with its Machine", 60)
+
+
+@pytest.mark.timeout(420)
+def test_story_3_power_cycling_goes_on_until_the_cause_is_mended(installed_plane: ControlPlane, fleet: Fleet) -> None:
+    """Power that does not come on is tried again; when the cause is mended the node is back, under its old Machine."""
+    fleet.switches.power_on_fails.add("lab-1")
+    fleet.crash("lab-1")
+    eventually(lambda: retries(fleet, "lab-1") == 1, "it is tried again, a minute later", 240)
+    fleet.switches.power_on_fails.clear()
+    eventually(lambda: not request(fleet, "lab-1"), "the request is gone", 150)
+
+    assert fleet.is_ready("lab-1")
+    assert [] == written(installed_plane, "lab-1")
+    assert [] == fleet.world.overlaps
+
+
+def retries(fleet: Fleet, name: str) -> int:
+    """How often its power cycle was tried again."""
+    return int(request(fleet, name).get("status", {}).get("retryCount", 0))
 
 
 @pytest.mark.timeout(240)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +30,7 @@ LATE = {
     "its time has passed": {"NOT_AFTER": "2026-01-01T00:00:00Z"},
 }
 ATTACHMENTS = "/apis/storage.k8s.io/v1/volumeattachments"
+PODS = "/api/v1/namespaces/default/pods"
 
 
 @dataclass
@@ -59,12 +60,13 @@ class Workshop:
         environment = {**self.environ, **told}
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
-    def when_asked(self, file: Path, node: str) -> threading.Thread:
+    def when_asked(self, file: Path, node: str, first: Callable[[], object] = lambda: None) -> threading.Thread:
         """Somebody reboots the computer as soon as the file is there."""
 
         def wait() -> None:
             while not file.exists():
                 time.sleep(0.05)
+            first()
             self.fleet.power(node, on=False)
             self.fleet.power(node, on=True)
 
@@ -101,7 +103,7 @@ def attached(fleet: Fleet, node: str) -> list[str]:
 def at_the_storage(folder: Path) -> dict[str, str]:
     """A storage whose attachments are files that are not there."""
     return {
-        "DETACH_COMMAND": f'touch "{folder}/detached-$VOLUME"',
+        "DETACH_COMMAND": f'test "$DRIVER" = disks.example.com && touch "{folder}/detached-$VOLUME"',
         "CHECK_COMMAND": f'if [ -e "{folder}/detached-$VOLUME" ]; then echo detached; else echo attached; fi',
     }
 
@@ -146,6 +148,52 @@ def test_a_volume_that_stays_attached_is_a_failure(workshop: Workshop, tmp_path:
 
     assert 0 != workshop.play("storage-detach.yaml", "worker", **lying).returncode
     assert 0 != workshop.play("storage-detach.yaml", "worker", CHECK_COMMAND="echo detached").returncode
+
+
+@pytest.mark.timeout(300)
+def test_a_volume_that_nobody_attached_is_a_failure(workshop: Workshop, silent: Fleet, tmp_path: Path) -> None:
+    """A pod of the node has an NFS share beside the disks: nothing is detached, and pod and volume are named."""
+    share = {"name": "share", "nfs": {"server": "192.0.2.1", "path": "/srv"}}
+    containers = [{"name": "c", "image": "writer:1"}]
+    pod = {"metadata": {"name": "writer"}, "spec": {"nodeName": "worker", "containers": containers, "volumes": [share]}}
+    silent.api.create(PODS, {"apiVersion": "v1", "kind": "Pod", **pod}).ok()
+    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(tmp_path))
+    silent.api.delete(f"{PODS}/writer?gracePeriodSeconds=0").ok()
+
+    assert 0 != done.returncode
+    assert "pod default/writer, volume share (nfs)" in " ".join(done.stdout.split())
+    assert [] == detached(tmp_path)
+
+
+@pytest.mark.timeout(300)
+def test_a_node_without_attachments_is_a_failure(workshop: Workshop, tmp_path: Path) -> None:
+    """Nothing was detached and nobody was asked, so nothing is known: the remedy fails."""
+    fleet = workshop.fleet
+    fleet.add_computers("bare")
+    fleet.annotate("/api/v1/nodes/bare", RECORD)
+    fleet.crash("bare")
+    eventually(lambda: fleet.ready_status("bare") == "Unknown", "the silence is noticed", 60)
+    done = workshop.play("storage-detach.yaml", "bare", **at_the_storage(tmp_path))
+
+    assert 0 != done.returncode
+    assert "nothing is attached to it" in " ".join(done.stdout.split())
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.usefixtures("silent")
+def test_a_list_that_cannot_be_read_is_a_failure(workshop: Workshop, tmp_path: Path) -> None:
+    """Whoever may not list pods does not know what they write to: nothing is detached."""
+    real = shutil.which("kubectl", path=workshop.environ["PATH"])
+    blind = tmp_path / "bin" / "kubectl"
+    blind.parent.mkdir()
+    blind.write_text(f'#!/bin/sh\ncase "$*" in *pods*) echo forbidden >&2; exit 1;; esac\nexec {real} "$@"\n')
+    blind.chmod(0o755)
+    path = os.pathsep.join([str(blind.parent), workshop.environ["PATH"]])
+    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(tmp_path), PATH=path)
+
+    assert 0 != done.returncode
+    assert "forbidden" in done.stdout
+    assert [] == detached(tmp_path)
 
 
 @pytest.mark.timeout(300)
@@ -201,3 +249,75 @@ def test_what_comes_late_leaves_the_node_alone(workshop: Workshop, stale: dict[s
     assert "too late for node worker" in done.stdout
     assert not asked.exists()
     assert not workshop.fleet.node("worker")["spec"].get("unschedulable")
+
+
+@pytest.mark.timeout(300)
+def test_a_cordon_of_a_person_survives(workshop: Workshop) -> None:
+    """Who cordoned the node before decides when it is opened; the reboot takes place all the same."""
+    fleet, asked = workshop.fleet, workshop.folder / "reboot-cordoned"
+    wake(fleet)
+    cordon(workshop, "cordon")
+    boots = fleet.world.computers["worker"].boots
+    rebooting = workshop.when_asked(asked, "worker")
+    done = workshop.play("drain-cordon-reboot.yaml", "worker", REBOOT_COMMAND=f"touch {asked}; exit 255")
+    rebooting.join(30)
+    kept = fleet.node("worker")["spec"].get("unschedulable")
+    cordon(workshop, "uncordon")
+
+    assert 0 == done.returncode, done.stdout[-3000:]
+    assert boots + 1 == fleet.world.computers["worker"].boots
+    assert kept is True
+
+
+@pytest.mark.timeout(300)
+def test_a_cordon_that_came_meanwhile_survives(workshop: Workshop) -> None:
+    """Somebody opens the node in the middle and cordons it anew: that cordon is theirs."""
+    fleet, asked = workshop.fleet, workshop.folder / "reboot-meanwhile"
+    wake(fleet)
+    rebooting = workshop.when_asked(asked, "worker", lambda: cordon(workshop, "uncordon", "cordon"))
+    done = workshop.play("drain-cordon-reboot.yaml", "worker", REBOOT_COMMAND=f"touch {asked}")
+    rebooting.join(30)
+    kept = fleet.node("worker")["spec"].get("unschedulable")
+    cordon(workshop, "uncordon")
+
+    assert 0 == done.returncode, done.stdout[-3000:]
+    assert kept is True
+
+
+@pytest.mark.timeout(300)
+def test_an_ssh_that_never_arrived_is_no_reboot(workshop: Workshop, tmp_path: Path) -> None:
+    """Exit code 255 and a node that goes on: the remedy says so soon, and a later run opens what this one cordoned."""
+    fleet, asked = workshop.fleet, tmp_path / "reboot"
+    wake(fleet)
+    begun = time.monotonic()
+    failed = workshop.play(
+        "drain-cordon-reboot.yaml", "worker", REBOOT_COMMAND="echo no route >&2; exit 255", DOWN_SECONDS="4"
+    )
+    took = time.monotonic() - begun
+    left = fleet.node("worker")["spec"].get("unschedulable")
+    rebooting = workshop.when_asked(asked, "worker")
+    done = workshop.play("drain-cordon-reboot.yaml", "worker", REBOOT_COMMAND=f"touch {asked}")
+    rebooting.join(30)
+
+    assert 0 != failed.returncode
+    assert "it was not rebooted (no route)" in " ".join(failed.stdout.split())
+    assert took < 60
+    assert (True, None) == (left, fleet.node("worker")["spec"].get("unschedulable"))
+    assert 0 == done.returncode, done.stdout[-3000:]
+
+
+@pytest.mark.timeout(300)
+def test_a_key_that_cannot_be_read_changes_nothing(workshop: Workshop, tmp_path: Path) -> None:
+    """Without a key there is no reboot: the node is not even cordoned."""
+    done = workshop.play("drain-cordon-reboot.yaml", "worker", SSH_KEY=str(tmp_path / "none"))
+
+    assert 0 != done.returncode
+    assert "none cannot be read" in " ".join(done.stdout.split())
+    assert not workshop.fleet.node("worker")["spec"].get("unschedulable")
+
+
+def cordon(workshop: Workshop, *words: str) -> None:
+    """A person does it, with kubectl."""
+    for word in words:
+        command = ["kubectl", word, "worker"]
+        subprocess.run(command, env=workshop.environ, capture_output=True, timeout=30, check=True)

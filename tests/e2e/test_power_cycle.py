@@ -20,7 +20,7 @@ from tests.e2e import audit
 from tests.e2e.api import Json, eventually
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.deploy import allow, kubectl
-from tests.e2e.fleet import EXTERNAL, HOSTS, Fleet, Provider
+from tests.e2e.fleet import EXTERNAL, HOSTS, NODES, Fleet, Provider
 from tests.e2e.managers import COMMAND, Manager
 from tests.e2e.repairs import (
     BACKUP,
@@ -44,6 +44,7 @@ from tests.e2e.repairs import (
 
 from noderemedy.manager.kinds import wanted
 
+REPAIR_NOW = "node-remedy.dev/repair"
 WEB = {"tier": "web"}
 PODS = ("web-0", "web-1")
 HANDS_OFF = {"host-paused": "baremetalhost.metal3.io/paused", "host-detached": "baremetalhost.metal3.io/detached"}
@@ -98,6 +99,7 @@ def populate(fleet: Fleet) -> None:
     fleet.add("openshift", provider=Provider.OPENSHIFT)
     fleet.add("metal3", provider=Provider.METAL3)
     decorate(fleet, "back")
+    fleet.annotate(f"{NODES}/back", {REPAIR_NOW: "", EXTERNAL: ""})  # a wish, and a mark at the wrong place
     fleet.switches.bmc_dead.add("deaf")
     fleet.switches.power_on_fails.add("late")
     fleet.never_boots("lost")
@@ -135,6 +137,7 @@ def test_a_node_that_returns_is_as_it_was(morning: Morning) -> None:
     wait_until_over(morning.fleet, "back")
 
     assert_decorated(morning.fleet, "back")
+    assert REPAIR_NOW not in morning.fleet.node("back")["metadata"]["annotations"], "an old wish would repair it again"
     assert morning.old_uids["back"] != morning.fleet.node("back")["metadata"]["uid"]
     assert REPAIR == audit.steps(morning.plane.audit_log, "back")
     assert assert_freed_only_when_off(morning.plane, morning.fleet) >= 1
@@ -227,14 +230,17 @@ def test_power_that_does_not_come_on_is_retried_and_alerted(morning: Morning) ->
 
 @pytest.mark.timeout(200)
 def test_stateful_pods_move_only_after_their_hosts_were_off(morning: Morning) -> None:
-    """The real StatefulSet controller recreates both pods on the spare nodes, each after its old host was off."""
+    """The real StatefulSet controller recreates both pods on the spare nodes, each after its old host was off.
+
+    It may do so more than once: a pod was seen to start three times, when Kubernetes' own eviction came late.
+    """
     fleet = morning.fleet
     eventually(lambda: running_on(fleet, PODS) == ["spare-0", "spare-1"], "the pods have moved", seconds=150)
     off = {name: fleet.world.when("powered off", name)[0] for name in ("late", "lost")}
     moved = {pod: fleet.world.when("container started", about=f"default/{pod}") for pod in PODS}
 
-    assert [2, 2] == [len(times) for times in moved.values()]
-    assert all(times[1] > max(off.values()) for times in moved.values())
+    assert all(len(times) > 1 for times in moved.values())
+    assert all(time > max(off.values()) for times in moved.values() for time in times[1:])
     assert assert_freed_only_when_off(morning.plane, fleet) >= 5
 
 

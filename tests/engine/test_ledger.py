@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.builders import NOW
 from tests.engine.bench import A, B, drop, key
 
@@ -206,6 +207,32 @@ def test_acting_in_vain_slows_down() -> None:
         waits.append(until.ms - NOW.mono.ms if until else 0)
 
     assert [0, 0, 0, 200, 400, 800] == waits
+
+
+def test_going_round_in_circles_slows_down() -> None:
+    """Two actions by turns, each done and wanted again at once (an answer that is ignored as old): not for ever."""
+    ledger, now, done = Ledger(), NOW, 0
+    while now.mono < NOW.mono + Span.seconds(60):
+        for action in (drop(A), Confirm(A)):
+            effect = ledger.begin(KEY, (action,), 1)
+            ledger.end(effect)
+            ledger.went_well(effect, now)
+        done += 1
+        now = Now(now.wall, max(ledger.waits_until(KEY, now) or now.mono, now.mono + Span(1)))
+
+    assert 20 > done
+
+
+def test_a_flow_that_looks_before_each_step_is_no_circle() -> None:
+    """Each step is another one, or comes a while after the last."""
+    ledger, now = Ledger(), NOW
+    for number in range(100):
+        for action in (Confirm(A), drop(replace(A, name=f"step-{number}"))):
+            effect = ledger.begin(KEY, (action,), 1)
+            ledger.end(effect)
+            ledger.went_well(effect, now)
+            assert ledger.waits_until(KEY, now) is None
+        now = Now(now.wall, now.mono + Span.seconds(1))
 
 
 def test_a_read_before_a_failing_act_is_not_in_vain() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.builders import NOW, later
+from tests.builders import NOW, a_node, later
 from tests.engine.bench import (
     TOKEN,
     WHY,
@@ -37,7 +37,7 @@ from noderemedy.model.ids import INCIDENT, NODE, Kind, Ref, ref
 from noderemedy.model.observer import contact_since
 from noderemedy.model.outcome import Done, Failed, Seen, Unknown
 from noderemedy.model.reasons import RoomBroken
-from noderemedy.model.room import Absent, Present, Reader
+from noderemedy.model.room import Absent, Present, Reader, Unreadable
 from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.model.workload import POD
 
@@ -157,6 +157,61 @@ def test_a_lost_kind_stops_everything_until_it_is_listed_again() -> None:
     engine.seen(a_seen(), NOW)
     engine.listed(NODE, NOW)
     assert 1 == len(step(engine).effects)
+
+
+def test_half_of_a_list_that_is_made_again_is_not_seen() -> None:
+    """Nodes of a cluster are counted: nothing that the list brings is seen before all of it is, then all at once."""
+    engine = an_engine(a_room(always))
+    engine.seen(a_seen(A, version="1"), NOW)
+    before = engine.cache.read(A)
+    engine.listing(NODE, NOW)
+    engine.seen(a_seen(A, "2", unschedulable=True), NOW)
+    engine.unreadable(B, "b", "2", "garbage", NOW)
+
+    assert (before, Absent(None)) == (engine.cache.read(A), engine.cache.read(B))
+    engine.listed(NODE, NOW)
+    after = engine.cache.read(A)
+    assert isinstance(after, Present)
+    assert (a_node("uid", unschedulable=True), Unreadable("b", "2", "garbage")) == (after.obj, engine.cache.read(B))
+
+
+def test_a_list_that_was_broken_off_leaves_nothing() -> None:
+    """The next one names all that is there."""
+    engine = an_engine(a_room(always))
+    engine.listing(NODE, NOW)
+    engine.seen(a_seen(A), NOW)
+    engine.listing(NODE, NOW)
+    engine.seen(a_seen(B), NOW)
+    engine.listed(NODE, NOW)
+
+    assert (Absent(None), True) == (engine.cache.read(A), isinstance(engine.cache.read(B), Present))
+
+
+def test_a_live_read_outruns_what_a_list_brought_before() -> None:
+    """What we have written and read while a list ran does not go back in time when it ends, nor is it gone."""
+    engine = an_engine(a_room(always))
+    engine.seen(a_seen(A, version="5"), NOW)
+    effect = only_effect(engine)
+    engine.listing(NODE, NOW)
+    engine.seen(a_seen(A, "6", unschedulable=True), NOW)
+    engine.ended(effect, Done(NOW.mono, a_seen(A, version="7")), NOW)
+    engine.listed(NODE, NOW)
+
+    found = engine.cache.read(A)
+    assert isinstance(found, Present)
+    assert ("7", NOW.mono) == (found.resource_version, found.confirmed_at)
+
+
+def test_effects_know_when_they_were_decided() -> None:
+    """All of one decision: what rests on its proof must not leave much later."""
+    two = want(drop(A), drop(B))
+    engine = an_engine(a_room(lambda view, now: two))
+    engine.seen(a_seen(A), NOW)
+    first = only_effect(engine)
+    second = done(engine, first, later(3))
+
+    assert second is not None
+    assert (NOW.mono, NOW.mono) == (first.decided_at, second.decided_at)
 
 
 def test_a_standby_keeps_its_queue() -> None:

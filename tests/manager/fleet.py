@@ -10,7 +10,7 @@ import contextlib
 import random
 import time
 from base64 import b64encode
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,9 @@ def a_secret_tree(cluster: str, kubeconfig: str, key: str = "value") -> dict[str
     }
 
 
+BOOKMARKS = Span(300)  # a quiet cluster that was out of sight is seen again with the next one
+
+
 class Workload:
     """One workload cluster: an API server of its own, which can be let down, and started again on its port."""
 
@@ -90,14 +93,19 @@ class Workload:
         self.api = ApiServer(wall=lambda: Wall(time.time_ns() // 1_000_000), chance=random.Random(name))
         self.requests: list[Request] = []
         self.refuses: Instead | None = None
+        self.dawdles: Callable[[Moment, Request], Awaitable[None]] | None = None  # it may take its time
         self.endpoint: Endpoint
 
     async def start(self, *, tls: bool = False, port: int = 0) -> None:
-        self.endpoint = await serve(self.api, tokens=USERS, tls=tls, port=port, interfere=self.interfere)
+        self.endpoint = await serve(
+            self.api, tokens=USERS, tls=tls, port=port, interfere=self.interfere, bookmark_every=BOOKMARKS
+        )
 
     async def interfere(self, moment: Moment, request: Request, user: User) -> Fault | None:
         if moment is Moment.BEFORE:
             self.requests.append(request)
+        if self.dawdles:
+            await self.dawdles(moment, request)
         return self.refuses
 
     def node(self, name: str) -> None:

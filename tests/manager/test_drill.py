@@ -10,13 +10,15 @@ import pytest
 from aiohttp import web
 from click.testing import CliRunner
 from msgspec.structs import replace
-from tests.builders import HOST_AT, MACHINE_AT, a_host, a_machine, a_node
+from tests.builders import HOST_AT, MACHINE_AT, a_host, a_machine, a_node, a_node_tree
 from tests.builders import NOW as BOTH
 from tests.core.fencing.configuring import Bench, one_method
 from tests.drivers.fence.scripted import asked, hand, install
 from tests.drivers.kube import scripted
 from tests.drivers.kube.scripted import Api
+from tests.manager.bench import bench
 from tests.wire.agents import AGENTS
+from tests.wire.agents import PDU as PDU_WORDS
 
 from noderemedy.cli import drill as command
 from noderemedy.core.fencing.drills import Finding
@@ -173,8 +175,8 @@ def test_nodes_without_a_plan_are_one_line(monkeypatch: pytest.MonkeyPatch) -> N
     """However many they are; each of them is wrong, and none has answered. A row that nobody asked says so."""
     bare = [Row(f"b{number}", finding=Finding("", "NoPlan", "p")) for number in range(30)]
 
-    async def found(*_: object) -> list[Row]:
-        return [Row("n1", "m"), Row("n2", "host-power", note="its BMC was not asked"), *bare]
+    async def found(*_: object) -> tuple[list[Row], list[str]]:
+        return [Row("n1", "m"), Row("n2", "host-power", note="its BMC was not asked"), *bare], []
 
     monkeypatch.setattr(drilling, "drill", found)
     result = CliRunner().invoke(command.drill, [], standalone_mode=False)
@@ -191,14 +193,15 @@ def test_nodes_without_a_plan_are_one_line(monkeypatch: pytest.MonkeyPatch) -> N
 def test_the_exit_code_tells_whether_all_is_well(rows: list[Row], code: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In words, as a table; or as JSON for whoever counts."""
 
-    async def found(*_: object) -> list[Row]:
-        return rows
+    async def found(*_: object) -> tuple[list[Row], list[str]]:
+        return rows, ["nodefences is not installed"]
 
     monkeypatch.setattr(drilling, "drill", found)
     text = CliRunner().invoke(command.drill, [], standalone_mode=False)
     plain = CliRunner().invoke(command.drill, ["--json"], standalone_mode=False)
 
     assert (code, code) == (text.return_value, plain.return_value)
+    assert "Note: nodefences is not installed\n" == text.stderr
     assert "n1" in text.stdout
     assert "1 node, 1 answer, " in text.stdout
     assert ["n1"] == [one["node"] for one in json.loads(plain.stdout)]
@@ -207,9 +210,33 @@ def test_the_exit_code_tells_whether_all_is_well(rows: list[Row], code: int, mon
 def test_a_cluster_without_fence_configuration_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty table would look as if all were well."""
 
-    async def found(*_: object) -> list[Row]:
-        return []
+    async def found(*_: object) -> tuple[list[Row], list[str]]:
+        return [], []
 
     monkeypatch.setattr(drilling, "drill", found)
 
     assert "No node has a fence configuration" in CliRunner().invoke(command.drill, [], standalone_mode=False).stdout
+
+
+def test_agents_of_the_named_folder_are_planned_and_asked(tmp_path: Path) -> None:
+    """Those of --agents-path count for the plan, too: an agent that is only there is no mistake."""
+    folder = tmp_path / "agents"
+    folder.mkdir()
+    words = PDU_WORDS.replace("fence_pdu", "fence_only_here")
+    answer = f"#!/bin/sh\nif [ $# -gt 0 ] || grep -q action=metadata; then cat <<'EOF'\n{words}\nEOF\nfi\n"
+    (folder / "fence_only_here").write_text(answer)
+    (folder / "fence_only_here").chmod(0o755)
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.create(a_node_tree())
+            method = "agent=fence_only_here\nip=10.0.0.9\nplug=1\nusername=a\n"
+            at = {"name": "fence-config-worker-0", "namespace": "node-remedy-system"}
+            data = one_method(method, node="worker-0")
+            it.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": at, "data": data})
+            found[:] = [await drilling.drill(it.kubeconfig, "", "worker-0", NOW, one) for one in ("", str(folder))]
+
+    found: list[tuple[list[Row], list[str]]] = []
+    scripted.run(story())
+
+    assert ["PlanInvalid", "Answered"] == [row.result for rows, _ in found for row in rows]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from types import SimpleNamespace
 
 import msgspec
@@ -115,6 +116,7 @@ class Slow:
         timeout: Span,  # noqa: ASYNC109
         retry: bool = False,
         urgent: bool = False,
+        may_leave: Callable[[], str] = lambda: "",
     ) -> Answer:
         self.asked.append(request)
         self.urgent.append(urgent)

@@ -39,6 +39,10 @@ def a_pod(**terminated: Any) -> dict[str, Any]:
     return {"status": {"phase": "Running", "containerStatuses": [{"name": "runner", "state": state}]}}
 
 
+EXISTS = answer({"kind": "Status", "reason": "AlreadyExists", "code": 409, "message": "already exists"}, 409)
+QUOTA = answer({"kind": "Status", "reason": "Conflict", "code": 409, "details": {"kind": "resourcequotas"}}, 409)
+
+
 class Told:
     """What the server was asked to create, and what the engine knows."""
 
@@ -62,17 +66,42 @@ class Told:
         entry = self.engine.cache.read(run_ref(ORDER.id))
         return entry.obj if isinstance(entry, Present) else None
 
-    async def story(self, times: int = 1, seconds: float = 5.0) -> list[Outcome]:
+    async def story(self, times: int = 1, seconds: float = 5.0, lapse: str = "") -> list[Outcome]:
         clock = Clock(random.Random(1))
         book = RunBook(self.engine, clock, Log("test"), self.metrics, lambda: None)
         async with Api(self.handle).running() as api, KubeClient(api.access()) as client:
-            runs = JobRuns(client, book, clock, "image:1")
+            runs = JobRuns(client, book, clock, "image:1", "there", lambda token: lapse)
             outcomes = [await runs.start(LONG, Span.seconds(5)) for _ in range(times)]
             if isinstance(outcomes[0], Done):
                 async with asyncio.timeout(seconds):
                     await scripted.until(lambda: (it := self.run()) is not None and it.state is not RunState.RUNNING)
             await runs.finish()
         return outcomes
+
+
+def test_a_job_is_created_only_while_we_lead() -> None:
+    """The request may wait for a lane or a connection: who does not lead any more by then creates nothing."""
+    told = Told(answer({}, 201), stream())
+
+    async def test() -> None:
+        assert [Failed("this manager does not lead")] == await told.story(lapse="this manager does not lead")
+
+    scripted.run(test())
+
+    assert ([], None) == (told.posts, told.run())
+
+
+@pytest.mark.parametrize("conflict", [QUOTA, a_status(409)])
+def test_a_conflict_of_something_else_is_no_job(conflict: Handler) -> None:
+    """In a storm of Jobs the update of a quota conflicts: nothing was created, and the next try creates it."""
+    told = Told(conflict, stream())
+
+    async def test() -> None:
+        assert [Failed, Failed] == [type(one) for one in await told.story(times=2)]
+
+    scripted.run(test())
+
+    assert (2, None) == (len(told.posts), told.run())
 
 
 def test_a_job_is_created_and_its_pod_tells(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,6 +116,8 @@ def test_a_job_is_created_and_its_pod_tells(monkeypatch: pytest.MonkeyPatch) -> 
     )
 
     scripted.run(told.story(times=2))  # type: ignore[arg-type]
+    [container] = told.posts[0]["spec"]["template"]["spec"]["containers"]
+    assert {"name": fencejobs.LEASES_VARIABLE, "value": "there"} in container["env"]
 
     run = told.run()
     assert run
@@ -97,7 +128,7 @@ def test_a_job_is_created_and_its_pod_tells(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_job_of_an_earlier_manager_is_followed_and_never_fresh() -> None:
     """It exists already: its result is taken and counted, but nobody knows when it began, and it is not timed."""
-    told = Told(a_status(409), stream(event("ADDED", a_pod(exitCode=0, message=DONE))))
+    told = Told(EXISTS, stream(event("ADDED", a_pod(exitCode=0, message=DONE))))
 
     scripted.run(told.story())  # type: ignore[arg-type]
 

@@ -26,6 +26,7 @@ from noderemedy.model.outcome import Effect, Unknown
 from noderemedy.model.time import Now
 from noderemedy.wire import names
 from noderemedy.wire.http import Request
+from noderemedy.wire.kdump import MESSAGES
 
 BEGUN = ["WriteLedger", "ClaimRepair", "AddRebootAnnotation"]  # what is reserved and claimed comes before what is done
 FLOW = [
@@ -513,6 +514,48 @@ def test_a_port_that_is_taken_ends_it_before_it_leads(tmp_path: Path) -> None:
             left = [task.get_name() for task in asyncio.all_tasks() if task.get_name().startswith("watch of")]
             writes = [request for _, request in it.requests if request.method != "GET"]
             assert ([], False, []) == (left, manager.is_leading(), writes)
+
+    within(20, story())
+
+
+def test_crash_kernels_are_heard_where_asked_for(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Their message comes through the manager's own socket to the node with that address; the socket goes with it."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.create(a_node_tree(name="crashed"))
+            addresses = {"addresses": [{"type": "InternalIP", "address": "127.0.0.1"}]}
+            it.api.patch(NODE, "crashed", "", {"status": addresses}, "merge", "status")
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as ours:
+                ours.bind(("127.0.0.1", 0))
+                port = ours.getsockname()[1]
+            manager = it.start(kdump_listen=f"127.0.0.1:{port}")
+            await until(manager.is_leading)
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as crashed:
+                crashed.sendto(min(MESSAGES), ("127.0.0.1", port))
+            await until(lambda: said(caplog, "a kernel dump begins"), what="the dump")
+            await manager.end()
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as free:
+                free.bind(("127.0.0.1", port))
+        assert [{"node": "crashed", "address": "127.0.0.1"}] == said(caplog, "a kernel dump begins")
+
+    caplog.set_level("INFO")
+    within(20, story())
+
+
+def test_a_port_for_dumps_that_is_taken_ends_it(tmp_path: Path) -> None:
+    """It names the option, and nothing is written."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
+                taken.bind(("127.0.0.1", 0))
+                manager = it.start(kdump_listen=f"127.0.0.1:{taken.getsockname()[1]}")
+                await until(manager.task.done, what="the end")
+            problem = manager.task.exception()
+            assert isinstance(problem, PortTaken)
+            assert "--kdump-listen" in str(problem)
+            assert [] == [request for _, request in it.requests if request.method != "GET"]
 
     within(20, story())
 

@@ -196,6 +196,24 @@ def test_a_kind_that_the_api_does_not_show(tmp_path: Path) -> None:
     play(tmp_path, story)
 
 
+def test_a_kind_that_may_be_listed_but_not_followed(tmp_path: Path) -> None:
+    """Refused, until somebody grants that, too; requests are rare, and nobody waits for the next one to be seen."""
+
+    async def story(it: World) -> None:
+        def refuse(request: Request) -> Fault | None:
+            is_asked = request.path.endswith("/doctors") and ("watch", "true") in request.query
+            return failure(403, "Forbidden", "doctors is forbidden") if is_asked else None
+
+        it.install()
+        it.it.before = refuse
+        it.check(template=TEMPLATE)
+        await until(lambda: (followed(DOCTOR, it.engine.cache) or Followed(DOCTOR)).refused)
+        it.it.before = lambda request: None
+        await it.until_it_is(Followed(DOCTOR))
+
+    play(tmp_path, story)
+
+
 def test_a_kind_without_a_namespace_is_refused(tmp_path: Path) -> None:
     """A request has the namespace of its Machine."""
 

@@ -200,6 +200,23 @@ def test_nothing_is_sent_by_us(refusal: str, changes: dict[str, Any], why: str, 
     assert [] == asked(tmp_path)
 
 
+def test_a_drill_waits_for_its_lane_as_long_as_that_takes(tmp_path: Path) -> None:
+    """The device is well, and was only asked late: that is no failure of the device."""
+
+    async def story() -> None:
+        there = {SECRET: objects()[SECRET]}
+        async with world(tmp_path, there) as it:
+            late = [it.order(Deed.STATUS, id=f"drill-{number}", fence=ref(NODE, "worker-0"), not_after=Wall(1))
+                    for number in range(module.DRILLS_AT_ONCE + 2)]  # fmt: skip
+            for order in late:
+                await it.runs.start(order)
+            states = {(await it.until_over(order.id)).state for order in late}
+
+        assert {RunState.DONE} == states
+
+    scripted.run(story())
+
+
 def test_a_drill_needs_no_fence(tmp_path: Path) -> None:
     """A question about a node is asked without a NodeFence."""
 

@@ -9,40 +9,49 @@ from typing import Any
 
 import pytest
 from tests.builders import DOCTOR
-from tests.drivers.kube import test_events
+from tests.drivers.kube import scripted, test_events
 from tests.engine import test_leadership
 from tests.manager import (
     bench,
     test_clusters,
     test_effects,
     test_jobruns,
+    test_last_word,
     test_later,
     test_liveplan,
     test_notices,
+    test_orphans,
+    test_other_cluster,
+    test_out_of_sight,
     test_program,
     test_requests,
     test_sink,
     test_workload_repair,
 )
 from tests.manager.bench import Bench
+from tests.manager.test_last_word import Desk
 
 from noderemedy.core import clusters as core_clusters
+from noderemedy.core import machines
 from noderemedy.core.healthcheck import specs
 from noderemedy.drivers.kube import embedded
 from noderemedy.drivers.kube.events import Publisher
 from noderemedy.drivers.kube.lease import Election
 from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
-from noderemedy.manager import effects, later, liveplan, notices, program, runbook
+from noderemedy.manager import effects, jobruns, later, liveplan, notices, program, runbook
 from noderemedy.manager.clusters import Clusters
-from noderemedy.manager.effects import Licence
+from noderemedy.manager.effects import Carrier, Licence
+from noderemedy.manager.feeding import Feeding
 from noderemedy.manager.follower import Follower
+from noderemedy.manager.jobruns import JobRuns
 from noderemedy.manager.later import Later
 from noderemedy.manager.program import Manager
 from noderemedy.manager.remotesink import RemoteSink
 from noderemedy.manager.requests import Followers
 from noderemedy.manager.requestsink import RequestSink
 from noderemedy.manager.sink import EngineSink
+from noderemedy.model import proof
 from noderemedy.model.actions import PROVEN, WriteLedger
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger
 from noderemedy.model.outcome import Failed
@@ -52,6 +61,7 @@ from noderemedy.model.request import want
 from noderemedy.model.time import Mono, Span
 
 really_start = Bench.start
+start = JobRuns.start
 
 
 async def nothing(*_: Any, **__: Any) -> None:
@@ -64,6 +74,11 @@ async def any_port(_self: Any, health: Any, host: str, _port: int) -> None:
 
 async def no_effects_left(_self: Any) -> set[Any]:
     return set()
+
+
+def unheard(runs: JobRuns) -> JobRuns:
+    runs._lapse = always("")
+    return runs
 
 
 def always(value: Any) -> Callable[..., Any]:
@@ -113,6 +128,49 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     ),
     "believe a stale view": (
         EngineSink, "mind_staleness", always(None), test_sink.test_silence_for_long_hides_the_kind, {},
+    ),
+    "ask before it stands in line, and not again": (
+        Carrier, "_last_word", always(""), test_last_word.test_the_last_word,
+        {"action": test_last_word.HELD, "meanwhile": Desk.lease_is_gone, "reached": [], "is_refused_once": False},
+    ),
+    "use proofs for as long as we lead": (
+        proof, "LASTS", Span(3_600_000), test_last_word.test_the_last_word,
+        {"action": test_effects.FREED, "meanwhile": Desk.six_seconds_pass, "reached": [], "is_refused_once": False},
+    ),
+    "take any conflict for a Job": (
+        jobruns, "exists_already", lambda answer: answer.status == 409,
+        test_jobruns.test_a_conflict_of_something_else_is_no_job, {"conflict": test_jobruns.QUOTA},
+    ),
+    "create Jobs without leading": (
+        JobRuns, "start", lambda self, order, patience: start(unheard(self), order, patience),
+        test_jobruns.test_a_job_is_created_only_while_we_lead, {},
+    ),
+    "take half a list for life": (
+        EngineSink, "contact", lambda self, kind: self._heard.update({kind: self._clock.mono()}),
+        test_sink.test_a_complete_list_is_a_sign_of_life_and_half_of_one_is_none, {},
+    ),
+    "believe an accepted stream": (
+        EngineSink, "opened", lambda self, kind: self.contact(kind) or True,
+        test_out_of_sight.test_a_stream_that_is_only_accepted_does_not_bring_an_old_view_back, {},
+    ),
+    "believe no line": (
+        EngineSink, "contact", always(None), test_sink.test_stream_that_goes_on_brings_the_kind_back, {},
+    ),
+    "let who was refused wait for a line": (
+        EngineSink, "opened", always(True),
+        test_out_of_sight.test_a_quiet_kind_that_was_refused_is_back_as_soon_as_it_is_accepted, {},
+    ),
+    "let a workload cluster that was refused wait for a line": (
+        RemoteSink, "opened", lambda self, _: self._calm() or True,
+        test_out_of_sight.test_a_workload_cluster_that_was_refused_is_back_as_soon_as_it_is_accepted, {},
+    ),
+    "believe an accepted stream of a workload cluster": (
+        RemoteSink, "opened", lambda self, kind: self.contact(kind) or True,
+        test_out_of_sight.test_a_workload_cluster_is_seen_again_when_it_was_read, {},
+    ),
+    "take quiet clusters for lost": (
+        RemoteSink, "opened", always(True),
+        test_out_of_sight.test_a_quiet_workload_cluster_stays_in_sight_when_it_accepts_again, {},
     ),
     "decide on what is refused": (
         EngineSink, "_hide", always(None), test_sink.test_refusal_hides_the_kind_until_it_is_listed, {},
@@ -165,7 +223,7 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
         RemoteSink, "_hide", always(None), test_clusters.test_an_api_server_that_dies_and_comes_back, {},
     ),
     "end a connection for a bad kubeconfig": (
-        Follower, "_refuse", lambda self, content, why: self._out_of_sight(why),
+        Follower, "_refuse", lambda self, content, why: self._say(Remote(Sight.LOST, why)),
         test_clusters.test_a_bad_kubeconfig_does_not_end_a_connection_that_works, {},
     ),
     "run the programs of a kubeconfig": (
@@ -179,6 +237,30 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "believe the kubeconfig of another cluster": (
         core_clusters, "ENOUGH", 9,
         test_clusters.test_the_kubeconfig_of_another_cluster_makes_no_node_missing, {},
+    ),
+    "use a connection before it is believed": (
+        Follower, "client", property(lambda self: (self._trial or self._believed).client),
+        test_other_cluster.test_effects_use_a_new_connection_only_when_it_is_believed, {},
+    ),
+    "end a connection that works for one that is doubted": (
+        Follower, "_doubt", lambda self, trial, found: self._say(found),
+        test_other_cluster.test_nodes_of_another_cluster_never_enter_as_ours, {},
+    ),
+    "show what is not believed": (
+        RemoteSink, "seen", Feeding.seen,
+        test_other_cluster.test_nodes_of_another_cluster_never_enter_as_ours, {},
+    ),
+    "hear a connection of before": (
+        RemoteSink, "close", lambda self: self._calm(),
+        test_other_cluster.test_what_a_retired_connection_still_says_is_not_heard, {},
+    ),
+    "take half a list for all": (
+        RemoteSink, "is_complete", property(always(True)),
+        test_other_cluster.test_a_doubted_connection_is_asked_again_only_when_its_list_is_complete, {},
+    ),
+    "forget a Cluster and look for its nodes here": (
+        machines, "unfollowed", lambda cluster, reader: None,
+        test_orphans.test_machines_without_their_cluster_when_a_manager_begins, {},
     ),
     "send everything to the home cluster": (
         Clusters, "client", lambda self, cluster: self._around.home,
@@ -202,6 +284,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "tell nobody of a refusal": (
         RequestSink, "lost", always(None), test_requests.test_a_kind_that_the_api_does_not_show, {},
     ),
+    "let requests that were refused wait for a line": (
+        RequestSink, "opened", always(True), test_requests.test_a_kind_that_may_be_listed_but_not_followed, {},
+    ),
     "take requests that have no namespace": (
         Followers, "_not_namespaced", always(None), test_requests.test_a_kind_without_a_namespace_is_refused, {},
     ),
@@ -220,7 +305,8 @@ def test_sabotage_is_noticed(
     fixtures = {"tmp_path": tmp_path, "caplog": caplog, "monkeypatch": monkeypatch}
     wanted = {key: value for key, value in fixtures.items() if key in inspect.signature(guard).parameters}
     monkeypatch.setattr(bench, "PATIENCE_S", 3.0)
+    monkeypatch.setattr(scripted, "LIMIT_S", 3.0)
     monkeypatch.setattr(owner, attribute, replacement)
 
-    with pytest.raises((AssertionError, ValueError, pytest.fail.Exception)):
+    with pytest.raises((AssertionError, ValueError, TimeoutError, pytest.fail.Exception)):
         guard(**wanted, **arguments)

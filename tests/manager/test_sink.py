@@ -47,7 +47,6 @@ class Desk:
 
     def list(self, kind: Any, *items: Seen) -> None:
         self.sink.listing(kind)
-        self.sink.contact(kind)
         for item in items:
             self.sink.seen(item)
         self.sink.listed(kind)
@@ -113,6 +112,18 @@ def test_silence_for_long_hides_the_kind(caplog: pytest.LogCaptureFixture) -> No
 
     desk.sink.contact(HOST)
     assert desk.engine.is_synced
+
+
+def test_a_complete_list_is_a_sign_of_life_and_half_of_one_is_none() -> None:
+    """The view of a kind is as old as its last complete list, or the last line of its stream."""
+    desk = Desk()
+    desk.milliseconds += 60_000
+    desk.sink.listing(NODE)
+    desk.sink.contact(NODE)
+    assert Span(60_000) == desk.sink.age(NODE, desk.clock.mono())
+
+    desk.sink.listed(NODE)
+    assert Span(0) == desk.sink.age(NODE, desk.clock.mono())
 
 
 def test_outage_is_one_message(caplog: pytest.LogCaptureFixture) -> None:

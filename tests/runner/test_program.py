@@ -30,8 +30,8 @@ from noderemedy.model.time import Span, Wall
 from noderemedy.runner.program import Surroundings, read_secrets, run
 from noderemedy.sim.apiserver.server import ApiServer
 from noderemedy.sim.apiserver.types import ADMIN
-from noderemedy.wire import fenceanswer, nodefences
-from noderemedy.wire.fencejobs import ORDER_VARIABLE, SECRETS_VARIABLE
+from noderemedy.wire import fenceanswer, fencejobs, nodefences
+from noderemedy.wire.fencejobs import LEASES_VARIABLE, ORDER_VARIABLE, SECRETS_VARIABLE
 
 TOKEN = "token-of-the-runner"
 Change = Callable[["Pod"], object]
@@ -157,6 +157,27 @@ def test_a_secret_that_the_agent_wants_as_a_file(tmp_path: Path) -> None:
 
     scripted.run(story())
     assert not Path((tmp_path / "path").read_text().strip()).exists()
+
+
+def test_the_lease_is_where_the_manager_says(tmp_path: Path) -> None:
+    """A manager with --namespace leads by a Lease there; its Jobs ask for that one, and for no other of that name."""
+
+    async def story() -> None:
+        async with a_pod(tmp_path) as pod:
+            pod.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})
+            body = fencejobs.job_body(pod.order, "image:1", Wall(0), "other")
+            told = {one["name"]: one["value"] for one in body["spec"]["template"]["spec"]["containers"][0]["env"]}
+            pod.environ[LEASES_VARIABLE] = told[LEASES_VARIABLE]
+            nobody = await pod.judge()
+            found = pod.api.get(LEASE, "node-remedy-manager", SYSTEM)
+            pod.api.create({**found, "metadata": {"name": "node-remedy-manager", "namespace": "other"}})
+            lease({"leaseTransitions": 9})(pod)
+            code, result, _ = await pod.run()
+
+        assert "-1 leads now" in nobody.said
+        assert (0, RunState.DONE) == (code, result.state)
+
+    scripted.run(story())
 
 
 def lease(spec: dict[str, Any]) -> Change:

@@ -377,6 +377,22 @@ STUCK = (
         (test_places.test_who_rests_before_it_began_keeps_no_fellow_waiting,),
     ),
     Sabotage(
+        "who has not begun keeps its fellows waiting",
+        set_to(grants, "is_halted", lambda ask, has_no_place: has_no_place or (ask.is_stuck and ask.is_running)),
+        (
+            test_places.test_one_of_the_control_plane_keeps_its_fellows_waiting,
+            test_places.test_who_rests_before_it_began_keeps_no_fellow_waiting,
+        ),
+    ),
+    Sabotage(
+        "who is well keeps no fellow waiting, whatever is done to it",
+        set_to(grants, "is_halted", lambda ask, has_no_place: ask.is_stuck and ask.is_running and ask.health.is_sick),
+        (
+            test_places.test_one_of_the_control_plane_keeps_its_fellows_waiting,
+            test_places.test_who_rests_before_it_began_keeps_no_fellow_waiting,
+        ),
+    ),
+    Sabotage(
         "who is held for its domain keeps its place",
         set_to(grants, "ending", lambda memory, now: frozenset()),
         (
@@ -598,12 +614,17 @@ PACE = (
     ),
     Sabotage(
         "whole nodes are not counted",
-        set_to(freeing, "held_back", lambda work: None),
+        set_to(freeing, "held_back", lambda work, now: None),
         (
             test_pacing.test_pods_are_counted_before_they_go_at_once,
             test_delete.test_a_node_waits_for_its_share_of_freed_pods,
             test_aftermath.test_the_node_waits_for_its_share_of_freed_pods,
         ),
+    ),
+    Sabotage(
+        "pods are counted by any list",
+        set_to(freeing, "MINUTE", Span.seconds(360_000)),
+        (test_pacing.test_pods_are_counted_by_a_list_of_the_last_minute,),
     ),
     Sabotage(
         "a minute begins with the leave",

@@ -62,6 +62,29 @@ SABOTAGES = (
         (workload.test_a_node_is_in_its_cluster_unless_that_manages_itself,),
     ),
     Sabotage(
+        "without a Cluster every node is here",
+        set_to(machines, "unfollowed", lambda cluster, reader: None),
+        (
+            workload.test_a_machine_whose_cluster_is_not_there_is_out_of_sight,
+            workload.test_a_machine_whose_cluster_cannot_be_read_is_out_of_sight,
+        ),
+    ),
+    Sabotage(
+        "where there are no Clusters every node is elsewhere",
+        set_to(machines, "is_served", lambda kind, reader, cluster="": True),
+        (workload.test_a_machine_of_no_cluster_has_its_node_here,),
+    ),
+    Sabotage(
+        "a Cluster that goes leaves nothing",
+        set_to(clusters, "left_behind", lambda at, reader: None),
+        (workload.test_a_cluster_that_goes_leaves_its_machines_out_of_sight,),
+    ),
+    Sabotage(
+        "a Cluster that went is remembered for ever",
+        set_to(clusters, "left_behind", lambda at, reader: Remote(Sight.UNKNOWN, "gone")),
+        (workload.test_a_cluster_that_goes_last_leaves_nothing,),
+    ),
+    Sabotage(
         "nodes of one name are one node",
         set_to(machines, "_is_at", lambda machine, node, reader: True),
         (

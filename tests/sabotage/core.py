@@ -40,7 +40,7 @@ from tests.sabotage.external import EXTERNAL
 from tests.sabotage.running import Harm, Sabotage, item_to, set_to
 from tests.sim import test_decoding
 from tests.sim.apiserver import test_once
-from tests.wire import test_answers, test_bookkeeping, test_objects, test_requests
+from tests.wire import test_answers, test_bookkeeping, test_objects, test_pages, test_requests
 
 from noderemedy.core import backup, consumers, safety
 from noderemedy.core.budget import grants
@@ -67,6 +67,7 @@ from noderemedy.wire import (
     names,
     nodes,
     objects,
+    pages,
     requests,
     undecodable,
 )
@@ -74,7 +75,7 @@ from noderemedy.wire import (
 POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.step, queue.Timers.due
 STATE, QUEUE, STAMP = loop.Engine._state, queue.Queue.__init__, heartbeats.stamp
 SET_ASIDE, DROP = cache.Cache.set_aside, cache.Cache.drop
-DECIDED = telling.Telling.decided
+DECIDED, BEGIN = telling.Telling.decided, ledger.Ledger.begin
 CONFIRM_FIRST, RESTORE, BACK_UP = annotation.confirm_first, backup.restore, backup.back_up
 SEE_MACHINE, CONCERNED = view.see_machine, links.concerned
 SAFE = test_rules.test_a_node_is_deleted_only_when_it_is_safe
@@ -99,6 +100,11 @@ def without(gate: gates.Gate) -> Harm:
 
 
 PROOFS = (
+    Sabotage(
+        "a hold for a request proves without its record",
+        set_to(safety, "is_held", lambda host, held_for: bool(host.holds_of(held_for)) if held_for else host.held),
+        (test_safety.test_a_hold_for_a_request_proves_by_its_record_alone,),
+    ),
     Sabotage(
         "an old absence is about whoever came since",
         set_to(loop.Engine, "_has_come_since", lambda engine, ref, begun: False),
@@ -325,6 +331,14 @@ BACKUPS = (
         (test_backup.test_the_word_of_a_remover_is_about_the_former_node,),
     ),
     Sabotage(
+        "a wish for a repair is kept",
+        set_to(nodes, "PASSING", nodes.RECORDS),
+        (
+            test_objects.test_a_wish_for_a_repair_is_no_annotation_of_the_node,
+            test_objects.test_a_backup_of_an_older_version_gives_back_no_wish_and_no_record_of_ours,
+        ),
+    ),
+    Sabotage(
         "the old node's keys win",
         set_to(backup, "missing", lambda wanted, has: wanted),
         (test_backup.test_keys_of_the_new_node_win, test_backup.test_restoring_again_changes_nothing),
@@ -477,6 +491,41 @@ CACHE = (
         (test_cache.test_a_list_names_what_is_gone, test_loop.test_a_new_list_synthesises_deletions),
     ),
     Sabotage(
+        "a Status is a list",
+        set_to(pages, "NO_LISTS", ()),
+        (test_pages.test_what_is_no_page_has_no_head,),
+    ),
+    Sabotage(
+        "a list needs no items",
+        set_to(pages, "Headed", msgspec.defstruct("Headed", [("metadata", pages.ListMeta), ("kind", str, "")])),
+        (test_pages.test_what_is_no_page_has_no_head,),
+    ),
+    Sabotage(
+        "a list needs no version",
+        set_to(test_pages, "decode_head", lambda body: msgspec.json.decode(body, type=pages.Headed)),
+        (test_pages.test_what_is_no_page_has_no_head,),
+    ),
+    Sabotage(
+        "effects forget when they were decided",
+        set_to(ledger.Ledger, "begin", lambda self, key, actions, token, _: BEGIN(self, key, actions, token)),
+        (test_loop.test_effects_know_when_they_were_decided,),
+    ),
+    Sabotage(
+        "half a list is seen",
+        set_to(cache.Cache, "hold_back", lambda *_: False),
+        (test_loop.test_half_of_a_list_that_is_made_again_is_not_seen,),
+    ),
+    Sabotage(
+        "what a broken list brought is kept",
+        set_to(cache.Cache, "begin_list", lambda self, *place: self._held.setdefault(place, {})),
+        (test_loop.test_a_list_that_was_broken_off_leaves_nothing,),
+    ),
+    Sabotage(
+        "a list that ends goes back in time",
+        set_to(cache.Cache, "_outrun", lambda *_: None),
+        (test_loop.test_a_live_read_outruns_what_a_list_brought_before,),
+    ),
+    Sabotage(
         "indexes only grow",
         set_to(cache.Cache, "_reindex", lambda self, ref, old, new: _grow(self, ref, new)),
         (test_cache.test_indexes_always_equal_what_the_objects_say, test_cache.test_an_index_keeps_no_empty_places),
@@ -549,6 +598,16 @@ ENGINE = (
         "acting in vain goes on at full speed",
         set_to(ledger, "PATIENCE", 10**9),
         (test_ledger.test_acting_in_vain_slows_down,),
+    ),
+    Sabotage(
+        "going round in circles goes on at full speed",
+        set_to(ledger, "ROUNDS", 10**9),
+        (test_ledger.test_going_round_in_circles_slows_down,),
+    ),
+    Sabotage(
+        "who looks before each step goes round in circles",
+        set_to(ledger, "MOMENT", Span.seconds(60)),
+        (test_ledger.test_a_flow_that_looks_before_each_step_is_no_circle,),
     ),
     Sabotage(
         "a lost answer slows the next step down",

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tests.core.fencing import test_redaction, test_results, test_staleness
+from tests.core.fencing import test_outlets, test_redaction, test_results, test_staleness
+from tests.deploy import test_detached_volumes as detached
 from tests.drivers import test_kdump as drivers_kdump
 from tests.manager import test_jobruns
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_fenceanswer, test_fencejobs, test_kdump
 
-from noderemedy.core.fencing import redaction, results, staleness
+from noderemedy.core.fencing import outlets, redaction, results, staleness
 from noderemedy.drivers import kdump
 from noderemedy.model.ids import NODE
 from noderemedy.model.run import Power, Result, RunState
@@ -40,6 +41,27 @@ SABOTAGES: tuple[Sabotage, ...] = (
         "one look is enough",
         set_to(results, "LOOKS", 1),
         (test_results.test_a_deed_is_done_only_if_the_device_says_so_twice,),
+    ),
+    Sabotage(
+        "agents that call off what they do not understand are believed",
+        set_to(results, "LISTED", frozenset()),
+        (test_results.test_off_is_believed_by_the_list_only, test_results.test_a_drill_shows_what_the_list_would_not),
+    ),
+    Sabotage(
+        "a list that failed shows all",
+        set_to(results, "complaint", lambda *_: ""),
+        (test_results.test_off_is_believed_by_the_list_only,),
+    ),
+    Sabotage("one line is a list", set_to(outlets, "LEAST", 1), (test_outlets.test_an_outlet_is_there_or_named,)),
+    Sabotage(
+        "any line of garbage is an outlet",
+        set_to(outlets, "is_outlet", lambda word: True),
+        (test_outlets.test_an_outlet_is_there_or_named,),
+    ),
+    Sabotage(
+        "a number may be a name, and every agent takes names",
+        set_to(outlets, "is_shown", lambda plug, values, shown, agent: plug in shown or plug in shown.values()),
+        (test_outlets.test_an_outlet_is_there_or_named,),
     ),
     Sabotage(
         "what agents print is shown as it is",
@@ -104,5 +126,28 @@ SABOTAGES: tuple[Sabotage, ...] = (
         "no margin for the deadline",
         set_to(fencejobs, "MARGIN", Span(0)),
         (test_fencejobs.test_a_job_has_one_try_and_a_deadline,),
+    ),
+    Sabotage(
+        "what is not attached is nobody's business",
+        set_to(detached.plugin, "uncovered", lambda *_: []),
+        (
+            detached.test_what_is_within_reach_and_not_attached_is_named,
+            detached.test_the_volume_of_a_claim_must_be_attached,
+        ),
+    ),
+    Sabotage(
+        "NFS is the node's own",
+        set_to(detached.plugin, "OF_THE_NODE", (*detached.plugin.OF_THE_NODE, "nfs")),
+        (detached.test_what_is_within_reach_and_not_attached_is_named,),
+    ),
+    Sabotage(
+        "every volume is the node's own",
+        set_to(detached.plugin, "is_of_the_node", lambda volume, node: True),
+        (detached.test_the_volume_of_a_claim_must_be_attached,),
+    ),
+    Sabotage(
+        "pods that have ended hold volumes",
+        set_to(detached.plugin, "OVER", ()),
+        (detached.test_every_attachment_is_detached,),
     ),
 )

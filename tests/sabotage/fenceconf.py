@@ -7,7 +7,7 @@ import re
 from msgspec.structs import replace
 from tests.core.fencing import test_drilling, test_drills, test_forms, test_hostdrill, test_plan, test_refusals
 from tests.drivers.fence import test_identity
-from tests.manager import test_drill
+from tests.manager import test_drill, test_runs
 from tests.runner import test_program
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_fenceagent, test_fenceconfig, test_objects, test_properties, test_selectortext
@@ -23,26 +23,38 @@ from noderemedy.core.fencing import (
     drills,
     forms,
     hostdrill,
+    letters,
     merging,
     placeholders,
     plan,
     plugs,
     scopes,
+    staleness,
 )
+from noderemedy.core.fencing.clouds import SOAP
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.facts import NODES
 from noderemedy.core.fencing.placeholders import Filled
 from noderemedy.drivers.fence import identity
 from noderemedy.manager import drill as by_hand
+from noderemedy.manager.liveplan import look_at
+from noderemedy.manager.runs import Runs
 from noderemedy.model.agent import AgentDescription
-from noderemedy.model.fenceplan import FencePlan, Scope, Step
-from noderemedy.model.host import Login
+from noderemedy.model.drill import Drill
+from noderemedy.model.fenceplan import FencePlan, Plug, Scope, Step
+from noderemedy.model.host import Host, Login
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceEvidence
-from noderemedy.model.run import Deed, SecretParameter
+from noderemedy.model.run import Deed, Order, SecretParameter
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire import fenceagent, fenceconfig, objects, properties, selectortext
+
+
+async def by_the_clock(runs: Runs, order: Order) -> str:
+    """Whether a drill is too late by when it was ordered."""
+    return staleness.too_late(order, Wall(1 << 40))
+
 
 MERGE, FILL = merging.merge, placeholders.fill
 ANYTHING = re.compile(r".*", re.DOTALL)
@@ -144,6 +156,64 @@ PLANNING = (
         (test_refusals.test_a_wrong_method_is_refused,),
     ),
     Sabotage(
+        "nodes may write what they like",
+        set_to(placeholders, "stray", lambda value: ""),
+        (test_refusals.test_what_a_node_writes_is_held_to_few_letters,),
+    ),
+    Sabotage(
+        "a path may lead to somebody else's",
+        set_to(letters, "TOGETHER", ()),
+        (test_refusals.test_what_a_node_writes_is_held_to_few_letters,),
+    ),
+    Sabotage(
+        "no name can be written",
+        set_to(placeholders, "stray", lambda value: letters.stray(value, re.compile("[a-z]"))),
+        (test_refusals.test_names_and_addresses_are_filled_in,),
+    ),
+    Sabotage(
+        "a blank ends nothing",
+        set_to(agents, "unwritable", lambda agent, values: iter(())),
+        (
+            test_refusals.test_a_value_that_would_be_another_option_is_refused,
+            test_refusals.test_a_range_of_plugs_is_refused,
+        ),
+    ),
+    Sabotage(
+        "no machine has a blank in its name",
+        set_to(letters, "WORDS", letters.NO_OPTION),
+        (test_refusals.test_what_can_be_meant_is_let_through,),
+    ),
+    Sabotage(
+        "a shell takes nothing away",
+        set_to(letters, "BEFORE_A_DASH", " "),
+        (test_refusals.test_a_value_that_would_be_another_option_is_refused,),
+    ),
+    Sabotage(
+        "every address is a host",
+        set_to(letters, "HOST", ANYTHING),
+        (test_refusals.test_a_value_that_would_be_another_option_is_refused,),
+    ),
+    Sabotage(
+        "a script is a file",
+        set_to(agents, "REFUSED", {key: why for key, why in agents.REFUSED.items() if key != "openrc"}),
+        (test_refusals.test_a_wrong_method_is_refused,),
+    ),
+    Sabotage(
+        "a providerID may hold anything",
+        set_to(clouds, "stray", lambda value, letters: ""),
+        (test_refusals.test_an_instance_that_cannot_be_switched_says_why,),
+    ),
+    Sabotage(
+        "a machine of vSphere is known by its name",
+        item_to(clouds.CLOUDS, "vsphere", lambda path: clouds.Instance("vsphere", SOAP, (("plug", "n1"),))),
+        (test_plan.test_a_machine_of_vsphere_is_known_by_its_uuid,),
+    ),
+    Sabotage(
+        "every agent knows providerIDs",
+        set_to(drafting, "foreign", lambda recipe, instance: []),
+        (test_plan.test_an_agent_that_knows_names_only_is_told_them,),
+    ),
+    Sabotage(
         "a document that is wrong holds nothing",
         set_to(drafting, "written", lambda sources: ()),
         (
@@ -153,13 +223,44 @@ PLANNING = (
     ),
     Sabotage(
         "what cannot be used hangs on nothing",
-        set_to(plan, "loose_plug", lambda draft: plugs.Plug()),
+        set_to(plan, "loose_plugs", lambda draft: ()),
         (test_plan.test_a_method_that_cannot_be_used_holds_its_plug,),
     ),
     Sabotage(
         "every spelling is another plug",
         set_to(plugs, "plain", lambda value: value),
         (test_plan.test_one_plug_may_be_spelt_in_two_ways,),
+    ),
+    Sabotage(
+        "a list of plugs is one plug",
+        set_to(plugs, "SEPARATOR", "\0"),
+        (test_plan.test_one_of_several_plugs_is_enough_for_a_clash,),
+    ),
+    Sabotage(
+        "a switch is part of an outlet's name",
+        set_to(plugs, "SWITCHED", re.compile(r"(?!)")),
+        (test_plan.test_one_of_several_plugs_is_enough_for_a_clash,),
+    ),
+    Sabotage(
+        "where a machine is tells nothing",
+        set_to(plugs, "APART", ()),
+        (
+            test_plan.test_machines_of_one_name_are_told_apart,
+            test_plan.test_a_clash_ends_when_both_say_where_their_machine_is,
+        ),
+    ),
+    Sabotage(
+        "who leaves a zone out is elsewhere",
+        set_to(plan, "is_same", lambda one, other: one.apart == other.apart),
+        (
+            test_plan.test_machines_of_one_name_are_told_apart,
+            test_plan.test_one_of_several_plugs_is_enough_for_a_clash,
+        ),
+    ),
+    Sabotage(
+        "a secret may split a list of plugs",
+        set_to(agents, "is_open", lambda parameter: parameter.name in merging.PLACES),
+        (test_plan.test_how_a_list_of_plugs_is_split_is_no_secret,),
     ),
     Sabotage(
         "who was deleted to free it hangs on nothing",
@@ -176,7 +277,7 @@ PLANNING = (
     ),
     Sabotage(
         "a port does not tell devices apart",
-        set_to(agents, "plug_of", lambda agent, values: plugs.Plug(values.get("ip", ""))),
+        set_to(agents, "plugs_by", lambda agent, values: (Plug(values.get("ip", "")),)),
         (test_plan.test_two_ports_of_one_address_are_two_devices,),
     ),
     Sabotage(
@@ -188,6 +289,16 @@ PLANNING = (
         "anything may stand in power management",
         item_to(scopes.PLACED, (False, Step.POWER_MANAGEMENT), ((Deed.OFF, Deed.ON), "")),
         (test_refusals.test_a_wrong_method_is_refused,),
+    ),
+    Sabotage(
+        "a file is a power switch",
+        set_to(scopes, "TRIES", {}),
+        (test_refusals.test_what_switches_no_machine_shows_the_flow_and_is_no_power,),
+    ),
+    Sabotage(
+        "agents that call off what they do not understand are trusted",
+        set_to(scopes, "SAYS_OFF", {}),
+        (test_refusals.test_what_proves_nothing_is_refused,),
     ),
     Sabotage(
         "agents that prove nothing are trusted",
@@ -380,6 +491,21 @@ DRILLS = (
         set_to(drilling, "BY_RUN", "nothing"),
         (test_drilling.test_a_device_that_is_still_being_asked_is_waited_for,),
     ),
+    Sabotage(
+        "a question that came late is an answer",
+        set_to(staleness, "came_late", lambda said: False),
+        (test_drilling.test_a_question_that_did_not_begin_tells_nothing_of_the_device,),
+    ),
+    Sabotage(
+        "questions pile up",
+        set_to(drilling, "Drill", lambda since, runs=(), is_over=True: Drill(since, runs, is_over=True)),
+        (test_drilling.test_a_question_that_waits_is_not_asked_again,),
+    ),
+    Sabotage(
+        "no drill is ever over",
+        set_to(drilling, "replace", lambda drill, is_over: drill),
+        (test_drilling.test_an_answer_that_is_forgotten_is_not_asked_for_again,),
+    ),
 )
 HOSTS = (
     Sabotage(
@@ -389,6 +515,11 @@ HOSTS = (
             test_hostdrill.test_a_host_is_judged_by_what_the_api_shows,
             test_drilling.test_a_host_is_judged_by_what_the_api_shows,
         ),
+    ),
+    Sabotage(
+        "a host that is held off for a moment is another machine",
+        set_to(Host, "is_held", property(lambda host: False)),
+        (test_hostdrill.test_a_host_is_judged_by_what_the_api_shows,),
     ),
     Sabotage(
         "credentials are good once and for ever",
@@ -426,6 +557,16 @@ PLACED = (
         "whatever the API shows of a host is fine",
         set_to(hostdrill, "judge", lambda method, *_: Finding(method.name)),
         (test_drill.test_a_host_has_a_row_though_nobody_asks_it,),
+    ),
+    Sabotage(
+        "a drill plans without the folder of agents",
+        set_to(by_hand, "look_at", lambda kubeconfig, context, now, path: look_at(kubeconfig, context, now)),
+        (test_drill.test_agents_of_the_named_folder_are_planned_and_asked,),
+    ),
+    Sabotage(
+        "who waits for a lane grows old",
+        set_to(Runs, "_stale", by_the_clock),
+        (test_runs.test_a_drill_waits_for_its_lane_as_long_as_that_takes,),
     ),
     Sabotage(
         "only nodes with a plan are told of",

@@ -10,11 +10,13 @@ from tests.core.fencing import (
     test_automaton,
     test_beginnings,
     test_devices,
+    test_drilling,
     test_erring,
     test_escalation,
     test_gates,
     test_hostpower,
     test_leaving,
+    test_mistaken,
     test_outliving,
     test_owners_word,
     test_proofs,
@@ -30,7 +32,7 @@ from tests.core.metal3 import test_words
 from tests.model import test_fenceplan
 from tests.sabotage.running import Sabotage, item_to, set_to, together
 from tests.sim import test_fence_uses
-from tests.wire import test_nodefences
+from tests.wire import test_nodeconditions, test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
 from noderemedy.core import conditions, consumers, foredated, machines, resting, safety, takingback
@@ -38,6 +40,8 @@ from noderemedy.core.fencing import (
     attempts,
     automaton,
     devices,
+    drilling,
+    drills,
     emptying,
     erring,
     escalation,
@@ -72,18 +76,19 @@ from noderemedy.core.resting import Turn
 from noderemedy.model import actions
 from noderemedy.model.budget import need
 from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.drill import WRONG_DEVICE, told_by_drills
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, PlanProblem
 from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.host import Consumer
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Metal3Machine
-from noderemedy.model.node import Node
+from noderemedy.model.node import Condition, Node
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
 from noderemedy.model.room import Reader
 from noderemedy.model.time import MINUTE, Mono, Span
 from noderemedy.model.workload import StorageOfNode, Volume
-from noderemedy.wire import nodefences
+from noderemedy.wire import nodefences, requests
 from noderemedy.wire import storage as wire_storage
 
 host_of, between = view.host_of, consumers.between
@@ -98,6 +103,10 @@ def owned_between(host: Ref, consumer: Consumer, reader: Reader) -> Metal3Machin
 def own_host_of(node_at: Ref, reader: Reader) -> hosts.HostSeen:
     found = host_of(node_at, reader)
     return hosts.NO_HOST if found.is_of_another else found
+
+
+def drilled(node: Node) -> Condition:
+    return told_by_drills(node) or Condition("", "")
 
 
 PROOFS: tuple[Sabotage, ...] = (
@@ -491,7 +500,7 @@ DEVICES: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "whatever the configuration names comes on",
-        set_to(devices, "is_substitute", lambda view, method: False),
+        set_to(devices, "is_not_ours", lambda view, method: False),
         (test_devices.test_what_was_switched_off_is_switched_on_when_its_document_is_back,),
     ),
     Sabotage(
@@ -1101,6 +1110,63 @@ REQUESTS: tuple[Sabotage, ...] = (
         (test_owners_word.test_who_leaves_a_word_stays_to_take_it_back,),
     ),
 )
+MISTAKEN: tuple[Sabotage, ...] = (
+    Sabotage(
+        "another machine's device is switched, and believed",
+        set_to(devices, "is_mistaken", lambda view, method: False),
+        (
+            test_mistaken.test_a_device_that_a_drill_found_wrong_proves_nothing,
+            test_mistaken.test_a_run_that_was_ordered_before_the_word_was_read_is_not_begun,
+            test_mistaken.test_what_is_right_beside_it_is_switched_and_proves_nothing_alone,
+            test_mistaken.test_a_switch_that_is_another_nodes_frees_nothing,
+        ),
+    ),
+    Sabotage(
+        "another machine's device is not switched, and believed",
+        set_to(emptying, "mistaken", lambda view: ()),
+        (test_mistaken.test_a_device_that_a_drill_found_wrong_proves_nothing,),
+    ),
+    Sabotage(
+        "another machine's host is held",
+        set_to(hostpower, "mistaken", lambda view: ()),
+        (test_mistaken.test_a_host_that_a_drill_found_wrong_is_not_held,),
+    ),
+    Sabotage(
+        "a word that names no device is about none",
+        set_to(devices, "is_found_wrong", lambda node, device: device in drilled(node).wrong),
+        (test_mistaken.test_a_device_that_a_drill_found_wrong_proves_nothing,),
+    ),
+    Sabotage(
+        "a word about one device is about all",
+        set_to(devices, "is_found_wrong", lambda node, device: drilled(node).reason == WRONG_DEVICE),
+        (test_mistaken.test_a_corrected_mapping_is_not_held_up_by_the_old_word,),
+    ),
+    Sabotage(
+        "any drill takes back what an earlier one found",
+        set_to(drills, "remembering", lambda finding, at, node: finding),
+        (test_drilling.test_the_word_against_a_device_stands_until_the_device_fits,),
+    ),
+    Sabotage(
+        "a node that has just gone off speaks against its own device",
+        set_to(drilling, "SETTLES", Span(0)),
+        (test_drilling.test_a_node_that_has_just_gone_off_is_given_time_to_fall_silent,),
+    ),
+    Sabotage(
+        "a device that does not answer hides one that is another machine's",
+        set_to(drilling, "WRONG_DEVICE", "none"),
+        (test_drilling.test_whose_device_it_is_comes_before_whether_it_answers,),
+    ),
+    Sabotage(
+        "a broken plan makes forget whose devices they are",
+        set_to(drilling, "wrong_devices", lambda view, problems: ()),
+        (test_drilling.test_a_plan_that_breaks_meanwhile_does_not_lose_the_word,),
+    ),
+    Sabotage(
+        "a word does not say which device it is about",
+        set_to(requests, "naming", lambda message, devices: message),
+        (test_nodeconditions.test_which_devices_are_wrong_is_read_from_the_message_again,),
+    ),
+)
 WIRE: tuple[Sabotage, ...] = (
     Sabotage(
         "runs are written without their token",
@@ -1122,4 +1188,4 @@ WIRE: tuple[Sabotage, ...] = (
     ),
 )
 
-SABOTAGES = (*PROOFS, *FLOW, *DEVICES, *LIT, *PLANLESS, *MENDED, *GATES, *STORAGE, *REQUESTS, *WIRE)
+SABOTAGES = (*PROOFS, *FLOW, *DEVICES, *LIT, *PLANLESS, *MENDED, *GATES, *STORAGE, *REQUESTS, *MISTAKEN, *WIRE)

@@ -50,7 +50,7 @@ from noderemedy.core.metal3 import (
 from noderemedy.model.actions import Guard, HoldHost, ListPods, TaintOutOfService
 from noderemedy.model.budget import need
 from noderemedy.model.decision import NOTHING
-from noderemedy.model.host import Host
+from noderemedy.model.host import Host, Power
 from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node, OutOfService
@@ -72,6 +72,12 @@ def no_gate(name: str) -> Any:
 def phase(which: Phase, do: Any) -> Any:
     """Another way to go through a phase."""
     return set_to(remediation, "PHASES", {**remediation.PHASES, which: do})
+
+
+def forgotten(view: Any) -> Any:
+    """The record of a host that is on, without the moment at which it was off."""
+    hold = HOLD_OF(view)
+    return replace(hold, off_at=None) if hold and hold.off_at and view.host.power is Power.ON else None
 
 
 def given_back_anyhow(wanted: Any, asks: Any, before: Any, now: Any, *, has_place: bool) -> Any:
@@ -129,6 +135,29 @@ SABOTAGES = (
             offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,
             offsight_tests.test_what_was_seen_goes_on_record_once,
         ),
+    ),
+    Sabotage(
+        "what a drill found of a host is forgotten",
+        set_to(gates, "host_is_not_mistaken", lambda view, now: None),
+        (
+            delete_tests.test_a_host_that_a_drill_found_to_be_another_machine_proves_nothing,
+            room_tests.test_every_situation,
+        ),
+    ),
+    Sabotage(
+        "a host that is on again is off",
+        set_to(offsight, "on_again", lambda view, now: None),
+        (offsight_tests.test_who_falls_silent_with_its_host_is_freed,),
+    ),
+    Sabotage(
+        "a host that is on again was never off",
+        set_to(offsight, "on_again", lambda view, now: forgotten(view)),
+        (offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,),
+    ),
+    Sabotage(
+        "a host that was on again may have any boot",
+        set_to(offsight, "may_have_booted", lambda hold, node: hold.on_at is not None),
+        (offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,),
     ),
     Sabotage(
         "whoever is silent is off with its host",
@@ -575,6 +604,11 @@ SABOTAGES = (
             room_tests.test_a_paused_host_keeps_even_an_orphaned_hold,
             room_tests.test_our_mark_goes_when_a_node_runs_there,
         ),
+    ),
+    Sabotage(
+        "holds of others are relics",
+        set_to(remediationview, "is_ours", lambda record: True),
+        (room_tests.test_a_hold_without_our_record_is_somebody_elses,),
     ),
     Sabotage(
         "who cannot be read is gone",

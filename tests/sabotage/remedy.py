@@ -398,9 +398,14 @@ WIRE = (
         (test_configuration.test_the_seeds_example_is_read_as_printed,),
     ),
     Sabotage(
-        "keys for everybody",
-        set_to(podtemplates, "of_volume", lambda volume, kind, name: {"name": volume, "secret": {"secretName": name}}),
-        (test_remedies.test_keys_are_mounted_for_their_owner_only,),
+        "keys for root only",
+        set_to(podtemplates, "may_be_root", lambda spec: True),
+        (test_remedies.test_keys_can_be_read_by_whoever_runs,),
+    ),
+    Sabotage(
+        "root's keys for a group",
+        set_to(podtemplates, "may_be_root", lambda spec: False),
+        (test_remedies.test_keys_can_be_read_by_whoever_runs,),
     ),
     Sabotage(
         "bombs are unfolded",

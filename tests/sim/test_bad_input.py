@@ -230,7 +230,7 @@ def one_verb_forbidden(story: Story) -> None:
 
 # What is wrong, about which object, and words of what is told there ("" where there is nothing to tell).
 CASES: dict[Callable[[Story], None], tuple[str, str]] = {
-    selects_nobody: ("second", ""),
+    selects_nobody: ("second", "CheckWithoutTargets: selects no machine"),
     selects_everybody: ("younger", "ChecksOverlap: "),
     selects_whatever_there_is: ("younger", "spec.selector is empty; name at least one label"),
     broken_range: ("second", "spec.unhealthyRange: '[5-3]' cannot be read; write two numbers"),

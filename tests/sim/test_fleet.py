@@ -7,17 +7,17 @@ from typing import Any
 
 import pytest
 
-from noderemedy.core import machines
+from noderemedy.core import clusters, machines
 from noderemedy.core.fencing import results
 from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
 from noderemedy.core.metal3 import annotation
 from noderemedy.engine import cache
 from noderemedy.model.healthcheck import Healthy, Unjudged
-from noderemedy.model.ids import MACHINE, NODE, ref
+from noderemedy.model.ids import MACHINE, NODE, Kind, ref
 from noderemedy.model.reasons import CannotSeeCluster
 from noderemedy.model.room import Present
 from noderemedy.model.run import Power
-from noderemedy.sim import remotes
+from noderemedy.sim import objects, remotes
 from noderemedy.sim.fleet import Fleet, machine_of
 from noderemedy.sim.fleetrun import MINUTE_MS, FleetCheckers, calm_fleet, simulate_fleet
 from noderemedy.sim.objects import NAMESPACE
@@ -26,6 +26,7 @@ from noderemedy.sim.process import Process
 from noderemedy.sim.server import Server
 
 SICK = "worker-1"
+DEFINITION = Kind("apiextensions.k8s.io", "CustomResourceDefinition")
 READ, API = cache.Cache.read, remotes.Remotes.api
 Stage = tuple[Fleet, FleetCheckers, Process]
 
@@ -148,6 +149,43 @@ def test_a_restart_without_the_secret_calls_no_node_missing(stage: Stage) -> Non
     assert [] == checkers.violations
 
 
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_cluster_that_goes_makes_nobody_sick(stage: Stage, is_new: bool) -> None:
+    """Its Machines stay, its nodes are well in their own API; so for who watched, and for a manager that begins."""
+    fleet, checkers, process = stage
+    if is_new:
+        process.kill()
+    fleet.orphan("east")
+    if is_new:
+        process.start()
+    run(fleet, 30)
+    checkers.look_at_verdicts([process])
+    gone = verdict(process, "east").verdict
+    hang_and_mark(fleet, "west")
+    run(fleet, 20)
+    fleet.restore("east")
+    run(fleet, 5)
+    checkers.at_rest()
+
+    assert Unjudged((CannotSeeCluster(f"{NAMESPACE}/east", machines.NOT_THERE),)) == gone
+    assert [("west", SICK)] == checkers.deleted
+    assert isinstance(verdict(process, "east").verdict, Healthy)
+    assert [] == checkers.violations
+
+
+def test_the_definition_of_clusters_goes(stage: Stage) -> None:
+    """All Clusters go with it: no node of theirs is looked for at home."""
+    fleet, checkers, process = stage
+    fleet.api.delete(DEFINITION, objects.cluster_definition()["metadata"]["name"])
+    for name in fleet.workloads:
+        fleet.orphaned[name] = fleet.agenda.now_ms
+    run(fleet, 30)
+    checkers.look_at_verdicts([process])
+
+    assert Unjudged((CannotSeeCluster(f"{NAMESPACE}/east", machines.NOT_THERE),)) == verdict(process, "east").verdict
+    assert [] == checkers.violations
+
+
 @pytest.mark.parametrize("cluster", ["east", "west"])
 def test_a_node_is_fenced_in_its_own_cluster(stage: Stage, cluster: str) -> None:
     """By taint in one, by its deletion in the other; the node of the same name there is on all the time."""
@@ -185,7 +223,7 @@ def test_an_outage_in_the_middle_of_a_fence_is_waited_out(stage: Stage) -> None:
 
 @pytest.mark.parametrize("seed", range(1, 5))
 def test_seeds(seed: int) -> None:
-    """Hours of sick nodes, outages, lost secrets and crashes, in rough weather: no rule is broken."""
+    """Hours of sick nodes, outages, lost secrets and Clusters, and crashes, in rough weather: no rule is broken."""
     report = simulate_fleet(seed)
 
     assert () == report.violations
@@ -196,6 +234,12 @@ def test_seeds(seed: int) -> None:
 def test_a_secret_that_is_lost_while_a_node_is_deleted_and_a_manager_begins() -> None:
     """Seed 88: the cluster was taken for one that manages itself, and its other nodes for missing."""
     assert () == simulate_fleet(88).violations
+
+
+@pytest.mark.soak
+def test_a_power_cycle_that_begins_anew_is_not_over() -> None:
+    """Nobody saw when the host went off, so it came on, and was held once more (seed 154, the checker's mistake)."""
+    assert () == simulate_fleet(154).violations
 
 
 def test_the_same_seed_is_the_same_run() -> None:
@@ -264,11 +308,24 @@ def repair(fleet: Fleet, checkers: FleetCheckers, process: Process) -> None:
     checkers.at_rest()
 
 
+def orphaned(fleet: Fleet, checkers: FleetCheckers, process: Process) -> None:
+    fleet.orphan("east")
+    run(fleet, 20)
+    checkers.look_at_verdicts([process])
+
+
+def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has no Cluster has its nodes here."""
+    monkeypatch.setattr(machines, "unfollowed", lambda cluster, reader: None)
+    monkeypatch.setattr(clusters, "left_behind", lambda at, reader: None)
+
+
 SABOTAGES: dict[
     str, tuple[Callable[[pytest.MonkeyPatch], None], Callable[[Fleet, FleetCheckers, Process], None], str]
 ] = {
     "never lost": (never_lost, outage, "blind"),
     "requests go elsewhere": (elsewhere, repair, "L1"),
+    "without a Cluster all is here": (at_home, orphaned, "blind"),
     "every node is here": (all_here, repair, "L1"),
     "released before it was freed": (unfreed, repair, "freed"),
     "the BMC of the other cluster": (mixed_up, fence, "S7"),
@@ -288,7 +345,7 @@ def test_each_checker_sees_its_sabotage(name: str, monkeypatch: pytest.MonkeyPat
     assert rule in {line.split(": ")[1] for line in checkers.violations}
 
 
-@pytest.mark.parametrize("story", [outage, repair, fence])
+@pytest.mark.parametrize("story", [outage, orphaned, repair, fence])
 def test_without_a_sabotage_nothing_is_broken(story: Callable[[Fleet, FleetCheckers, Process], None]) -> None:
     """The stories of the sabotages themselves break no rule."""
     fleet, checkers, process = calm_fleet()

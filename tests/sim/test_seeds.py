@@ -65,6 +65,54 @@ def test_a_hold_that_came_after_a_word_is_told() -> None:
 
 
 @pytest.mark.soak
+def test_a_hold_on_a_host_that_its_machine_names_no_more_is_told() -> None:
+    """Its Machine lost the name, the hold went at once, and the leader died before it told (seed 640, S15)."""
+    assert () == simulate(640, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
+def test_what_an_earlier_power_cycle_left_keeps_no_mark() -> None:
+    """A member's Node was back, its backup and a newer mark stayed, and no other member was repaired (seed 904, L1)."""
+    assert () == simulate(904, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
+def test_no_mark_takes_over_a_hold_that_is_left() -> None:
+    """Its evidence was of a wrong BMC that was corrected by then: the host stayed off for ever (seed 911, S6)."""
+    assert () == simulate(911, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
+def test_pods_are_counted_by_a_list_of_the_last_minute() -> None:
+    """A leader knew a node's pods from a repair an hour before, when all had gone: it asked nobody (seed 1452, S3)."""
+    assert () == simulate(1452, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
+def test_a_sick_member_does_not_wait_for_a_mark_that_waits_for_it() -> None:
+    """A member was well again, and the mark of a person was held back for the quorum: both waited (seed 1707, L1)."""
+    assert () == simulate(1707, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
+def test_a_hold_elsewhere_waits_for_a_record_that_was_refused_once() -> None:
+    """Its Machine lost the name of its host while the API refused the record: it had five seconds (seed 1784, S15)."""
+    assert () == simulate(1784, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
+def test_a_machine_takes_with_it_what_a_leader_knew_that_is_dead() -> None:
+    """It was marked, its leader died, and it was deleted, all within the pace of its record (seed 1104, S15)."""
+    assert () == simulate(1104, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
+def test_a_host_that_was_on_again_is_not_contradicted_by_its_own_boot() -> None:
+    """Another host's BMC was mixed up with its own, and switched it on while it was held (seed 1825, L1)."""
+    assert () == simulate(1825, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
 def test_a_word_makes_no_second_hold() -> None:
     """A power cycle by annotation had the host when a word was given for a Metal3Remediation (seed 23, S2)."""
     assert () == simulate(23, nodes=50, hours=1.2).violations

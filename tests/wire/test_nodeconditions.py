@@ -6,6 +6,7 @@ import json
 import random
 from typing import Any
 
+from msgspec.structs import replace
 from tests.builders import NODE_AT, NOW, RESOURCES, a_node_tree
 
 from noderemedy.model.actions import Guard, PublishNodeCondition
@@ -59,6 +60,19 @@ def test_the_conditions_of_others_stay() -> None:
 
     assert {*before.conditions, TOLD} == set(found(api).conditions)
     assert 422 == api.handle(render(an_action("another"), 7, RESOURCES), US).status
+
+
+def test_which_devices_are_wrong_is_read_from_the_message_again() -> None:
+    """Of our own condition alone: a word of a later manager is about the device that an earlier one asked."""
+    wrong = replace(TOLD, reason="WrongDevice", wrong=("0a1b2c3d4e", "f00f00f00f"))
+    sent = json.loads(render(PublishNodeCondition(NODE_AT, Guard("u1"), wrong, "not its plug"), 7, RESOURCES).body)
+    (condition,) = sent["status"]["conditions"]
+    assert "not its plug (wrong: device 0a1b2c3d4e, f00f00f00f)" == condition["message"]
+
+    others = {**condition, "type": "NetworkReady"}
+    bare = {**condition, "message": "(wrong: device 0a1b2c3d4e) is what somebody said"}
+    read = [convert(NODE, {**a_node_tree(), "status": {"conditions": [one]}}).obj for one in (condition, others, bare)]
+    assert [wrong.wrong, (), ()] == [node.conditions[0].wrong for node in read if isinstance(node, Node)]
 
 
 def found(api: ApiServer) -> Node:

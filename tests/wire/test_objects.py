@@ -226,6 +226,22 @@ def test_a_backup_of_a_later_version_is_read() -> None:
     assert (("a", "b"),) == convert(MACHINE, tree).obj.backup.labels
 
 
+def test_a_wish_for_a_repair_is_no_annotation_of_the_node() -> None:
+    """It was for the Node that this repair takes away: from a backup it would be written again, and be refused."""
+    node = convert(NODE, a_node_tree(annotations={"node-remedy.dev/repair": "", "mine": "1"})).obj
+
+    assert (True, (("mine", "1"),)) == (node.repair_now, node.annotations)
+
+
+def test_a_backup_of_an_older_version_gives_back_no_wish_and_no_record_of_ours() -> None:
+    """It was written with them; the manager may not write the one, and the other is about the former Node."""
+    notes = {"node-remedy.dev/repair": "", "node-remedy.dev/remedy": "{}", "mine": "1"}
+    text = json.dumps({"nodeUid": "n", "labels": {}, "annotations": notes})
+    tree = a_machine_tree(annotations={"remediation.metal3.io/node-backup": text})
+
+    assert (("mine", "1"),) == convert(MACHINE, tree).obj.backup.annotations
+
+
 @pytest.mark.parametrize("text", ["", "yesterday", "17", "2030-13-01T00:00:00Z"])
 def test_a_time_of_deletion_that_cannot_be_read_is_malformed(text: str) -> None:
     """It is kept as what it is: unreadable."""
@@ -377,12 +393,12 @@ def test_only_our_own_key_is_a_hold() -> None:
 
 
 def test_what_was_seen_of_a_held_host_is_in_its_record() -> None:
-    """When it was off with its node still heard, and that the node contradicted it."""
-    seen = '"offAt":"2030-03-17T17:46:40Z","contradictedAt":"2030-03-17T17:46:40Z"'
+    """When it was off with its node still heard, that the node contradicted it, and when it was on again."""
+    seen = '"offAt":"2030-03-17T17:46:40Z","contradictedAt":"2030-03-17T17:46:40Z","onAt":"2030-03-17T17:46:40Z"'
     text = f'{{"machineUid":"m","since":"2030-03-17T17:46:40Z","nodeUid":"n","bootID":"b",{seen}}}'
     host = convert(HOST, a_host_tree(annotations={"remediation.metal3.io/hold": text})).obj
 
-    assert Hold("m", NOW.wall, "n", "b", off_at=NOW.wall, contradicted_at=NOW.wall) == host.hold
+    assert Hold("m", NOW.wall, "n", "b", off_at=NOW.wall, contradicted_at=NOW.wall, on_at=NOW.wall) == host.hold
 
 
 @pytest.mark.parametrize("text", ["", "true", "{}", '{"machineUid":"m"}', '{"machineUid":"m","since":"noon"}'])
@@ -714,6 +730,18 @@ def test_a_node_that_says_something_else_is_made_anew(changes: dict[str, Any]) -
         tree["metadata"]["deletionTimestamp"] = changes["deletionTimestamp"]
     found = met(tree, known)
     assert (convert(NODE, tree), False) == (unstamped(found), found.obj == known.obj)
+
+
+def test_other_wrong_devices_are_seen() -> None:
+    """Nothing but the message of our own condition tells that another device is not the node's."""
+
+    def tree(version: str, device: str) -> dict[str, Any]:
+        words = f"not its plug (wrong: device {device})"
+        told = {"type": "FencingReady", "status": "False", "reason": "WrongDevice", "message": words}
+        return {**a_node_tree(version=version), "status": {"conditions": [told]}}
+
+    known = met(tree("1", "0a"))
+    assert [("0a",), ("0b",)] == [one.obj.conditions[0].wrong for one in (known, met(tree("2", "0b"), known))]
 
 
 def test_a_taint_that_goes_is_seen() -> None:

@@ -10,11 +10,11 @@ from tests.builders import a_node_tree
 from tests.wire.test_objects import TREES, met, unstamped
 
 from noderemedy.model.ids import NODE, Kind
-from noderemedy.model.outcome import Seen
 from noderemedy.model.room import Present
 from noderemedy.model.time import Mono
 from noderemedy.wire.objects import convert
-from noderemedy.wire.pages import ListMeta, Page, decode_page
+from noderemedy.wire.pages import HEAD, ListMeta, decode_head, decode_page
+from noderemedy.wire.scalars import UNREADABLE
 
 
 def a_page(*items: Any, **metadata: str) -> bytes:
@@ -22,27 +22,64 @@ def a_page(*items: Any, **metadata: str) -> bytes:
     return msgspec.json.encode({"metadata": metadata, "items": items}, order="sorted")
 
 
-def seen(page: Page) -> list[Seen]:
-    return [one for one in page.items if isinstance(one, Seen)]
-
-
 @pytest.mark.parametrize("kind", TREES, ids=str)
 def test_a_page_is_read_in_one_pass(kind: Kind) -> None:
-    """Its objects are what each of them is by itself, and where the list goes on is told."""
+    """Its objects are what each of them is by itself."""
     page = decode_page(kind, a_page(TREES[kind], TREES[kind], resourceVersion="7", **{"continue": "more"}), "a/b")
 
     assert page is not None
-    assert ListMeta("7", "more") == page.metadata
-    assert [convert(kind, TREES[kind], "a/b")] * 2 == [unstamped(one) for one in seen(page)]
+    assert [convert(kind, TREES[kind], "a/b")] * 2 == [unstamped(one) for one in page]
 
 
 @pytest.mark.parametrize("body", [b'{"metadata":{"resourceVersion":"7"},"items":null}', a_page(resourceVersion="7")])
 def test_an_empty_page_is_one(body: bytes) -> None:
     """API servers say null where there is nothing."""
-    page = decode_page(NODE, body)
+    assert (ListMeta("7"), []) == (decode_head(body), decode_page(NODE, body))
 
-    assert page is not None
-    assert (len(body), ListMeta("7"), []) == (page.size, page.metadata, list(page.items))
+
+META = b'"metadata":{"resourceVersion":"7","continue":"more"}'
+HEADS = {
+    "as API servers write it": b'{"kind":"NodeList",' + META + b',"items":[{}]}',
+    "after its items": b'{"items":[{"a":[1]}],' + META + b"}",
+    "behind a long field": b'{"x":"' + b"-" * HEAD + b'",' + META + b',"items":[]}',
+    "behind other items": b'{"x":{"items":[1]},' + META + b',"items":[{}]}',
+    "before no items": b"{" + META + b',"items":null}',
+    "after no items": b'{"items":null,' + META + b"}",
+}
+
+
+@pytest.mark.parametrize("body", HEADS.values(), ids=HEADS.keys())
+def test_the_head_says_where_a_list_goes_on(body: bytes) -> None:
+    """Wherever it stands."""
+    assert ListMeta("7", "more") == decode_head(body)
+
+
+def test_the_head_is_read_without_the_objects() -> None:
+    """The next page is asked for before anything of this one is looked at: it may even be broken there."""
+    assert ListMeta("7", "more") == decode_head(b"{" + META + b',"items":[{')
+
+
+NO_PAGES = {
+    "nothing": b"",
+    "no text": b"\xff",
+    "a list of JSON": b"[]",
+    "without metadata": b'{"items":[]}',
+    "with other metadata": b'{"metadata":5,"items":[]}',
+    "too deep": b"[" * 20_000,
+    "without items": b"{" + META + b"}",
+    "without a version": b'{"metadata":{},"items":[]}',
+    "with an empty version": b'{"items":[],"metadata":{"resourceVersion":""}}',
+    "a Status": b'{"kind":"Status","metadata":{},"status":"Failure","message":"etcd is not ready","code":500}',
+    "a Status with all that a list has": b'{"kind":"Status",' + META + b',"items":[]}',
+    "a Table": b'{"kind":"Table",' + META + b',"rows":[1]}',
+}
+
+
+@pytest.mark.parametrize("body", NO_PAGES.values(), ids=NO_PAGES.keys())
+def test_what_is_no_page_has_no_head(body: bytes) -> None:
+    """The driver tells which list it was."""
+    with pytest.raises(UNREADABLE):
+        decode_head(body)
 
 
 def test_what_is_known_is_not_made_again() -> None:
@@ -51,7 +88,7 @@ def test_what_is_known_is_not_made_again() -> None:
     page = decode_page(NODE, a_page(a_node_tree(version="2")), known=lambda at: known)
 
     assert page is not None
-    assert [("2", True)] == [(one.resource_version, one.obj is known.obj) for one in seen(page)]
+    assert [("2", True)] == [(one.resource_version, one.obj is known.obj) for one in page]
 
 
 def test_the_first_heartbeat_after_a_list_is_known_by_its_stamp() -> None:
@@ -61,7 +98,7 @@ def test_the_first_heartbeat_after_a_list_is_known_by_its_stamp() -> None:
     assert page is not None
     later: dict[str, Any] = {"version": "2", "heartbeat": "2030-03-17T17:46:40Z"}
 
-    for name, known in zip(names, seen(page), strict=True):
+    for name, known in zip(names, page, strict=True):
         assert met(a_node_tree(name=name, **later), known).obj is known.obj
         assert met(a_node_tree(name=name, labels={"rack": "r1"}, **later), known).obj is not known.obj
 
@@ -75,7 +112,7 @@ def test_an_object_that_cannot_be_read_leaves_the_page_to_a_closer_look(kind: Ki
     assert None is decode_page(kind, a_page(TREES[kind], BAD_CONDITIONS))
 
 
-@pytest.mark.parametrize("body", [b"", b"\xff", b"[]", b'{"items":[]}', b'{"metadata":{},"items":' + b"[" * 20_000])
+@pytest.mark.parametrize("body", [b"", b"\xff", b"[]", b'{"metadata":{}}', b'{"metadata":{},"items":' + b"[" * 20_000])
 def test_what_is_no_page_is_left_to_a_closer_look(body: bytes) -> None:
     """It is told with its kind and remedy there."""
     assert None is decode_page(NODE, body)

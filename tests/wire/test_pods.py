@@ -39,6 +39,7 @@ def listed(*pods: dict[str, Any]) -> Any:
         (a_pod(phase="Failed"), Pod("pod-uid-1", is_finished=True)),
         (a_pod(controller="DaemonSet"), Pod("pod-uid-1", stays=True, owner="DaemonSet/o")),
         (a_pod(controller="StatefulSet"), Pod("pod-uid-1", owner="StatefulSet/o")),
+        (a_pod(controller="ReplicaSet"), Pod("pod-uid-1", owner="ReplicaSet/o")),
         (a_pod(annotations={"kubernetes.io/config.mirror": "x"}), Pod("pod-uid-1", stays=True)),
         (
             {**a_pod(), "spec": {"volumes": [{"name": "a", "emptyDir": {}}]}},

@@ -75,15 +75,25 @@ def test_the_seeds_short_words_are_written_out() -> None:
     assert set(mounts) == {one["name"] for one in spec["volumes"]}
 
 
-def test_keys_are_mounted_for_their_owner_only() -> None:
-    """SSH refuses keys that others may read."""
-    spec = the_job({"spec": {"containers": [{"name": "c", "image": "i", "secrets": ["ssh"]}]}})["spec"]["template"][
-        "spec"
-    ]
+ROOT: tuple[dict[str, Any], ...] = ({"runAsUser": 0}, {"runAsNonRoot": False})
 
-    assert [{"secretName": "ssh", "defaultMode": 0o400}] == [
-        one["secret"] for one in spec["volumes"] if "secret" in one
-    ]
+
+def with_key(pod: dict[str, Any], container: dict[str, Any]) -> tuple[int, int | None]:
+    """The mode of a key's file, and the group that its files belong to."""
+    one = {"name": "c", "image": "i", "secrets": ["ssh"], "securityContext": container}
+    spec = the_job({"spec": {"containers": [one], "securityContext": pod}})["spec"]["template"]["spec"]
+    [secret] = [volume["secret"] for volume in spec["volumes"] if "secret" in volume]
+    assert "ssh" == secret["secretName"]
+    return secret["defaultMode"], spec["securityContext"].get("fsGroup")
+
+
+def test_keys_can_be_read_by_whoever_runs() -> None:
+    """Files of a Secret are root's: others read them by their group, which ssh allows unless the file is theirs."""
+    assert (0o440, 65532) == with_key({}, {})
+    assert (0o440, 65532) == with_key({"runAsUser": 1000}, {})
+    assert (0o440, 7) == with_key({"fsGroup": 7}, {})
+    assert [(0o400, None)] * 4 == [found for one in ROOT for found in (with_key(one, {}), with_key({}, one))]
+    assert (0o440, 65532) == with_key({"runAsNonRoot": False, "runAsUser": 1000}, {})
 
 
 def test_a_pod_is_told_twice() -> None:
@@ -113,7 +123,8 @@ def test_pods_are_restricted_unless_their_author_says_otherwise() -> None:
     own = {"name": "c", "image": "i", "securityContext": {"allowPrivilegeEscalation": True}}
     other = the_job({"spec": {"containers": [own], "securityContext": {"runAsUser": 7}}})["spec"]["template"]["spec"]
 
-    assert {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}} == usual["securityContext"]
+    restricted = {"runAsNonRoot": True, "fsGroup": 65532, "seccompProfile": {"type": "RuntimeDefault"}}
+    assert restricted == usual["securityContext"]
     assert [False, True] == [
         one["containers"][0]["securityContext"]["allowPrivilegeEscalation"] for one in (usual, other)
     ]

@@ -95,7 +95,8 @@ PROOF = powered_off(a_node(ready="Unknown"), present(a_host(power=Power.OFF, hel
 assert PROOF is not None
 
 HOLD = '{"machineUid":"m","since":"2030-03-17T17:46:40Z","token":7,"nodeUid":"n","bootID":"b"}'
-SEEN = f'{HOLD[:-1]},"offAt":"2030-03-17T17:46:40Z","contradictedAt":"2030-03-17T17:46:40Z"}}'
+AT = '"2030-03-17T17:46:40Z"'
+SEEN = f'{HOLD[:-1]},"offAt":{AT},"contradictedAt":{AT},"onAt":{AT}}}'
 BACKUP = (
     '{"nodeUid":"n","labels":{"rack":"1"},"annotations":{"note":"x"},'
     '"taints":[{"key":"gpu","effect":"NoSchedule","value":"yes"},{"key":"old","effect":"NoExecute"}],'
@@ -215,7 +216,9 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         annotated(**{"reboot.metal3.io/machine-remediation": '{"mode":"hard"}', "remediation.metal3.io/hold": HOLD}),
     ),
     (
-        RecordSight(HOST_AT, GUARD, Hold("m", NOW.wall, "n", "b", off_at=NOW.wall, contradicted_at=NOW.wall)),
+        RecordSight(
+            HOST_AT, GUARD, Hold("m", NOW.wall, "n", "b", off_at=NOW.wall, contradicted_at=NOW.wall, on_at=NOW.wall)
+        ),
         "PATCH",
         HOST_PATH,
         annotated(**{"remediation.metal3.io/hold": SEEN}),

@@ -10,7 +10,7 @@ import click
 
 from noderemedy.cli import options
 from noderemedy.core.fencing import forms
-from noderemedy.core.fencing.scopes import scope_of, unfit
+from noderemedy.core.fencing.scopes import TRIES, only_shown, scope_of, unfit
 from noderemedy.drivers.fence.agents import folders, installed
 from noderemedy.manager.describing import describe_here
 from noderemedy.model.agent import AgentDescription, Parameter
@@ -66,7 +66,8 @@ def show_all(names: tuple[str, ...], is_json: bool) -> None:
 
 def show(agent: AgentDescription) -> None:
     click.echo(f"{agent.name}: {agent.about}")
-    click.echo(unfit(agent) or f"switches {scope_of(agent, {}).value}")
+    shown = only_shown(agent.name) if agent.name in TRIES else f"switches {scope_of(agent, {}).value}"
+    click.echo(unfit(agent) or shown)
     rows = [cells(one) for one in forms.usable(agent)]
     widths = [max(len(row[column]) for row in rows) for column in range(3)] if rows else []
     for row in rows:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import time
 from pathlib import Path
 
 import click
 
 from noderemedy.cli import options
-from noderemedy.drivers.fence.agents import folders
-from noderemedy.drivers.fence.verify import Hand
 from noderemedy.manager import drill as drilling
 from noderemedy.model.time import Wall
 
@@ -32,9 +29,9 @@ def drill(node: str | None, is_json: bool, kubeconfig: Path | None, context: str
     the node's providerID. A host that is switched through its BareMetalHost is judged by what the API shows of it; no
     device is asked then. The exit code is 1 if anything is wrong, which a node without a fence configuration is, too.
     """
-    hand = Hand(folders(agents_path, os.environ))
     now = Wall(time.time_ns() // 1_000_000)
-    rows = asyncio.run(drilling.drill(kubeconfig, context, node, hand, now))
+    rows, remarks = asyncio.run(drilling.drill(kubeconfig, context, node, now, agents_path))
+    options.remark(remarks)
     if is_json:
         click.echo(json.dumps([row.plain() for row in rows], indent=2, ensure_ascii=False))
     else:

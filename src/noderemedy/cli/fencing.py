@@ -83,9 +83,13 @@ def attest(node: str, cluster: str, kubeconfig: Path | None, context: str, *, ye
 
     If the node still runs, two copies of its workload will write to the same volumes. Pull its plugs first.
     """
+    from noderemedy.drivers.kube.config import load
     from noderemedy.manager.attesting import attest as sign
 
     if not yes:
+        access = load(kubeconfig, context)  # nodes of two clusters may have one name
+        whose = f" of cluster {cluster}" if cluster else ""
+        click.echo(f"Node {node}{whose}, by {access.server} ({access.origin}).", err=True)
         click.echo(f"Its workload will be started elsewhere. If {node} still runs, data is lost.", err=True)
         typed = named(node)
         if typed != node:

@@ -9,10 +9,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 import click
 
@@ -20,6 +22,7 @@ from noderemedy.model.errors import Theirs
 
 UNUSABLE = 2  # bad usage, bad input, a cluster that cannot be reached
 OUR_FAULT = 70
+READER_GONE = 141  # as shells tell of SIGPIPE
 TRACEBACK = "NODE_REMEDY_TRACEBACK"
 
 
@@ -51,8 +54,26 @@ COMMANDS: dict[str, Lazy] = {
 }
 
 
+@contextmanager
+def readers_may_go() -> Iterator[None]:
+    """Whoever read our output has gone. Click would end with 1, which says of `check` that there are problems."""
+    try:
+        yield
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the interpreter complains at its end
+        raise click.exceptions.Exit(READER_GONE) from None
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
+
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        with readers_may_go():  # --help prints while the words are read
+            return super().make_context(*args, **more)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with readers_may_go():
+            return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [name for name, lazy in COMMANDS.items() if find_spec(lazy.module)]
@@ -113,9 +134,6 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except Theirs as problem:
         click.echo(f"Error: {problem}", err=True)
         sys.exit(UNUSABLE)
-    except BrokenPipeError:
-        sys.stderr.close()  # whoever read our output has gone; the interpreter would complain once more
-        sys.exit(141)
     except Exception as bug:  # the outermost place: people get a sentence, developers ask for more
         if os.environ.get(TRACEBACK):
             raise

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from functools import wraps
 from pathlib import Path
@@ -21,9 +22,17 @@ filename = click.option(
 )
 kubeconfig = click.option("--kubeconfig", type=click.Path(path_type=Path), help="How to reach the live cluster.")
 context = click.option("--context", default="", metavar="NAME", help="The context of the kubeconfig to use.")
+
+
+def absolute(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Folders as whoever typed them means them: agents are looked for in absolute ones only."""
+    return os.pathsep.join(str(Path.cwd() / one) for one in value.split(os.pathsep) if one)
+
+
 agents_path = click.option(
     "--agents-path",
     default="",
+    callback=absolute,
     metavar="FOLDERS",
     help="Folders with fence agents, separated by colons, before those of PATH.",
 )

@@ -55,9 +55,10 @@ def sees(key: Ref, reader: Reader) -> ClaimView | None:
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == LEASE:
         return (ref,) if ref.namespace == SYSTEM and ref.name.startswith(claim.PREFIX) else ()
-    if ref.kind == NEED:
-        return (claim.lease_of(obj.node or obj.target),)
-    return reader.find(BY_TARGET, _place(ref)) if reader.has(BY_TARGET) else ()
+    held = reader.find(BY_TARGET, _place(obj.target if ref.kind == NEED else ref)) if reader.has(BY_TARGET) else ()
+    if ref.kind == NEED:  # its node may be another one by now than when its target made the claim
+        return (claim.lease_of(obj.node or obj.target), *held)
+    return held
 
 
 def _target(ref: Ref, lease: Lease) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import CLUSTER, Ref
 from noderemedy.model.reasons import CannotSeeCluster, ClusterOutOfSight
 from noderemedy.model.remote import REMOTE, Remote, Sight, cluster_name, remote_ref
-from noderemedy.model.room import Present, Reader, Room
+from noderemedy.model.room import Absent, Present, Reader, Room
 from noderemedy.model.time import MINUTE, Now
 
 A_WHILE = MINUTE * 5
@@ -46,6 +46,8 @@ def decide(view: ClusterView, now: Now) -> Decision:
 
 
 def sees(key: Ref, reader: Reader) -> ClusterView | None:
+    if isinstance(reader.read(key), Absent):
+        return None  # its machines say it, and their checks
     remote = reader.read(remote_ref(key.namespace, key.name))
     return ClusterView(key, remote.obj) if isinstance(remote, Present) else None
 
@@ -107,6 +109,14 @@ def connected(at: Ref, server: str, reader: Reader) -> Remote:
         f"the API server {server} of its kubeconfig has none of the nodes that its {len(found)} machines name; check it"
     )
     return Remote(Sight.LOST, why)
+
+
+def left_behind(at: Ref, reader: Reader) -> Remote | None:
+    """A Cluster is gone: what is known of the Nodes of machines that still name it; None if there are none.
+
+    Said aloud, and not left to the machines: should the definition of Clusters go next, they would be looked for here.
+    """
+    return Remote(Sight.UNKNOWN, machines.NOT_THERE) if machines.of_cluster(at, reader) else None
 
 
 def _nodes_in(where: str, at: Ref, reader: Reader) -> Iterable[bool]:

@@ -2,7 +2,8 @@
 
 Called with a proof from `core/safety.py` in the very decision in which it was made. A step is either done, or says what
 to do next and when to look again. Pods and volumes are read by live lists, never watched; a list is at most five
-seconds old when anything is decided on it. What belongs to the node (DaemonSets, static pods) is left alone.
+seconds old when anything is decided on it, a minute where pods are only counted. What belongs to the node (DaemonSets,
+static pods) is left alone.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from noderemedy.model.node import Node, OutOfService, Taint
 from noderemedy.model.proof import Proof
 from noderemedy.model.reasons import FreeingWorkload, ListingWorkload, Reason, WaitingForWorkload
 from noderemedy.model.room import Absent, Entry, Present, Reader
-from noderemedy.model.time import Mono, Now, Span
+from noderemedy.model.time import MINUTE, Mono, Now, Span
 from noderemedy.model.workload import (
     Attachment,
     FreeBy,
@@ -103,20 +104,24 @@ def mark_of(node: Node, uid: str = "") -> OutOfService | None:
     return mark if isinstance(mark, OutOfService) and uid in ("", mark.uid) else None
 
 
-def held_back(work: Workload) -> Step | None:
-    """Before all pods of a node go at once, by a taint or with its Node: None if that fits into the minute."""
+def held_back(work: Workload, now: Now) -> Step | None:
+    """Before all pods of a node go at once, by a taint or with its Node: None if that fits into the minute.
+
+    They are counted by a list of the last minute: by one of an earlier repair there may be none.
+    """
     if not work.pace.is_limited:
         return None
-    if not isinstance(work.pods, Present):
+    read_at = work.pods.confirmed_at if isinstance(work.pods, Present) else None
+    if read_at is None or now.mono.since(read_at) > MINUTE:
         return Step((ListPods(work.node_at),), (ListingWorkload(work.node_at.name),))
     pods = sum(not pod.stays for _, pod in pods_of(work))
     found = pacing.permit(work.pace, work.node_at, work.node.uid, pods, is_whole=True)
     return Step((), found.because, facts=found.facts) if found.because else None
 
 
-def taint(work: Workload, room: str, owner: Ref, uid: str, proof: Proof) -> Step:
+def taint(work: Workload, room: str, owner: Ref, uid: str, proof: Proof, now: Now) -> Step:
     """Tell Kubernetes that the node is out of service, and write beside it for whom: the request may be gone first."""
-    if waits := held_back(work):
+    if waits := held_back(work, now):
         return waits
     node = work.node
     taints = tuple(sorted((*node.taints, OUT_OF_SERVICE)))

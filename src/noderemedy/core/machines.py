@@ -2,6 +2,7 @@
 
 `node_at` is the only way from a Machine to its Node. In a management cluster the Node lives in another API, and two
 workload clusters may have nodes of one name. What cannot be seen just now reads as `Unseen`: neither there nor gone.
+A Machine that names a cluster whose Cluster is not there is out of sight, too: its Nodes were never looked for here.
 A room that reads nodes watches NODE and REMOTE, and asks `at_node` and `of_cluster` whom their events concern.
 """
 
@@ -10,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from noderemedy.model.fenceremediation import FenceRemediation
-from noderemedy.model.ids import MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref
+from noderemedy.model.ids import CLUSTER, MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
 from noderemedy.model.remediation import Metal3Remediation
 from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
-from noderemedy.model.room import Index, Present, Reader
+from noderemedy.model.room import Index, Present, Reader, Unreadable
+from noderemedy.model.serving import is_served
 
 MACHINE_KINDS: tuple[Kind, ...] = (MACHINE, OPENSHIFT_MACHINE)
 CONTROL_PLANE_LABEL = "cluster.x-k8s.io/control-plane"
@@ -23,6 +25,8 @@ ROLE_LABEL = "machine.openshift.io/cluster-api-machine-role"
 BY_NODE = "machines by node"
 BY_REMOTE_NODE = "machines by node of a cluster"
 BY_CLUSTER = "machines by cluster"
+NOT_THERE = "its Cluster is not there, so nobody knows where they are; restore it, or delete its Machines"
+NOT_READ = "its Cluster cannot be read, so nobody knows where they are; correct it"
 
 
 def is_control_plane(machine: Machine) -> bool:
@@ -67,7 +71,22 @@ def remote_of(key: Ref, machine: Machine, reader: Reader) -> Remote | None:
     if key.kind != MACHINE or not machine.cluster_name:
         return None
     entry = reader.read(remote_ref(key.namespace, machine.cluster_name))
-    return entry.obj if isinstance(entry, Present) else None
+    if isinstance(entry, Present):
+        found: Remote = entry.obj
+        return found
+    return unfollowed(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name), reader)
+
+
+def unfollowed(cluster: Ref, reader: Reader) -> Remote | None:
+    """What is known of a Cluster that nobody follows. All its nodes would look missing here if they are elsewhere.
+
+    Where there is no such kind, a cluster's name is a mere word; where its Cluster is there, we were told all of it in
+    files, and they are one cluster.
+    """
+    entry = reader.read(cluster)
+    if isinstance(entry, Present) or not is_served(CLUSTER, reader, cluster.cluster):
+        return None
+    return Remote(Sight.UNKNOWN, NOT_READ if isinstance(entry, Unreadable) else NOT_THERE)
 
 
 def at_node(node: Ref, reader: Reader) -> tuple[Ref, ...]:

@@ -30,6 +30,7 @@ class Cache:
         self._absent: dict[Ref, Absent] = {}
         self._complete: set[tuple[str, Kind]] = set()
         self._listing: dict[tuple[str, Kind], set[Ref]] = {}
+        self._held: dict[tuple[str, Kind], dict[Ref, Seen | Unreadable]] = {}  # of lists that are made again
         self._indexes: dict[Kind, list[Index]] = {}
         self._found: dict[str, _Found] = {index.name: {} for index in indexes}
         for index in indexes:
@@ -118,6 +119,8 @@ class Cache:
         if is_older and not is_listed:
             return (old.obj if old else None), False
         self._absent.pop(ref, None)
+        if confirmed_at is not None and self._held:
+            self._outrun(ref, seen.resource_version)
         if confirmed_at is None and old is not None and is_same and not is_older:
             confirmed_at = old.confirmed_at
         obj = old.obj if old is not None and (old.obj is seen.obj or old.obj == seen.obj) else seen.obj
@@ -181,7 +184,40 @@ class Cache:
 
     def begin_list(self, cluster: str, kind: Kind) -> None:
         """A complete list of this kind begins: what it does not name is gone when it ends."""
-        self._listing[cluster, kind] = set()
+        place = (cluster, kind)
+        self._listing[place] = set()
+        self._held.pop(place, None)
+        if place in self._complete:
+            self._held[place] = {}
+
+    def hold_back(self, ref: Ref, found: Seen | Unreadable) -> bool:
+        """Whether this waits for the end of its list, which is made again.
+
+        Shares are counted over all objects of a kind: in half a list of silent nodes few are sick, and gates that the
+        whole list closes stand open. So what is old and whole is seen until all of it is new. That costs the memory of
+        what has changed, and one long turn at the end; to decide nothing meanwhile would stop all repairs for as long
+        as a slow API needs, and those of all clusters for one of them.
+        """
+        held = self._held.get((ref.cluster, ref.kind)) if self._held else None
+        if held is None:
+            return False
+        entry = self._entries.get(ref)
+        if isinstance(found, Seen) and isinstance(entry, Present) and entry.obj is found.obj:
+            return False  # what most of a list is: nothing that anybody could see
+        held[ref] = found
+        return True
+
+    def _outrun(self, ref: Ref, version: str) -> None:
+        """A live read showed this version: what a list held of the object before counts no more."""
+        place = (ref.cluster, ref.kind)
+        held = self._held.get(place, {})
+        if ref in held and not precedes(version, held[ref].resource_version):
+            del held[ref]
+            self._listing[place].add(ref)
+
+    def take_held(self, cluster: str, kind: Kind) -> list[tuple[Ref, Seen | Unreadable]]:
+        """All that the list brought, for the loop to enter before the list ends."""
+        return list(self._held.pop((cluster, kind), {}).items())
 
     def end_list(self, cluster: str, kind: Kind) -> list[Ref]:
         """The list is complete; returns what was not in it, for the loop to drop.

@@ -17,6 +17,8 @@ BACKOFF_MIN = Span(200)
 BACKOFF_MAX = Span.seconds(60)
 LASTING = Span.seconds(60)
 PATIENCE = 3  # how often in a row one key may do the same thing at full speed
+ROUNDS = 10  # how often it may come back to the same thing within moments, whatever it does in between
+MOMENT = Span.seconds(1)
 
 
 class Trouble(Struct, frozen=True):
@@ -46,6 +48,7 @@ class Ledger:
         self._doubts: dict[Key, Ref] = {}
         self._troubles: dict[Key, Trouble] = {}
         self._repeats: dict[Key, Repeats] = {}
+        self._rounds: dict[Key, dict[tuple[type, Ref], Repeats]] = {}
         self._number = 0
 
     def holds(self, key: Key) -> bool:
@@ -54,11 +57,11 @@ class Ledger:
     def in_flight(self) -> list[Effect]:
         return list(self._in_flight.values())
 
-    def begin(self, key: Key, actions: tuple[Action, ...], token: int) -> Effect:
+    def begin(self, key: Key, actions: tuple[Action, ...], token: int, decided_at: Mono | None = None) -> Effect:
         """Put the first action in flight; the rest follows as each one is done."""
         assert key not in self._in_flight, "one key, one effect in flight"
         self._number += 1
-        effect = Effect(self._number, key, actions[0], token)
+        effect = Effect(self._number, key, actions[0], token, decided_at)
         self._in_flight[key] = effect
         self._rest[key] = actions[1:]
         return effect
@@ -81,6 +84,7 @@ class Ledger:
         """The key wants nothing any more: the next failure is the first one again."""
         self._troubles.pop(key, None)
         self._repeats.pop(key, None)
+        self._rounds.pop(key, None)
 
     def waits_until(self, key: Key, now: Now) -> Mono | None:
         """When the key may be looked at again, if not now: after a failure, or after acting in vain."""
@@ -100,9 +104,23 @@ class Ledger:
         before = self._repeats.get(effect.key)
         is_same = before and (before.kind, before.ref) == (type(effect.action), effect.action.ref)
         times = before.times + 1 if before and is_same else 1
-        wait = growing(times - PATIENCE) if times > PATIENCE else 0
+        wait = max(growing(times - PATIENCE) if times > PATIENCE else 0, self._count_rounds(effect, now))
         until = Mono(now.mono.ms + wait)
         self._repeats[effect.key] = Repeats(type(effect.action), effect.action.ref, times, until)
+
+    def _count_rounds(self, effect: Effect, now: Now) -> int:
+        """How long to wait because a key goes round in circles, in milliseconds.
+
+        A flow looks at the same object before each of its steps, but not many times in a moment: what it does then it
+        does in vain. So where answers are older than what we know, and are ignored (a restored etcd).
+        """
+        rounds = self._rounds.setdefault(effect.key, {})
+        act = (type(effect.action), effect.action.ref)
+        before = rounds.get(act)
+        times = before.times + 1 if before and now.mono < before.until + MOMENT else 1
+        wait = growing(times - ROUNDS) if times > ROUNDS else 0
+        rounds[act] = Repeats(*act, times, Mono(now.mono.ms + wait))
+        return wait
 
     def went_wrong(self, effect: Effect, outcome: Outcome, now: Now) -> Trouble:
         """Remember the failure and how long to wait: longer each time, with a jitter from the seeded bits.
@@ -112,6 +130,7 @@ class Ledger:
         """
         assert isinstance(outcome, Failed | Unknown)
         self._repeats.pop(effect.key, None)
+        self._rounds.pop(effect.key, None)
         if (isinstance(outcome, Unknown) or outcome.conflict) and not isinstance(effect.action, REPEATABLE):
             self._doubts[effect.key] = effect.action.ref
         before = self._troubles.get(effect.key)

@@ -8,6 +8,7 @@ Rule 1: one key, one effect in flight; a key that is held is looked at again whe
 Rule 2: no decision before all kinds that rooms watch are complete, and no effect without leadership.
 Rule 3: a broken rule of our own costs one key, never the others.
 Rule 4: a kind that is only wanted (`wanted`) holds up nobody: until it is listed, its objects are unseen.
+Rule 5: nobody decides on half a list: one that is made again changes all at once, when it is complete.
 """
 
 from __future__ import annotations
@@ -88,7 +89,8 @@ class Engine:
 
     def seen(self, seen: Seen, now: Now) -> None:
         """An object was added or changed."""
-        self._enter(seen, now, None)
+        if not self.cache.hold_back(seen.ref, seen):
+            self._enter(seen, now, None)
 
     def gone(self, seen: Seen, now: Now) -> None:
         """An object was deleted. If another one has its name by now, that one stays."""
@@ -101,7 +103,12 @@ class Engine:
         self.cache.begin_list(cluster, kind)
 
     def listed(self, kind: Kind, now: Now, cluster: str = "") -> None:
-        """The list is complete: what it did not name is gone."""
+        """The list is complete: what it brought is seen, and what it did not name is gone."""
+        for ref, found in self.cache.take_held(cluster, kind):
+            if isinstance(found, Unreadable):
+                self._set_aside(ref, found, now)
+            else:
+                self._enter(found, now, None)
         for ref in self.cache.end_list(cluster, kind):
             self._leave(ref, now, None)
         self.trace.record(now, "listed", kind)
@@ -151,14 +158,9 @@ class Engine:
 
     def unreadable(self, ref: Ref, uid: str, resource_version: str, problem: str, now: Now) -> None:
         """An object does not decode: set it aside, say so on it once, and go on with the others."""
-        old = self.cache.read(ref)
-        if not self.cache.set_aside(ref, Unreadable(uid, resource_version, problem)):
-            return
-        if isinstance(old, Present):
-            self._wake(ref, old.obj)
-        self._wake(ref, None)
-        self._untold[ref] = None
-        self.trace.record(now, "unreadable", ref, problem)
+        found = Unreadable(uid, resource_version, problem)
+        if not self.cache.hold_back(ref, found):
+            self._set_aside(ref, found, now)
 
     def ended(self, effect: Effect, outcome: Outcome, now: Now) -> Effect | None:
         """An effect has an outcome. Returns the next effect of the same decision, if there is one."""
@@ -328,7 +330,7 @@ class Engine:
         return rest
 
     def _begin(self, key: Key, actions: tuple[Action, ...], now: Now, token: int) -> Effect:
-        effect = self.ledger.begin(key, actions, token)
+        effect = self.ledger.begin(key, actions, token, self._decided_at.get(key))
         self.trace.record(now, "begin", key, type(effect.action).__name__)
         return effect
 
@@ -446,6 +448,16 @@ class Engine:
         if old is not None or was_unreadable:
             self._wake(seen.ref, old)
         self._wake(seen.ref, seen.obj)
+
+    def _set_aside(self, ref: Ref, found: Unreadable, now: Now) -> None:
+        old = self.cache.read(ref)
+        if not self.cache.set_aside(ref, found):
+            return
+        if isinstance(old, Present):
+            self._wake(ref, old.obj)
+        self._wake(ref, None)
+        self._untold[ref] = None
+        self.trace.record(now, "unreadable", ref, found.problem)
 
     def _leave(self, ref: Ref, now: Now, confirmed_at: Mono | None) -> None:
         entry = self.cache.read(ref)

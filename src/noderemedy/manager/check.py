@@ -15,13 +15,14 @@ from noderemedy.core.external.kinds import request_kind, template_kind
 from noderemedy.core.fencing.drafting import SPOKEN_OF_TWICE
 from noderemedy.core.fencing.facts import BY_NAME
 from noderemedy.core.fencing.plan import NOT_INSTALLED
+from noderemedy.core.fencing.scopes import only_shown
 from noderemedy.core.healthcheck.facts import MEMBERS
 from noderemedy.engine.cache import Cache
 from noderemedy.manager.plan import Look
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.configuration import FenceRemedy
 from noderemedy.model.fenceconfig import FenceConfig
-from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan, PlanProblem, plan_ref
+from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, PlanProblem, Scope, Step, plan_ref
 from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.governing import MEMBER
 from noderemedy.model.healthcheck import HealthCheck, TemplateRef
@@ -152,15 +153,24 @@ def of_plans(cache: Cache, doubts: tuple[str, ...]) -> list[Finding]:
     entries = [cache.read(at) for at in cache.refs_of(FENCE_PLAN)]
     plans: list[FencePlan] = [entry.obj for entry in entries if isinstance(entry, Present)]
     groups: dict[tuple[str, str], list[Complaint]] = {}
-    for one in (complaint(plan, problem) for plan in plans for problem in plan.problems):
+    tries = [one for plan in plans for one in tries_of(plan)]
+    for one in (*(complaint(plan, problem) for plan in plans for problem in plan.problems), *tries):
         groups.setdefault(one.general, []).append(one)
     found = []
     for (name, general), group in groups.items():
         at = document_at(name, cache)
         text = group[0].text if len(group) == 1 else general
         nodes = concerning([one.node for one in group if one.node], at, cache)
-        found.append(Finding(at, text + nodes, is_note=any(words in text for words in doubts)))
+        is_note = group[0] in tries or any(words in text for words in doubts)
+        found.append(Finding(at, text + nodes, is_note=is_note))
     return found
+
+
+def tries_of(plan: FencePlan) -> list[Complaint]:
+    """Methods that only show how a fence goes: nobody may take them for fencing."""
+    methods = [one for step in Step for one in plan.methods(step)]
+    found = [one for one in methods if isinstance(one, AgentMethod) and one.scope is Scope.NOTHING]
+    return [Complaint(plan.source, f"method {one.name}: {only_shown(one.agent)}", plan.node.name) for one in found]
 
 
 def complaint(plan: FencePlan, problem: PlanProblem) -> Complaint:

@@ -48,6 +48,7 @@ class Clusters:
             return
         task = self._tasks.pop(follower.name)
         task.cancel()
+        follower.forget()
         leaving = asyncio.create_task(self._leave(follower, task))
         self._leaving.add(leaving)
         leaving.add_done_callback(self._leaving.discard)
@@ -97,8 +98,6 @@ class Clusters:
     async def _leave(self, follower: Follower, task: asyncio.Task[None]) -> None:
         await asyncio.gather(task, return_exceptions=True)
         await follower.close()
-        if follower.name not in self._followers:  # unless a Cluster of that name is back meanwhile
-            follower.forget()
 
 
 class ClusterSink:
@@ -132,6 +131,9 @@ class ClusterSink:
             self._clusters.noticed(problem.ref, None)
         self._sink.unreadable(kind, problem)
 
+    def opened(self, kind: Kind) -> bool:
+        return self._sink.opened(kind)
+
     def contact(self, kind: Kind) -> None:
         self._sink.contact(kind)
 
@@ -145,5 +147,6 @@ class ClusterSink:
         self._sink.located(kind, resource)
 
     def not_served(self, kind: Kind) -> None:
+        """Whatever the reason, a name is a mere word only where no Cluster was ever seen (`core/clusters.py`)."""
         self._sink.not_served(kind)
         self._clusters.keep(set())

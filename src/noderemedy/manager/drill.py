@@ -7,6 +7,7 @@ It runs the agents where it is called, so whoever drills from a laptop needs the
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from msgspec import Struct
 from noderemedy.core.fencing import drills, hostdrill
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.drivers.clock import Clock
+from noderemedy.drivers.fence.agents import folders
 from noderemedy.drivers.fence.verify import Hand
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
@@ -87,11 +89,14 @@ class Answers:
         return await self._waiting[order.id]
 
 
-async def drill(kubeconfig: Path | None, context: str, name: str | None, hand: Hand, now: Wall) -> list[Row]:
-    """Every device of every node, or of the node of this name. Raises Theirs."""
-    look, _ = await look_at(kubeconfig, context, now)
+async def drill(
+    kubeconfig: Path | None, context: str, name: str | None, now: Wall, agents_path: str = ""
+) -> tuple[list[Row], list[str]]:
+    """Every device of every node, or of the node of this name; and remarks about the cluster. Raises Theirs."""
+    look, remarks = await look_at(kubeconfig, context, now, agents_path)
+    hand = Hand(folders(agents_path, os.environ))
     async with KubeClient(load(kubeconfig, context)) as client:
-        return await drill_all(look, client, name, hand, now)
+        return await drill_all(look, client, name, hand, now), remarks
 
 
 async def drill_all(look: Look, client: KubeClient, name: str | None, hand: Hand, now: Wall) -> list[Row]:

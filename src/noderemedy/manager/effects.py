@@ -2,7 +2,9 @@
 
 Called by the program for every effect of the engine. Rules:
 
-1. A write leaves only while this process leads, under the very token that wanted it, and not after our time.
+1. A write leaves only while this process leads, under the very token that wanted it, and not after our time; what
+   rests on a proof not later than the proof lasts. That is asked before it stands in line, and again when its
+   connection is there: a host that slept meanwhile woke up with the same timers and another clock.
 2. No answer is Unknown, never a failure; what surely never left is Failed.
 3. It goes to the cluster that its object is in; who leads is decided at home. No connection: it surely did not happen.
 4. "Not found" means that the object is gone only if the API server speaks of that object. A path that is not
@@ -16,6 +18,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -26,6 +29,7 @@ from noderemedy.drivers.kube.errors import NoAnswer, NotSent
 from noderemedy.engine.leadership import Leadership
 from noderemedy.manager.describing import Describe, described
 from noderemedy.manager.sink import EngineSink
+from noderemedy.model import proof
 from noderemedy.model.actions import DELETIONS, PROVEN, READS, Confirm, DescribeAgent, StartRun, WriteLedger
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Unknown
 from noderemedy.model.run import Order
@@ -44,8 +48,10 @@ class Licence:
 
     def refusal(self, token: int, now: Now) -> str:
         """Why a write of this token may not leave now; "" if it may."""
-        if self.is_stopping:
-            return "the manager is stopping"
+        return "the manager is stopping" if self.is_stopping else self.lapse(token, now)
+
+    def lapse(self, token: int, now: Now) -> str:
+        """The same for what is on its way: when the manager stops, that finishes."""
         if self._leadership is None:
             return "dry run"
         if not self._leadership.may_act(now) or self._leadership.token != token:
@@ -126,12 +132,22 @@ class Carrier:
             if is_read:
                 begun, answer = await self._read(client, request, begun)
             else:
-                answer = await client.send(request, timeout=patience, urgent=isinstance(effect.action, AT_ONCE))
+                is_urgent = isinstance(effect.action, AT_ONCE)
+                last_word = partial(self._last_word, effect)
+                answer = await client.send(request, timeout=patience, urgent=is_urgent, may_leave=last_word)
         except NotSent as problem:
             return Failed(str(problem))
         except NoAnswer as problem:
             return Unknown(str(problem))
         return judge(effect, answer, begun, lambda: not cluster and effect.action.ref.kind in self._sink.unserved)
+
+    def _last_word(self, effect: Effect) -> str:
+        """Why a write may not leave after all (rule 1)."""
+        now = self._clock.now()
+        decided_at = effect.decided_at
+        if isinstance(effect.action, PROVEN) and decided_at is not None and now.mono.since(decided_at) > proof.LASTS:
+            return "what it rests on was decided too long ago"
+        return self._licence.lapse(effect.token, now)
 
     async def _read(self, client: KubeClient, request: Request, now: Mono) -> tuple[Mono, Answer]:
         """When it was asked, and the answer. Five hundred machines of one template read it once, not one by one."""

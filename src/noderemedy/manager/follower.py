@@ -4,7 +4,10 @@ The manager runs one for each Cluster. It shares nothing with the others but the
 delays nobody. The secret is read when its Cluster changed, when the connection is refused or gone, and at a slow pace.
 
 Rule 1: a cluster that was connected stays a workload cluster, whatever becomes of its secret meanwhile.
-Rule 2: a kubeconfig that cannot be used does not end a connection that works.
+Rule 2: a kubeconfig that cannot be used, or leads to what looks like another cluster, does not end a connection that
+        works.
+Rule 3: a new connection is on trial until all its Nodes are known and believed. Until then effects use the one of
+        before, or none: a proof is about a Node of this cluster, and must not be acted upon in another.
 """
 
 from __future__ import annotations
@@ -13,7 +16,6 @@ import asyncio
 import contextlib
 import random
 from collections.abc import Callable
-from functools import partial
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,24 +23,20 @@ from msgspec.structs import replace
 from noderemedy.core import clusters
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube import embedded, kubeconfigs
-from noderemedy.drivers.kube.client import PATIENCE, KubeClient
+from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import Access
 from noderemedy.drivers.kube.errors import BadConfig, Obstacle
 from noderemedy.drivers.kube.kubeconfigs import Forbidden, Found, Kubeconfig, NoSecret
 from noderemedy.drivers.kube.secret import NOTHING, Secret
 from noderemedy.drivers.kube.sink import Settings as WatchSettings
-from noderemedy.drivers.kube.watch import watch
 from noderemedy.drivers.logs import Log
 from noderemedy.engine.loop import Engine
-from noderemedy.manager.kinds import WANTED
-from noderemedy.manager.remotesink import RemoteSink
+from noderemedy.manager.connection import Connection
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
 from noderemedy.model.time import Span
-from noderemedy.wire.objects import decode, decode_event
-from noderemedy.wire.pages import decode_page
 
 SETTLED = (Sight.SEEN, Sight.HOME)
 
@@ -72,19 +70,24 @@ class Follower:
     def __init__(self, at: Ref, around: Surroundings) -> None:
         self.at = at
         self.name = cluster_name(at.namespace, at.name)
-        self.client: KubeClient | None = None
         self.state = Remote(Sight.UNKNOWN)
         self._around = around
         self._cluster: Cluster | None = None
-        self._content: Secret = NOTHING
+        self._believed: Connection | None = None  # once its nodes were seen over it they may all go
+        self._trial: Connection | None = None
         self._refused: Secret = NOTHING  # the last that cannot be used: said once
-        self._is_doubted = False  # connected, to what looks like another cluster
-        self._believed: Secret = NOTHING  # once its nodes were seen with this kubeconfig they may all go
         self._look_again = asyncio.Event()
-        self._watch: asyncio.Task[None] | None = None
-        self._sink: RemoteSink | None = None
         self._retired: set[asyncio.Task[None]] = set()
         self._say(self.state)
+
+    @property
+    def client(self) -> KubeClient | None:
+        """The connection that effects use."""
+        return self._believed.client if self._believed else None
+
+    @property
+    def _is_connected(self) -> bool:
+        return self._believed is not None or self._trial is not None
 
     def changed(self, cluster: Cluster | None) -> None:
         """The Cluster was seen; None: it is there and cannot be read."""
@@ -100,31 +103,36 @@ class Follower:
             async with self._around.lanes:
                 await self._look()
             await asyncio.sleep(pace.least.ms / 1000)
-            pause = pace.settled if self.state.sight in SETTLED else pace.unsettled
+            is_settled = self.state.sight in SETTLED and self._trial is None
+            pause = pace.settled if is_settled else pace.unsettled
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause.ms / 1000 * (0.8 + self._around.chance.random() / 5)):
                     await self._look_again.wait()
 
     async def close(self) -> None:
-        """Let go of everything, and of what the engine knows of it."""
-        await self._stop_watching()
+        """Let go of everything."""
+        for connection in (self._believed, self._trial):
+            if connection:
+                await connection.close()
         await _cancelled(self._retired)
-        if self.client:
-            await self.client.close()
 
     def forget(self) -> None:
-        """The Cluster is gone: so are its Nodes, as far as we are concerned."""
+        """The Cluster is gone: so are its Nodes, as far as we are concerned. Machines that name it are out of sight."""
+        for connection in (self._believed, self._trial):
+            if connection:
+                connection.sink.close()
         engine, now = self._around.engine, self._around.clock.now()
         engine.listing(NODE, now, self.name)
         engine.listed(NODE, now, self.name)
         engine.lost(NODE, now, self.name)
-        engine.gone(Seen(remote_ref(self.at.namespace, self.at.name), "", "", None), now)
+        fact = Seen(remote_ref(self.at.namespace, self.at.name), "", "", clusters.left_behind(self.at, engine.cache))
+        (engine.seen if fact.obj else engine.gone)(fact, now)
         self._around.poke()
 
     # --- the kubeconfig -----------------------------------------------------------------------------------------
 
     async def _look(self) -> None:
-        if self.client is None and clusters.is_young(self._cluster):
+        if not self._is_connected and clusters.is_young(self._cluster):
             self._say(clusters.young())
             return
         self._take(await kubeconfigs.read(self._around.home, self.at.namespace, self.at.name))
@@ -132,7 +140,7 @@ class Follower:
     def _take(self, found: Found) -> None:
         if isinstance(found, Kubeconfig):
             self._use(found)
-        elif self.client is None and self.state.sight is not Sight.HOME:
+        elif not self._is_connected and self.state.sight is not Sight.HOME:
             self._say(self._without(found))
 
     def _without(self, found: NoSecret | Forbidden | Obstacle) -> Remote:
@@ -146,9 +154,13 @@ class Follower:
                 return Remote(Sight.LOST, why)
 
     def _use(self, found: Kubeconfig) -> None:
-        if found.content == self._content:
-            if self._is_doubted:
-                self._in_sight()
+        if self._trial and found.content == self._trial.content:
+            if self._trial.sink.is_complete:  # and was not believed: its nodes may have come meanwhile
+                self._judge(self._trial)
+            return
+        if self._believed and found.content == self._believed.content:
+            self._retire(self._trial)
+            self._trial = None
             return
         try:
             access = embedded.access(found.content.reveal().encode(), found.origin)
@@ -157,8 +169,7 @@ class Follower:
             if self.state.sight is not Sight.SEEN:
                 self._say(Remote(Sight.LOST, str(problem)))
             return
-        self._content = found.content
-        self._connect(access)
+        self._try(access, found.content)
 
     def _refuse(self, content: Secret, why: str) -> None:
         if content != self._refused:
@@ -167,77 +178,70 @@ class Follower:
 
     # --- the connection -----------------------------------------------------------------------------------------
 
-    def _connect(self, access: Access) -> None:
-        """Watch with this access from now on; effects that are on their way keep the old connection."""
-        around = self._around
-        self._retire()
+    def _try(self, access: Access, content: Secret) -> None:
+        """Watch over this access, too, and see whose Nodes are there."""
+        self._retire(self._trial)
         if self.state.sight is not Sight.SEEN:
             self._say(Remote(Sight.LOST, f"connecting to {access.server}"))
-        self.client = KubeClient(access, chance=around.chance)
-        self._sink = RemoteSink(
+        self._trial = Connection(
             self.name,
-            around.engine,
-            around.clock,
-            grace=around.pace.grace,
+            access,
+            content,
+            self._around,
             seen=self._in_sight,
             hidden=self._out_of_sight,
-            poke=around.poke,
+            broke=self._broke,
         )
-        part = watch(
-            self.client,
-            WANTED[NODE].guess(),
-            partial(decode, NODE, cluster=self.name),
-            self._sink,
-            chance=around.chance,
-            settings=around.watch,
-            decode_event=partial(decode_event, NODE, cluster=self.name, known=self._sink.known),
-            decode_page=partial(decode_page, NODE, cluster=self.name, known=self._sink.known),
-        )
-        self._watch = asyncio.create_task(part, name=f"nodes of {self.name}")
-        self._watch.add_done_callback(self._ended)
 
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        """A watch never ends by itself: a mistake of ours, which costs this cluster and no other."""
-        if task.cancelled() or task is not self._watch or not (bug := task.exception()):
+    def _in_sight(self, connection: Connection) -> None:
+        """All its Nodes are known."""
+        if connection is self._trial:
+            self._judge(connection)
+        else:
+            self._say(Remote(Sight.SEEN))
+
+    def _judge(self, trial: Connection) -> None:
+        """Take over a connection on trial; unless its Nodes are another cluster's."""
+        assert trial.sink.kept is not None
+        found = clusters.connected(self.at, trial.client.access.server, trial.sink.kept)
+        if found.sight is not Sight.SEEN:
+            self._doubt(trial, found)
             return
-        self._around.log.failure("the watch of a workload cluster broke", bug, cluster=self.name)
-        self._content = NOTHING  # connect anew at the next look
-        self._out_of_sight(f"a bug in node-remedy: {type(bug).__name__}")
-
-    def _in_sight(self) -> None:
-        """All its Nodes are known; unless they are another cluster's."""
-        engine, now = self._around.engine, self._around.clock.now()
-        assert self.client is not None
-        engine.listed(NODE, now, self.name)
-        found = Remote(Sight.SEEN)
-        if self._content != self._believed:
-            found = clusters.connected(self.at, self.client.access.server, engine.cache)
-        self._is_doubted = found.sight is not Sight.SEEN
-        self._believed = NOTHING if self._is_doubted else self._content
+        self._retire(self._believed)
+        self._believed, self._trial = trial, None
+        trial.sink.believe()
         self._say(found)
 
-    def _out_of_sight(self, why: str) -> None:
-        self._is_doubted = False
-        self._say(Remote(Sight.LOST, why))
+    def _out_of_sight(self, connection: Connection, why: str) -> None:
+        found = Remote(Sight.LOST, why)
+        if connection is self._believed:
+            self._say(found)
+        else:
+            self._doubt(connection, found)
         self._look_again.set()
 
-    def _retire(self) -> None:
-        """Stop watching over the old connection, and close it when nothing can be on its way any more."""
-        if self.client is None:
+    def _doubt(self, trial: Connection, found: Remote) -> None:
+        """What a connection on trial lacks is what the cluster lacks, unless another one works."""
+        if self.state.sight is Sight.SEEN:
+            self._refuse(trial.content, found.why)
+        else:
+            self._say(found)
+
+    def _broke(self, connection: Connection, bug: BaseException) -> None:
+        """A mistake of ours: connect anew at the next look."""
+        self._around.log.failure("the watch of a workload cluster broke", bug, cluster=self.name)
+        self._out_of_sight(connection, f"a bug in node-remedy: {type(bug).__name__}")
+        connection.sink.close()
+        connection.content = NOTHING
+
+    def _retire(self, connection: Connection | None) -> None:
+        """Hear nothing of it from now on, and close it when nothing can be on its way any more."""
+        if connection is None:
             return
-        old, watching, sink = self.client, self._watch, self._sink
-        self._watch = self._sink = None
-        if sink:
-            sink.close()
-        task = asyncio.create_task(_close_later(old, watching))
+        connection.sink.close()
+        task = asyncio.create_task(connection.retire())
         self._retired.add(task)
         task.add_done_callback(self._retired.discard)
-
-    async def _stop_watching(self) -> None:
-        if self._sink:
-            self._sink.close()
-        if self._watch:
-            await _cancelled([self._watch])
 
     def _say(self, found: Remote) -> None:
         """Tell the engine what is known, if that is news."""
@@ -253,16 +257,7 @@ class Follower:
         self._around.poke()
 
 
-async def _close_later(client: KubeClient, watching: asyncio.Task[None] | None) -> None:
-    try:
-        if watching:
-            await _cancelled([watching])
-        await asyncio.sleep(PATIENCE.ms / 1000)
-    finally:
-        await client.close()
-
-
-async def _cancelled(tasks: set[asyncio.Task[None]] | list[asyncio.Task[None]]) -> None:
+async def _cancelled(tasks: set[asyncio.Task[None]]) -> None:
     chosen = list(tasks)
     for task in chosen:
         task.cancel()

@@ -3,7 +3,8 @@
 Called by `effects.py` instead of `runs.py`; told to the same RunBook, so rooms see no difference. The runner in the
 pod asks by itself whether its order is still wanted; here nothing is sent to any device. Rules:
 
-1. A Job of that name is the same order: creating it twice is no mistake, and does nothing.
+1. A Job of that name is the same order: creating it twice is no mistake, and does nothing. Only "already exists" says
+   that there is one.
 2. What nobody can see any more has failed when all its time is over, never earlier.
 3. A creation that nobody answered may have succeeded: nobody may say that nothing was begun.
 """
@@ -11,6 +12,7 @@ pod asks by itself whether its order is still wanted; here nothing is sent to an
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 from noderemedy.core.fencing import results
 from noderemedy.drivers.clock import Clock
@@ -22,11 +24,11 @@ from noderemedy.model.outcome import Done, Failed, Outcome, Unknown
 from noderemedy.model.run import Order, Result
 from noderemedy.model.time import Span
 from noderemedy.wire import fencejobs
-from noderemedy.wire.answers import status_of
+from noderemedy.wire.answers import exists_already, status_of
 from noderemedy.wire.fenceanswer import Unreadable
 from noderemedy.wire.http import PODS, Request
 
-CREATED, CONFLICT, BROKEN = 201, 409, 500
+CREATED, BROKEN = 201, 500
 STREAM_SECONDS = 300
 PAUSE_S = 1.0
 
@@ -34,11 +36,15 @@ PAUSE_S = 1.0
 class JobRuns:
     """The orders that Jobs carry out."""
 
-    def __init__(self, client: KubeClient, book: RunBook, clock: Clock, image: str) -> None:
+    def __init__(
+        self, client: KubeClient, book: RunBook, clock: Clock, image: str, leases: str, lapse: Callable[[int], str]
+    ) -> None:
         self._client = client
         self._book = book
         self._clock = clock
         self._image = image
+        self._leases = leases  # the namespace of our own Lease
+        self._lapse = lapse  # why nothing may leave under this token; "" if it may
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     async def start(self, order: Order, patience: Span) -> Outcome:
@@ -47,14 +53,13 @@ class JobRuns:
             return Done(self._clock.mono())
         begun = self._clock.mono()
         try:
-            answer = await self._client.send(
-                fencejobs.create_job(order, self._image, self._clock.wall()), timeout=patience
-            )
+            request = fencejobs.create_job(order, self._image, self._clock.wall(), self._leases)
+            answer = await self._client.send(request, timeout=patience, may_leave=lambda: self._lapse(order.token))
         except NotSent as problem:
             return Failed(str(problem))
         except NoAnswer as problem:
             return self._unsure(order, str(problem))
-        if answer.status not in (CREATED, CONFLICT):
+        if answer.status != CREATED and not exists_already(answer):
             said = status_of(answer).message[:300]
             why = f"Job {SYSTEM}/{order.id}: the API server answered {answer.status} {said}".rstrip()
             return self._unsure(order, why) if answer.status >= BROKEN else Failed(why)

@@ -79,6 +79,9 @@ class EventCounter:
     def unreadable(self, kind: Kind, problem: Undecodable) -> None:
         self._log.warning("an Event cannot be read", why=str(problem))
 
+    def opened(self, kind: Kind) -> bool:
+        return True
+
     def contact(self, kind: Kind) -> None:
         """How fresh it is does not matter: no threshold is reached by events that are not seen."""
 

@@ -21,7 +21,7 @@ from noderemedy.manager.sources import Source
 from noderemedy.model.actions import READS, Action, DescribeAgent, ListPods, ListVolumes
 from noderemedy.model.agent import AgentDescription
 from noderemedy.model.healthcheck import HealthCheck
-from noderemedy.model.ids import INCIDENT, Kind, Ref
+from noderemedy.model.ids import CLUSTER, INCIDENT, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
 from noderemedy.model.remote import Remote, remote_ref
@@ -34,7 +34,9 @@ from noderemedy.wire.objects import Undecodable, convert
 
 LONG_AGO = Now(Wall(0), Mono(0))
 QUARANTINE = "quarantine"
-RECORDS = (INCIDENT,)
+# Kinds that a world of files does not have if it holds none: without records, what would be written down is no news of
+# a plan; without Clusters, the name of one is a mere word.
+UNTOLD = (INCIDENT, CLUSTER)
 KEEPING_RECORDS = frozenset(room.name for room in (diary.ROOM, nodediary.ROOM, records.ROOM, shelf.ROOM))
 COMPLAINTS = (ActionFailed, ActionRefused)  # of the live reads: the reasons of a decision do not say these
 
@@ -231,8 +233,8 @@ def tell(look: Look, files: list[Source], kinds: tuple[Kind, ...]) -> list[str]:
             look.unreadable(problem)
     told = {kind for kind, _ in chosen}
     for kind in kinds:
-        if kind in RECORDS and kind not in told:
-            look.unserved(kind)  # a world without records: what would be written down is no news of a plan
+        if kind in UNTOLD and kind not in told:
+            look.unserved(kind)
         else:
             look.complete(kind)
     return remarks

@@ -309,7 +309,8 @@ class Manager:
         settings, client, clock = self._settings, self._client, self._clock
         book = RunBook(self._engine, clock, LOG, self._metrics, self._wake.set)
         if settings.agents is Agents.JOB:
-            return JobRuns(client, book, clock, settings.remedy_image)
+            lapse = lambda token: self._licence.lapse(token, clock.now())  # noqa: E731
+            return JobRuns(client, book, clock, settings.remedy_image, settings.namespace, lapse)
         hand = Hand(folders(settings.agents_path, os.environ), between_looks=settings.between_looks)
         return Runs(client, book, clock, hand, lambda token: self._licence.refusal(token, clock.now()))
 

@@ -35,6 +35,9 @@ class RequestSink(Feeding):
         self._engine.listed(kind, self._clock.now())
         self.in_sight()
 
+    def opened(self, kind: Kind) -> bool:
+        return not self._trouble
+
     def contact(self, kind: Kind) -> None:
         """The stream goes on from where it was: nothing is missing."""
         if self._trouble and not self._is_listing:

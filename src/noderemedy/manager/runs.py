@@ -109,15 +109,19 @@ class Runs:
     # --- what is read before -------------------------------------------------------------------------------------
 
     async def _stale(self, order: Order) -> str:
-        """Why it is not wanted any more. The clock is asked last: reading takes time, too."""
-        if staleness.belongs_to_a_fence(order):
-            fence = await self._read(FENCES, order.fence.name, fence_of)
-            if why := staleness.unwanted(order, fence):
+        """Why it is not wanted any more. The clock is asked last: reading takes time, too.
+
+        A drill switches nothing: its time begins when its lane is free, or many nodes would make devices look broken.
+        """
+        if not staleness.belongs_to_a_fence(order):
+            return ""
+        fence = await self._read(FENCES, order.fence.name, fence_of)
+        if why := staleness.unwanted(order, fence):
+            return why
+        if order.deed is Deed.OFF and fence is not None and not fence.spec.cluster:
+            node = await self._read(NODES, order.node, node_of)
+            if why := staleness.another_boot(order, node):
                 return why
-            if order.deed is Deed.OFF and fence is not None and not fence.spec.cluster:
-                node = await self._read(NODES, order.node, node_of)
-                if why := staleness.another_boot(order, node):
-                    return why
         return staleness.too_late(order, self._clock.wall())
 
     async def _secrets(self, order: Order) -> dict[str, str]:

@@ -5,6 +5,8 @@ Called by the watches for every event, so it is cheap; the engine is stepped lat
 Rule 1: a kind that the API refuses to show is lost to the engine: nothing is decided until it is seen again.
 Rule 2: a connection that broke is not: what cannot be undone waits for a live read anyway. Only when the view is
         older than `stale_after` it counts as lost.
+        It is back when it is listed, or when a line of its stream was believed. That a server accepts the stream
+        says nothing, it may have forgotten where that was: so what is hidden is listed then.
 Rule 3: a kind that is not served has no objects. That is known only from discovery, never from a refusal.
 """
 
@@ -34,7 +36,7 @@ class EngineSink(Feeding):
         self._log = log
         self._kinds = kinds
         self._listing: set[Kind] = set()
-        self._hidden: set[Kind] = set()  # lost to the engine; complete again at the next sign of life
+        self._hidden: set[Kind] = set()  # lost to the engine, until a list or a line of the stream
         self._obstacles: dict[Kind, Obstacle] = {}
         self._heard: dict[Kind, Mono] = {}
         self.unserved: set[Kind] = set()
@@ -50,15 +52,24 @@ class EngineSink(Feeding):
         self._engine.listing(kind, self._clock.now())
 
     def listed(self, kind: Kind) -> None:
+        self._heard[kind] = self._clock.mono()
         self._listing.discard(kind)
         self._hidden.discard(kind)
         self._engine.listed(kind, self._clock.now())
         self._recovered(kind)
         self._poke()
 
+    def opened(self, kind: Kind) -> bool:
+        if kind in self._hidden:
+            return False
+        self.contact(kind)
+        return True
+
     def contact(self, kind: Kind) -> None:
+        if kind in self._listing:
+            return  # half a list is no sign of life
         self._heard[kind] = self._clock.mono()
-        if kind in self._listing or not (self._hidden or self._obstacles):
+        if not (self._hidden or self._obstacles):
             return
         if kind in self._hidden:
             self._hidden.discard(kind)

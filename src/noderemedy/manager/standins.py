@@ -24,7 +24,7 @@ INSTANCES = {
     f"{TEMPLATE_NAME}gce": "gce://project/zone/name",
     f"{TEMPLATE_NAME}openstack": "openstack:///uuid",
     f"{TEMPLATE_NAME}azure": "azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/virtualMachines/v",
-    f"{TEMPLATE_NAME}vsphere": "vsphere://uuid",
+    f"{TEMPLATE_NAME}vsphere": "vsphere://00000000-0000-0000-0000-000000000000",
 }
 
 

@@ -21,7 +21,7 @@ PASSWORD = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 # What agents take as the name of a file that they only read. Their metadata does not mark these either.
-FILE = re.compile(r"identity_file|key_file|tls(ca)?cert|tlskey|cacert|kubeconfig|openrc|serviceaccount", re.ASCII)
+FILE = re.compile(r"identity_file|key_file|tls(ca)?cert|tlskey|cacert|kubeconfig|serviceaccount", re.ASCII)
 
 
 class Sort(Enum):

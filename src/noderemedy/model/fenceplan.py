@@ -43,6 +43,7 @@ class Scope(Enum):
     POWER = "power"  # running
     STORAGE = "storage"  # writing to the volumes that `covers` names
     NETWORK = "network"  # proves nothing alone
+    NOTHING = "no machine"  # anything: it shows the flow, in the place of power
 
 
 class AgentMethod(Struct, frozen=True):
@@ -83,6 +84,17 @@ class PlanProblem(Struct, frozen=True):
         return f"ConfigMap {self.document}{node}{method}: {self.words}"
 
 
+class Plug(Struct, frozen=True):
+    """One thing that a method switches. Two are the same if nothing that both of them say tells them apart."""
+
+    words: str  # the device and the outlet, whatever a method calls them
+    parameter: str = ""  # what says so first of all
+    apart: tuple[tuple[str, str], ...] = ()  # where it is: what one of two plugs leaves out tells nothing
+
+    def __str__(self) -> str:
+        return " ".join((self.words, *(f"{key}={value}" for key, value in self.apart)))
+
+
 class FencePlan(FactValue, frozen=True):
     """All three steps of one node."""
 
@@ -96,7 +108,7 @@ class FencePlan(FactValue, frozen=True):
     uses: tuple[str, ...] = ()  # the ConfigMaps that it was made from, also those that are missing
     is_pending: bool = False  # an agent has not said yet what it is: what is wrong is not known yet
     agents: tuple[str, ...] = ()  # whose descriptions it was checked against
-    plugs: tuple[str, ...] = ()  # what it switches: no other node may have one of them
+    plugs: tuple[Plug, ...] = ()  # what it switches: no other node may have one of them
 
     def methods(self, step: Step) -> tuple[Method, ...]:
         return {

@@ -47,6 +47,7 @@ class Hold(Struct, frozen=True):
     was_on: bool = True  # what the host said when it was held: "off" is news only if it was on
     off_at: Wall | None = None  # first seen off while its node was still heard, which is the one named above then
     contradicted_at: Wall | None = None  # that node reported, booted or registered all the same
+    on_at: Wall | None = None  # on again after that, held as it was, while that node was silent: it may boot
 
 
 class Host(Struct, frozen=True):
@@ -69,6 +70,11 @@ class Host(Struct, frozen=True):
     error: str = ""
     deleting: bool = False
     unhealthy: str | None = None  # a mark that keeps the host from being chosen, and who set it
+
+    @property
+    def is_held(self) -> bool:
+        """Whether any repair of ours holds it."""
+        return self.held or bool(self.held_for or self.fenced_for)
 
     def is_held_besides(self, owner: str) -> bool:
         """Whether another repair of ours holds it; `owner` is the uid of the one who asks, "" for the truth table."""

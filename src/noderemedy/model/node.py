@@ -16,6 +16,7 @@ class Condition(Struct, frozen=True):
     status: str
     since: Wall | None = None
     reason: str = ""
+    wrong: tuple[str, ...] = ()  # of FencingReady: the devices, as digests, that are not this node's
 
 
 class Taint(Struct, frozen=True, order=True):

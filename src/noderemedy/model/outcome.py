@@ -38,6 +38,7 @@ class Effect(Struct, frozen=True):
     key: Key
     action: Action
     token: int
+    decided_at: Mono | None = None  # None: nobody decided it, a doubt has to be settled
 
 
 class Done(Struct, frozen=True):

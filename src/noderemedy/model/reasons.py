@@ -1254,6 +1254,19 @@ class FenceProvesNothing(Reason, frozen=True):
         return f"nothing proves that node {self.node} is off: its workload is not freed"
 
 
+class DeviceMistaken(Reason, frozen=True):
+    """A drill found that a device of the plan is another machine's: it is neither switched nor believed."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    methods: str
+
+    def note(self) -> str:
+        wrong = f"a drill found that the device of {self.methods} is not node {self.node}'s"
+        remedy = f"correct the mapping and drill it, or switch the node off and run node-remedy attest {self.node}"
+        return f"{wrong}: it is neither switched nor believed, and nothing is freed by it; {remedy}"
+
+
 class FenceFreeingOverdue(Reason, frozen=True):
     """Pods or volumes of a node that is off do not go."""
 
@@ -2205,6 +2218,16 @@ class RequestUnneeded(Reason, frozen=True):
         return f"the machine is healthy: {self.request} is deleted"
 
 
+class CheckWithoutTargets(Reason, frozen=True):
+    """A check that speaks for nobody."""
+
+    def note(self) -> str:
+        return (
+            "selects no machine (paused and skipped ones do not count): nothing is done by it; compare spec.selector "
+            "(and spec.clusterName where there is one) with kubectl get machines --show-labels in its namespace"
+        )
+
+
 class ChecksOverlap(Reason, frozen=True):
     """Two checks select the same machines: the older one governs them, so that signals never contradict."""
 
@@ -2350,6 +2373,15 @@ class RemediationGoesOn(Reason, frozen=True):
 
     def note(self) -> str:
         return f"a repair by {self.how} was asked for and is not over"
+
+
+class HoldLeft(Reason, frozen=True):
+    """The host of a sick machine is still held for a power cycle that nobody asks for: nothing new begins beside it."""
+
+    quiet: ClassVar[bool] = True
+
+    def note(self) -> str:
+        return "its host is still held for a power cycle that nobody asks for any more; it is released first"
 
 
 class HealthTold(Reason, frozen=True):

@@ -1,7 +1,8 @@
 """Where the Nodes of a Cluster are, and whether they can be seen just now. Programs find out, rooms judge by it.
 
 It enters the cache as a pseudo-object beside the Cluster of its name: nobody writes it, and whoever watches its kind
-is woken when it changes. A Cluster without one (files, or nobody looks) has its Nodes here.
+is woken when it changes. A Cluster without one (files, or nobody looks) has its Nodes here; a Machine without its
+Cluster has its node nobody knows where (`core/machines.py`).
 """
 
 from __future__ import annotations

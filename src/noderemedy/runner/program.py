@@ -23,14 +23,13 @@ from noderemedy.model.run import Deed, Order, Result, RunState
 from noderemedy.model.time import Wall
 from noderemedy.runner.api import MOUNT, Api, Unsure
 from noderemedy.wire import fenceanswer
-from noderemedy.wire.fencejobs import ORDER_VARIABLE, SECRETS_VARIABLE
+from noderemedy.wire.fencejobs import LEASES_VARIABLE, ORDER_VARIABLE, SECRETS_VARIABLE
 from noderemedy.wire.live import fence_of, node_of
 from noderemedy.wire.undecodable import Undecodable
 
 LEASE_NAME = "node-remedy-manager"
 MESSAGE_AT = Path("/dev/termination-log")
 FENCES, NODES = "/apis/ha.k8s.io/v1/nodefences", "/api/v1/nodes"
-LEASES = f"/apis/coordination.k8s.io/v1/namespaces/{SYSTEM}/leases"
 SECRET_MAX = 64 * 1024
 
 
@@ -42,6 +41,7 @@ class Surroundings:
         self.mount = Path(environ.get("NODE_REMEDY_ACCOUNT", str(MOUNT)))
         self.message = Path(environ.get("NODE_REMEDY_MESSAGE", str(MESSAGE_AT)))
         self.secrets = Path(environ.get(SECRETS_VARIABLE, ""))
+        self.leases = f"/apis/coordination.k8s.io/v1/namespaces/{environ.get(LEASES_VARIABLE, SYSTEM)}/leases"
         self.folders = agents.folders(environ.get("NODE_REMEDY_AGENTS_PATH", ""), environ)
 
 
@@ -73,7 +73,7 @@ async def run(order: Order, around: Surroundings) -> Result:
     """Carry it out, if it is still wanted."""
     try:
         secrets = read_secrets(order, around.secrets)
-        why = wanted(order, Api(around.environ, around.mount))
+        why = wanted(order, Api(around.environ, around.mount), around.leases)
     except (Unsure, Undecodable, fenceanswer.Unreadable, verify.SecretMissing) as problem:
         return results.not_begun(order, str(problem))
     if why := why or staleness.too_late(order, Wall(time.time_ns() // 1_000_000)):
@@ -88,11 +88,11 @@ def finish_what_was_sent() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def wanted(order: Order, api: Api) -> str:
+def wanted(order: Order, api: Api, leases: str) -> str:
     """Why it is stale; "" if it is wanted. Raises Unsure, Undecodable or Unreadable."""
     if not staleness.belongs_to_a_fence(order):
         return ""
-    lease = api.read(LEASES, LEASE_NAME)
+    lease = api.read(leases, LEASE_NAME)
     token = fenceanswer.leading_token(lease) if lease is not None else -1
     if why := staleness.superseded(order, token):
         return why

@@ -226,9 +226,12 @@ class FenceCheckers:
             del self._off[place]  # a person's business from now on, and no later fence's
 
     def _is_called(self, node: str) -> bool:
-        told = [notice.reason for process in self.processes for notice in process.notices[-200:]]
         alerts = ("PowerLeftOff", "DeviceAstray", "StorageStaysFenced")
-        return any(type(one).__name__ in alerts and getattr(one, "node", "") == node for one in told)
+        for process in self.processes:
+            told = [one.reason for one in process.notices if getattr(one.reason, "node", "") == node]
+            if any(type(one).__name__ in alerts for one in told[-100:]):  # not those of the fence before
+                return True
+        return False
 
     # --- words ---------------------------------------------------------------------------------------------------
 

@@ -22,8 +22,9 @@ from noderemedy.sim.fenced import VOLUMES, Fenced, fenced_cluster
 from noderemedy.sim.fencetroubles import FenceTroubles
 from noderemedy.sim.jobrunner import Jobs
 from noderemedy.sim.pacecheckers import pace_of
+from noderemedy.sim.pages import pages_of
 from noderemedy.sim.process import Process
-from noderemedy.sim.run import Report, nobody_sleeps, report
+from noderemedy.sim.run import Report, lists_are_whole, nobody_sleeps, report
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.sim.weather import ROUGH, Weather
 from noderemedy.wire.http import Request
@@ -66,7 +67,8 @@ def simulate_fencing(
     fence_checkers = FenceCheckers(checkers, fenced, processes)
     aftermath = Aftermath(cluster, processes)
     pace_of(seed, checkers, processes)
-    for process in processes:
+    for number, process in enumerate(processes):
+        process.pages = pages_of(seed, number)
         process.drills = DRILLS if seed % DRILLS_EVERY else None
         process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)
@@ -106,6 +108,7 @@ def rest(cluster: Cluster, checkers: Checkers, of_fences: FenceCheckers, process
     if written := [one for one in written if not is_drill(one)]:
         checkers.complain("L9", f"{len(written)} writes in ten idle minutes: {written[-1].method} {written[-1].path}")
     nobody_sleeps(checkers, processes)
+    lists_are_whole(checkers, processes)
 
 
 def is_drill(request: Request) -> bool:

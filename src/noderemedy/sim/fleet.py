@@ -11,7 +11,7 @@ from base64 import b64encode
 from collections.abc import Callable
 from typing import Any
 
-from noderemedy.model.ids import HOST, MACHINE
+from noderemedy.model.ids import CLUSTER, HOST, MACHINE
 from noderemedy.sim import objects
 from noderemedy.sim.agenda import Agenda
 from noderemedy.sim.apiserver import ApiServer
@@ -66,6 +66,7 @@ class Fleet:
         self.chance = random.Random(seed)
         self.durations = Durations()
         self.decoding = Decoding()
+        self.orphaned: dict[str, int] = {}  # clusters whose Cluster is not there, and since when
         self.outlets = Outlets(self.agenda, self.durations.boot)
         self.api = ApiServer(wall=self.agenda.wall, chance=random.Random(self.chance.getrandbits(64)))
         self.api.writes.tracks_updates = False
@@ -97,6 +98,16 @@ class Fleet:
     def is_held(self, cluster: str, node: str) -> bool:
         host = self.api.find(HOST, host_of(cluster, node), objects.NAMESPACE)
         return host is not None and names.REBOOT in (host["metadata"].get("annotations") or {})
+
+    def orphan(self, cluster: str) -> None:
+        """Fault: a Cluster is gone (a finalizer taken off, an order of restoring), its Machines are not."""
+        self.api.delete(CLUSTER, cluster, objects.NAMESPACE)
+        self.orphaned[cluster] = self.agenda.now_ms
+
+    def restore(self, cluster: str) -> None:
+        """The Cluster is there again, if it was not."""
+        if self.orphaned.pop(cluster, None) is not None:
+            self._create(objects.cluster(cluster))
 
     def _describe(self, workload: WorkloadCluster) -> None:
         """The objects of one workload cluster in the management cluster."""

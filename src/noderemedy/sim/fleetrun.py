@@ -76,6 +76,11 @@ class FleetCheckers:
         if not self.fleet.is_held(workload.name, name) and not self.fences.is_fenced(workload.name, name):
             self.complain("S7", f"Node {name} of {workload.name} was deleted, and its own host is not held")
 
+    def _is_begun_anew(self, host: str) -> bool:
+        """Whether the mark still stands: nobody saw when it went off (`OffUnseen`), and it is held once more."""
+        machine = self.fleet.api.find(MACHINE, host.replace("host-", "machine-", 1), objects.NAMESPACE)
+        return machine is not None and names.NEEDS_REMEDIATION in (machine["metadata"].get("annotations") or {})
+
     def is_blind(self, cluster: str) -> bool:
         return is_out_of_sight(self.fleet, self.fleet.workloads[cluster])
 
@@ -93,6 +98,9 @@ class FleetCheckers:
             self._held[name] = uid
             if is_out_of_sight(self.fleet, workload):
                 self.complain("blind", f"{name} is held off while nobody can see {workload.name}")
+            return
+        if self._is_begun_anew(name):
+            self._held.pop(name)
             return
         self.ran["freed"] += 1
         if self._held.pop(name) == uid != "":
@@ -124,11 +132,15 @@ class FleetCheckers:
 
 
 def is_out_of_sight(fleet: Fleet, workload: WorkloadCluster) -> bool:
-    return workload.is_away and fleet.agenda.now_ms - workload.away_since > BLIND_MS
+    """Whether everybody knows that its API is away, or that its Cluster is not there."""
+    since = [workload.away_since] if workload.is_away else []
+    if workload.name in fleet.orphaned:
+        since.append(fleet.orphaned[workload.name])
+    return any(fleet.agenda.now_ms - one > BLIND_MS for one in since)
 
 
 class FleetTroubles:
-    """What goes wrong, drawn from the seed: nodes, clusters, secrets and managers."""
+    """What goes wrong, drawn from the seed: nodes, APIs, Clusters, secrets and managers."""
 
     def __init__(self, fleet: Fleet, processes: list[Process], checkers: FleetCheckers, seed: int) -> None:
         self.fleet = fleet
@@ -137,12 +149,15 @@ class FleetTroubles:
         self.chance = random.Random(seed)
         self.seen: Counter[str] = Counter()
         self.is_over = False
+        self._chance_of_clusters = random.Random(f"clusters {seed}")  # its own: other troubles come as they did
         self._kinds = (self.sick_node, self.outage, self.lost_secret, self.crash)
 
     def plan(self, end_ms: int, every_ms: int) -> None:
         at = self.fleet.agenda.now_ms
         while (at := at + self.chance.randint(every_ms // 2, every_ms * 3 // 2)) < end_ms:
             self.fleet.agenda.at(at, self.chance.choice(self._kinds))
+        for _ in range(self._chance_of_clusters.choice((0, 0, 2))):
+            self.fleet.agenda.at(self._chance_of_clusters.randint(self.fleet.agenda.now_ms, end_ms), self.lost_cluster)
 
     def any_cluster(self) -> WorkloadCluster:
         return self.chance.choice(list(self.fleet.workloads.values()))
@@ -188,6 +203,17 @@ class FleetTroubles:
         again = objects.kubeconfig(name.removesuffix("-kubeconfig"), secret["data"]["value"])
         self.fleet.agenda.after(10 * MINUTE_MS, partial(self._make, again))
 
+    def lost_cluster(self) -> None:
+        """Somebody deletes a Cluster whose Machines stay, and restores it."""
+        name = self._chance_of_clusters.choice(list(self.fleet.workloads))
+        if name in self.fleet.orphaned:
+            return
+        self.seen["lost cluster"] += 1
+        self.fleet.orphan(name)
+        lasts = self._chance_of_clusters.randint(2, 30) * MINUTE_MS
+        self.fleet.agenda.after(lasts - 1, lambda: self.checkers.look_at_verdicts(self.processes))
+        self.fleet.agenda.after(lasts, partial(self.fleet.restore, name))
+
     def _make(self, tree: dict[str, Any]) -> None:
         self.fleet.api.create(tree)
 
@@ -201,6 +227,7 @@ class FleetTroubles:
     def heal(self) -> None:
         for workload in self.fleet.workloads.values():
             workload.come_back()
+            self.fleet.restore(workload.name)
             silent = [server for server in workload.servers.values() if server.has_power and not server.is_heard]
             for server in silent[1:]:
                 server.booted()  # by a person: of so many at once the budget lets none begin

@@ -28,6 +28,7 @@ from noderemedy.rooms import ROOMS, watched
 from noderemedy.sim.agenda import Appointment
 from noderemedy.sim.apiserver import ApiServer, User, WatchEvent
 from noderemedy.sim.candidate import Candidate
+from noderemedy.sim.pages import Pages
 from noderemedy.sim.remotes import Remotes
 from noderemedy.sim.requests import Requests
 from noderemedy.sim.runs import Runs
@@ -61,6 +62,7 @@ class Process:
         self.met: Counter[str] = Counter()  # the weather of its requests and watches
         self.outlived: Counter[str] = Counter()  # the same, once a success has followed
         self.succeeded_ms = -1  # when a repair was last seen to have ended well
+        self.mixtures: list[Kind] = []  # kinds of which half a list was seen beside the old one
         self.decided: Counter[str] = Counter()  # reasons of all decisions, told or not
         self.freed_by: Counter[str] = Counter()  # what frees a workload, and on which proof
         self.on_boundary: list[Boundary] = []
@@ -72,9 +74,11 @@ class Process:
         self.is_paused = False
         self.always_leads = False  # fault 22: a process that believes it leads, whatever the lease says
         self.rooms = ROOMS
+        self.pages: Pages | None = None  # how lists come to it, if not in one piece
         self.drills: Span | None = None  # how often it was told to ask fence devices
         self.resources = served(cluster)
         self._inbox: list[Callable[[], None]] = []  # what came during a pause
+        self._changes = 0  # that rooms could see
         self._hurt: dict[Ref, set[str]] = {}  # bad weather of requests about an object, until one of them succeeds
         self._wake: Appointment | None = None
         self._soon: Appointment | None = None
@@ -101,7 +105,8 @@ class Process:
         self.candidate.poll()
 
     def open_watch(self, kind: Kind) -> Watch:
-        return Watch(kind, self.cluster.api, self.agenda, self.weather, self.chance, self)
+        pages = (self.pages, self) if self.pages else None
+        return Watch(kind, self.cluster.api, self.agenda, self.weather, self.chance, self, pages)
 
     def kill(self) -> None:
         """The process is gone at once: nothing is released, answers find nobody."""
@@ -167,6 +172,15 @@ class Process:
     def on_list(self, kind: Kind, trees: list[WatchEvent]) -> None:
         self.when_running(lambda: self._listed(kind, trees))
 
+    def on_listing(self, kind: Kind) -> None:
+        self.when_running(lambda: self._begin_list(kind, self.now()))
+
+    def on_page(self, kind: Kind, trees: list[WatchEvent]) -> None:
+        self.when_running(lambda: self._page(kind, trees, self.now()))
+
+    def on_listed(self, kind: Kind) -> None:
+        self.when_running(lambda: self._end_list(kind, self.now()))
+
     def on_event(self, kind: Kind, event: WatchEvent) -> None:
         if self.is_paused:
             self.when_running(lambda: self._event(kind, event))
@@ -180,20 +194,38 @@ class Process:
         """A kind that is not served has no objects; one that was wanted cannot be asked for."""
         if kind in self._watched:
             self.engine.unserved(kind, self.now())
+            if kind == CLUSTER:
+                self.remotes.keep(set())
         elif self._requests.is_ours(kind):
             self.engine.followed(kind, self.now(), missing=str(kind))
         self.soon()
 
     def _listed(self, kind: Kind, trees: list[WatchEvent]) -> None:
-        if not self._follows(kind):
-            return
-        now = self.now()
+        if self._follows(kind):
+            now = self.now()
+            self._begin_list(kind, now)
+            self._page(kind, trees, now)
+            self._end_list(kind, now)
+
+    def _begin_list(self, kind: Kind, now: Now) -> None:
         if kind not in self.resources:
             self.resources |= served(self.cluster)
-        self.engine.listing(kind, now)
-        for event in trees:
+        if self._follows(kind):
+            self.engine.listing(kind, now)
+
+    def _page(self, kind: Kind, trees: list[WatchEvent], now: Now) -> None:
+        before, is_again = self._changes, self.engine.cache.is_complete(kind)
+        for event in trees if self._follows(kind) else ():
             self._enter(kind, event, now)
-        self.engine.listed(kind, now)
+        if is_again and self._changes != before:
+            self.mixtures.append(kind)
+        self.soon()
+
+    def _end_list(self, kind: Kind, now: Now) -> None:
+        if self._follows(kind):
+            self.engine.listed(kind, now)
+        if kind == CLUSTER:
+            self.remotes.keep(set(self.engine.cache.refs_of(kind)))
         if self._requests.is_ours(kind):
             self.engine.followed(kind, now)
         self.soon()
@@ -221,6 +253,8 @@ class Process:
             return
         if event.type == "DELETED":
             self.engine.gone(seen, now)
+            if kind == CLUSTER:
+                self.remotes.forgotten(seen.ref)
             return
         if kind == CLUSTER:
             self.remotes.noticed(seen.ref)
@@ -323,6 +357,7 @@ class Process:
             self.freed_by[f"{name} on {type(proof).__name__}"] += 1
 
     def _overhear(self, record: Record) -> None:
+        self._changes += record.what == "seen"
         if record.what == "decided":
             self.decided.update(record.detail.split())
 

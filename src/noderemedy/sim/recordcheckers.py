@@ -26,7 +26,9 @@ from noderemedy.wire import names
 RULE = "S15"
 DELETION = "deletion of the Node"
 SETTLED_MS = 15_000  # a manager has seen what was done within so much; what it writes then must tell of it
-AROUND_MS = 60_000  # a Machine that goes while it is being acted on takes that with it
+# A Machine that goes while it is acted on takes that with it, also where whoever knew of it dies before the next write
+# of its record, which comes two minutes after the last one.
+AROUND_MS = 120_000
 
 
 class Effect(Struct, frozen=True):

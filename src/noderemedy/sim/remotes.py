@@ -1,7 +1,8 @@
 """Workload clusters as a simulated process follows them: `manager/follower.py` in virtual time.
 
 A link reads the secret, opens a watch of its own, and says what it can see. While an API is away its watch is cut or
-silent: after the grace, or when the silence is noticed, the Nodes are out of sight until a new list.
+silent: after the grace, or when the silence is noticed, the Nodes are out of sight until a new list. A Cluster that is
+gone is followed no more.
 """
 
 from __future__ import annotations
@@ -39,7 +40,8 @@ class Link:
         self.workload: WorkloadCluster | None = None
         self.watch: Watch | None = None
         self._process = process
-        self._same = process.alive_since()
+        self._is_same_life = process.alive_since()
+        self._is_forgotten = False
         self._cuts = 0
         self.met = process.met
         self.outlived = process.outlived
@@ -56,6 +58,21 @@ class Link:
     def api(self) -> ApiServer | None:
         """Where requests go; None: nobody answers there."""
         return self.workload.api if self.workload and not self.workload.is_away else None
+
+    def forget(self) -> None:
+        """Its Cluster is gone: so are its Nodes, as far as this process is concerned."""
+        self.close()
+        self._is_forgotten = True
+        engine, now = self._process.engine, self._process.now()
+        engine.listing(NODE, now, self.name)
+        engine.listed(NODE, now, self.name)
+        engine.lost(NODE, now, self.name)
+        fact = Seen(remote_ref(self.at.namespace, self.at.name), "", "", clusters.left_behind(self.at, engine.cache))
+        (engine.seen if fact.obj else engine.gone)(fact, now)
+        self._process.soon()
+
+    def _same(self) -> bool:
+        return self._is_same_life() and not self._is_forgotten
 
     # --- the secret -----------------------------------------------------------------------------------------------
 
@@ -158,6 +175,17 @@ class Remotes:
         name = cluster_name(at.namespace, at.name)
         if name not in self.links:
             self.links[name] = Link(at, self._process)
+
+    def forgotten(self, at: Ref) -> None:
+        """A Cluster is gone."""
+        if link := self.links.pop(cluster_name(at.namespace, at.name), None):
+            link.forget()
+
+    def keep(self, known: set[Ref]) -> None:
+        """All Clusters are listed: those of others are gone."""
+        for link in list(self.links.values()):
+            if link.at not in known:
+                self.forgotten(link.at)
 
     def api(self, cluster: str) -> ApiServer | None:
         """The API that has the objects of this cluster, if it can be reached."""

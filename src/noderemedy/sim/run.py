@@ -20,6 +20,7 @@ from noderemedy.sim.dialects import dialect_of
 from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.machinesets import DeletionCheckers, machine_set_of
 from noderemedy.sim.pacecheckers import pace_of
+from noderemedy.sim.pages import pages_of
 from noderemedy.sim.plugs import Plugs
 from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
@@ -91,8 +92,9 @@ def simulate(
         DeletionCheckers(machine_set, budgeting, processes)
     aftermath = Aftermath(cluster, processes)
     Resuming(budgeting, processes)
-    for process in processes:
+    for number, process in enumerate(processes):
         process.rooms = rooms_of(seed)
+        process.pages = pages_of(seed, number)
         process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)
     troubles = Troubles(cluster, processes, chance.getrandbits(64))
@@ -151,6 +153,7 @@ def rest(cluster: Cluster, checkers: Checkers, processes: list[Process]) -> None
     if written:
         checkers.complain("L9", f"{written} writes in ten idle minutes")
     nobody_sleeps(checkers, processes)
+    lists_are_whole(checkers, processes)
 
 
 def nobody_sleeps(checkers: Checkers, processes: list[Process]) -> None:
@@ -160,6 +163,15 @@ def nobody_sleeps(checkers: Checkers, processes: list[Process]) -> None:
             checkers.ran["L6 awake"] += 1
             for line in sleepers(process.engine, process.now()):
                 checkers.complain("L6", line)
+
+
+def lists_are_whole(checkers: Checkers, processes: list[Process]) -> None:
+    """S4: nobody counts the sick over half a list that is made again; gates that the whole one closes stood open."""
+    for process in processes:
+        if pages := process.met["list in pages"]:
+            checkers.ran["S4 whole lists"] += pages
+        for kind in process.mixtures:
+            checkers.complain("S4", f"half a list of {kind} was seen beside the old one")
 
 
 def report(

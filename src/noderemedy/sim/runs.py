@@ -23,6 +23,7 @@ from noderemedy.sim.objects import SYSTEM
 from noderemedy.sim.outlets import JobRunner, Outlets
 from noderemedy.sim.weather import Fate, within
 from noderemedy.wire import fencejobs
+from noderemedy.wire.answers import exists_already
 from noderemedy.wire.objects import convert
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ SECRET = Kind("", "Secret")
 READ_TRIES = 3
 UNREAD = frozenset(Fate) - {Fate.FINE, Fate.CONFLICT, Fate.DENIED, Fate.TWICE, Fate.READ_ONLY}
 IMAGE = "registry.example/node-remedy:1"
-CREATED, CONFLICT, BROKEN = 201, 409, 500
+CREATED, BROKEN = 201, 500
 BETWEEN_LOOKS_MS = results.BETWEEN_LOOKS.ms
 
 
@@ -105,7 +106,7 @@ class Runs:
         if answer is None or answer.status >= BROKEN:
             self._enter(Run(order.id, RunState.RUNNING, is_sure=False))
             return Unknown("no answer in time, or the API server broke")
-        if answer.status not in (CREATED, CONFLICT) or fate is Fate.CONFLICT:
+        if answer.status != CREATED and not exists_already(answer):
             return Failed(f"the API server answered {answer.status}")
         is_new = answer.status == CREATED
         self._enter(Run(order.id, RunState.RUNNING, begun=begun if is_new else Mono(0)))

@@ -14,6 +14,7 @@ from noderemedy.sim.cluster import machine_of
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.successors import is_ready
 from noderemedy.sim.ward import DOCTOR, Ward
+from noderemedy.wire.names import CLUSTER_PAUSED
 
 MINUTE_MS = 60_000
 OLD_NEWS_MS = 10 * MINUTE_MS  # how late a manager may act on what it has seen: lagging watches, restarts, retries
@@ -68,8 +69,11 @@ class WardCheckers:
             self.checkers.complain("E3", f"the request for {meta['name']} belongs to {owners}")
 
     def _is_gone(self, node: str, since: int) -> None:
-        """The node is well for long: no request for its machine may stand, unless it was made since."""
+        """The node is well for long: no request for its machine may stand, unless somebody paused that machine."""
         if self._well_since.get(node) != since:
+            return
+        if any(CLUSTER_PAUSED in (one["metadata"].get("annotations") or {}) for one in self.cluster.machines(node)):
+            self.cluster.agenda.after(GOES_WITHIN_MS, lambda: self._is_gone(node, since))
             return
         self.checkers.ran["E2 requests go"] += 1
         found = self.cluster.api.find(DOCTOR, machine_of(node), NAMESPACE)

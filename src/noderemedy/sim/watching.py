@@ -15,6 +15,7 @@ from noderemedy.model.ids import Kind
 from noderemedy.rooms import NARROWED
 from noderemedy.sim.agenda import Agenda, Appointment
 from noderemedy.sim.apiserver import ApiServer, Subscription, Tree, WatchEvent
+from noderemedy.sim.pages import Pages, Reader
 from noderemedy.sim.weather import Stream, Weather, within
 
 AGAIN_MS = 5_000  # a list that is not answered is asked for again
@@ -39,7 +40,14 @@ class Watch:
     """A list-and-watch loop for one kind."""
 
     def __init__(
-        self, kind: Kind, api: ApiServer, agenda: Agenda, weather: Weather, chance: random.Random, reader: Listener
+        self,
+        kind: Kind,
+        api: ApiServer,
+        agenda: Agenda,
+        weather: Weather,
+        chance: random.Random,
+        reader: Listener,
+        pages: tuple[Pages, Reader] | None = None,
     ) -> None:
         self.kind = kind
         self.namespace = NARROWED.get(kind, "")
@@ -48,6 +56,7 @@ class Watch:
         self.weather = weather
         self.chance = chance
         self.reader = reader
+        self.pages = pages
         self.relists = 0
         self._subscription: Subscription | None = None
         self._queue: deque[WatchEvent] = deque()
@@ -112,10 +121,28 @@ class Watch:
         self._is_silent = False
 
     def _deliver_list(self, listed: list[WatchEvent]) -> None:
+        pages = self.pages[0].split(listed) if self.pages else []
+        if self.pages and len(pages) > 1:
+            self.pages[1].on_listing(self.kind)
+            self._deliver_page(*self.pages, pages)
+            return
         self._planned = None
         self._is_listed = True
         self._heard()
         self.reader.on_list(self.kind, listed)
+        self._plan()
+
+    def _deliver_page(self, pages: Pages, reader: Reader, left: list[list[WatchEvent]]) -> None:
+        """One page, and the next one later: a list that is broken off on its way is begun anew."""
+        self._planned = None
+        reader.on_page(self.kind, left[0])
+        if left[1:]:
+            self._planned = self.agenda.after(pages.pause_ms(), lambda: self._deliver_page(pages, reader, left[1:]))
+            return
+        self._is_listed = True
+        self.reader.met["list in pages"] += 1
+        self._heard()
+        reader.on_listed(self.kind)
         self._plan()
 
     def _happened(self, event: WatchEvent) -> None:

@@ -127,6 +127,13 @@ def is_another_object(said: StatusShape) -> bool:
     return any(cause.field == "metadata.uid" for cause in said.details.causes) if said.details else False
 
 
+def exists_already(answer: Answer) -> bool:
+    """Whether a creation found its name taken. Not every 409 says that: where the update of a quota conflicts, the API
+    server answers so, too, and has created nothing.
+    """
+    return answer.status == CONFLICT and status_of(answer).reason == "AlreadyExists"
+
+
 def status_of(answer: Answer) -> StatusShape:
     """What the server says beside the number; empty where it says nothing of that kind (a proxy's page)."""
     try:

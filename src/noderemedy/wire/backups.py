@@ -6,7 +6,7 @@ import msgspec
 
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import NodeBackup, Taint
-from noderemedy.wire import shapes
+from noderemedy.wire import nodes, shapes
 from noderemedy.wire.scalars import read_json
 
 
@@ -17,7 +17,7 @@ def backup(text: str) -> NodeBackup | Malformed:
     return NodeBackup(
         node_uid=shape.node_uid,
         labels=tuple(sorted(shape.labels.items())),
-        annotations=tuple(sorted(shape.annotations.items())),
+        annotations=nodes.others(shape.annotations),  # an older version kept some that are about the former Node
         taints=tuple(sorted(Taint(taint.key, taint.effect, taint.value) for taint in shape.taints)),
         unschedulable=shape.unschedulable,
     )

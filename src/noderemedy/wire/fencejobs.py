@@ -27,6 +27,7 @@ ACCOUNT = "node-remedy-runner"
 CONTAINER = "runner"
 ORDER_VARIABLE = "NODE_REMEDY_ORDER"
 SECRETS_VARIABLE = "NODE_REMEDY_SECRETS"
+LEASES_VARIABLE = "NODE_REMEDY_LEASES"  # the namespace of the leader's Lease, where it is not ours
 SECRETS_AT = "/etc/node-remedy/secrets"
 SCRATCH_AT = "/tmp"  # noqa: S108  inside the container; agents keep known hosts and cookies there
 # As the policy "restricted" of pod security asks. Disks are another matter: what runs on the node itself is privileged.
@@ -47,11 +48,11 @@ KEPT_SECONDS = 3600
 TOLERATED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 
 
-def create_job(order: Order, image: str, now: Wall) -> Request:
-    return verbs.create(JOBS, job_body(order, image, now), SYSTEM)
+def create_job(order: Order, image: str, now: Wall, leases: str = SYSTEM) -> Request:
+    return verbs.create(JOBS, job_body(order, image, now, leases), SYSTEM)
 
 
-def job_body(order: Order, image: str, now: Wall) -> dict[str, Any]:
+def job_body(order: Order, image: str, now: Wall, leases: str = SYSTEM) -> dict[str, Any]:
     """The Job of an order: one pod, no second try, a deadline, and its log kept for an hour."""
     labels = {RUN_LABEL: FENCING, "app.kubernetes.io/name": "node-remedy", "app.kubernetes.io/component": "runner"}
     deadline = max(order.not_after.since(now), Span(0)) + order.patience + MARGIN
@@ -66,7 +67,10 @@ def job_body(order: Order, image: str, now: Wall) -> dict[str, Any]:
             "podReplacementPolicy": "Failed",
             "activeDeadlineSeconds": seconds(deadline),
             "ttlSecondsAfterFinished": KEPT_SECONDS,
-            "template": {"metadata": {"labels": labels, "annotations": notes(order)}, "spec": pod_spec(order, image)},
+            "template": {
+                "metadata": {"labels": labels, "annotations": notes(order)},
+                "spec": pod_spec(order, image, leases),
+            },
         },
     }
 
@@ -76,7 +80,7 @@ def notes(order: Order) -> dict[str, str]:
     return {"node-remedy.dev/node": order.node, "node-remedy.dev/method": order.method}
 
 
-def pod_spec(order: Order, image: str) -> dict[str, Any]:
+def pod_spec(order: Order, image: str, leases: str) -> dict[str, Any]:
     secrets = sorted({one.secret for one in order.secrets})
     operator = "In" if order.on_node else "NotIn"
     place = [{"key": "metadata.name", "operator": operator, "values": [order.node]}]
@@ -93,7 +97,7 @@ def pod_spec(order: Order, image: str) -> dict[str, Any]:
         },
         "tolerations": tolerations(order),
         "securityContext": {} if order.on_node else UNPRIVILEGED_POD,
-        "containers": [container(order, image, secrets)],
+        "containers": [container(order, image, secrets, leases)],
         "volumes": [
             {"name": "scratch", "emptyDir": {}},
             *(
@@ -112,7 +116,7 @@ def tolerations(order: Order) -> list[dict[str, str]]:
     return [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in TOLERATED]
 
 
-def container(order: Order, image: str, secrets: list[str]) -> dict[str, Any]:
+def container(order: Order, image: str, secrets: list[str], leases: str) -> dict[str, Any]:
     return {
         "name": CONTAINER,
         "image": image,
@@ -121,6 +125,7 @@ def container(order: Order, image: str, secrets: list[str]) -> dict[str, Any]:
             {"name": ORDER_VARIABLE, "value": order_text(order)},
             {"name": SECRETS_VARIABLE, "value": SECRETS_AT},
             {"name": "HOME", "value": SCRATCH_AT},
+            *([{"name": LEASES_VARIABLE, "value": leases}] if leases != SYSTEM else []),
         ],
         "terminationMessagePath": "/dev/termination-log",
         "terminationMessagePolicy": "File",

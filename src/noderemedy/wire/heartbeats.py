@@ -31,6 +31,7 @@ class BriefCondition(Struct, rename="camel", frozen=True):
     status: str = "Unknown"
     last_transition_time: str | None = None
     reason: str = ""
+    message: str = ""  # that of FencingReady names devices
 
 
 class BriefStatus(Struct, rename="camel"):

@@ -1,14 +1,20 @@
 """A Node from what the API sends: the fields that rooms judge by. Called for every event of every node.
 
 What says the same on thousands of nodes is kept once. Our own records are fields of their own, and no annotations: a
-backup must not bring them back.
+backup must not bring them back. Nor is a person's wish for a repair: it was for the Node that this repair takes away,
+and our own admission policy would refuse the whole restore for it.
 """
 
 from __future__ import annotations
 
+import re
 import sys
+from datetime import datetime
 from functools import lru_cache
 
+from msgspec.structs import replace
+
+from noderemedy.model.drill import FENCING_READY
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, OutOfService, Taint
 from noderemedy.wire import names, shapes
@@ -18,7 +24,9 @@ from noderemedy.wire.scalars import read_pause, wall
 CONDITIONS_KNOWN = 32_768  # each node has four or five, and most of them tell of the same hour
 PAIRS_KNOWN = 2_048  # labels and annotations that were met lately: those of one node only pass through
 TAINTS_KNOWN = 256
+WRONG = re.compile(r" \(wrong: device ([0-9a-f]+(?:, [0-9a-f]+)*)\)\Z")
 RECORDS = frozenset({names.OUT_OF_SERVICE_BY, names.REMEDY, names.REMEDIATION_TIMESTAMP, names.REMEDIATION_PODNAME})
+PASSING = RECORDS | {names.REPAIR}  # what is about this very Node, and not about its successor
 
 
 def node(shape: shapes.NodeShape) -> Node:
@@ -32,9 +40,9 @@ def node(shape: shapes.NodeShape) -> Node:
         unschedulable=spec.unschedulable,
         deleting=meta.deletion_timestamp is not None,
         labels=pairs(meta.labels),
-        annotations=pairs(meta.annotations) if RECORDS.isdisjoint(notes) else others(notes),
+        annotations=pairs(meta.annotations) if PASSING.isdisjoint(notes) else others(notes),
         taints=taints(spec.taints),
-        conditions=tuple(map(condition, status.conditions or ())),
+        conditions=tuple(map(told, status.conditions or ())),
         repair_now=names.REPAIR in notes,
         paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
         addresses=tuple(one.address for one in status.addresses or ()),
@@ -53,11 +61,31 @@ def read_mark(text: str) -> OutOfService | Malformed:
     return OutOfService(*words)
 
 
-@lru_cache(maxsize=CONDITIONS_KNOWN)
+def told(shape: shapes.NodeCondition) -> Condition:
+    """A condition of a Node: without its message, but for what we ourselves say in ours."""
+    known = condition(shape)
+    return replace(known, wrong=wrong_devices(shape.message)) if shape.type == FENCING_READY else known
+
+
 def condition(shape: shapes.ConditionShape) -> Condition:
+    return brief(shape.type, shape.status, shape.last_transition_time, shape.reason)
+
+
+@lru_cache(maxsize=CONDITIONS_KNOWN)
+def brief(kind: str, status: str, since: datetime | None, reason: str) -> Condition:
     """A condition says the same in a thousand heartbeats: it is made once, and kept once."""
-    moment = wall(shape.last_transition_time) if shape.last_transition_time else None
-    return Condition(sys.intern(shape.type), sys.intern(shape.status), moment, sys.intern(shape.reason))
+    moment = wall(since) if since else None
+    return Condition(sys.intern(kind), sys.intern(status), moment, sys.intern(reason))
+
+
+def naming(message: str, devices: tuple[str, ...]) -> str:
+    """A message that says which devices are not the node's: a corrected mapping names others."""
+    return f"{message} (wrong: device {', '.join(devices)})" if devices else message
+
+
+def wrong_devices(message: str) -> tuple[str, ...]:
+    found = WRONG.search(message)
+    return tuple(found[1].split(", ")) if found else ()
 
 
 def taints(shown: list[shapes.TaintShape] | None) -> tuple[Taint, ...]:
@@ -72,8 +100,8 @@ def known_taint(key: str, effect: str, value: str) -> Taint:
 
 
 def others(notes: dict[str, str]) -> tuple[tuple[str, str], ...]:
-    """The annotations that are not our records."""
-    return pairs({key: value for key, value in notes.items() if key not in RECORDS})
+    """The annotations that a successor shall have, too."""
+    return pairs({key: value for key, value in notes.items() if key not in PASSING})
 
 
 def pairs(mapping: dict[str, str] | None) -> tuple[tuple[str, str], ...]:

@@ -238,7 +238,7 @@ def hold(text: str, *, was_on: bool = True) -> Hold | Malformed:
         return shape
     since = wall(shape.since)
     said = was_on if shape.powered_on is msgspec.UNSET else shape.powered_on
-    seen = [wall(one) if one is not None else None for one in (shape.off_at, shape.contradicted_at)]
+    seen = [wall(one) if one is not None else None for one in (shape.off_at, shape.contradicted_at, shape.on_at)]
     return Hold(shape.machine_uid, since, shape.node_uid, shape.boot_id, shape.token, shape.remediation, said, *seen)
 
 

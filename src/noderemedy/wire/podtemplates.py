@@ -25,6 +25,8 @@ SHORT = ("configmaps", "secrets")
 DEADLINE_MAX = 24 * 3_600_000
 # Our namespace admits restricted pods only (deploy/rbac/00-namespace.yaml); where nobody says otherwise, they are.
 POD_SECURITY: dict[str, Any] = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+# Files of a Secret are root's: whoever is not root reads them by this group.
+READING: dict[str, Any] = {"fsGroup": 65532}
 CONTAINER_SECURITY: dict[str, Any] = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
 RETRIES_MAX = 6  # more than that, and what failed is not tried again but hammered
 
@@ -88,7 +90,8 @@ def pod_spec(fields: PlacedFields, path: str, spec: dict[Any, Any]) -> dict[str,
             fields.say(f"{path}.{name}", f"may not be set here; use {remedy}")
     volumes: dict[str, dict[str, Any]] = {}
     made: dict[str, Any] = {**spec, "restartPolicy": "Never"}
-    made["securityContext"] = {**POD_SECURITY, **own_security(fields, path, spec)}
+    group = {} if may_be_root(spec) else READING
+    made["securityContext"] = {**POD_SECURITY, **group, **own_security(fields, path, spec)}
     if isinstance(account := made.pop("serviceAccount", None), str):
         made["serviceAccountName"] = account
     for kind in ("initContainers", "containers"):
@@ -99,7 +102,24 @@ def pod_spec(fields: PlacedFields, path: str, spec: dict[Any, Any]) -> dict[str,
         fields.wrong(f"{path}.containers", spec.get("containers"), "write at least one container")
     own = spec.get("volumes")
     made["volumes"] = [*(own if isinstance(own, list) else []), *volumes.values()]
+    for volume in volumes.values():
+        if "secret" in volume:
+            volume["secret"]["defaultMode"] = 0o400 if may_be_root(spec) else 0o440
     return made
+
+
+def may_be_root(spec: dict[Any, Any]) -> bool:
+    """Whether a container runs as root, or may: ssh refuses a key of its own user that a group can read."""
+    lists = [spec.get(kind) for kind in ("initContainers", "containers")]
+    containers = [one for some in lists if isinstance(some, list) for one in some]
+    contexts = [{**context_of(spec), **context_of(one)} for one in containers]
+    return any(one.get("runAsUser", 0 if one.get("runAsNonRoot") is False else None) == 0 for one in contexts)
+
+
+def context_of(item: Any) -> dict[Any, Any]:
+    """What its author says of its security; nothing where that is no object."""
+    own = item.get("securityContext") if is_object(item) else None
+    return own if is_object(own) else {}
 
 
 def container(
@@ -127,10 +147,8 @@ def container(
 
 def own_security(fields: PlacedFields, path: str, item: dict[Any, Any]) -> dict[Any, Any]:
     """What its author says wins: who needs more must allow it for the namespace, too."""
-    own = item.get("securityContext") or {}
-    if not is_object(own):
-        fields.wrong(f"{path}.securityContext", own, "write an object")
-        return {}
+    if (item.get("securityContext") or {}) != (own := context_of(item)):
+        fields.wrong(f"{path}.securityContext", item["securityContext"], "write an object")
     return own
 
 
@@ -153,9 +171,8 @@ def mounted(
 
 
 def of_volume(volume: str, kind: str, name: str) -> dict[str, Any]:
-    """Keys of SSH are refused by ssh itself if others may read them."""
     if kind == "secrets":
-        return {"name": volume, "secret": {"secretName": name, "defaultMode": 0o400}}
+        return {"name": volume, "secret": {"secretName": name}}
     return {"name": volume, "configMap": {"name": name}}
 
 

@@ -77,6 +77,7 @@ from noderemedy.wire.checkstatus import status_body
 from noderemedy.wire.documents import keep_document
 from noderemedy.wire.http import ATTACHMENTS, PERSISTENT_VOLUMES, PODS, Request, Resource
 from noderemedy.wire.machineconditions import conditions_body
+from noderemedy.wire.nodes import naming
 from noderemedy.wire.remediations import progress_body
 from noderemedy.wire.remedies import create_job, record_notes
 from noderemedy.wire.replacements import replacement_text, successor_body
@@ -309,7 +310,7 @@ def node_condition(action: PublishNodeCondition, resource: Resource) -> Request:
                     "type": told.type,
                     "status": told.status,
                     "reason": told.reason,
-                    "message": action.message,
+                    "message": naming(action.message, told.wrong),
                     "lastTransitionTime": str(told.since),
                 }
             ]
@@ -383,6 +384,6 @@ def taint_and_note(
 def hold_text(hold: Hold, token: int, more: Mapping[str, Any] | None = None) -> str:
     record = {"machineUid": hold.machine_uid, "since": str(hold.since), "token": token}
     node = {"nodeUid": hold.node_uid, "bootID": hold.boot_id} if hold.node_uid else {}
-    seen = {"offAt": hold.off_at, "contradictedAt": hold.contradicted_at}
+    seen = {"offAt": hold.off_at, "contradictedAt": hold.contradicted_at, "onAt": hold.on_at}
     told = {name: str(moment) for name, moment in seen.items() if moment is not None}
     return msgspec.json.encode({**record, **node, **told, **(more or {})}).decode()

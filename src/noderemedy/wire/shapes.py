@@ -76,6 +76,12 @@ class ConditionShape(Struct, rename="camel", frozen=True):
     reason: str = ""
 
 
+class NodeCondition(ConditionShape, rename="camel", frozen=True):
+    """The same of a Node: in the message of our own one we say which devices are not the node's."""
+
+    message: str = ""
+
+
 class NodeSpec(Struct, rename="camel"):
     """What somebody wants of a Node."""
 
@@ -101,7 +107,7 @@ class AddressShape(Struct):
 class NodeStatus(Struct, rename="camel"):
     """What kubelet and the node lifecycle controller say."""
 
-    conditions: list[ConditionShape] | None = None
+    conditions: list[NodeCondition] | None = None
     addresses: list[AddressShape] | None = None
     node_info: NodeInfo | None = None
 
@@ -310,6 +316,7 @@ class HoldShape(Struct, rename="camel"):
     powered_on: bool | UnsetType = UNSET
     off_at: datetime | None = None
     contradicted_at: datetime | None = None
+    on_at: datetime | None = None
 
 
 class BackupShape(Struct, rename="camel"):

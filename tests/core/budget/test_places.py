@@ -14,10 +14,11 @@ from tests.core.owner.test_beginnings import Emptying
 
 from noderemedy.core.budget.facts import STATE_AT, Held, Memory, NodeHealth, Sight
 from noderemedy.core.budget.grants import reckon
-from noderemedy.core.budget.view import INDEXES, BudgetView, Domain, Fleet, asks_of
+from noderemedy.core.budget.view import INDEXES, Ask, BudgetView, Domain, Fleet, asks_of
 from noderemedy.core.gates import budgeted
 from noderemedy.engine.cache import Cache
 from noderemedy.model.budget import Refused, need
+from noderemedy.model.decision import Fact
 from noderemedy.model.healthcheck import Count
 from noderemedy.model.ids import NODE
 from noderemedy.model.ledger import Calm
@@ -46,6 +47,15 @@ def held(minutes: float, *, is_given_back: bool = False) -> Memory:
 
 def a_view(memory: Memory, domain: Domain = DARK) -> BudgetView:
     return a_budget_view(*IN_RACK, an_ask(2), ledger=PLACES, domains=(domain,), memory=memory)
+
+
+def asked(*needs: Fact) -> Ask:
+    """The ask of the one target that these are about."""
+    cache = Cache(INDEXES)
+    for one in needs:
+        cache.put(Seen(one.ref, "", "", one.value), NOW.mono)
+    (found,) = asks_of(cache, Memory())
+    return found
 
 
 @pytest.mark.parametrize(("minutes", "is_kept"), [(9, True), (10, False)])
@@ -142,26 +152,55 @@ def test_it_asks_behind_the_others() -> None:
     assert () == reckon(granted, NOW).memory.held
 
 
-def test_one_of_the_control_plane_keeps_its_fellows_waiting() -> None:
-    """It may be in the middle of its repair."""
-    rulers = replace(IN_RACK[0], health=replace(RULER, domain="rack-1")), an_ask(2, health=RULER)
+MARKED = need(machine(0), "annotation", ago(60), is_running=False)
+LEFT_TO_OTHERS = need(machine(0), "check", ago(60), is_running=True, is_claimant=False)
+MIDDLE = {
+    "a deletion that waits": ((need(machine(0), "owner", ago(60), is_running=False, begins="a deletion"),), True),
+    "a deletion that rests": (
+        (MARKED, need(machine(0), "owner", ago(60), is_running=False, is_stuck=True, begins="a deletion")),
+        True,
+    ),
+    "a hold that is halted": ((MARKED, need(machine(0), "held", ago(60), is_running=True, is_stuck=True)), True),
+    "a mark": ((MARKED,), False),
+    "a mark of a check": ((MARKED, LEFT_TO_OTHERS), False),
+}
+
+
+@pytest.mark.parametrize("name", MIDDLE)
+def test_one_of_the_control_plane_keeps_its_fellows_waiting(name: str) -> None:
+    """In the middle of its repair; but not before it has begun: that one may be well, and wait for them."""
+    needs, is_kept = MIDDLE[name]
+    health = replace(RULER, domain="rack-1")
+    ruler = replace(asked(*needs), health=health, node=IN_RACK[0].node)
+    fellow = an_ask(2, health=RULER)
     fleet = Fleet("", 20, 2, 7, 2)
-    view = a_budget_view(*rulers, ledger=PLACES, domains=(DARK,), fleet=fleet, memory=held(10))
+    view = a_budget_view(ruler, fellow, ledger=PLACES, domains=(DARK,), fleet=fleet, memory=held(10))
     told = {one.target: one for one in reckon(view, NOW).answers}
 
-    assert ControlPlaneBusy("worker-0") == getattr(told[machine(2)], "reason", None)
+    assert (ControlPlaneBusy("worker-0") if is_kept else None) == getattr(told.get(machine(2)), "reason", None)
 
 
-@pytest.mark.parametrize(("begins", "is_kept"), [("a deletion", True), ("", False)])
-def test_who_rests_before_it_began_keeps_no_fellow_waiting(begins: str, is_kept: bool) -> None:
-    """Of the control plane, too: nothing is done to it, while one in the middle of its repair may be drained."""
-    cache = Cache(INDEXES)
-    rests = need(machine(0), "test", ago(60), is_running=False, is_stuck=True, begins=begins)
-    cache.put(Seen(rests.ref, "", "", rests.value), NOW.mono)
-    (stuck,) = asks_of(cache, Memory())
-    view = a_budget_view(replace(stuck, health=RULER), an_ask(2, health=RULER), fleet=Fleet("", 20, 2, 7, 2))
+RESTS = {
+    "a deletion": (need(machine(0), "test", ago(60), is_running=False, is_stuck=True, begins="a deletion"), True, True),
+    "a hold": (need(machine(0), "test", ago(60), is_running=True, is_stuck=True), True, True),
+    "a word to somebody else": (
+        need(machine(0), "check", ago(60), is_running=True, is_stuck=True, is_claimant=False),
+        True,
+        False,
+    ),
+    "nothing begun": (need(machine(0), "test", ago(60), is_running=False, is_stuck=True), False, False),
+}
 
-    assert ([] if is_kept else ["worker-2"]) == granted_now(view)
+
+@pytest.mark.parametrize("is_sick", [True, False])
+@pytest.mark.parametrize("name", RESTS)
+def test_who_rests_before_it_began_keeps_no_fellow_waiting(name: str, is_sick: bool) -> None:
+    """Nor one that is well and was left to others; one in the middle of its repair may be drained, sick or well."""
+    rests, if_sick, if_well = RESTS[name]
+    ruler = replace(asked(rests), health=replace(RULER, is_sick=is_sick))
+    view = a_budget_view(ruler, an_ask(2, health=RULER), fleet=Fleet("", 20, 2, 7, 2))
+
+    assert ([] if (if_sick if is_sick else if_well) else ["worker-2"]) == granted_now(view)
 
 
 # --- the rooms that ask in the middle of a repair ----------------------------------------------------------------

@@ -131,11 +131,13 @@ class Story:
         """A manager starts: it knows what the API says, and nothing else."""
         self.engine = Engine(self.rooms)
         for kind in watched(self.rooms):
+            if not is_served(self.api, kind):
+                self.engine.unserved(kind, self.now)
+                continue
             self.engine.listing(kind, self.now)
-            if is_served(self.api, kind):
-                for tree in self.api.list(kind):
-                    self.engine.seen(convert(kind, tree), self.now)
-                self.api.subscribe(kind, self._watch(kind, self.engine))
+            for tree in self.api.list(kind):
+                self.engine.seen(convert(kind, tree), self.now)
+            self.api.subscribe(kind, self._watch(kind, self.engine))
             self.engine.listed(kind, self.now)
         self.configure(self.plan)
 

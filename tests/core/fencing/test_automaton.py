@@ -38,6 +38,22 @@ ROWS = {
 }
 
 
+TOLD = {
+    State.NEW: ("Unknown", "InProgress"),
+    State.RUNNING: ("Unknown", "InProgress"),
+    State.DONE: ("Unknown", "InProgress"),
+    State.ERROR: ("False", "Error"),
+    State.FINAL: ("True", "Recovered"),
+}
+
+
+def test_each_state_has_its_words_in_the_condition() -> None:
+    """Succeeded says whether it goes on, has failed or is over, whichever way the state was reached."""
+    assert {row: TOLD[state] for row, state in ROWS.items()} == {
+        row: (found.status, found.reason) for row, found in TABLE.items()
+    }
+
+
 @pytest.mark.parametrize("state", State)
 @pytest.mark.parametrize("event", Event)
 def test_every_state_with_every_event(state: State, event: Event) -> None:

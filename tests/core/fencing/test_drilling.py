@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 from tests.builders import HOST_AT, MACHINE_AT, NOW, RESOURCES, a_host, a_machine, a_node
 from tests.core.fencing.fences import a_fence, a_plan, an_agent
+from tests.core.fencing.orders import an_order
 
-from noderemedy.core.fencing import drilling
+from noderemedy.core.fencing import devices, drilling, results, staleness
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import PublishNodeCondition, StartRun
 from noderemedy.model.configmap import ConfigMap
@@ -21,13 +23,14 @@ from noderemedy.model.node import Condition
 from noderemedy.model.outcome import Done, Effect, Key, Seen
 from noderemedy.model.reasons import Drilling, FencingNotReady, FencingWasReady, Reason
 from noderemedy.model.room import Present, Reader, Room, Stage
-from noderemedy.model.run import Power, Run, RunState, run_ref
+from noderemedy.model.run import Deed, Power, Run, RunState, run_ref
 from noderemedy.model.time import MINUTE, Now, Span
 
 AT = ref(NODE, "worker-0")
 DAY = MINUTE * 60 * 24
 OFF, PORT = an_agent("ipmi"), an_agent("fc", parameters=(("ip", "192.0.2.9"),))
 HOST_POWER = BuiltinMethod("host-power", Builtin.HOST_POWER)
+READY = Condition("Ready", "True", NOW.wall)
 PLANS: dict[str, FencePlan] = {}
 
 
@@ -56,6 +59,7 @@ class Bench:
         self.asked: list[str] = []
         self.writes: list[PublishNodeCondition] = []
         self.silent = False
+        self.is_timed = False  # runs have begun when they were asked for
         self.last = ""  # the run that was asked for last
         self._version = 1
         for kind in RESOURCES:
@@ -68,6 +72,11 @@ class Bench:
     def see(self, at: Ref, obj: Any) -> None:
         self._version += 1
         self.engine.seen(Seen(at, obj.uid, str(self._version), obj), self.now)
+
+    def plans(self, plan: FencePlan) -> None:
+        """Somebody changes the configuration."""
+        PLANS[plan.node.name] = plan
+        self.see(ref(CONFIG_MAP, plan.node.name), ConfigMap("uid"))
 
     def run(self, span: Span) -> None:
         """Until so much time has passed, from wake to wake."""
@@ -100,6 +109,7 @@ class Bench:
             usual = Run(action.order.id, RunState.DONE, Power.ON)
             run = replace(self.says.get(action.order.method, usual), id=action.order.id)
             run = replace(run, state=RunState.RUNNING) if self.silent else run
+            run = replace(run, begun=self.now.mono) if self.is_timed else run
             self.engine.seen(Seen(run_ref(run.id), "", "", run), self.now)
             self.engine.ended(effect, Done(self.now.mono), self.now)
             return
@@ -204,6 +214,90 @@ def test_the_time_of_a_change_is_that_of_its_status() -> None:
     assert first.condition.since == second.condition.since
 
 
+def silent(bench: Bench) -> None:
+    entry = bench.engine.cache.read(AT)
+    assert isinstance(entry, Present)
+    told = [one for one in entry.obj.conditions if one.type != "Ready"]
+    bench.see(AT, replace(entry.obj, conditions=(*told, Condition("Ready", "Unknown", NOW.wall))))
+
+
+def test_whose_device_it_is_comes_before_whether_it_answers() -> None:
+    """The word names every device that is not the node's, and no other: a fence leaves just these alone."""
+    bench = Bench(plan())
+    bench.says |= {"fc": Run("", RunState.FAILED, said="no route"), "ipmi": Run("", RunState.DONE, Power.OFF)}
+    bench.run(drilling.AGAIN)
+
+    assert [("False", "WrongDevice")] == bench.told()
+    assert (devices.identity(OFF),) == bench.writes[0].condition.wrong
+
+
+@pytest.mark.parametrize("falls_silent", [True, False])
+def test_a_node_that_has_just_gone_off_is_given_time_to_fall_silent(falls_silent: bool) -> None:
+    """Somebody pulled its plug, and Kubernetes takes a while to notice: that is no word against the device."""
+    bench = Bench(plan())
+    bench.is_timed = True
+    bench.says["ipmi"] = Run("", RunState.DONE, Power.OFF)
+    while "ipmi" not in bench.asked:
+        bench.run(Span.seconds(1))
+    bench.run(Span.seconds(30))
+    assert [] == bench.told()
+
+    if falls_silent:
+        silent(bench)
+    bench.run(MINUTE)
+    assert [("True", "DevicesAnswered") if falls_silent else ("False", "WrongDevice")] == bench.told()
+
+
+LATER = {
+    "off, and the node has fallen silent": (Run("", RunState.DONE, Power.OFF), True),
+    "on, and the node has fallen silent": (Run("", RunState.DONE, Power.ON), True),
+    "no answer": (Run("", RunState.FAILED, said="no route"), False),
+}
+
+
+@pytest.mark.parametrize(("answer", "is_silent"), LATER.values(), ids=LATER)
+def test_the_word_against_a_device_stands_until_the_device_fits(answer: Run, is_silent: bool) -> None:
+    """What is off fits a silent node, whosever plug it is: a drill just before the fence must not take it back."""
+    bench = Bench(plan())
+    bench.says["ipmi"] = Run("", RunState.DONE, Power.OFF)
+    bench.run(drilling.AGAIN)
+    if is_silent:
+        silent(bench)
+    bench.says["ipmi"] = answer
+    bench.run(DAY)
+    assert [("False", "WrongDevice")] == bench.told()
+
+    bench.see(AT, replace(a_node("uid-worker-0"), conditions=(READY, bench.writes[-1].condition)))
+    del bench.says["ipmi"]
+    bench.run(drilling.AGAIN)
+    assert [("False", "WrongDevice"), ("True", "DevicesAnswered")] == bench.told()
+
+
+def test_a_corrected_mapping_is_told_anew() -> None:
+    """The word was about another device: the next drill has nothing to say against this one, silent or not."""
+    bench = Bench(plan())
+    bench.says["ipmi"] = Run("", RunState.DONE, Power.OFF)
+    bench.run(drilling.AGAIN)
+    silent(bench)
+    other = an_agent("ipmi", Deed.OFF, parameters=(("ip", "192.0.2.19"),))
+    bench.plans(a_plan(node=AT, isolation=(PORT,), power_management=(other,)))
+    bench.run(drilling.AGAIN)
+
+    assert ("True", "DevicesAnswered") == bench.told()[-1]
+
+
+def test_a_plan_that_breaks_meanwhile_does_not_lose_the_word() -> None:
+    """The devices are named by it when it is mended."""
+    bench = Bench(plan())
+    bench.says["ipmi"] = Run("", RunState.DONE, Power.OFF)
+    bench.run(drilling.AGAIN)
+    bench.plans(plan(problems=("no plug",)))
+    bench.run(drilling.AGAIN)
+
+    assert [("False", "WrongDevice"), ("False", "PlanInvalid")] == bench.told()
+    assert (devices.identity(OFF),) == bench.writes[-1].condition.wrong
+
+
 def test_a_plan_with_a_problem_needs_no_device_to_be_wrong() -> None:
     """Nobody is asked, and the node says why."""
     bench = Bench(plan(problems=("no plug",)))
@@ -234,6 +328,47 @@ def test_a_device_that_is_still_being_asked_is_waited_for() -> None:
     bench.answer()
     bench.run(Span(1))
     assert (["fc", "ipmi"], [("True", "DevicesAnswered")]) == (bench.asked, bench.told())
+
+
+def test_a_question_that_waits_is_not_asked_again() -> None:
+    """Where devices are asked more slowly than they fall due, there is one question of a node in the queue."""
+    bench = Bench(plan())
+    bench.silent = True
+    bench.run(drilling.AGAIN * 5)
+    assert (["fc"], []) == (bench.asked, bench.told())
+
+    bench.silent = False
+    bench.answer()
+    bench.run(Span(1))
+    assert [("True", "DevicesAnswered")] == bench.told()
+    assert ["fc", "ipmi"] == bench.asked
+
+
+def test_an_answer_that_is_forgotten_is_not_asked_for_again() -> None:
+    """The manager remembers so many runs only; in a cluster with more nodes they would push each other out for ever."""
+    bench = Bench(plan())
+    bench.run(drilling.AGAIN)
+    bench.engine.gone(Seen(run_ref(bench.last), "", "", Run(bench.last, RunState.DONE, Power.ON)), bench.now)
+    bench.run(Span(1))
+    assert ["fc", "ipmi"] == bench.asked
+
+    bench.run(DAY)
+    assert ["fc", "ipmi"] * 2 == bench.asked
+
+
+def test_a_question_that_did_not_begin_tells_nothing_of_the_device() -> None:
+    """The node keeps the condition that it had, and is asked when it is due again."""
+    bench = Bench(plan())
+    bench.run(drilling.AGAIN)
+    order = an_order(Deed.STATUS, not_after=NOW.wall)
+    late = results.not_begun(order, staleness.too_late(order, NOW.wall + MINUTE))
+    bench.says["ipmi"] = Run("", late.state, said=late.said)
+    bench.run(DAY)
+    assert ([("True", "DevicesAnswered")], (Drilling("ipmi"),)) == (bench.told(), bench.because())
+
+    bench.says["ipmi"] = Run("", RunState.FAILED, said="no route")
+    bench.run(DAY)
+    assert [("True", "DevicesAnswered"), ("False", "DeviceFailed")] == bench.told()
 
 
 def test_nobody_drills_who_was_not_told_to() -> None:
@@ -270,8 +405,7 @@ def test_a_changed_plan_is_drilled_by_its_new_devices() -> None:
     """What the old ones said is nothing to it."""
     bench = Bench(plan())
     bench.run(drilling.AGAIN)
-    PLANS["worker-0"] = plan(recovery=(an_agent("new", parameters=(("ip", "192.0.2.77"),)),))
-    bench.see(ref(CONFIG_MAP, "worker-0"), ConfigMap("uid"))
+    bench.plans(plan(recovery=(an_agent("new", parameters=(("ip", "192.0.2.77"),)),)))
     bench.run(Span(1))
 
     assert ["fc", "ipmi", "new"] == bench.asked

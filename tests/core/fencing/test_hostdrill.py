@@ -38,6 +38,9 @@ CASES: list[tuple[str, HostSeen, str, str]] = [
     ("refused", seen(replace(WELL, login=Login.REFUSED)), "HostNotReady", "did not accept; look at Secret bmc-0"),
     ("untold", seen(replace(WELL, login=Login.UNTOLD, login_secret="")), "HostNotReady", "spec.bmc.credentialsName"),
     ("silent about power", seen(replace(WELL, power=Power.UNKNOWN)), "HostNotReady", "does not say whether it is on"),
+    ("held off for a mark, and still heard", seen(replace(WELL, power=Power.OFF, held=True)), "", ""),
+    ("held off for a request", seen(replace(WELL, power=Power.OFF, held_for=(("uid-9", None),))), "", ""),
+    ("held off for a fence", seen(replace(WELL, power=Power.OFF, fenced_for=(("uid-9", None),))), "", ""),
     ("off, and the node is Ready", seen(replace(WELL, power=Power.OFF)), "WrongDevice", "this is not its host"),
 ]
 
@@ -55,6 +58,12 @@ def test_a_host_is_judged_by_what_the_api_shows(host: HostSeen, word: str, words
 def test_a_host_that_is_off_with_its_node_is_well() -> None:
     """Nothing contradicts the mapping."""
     assert "" == judge(METHOD, NODE_AT, a_node(ready="Unknown"), seen(replace(WELL, power=Power.OFF))).word
+
+
+@pytest.mark.parametrize(("power", "is_fitting"), [(Power.ON, True), (Power.OFF, False)])
+def test_a_host_that_is_held_off_takes_no_word_back(power: Power, is_fitting: bool) -> None:
+    """Only one that is on while its node reports speaks against what an earlier drill has found."""
+    assert is_fitting == judge(METHOD, NODE_AT, a_node(), seen(replace(WELL, power=power, held=True))).is_fitting
 
 
 def test_nobody_thinks_that_the_bmc_was_asked() -> None:

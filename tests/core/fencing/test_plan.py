@@ -10,7 +10,7 @@ from tests.core.fencing.fences import a_fence
 from tests.wire.agents import AGENTS
 
 from noderemedy.core.fencing import configs, describing, plan
-from noderemedy.model.agent import AgentDescription, agent_ref
+from noderemedy.model.agent import AgentDescription, Parameter, Sort, agent_ref
 from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Scope, Step, plan_ref
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, SYSTEM, Ref, ref
 from noderemedy.model.node import NodeBackup
@@ -28,6 +28,15 @@ from noderemedy.model.room import Present
 from noderemedy.model.run import Deed, SecretParameter
 from noderemedy.model.time import MINUTE, Span
 
+PLENTY = replace(
+    AGENTS["fence_pdu"],
+    parameters=(
+        *AGENTS["fence_pdu"].parameters,
+        *map(Parameter, ("switch", "plug_separator", "systems_uri", "target", "pve_node")),
+        Parameter("port_as_ip", Sort.BOOLEAN),
+        Parameter("ssl", Sort.BOOLEAN),
+    ),
+)
 COMPUTE = "node_selector=type=compute\npower_management=m"
 
 
@@ -228,6 +237,38 @@ def test_a_clouds_template_names_no_instance() -> None:
     assert "parameter plug: all nodes of the set would share one plug" in bench.problems()[0]
 
 
+UUID = "4230a0f1-0000-4000-8000-00000000000a"
+BY_NAME = "fence_vmware_rest does not know instances as providerIDs call them; write agent=fence_vmware_soap, or plug="
+
+
+def on_vsphere(template: str) -> Bench:
+    """A virtual machine of vSphere, with this template."""
+    agents = {name: replace(PLENTY, name=name) for name in ("fence_vmware_soap", "fence_vmware_rest")}
+    bench = Bench(agents=agents)
+    bench.node("n1", a_node("uid-n1", provider_id=f"vsphere://{UUID}"))
+    bench.write("fence-method-template-vsphere", {"template.properties": template})
+    return bench
+
+
+def test_a_machine_of_vsphere_is_known_by_its_uuid() -> None:
+    """Its name may be that of another cluster's machine in the same vCenter, and an agent takes the first one."""
+    bench = on_vsphere("agent=fence_vmware_soap\nip=vc\nusername=u")
+
+    assert (("ip", "vc"), ("plug", UUID), ("ssl", "1"), ("username", "u")) == bench.only_method().parameters
+
+
+def test_an_agent_that_knows_names_only_is_told_them() -> None:
+    """Whoever knows that names are unique writes so; nobody else is fenced by a name."""
+    bench = on_vsphere("agent=fence_vmware_rest\nip=vc\nusername=u")
+    assert [True] == [f"method restart-instance: parameter plug: {BY_NAME}" in one for one in bench.problems()]
+
+    bench.write(
+        "fence-method-template-vsphere",
+        {"template.properties": "agent=fence_vmware_rest\nip=vc\nusername=u\nplug={node}"},
+    )
+    assert (("ip", "vc"), ("plug", "n1"), ("ssl", "1"), ("username", "u")) == bench.only_method().parameters
+
+
 def test_terminating_an_instance_is_off_and_then_the_node_object() -> None:
     """The agent switches off, the builtin says what goes after the proof."""
     bench = Bench()
@@ -330,15 +371,123 @@ def test_a_plug_that_cannot_be_filled_in_is_nobodys() -> None:
         ("ip=10.0.0.9\nplug=7", "ip=10.0.0.9\nplug=07"),
         ("ip=pdu.example.com\nplug=7", "ip=PDU.example.com.\nplug=7"),
         ("ip=bmc\nplug=/redfish/v1/Systems/1", "ip=bmc\nplug=/redfish/v1/Systems/1/"),
+        ("ip=[2001:DB8::1]\nplug=7", "ip=2001:db8:0::1\nplug=7"),
+        ("ip=a\nplug=Outlet-7", "ip=a\nplug=outlet-7"),
+        ("ip=a\nplug=\"'7'\"", "ip=a\nplug=7"),
+        ("ip=a\nplug=4230A0F1-0000-4000-8000-00000000000A", "ip=a\nplug={4230a0f1000040008000" + "00000000000a}"),
     ],
 )
 def test_one_plug_may_be_spelt_in_two_ways(one: str, other: str) -> None:
-    """A zero, a dot or a slash more makes no other outlet."""
+    """A zero, a dot, a slash, quotes or a capital more make no other outlet."""
     bench = Bench(nodes=2)
     bench.write("fence-config-n1", one_method(f"agent=fence_pdu\nusername=u\n{one}"))
     bench.write("fence-config-n2", one_method(f"agent=fence_pdu\nusername=u\n{other}", node="n2"))
 
     assert "is also the plug of node n2" in " ".join(bench.problems("n1"))
+
+
+SHARED = [  # what two nodes say, and what is one plug of both
+    ("plug=1,2", "plug=2", "plug=2"),
+    ("plug=1, 02", "plug=3,2", "plug=2"),
+    ("plug=1;2\nplug_separator=;", "plug=2", "plug=2"),
+    ("plug=1,2\nno_such=x", "plug=2", "plug=2"),  # a method that cannot be used
+    ("plug=1:7", "plug=7\nswitch=1", "plug=7 switch=1"),
+    ("plug=1:7", "plug=7", "plug=7"),
+    ("plug=1:7,8", "plug=1:8", "plug=8 switch=1"),
+    ("plug=7\nport_as_ip=0", "plug=7\nport_as_ip=1", "7"),  # the agents only look whether it is there
+    ("plug=1\nsystems_uri=/redfish/v1/Systems/1", "plug=1", "plug=1"),
+    ("plug=100\npve_node=a", "plug=100\npve_node=b", "plug=100"),  # numbers are those of the whole cluster
+]
+
+
+@pytest.mark.parametrize(("one", "other", "told"), SHARED)
+def test_one_of_several_plugs_is_enough_for_a_clash(one: str, other: str, told: str) -> None:
+    """An agent takes a list of plugs: whoever has one of them goes dark with the other node."""
+    bench = Bench(nodes=2, agents={**AGENTS, "fence_pdu": PLENTY})
+    bench.write("fence-config-n1", one_method(f"agent=fence_pdu\nusername=u\nip=a\n{one}"))
+    bench.write("fence-config-n2", one_method(f"agent=fence_pdu\nusername=u\nip=a\n{other}", node="n2"))
+
+    assert "is also the plug of node n2" in " ".join(bench.problems("n1"))
+    assert f"{told} is also the plug of node n1" in bench.problems("n2")[-1]
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("plug=1,2", "plug=3,4"),
+        ("plug=1,2\nplug_separator=;", "plug=2"),
+        ("plug=1:7", "plug=2:7"),
+        ("plug=7\nswitch=1", "plug=7\nswitch=2"),
+        ("plug=1\nsystems_uri=/redfish/v1/Systems/1", "plug=1\nsystems_uri=/redfish/v1/Systems/2"),
+        ("plug=1", "plug=1\ntarget=0x72"),
+    ],
+)
+def test_other_outlets_of_one_device_are_no_clash(one: str, other: str) -> None:
+    """Whatever their names have in common."""
+    bench = Bench(nodes=2, agents={**AGENTS, "fence_pdu": PLENTY})
+    bench.write("fence-config-n1", one_method(f"agent=fence_pdu\nusername=u\nip=a\n{one}"))
+    bench.write("fence-config-n2", one_method(f"agent=fence_pdu\nusername=u\nip=a\n{other}", node="n2"))
+
+    assert ((), ()) == (bench.problems("n1"), bench.problems("n2"))
+
+
+def a_cloud(*names: str) -> AgentDescription:
+    """One whose machines have no address: they are told apart by these words."""
+    agent = AGENTS["fence_aws"]
+    return replace(agent, name="fence_any", parameters=(*agent.parameters, *map(Parameter, names)))
+
+
+APART = [  # what two machines of one name say, and whether they may be one
+    ("namespace=tenant-1", "namespace=tenant-2", False),
+    ("project=p1\nzone=z1", "project=p2\nzone=z1", False),
+    ("project=p1\nzone=z1", "project=p1\nzone=z2", False),
+    ("region=eu-west-1", "region=eu-west-2", False),
+    ("resourceGroup=g1\nsubscriptionId=s1", "resourceGroup=g2\nsubscriptionId=s1", False),
+    ("resourceGroup=g1\nsubscriptionId=s1", "resourceGroup=g1\nsubscriptionId=s2", False),
+    ("resourceGroup=G1", "resourceGroup=g1", True),
+    ("zone=z1", "region=r1", True),
+    ("zone=z1", "", True),
+    ("", "namespace=tenant-1", True),
+    ("zone=z1,z2", "zone=z2", True),
+    ("project=p1", "project=123456789", True),  # its number
+    ("region=r1", "region=secret:a/b", True),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "is_one"), APART)
+def test_machines_of_one_name_are_told_apart(one: str, other: str, is_one: bool) -> None:
+    """By what both of them say; what one leaves out tells nothing, and then they may be one."""
+    agent = a_cloud("namespace", "project", "zone", "resourceGroup", "subscriptionId")
+    bench = Bench(nodes=2, agents={"fence_any": agent})
+    bench.write("fence-config-n1", one_method(f"agent=fence_any\nplug=vm\n{one}"))
+    bench.write("fence-config-n2", one_method(f"agent=fence_any\nplug=vm\n{other}", node="n2"))
+
+    clashes = ["is also the plug of node" in " ".join(bench.problems(name)) for name in ("n1", "n2")]
+    assert [is_one, is_one] == clashes
+
+
+def test_a_clash_ends_when_both_say_where_their_machine_is() -> None:
+    """And begins again when one of them leaves it out: each looks at what the other says now."""
+    bench = Bench(nodes=2, agents={"fence_any": a_cloud("zone")})
+    bench.write("fence-config-n1", one_method("agent=fence_any\nplug=vm\nzone=z1"))
+    bench.write("fence-config-n2", one_method("agent=fence_any\nplug=vm", node="n2"))
+    assert "fence_any plug=vm zone=z1 is also the plug of node n2" in bench.problems("n1")[0]
+
+    bench.write("fence-config-n2", one_method("agent=fence_any\nplug=vm\nzone=z2", node="n2"))
+    assert ((), ()) == (bench.problems("n1"), bench.problems("n2"))
+
+    bench.write("fence-config-n1", one_method("agent=fence_any\nplug=vm"))
+    assert ["is also the plug of node" in bench.problems(name)[0] for name in ("n1", "n2")] == [True, True]
+
+
+def test_how_a_list_of_plugs_is_split_is_no_secret() -> None:
+    """Else nobody could tell which plugs are meant."""
+    bench = Bench(agents={**AGENTS, "fence_pdu": PLENTY})
+    bench.write("fence-config-n1", one_method("agent=fence_pdu\nusername=u\nip=a\nplug=1\nplug_separator=secret:a/b"))
+    assert "parameter plug_separator: it says which device is meant, or how" in bench.problems()[0]
+
+    bench.write("fence-config-n1", one_method("agent=fence_pdu\nip=a\nplug=1\nsecret=pdu"))
+    assert "plug_separator" not in {one.parameter for one in bench.only_method().secrets}
 
 
 def test_a_node_that_its_fence_deleted_keeps_its_plugs() -> None:
@@ -430,7 +579,7 @@ def test_a_node_that_was_deleted_on_the_way_keeps_its_plan() -> None:
     assert ("plug", "7") in bench.only_method().parameters
     found = bench.plan()
     assert found is not None
-    assert ("a plug=7",) == found.plugs
+    assert ["a plug=7"] == [one.words for one in found.plugs]
 
     bench.delete(ref(NODE_FENCE, "node-fence-n1"))
     assert bench.plan() is None

@@ -11,7 +11,8 @@ from tests.core.fencing.configuring import Bench, one_method, printed
 from tests.wire.agents import AGENTS
 
 from noderemedy.core.fencing import plan
-from noderemedy.model.fenceplan import AgentMethod, Step
+from noderemedy.model.agent import Parameter, Sort
+from noderemedy.model.fenceplan import AgentMethod, Scope, Step
 from noderemedy.model.ids import NODE, Ref, ref
 
 PLUGGED = "agent=fence_pdu\nip=10.1.1.1\nplug=1\nusername=u"
@@ -44,8 +45,126 @@ METHODS: list[tuple[str, str]] = [  # fence-method-m, the problem
     ("agent=fence_switch\nip=a\nplug=1\nusername=u", f"{M}: agent fence_switch switches no power, so that it does not"),
     ("agent=fence_pdu\nip={label:none}\nplug=1", f"{M}: parameter ip: {{label:none}} is empty, for the node has no"),
     ("agent=fence_pdu\nip={providerID}\nplug=1", f"{M}: parameter ip: {{providerID}} is empty, for the node has no p"),
-    ("agent=fence_pdu\nip={annotation:evil}\nplug=1", f"{M}: parameter ip: {{annotation:evil}} holds a line break"),
+    ("agent=fence_pdu\nip={annotation:evil}\nplug=1", f"{M}: parameter ip: {{annotation:evil}} holds '\\n'; correct"),
+    (f"{PLUGGED}\nopenrc=secret:a/b", f"{M}: parameter openrc: the agent runs it as a script, with our own rights; wr"),
 ]  # fmt: skip
+
+
+LETTERS: list[tuple[str, str]] = [  # lines of a method, the parameter that is refused
+    ("ip=10.0.0.1 -oProxyCommand=/x", "ip"),
+    ("ip=-oProxyCommand=/x", "ip"),
+    ("ip=10.0.0.1;reboot", "ip"),  # fence_amt hands it to a shell
+    ("ip=$(reboot)", "ip"),
+    ("ip=a\\ -b", "ip"),
+    ("ip='a'b'", "ip"),
+    ("ip=10.0.0.1,10.0.0.2", "ip"),
+    ("ipaddr=a b", "ip"),
+    ("username=-oProxyCommand=/x", "username"),
+    ("username=\\-oProxyCommand=/x", "username"),
+    ("username=''-oProxyCommand=/x", "username"),
+    ("username=a b", "username"),
+    ('username=a"b', "username"),
+    ("login=a b", "username"),
+    ("target=0x20 -f/x", "target"),
+    ("cipher=3 -f/x", "cipher"),
+    ("identity_file=/k -oProxyCommand=/x", "identity_file"),
+    ("proxyhost=a b", "proxyhost"),
+    ("plug=-f/x", "plug"),
+    ("plug=1,-f/x", "plug"),
+    ("plug=a b\nport_as_ip=1", "plug"),
+    ("plug=a b\nport_as_ip=0", "plug"),
+    ("devices=-f/x", "devices"),
+    ('key="-f"', "key"),
+]
+NAMES = ("target", "cipher", "identity_file", "proxyhost", "devices", "key", "openrc", "plug_separator", "separator")
+WORDY = replace(
+    AGENTS["fence_pdu"],
+    parameters=(*AGENTS["fence_pdu"].parameters, *map(Parameter, NAMES), Parameter("port_as_ip", Sort.BOOLEAN)),
+)
+
+
+def worded(lines: str) -> str:
+    """A method of an agent that takes all of them, without what the lines say anew."""
+    given = {line.partition("=")[0] for line in lines.splitlines()}
+    given |= {"ip" if "ipaddr" in given else "", "username" if "login" in given else ""}
+    usual = [line for line in PLUGGED.splitlines() if line.partition("=")[0] not in given]
+    return "\n".join((*usual, lines))
+
+
+@pytest.mark.parametrize(("lines", "parameter"), LETTERS)
+def test_a_value_that_would_be_another_option_is_refused(lines: str, parameter: str) -> None:
+    """Agents paste it into a command line, where a blank or a dash makes an option of it, and an option a program."""
+    bench = Bench(agents={**AGENTS, "fence_pdu": WORDY})
+    bench.write("fence-config-n1", one_method(worded(lines)))
+
+    (problem,) = bench.problems()
+    assert problem.startswith(f"{M}: parameter {parameter}: "), problem
+    assert "; write " in problem
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        *("ip=bmc-1.example.com", "ip=fe80::1%eth0", "ip=[2001:db8::1]", "ip=udp6:[::1]:161", "username=CORP\\anna"),
+        *("username=anna@vsphere.local", "plug=/dc/vm/My machine", "plug=[store] vm/vm.vmx", "separator=-"),
+        *("devices=/dev/sda /dev/sdb", "plug=1,2", "plug=vm-1", "plug=1-2\nplug_separator=-", "target=0x20"),
+    ],
+)
+def test_what_can_be_meant_is_let_through(lines: str) -> None:
+    """A machine may have a blank in its name, and a user a backslash."""
+    bench = Bench(agents={**AGENTS, "fence_pdu": WORDY})
+    bench.write("fence-config-n1", one_method(worded(lines)))
+
+    assert () == bench.problems()
+
+
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("10.0.0.1 -oProxyCommand=/x", "holds ' '"),
+        ("-oProxyCommand=/x", "begins with '-'"),
+        ("1,-f", "holds ',-'"),
+        ("a;reboot", "holds ';'"),
+        ("$(reboot)", "holds '$'"),
+        ("1/../2", "holds '..'"),
+        ("1/%2e%2e/2", "holds '%'"),
+        ("\u00e4", "holds '\u00e4'"),
+        ('"1"', "holds '\"'"),
+    ],
+)
+@pytest.mark.parametrize("parameter", ["ip", "plug", "username", "identity_file", "separator"])
+def test_what_a_node_writes_is_held_to_few_letters(word: str, told: str, parameter: str) -> None:
+    """Whatever the parameter: others than the administrator write annotations."""
+    bench = Bench(agents={**AGENTS, "fence_pdu": WORDY})
+    bench.node("n1", a_node("uid-n1", provider_id="", annotations={"evil": word}))
+    bench.write("fence-config-n1", one_method(worded(f"{parameter}={{annotation:evil}}")))
+
+    (problem,) = bench.problems()
+    assert problem.startswith(f"{M}: parameter {parameter}: {{annotation:evil}} {told}; correct the node's annotation")
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["10.0.0.1", "fe80::1", "[::1]", "node-1.example.com", "1,2", "1:7", "a@b", "/redfish/v1/Systems/1", "a_b+c="],
+)
+def test_names_and_addresses_are_filled_in(word: str) -> None:
+    """As BMCs, outlets and machines are called."""
+    bench = Bench()
+    bench.node("n1", a_node("uid-n1", provider_id="x://y/z", annotations={"outlet": word}))
+    bench.write(
+        "fence-config-n1", one_method("agent=fence_pdu\nip=a\nusername=u\nplug={annotation:outlet}-{providerID}")
+    )
+
+    assert () == bench.problems()
+
+
+def test_a_range_of_plugs_is_refused() -> None:
+    """PowerMan takes one, and nobody else could tell which plugs are in it."""
+    bench = Bench(agents={"fence_powerman": replace(AGENTS["fence_pdu"], name="fence_powerman")})
+    bench.write("fence-config-n1", one_method("agent=fence_powerman\nip=a\nusername=u\nplug=node[1-3]"))
+
+    (problem,) = bench.problems()
+    assert problem.startswith(f"{M}: parameter plug: 'node[1-3]' is a range; write each plug by its name, with commas")
 
 
 def test_all_is_well_without_a_mistake() -> None:
@@ -59,7 +178,7 @@ def test_all_is_well_without_a_mistake() -> None:
 @pytest.mark.parametrize(("text", "problem"), METHODS, ids=[problem[-40:] for _, problem in METHODS])
 def test_a_wrong_method_is_refused(text: str, problem: str) -> None:
     """And nothing of it is left in the plan: half a fence is none."""
-    bench = Bench()
+    bench = Bench(agents={**AGENTS, "fence_pdu": WORDY})
     bench.node("n1", a_node("uid-n1", provider_id="", annotations={"evil": "a\naction=on\nplug=9"}))
     bench.write("fence-method-template-bad", {"template.properties": "ip=1"})
     bench.write("fence-config-n1", one_method(text))
@@ -71,6 +190,7 @@ def test_a_wrong_method_is_refused(text: str, problem: str) -> None:
 
 
 N = "ConfigMap fence-config-n1, node n1"
+UUID = "4230a0f1-0000-4000-8000-00000000000a"
 AZURE = "azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/"
 WORDS: list[tuple[str, str]] = [  # config.properties, the problem
     ("power_management=", f"{N}: power_management names no method, and nothing done is no success; write"),
@@ -141,7 +261,11 @@ def test_two_documents_for_one_node_are_refused() -> None:
         ("openstack:///0123", "fence_openstack needs credentials; create ConfigMap fence-method-template-openstack"),
         (f"{AZURE}virtualMachineScaleSets/v/virtualMachines/0",
          "it names no virtual machine outside a scale set"),
-        ("vsphere://0123", "fence_vmware_rest needs credentials; create ConfigMap fence-method-template-vsphere"),
+        (f"vsphere://{UUID}", "fence_vmware_soap needs credentials; create ConfigMap fence-method-template-vsphere"),
+        ("vsphere://0123", "its providerID is vsphere://0123: it names no virtual machine by its UUID; write a method"),
+        ("gce://p/z/a,b", "it holds ','; write a method with an agent of its own"),
+        ("gce://p/z/-a", "it begins with '-'; write a method with an agent of its own"),
+        ("aws:///eu-west-1a/i-0 1", "it holds ' '; write a method with an agent of its own"),
     ],
 )  # fmt: skip
 def test_an_instance_that_cannot_be_switched_says_why(provider: str, problem: str) -> None:
@@ -157,7 +281,18 @@ def test_an_instance_that_cannot_be_switched_says_why(provider: str, problem: st
 
 @pytest.mark.parametrize(
     ("agent", "why"),
-    [("fence_sbd", "leaves a message on a disk"), ("fence_crosslink", "does not answer, which proves nothing")],
+    [
+        ("fence_sbd", "leaves a message on a disk"),
+        ("fence_crosslink", "does not answer, which proves nothing"),
+        ("fence_virsh", "says off also of a guest that shuts down or sleeps, another language, or a sudo that wants a"),
+        ("fence_virsh", "; use fence_ipmilan with VirtualBMC, or fence_redfish with sushy-emulator"),
+        ("fence_xvm", "says off also of a guest that its host does not know; use fence_ipmilan"),
+        ("fence_virt", "says off also of a guest that its host does not know; use fence_ipmilan"),
+        ("fence_vmware", "says off also of a guest that it does not find; use fence_vmware_rest or fence_vmware_soap"),
+        ("fence_cisco_ucs", "power is not known; use fence_ipmilan or fence_redfish with the address of its BMC"),
+        ("fence_lpar", "says off also of a partition in error, or whose state is not available; cut off its storage"),
+        ("fence_skalar", "says off also of a guest in error, or whose host is away; cut off its storage"),
+    ],
 )
 def test_what_proves_nothing_is_refused(agent: str, why: str) -> None:
     """Whatever the agent's own metadata promises."""
@@ -165,6 +300,21 @@ def test_what_proves_nothing_is_refused(agent: str, why: str) -> None:
     bench.write("fence-config-n1", one_method(PLUGGED.replace("fence_pdu", agent)))
 
     assert why in bench.problems()[0]
+
+
+@pytest.mark.parametrize("agent", ["fence_dummy", "fence_docker"])
+def test_what_switches_no_machine_shows_the_flow_and_is_no_power(agent: str) -> None:
+    """It stands where power does, and nowhere else; what it says counts for nothing."""
+    bench = Bench(agents={agent: replace(AGENTS["fence_pdu"], name=agent)})
+    bench.write("fence-config-n1", one_method(PLUGGED.replace("fence_pdu", agent)))
+    found = bench.plan()
+    assert found is not None
+    assert () == found.problems
+    assert [Scope.NOTHING] == [one.scope for one in found.power_management if isinstance(one, AgentMethod)]
+
+    words = "node_name=n1\nisolation=m\npower_management=m"
+    bench.write("fence-config-n1", one_method(PLUGGED.replace("fence_pdu", agent), words))
+    assert "move it there" in bench.problems()[0]
 
 
 def on_disks(words: str = "") -> dict[str, str]:

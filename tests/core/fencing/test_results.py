@@ -170,3 +170,35 @@ def test_garbage_is_survived(printed: bytes, code: int, deed: Deed) -> None:
     assert 1 == len(result.said.splitlines())
     assert 700 > len(result.said)
     assert "\x1b" not in result.said
+
+
+PDU = Ended(0, "1,one\n2,two\n")
+SHOWN: list[tuple[str, str, Deed, Ended | None, RunState]] = [
+    ("it is there", "2", Deed.OFF, PDU, DONE),
+    ("it is not there", "24", Deed.OFF, PDU, FAILED),
+    ("the list failed", "2", Deed.OFF, Ended(1, "1,one\n2,two\n"), FAILED),
+    ("the list did not end", "2", Deed.OFF, Ended(None, "1,one\n2,two\n", Trouble.TOO_LONG), FAILED),
+    ("nobody asked for it", "2", Deed.OFF, None, FAILED),
+    ("what is on is on", "24", Deed.ON, None, DONE),
+]
+
+
+@pytest.mark.parametrize(("plug", "deed", "listed", "state"), [row[1:] for row in SHOWN], ids=[row[0] for row in SHOWN])
+def test_off_is_believed_by_the_list_only(plug: str, deed: Deed, listed: Ended | None, state: RunState) -> None:
+    """Of an agent that calls off whatever it does not understand; of any other nobody needs one."""
+    look = OFF if deed is Deed.OFF else ON
+    order = an_order(deed, agent="fence_apc_snmp", parameters=(("ip", "192.0.2.7"), ("plug", plug)))
+    asked = an_order(Deed.STATUS, agent="fence_apc_snmp", parameters=order.parameters)
+
+    for result in (of_deed(order, Ended(0), (look, look), (), listed), of_status(asked, look, (), listed)):
+        assert state is result.state, result.said
+        assert state is DONE or (Power.UNKNOWN, True) == (result.power, "calls off whatever" in result.said)
+
+
+def test_a_drill_shows_what_the_list_would_not() -> None:
+    """The plug is on, and its list was asked for: a plug that it does not have is told by day."""
+    order = an_order(Deed.STATUS, agent="fence_apc_snmp", parameters=(("ip", "192.0.2.7"), ("plug", "24")))
+    result = of_status(order, ON, (), PDU)
+
+    assert FAILED is result.state
+    assert "its list has no outlet 24; correct plug=" in result.said

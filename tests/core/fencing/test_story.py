@@ -11,7 +11,7 @@ from tests.core.fencing.fences import CORDON, FENCE_AT, UNCORDON, a_plan, an_age
 from tests.core.fencing.story import Behaviour, Story, obeys, refuses
 
 from noderemedy.model.attestation import Attestation
-from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan
+from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan, Scope
 from noderemedy.model.governing import MemberFact, PermitFact, member_ref, permit_ref
 from noderemedy.model.ids import CONFIG_MAP, MACHINE, NODE, NODE_FENCE, SYSTEM, Ref, ref
 from noderemedy.model.outcome import Seen
@@ -633,14 +633,14 @@ def test_a_machine_that_cannot_be_deleted_is_left_to_a_person(monkeypatch: pytes
     assert {"NodeTerminated", "InstanceLeft"} <= set(story.told)
 
 
-def test_a_plan_without_power_frees_nothing() -> None:
+@pytest.mark.parametrize("scope", [Scope.NETWORK, Scope.NOTHING], ids=["a network switch", "a try without hardware"])
+def test_a_plan_without_power_frees_nothing(scope: Scope) -> None:
     """A method that proves nothing is run, told, and nothing is freed on it."""
-    from noderemedy.model.fenceplan import Scope
-
-    story = sick(a_plan(power_management=(an_agent("switch", scope=Scope.NETWORK),)), maxRestarts=0)
+    story = sick(a_plan(power_management=(an_agent("switch", scope=scope),)), maxRestarts=0)
     story.run(600)
 
     assert (1, []) == (len(story.api.list(POD)), story.freed_early)
+    assert [("switch", "off"), ("switch", "on")] == story.orders
     assert "FenceProvesNothing" in story.told
 
 
@@ -795,13 +795,16 @@ def test_a_plan_that_breaks_halfway_gives_up_and_lights_the_node_when_it_is_mend
     assert (True, "final", []) == (story.is_on, story.state, story.freed_early)
 
 
-def test_builtins_that_clean_wait_for_a_proof() -> None:
-    """clean-pods and detach-volumes in a list free nothing by themselves."""
-    methods = (CORDON, BuiltinMethod("clean-pods", Builtin.CLEAN_PODS))
+@pytest.mark.parametrize("cleaner", [Builtin.CLEAN_PODS, Builtin.DETACH_VOLUMES])
+def test_builtins_that_clean_wait_for_a_proof(cleaner: Builtin) -> None:
+    """In a list they free nothing by themselves; with the proof all is freed, whether they are listed or not."""
+    methods = (CORDON, BuiltinMethod(cleaner.value, cleaner))
     story = sick(a_plan(isolation=methods, recovery=(UNCORDON,)), powerManagementDelay="2m")
     story.run(60)
 
-    assert ("running", 1) == (story.state, len(story.api.list(POD)))
+    assert ("running", 1, []) == (story.state, len(story.api.list(POD)), story.orders)
+    story.run_until(lambda: story.state == "final", 900)
+    assert [] == story.api.list(POD)
 
 
 def test_freed_pods_are_limited_by_the_budget() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import HOST_AT, NOW, a_backup, a_hold, a_host, absent, later, present
+from tests.builders import HOST_AT, NOW, a_backup, a_hold, a_host, absent, ago, later, present
 from tests.core.healthcheck.remediations import (
     SICK,
     TEMPLATE,
@@ -32,6 +32,7 @@ from noderemedy.model.budget import Need
 from noderemedy.model.healthcheck import Dialect, Unhealthy
 from noderemedy.model.lease import Lease
 from noderemedy.model.machineconditions import Graded, MachineConditions
+from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
     ConditionPending,
     ConditionTimedOut,
@@ -249,6 +250,16 @@ def test_a_mark_names_its_check() -> None:
     assert (MarkMachine(view.at, Guard("machine-uid-1", "7"), "workers", NOW.wall),) == decide(view).actions
 
 
+@pytest.mark.parametrize("way", [a_check(annotation_mode=True), a_check(CAPI), a_check(template=TEMPLATE)])
+def test_nothing_begins_beside_a_hold_that_is_left(way: Any) -> None:
+    """It goes first: with a new mark it would stand for what it has seen before, whoever was wrong then."""
+    left = present(a_host(held=True, hold=a_hold()))
+    decision = decide(a_view(way, host=left))
+
+    assert ["HoldLeft"] == reasons(decision)[:1]
+    assert not {"MarkMachine", "CreateRequest", "DeleteMachine"} & set(names(decision.actions))
+
+
 @pytest.mark.parametrize("machine", [MARKED, {"needs_remediation": True}])
 def test_a_marked_machine_is_not_marked_again(machine: dict[str, Any]) -> None:
     """By whomever: it is under repair, and that counts."""
@@ -266,12 +277,16 @@ def test_a_marked_machine_is_not_marked_again(machine: dict[str, Any]) -> None:
         (MARKED, a_host(held=True, hold=a_hold()), False),
         ({**MARKED, "backup": a_backup()}, a_host(), False),
         ({**MARKED, "node_deleted_at": NOW.wall}, a_host(), False),
+        ({**MARKED, "node_deleted_at": ago(60), "asked_at": ago(60)}, a_host(), False),
+        ({**MARKED, "node_deleted_at": ago(600), "asked_at": ago(60), "backup": a_backup()}, a_host(), True),
+        ({**MARKED, "node_deleted_at": ago(600), "asked_at": ago(60)}, a_host(held=True, hold=a_hold()), False),
+        ({**MARKED, "node_deleted_at": ago(600), "asked_at": Malformed("soon")}, a_host(), False),
     ],
 )
 def test_on_recovery_a_mark_goes_unless_the_repair_has_begun(
     machine: dict[str, Any], host: Any, is_taken_off: bool
 ) -> None:
-    """Only our own, and never once the host is held: then the power cycle is finished."""
+    """Only our own, and never once the host is held: then it is finished. What an earlier one left is no beginning."""
     view = a_view(a_check(annotation_mode=True), WELL, machine=machine, host=present(host))
     decision = decide(view)
     wanted = (RemoveRemediationAnnotation(view.at, Guard("machine-uid-1", "7")),) if is_taken_off else ()

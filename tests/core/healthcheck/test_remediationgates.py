@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import MACHINE_AT, NODE_AT, NOW, a_node, absent, later, present
+from tests.builders import MACHINE_AT, NODE_AT, NOW, a_hold, a_host, a_node, absent, later, present
 from tests.core.healthcheck.remediations import SICK, WELL, a_view, decide, names, reasons
 from tests.core.healthcheck.targets import FALSE, UNKNOWN, a_check
 
@@ -54,6 +54,7 @@ CLOSED: list[tuple[RemediationView, str, str, Wall | None]] = [
     (a_view(is_open=None), "limit is kept", "LimitOfCheck", None),
     (a_view(contact_since=NEW), "watched long enough", "ObserverNew", later(1).wall),
     (a_view(contact_since=None), "watched long enough", "ObserverNew", None),
+    (a_view(host=present(a_host(held=True, hold=a_hold()))), "no hold is left", "HoldLeft", None),
     (a_view(a_check(OPENSHIFT), machine=GIVEN_UP), "somebody replaces it", "NoControllerOwner", None),
     (a_view(a_check(needs_approval=True)), "person approved", "ApprovalAwaited", None),
     (a_view(answer=Refused(MACHINE_AT, WaitingForBudget(), LATER)), "budget allows", "WaitingForBudget", LATER),

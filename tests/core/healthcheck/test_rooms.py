@@ -165,6 +165,30 @@ def test_the_older_of_two_checks_governs_and_both_are_told() -> None:
     assert ["ChecksOverlap"] == stage.reasons(AT, "check")
 
 
+@pytest.mark.parametrize("created", [Wall(1), None], ids=["of one second", "of no known time"])
+def test_of_two_checks_of_one_age_the_first_by_name_governs(created: Wall | None) -> None:
+    """Whichever of them was seen first: two managers must agree."""
+    first, second = ref(HEALTH_CHECK, "a-first", "metal"), ref(HEALTH_CHECK, "b-second", "metal")
+    stage = Stage(2, (second, a_check(uid="b", created=created)), (first, a_check(uid="a", created=created)))
+    stage.node(1, "Unknown")
+    stage.step(301)
+
+    assert (first, (second,)) == (stage.verdict(1).check, stage.verdict(1).others)
+
+
+def test_a_check_of_nobody_is_told_so_when_it_has_settled() -> None:
+    """Machines may come after their check: not at once, once, and no more when one is there."""
+    stage = Stage(2, (AT, a_check(selector=Selector((("role", "nobody"),)))))
+    assert [] == stage.reasons(AT, "check")
+    stage.step(121)
+    assert ["CheckWithoutTargets"] == stage.reasons(AT, "check")
+    machine = stage.engine.cache.read(machine_at(0)).obj  # type: ignore[union-attr]
+    stage.put(machine_at(0), structs.replace(machine, labels=(("role", "nobody"),)))
+    stage.step()
+
+    assert [] == stage.reasons(AT, "check")
+
+
 def test_machines_that_nobody_selects_are_nobodys() -> None:
     """Another label, another namespace, paused or skipped: no verdict, and not counted."""
     stage = Stage(2)

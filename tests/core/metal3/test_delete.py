@@ -19,6 +19,7 @@ from tests.builders import (
     absent,
     ago,
     later,
+    mistaken,
     present,
 )
 
@@ -48,6 +49,7 @@ from noderemedy.model.reasons import (
     BackupFirst,
     BackupReplaced,
     ConfirmFirst,
+    DeviceMistaken,
     FreeingPaced,
     HostContradicted,
     NodeFinalizing,
@@ -76,6 +78,16 @@ def test_the_node_is_deleted_on_proof() -> None:
     proof = PoweredOff(Subject("node-uid-1", "boot-1"), "host-uid-1", "102", NOW.wall, a_hold().since)
     assert (DeleteNode(NODE_AT, Guard("node-uid-1", "103"), "boot-1", proof),) == decision.actions
     assert (DELETE_ROW, ProvenOff("metal/rack1-u07")) == decision.because
+
+
+def test_a_host_that_a_drill_found_to_be_another_machine_proves_nothing() -> None:
+    """The word came after the hold: nothing goes, and a person is told."""
+    told = decide(a_view(STORED, OFF, mistaken(a_node(ready="Unknown"))), NOW)
+
+    assert ((), (DELETE_ROW, DeviceMistaken("worker-0", "BareMetalHost metal/rack1-u07"))) == (
+        told.actions,
+        told.because,
+    )
 
 
 @pytest.mark.parametrize(

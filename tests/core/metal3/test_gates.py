@@ -19,6 +19,7 @@ from tests.builders import (
     absent,
     ago,
     later,
+    mistaken,
     unreadable,
 )
 
@@ -35,6 +36,7 @@ from noderemedy.model.reasons import (
     ClaimedByOther,
     ClusterPaused,
     ConsumerUnreadable,
+    DeviceMistaken,
     HostMissing,
     HostNameUnreadable,
     HostNotNamed,
@@ -101,6 +103,10 @@ BLOCKED: dict[str, tuple[MachineView, Reason]] = {
     "node paused": (a_view(node=replace(a_node(), paused=Paused(UNTIL))), PausedByPerson(UNTIL)),
     "machine deleting": (a_view(a_machine(needs=True, deleting=True)), MachineDeleting()),
     "power off disabled": (a_view(host=a_host(power_off_disabled=True)), PowerOffDisabled("metal/rack1-u07")),
+    "found wrong by a drill": (
+        a_view(node=mistaken(a_node())),
+        DeviceMistaken("worker-0", "BareMetalHost metal/rack1-u07"),
+    ),
     "held for a remediation": (a_view(host=replace(a_host(), held_for=(("uid-9", None),))), OTHERS),
     "held for a fence": (a_view(host=replace(a_host(), fenced_for=(("uid-9", None),))), OTHERS),
 }

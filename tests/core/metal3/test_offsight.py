@@ -84,6 +84,26 @@ FALLS_SILENT: dict[str, tuple[Look | None, ...]] = {
         (60, OFF, reports(boot_id="boot-2")),
         (110, OFF, silent(105, boot_id="boot-2")),
     ),
+    "it was on again, held as it was, and booted": (
+        (60, OFF, reports()),
+        (110, ON, silent(105)),
+        (4_000, ON, reports(boot_id="boot-2")),
+        TAKEOVER,
+        (9_000, OFF, reports(boot_id="boot-2")),
+        (9_050, OFF, silent(9_045, boot_id="boot-2")),
+    ),
+    "it was on again, and off before it booted": (
+        (60, OFF, reports()),
+        (110, ON, silent(105)),
+        (140, OFF, silent(105)),
+    ),
+    "it was on again before it fell silent": (
+        (60, OFF, reports()),
+        (80, ON, reports()),
+        (110, ON, silent(105)),
+        (9_000, OFF, reports(boot_id="boot-2")),
+        (9_050, OFF, silent(9_045, boot_id="boot-2")),
+    ),
     "it booted on its way off, found by a successor": (
         (0, ON, reports()),
         TAKEOVER,
@@ -125,6 +145,33 @@ REPORTED: dict[str, tuple[Look | None, ...]] = {
         (700, ON, reports()),
         (720, OFF, silent(710)),
     ),
+    "two hosts share a BMC, and it is on and off by turns": (
+        (60, OFF, reports()),
+        (100, ON, reports()),
+        (140, OFF, reports()),
+        (600, ON, reports()),
+        (640, OFF, reports()),
+        (1_900, ON, reports()),
+        (2_000, OFF, silent(1_990)),
+    ),
+    "it was on again, and the same boot reports": (
+        (60, OFF, reports()),
+        (110, ON, silent(105)),
+        (700, OFF, reports()),
+        (800, OFF, silent(790)),
+    ),
+    "it was on again, booted, and reports while it is off": (
+        (60, OFF, reports()),
+        (110, ON, silent(105)),
+        (900, OFF, reports(boot_id="boot-2")),
+        (1_501, OFF, reports(boot_id="boot-2")),
+        (1_600, OFF, silent(1_590, boot_id="boot-2")),
+    ),
+    "it booted while it was off, and is on again": (
+        (60, OFF, reports()),
+        (110, ON, reports(boot_id="boot-2")),
+        (160, OFF, silent(150, boot_id="boot-2")),
+    ),
     "it booted after that": ((0, ON, reports()), (60, OFF, reports()), (400, OFF, silent(90, boot_id="boot-2"))),
     "another boot, which a successor hears for minutes": (
         (0, ON, reports()),
@@ -164,6 +211,11 @@ UNSEEN: dict[str, tuple[Look | None, ...]] = {
     "it registered anew on its way off": ((0, ON, reports()), (60, OFF, silent(55, "node-uid-2"))),
     "we did not look for an hour": ((5, ON, reports()), (3_700, OFF, silent(3_660))),
     "another Node has its name": ((60, OFF, silent(50, "node-uid-2", boot_id="")),),
+    "it was on again, and another boot fell silent while nobody looked": (
+        (60, OFF, reports()),
+        (110, ON, silent(105)),
+        (4_000, OFF, silent(3_900, boot_id="boot-2")),
+    ),
     "another boot has its Node": ((60, OFF, silent(50, boot_id="boot-9")),),
 }
 

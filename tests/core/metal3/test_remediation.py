@@ -19,6 +19,7 @@ from tests.builders import (
     a_node,
     ago,
     later,
+    mistaken,
     unreadable,
 )
 from tests.core.metal3.remediations import (
@@ -40,6 +41,7 @@ from tests.core.metal3.remediations import (
 
 from noderemedy.core.freeing import OUT_OF_SERVICE
 from noderemedy.core.metal3.phases import TABLE, limit
+from noderemedy.core.metal3.remediation import ROOM
 from noderemedy.core.metal3.remediationview import SIGHT
 from noderemedy.model.actions import (
     BackUpNode,
@@ -160,6 +162,11 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
     ),
     "freeing: off before it was held": (
         {"remediation": FREEING, "host": a_held_host(was_on=False)},
+        [PUBLISH],
+        ["OffNotProven", "PhaseBegins"],
+    ),
+    "freeing: a drill found that the host is another machine": (
+        {"remediation": FREEING, "host": a_held_host(), "node": mistaken(SICK)},
         [PUBLISH],
         ["OffNotProven", "PhaseBegins"],
     ),
@@ -515,6 +522,10 @@ GATES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "a host that cannot be powered off": (
         {"remediation": NEW, "host": a_host(power_off_disabled=True)},
         ["PowerOffDisabled"],
+    ),
+    "a host that a drill found to be another machine": (
+        {"remediation": NEW, "node": mistaken(SICK)},
+        ["DeviceMistaken"],
     ),
     "power that nobody knows": ({"remediation": NEW, "host": a_host(power=Power.UNKNOWN)}, ["PowerUnknown"]),
     "a host that is off on purpose": ({"remediation": NEW, "host": a_host(online=False)}, ["HostOffOnPurpose"]),
@@ -977,6 +988,15 @@ def test_a_hold_with_a_garbled_record_goes_too() -> None:
 
     assert (["ReleaseHost"], ["HoldOrphaned"]) == (actions(decision), reasons(decision))
     assert isinstance(decision.actions[0], ReleaseHost)
+
+
+def test_a_hold_without_our_record_is_somebody_elses() -> None:
+    """The provider's own controller uses the same key: who took its hold off would switch a host on that it frees."""
+    world = a_world(None, host=replace(a_host(), held_for=(("uid-8", None),)))
+    beside = a_world(None, host=replace(a_host(), held_for=(("uid-8", None), (UID, Malformed("x")))))
+
+    assert ROOM.sees(HOST_AT, a_reader(world)) is None, "there is nothing to decide about"
+    assert [UID] == [one.owner_uid for one in looked(beside, HOST_AT).actions if isinstance(one, ReleaseHost)]
 
 
 def test_a_paused_host_keeps_even_an_orphaned_hold() -> None:

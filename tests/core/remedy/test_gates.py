@@ -6,14 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.builders import a_machine_tree
 from tests.core.remedy.scene import DOCUMENT_AT, TEXT, Scene, and_more, text
 
 from noderemedy.core.remedy import remedy
 from noderemedy.core.remedy.view import sees
-from noderemedy.model.ids import LEASE, NODE, ref
+from noderemedy.model.ids import LEASE, MACHINE, NODE, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.time import Wall
+from noderemedy.wire.objects import convert
 
 POLICY = "policy: {%s}"
 
@@ -28,6 +30,21 @@ def taint(key: str) -> Callable[[Scene], None]:
     return lambda scene: scene.patch(NODE, "n0", {"spec": spec})
 
 
+def delete_node(scene: Scene) -> None:
+    """It goes as soon as its finalizer is off."""
+    scene.patch(NODE, "n0", {"metadata": {"finalizers": ["example.com/last-words"]}})
+    scene.api.delete(NODE, "n0", "")
+    scene.look()
+
+
+def delete_machine(scene: Scene) -> None:
+    tree = a_machine_tree(node_name="n0")
+    del tree["spec"]["clusterName"]  # no other cluster's
+    tree["metadata"]["deletionTimestamp"] = str(scene.now.wall)
+    scene.engine.seen(convert(MACHINE, tree), scene.now)
+    scene.step()
+
+
 def sick_for(scene: Scene, seconds: float) -> None:
     scene.falls_sick()
     scene.wait(seconds)
@@ -40,6 +57,8 @@ HELD: dict[str, tuple[dict[str, Any], Callable[[Scene], Any], str]] = {
     "observing document": ({"notes": {"mode": "observe"}}, lambda it: None, "ObserveOnly"),
     "approval": ({"notes": {"approval": "required"}}, lambda it: None, "ApprovalAwaited"),
     "autoscaler": ({}, taint("ToBeDeletedByClusterAutoscaler"), "NodeBeingRemoved"),
+    "a person who deleted the Node": ({}, delete_node, "NodeBeingRemoved"),
+    "the owner of its Machine": ({}, delete_machine, "NodeBeingRemoved"),
     "karpenter": ({}, taint("karpenter.sh/disrupted"), "NodeBeingRemoved"),
     "lost storage": (
         {"document": and_more(POLICY % "skipWhenNodeCondition: [StorageLost]")},

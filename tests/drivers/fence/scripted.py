@@ -41,6 +41,7 @@ FAULTS = {
     "ignores signals": "trap '' TERM; sleep 600 & sleep 600\n",
     "leaves a child": 'sleep 600 &\necho $! > $state.child\n' + DEVICE,
     "talks for ever": "exec yes 'Failed: no way'\n",
+    "lists two": "if [ \"$p_action\" = list ]; then echo 1,one; echo 2,two; exit 0; fi\n" + DEVICE,
     "slow": "[ \"$p_action\" = status ] || sleep 0.4\n" + DEVICE,
     "reads nothing": "exec <&-\n" + DEVICE,
 }  # fmt: skip

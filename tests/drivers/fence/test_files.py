@@ -131,7 +131,7 @@ def test_without_such_a_parameter_nothing_is_written(tmp_path: Path) -> None:
     ("name", "is_one"),
     [
         *((name, True) for name in ("identity_file", "tlscert", "tlskey", "tlscacert", "cacert", "kubeconfig")),
-        *((name, False) for name in ("password", "debug_file", "token_file", "cookie_file", "status_file", "key")),
+        *((name, False) for name in ("password", "debug_file", "openrc", "token_file", "status_file", "key")),
     ],
 )
 def test_which_parameters_are_files(name: str, is_one: bool) -> None:

@@ -6,11 +6,13 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.core.fencing.orders import an_order
 from tests.drivers.fence.scripted import asked, hand, install, order
 
 from noderemedy.drivers.fence import process
 from noderemedy.drivers.fence.verify import SecretMissing, carry_out, usable
+from noderemedy.model.ids import NODE, ref
 from noderemedy.model.run import Deed, Order, Power, Result, RunState
 
 SECRETS = {"password": "hunter2"}
@@ -127,3 +129,33 @@ def test_a_secret_that_cannot_be_used(value: str | None, words: str) -> None:
 def test_the_last_line_feed_of_a_secret_is_none_of_it() -> None:
     """Secrets are made from files, and files end in one."""
     assert "hunter2" == usable("p", "s", "k", "hunter2\r\n")
+
+
+LISTING = ("fence_apc_snmp", "fence_scripted")
+
+
+@pytest.mark.parametrize("plug", ["2", "24"])
+@pytest.mark.parametrize("agent", LISTING)
+def test_an_agent_that_calls_off_what_it_does_not_know_is_asked_for_its_list(
+    agent: str, plug: str, tmp_path: Path
+) -> None:
+    """After the looks, and by its own list the outlet must be there; other agents are not asked for any."""
+    install(tmp_path, "lists two", agent)
+    one = replace(order(agent=agent), parameters=(("plug", plug),))
+    result = run(tmp_path, one)
+    is_listing = agent == "fence_apc_snmp"
+    is_believed = not is_listing or plug == "2"
+    expected = (RunState.DONE, Power.OFF) if is_believed else (RunState.FAILED, Power.UNKNOWN)
+
+    assert expected == (result.state, result.power)
+    assert ["off", "status", "status", *(["list"] if is_listing else [])] == asked(tmp_path)
+
+
+def test_a_drill_asks_for_the_list_of_what_is_on(tmp_path: Path) -> None:
+    """A fence does not: what is on needs no list."""
+    install(tmp_path, "lists two", "fence_apc_snmp")
+    of_fence = replace(order(Deed.STATUS, agent="fence_apc_snmp"), parameters=(("plug", "24"),))
+    of_drill = replace(of_fence, fence=ref(NODE, "worker-0"))
+
+    assert [RunState.DONE, RunState.FAILED] == [run(tmp_path, one).state for one in (of_fence, of_drill)]
+    assert ["status", "status", "list"] == asked(tmp_path)

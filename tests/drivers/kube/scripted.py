@@ -47,6 +47,8 @@ class Recorder:
     def __init__(self) -> None:
         self.log: list[tuple[str, ...]] = []
         self.contacts = 0
+        self.opens = 0
+        self.is_believed = True
         self._changed = asyncio.Event()
 
     def _add(self, *entry: str) -> None:
@@ -63,15 +65,21 @@ class Recorder:
         self._add("gone", item.ref.name)
 
     def listed(self, kind: Kind) -> None:
+        self.is_believed = True
         self._add("listed")
 
     def unreadable(self, kind: Kind, problem: Undecodable) -> None:
         self._add("unreadable", problem.ref.name)
 
+    def opened(self, kind: Kind) -> bool:
+        self.opens += 1
+        return self.is_believed
+
     def contact(self, kind: Kind) -> None:
         self.contacts += 1
 
     def lost(self, kind: Kind, obstacle: Obstacle) -> None:
+        self.is_believed = self.is_believed and obstacle.is_connection
         self._add("away" if obstacle.is_connection else "lost", obstacle.why)
 
     async def until(self, *entry: str, times: int = 1) -> None:

@@ -215,6 +215,20 @@ def test_a_refused_token_is_read_again_once() -> None:
     run(test())
 
 
+def test_the_last_word_is_asked_before_every_exchange() -> None:
+    """Also before the second one after a 401; what is refused surely was not applied, and costs no connection."""
+
+    async def test() -> None:
+        words = ["", "not any more"]
+        async with Api(only_second).running() as api, KubeClient(api.access(Two("first", "second"))) as client:
+            with pytest.raises(NotSent, match="not any more"):
+                await client.send(PATCH, may_leave=lambda: words.pop(0))
+            assert ([], 1) == (words, len(api.requests))
+            assert 200 == (await client.send(PATCH)).status
+
+    run(test())
+
+
 def test_a_second_refusal_is_the_answer() -> None:
     """Credentials are not read again and again."""
 

@@ -91,6 +91,9 @@ class Mirror:
     def unreadable(self, kind: Kind, problem: Undecodable) -> None:
         """Spoilt lines; the truth comes with the next list."""
 
+    def opened(self, kind: Kind) -> bool:
+        return True
+
     def contact(self, kind: Kind) -> None:
         """Not of interest here."""
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import random
 import sys
+import types
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import Any
@@ -13,10 +15,11 @@ import aiohttp
 import msgspec
 import pytest
 from tests.drivers.kube import scripted, test_client, test_watch
+from tests.manager import test_silence
 
 from noderemedy.drivers.kube import client, listing, watch
 from noderemedy.drivers.kube.backoff import Backoff
-from noderemedy.drivers.kube.errors import NotSent
+from noderemedy.drivers.kube.errors import NotSent, Silent
 from noderemedy.drivers.kube.sink import Settings
 from noderemedy.model.time import Span
 from noderemedy.wire.http import Resource
@@ -25,6 +28,7 @@ from noderemedy.wire.objects import Undecodable
 Watcher, Lister = watch._Watcher, listing.Lister
 stream, pages, say = client.KubeClient.stream, Lister._pages, Watcher._say
 init: Any = Lister.__init__
+items, take, accepted = Lister._items, Watcher._take, Watcher._accepted
 
 
 STATUS_LINE = scripted.stream(msgspec.json.encode(test_watch.GONE) + b"\n")
@@ -65,9 +69,32 @@ async def shrug(*_: Any) -> None:
     """Do nothing about it."""
 
 
+RESTLESS = types.SimpleNamespace(**{**vars(asyncio), "sleep": shrug})
+
+
 def chatty(self: Any, obstacle: Any) -> None:
     self._said = None
     say(self, obstacle)
+
+
+def calm_page(self: Any, resource: Any, *more: Any) -> Any:
+    self._sink.contact(resource.kind)
+    return items(self, resource, *more)
+
+
+def credulous(self: Any, line: bytes) -> None:
+    self._hear()
+    take(self, line)
+
+
+def forgetful(self: Any) -> None:
+    accepted(self)
+    self._is_back = True
+
+
+def thoughtless(self: Any) -> None:
+    self._backoff.reset()
+    accepted(self)
 
 
 def greedy(_self: Any, _wish: Any = None) -> Span:
@@ -87,6 +114,10 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     ),
     "forget bookmarks": (
         Watcher, "_advance", lambda *_: None, test_watch.test_rule_3_bookmarks_are_asked_for_and_used,
+    ),
+    "take no answer for a quiet stream": (
+        client._Attempt, "failure", lambda _, why: Silent(why),
+        test_silence.test_an_api_that_never_answers_is_out_of_sight,
     ),
     "wait for ever in silence": (
         client.KubeClient, "stream", patient, test_watch.test_rule_3_silence_means_a_new_connection,
@@ -120,6 +151,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     "ask for a page when it is needed": (
         Lister, "_ahead", unhurried, test_watch.test_the_next_page_is_on_its_way_while_one_is_passed_on,
     ),
+    "read a page and ask then": (
+        listing, "asyncio", RESTLESS, test_watch.test_the_next_page_is_asked_for_before_one_is_read,
+    ),
     "pass everything on": (
         Watcher, "_is_repeated", lambda *_: False, test_watch.test_rule_10_the_same_version_is_passed_on_once,
     ),
@@ -141,11 +175,33 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
     "count lines only as life": (
         client.KubeClient, "stream", mute, test_watch.test_a_quiet_stream_shows_life_when_it_opens,
     ),
+    "count pages as life": (
+        Lister, "_items", calm_page, test_watch.test_rule_9_listed_is_said_when_the_list_is_complete,
+    ),
+    "believe a line before it is read": (
+        Watcher, "_take", credulous, test_watch.test_a_line_that_is_not_believed_is_no_contact,
+    ),
+    "stay slow after an outage": (
+        Backoff, "reset", lambda _: None, test_watch.test_a_server_that_is_back_is_listed_soon,
+    ),
+    "hammer who forgets": (
+        Watcher, "_accepted", forgetful, test_watch.test_a_server_that_forgets_at_once_is_not_hammered,
+    ),
+    "hammer who accepts now and then": (
+        Watcher, "_accepted", thoughtless, test_watch.test_a_server_that_accepts_now_and_then_is_not_hammered,
+    ),
+    "rest before a list that nobody can wait for": (
+        watch, "_OutOfSight", watch._Distrust, test_watch.test_a_stream_that_nobody_believes_any_more_is_listed_at_once,
+    ),
     "stay on the surface": (
         client, "DEPTH", 1_000, test_watch.test_what_is_nested_as_deep_as_the_api_allows_is_read,
     ),
     "take what was on its way for not sent": (
         client._Connector, "connect", aiohttp.TCPConnector.connect, test_client.test_no_answer_in_time_is_unknown,
+    ),
+    "ask for no last word": (
+        client._Attempt, "__init__", lambda self, *_: setattr(self, "may_leave", client.freely),
+        test_client.test_the_last_word_is_asked_before_every_exchange,
     ),
     "ignore Retry-After": (Backoff, "pause", greedy, test_watch.test_retry_after_is_honoured),
 }  # fmt: skip
@@ -159,5 +215,5 @@ def test_sabotage_is_noticed(name: str, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(scripted, "LIMIT_S", 1.0)
     sys.setrecursionlimit(1_000)  # as at the start of a program: an earlier test may have raised it
 
-    with pytest.raises((AssertionError, TimeoutError, Undecodable, NotSent)):
+    with pytest.raises((AssertionError, TimeoutError, Undecodable, NotSent, pytest.fail.Exception)):
         test()

@@ -6,8 +6,10 @@ import asyncio
 from functools import partial
 from typing import Any
 
+import aiohttp
 import msgspec
 import pytest
+from aiohttp import web
 from tests.drivers.kube.scripted import (
     QUICK,
     a_list,
@@ -76,6 +78,32 @@ def test_the_next_page_is_on_its_way_while_one_is_passed_on() -> None:
             asked = len(api.lists())
             await sink.until("listed")
             assert (2, 3, 302) == (asked, len(api.lists()), sum(one[0] == "seen" for one in sink.log))
+
+    run(test())
+
+
+def test_the_next_page_is_asked_for_before_one_is_read() -> None:
+    """Reading takes as long as the server needs for the next one: both work at the same time."""
+    done: list[str] = []
+    send = aiohttp.ClientRequest.send
+
+    async def sent(self: aiohttp.ClientRequest, *more: Any) -> Any:
+        answer = await send(self, *more)
+        if "limit" in self.url.query:
+            done.append(f"asked {self.url.query.get('continue', '')}".strip())
+        return answer
+
+    def read(body: bytes) -> Any:
+        done.append("read")
+        return decode_page(NODE, body)
+
+    async def test() -> None:
+        pages = (a_list(10, a_node("a", 1), token="2"), a_list(10, a_node("b", 2), token="3"), a_list(10))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(aiohttp.ClientRequest, "send", sent)
+            async with watching(*pages, stream(), decode_page=read) as (_, sink):
+                await sink.until("listed")
+            assert ["asked", "asked 2", "read", "asked 3", "read", "read"] == done
 
     run(test())
 
@@ -304,7 +332,7 @@ def test_rule_8_others_get_their_turn_during_a_long_list() -> None:
 
 
 def test_rule_9_listed_is_said_when_the_list_is_complete() -> None:
-    """Nothing is complete while a page is missing, and every page and line is a contact."""
+    """Nothing is complete while a page is missing; lines are contacts, and pages are none."""
 
     async def test() -> None:
         wait = asyncio.Event()
@@ -318,7 +346,8 @@ def test_rule_9_listed_is_said_when_the_list_is_complete() -> None:
             assert ("listed",) not in sink.log
             wait.set()
             await sink.until("listed")
-            await until(lambda: sink.contacts >= 3)
+            assert 0 == sink.contacts
+            await until(lambda: sink.contacts == 1)
 
     run(test())
 
@@ -404,13 +433,13 @@ def test_forbidden_names_the_resource_the_identity_and_the_remedy() -> None:
 
 
 def test_a_watch_that_is_forbidden_after_a_good_list_is_told_and_retried() -> None:
-    """The right to list alone is not enough; when the watch is allowed it goes on without a new list."""
+    """The right to list alone is not enough; when the watch is allowed it is listed once more."""
 
     async def test() -> None:
         no = a_status(403, "no")
-        async with watching(FIRST, no, no, stream(event("ADDED", a_node("b", 11)))) as (api, sink):
+        async with watching(FIRST, no, no, stream(), FIRST, stream(event("ADDED", a_node("b", 11)))) as (api, sink):
             await sink.until("seen", "b", "11")
-            assert 1 == len(api.lists())
+            assert 2 == len(api.lists())
             assert 1 == sum(entry[0] == "lost" for entry in sink.log)
 
     run(test())
@@ -509,8 +538,111 @@ def test_a_quiet_stream_shows_life_when_it_opens() -> None:
     async def test() -> None:
         async with watching(FIRST, stream(then="cut"), stream()) as (api, sink):
             await until(lambda: any(entry[0] == "away" for entry in sink.log))
-            before = sink.contacts
-            await until(lambda: len(api.watches()) == 2 and sink.contacts > before)
+            await until(lambda: len(api.watches()) == 2 and sink.opens == 2)
+            assert 0 == sink.contacts
+
+    run(test())
+
+
+def test_a_line_that_is_not_believed_is_no_contact() -> None:
+    """A server that is back accepts a stream from before, and says in its first line that it knows nothing of it."""
+
+    async def test() -> None:
+        async with watching(FIRST, stream(then="cut"), stream(event("ERROR", GONE), then="end"), FIRST, stream()) as (
+            _api,
+            sink,
+        ):
+            await sink.until("listed", times=2)
+            assert 0 == sink.contacts
+
+    run(test())
+
+
+def test_a_server_that_is_back_is_listed_soon() -> None:
+    """Pauses have grown during its outage; the first line, be it an error, ends them."""
+
+    async def cut(request: Any) -> Any:
+        request.transport.abort()
+        return web.Response()
+
+    async def test() -> None:
+        slow = msgspec.structs.replace(QUICK, first_pause=Span(50), longest_pause=Span(60_000))
+        away = (cut,) * 10  # each stream is tried twice
+        async with watching(FIRST, *away, stream(event("ERROR", GONE), then="end"), FIRST, stream(), settings=slow) as (
+            api,
+            sink,
+        ):
+            await until(lambda: sink.opens == 1)
+            begun = asyncio.get_running_loop().time()
+            await sink.until("listed", times=2)
+            assert asyncio.get_running_loop().time() - begun < 0.6
+            assert 11 <= len(api.watches())
+
+    run(test())
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"kind": "Status", "metadata": {}, "status": "Failure", "message": "etcd is not ready", "code": 500},
+        {"metadata": {"resourceVersion": "12"}},
+        {"metadata": {}, "items": []},
+        {"kind": "Table", "metadata": {"resourceVersion": "12"}, "rows": [1]},
+    ],
+)
+def test_rule_5_what_is_no_list_empties_nothing(body: dict[str, Any]) -> None:
+    """A proxy answers 200 with something else: that is told, nothing is gone, and it is asked again."""
+
+    async def test() -> None:
+        lists = (FIRST, stream(event("ERROR", GONE), then="end"), answer(body), FIRST, stream())
+        async with watching(*lists) as (_api, sink):
+            await sink.until("listed", times=2)
+            listed = ("listing",), ("seen", "a", "5"), ("listed",)
+            lost = ("lost", "the list of nodes is not JSON of a list with a version")
+            assert [*listed, lost, *listed] == sink.log
+
+    run(test())
+
+
+def test_a_stream_that_nobody_believes_any_more_is_listed_at_once() -> None:
+    """Pauses have grown while it was refused; once it is accepted nobody waits for them, nor for a line."""
+
+    async def test() -> None:
+        slow = msgspec.structs.replace(QUICK, first_pause=Span(50), longest_pause=Span(60_000))
+        async with watching(FIRST, *[a_status(503, "no")] * 5, stream(), FIRST, stream(), settings=slow) as (api, sink):
+            await until(lambda: sink.opens == 1)
+            begun = asyncio.get_running_loop().time()
+            await until(lambda: sink.opens == 2)
+            assert asyncio.get_running_loop().time() - begun < 0.6
+            assert (7, 2) == (len(api.watches()), len(api.lists()))
+
+    run(test())
+
+
+def test_a_server_that_accepts_now_and_then_is_not_hammered() -> None:
+    """Lists are dear: a stream that is accepted and refused by turns is asked for less and less often."""
+
+    async def test() -> None:
+        story = [FIRST, *[a_status(503, "no"), stream(), FIRST] * 40]
+        slow = msgspec.structs.replace(QUICK, first_pause=Span(20), longest_pause=Span(60_000))
+        async with watching(*story, settings=slow) as (api, _sink):
+            await asyncio.sleep(0.6)
+            assert len(api.lists()) <= 8
+
+    run(test())
+
+
+def test_a_server_that_forgets_at_once_is_not_hammered() -> None:
+    """Lists are dear: who says after each that it has forgotten it is asked less and less often."""
+
+    async def forgets(request: web.Request) -> web.StreamResponse:
+        return await (stream(event("ERROR", GONE), then="end") if "watch" in request.query else FIRST)(request)
+
+    async def test() -> None:
+        slow = msgspec.structs.replace(QUICK, first_pause=Span(20), longest_pause=Span(60_000))
+        async with watching(forgets, settings=slow) as (api, _sink):
+            await asyncio.sleep(0.6)
+            assert len(api.lists()) <= 8
 
     run(test())
 

@@ -8,9 +8,9 @@ Rule 1: what is in flight counts, granted or not: every reservation that may sti
 Rule 2: a reservation ends when nobody states a need for it and we have known it for a minute by our own clock. It may
         stay in the ledger until the next write, but it is nobody's grant any more.
 Rule 3: a repair that is stuck is not in flight, and its reservation has ended: to begin once more it asks anew. One of
-        the control plane still keeps its fellows from being repaired. One whose power-off is pending may switch a host
-        off at any moment, also a node that is well again: of those there are no more than may be in flight.
-        So it is with what is held back in its place while others may begin (`places.py`).
+        the control plane that has begun still keeps its fellows from being repaired. One whose power-off is pending may
+        switch a host off at any moment, also a node that is well again: of those there are no more than may be in
+        flight. So it is with what is held back in its place while others may begin (`places.py`).
 Rule 4: granted is only what was seen in the ledger; what is new goes into it first.
 """
 
@@ -173,7 +173,7 @@ def open_books(
     live = [one for one in there if one.target in asked or one.target in young]
     running = [one for one in view.asks if one.is_running and not one.is_waiting and not one.is_stuck]
     outside = without_place(view.memory, now)
-    stuck = [one for one in view.asks if (one.is_stuck and one.is_running) or one.target in outside]
+    halted = [one for one in view.asks if is_halted(one, one.target in outside)]
     begin, end = Wall(now.wall.ms - HOUR.ms), now.wall + HOUR
     starts = [one for one in ledger.starts if begin < one.at < end]
     books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {}, Counter(), outside)
@@ -183,7 +183,7 @@ def open_books(
         count(books, held.target, about.cluster, held.target in control_plane)
     for one in running:
         count(books, one.target, one.cluster, one.health.is_control_plane)
-    for one in (one for one in stuck if one.health.is_control_plane):
+    for one in (one for one in halted if one.health.is_control_plane):
         books.control_plane.setdefault(one.cluster, set()).add(one.target)
     loaded = (one for one in view.asks if one.is_off_pending and one.target not in books.in_flight)
     books.pending.update(one.cluster for one in loaded)
@@ -191,6 +191,16 @@ def open_books(
     for start in sorted(starts):
         books.moments.setdefault(start.cluster, []).append(start.at)
     return books
+
+
+def is_halted(ask: Ask, has_no_place: bool) -> bool:
+    """Whether it is in the middle of its repair, and not in flight; or somebody else may be, while its node is sick.
+
+    Who has not begun, or is well by now, may have to wait for a fellow that is sick: that one must not wait for it.
+    """
+    if has_no_place:
+        return ask.is_midway
+    return ask.is_stuck and ask.is_running and (ask.is_midway or ask.health.is_sick)
 
 
 def count(books: Books, target: Ref, cluster: str, is_control_plane: bool) -> None:

@@ -42,6 +42,7 @@ class Ask(Struct, frozen=True):
     begins: tuple[str, ...] = ()  # what those who wait would begin in the middle of a repair
     where: str = ""  # the cluster in which a machine without a node would have one
     is_at_work: bool = False  # somebody repairs it, whoever else asks: its place is no other's
+    is_midway: bool = False  # somebody who repairs it has begun, and is at work, or rests, or would go on
 
     @property
     def cluster(self) -> str:
@@ -204,6 +205,7 @@ def ask(target: Ref, needs: list[Need], reader: Reader, given_back: Wall | None 
         begins=begins,
         where=where,
         is_at_work=any(one.is_running and not one.is_stuck and one.is_claimant for one in needs),
+        is_midway=any(one.begins or (one.is_running and one.is_claimant) for one in needs),
     )
 
 

@@ -12,23 +12,25 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from noderemedy.core.fencing.letters import LETTERS_MAX, unwritable
 from noderemedy.core.fencing.merging import PLACES, Draft
-from noderemedy.core.fencing.plugs import TRUE, Plug, loose_plug, plug_of
-from noderemedy.core.fencing.scopes import scope_of, unfit, unreachable, wrong_step
+from noderemedy.core.fencing.plugs import loose_plugs, plugs_by
+from noderemedy.core.fencing.scopes import TRUE, scope_of, unfit, unreachable, wrong_step
 from noderemedy.model.agent import AgentDescription, Parameter, Sort
-from noderemedy.model.fenceplan import AgentMethod, Step
+from noderemedy.model.fenceplan import AgentMethod, Plug, Step
 from noderemedy.model.run import Deed, SecretParameter
 
 FALSE = ("0", "no", "off", "false")
 NUMBER = re.compile(r"[0-9]{1,9}", re.ASCII)
 SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,3})?", re.ASCII)
-LETTERS_MAX = 60
 TO_FILL = re.compile(r"<[^<>]*>")  # as forms have it
 DEEDS = {Step.ISOLATION: (Deed.OFF,), Step.POWER_MANAGEMENT: (Deed.OFF, Deed.ON), Step.RECOVERY: (Deed.ON,)}
 PROGRAM = "it names a program or a file that would be used with our own rights; leave it out"
+OPENRC = "write what it sets, such as auth_url and project_name, as parameters"
 REFUSED: dict[str, str] = {
     "missing_as_off": "a mistyped plug would count as switched off; leave it out",
     "action": "the action is ours to choose; write action= as on, off or reboot",
+    "openrc": f"the agent runs it as a script, with our own rights; {OPENRC}",
     "nodename": "it would be another name of the node; use plug=",
     "help": "it makes the agent do something else; leave it out",
     "version": "it makes the agent do something else; leave it out",
@@ -44,21 +46,21 @@ class Checked(Struct, frozen=True):
     """A method and what it switches; without one there are problems."""
 
     method: AgentMethod | None
-    plug: Plug = Plug()
+    plugs: tuple[Plug, ...] = ()
     problems: tuple[str, ...] = ()
 
 
 def check(draft: Draft, step: Step, agent: AgentDescription, cluster: str = "") -> Checked:
     """`agent` is the draft's own, and readable; `cluster` is the node's."""
     if why := unfit(agent):
-        return Checked(None, loose_plug(draft), (why,))
+        return Checked(None, loose_plugs(draft), (why,))
     values, secrets, problems = Merging(draft, agent).result()
     deeds = draft.deeds or DEEDS[step]
     scope = scope_of(agent, values)
-    problems = problems or missing(agent, values, secrets)
+    problems = [*problems, *unwritable(agent.name, values)] or missing(agent, values, secrets)
     problems += wrong_step(agent.name, scope, step, deeds) + unreachable(agent, cluster)
     if problems:
-        return Checked(None, plug_of(agent, values), tuple(problems))
+        return Checked(None, plugs_by(agent, values), tuple(problems))
     method = AgentMethod(
         name=draft.name,
         agent=draft.agent,
@@ -70,7 +72,7 @@ def check(draft: Draft, step: Step, agent: AgentDescription, cluster: str = "") 
         patience=draft.patience,
         on_target=agent.is_on_target,
     )
-    return Checked(method, plug_of(agent, values))
+    return Checked(method, plugs_by(agent, values))
 
 
 @lru_cache(maxsize=1_000)
@@ -156,7 +158,7 @@ def refused(parameter: Parameter, value: str | SecretParameter) -> str:
 
 def is_open(parameter: Parameter) -> bool:
     """Whether its value decides what a method does. Behind a Secret a power switch could become a network switch."""
-    return parameter.name in PLACES or parameter.sort is not Sort.STRING
+    return parameter.name in (*PLACES, "plug_separator") or parameter.sort is not Sort.STRING
 
 
 def mistyped(parameter: Parameter, value: str) -> str:

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from uuid import UUID
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from noderemedy.core.fencing.letters import OF_CLOUDS, stray
 from noderemedy.model.fenceconfig import TEMPLATE_NAME
 
 ZONE = re.compile(r"([a-z]{2}(?:-[a-z]+)+-[0-9]+)", re.ASCII)
 VIRTUAL_MACHINE = re.compile(
     r"/subscriptions/([^/]+)/resourceGroups/([^/]+)/providers/Microsoft\.Compute/virtualMachines/([^/]+)", re.IGNORECASE
 )
+SOAP = "fence_vmware_soap"  # fence_vmware_rest knows names only
 Pairs = tuple[tuple[str, str], ...]
 
 
@@ -34,7 +37,7 @@ class Instance(Struct, frozen=True):
         return f"{TEMPLATE_NAME}{self.cloud}"
 
 
-def aws(path: str, node: str) -> Instance:
+def aws(path: str) -> Instance:
     """`aws:///eu-west-1a/i-0123`: the region is the zone without its letter."""
     zone, _, name = path.strip("/").rpartition("/")
     region = ZONE.match(zone)
@@ -42,7 +45,7 @@ def aws(path: str, node: str) -> Instance:
     return Instance("aws", "fence_aws", found, problem="" if name.startswith("i-") else "it names no EC2 instance")
 
 
-def gce(path: str, node: str) -> Instance:
+def gce(path: str) -> Instance:
     """`gce://project/zone/name`."""
     parts = path.strip("/").split("/")
     if len(parts) != 3 or not all(parts):
@@ -50,14 +53,14 @@ def gce(path: str, node: str) -> Instance:
     return Instance("gce", "fence_gce", (("plug", parts[2]), ("project", parts[0]), ("zone", parts[1])))
 
 
-def openstack(path: str, node: str) -> Instance:
+def openstack(path: str) -> Instance:
     """`openstack:///uuid`, or with a region before it."""
     name = path.rpartition("/")[2]
     wrong = "" if name else "it names no instance"
     return Instance("openstack", "fence_openstack", (("plug", name),), needs_template=True, problem=wrong)
 
 
-def azure(path: str, node: str) -> Instance:
+def azure(path: str) -> Instance:
     """Virtual machines of their own; those of a scale set have no name that the agent understands."""
     found = VIRTUAL_MACHINE.fullmatch(path)
     if found is None:
@@ -67,12 +70,16 @@ def azure(path: str, node: str) -> Instance:
     return Instance("azure", "fence_azure_arm", (*mapping, ("msi", "1")))
 
 
-def vsphere(path: str, node: str) -> Instance:
-    """The agent knows virtual machines by name, which is the node's unless the template says otherwise."""
-    return Instance("vsphere", "fence_vmware_rest", (("plug", node),), needs_template=True)
+def vsphere(path: str) -> Instance:
+    """By its UUID. Names are not unique in a vCenter, and an agent that is told one takes the first of that name."""
+    try:
+        plug = str(UUID(path))
+    except ValueError:
+        return Instance("vsphere", SOAP, problem="it names no virtual machine by its UUID")
+    return Instance("vsphere", SOAP, (("plug", plug), ("ssl", "1")), needs_template=True)
 
 
-CLOUDS: dict[str, Callable[[str, str], Instance]] = {
+CLOUDS: dict[str, Callable[[str], Instance]] = {
     "aws": aws,
     "gce": gce,
     "openstack": openstack,
@@ -82,7 +89,11 @@ CLOUDS: dict[str, Callable[[str, str], Instance]] = {
 TEMPLATES = tuple(f"{TEMPLATE_NAME}{cloud}" for cloud in CLOUDS)
 
 
-def instance_of(provider_id: str, node: str) -> Instance | None:
+def instance_of(provider_id: str) -> Instance | None:
     """The instance that a node runs on; None: no cloud that we know."""
     cloud, sign, path = provider_id.partition("://")
-    return CLOUDS[cloud](path, node) if sign and cloud in CLOUDS else None
+    if not sign or cloud not in CLOUDS:
+        return None
+    found = CLOUDS[cloud](path)
+    wrong = [why for _, value in found.parameters if (why := stray(value, OF_CLOUDS))]
+    return structs.replace(found, problem=found.problem or f"it {wrong[0]}") if wrong else found

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from noderemedy.core.fencing.results import NOT_BEGUN
 from noderemedy.core.fencing.view import FenceView
+from noderemedy.model.drill import is_found_wrong
 from noderemedy.model.fenceplan import AgentMethod, Builtin, Scope, Step
 from noderemedy.model.nodefence import FenceJob, FenceStatus, digest
 from noderemedy.model.run import Deed, Power, RunState
@@ -96,6 +97,17 @@ def powering(view: FenceView) -> tuple[AgentMethod, ...]:
     return tuple(one for one in with_deed(view, Step.POWER_MANAGEMENT, Deed.OFF) if one.scope is Scope.POWER)
 
 
+def is_mistaken(view: FenceView, method: AgentMethod) -> bool:
+    """Whether a drill found that it is another machine's: neither switched nor believed, until the mapping is
+    corrected or a later drill takes the word back.
+    """
+    return view.node is not None and is_found_wrong(view.node, identity(method))
+
+
+def mistaken(view: FenceView, step: Step) -> tuple[str, ...]:
+    return tuple(one.name for one in with_deed(view, step, Deed.OFF) if is_mistaken(view, one))
+
+
 def is_touched(view: FenceView) -> bool:
     """Whether anything of power management was sent in this flow."""
     return any(job.step is Step.POWER_MANAGEMENT and is_sent(job) for job in of_this_flow(view.status))
@@ -146,10 +158,13 @@ def astray(view: FenceView) -> tuple[FenceJob, ...]:
     return tuple(job for job in unlit(view) if device_of(view, job) not in named)
 
 
-def is_substitute(view: FenceView, method: AgentMethod) -> bool:
-    """Whether a device that we never touched has taken the place of one that we did: it is not ours to switch on."""
+def is_not_ours(view: FenceView, method: AgentMethod) -> bool:
+    """Whether we never touched a device that is another machine's, or took the place of one that we did touch: it is
+    not ours to switch on.
+    """
     had_another = any(job.method == method.name and job.device for job in view.status.jobs)
-    return power_of(view, method) is None and (had_another or bool(astray(view)))
+    is_another = had_another or bool(astray(view)) or is_mistaken(view, method)
+    return power_of(view, method) is None and is_another
 
 
 def left_off(view: FenceView) -> tuple[AgentMethod, ...]:

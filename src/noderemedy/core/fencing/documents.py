@@ -73,6 +73,6 @@ def has_default(key: Ref, node: Node, found: Templates, reader: Reader) -> bool:
 
     Nobody else is bothered: most clusters in clouds are not fenced by us, and their agents are not there.
     """
-    if instance_of(node.provider_id, key.name) is None:
+    if instance_of(node.provider_id) is None:
         return False
     return any(one is not None for _, one in found) or fence_of(key, reader) is not None

@@ -73,7 +73,7 @@ class Drafted(Struct, frozen=True):
 def templates_of(configs: tuple[Named, ...], node_name: str, node: Node) -> tuple[str, ...]:
     """The names of all templates that a draft would ask for."""
     named = [one.recipe.template for each in configs for one in each.config.methods if one.recipe.template]
-    instance = instance_of(node.provider_id, node_name)
+    instance = instance_of(node.provider_id)
     return tuple(sorted({*named, *((instance.template,) if instance and asks_for_cloud(configs) else ())}))
 
 
@@ -111,8 +111,17 @@ def by_default(sources: Sources) -> Drafted:
 
 
 def default_source(sources: Sources) -> str:
-    instance = instance_of(sources.node.provider_id, sources.node_name)
+    instance = instance_of(sources.node.provider_id)
     return instance.template if instance else ""
+
+
+def foreign(recipe: Recipe, instance: Instance) -> list[str]:
+    """Another agent of the same cloud may call instances by other names than providerIDs have."""
+    is_told = any(key in ("plug", "port") for key, _ in recipe.parameters)
+    if is_told or recipe.agent in ("", instance.agent):
+        return []
+    remedy = f"write agent={instance.agent}, or plug= ({{node}}, if no two instances there have one name)"
+    return [f"parameter plug: {recipe.agent} does not know instances as providerIDs call them; {remedy}"]
 
 
 class Drafting:
@@ -179,7 +188,7 @@ class Drafting:
     def _instance(self, name: str) -> tuple[Item, ...]:
         """The cloud's own agent, with what the providerID says; the template's words win."""
         node = self._sources.node
-        instance = instance_of(node.provider_id, self._sources.node_name)
+        instance = instance_of(node.provider_id)
         if instance is None or instance.problem:
             why = f": {instance.problem}" if instance else ""
             shown = node.provider_id[:80] or "empty"
@@ -203,6 +212,7 @@ class Drafting:
         above = filled(recipe, self._sources.node_name, self._sources.node)
         fixed = [key for key, _ in above.layer.parameters if key in ("plug", "port")] if not above.is_per_node else []
         shared = [f"parameter {key}: {no_mapping(is_for_one=False)}, or leave it out" for key in fixed]
+        shared += foreign(recipe, instance)
         return Draft(
             name=name,
             agent=recipe.agent or instance.agent,

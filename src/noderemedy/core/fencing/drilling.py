@@ -12,9 +12,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from noderemedy.core import machines
-from noderemedy.core.fencing import documents, drills, hostdrill
+from noderemedy.core.fencing import documents, drills, hostdrill, staleness
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.facts import INDEXES
 from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
@@ -26,8 +27,10 @@ from noderemedy.model.drill import (
     FENCING_READY,
     SCHEDULE,
     SCHEDULE_AT,
+    WRONG_DEVICE,
     Drill,
     drill_ref,
+    told_by_drills,
 )
 from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan, plan_ref
 from noderemedy.model.ids import HOST, METAL3_MACHINE, NODE, NODE_FENCE, Ref
@@ -36,10 +39,12 @@ from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.observer import contact_since
 from noderemedy.model.reasons import Drilling, FencingNotReady, FencingWasReady, Reason
 from noderemedy.model.room import Index, Present, Reader, Room, Stage
-from noderemedy.model.run import RUN, Run, RunState, run_ref
+from noderemedy.model.run import RUN, Power, Run, RunState, run_ref
 from noderemedy.model.time import MINUTE, Mono, Now, Span, Wall
 
 AGAIN = MINUTE * 15  # what is wrong, or was never asked
+SETTLES = MINUTE  # Kubernetes takes most of it to call a node silent
+MARGIN = Span.seconds(10)  # before the next drill
 BY_RUN = "drills by run"
 PLANS = "all fence plans"
 ALL = "all"
@@ -60,7 +65,7 @@ class DrillView(Struct, frozen=True):
 
     @property
     def told(self) -> Condition | None:
-        return next((one for one in self.node.conditions if one.type == FENCING_READY), None)
+        return told_by_drills(self.node)
 
 
 def decide(view: DrillView, now: Now) -> Decision:
@@ -71,7 +76,8 @@ def decide(view: DrillView, now: Now) -> Decision:
     period = min(view.every, AGAIN) if view.told is None or view.told.status != "True" else view.every
     due = last_due(view.node.uid, period, now.wall)
     drill = view.drill
-    if (drill is None or drill.since < due) and is_in_time(view, due, now):
+    # One drill ends before the next: where many devices are asked, questions that wait must not pile up.
+    if (drill is None or (drill.is_over and drill.since < due)) and is_in_time(view, due, now):
         drill = Drill(due)
     again = now.until(due + period)
     if drill is None:
@@ -94,19 +100,33 @@ def drilled(view: DrillView, drill: Drill, now: Now, again: Mono) -> Decision:
     """One device after the other; when all have answered, what they said."""
     methods = drills.methods_of(view.plan)
     orders = [drills.order_for(one, view.at, view.node, drill.since, now.wall) for one in methods]
-    facts = (Fact(drill_ref(view.at), Drill(drill.since, tuple(order.id for order in orders))),)
+    begun = Drill(drill.since, tuple(order.id for order in orders))
+    facts, over = ((Fact(drill_ref(view.at), one),) for one in (begun, replace(begun, is_over=True)))
     known, recorded = dict(view.runs), view.drill.runs if view.drill else ()
     for method, order in zip(methods, orders, strict=True):
         run = known.get(order.id)
         because = (Drilling(method.name),)
+        if run is None and drill.is_over and order.id in recorded:  # it was told, and is forgotten by now
+            return Decision(wake_at=again, facts=over)
         if run is None or (run.state is RunState.RUNNING and not run.is_sure):
             start = StartRun(view.at, Guard(view.node.uid), order)
             return Decision((start,) if order.id in recorded else (), because, again, facts=facts)
         if run.state is RunState.RUNNING:
             return Decision(because=because, wake_at=again, facts=facts)
+        if staleness.came_late(run.said):  # nobody was asked: the node keeps the condition that it has
+            return Decision(because=because, wake_at=again, facts=over)
     findings = tuple(drills.judge(*one) for one in zipped(view, methods, orders, known))
-    decision = found(view, (*findings, *of_host(view)), now, facts)
-    return Decision(decision.actions, decision.because, again, facts=facts)
+    wrong = [known[order.id] for order, one in zip(orders, findings, strict=True) if one.word == WRONG_DEVICE]
+    if (due := settled_at(wrong, view, again)) is not None and now.mono < due:
+        return Decision(because=(Drilling(methods[-1].name),), wake_at=due, facts=facts)
+    decision = found(view, (*findings, *of_host(view)), now, over)
+    return Decision(decision.actions, decision.because, again, facts=over)
+
+
+def settled_at(wrong: list[Run], view: DrillView, again: Mono) -> Mono | None:
+    """When it is known that a node runs on whose device is off: one that has just gone off is still called heard."""
+    off = [run.begun + SETTLES for run in wrong if run.power is Power.OFF] if view.node.is_heard else []
+    return min(max(off), Mono(again.ms - MARGIN.ms)) if off else None
 
 
 def zipped(view: DrillView, methods: Any, orders: Any, known: dict[str, Run]) -> list[tuple[Any, Ref, Node, Run]]:
@@ -130,18 +150,26 @@ def well(view: DrillView) -> tuple[str, str]:
 
 
 def found(view: DrillView, findings: tuple[Finding, ...], now: Now, facts: tuple[Fact, ...]) -> Decision:
-    """The condition as it should be, and a write if it is not."""
-    wrong = [one for one in findings if one.word]
-    status = "False" if wrong else "True"
-    word, message = (wrong[0].word, wrong[0].problem) if wrong else well(view)
-    because: Reason = FencingNotReady(word, message) if wrong else FencingWasReady(message)
-    told = view.told
-    if told is not None and (told.status, told.reason) == (status, word):
+    """The condition as it should be, and a write if it is not. Whose device it is comes before whether it answers."""
+    problems = [one for one in (drills.remembering(one, view.at, view.node) for one in findings) if one.word]
+    problems.sort(key=lambda one: one.word != WRONG_DEVICE)
+    status = "False" if problems else "True"
+    word, message = (problems[0].word, problems[0].problem) if problems else well(view)
+    because: Reason = FencingNotReady(word, message) if problems else FencingWasReady(message)
+    told, wrong = view.told, wrong_devices(view, problems)
+    if told is not None and (told.status, told.reason, told.wrong) == (status, word, wrong):
         return Decision(because=(because,), facts=facts)
     since = told.since if told is not None and told.status == status else now.wall
-    condition = Condition(FENCING_READY, status, since, word)
+    condition = Condition(FENCING_READY, status, since, word, wrong)
     write: tuple[Action, ...] = (PublishNodeCondition(view.at, Guard(view.node.uid), condition, message),)
     return Decision(write, (because,), facts=facts)
+
+
+def wrong_devices(view: DrillView, problems: list[Finding]) -> tuple[str, ...]:
+    """The devices that are not the node's. By a plan with problems none was asked: what was known of them stands."""
+    if view.plan.problems:
+        return view.told.wrong if view.told is not None else ()
+    return tuple(sorted({one.device for one in problems if one.word == WRONG_DEVICE and one.device}))
 
 
 # --- what it sees, and what wakes it ---------------------------------------------------------------------------------

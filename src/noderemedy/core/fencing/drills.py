@@ -11,8 +11,11 @@ import hashlib
 import re
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from noderemedy.core.fencing import devices
 from noderemedy.core.fencing.clouds import instance_of
+from noderemedy.model.drill import WRONG_DEVICE, is_found_wrong
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, Scope, Step
 from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node
@@ -31,6 +34,8 @@ class Finding(Struct, frozen=True):
     method: str = ""
     word: str = ""
     problem: str = ""
+    device: str = ""  # which one was judged: its digest
+    is_fitting: bool = False  # it is on, and the node reports: nothing is left of an earlier word against it
 
 
 def methods_of(plan: FencePlan) -> tuple[AgentMethod, ...]:
@@ -79,22 +84,34 @@ def run_name(method: AgentMethod, node: Node, due: Wall) -> str:
 
 def judge(method: AgentMethod, at: Ref, node: Node, run: Run) -> Finding:
     """What one answer says about one method."""
-    name = method.name
+    name, device = method.name, devices.identity(method)
     if run.state is not RunState.DONE or run.power is Power.UNKNOWN:
         said = run.said or "it does not say whether it is on"
-        return Finding(name, "DeviceFailed", f"node {at.name}, method {name}: {said}")
+        return Finding(name, "DeviceFailed", f"node {at.name}, method {name}: {said}", device)
     if why := another_device(method, at, node, run.identity):
-        return Finding(name, "WrongDevice", f"node {at.name}, method {name}: {why}")
+        return Finding(name, WRONG_DEVICE, f"node {at.name}, method {name}: {why}", device)
     if run.power is Power.OFF and node.is_heard:
-        return Finding(name, *contradiction(method, at))
-    return Finding(name)
+        return Finding(name, *contradiction(method, at), device)
+    return Finding(name, device=device, is_fitting=node.is_heard)
+
+
+def remembering(finding: Finding, at: Ref, node: Node) -> Finding:
+    """An earlier drill's word against a device stands until the device is on while the node reports: "off" fits a node
+    that has fallen silent, whosever plug it is, and a device that does not answer has not changed hands.
+    """
+    is_settled = finding.word == WRONG_DEVICE or finding.is_fitting or not finding.device
+    if is_settled or not is_found_wrong(node, finding.device):
+        return finding
+    why = "an earlier drill found that this is another machine's, and nothing has shown otherwise since"
+    problem = f"node {at.name}, method {finding.method}: {why}; correct the mapping"
+    return replace(finding, word=WRONG_DEVICE, problem=problem)
 
 
 def contradiction(method: AgentMethod, at: Ref) -> tuple[str, str]:
     where = f"node {at.name}, method {method.name}"
-    if method.scope is Scope.POWER:
+    if method.scope in (Scope.POWER, Scope.NOTHING):
         why = "the device says off, and the node reports: this is not its plug; correct the mapping"
-        return "WrongDevice", f"{where}: {why}"
+        return WRONG_DEVICE, f"{where}: {why}"
     return "StillIsolated", f"{where}: the node reports, and is still cut off; switch it on, or correct the mapping"
 
 
@@ -102,7 +119,7 @@ def another_device(method: AgentMethod, at: Ref, node: Node, identity: str) -> s
     """Why the device cannot be this node's, as far as anybody tells; "" if nothing speaks against it."""
     if identity and node.system_uuid and not is_same_machine(identity, node.system_uuid):
         return f"the device is machine {identity[:60]}, and the node runs on {node.system_uuid}; correct the mapping"
-    instance = instance_of(node.provider_id, at.name)
+    instance = instance_of(node.provider_id)
     if instance is None or instance.problem or instance.agent != method.agent or instance.needs_template:
         return ""
     plug, own = dict(method.parameters).get("plug"), dict(instance.parameters)["plug"]

@@ -20,6 +20,7 @@ from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Step
 from noderemedy.model.proof import Attested, FencedOff, PoweredOff, Subject
 from noderemedy.model.reasons import (
     BackupFirst,
+    DeviceMistaken,
     FenceFreeingOverdue,
     FenceProvesNothing,
     NodeFinalizing,
@@ -55,7 +56,7 @@ def emptying(view: FenceView, now: Now) -> Decision:
     if evidence.free_by is FreeBy.NODE:
         return delete_node(view, work, found, now)
     if evidence.free_by is FreeBy.TAINT:
-        return after(view, freeing.taint(work, NAME, view.ref, view.fence.uid, found), now)
+        return after(view, freeing.taint(work, NAME, view.ref, view.fence.uid, found, now), now)
     return after(view, freeing.by_pods(work, found, now), now)
 
 
@@ -68,6 +69,8 @@ def proof_for(view: FenceView, now: Now) -> Whole | Decision:
     assert isinstance(view.node_entry, Present)
     if word := word_of(view):
         return confirm(now, node) or prove(view, word, now) or go_on(view, now, FenceProvesNothing(view.name))
+    if wrong := mistaken(view):
+        return confirm(now, node) or go_on(view, now, DeviceMistaken(view.name, ", ".join(wrong)))
     methods, host = devices.powering(view), hostpower.method(view)
     if not methods and host is None:
         return go_on(view, now, FenceProvesNothing(view.name))
@@ -80,6 +83,11 @@ def proof_for(view: FenceView, now: Now) -> Whole | Decision:
     if None in proofs:
         return go_on(view, now, FenceProvesNothing(view.name))
     return next(proof for proof in proofs if proof is not None)
+
+
+def mistaken(view: FenceView) -> tuple[str, ...]:
+    """The methods whose device a drill found to be another machine's: that it is off says nothing of this node."""
+    return (*devices.mistaken(view, STEP), *hostpower.mistaken(view))
 
 
 def by_devices(view: FenceView, methods: tuple[AgentMethod, ...], now: Now) -> FencedOff | None:
@@ -143,7 +151,7 @@ def delete_node(view: FenceView, work: freeing.Workload, proof: Whole, now: Now)
     wanted = back_up(node, evidence.backup)
     if evidence.backup != wanted:
         return noted(view, structs.replace(evidence, backup=wanted), BackupFirst(view.name))
-    if waits := freeing.held_back(work):
+    if waits := freeing.held_back(work, now):
         return after(view, waits, now)
     deletion = DeleteNode(work.node_at, Guard(node.uid, work.version), node.boot_id, proof)
     return Decision((deletion,), (ProvenFenced(view.name, evidence.proof),))

@@ -72,6 +72,6 @@ INDEXES: tuple[Index, ...] = (
     Index(FENCES, NODE_FENCE, _fenced),
     Index(PLANS_BY_MAP, FENCE_PLAN, lambda ref, plan: plan.uses),
     Index(PLANS_BY_AGENT, FENCE_PLAN, lambda ref, plan: plan.agents),
-    Index(PLANS_BY_PLUG, FENCE_PLAN, lambda ref, plan: plan.plugs),
+    Index(PLANS_BY_PLUG, FENCE_PLAN, lambda ref, plan: tuple(dict.fromkeys(one.words for one in plan.plugs))),
     Index(BROKEN_PLANS, FENCE_PLAN, _broken),
 )

@@ -27,7 +27,10 @@ TYPES: dict[Sort, dict[str, Any]] = {
     Sort.SELECT: {"type": "string"},
 }
 CREDENTIALS = ("username",)
-STEPS = {Scope.POWER: "power_management=switch", Scope.STORAGE: "isolation=switch", Scope.NETWORK: "isolation=switch"}
+STEPS = {
+    **dict.fromkeys((Scope.POWER, Scope.NOTHING), "power_management=switch"),
+    **dict.fromkeys((Scope.STORAGE, Scope.NETWORK), "isolation=switch"),
+}
 
 
 class Shares(Struct, frozen=True):

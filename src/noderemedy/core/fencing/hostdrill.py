@@ -11,6 +11,7 @@ from collections.abc import Callable
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
 from noderemedy.core.fencing.view import host_of
+from noderemedy.model.drill import WRONG_DEVICE, host_identity
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan, Step
 from noderemedy.model.host import Host, Login, Power
 from noderemedy.model.ids import Ref
@@ -49,20 +50,21 @@ def see(node_at: Ref, plan: FencePlan, reader: Reader) -> HostSeen:
 def judge(method: BuiltinMethod, at: Ref, node: Node, seen: HostSeen) -> Finding:
     """What the API says against this method; nothing is wrong without a word."""
     where, host = f"node {at.name}, method {method.name}", seen.host
+    device = host_identity(seen.at)
     if seen.is_of_another:
         why = "the Machine that names it has another providerID than its Node; correct the mapping"
-        return Finding(method.name, "WrongDevice", f"{where}: {why}")
+        return Finding(method.name, WRONG_DEVICE, f"{where}: {why}", device)
     if host is None or not seen.is_own:
         remedy = "correct the mapping, or use a fence agent"
         why = f"its Machine names no BareMetalHost that is there and names it back; {remedy}"
-        return Finding(method.name, "HostNotReady", f"{where}: {why}")
+        return Finding(method.name, "HostNotReady", f"{where}: {why}", device)
     name = name_of(seen)
     if why := next((words(host) for is_so, words in TROUBLES if is_so(host)), ""):
-        return Finding(method.name, "HostNotReady", f"{where}: {name} {why}")
-    if host.power is Power.OFF and node.is_heard:
+        return Finding(method.name, "HostNotReady", f"{where}: {name} {why}", device)
+    if host.power is Power.OFF and node.is_heard and not host.is_held:  # who holds it looks himself
         why = f"{name} says off, and the node reports: this is not its host; correct the mapping"
-        return Finding(method.name, "WrongDevice", f"{where}: {why}")
-    return Finding(method.name)
+        return Finding(method.name, WRONG_DEVICE, f"{where}: {why}", device)
+    return Finding(method.name, device=device, is_fitting=node.is_heard and host.power is Power.ON)
 
 
 def name_of(seen: HostSeen) -> str:

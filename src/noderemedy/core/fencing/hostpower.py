@@ -15,6 +15,7 @@ from noderemedy.core.fencing.moves import confirm, publish
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import Guard, HoldHost, ReleaseHost
 from noderemedy.model.decision import Decision
+from noderemedy.model.drill import host_identity, is_found_wrong
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
 from noderemedy.model.host import Hold, Host, Power
 from noderemedy.model.nodefence import FenceJob
@@ -33,6 +34,14 @@ def method(view: FenceView) -> BuiltinMethod | None:
     return next((one for one in found if one.builtin is Builtin.HOST_POWER), None)
 
 
+def mistaken(view: FenceView) -> tuple[str, ...]:
+    """The method, if a drill found that the host is another machine's."""
+    found = method(view)
+    if found is None or view.node is None:
+        return ()
+    return (found.name,) if is_found_wrong(view.node, host_identity(view.host.at)) else ()
+
+
 def is_held(view: FenceView) -> bool:
     return view.host.host is not None and bool(view.host.host.holds_of(view.fence.uid))
 
@@ -46,9 +55,9 @@ def is_off(view: FenceView) -> bool:
 
 
 def switch_off(view: FenceView, now: Now) -> Decision | None:
-    """Order the power-off; None where there is no such method, or the host is off."""
+    """Order the power-off; None where there is no such method, or the host is off, or another machine's."""
     found = method(view)
-    if found is None or is_off(view):
+    if found is None or is_off(view) or mistaken(view):
         return None
     if decided := failed_too_often(view, STEP, now):
         return decided
@@ -91,6 +100,8 @@ def trouble(view: FenceView, host: Host | None) -> str:
     """Why the host cannot be powered off through its operator; "" if it can."""
     if view.host.is_of_another:
         return "the Machine that names the node is another server's by its providerID"
+    if mistaken(view):
+        return runs.MISTAKEN
     if host is None or not view.host.is_own:
         return "the node's Machine names no BareMetalHost that names it back"
     if host.paused or host.detached:

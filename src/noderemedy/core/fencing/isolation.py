@@ -32,7 +32,7 @@ from noderemedy.model.actions import CordonNode, WriteFinalizers
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Builtin, Step
 from noderemedy.model.nodefence import FINALIZER, FenceEvidence, FenceStatus
-from noderemedy.model.reasons import CordoningNode, FencedNodeReplaced, FenceMoves
+from noderemedy.model.reasons import CordoningNode, DeviceMistaken, FencedNodeReplaced, FenceMoves, Reason
 from noderemedy.model.run import Deed
 from noderemedy.model.time import MINUTE, Now, Wall
 
@@ -52,7 +52,7 @@ def new(view: FenceView, now: Now) -> Decision:
         return blocked.decision(now)
     if not view.is_same_boot:
         return move(view, Event.STEP_FAILED, now, FencedNodeReplaced(view.name), why="the node is another one by now")
-    return isolate(view, now) or free_covered(view, now) or move(view, Event.STEP_DONE, now)
+    return isolate(view, now) or free_covered(view, now) or move(view, Event.STEP_DONE, now, *left_out(view))
 
 
 def start(view: FenceView, now: Now) -> Decision:
@@ -123,11 +123,18 @@ def isolate(view: FenceView, now: Now) -> Decision | None:
     """The next method that is not done; None if all are."""
     for method in view.methods(STEP):
         if isinstance(method, AgentMethod):
-            if Deed.OFF in method.deeds and not attempts.is_done(view, STEP, method, Deed.OFF):
+            is_wanted = Deed.OFF in method.deeds and not devices.is_mistaken(view, method)
+            if is_wanted and not attempts.is_done(view, STEP, method, Deed.OFF):
                 return attempts.attempt(view, STEP, method, Deed.OFF, now)
         elif method.builtin is Builtin.MARK_UNSCHEDULABLE and view.node is not None and not view.node.unschedulable:
             return cordon(view, now)
     return None
+
+
+def left_out(view: FenceView) -> tuple[Reason, ...]:
+    """What was not switched, because it is another machine's."""
+    wrong = devices.mistaken(view, STEP)
+    return (DeviceMistaken(view.name, ", ".join(wrong)),) if wrong else ()
 
 
 def cordon(view: FenceView, now: Now) -> Decision:

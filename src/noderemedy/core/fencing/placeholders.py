@@ -1,8 +1,8 @@
 """Placeholders in parameters: how one document speaks of many nodes. Called by `merging.py` for every parameter.
 
 `{node}` is the node's name, `{providerID}` its provider's name for it, `{instance}` the last part of that, and
-`{label:KEY}` and `{annotation:KEY}` are what it carries. Rule: what is filled in stays one line: a second
-one would be another parameter.
+`{label:KEY}` and `{annotation:KEY}` are what it carries. Rule: what is filled in was written by others, and holds
+nothing that could be another option or another parameter (`letters.py`).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 
 from msgspec import Struct
 
+from noderemedy.core.fencing.letters import stray
 from noderemedy.model.node import Node
 
 PLACEHOLDER = re.compile(r"\{(node|providerID|instance|label:[^{}\s]+|annotation:[^{}\s]+)\}")
@@ -36,8 +37,8 @@ def fill(value: str, name: str, node: Node) -> Filled:
     for one, found in known.items():
         if not found:
             return Filled("", True, f"{{{one}}} is empty, for the node has no {wording(one)}; {remedy(one, name)}")
-        if not found.isprintable():
-            return Filled("", True, f"{{{one}}} holds a line break or a control character; correct the node's {one}")
+        if why := stray(found):
+            return Filled("", True, f"{{{one}}} {why}; correct the node's {wording(one)}, or write the value itself")
     return Filled(PLACEHOLDER.sub(lambda match: known[match[1]] or "", value), True)
 
 

@@ -28,7 +28,7 @@ from noderemedy.core.fencing.facts import (
     known_ref,
 )
 from noderemedy.core.fencing.merging import Draft
-from noderemedy.core.fencing.plugs import Plug, loose_plug
+from noderemedy.core.fencing.plugs import is_same, loose_plugs
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.fenceconfig import FenceConfig
@@ -39,6 +39,7 @@ from noderemedy.model.fenceplan import (
     FencePlan,
     Method,
     PlanProblem,
+    Plug,
     Step,
     plan_ref,
 )
@@ -82,7 +83,7 @@ def decide(view: PlanView, now: Now) -> Decision:
 def clash(plan: FencePlan, shared: Shared) -> PlanProblem:
     names = ", ".join(shared.others)
     remedy = "correct the mapping of one of them; what feeds two nodes fences neither"
-    words = f"parameter {shared.plug.parameter}: {shared.plug.words} is also the plug of node {names}; {remedy}"
+    words = f"parameter {shared.plug.parameter}: {shared.plug} is also the plug of node {names}; {remedy}"
     return PlanProblem(words, plan.source, plan.node.name, shared.method)
 
 
@@ -92,7 +93,7 @@ def clash(plan: FencePlan, shared: Shared) -> PlanProblem:
 def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePlan:
     """The plan without a look at other nodes. What has a problem is left out of its step, and named."""
     steps: dict[Step, tuple[Method, ...]] = {}
-    problems, plugs = list(draft.problems), {one.words for _, one in plugs_of(draft.written, known, at.cluster)}
+    problems, plugs = list(draft.problems), {one for _, one in plugs_of(draft.written, known, at.cluster)}
     for step, items in draft.steps:
         methods: list[Method] = []
         for item in items:
@@ -101,7 +102,7 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
                 continue
             checked = check_known(item, step, known, at.cluster)
             problems += [PlanProblem(words, draft.source, at.name, item.name) for words in checked.problems]
-            plugs.add(checked.plug.words)
+            plugs.update(checked.plugs)
             if checked.method:
                 methods.append(checked.method)
         steps[step] = tuple(methods)
@@ -119,7 +120,7 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
         uses=tuple(sorted({*(one.name for one in sources.configs), *(name for name, _ in sources.templates)})),
         agents=agents_of(draft),
         is_pending=any(agent not in known for agent in agents_of(draft)),
-        plugs=tuple(sorted(plugs - {""})),
+        plugs=tuple(sorted(plugs, key=repr)),
     )
 
 
@@ -136,7 +137,8 @@ def agents_of(draft: Drafted) -> tuple[str, ...]:
 def plugs_of(drafts: Iterable[Draft], known: Known, cluster: str) -> Iterator[tuple[str, Plug]]:
     """By method. A plug is the same in every step."""
     for draft in drafts:
-        yield draft.name, check_known(draft, Step.POWER_MANAGEMENT, known, cluster).plug
+        for plug in check_known(draft, Step.POWER_MANAGEMENT, known, cluster).plugs:
+            yield draft.name, plug
 
 
 def check_known(draft: Draft, step: Step, known: Known, cluster: str) -> Checked:
@@ -154,7 +156,7 @@ def check_known(draft: Draft, step: Step, known: Known, cluster: str) -> Checked
         problems = (f"agent {draft.agent} {NOT_INSTALLED}; {remedy}",)
     else:
         problems = (f"agent {draft.agent}: {agent.problem}; use another one",)
-    return Checked(None, loose_plug(draft), problems)
+    return Checked(None, loose_plugs(draft), problems)
 
 
 # --- what it sees, and what wakes it ---------------------------------------------------------------------------------
@@ -187,11 +189,11 @@ def has_left(key: Ref, reader: Reader) -> bool:
     return fence is None or fence.is_final
 
 
-def shared_by(draft: Drafted, known: Known, cluster: str, crowded: dict[str, tuple[str, ...]]) -> Iterator[Shared]:
+def shared_by(draft: Drafted, known: Known, cluster: str, crowded: dict[Plug, tuple[str, ...]]) -> Iterator[Shared]:
     """Each plug that other nodes have, once, with the first method that names it."""
     left = dict(crowded)
     for method, plug in plugs_of(draft.drafts(), known, cluster):
-        if names := left.pop(plug.words, ()):
+        if names := left.pop(plug, ()):
             yield Shared(plug, method, names)
 
 
@@ -200,9 +202,14 @@ def known_agents(names: tuple[str, ...], reader: Reader) -> Known:
     return {name: entry.obj for name, entry in entries.items() if isinstance(entry, Present)}
 
 
-def others(key: Ref, plug: str, reader: Reader) -> tuple[str, ...]:
+def others(key: Ref, plug: Plug, reader: Reader) -> tuple[str, ...]:
     """Whose plug it is as well. Of a storage fence two nodes may share the disks, but never the key."""
-    return tuple(one.name for one in reader.find(PLANS_BY_PLUG, plug) if one != plan_ref(key))
+    found = [(one, reader.read(one)) for one in reader.find(PLANS_BY_PLUG, plug.words) if one != plan_ref(key)]
+    return tuple(
+        one.name
+        for one, entry in found
+        if isinstance(entry, Present) and any(is_same(plug, its) for its in entry.obj.plugs)
+    )
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
@@ -213,7 +220,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == KNOWN_AGENT:
         return nodes_of(reader.find(PLANS_BY_AGENT, ref.name))
     if isinstance(obj, FencePlan):
-        return nodes_of(one for plug in obj.plugs for one in reader.find(PLANS_BY_PLUG, plug) if one != ref)
+        return nodes_of(one for plug in obj.plugs for one in reader.find(PLANS_BY_PLUG, plug.words) if one != ref)
     if isinstance(obj, ConfigMap) and obj.fence is not None:
         return concerned(ref, obj, reader)
     return ()

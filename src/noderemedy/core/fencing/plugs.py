@@ -1,53 +1,100 @@
 """What a method switches, in words that are the same for two methods of one thing, whatever they call it. Pure.
 
 No other node may have it: whoever is fenced by the plug of another node runs on, and the other one goes dark.
+Rule: in doubt two plugs are one. A word that only one of them says (a zone, a switch) does not tell them apart.
 """
 
 from __future__ import annotations
 
-from msgspec import Struct
+import re
+from ipaddress import ip_address
+from uuid import UUID
 
 from noderemedy.core.fencing.merging import PLACES, Draft
 from noderemedy.model.agent import AgentDescription
+from noderemedy.model.fenceplan import Plug
 
-TRUE = ("1", "yes", "on", "true")
-OLD = {"ipaddr": "ip", "port": "plug"}  # the names that agents had for them once
+SEPARATOR = ","  # of a list of plugs, unless plug_separator says otherwise
+SWITCHED = re.compile(r"([0-9]{1,3}):([^:]+)", re.ASCII)  # SWITCH:PLUG, as agents for APC take it
+# The names that agents had for them once, or still have beside the others.
+OLD = {"ipaddr": "ip", "port": "plug", "uuid": "plug", "systems-uri": "systems_uri"}
+# Where a machine is: there may be another one of its name elsewhere.
+APART = (
+    *("namespace", "project", "zone", "region", "resourceGroup", "subscriptionId", "suborg", "vmware_datacenter"),
+    *("systems_uri", "switch", "instance", "managed", "devices"),
+)
+NOWHERE = ("pve_node",)  # the numbers of its machines are those of the whole cluster, and machines move
+PARTS = re.compile(r"[,\s]+")
 
 
-class Plug(Struct, frozen=True):
-    """What a method switches, and the parameter that says so first of all."""
-
-    words: str = ""  # "": nothing says what
-    parameter: str = ""
-
-
-def plug_of(agent: AgentDescription, values: dict[str, str]) -> Plug:
+def plugs_by(agent: AgentDescription, values: dict[str, str]) -> tuple[Plug, ...]:
     """By the agent's own names of its parameters."""
     port = agent.find("ipport")
-    return plug_from(agent.name, values, (port.default if port else "") or "")
+    return plugs_from(agent.name, values, (port.default if port else "") or "")
 
 
-def loose_plug(draft: Draft) -> Plug:
+def loose_plugs(draft: Draft) -> tuple[Plug, ...]:
     """Of a method that cannot be used: the node hangs on it all the same. Nobody can be asked for the names."""
-    told = {OLD.get(key, key): value for layer in draft.layers for key, value in layer.parameters}
-    return plug_from(draft.agent, told, "") if draft.is_mapped else Plug()
+    told = {key: value for layer in draft.layers for key, value in layer.parameters}
+    return plugs_from(draft.agent, told, "") if draft.is_mapped else ()
 
 
-def plug_from(agent: str, values: dict[str, str], usual_port: str) -> Plug:
+def plugs_from(agent: str, values: dict[str, str], usual_port: str) -> tuple[Plug, ...]:
     """Two agents may know one device under one address, so the agent's name counts only where there is no address."""
-    places = {key: plain(values[key]) for key in PLACES if key in values}
+    told = {OLD.get(key, key): value for key, value in values.items()}
+    places = {key: told[key] for key in PLACES if key in told}
     address = places.pop("ip", "")
-    if not address and values.get("port_as_ip", "").lower() in TRUE:
-        address = places.pop("plug", "")
-    device = address.lower().rstrip(".") or agent
+    if "plug" in places and "port_as_ip" in told:  # agents look only whether it is there
+        address = places.pop("plug")
+    device = host(address) or agent
     if not device or not (address or places):
-        return Plug()
-    if address and (given := values.get("ipport")) and given != usual_port:
+        return ()
+    if address and (given := told.get("ipport")) and given != usual_port:
         device = f"{device}:{given}"
-    parameter = next((key for key in ("plug", *sorted(places)) if key in places), "ip" if "ip" in values else "plug")
-    return Plug(" ".join([device, *(f"{key}={value}" for key, value in sorted(places.items()))]), parameter)
+    parameter = next((key for key in ("plug", *sorted(places)) if key in places), "ip" if "ip" in told else "plug")
+    listed = places.pop("plug", "").split(told.get("plug_separator") or SEPARATOR)
+    fixed = {key: plain(value) for key, value in places.items() if key not in (*APART, *NOWHERE)}
+    there = {key: place(key, told[key]) for key in APART if key in told}
+    return tuple(dict.fromkeys(one_of(device, fixed, there, part, parameter) for part in listed))
+
+
+def one_of(device: str, fixed: dict[str, str], there: dict[str, str], part: str, parameter: str) -> Plug:
+    """One part of what `plug` lists."""
+    if on_switch := SWITCHED.fullmatch(part.strip()):
+        there, part = there | {"switch": plain(on_switch[1])}, on_switch[2]
+    said = fixed | ({"plug": plain(part)} if part else {})
+    words = " ".join([device, *(f"{key}={value}" for key, value in sorted(said.items()))])
+    return Plug(words, parameter, tuple((key, value) for key, value in sorted(there.items()) if value))
+
+
+def place(key: str, value: str) -> str:
+    """ "" if it tells nothing: a project has a number beside its name."""
+    return "" if key == "project" and value.isdecimal() else " ".join(map(plain, PARTS.split(value.strip())))
+
+
+def is_same(one: Plug, other: Plug) -> bool:
+    """Whether they may be one. Of lists one word in common is enough."""
+    there = dict(other.apart)
+    return one.words == other.words and all(
+        set(value.split()) & set(there[key].split()) for key, value in one.apart if key in there
+    )
+
+
+def host(address: str) -> str:
+    """An address has several spellings, a name ends with a dot or without."""
+    name = address.strip().strip("[]").lower()
+    try:
+        return str(ip_address(name))
+    except ValueError:
+        return name.rstrip(".")
 
 
 def plain(value: str) -> str:
-    """Outlet 07 is outlet 7 to an agent, and a path is the same with a slash at its end."""
-    return str(int(value)) if value.isdecimal() else value.rstrip("/") or value
+    """Outlet 07 is outlet 7 to an agent, a path is the same with a slash at its end, and a UUID without its dashes."""
+    text = value.strip(" \"'").lower()
+    for reading in (UUID, int):
+        try:
+            return str(reading(text))
+        except ValueError:
+            continue
+    return text.rstrip("/") or text

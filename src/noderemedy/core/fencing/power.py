@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from noderemedy.core.fencing import attempts, devices, hostpower, outliving, patience
+from noderemedy.core.fencing import attempts, devices, emptying, hostpower, outliving, patience
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.draining import drain
-from noderemedy.core.fencing.emptying import emptying
 from noderemedy.core.fencing.gates import BEFORE_POWER_OFF
 from noderemedy.core.fencing.moves import confirm, move, noted, publish, saying
 from noderemedy.core.fencing.patience import pause
@@ -53,10 +52,10 @@ def power_management(view: FenceView, now: Now) -> Decision:
     if not devices.is_touched(view) and (waits := before_power_off(view, now)):
         return waits
     if word is not None:
-        return emptying(view, now)
+        return emptying.emptying(view, now)
     if not devices.is_any_off(view) and (waits := dumping(view, now)):
         return waits  # what was ordered did not go through
-    return drain(view, now) or switch_off(view, now) or still_heard(view, now) or emptying(view, now)
+    return drain(view, now) or switch_off(view, now) or still_heard(view, now) or emptying.emptying(view, now)
 
 
 def before_power_off(view: FenceView, now: Now) -> Decision | None:
@@ -80,9 +79,9 @@ def dumping(view: FenceView, now: Now) -> Decision | None:
 
 
 def switch_off(view: FenceView, now: Now) -> Decision | None:
-    """The next method whose device is not off; None if all are."""
+    """The next method whose device is not off; None if all are. Another machine's is left alone."""
     for method in devices.with_deed(view, STEP, Deed.OFF):
-        if devices.power_of(view, method) is not Power.OFF:
+        if devices.power_of(view, method) is not Power.OFF and not devices.is_mistaken(view, method):
             return attempts.attempt(view, STEP, method, Deed.OFF, now)
     return hostpower.switch_off(view, now)
 
@@ -90,7 +89,7 @@ def switch_off(view: FenceView, now: Now) -> Decision | None:
 def still_heard(view: FenceView, now: Now) -> Decision | None:
     """Everything is off, so nobody may hear the node: Kubernetes needs a moment to notice."""
     is_powered = bool(devices.powering(view)) or hostpower.method(view) is not None
-    if view.node is None or not is_powered:
+    if view.node is None or not is_powered or emptying.mistaken(view):
         return None
     if not view.node.is_heard:
         return contradicted(view, now) if outliving.has_outlived(view, now) else None
@@ -119,6 +118,6 @@ def power_on(view: FenceView, now: Now) -> Decision:
     if released := hostpower.release(view):
         return released
     for method in devices.with_deed(view, STEP, Deed.ON):
-        if devices.power_of(view, method) is not Power.ON and not devices.is_substitute(view, method):
+        if devices.power_of(view, method) is not Power.ON and not devices.is_not_ours(view, method):
             return attempts.attempt(view, STEP, method, Deed.ON, now)
     return move(view, Event.STEP_DONE, now)

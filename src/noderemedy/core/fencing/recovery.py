@@ -90,7 +90,7 @@ def recover(view: FenceView, now: Now) -> Decision | None:
     for method in view.methods(STEP):
         if not isinstance(method, AgentMethod) or Deed.ON not in method.deeds:
             continue
-        if not attempts.is_done(view, STEP, method, Deed.ON) and not devices.is_substitute(view, method):
+        if not attempts.is_done(view, STEP, method, Deed.ON) and not devices.is_not_ours(view, method):
             if blocked := plan_is_sound(view, now):
                 return blocked.decision(now)
             if was_freed and (asked := confirm(now, (view.node_at, view.node_entry))):

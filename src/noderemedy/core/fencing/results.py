@@ -2,6 +2,7 @@
 
 Rule 1: a deed counts as done only if the device, asked twice afterwards, says what it should. Exit code 0 of the
         deed alone proves nothing (races R31, R35).
+        An agent that calls off whatever it does not understand is asked for its list as well (`outlets.py`).
 Rule 2: no end within the patience is a failure, never a success.
 Rule 3: a message names node, method and agent, and the parameters to look at; it never holds what a secret says.
 """
@@ -14,13 +15,16 @@ from enum import Enum
 from msgspec import Struct
 from msgspec.structs import replace
 
+from noderemedy.core.fencing.outlets import unlisted
 from noderemedy.core.fencing.redaction import redact
+from noderemedy.core.fencing.scopes import LISTED
 from noderemedy.model.run import Deed, Order, Power, Result, RunState
 from noderemedy.model.time import Span
 
 EXPECTED = {Deed.OFF: Power.OFF, Deed.ON: Power.ON}
 STATUS_SAYS = {0: Power.ON, 2: Power.OFF}  # exit codes of `status`; all others: nobody knows
 NOT_BEGUN = "not begun"
+LIST = "list"  # the action that names all outlets of a device
 SAID_MAX = 400
 LOOKS = 2  # how often the device is asked after a deed
 BETWEEN_LOOKS = Span.seconds(2)
@@ -151,42 +155,68 @@ def not_begun(order: Order, why: str) -> Result:
     return Result(RunState.FAILED, said=f"{NOT_BEGUN}: {subject(order)}: {why}")
 
 
-def complaint(order: Order, deed: Deed, ended: Ended, secrets: tuple[str, ...]) -> str:
+def complaint(order: Order, action: str, ended: Ended, secrets: tuple[str, ...]) -> str:
     """What went wrong with one process, in one sentence."""
     words = gist(redact(ended.output, secrets))
     told = f": {words}" if words else ""
     match ended.trouble:
         case Trouble.NOT_STARTED:
-            return f"{deed.value} {ended.trouble.value}: {ended.why}"
+            return f"{action} {ended.trouble.value}: {ended.why}"
         case Trouble.TOO_LONG:
-            why = f"{deed.value} {ended.trouble.value} ({order.patience} for the whole run){told}"
+            why = f"{action} {ended.trouble.value} ({order.patience} for the whole run){told}"
             look = hint(order, "timeout")
             return f"{why}{look}{', or' if look else ';'} give it more time by timeout="
         case Trouble.NONE:
-            return f"{deed.value} failed with exit code {ended.exit_code}{told}{hint(order, words)}"
+            return f"{action} failed with exit code {ended.exit_code}{told}{hint(order, words)}"
 
 
-def of_status(order: Order, ended: Ended, secrets: tuple[str, ...]) -> Result:
-    """The result of a run that only asks."""
+def needs_list(order: Order) -> bool:
+    """Whether what this agent calls off has to be in its list."""
+    return order.agent in LISTED
+
+
+def doubt(order: Order, listed: Ended | None, secrets: tuple[str, ...]) -> str:
+    """Why "off" of this agent is not believed; "" if it is."""
+    if not needs_list(order):
+        return ""
+    ended = listed or Ended(trouble=Trouble.NOT_STARTED, why="nobody asked for it")
+    why = unlisted(order, ended.output) if ended.exit_code == 0 else complaint(order, LIST, ended, secrets)
+    return f"{order.agent} calls off whatever it does not understand, and {why}" if why else ""
+
+
+def of_status(order: Order, ended: Ended, secrets: tuple[str, ...], listed: Ended | None = None) -> Result:
+    """The result of a run that only asks. Where somebody asked for a list, it must have the plug though it is on."""
     if ended.power is Power.UNKNOWN:
-        return failed(order, complaint(order, Deed.STATUS, ended, secrets))
+        return failed(order, complaint(order, Deed.STATUS.value, ended, secrets))
+    is_to_be_listed = ended.power is Power.OFF or listed is not None
+    if is_to_be_listed and (why := doubt(order, listed, secrets)):
+        return failed(order, f"the device says {ended.power.value}, but {why}")
     return Result(RunState.DONE, ended.power, f"{subject(order)}: the device says {ended.power.value}")
 
 
-def of_deed(order: Order, deed: Ended, looks: tuple[Ended, ...], secrets: tuple[str, ...]) -> Result:
+def is_so(seen: tuple[Power, ...], wanted: Power) -> bool:
+    """Whether the device said often enough what it should, and nothing else."""
+    return len(seen) >= LOOKS and all(power is wanted for power in seen)
+
+
+def of_deed(
+    order: Order, deed: Ended, looks: tuple[Ended, ...], secrets: tuple[str, ...], listed: Ended | None = None
+) -> Result:
     """The result of a run that switched something, by the deed and by what the device said afterwards."""
     if deed.trouble is Trouble.NOT_STARTED:
-        return not_begun(order, complaint(order, order.deed, deed, secrets))
+        return not_begun(order, complaint(order, order.deed.value, deed, secrets))
     if deed.exit_code != 0:
-        return failed(order, complaint(order, order.deed, deed, secrets))
+        return failed(order, complaint(order, order.deed.value, deed, secrets))
     wanted = EXPECTED[order.deed]
     seen = tuple(look.power for look in looks)
-    if len(seen) >= LOOKS and all(power is wanted for power in seen):
+    if is_so(seen, wanted):
+        if wanted is Power.OFF and (why := doubt(order, listed, secrets)):
+            return failed(order, f"the device says off, but {why}")
         times = "twice" if len(seen) == LOOKS else f"{len(seen)} times"
         return Result(RunState.DONE, wanted, f"{subject(order)}: {order.deed.value}, and the device says so {times}")
     for look in looks:
         if look.power is Power.UNKNOWN:
-            said = complaint(order, Deed.STATUS, look, secrets)
+            said = complaint(order, Deed.STATUS.value, look, secrets)
             return failed(order, f"the agent says that {order.deed.value} succeeded, but nobody can verify it: {said}")
     last = seen[-1] if seen else Power.UNKNOWN
     which = look_at(order, WHICH)

@@ -24,6 +24,7 @@ from noderemedy.model.time import MINUTE, Mono, Now, Span, Wall
 BEGIN_WITHIN = MINUTE  # what was ordered and has not begun by then does nothing
 MARGIN = Span.seconds(30)
 SAID_MAX = 500
+MISTAKEN = "a drill found that its device is another machine's; correct the mapping"
 WANTED = {Deed.OFF: Power.OFF, Deed.ON: Power.ON}
 
 
@@ -104,7 +105,7 @@ def begin(view: FenceView, job: FenceJob, now: Now) -> Decision:
         return never(view, job, "the configuration names another device by now", now)
     if view.plan is not None and view.plan.problems:
         return never(view, job, "the fence configuration is broken", now)
-    if is_ending(job) and (why := unwanted(view)):
+    if is_ending(job) and (why := unwanted(view) or (MISTAKEN if devices.is_mistaken(view, method) else "")):
         return never(view, job, why, now)
     node = [(view.node_at, view.node_entry)] if is_ending(job) else []
     if asked := confirm(now, (view.ref, view.entry), *node):

@@ -32,10 +32,35 @@ NO_PROOF: dict[str, str] = {
     "fence_kdump": "it waits for a message; write kdump=true into config.properties instead",
     "fence_ack_manual": "it is a person's word; node-remedy attest NODE takes it",
 }
+# In the place of a power switch they show how a fence goes; what they call off is no node, and nothing is freed by it.
+TRIES: dict[str, str] = {
+    "fence_dummy": "it writes into a file",
+    "fence_docker": "it stops a container",
+}
+LIBVIRT = "use fence_ipmilan with VirtualBMC, or fence_redfish with sushy-emulator"
+ITS_BMC = "use fence_ipmilan or fence_redfish with the address of its BMC"
+BY_HAND = "cut off its storage instead (fence_scsi, fence_mpath), or attest by hand"
+# Agents that call "off" whatever they do not understand, and what to use instead. As of fence-agents 4.12.
+SAYS_OFF: dict[str, str] = {
+    "fence_virsh": f"a guest that shuts down or sleeps, another language, or a sudo that wants a password; {LIBVIRT}",
+    "fence_virt": f"a guest that its host does not know; {LIBVIRT}",
+    "fence_xvm": f"a guest that its host does not know; {LIBVIRT}",
+    "fence_vmware": "a guest that it does not find; use fence_vmware_rest or fence_vmware_soap",
+    "fence_cisco_ucs": f"a blade that it takes for another one, or whose power is not known; {ITS_BMC}",
+    "fence_lpar": f"a partition in error, or whose state is not available; {BY_HAND}",
+    "fence_skalar": f"a guest in error, or whose host is away; {BY_HAND}",
+}
+# The same, but they can list what there is: what they call off is believed only if it is in that list (`outlets.py`).
+LISTED = frozenset(
+    {
+        *("fence_apc_snmp", "fence_tripplite_snmp", "fence_ipdu", "fence_emerson"),
+        *("fence_ibmblade", "fence_intelmodular", "fence_zvmip"),
+    }
+)
 ON_ITSELF = "lets a node in again only where that node runs it itself"
 TRUE = ("1", "yes", "on", "true")
 STEP_WORDS = {Step.ISOLATION: "isolation", Step.POWER_MANAGEMENT: "power_management", Step.RECOVERY: "recovery"}
-# (is it power?, step) -> the deeds that make sense there, and what to do with the others.
+# (does it stand for power?, step) -> the deeds that make sense there, and what to do with the others.
 PLACED: dict[tuple[bool, Step], tuple[tuple[Deed, ...], str]] = {
     (True, Step.ISOLATION): ((), "switches power, which is power_management; move it there"),
     (True, Step.POWER_MANAGEMENT): ((Deed.OFF, Deed.ON), ""),
@@ -56,6 +81,8 @@ def unfit(agent: AgentDescription) -> str:
     """Why an agent can be used in no step at all; "" if it can."""
     if agent.name in NO_PROOF:
         return f"agent {agent.name} cannot fence: {NO_PROOF[agent.name]}"
+    if agent.name in SAYS_OFF:
+        return f"agent {agent.name} proves nothing, as it says off also of {SAYS_OFF[agent.name]}"
     lacking = [word for word in NEEDED if not agent.can(word)]
     if lacking:
         return f"agent {agent.name} has no action {' and no '.join(lacking)}, so that nothing it does can be verified"
@@ -65,6 +92,8 @@ def unfit(agent: AgentDescription) -> str:
 def scope_of(agent: AgentDescription, values: Mapping[str, str]) -> Scope:
     if values.get("network_fencing", "").lower() in TRUE:
         return Scope.NETWORK
+    if agent.name in TRIES:
+        return Scope.NOTHING
     if agent.name in BY_NAME:
         return BY_NAME[agent.name]
     return Scope.POWER if agent.can("reboot") else Scope.STORAGE
@@ -79,6 +108,11 @@ def unreachable(agent: AgentDescription, cluster: str) -> list[str]:
     return [] if agent.runs_on_nodes else [f"agent {agent.name} {ON_ITSELF}; run the manager with --agents job"]
 
 
+def only_shown(agent: str) -> str:
+    """What a method of such an agent is told to be."""
+    return f"agent {agent} switches no machine ({TRIES[agent]}): it is for a try, and nothing is freed on its word"
+
+
 def wrong_step(agent: str, scope: Scope, step: Step, deeds: tuple[Deed, ...]) -> list[str]:
-    fitting, remedy = PLACED[scope is Scope.POWER, step]
+    fitting, remedy = PLACED[scope in (Scope.POWER, Scope.NOTHING), step]
     return [] if set(deeds) <= set(fitting) else [f"agent {agent} {remedy}"]

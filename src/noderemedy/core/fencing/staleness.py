@@ -6,6 +6,7 @@ nothing (races R34, R50): the node may have recovered, or be somebody else's by 
 
 from __future__ import annotations
 
+from noderemedy.core.fencing.results import NOT_BEGUN
 from noderemedy.model.ids import NODE_FENCE
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import NodeFence
@@ -23,6 +24,11 @@ def belongs_to_a_fence(order: Order) -> bool:
 def too_late(order: Order, now: Wall) -> str:
     """Why it may not begin any more by the clock; "" if it may."""
     return f"{STALE}: it should have begun by {order.not_after}" if now > order.not_after else ""
+
+
+def came_late(said: str) -> bool:
+    """Whether these words of a run say that it was stale: then they say nothing about the device."""
+    return said.startswith(f"{NOT_BEGUN}: ") and f": {STALE}: " in said
 
 
 def superseded(order: Order, token: int) -> str:

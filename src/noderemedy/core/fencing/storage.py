@@ -35,8 +35,9 @@ FREE_WITHIN = MINUTE * 5
 
 
 def cutting_off(view: FenceView) -> tuple[AgentMethod, ...]:
-    """The methods of isolation that keep the node from volumes which they name."""
-    return tuple(one for one in devices.with_deed(view, STEP, Deed.OFF) if one.scope is Scope.STORAGE and one.covers)
+    """The methods of isolation that keep the node from volumes which they name; not by another machine's port."""
+    own = [one for one in devices.with_deed(view, STEP, Deed.OFF) if not devices.is_mistaken(view, one)]
+    return tuple(one for one in own if one.scope is Scope.STORAGE and one.covers)
 
 
 def free_covered(view: FenceView, now: Now) -> Decision | None:

@@ -16,13 +16,16 @@ from noderemedy.core.healthcheck import facts
 from noderemedy.core.healthcheck.controllers import next_look, other_controller
 from noderemedy.core.healthcheck.facts import BY_CHECK, GateFact, PermitFact, VerdictFact, gate_ref, permit_ref
 from noderemedy.core.healthcheck.gate import gate
+from noderemedy.core.slots import soonest
 from noderemedy.model.checkstatus import REMEDIATION_ALLOWED, Foreign, Told
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.healthcheck import Gate, HealthCheck, Tally
 from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, Ref
-from noderemedy.model.reasons import CheckInvalid, ChecksOverlap, Reason, RemediationAllowedAgain
+from noderemedy.model.reasons import CheckInvalid, ChecksOverlap, CheckWithoutTargets, Reason, RemediationAllowedAgain
 from noderemedy.model.room import Present, Reader, Room, Stage
-from noderemedy.model.time import Mono, Now
+from noderemedy.model.time import MINUTE, Mono, Now
+
+SETTLED = MINUTE * 2  # machines come after their check, or are not looked at yet
 
 
 class CheckView(Struct, frozen=True):
@@ -45,11 +48,24 @@ def decide(view: CheckView, now: Now) -> Decision:
     writer = other_controller(view.check, view.first_seen, now)
     permit = PermitFact(view.at, found.is_open, writer.manager if writer else "")
     return Decision(
-        because=(*gate_reasons(view, fact), *((ChecksOverlap(view.contested),) if view.contested else ())),
-        wake_at=next_look(writer, view.first_seen, now),
+        because=(*gate_reasons(view, fact), *selection_reasons(view, found, now)),
+        wake_at=soonest(next_look(writer, view.first_seen, now), settles(view, now)),
         episode=since,
         facts=(Fact(gate_ref(view.at), fact), Fact(permit_ref(view.at), permit)),
     )
+
+
+def selection_reasons(view: CheckView, found: Gate, now: Now) -> tuple[Reason, ...]:
+    if view.contested:
+        return (ChecksOverlap(view.contested),)
+    is_alone = view.count.total == 0 and settles(view, now) is None and not isinstance(found.reason, CheckInvalid)
+    return (CheckWithoutTargets(),) if is_alone else ()
+
+
+def settles(view: CheckView, now: Now) -> Mono | None:
+    """When a check that selects nobody will have been there for long enough to be told so; None: it is, or it does."""
+    due = view.first_seen + SETTLED
+    return due if view.count.total == 0 and now.mono < due else None
 
 
 def gate_reasons(view: CheckView, found: GateFact) -> tuple[Reason, ...]:

@@ -32,7 +32,7 @@ from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED
 from noderemedy.model.reasons import RemediationAsked
 from noderemedy.model.room import Present
-from noderemedy.model.time import Now
+from noderemedy.model.time import Now, Wall
 
 
 class Way(Enum):
@@ -119,10 +119,16 @@ def unmark(view: RemediationView, now: Now) -> tuple[Action, ...]:
     """
     machine = view.machine
     is_held = isinstance(view.host, Present) and view.host.obj.held
-    has_begun = is_held or machine.backup is not None or machine.node_deleted_at is not None
-    if not machine.marked_by or has_begun:
+    if not machine.marked_by or is_held or has_emptied(machine):
         return ()
     return (RemoveRemediationAnnotation(view.at, machine_guard(view)),)
+
+
+def has_emptied(machine: Machine) -> bool:
+    """Whether the power cycle of this very mark has taken the Node away, and not an earlier one."""
+    deleted, asked_at = machine.node_deleted_at, machine.asked_at
+    is_earlier = isinstance(deleted, Wall) and isinstance(asked_at, Wall) and deleted < asked_at
+    return not is_earlier and (machine.backup is not None or deleted is not None)
 
 
 # --- the owner, and deletion -------------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from noderemedy.core.healthcheck.remediationview import RemediationView
 from noderemedy.core.safety import is_confirmed
 from noderemedy.model.actions import Confirm
 from noderemedy.model.healthcheck import HealthCheck, Healthy, Unhealthy
+from noderemedy.model.host import Hold
 from noderemedy.model.reasons import (
     CheckInvalid,
     CheckOfAnother,
@@ -21,6 +22,7 @@ from noderemedy.model.reasons import (
     ClusterObjectPaused,
     ClusterPaused,
     ConfirmFirst,
+    HoldLeft,
     LimitOfCheck,
     NoControllerOwner,
     ObserveOnly,
@@ -103,6 +105,13 @@ def shortest_timeout(check: HealthCheck) -> Span:
     return min(spans, default=Span(0))
 
 
+def no_hold_is_left(view: RemediationView, now: Now) -> Blocked | None:
+    """A hold that nobody asks for any more goes first: a mark beside it would take over whatever that hold has seen."""
+    host = view.host.obj if isinstance(view.host, Present) else None
+    is_left = host is not None and isinstance(host.hold, Hold) and not view.machine.needs_remediation
+    return Blocked(HoldLeft()) if is_left else None
+
+
 def somebody_replaces_it(view: RemediationView, now: Now) -> Blocked | None:
     """What is to be deleted needs a controller owner. Before the budget: what can never begin reserves nothing."""
     is_deletion = view.governing is not None and way_of(view.governing.check, view.machine) is Way.DELETION
@@ -141,6 +150,7 @@ BEFORE_BUDGET = (
     machine_is_unhealthy,
     limit_is_kept,
     watched_long_enough,
+    no_hold_is_left,
     somebody_replaces_it,
     person_approved,
 )

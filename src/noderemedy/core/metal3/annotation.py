@@ -187,6 +187,8 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
         return asked
     if seen is not Sight.SILENT:
         return unproven(view, node, seen, reason, now)
+    if mistaken := gates.host_is_not_mistaken(view, now):
+        return Decision((), (reason, mistaken.reason))
     earlier = view.machine.backup if isinstance(view.machine.backup, NodeBackup) else None
     wanted = back_up(node, earlier)
     if earlier != wanted or not isinstance(view.machine.node_deleted_at, Wall):
@@ -196,7 +198,7 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
     assert isinstance(view.node_entry, Present)
     proof = safety.powered_off(node, view.host_entry, now, off_at=offsight.off_at(view))
     assert proof is not None, "the row says off and held, and the host was just confirmed"
-    if view.work is not None and (held := freeing.held_back(view.work)):
+    if view.work is not None and (held := freeing.held_back(view.work, now)):
         return Decision(held.actions, (reason, *held.because), facts=held.facts)
     guard = Guard(node.uid, view.node_entry.resource_version)
     return Decision(
@@ -250,8 +252,11 @@ def has_deleted(view: MachineView) -> bool:
 
 
 def nothing(view: MachineView, reason: TableRow, now: Now) -> Decision:
-    """Nothing to do now; say what is waited for, and look again when that is overdue."""
-    return waited_for((reason,), view, now)
+    """Nothing to do now, but for the record; say what is waited for, and look again when that is overdue."""
+    waits, record = waited_for((reason,), view, now), offsight.on_again(view, now)
+    if record is None or view.host_at is None:
+        return waits
+    return structs.replace(waits, actions=(RecordSight(view.host_at, host_guard(view), record),))
 
 
 def waited_for(reasons: tuple[Reason, ...], view: MachineView, now: Now) -> Decision:

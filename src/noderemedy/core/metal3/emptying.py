@@ -11,7 +11,7 @@ from msgspec import structs
 from noderemedy.core import freeing, safety
 from noderemedy.core.backup import back_up
 from noderemedy.core.gates import first
-from noderemedy.core.metal3 import contradiction, patience, phases, words
+from noderemedy.core.metal3 import contradiction, gates, patience, phases, words
 from noderemedy.core.metal3.remediationgates import ATTENDED, NODE_SEEN
 from noderemedy.core.metal3.remediationview import NAME, RemediationView
 from noderemedy.core.metal3.steps import confirm_first, hold, is_held, publish, ready_since, wait
@@ -98,7 +98,8 @@ def proof_of(view: RemediationView, seen: Evidence, now: Now) -> Whole | None:
     if view.work is None:
         return None
     off = safety.powered_off(view.work.node, view.machine.host_entry, now, view.remediation.uid, seen.off_at)
-    is_its_own = seen.contradicted_at is None  # else only a person knows
+    is_mistaken = gates.host_is_not_mistaken(view.machine, now) is not None
+    is_its_own = seen.contradicted_at is None and not is_mistaken  # else only a person knows
     return (off if is_its_own else None) or words.prove(view, now)
 
 
@@ -163,7 +164,7 @@ def is_held_off(view: RemediationView) -> bool:
 
 def freed(view: RemediationView, work: freeing.Workload, proof: Whole, now: Now) -> freeing.Step:
     if view.remediation.progress.evidence.free_by is FreeBy.TAINT:
-        return freeing.taint(work, NAME, view.ref, view.remediation.uid, proof)
+        return freeing.taint(work, NAME, view.ref, view.remediation.uid, proof, now)
     return freeing.by_pods(work, proof, now)
 
 
@@ -225,7 +226,7 @@ def delete_node(view: RemediationView, work: freeing.Workload, proof: Whole, now
     if earlier != wanted or not isinstance(machine.node_deleted_at, Wall):
         store = BackUpNode(of.ref, Guard(machine.uid, of.entry.resource_version), wanted, now.wall)
         return Decision((store,), (BackupFirst(work.node_at.name),))
-    if waits := freeing.held_back(work):
+    if waits := freeing.held_back(work, now):
         return after(view, waits, now)
     deletion = DeleteNode(work.node_at, Guard(node.uid, work.version), node.boot_id, proof)
     return Decision((deletion,), (FreeingWorkload(work.node_at.name, FreeBy.NODE.value),))

@@ -14,6 +14,7 @@ from noderemedy.core.machines import is_own
 from noderemedy.core.metal3.links import consumer_text
 from noderemedy.core.metal3.view import HostView, MachineView
 from noderemedy.model.decision import Decision
+from noderemedy.model.drill import host_identity, is_found_wrong
 from noderemedy.model.host import Host, Power
 from noderemedy.model.ids import Ref
 from noderemedy.model.meta import Malformed
@@ -22,6 +23,7 @@ from noderemedy.model.reasons import (
     ClaimedByOther,
     ClusterPaused,
     ConsumerUnreadable,
+    DeviceMistaken,
     HostMissing,
     HostNameUnreadable,
     HostNotNamed,
@@ -145,6 +147,13 @@ def power_off_is_possible(view: MachineView, now: Now) -> Blocked | None:
     return Blocked(PowerOffDisabled(name_of(view))) if view.host.power_off_disabled else None
 
 
+def host_is_not_mistaken(view: MachineView, now: Now) -> Blocked | None:
+    """A drill of fencing found that this is another machine: it is neither switched nor believed."""
+    if view.node is None or not is_found_wrong(view.node, host_identity(view.host_at)):
+        return None
+    return Blocked(DeviceMistaken(view.machine.node_name or "", f"BareMetalHost {name_of(view)}"))
+
+
 def budget_allows(view: MachineView, now: Now) -> Blocked | None:
     return budgeted_anew(view.told, view.need, now)
 
@@ -175,7 +184,12 @@ BEFORE_THE_TABLE: tuple[Gate, ...] = (
     host_is_attended,
 )
 BEFORE_A_ROW: tuple[Gate, ...] = (power_is_known,)  # the table has no column for unknown
-BEFORE_POWER_OFF: tuple[Gate, ...] = (nobody_paused_it, machine_stays, power_off_is_possible)
+BEFORE_POWER_OFF: tuple[Gate, ...] = (
+    nobody_paused_it,
+    machine_stays,
+    power_off_is_possible,
+    host_is_not_mistaken,
+)
 # Asked of all rooms before a new repair.
 SHARED: tuple[Gate, ...] = (budget_allows, one_repair_per_node, nobody_else_holds_it)
 

@@ -11,6 +11,8 @@ Rule 2: who is still heard when the host is first seen off is put on record, wit
 Rule 3: who is heard long after that moment, or boots or registers after it, contradicts the host, which goes on record.
 Rule 4: who fell silent long after the hold, or is another boot and silent already, while nobody looked: nobody knows
         whether its host was off by then. Nothing is freed, power comes back, and it begins anew.
+Rule 5: a host that is on again, held as it is (a person, another BMC's mistake), goes on record once its node is silent
+        with it. Another boot that comes after that may be its own: it is seen as if the host had just been held.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from msgspec import structs
 
 from noderemedy.core import safety
 from noderemedy.core.metal3.view import MachineView
-from noderemedy.model.host import Hold
+from noderemedy.model.host import Hold, Power
 from noderemedy.model.node import Node
 from noderemedy.model.room import Present
 from noderemedy.model.time import Mono, Now, Wall
@@ -42,7 +44,7 @@ def sight(view: MachineView, node: Node, now: Now) -> Sight:
     hold = hold_of(view)
     if hold is not None and hold.contradicted_at is not None:
         return Sight.CONTRADICTED
-    if hold is not None and hold.off_at is not None:
+    if hold is not None and hold.off_at is not None and not may_have_booted(hold, node):
         if speaks_against(hold, hold.off_at, node, seen_since(view, now), now):
             return Sight.CONTRADICTS
         return Sight.STILL_HEARD if node.is_heard else Sight.SILENT
@@ -56,6 +58,11 @@ def speaks_against(hold: Hold, off_at: Wall, node: Node, since: Mono, now: Now) 
     """Whether this node was there after its host was off: another one, another boot, or heard long after that."""
     is_heard = node.is_heard and now.mono >= since + safety.SILENT_WITHIN
     return is_another(hold, node) or is_heard or safety.has_outlived(node, off_at, now)
+
+
+def may_have_booted(hold: Hold, node: Node) -> bool:
+    """Whether this is another boot than the one that went off, and its host was on again since then."""
+    return hold.on_at is not None and is_another(hold, node)
 
 
 def is_another(hold: Hold, node: Node) -> bool:
@@ -82,8 +89,19 @@ def record(view: MachineView, node: Node, seen: Sight, now: Now) -> Hold | None:
     """What goes on record; None: nothing new. A record that could not be read is made anew."""
     known = hold_of(view) or Hold(view.machine.uid, now.wall)
     if seen is Sight.UNRECORDED:
-        return structs.replace(known, node_uid=node.uid, boot_id=node.boot_id, off_at=now.wall)
+        return structs.replace(known, node_uid=node.uid, boot_id=node.boot_id, off_at=now.wall, on_at=None)
     return structs.replace(known, contradicted_at=now.wall) if seen is Sight.CONTRADICTS else None
+
+
+def on_again(view: MachineView, now: Now) -> Hold | None:
+    """What goes on record of a host that is on; None: nothing. Whoever is heard did not go off with it, or is back."""
+    hold, host, node = hold_of(view), view.host, view.node
+    if hold is None or host is None or node is None or host.power is not Power.ON:
+        return None
+    if hold.off_at is None or hold.contradicted_at is not None or hold.on_at is not None or node.is_heard:
+        return None
+    is_against = speaks_against(hold, hold.off_at, node, seen_since(view, now), now)
+    return None if is_against else structs.replace(hold, on_at=now.wall)
 
 
 def hold_of(view: MachineView) -> Hold | None:

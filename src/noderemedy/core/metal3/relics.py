@@ -2,7 +2,7 @@
 
 A finalizer that somebody took off by hand must not leave a host off for ever (invariant S6); a host whose new node is
 ready must not stay unhealthy for ever. A request that is there and cannot be read keeps its hold: it may be freeing.
-Frees nothing.
+So does a hold without our record, which is not ours: the provider's own controller uses the same key. Frees nothing.
 """
 
 from __future__ import annotations

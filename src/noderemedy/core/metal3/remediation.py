@@ -144,8 +144,8 @@ def unrecorded(view: RemediationView, decision: Decision, now: Now) -> Decision 
 
 def traces_of(view: RemediationView, action: Action) -> tuple[traces.Trace, ...]:
     progress = view.remediation.progress
-    if isinstance(action, ReleaseHost) and view.machine is not None and view.machine.host is not None:
-        held = ", ".join(traces.held(record) for _, record in view.machine.host.held_for)
+    if isinstance(action, ReleaseHost):
+        held = ", ".join(traces.held(record) for _, entry in view.held[:1] for _, record in entry.obj.held_for)
         proof = progress.evidence.proof  # that the host is off tells of the hold; a word was given without one
         return (traces.trace(traces.HOLD_FOR, held),) if held and (not proof or is_word(proof)) else ()
     if isinstance(action, WriteMachineConditions) and view.remediation.deleting:

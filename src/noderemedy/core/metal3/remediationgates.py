@@ -147,7 +147,7 @@ NODE_SEEN: tuple[Gate, ...] = tuple(
 BEFORE_POWER_OFF: tuple[Gate, ...] = (
     nobody_goes_first,
     request_is_not_paused,
-    *map(of_machine, (gates.nobody_paused_it, gates.machine_stays, gates.power_off_is_possible, gates.power_is_known)),
+    *map(of_machine, (*gates.BEFORE_POWER_OFF, gates.power_is_known)),
     host_is_meant_to_be_on,
 )
 UNPAUSED: tuple[Gate, ...] = (request_is_not_paused, of_machine(gates.nobody_paused_it))

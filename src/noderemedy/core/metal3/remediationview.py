@@ -24,6 +24,7 @@ from noderemedy.model.facts import FactValue
 from noderemedy.model.host import Hold, Host
 from noderemedy.model.ids import CLUSTER, FACTS, HOST, INCIDENT, REMEDIATION, Kind, Ref
 from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node
 from noderemedy.model.pace import LEAVE
 from noderemedy.model.refusal import Refusal, refusal
@@ -235,11 +236,16 @@ def precedence(ref: Ref, remediation: Metal3Remediation) -> tuple[bool, int, str
 def see_relics(key: Ref, entry: Present, reader: Reader) -> RelicView | None:
     host: Host = entry.obj
     is_marked = host.unhealthy is not None and host.unhealthy.startswith(MARK)
-    lost = [(uid, record) for uid, record in host.held_for if not reader.find(BY_UID, uid)]
+    lost = [(uid, record) for uid, record in host.held_for if is_ours(record) and not reader.find(BY_UID, uid)]
     if not lost and not is_marked:
         return None
     orphans = tuple((uid, *suspect(key, record, reader)) for uid, record in lost)
     return RelicView(key, entry, host, orphans, is_marked, is_marked and runs_a_node(key, host, reader))
+
+
+def is_ours(record: Hold | Malformed | None) -> bool:
+    """A hold of ours comes with its record, in one patch; without one it is of the provider's own controller."""
+    return record is not None
 
 
 def suspect(key: Ref, record: Any, reader: Reader) -> tuple[Ref | None, Entry]:

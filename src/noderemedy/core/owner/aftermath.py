@@ -76,7 +76,7 @@ def free_node(view: View, now: Now) -> Decision | None:
     if proof is None:
         return unproven(view, now)
     work = freeing.Workload(node_at, node, view.entry.resource_version, view.pods_entry, Absent(), view.pace)
-    if paced := freeing.held_back(work):
+    if paced := freeing.held_back(work, now):
         return Decision(paced.actions, paced.because, facts=paced.facts)
     delete = DeleteNode(node_at, node_guard(view), node.boot_id, proof)
     return told_if_refused(view, Decision((delete,), (ProvenGone(proof.provider_id),)), now)

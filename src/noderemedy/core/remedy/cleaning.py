@@ -80,7 +80,7 @@ def next_step(view: RemedyView, record: RemedyRecord, work: Workload, how: FreeB
     if freeing.is_tainted(work.node):
         return freeing.after_taint(work, now)
     owner = Ref("", CONFIG_MAP, SYSTEM, record.document)
-    return freeing.taint(work, NAME, owner, record.episode, proof)
+    return freeing.taint(work, NAME, owner, record.episode, proof, now)
 
 
 def batch(view: RemedyView) -> int:

@@ -19,7 +19,7 @@ from noderemedy.drivers.fence.identity import identify
 from noderemedy.drivers.fence.process import run_agent
 from noderemedy.model.agent import wants_file
 from noderemedy.model.errors import Permanent
-from noderemedy.model.run import Deed, Order, Result, RunState
+from noderemedy.model.run import Deed, Order, Power, Result, RunState
 from noderemedy.model.time import Span
 
 LEAST_LOOK_S = 5.0  # an agent that used up all the time still gets asked what came of it
@@ -82,20 +82,33 @@ class _Run:
 
     async def result(self) -> Result:
         if self._order.deed is Deed.STATUS:
-            found = results.of_status(self._order, await self._ask(Deed.STATUS), self._hidden)
-            is_drill = not staleness.belongs_to_a_fence(self._order) and found.state is RunState.DONE
-            return replace(found, identity=await identify(self._order.agent, dict(self._given))) if is_drill else found
-        deed = await self._ask(self._order.deed)
+            return await self._status()
+        deed = await self._ask(self._order.deed.value)
         if deed.exit_code != 0:
             return results.of_deed(self._order, deed, (), self._hidden)
         looks = []
         for number in range(results.LOOKS):
             if number:
                 await asyncio.sleep(self._hand.between_looks.ms / 1000)
-            looks.append(await self._ask(Deed.STATUS, LEAST_LOOK_S))
-        return results.of_deed(self._order, deed, tuple(looks), self._hidden)
+            looks.append(await self._ask(Deed.STATUS.value, LEAST_LOOK_S))
+        is_off = results.is_so(tuple(look.power for look in looks), Power.OFF)
+        return results.of_deed(self._order, deed, tuple(looks), self._hidden, await self._list(is_off))
 
-    async def _ask(self, deed: Deed, least_s: float = 0.0) -> results.Ended:
+    async def _status(self) -> Result:
+        """A drill asks for the list also of what is on: it shows whether an "off" would be believed."""
+        is_drill = not staleness.belongs_to_a_fence(self._order)
+        ended = await self._ask(Deed.STATUS.value)
+        is_telling = ended.power is Power.OFF or (is_drill and ended.power is Power.ON)
+        found = results.of_status(self._order, ended, self._hidden, await self._list(is_telling))
+        if not is_drill or found.state is not RunState.DONE:
+            return found
+        return replace(found, identity=await identify(self._order.agent, dict(self._given)))
+
+    async def _list(self, is_telling: bool) -> results.Ended | None:
+        """All outlets, where what the agent says is believed only by them."""
+        return await self._ask(results.LIST, LEAST_LOOK_S) if is_telling and results.needs_list(self._order) else None
+
+    async def _ask(self, action: str, least_s: float = 0.0) -> results.Ended:
         left = max(self._deadline - time.monotonic(), least_s)
-        given = (*self._given, ("action", deed.value))
+        given = (*self._given, ("action", action))
         return await run_agent(self._path, given, left, environ=self._hand.environ)

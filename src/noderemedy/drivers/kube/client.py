@@ -9,6 +9,8 @@ Called by the manager's effects, by `listing`, `watch`, `discovery`, `events` an
    first was applied. `_never_twice` forbids it.
 3. After a 401 credentials are read again once; the second 401 is the answer.
 4. Redirects are not followed: they would carry the token to somebody else.
+5. Whoever asks may have a last word (`may_leave`): asked when a connection is there, before a byte leaves. A lane,
+   credentials and a handshake take their time, and clocks may jump meanwhile.
 """
 
 from __future__ import annotations
@@ -47,10 +49,20 @@ DEPTH = 10_000 + 2_000  # API servers refuse JSON that is nested deeper than 10,
 REPEATABLE = ("GET", "HEAD")
 
 
+MayLeave = Callable[[], str]  # why a request may not leave now; "" if it may
+
+
+def freely() -> str:
+    """Nothing speaks against it."""
+    return ""
+
+
 class _Attempt:
     """Whether one attempt got hold of a connection: from then on it may have been applied."""
 
-    connected = False
+    def __init__(self, may_leave: MayLeave = freely) -> None:
+        self.may_leave = may_leave
+        self.connected = False
 
     def failure(self, why: str) -> NoAnswer | NotSent:
         return NoAnswer(why) if self.connected else NotSent(why)
@@ -60,7 +72,10 @@ _ATTEMPT: ContextVar[_Attempt] = ContextVar("attempt")  # of the task that asks 
 
 
 class _Connector(aiohttp.TCPConnector):
-    """Tells the attempt when it gets a connection. aiohttp's own tracing would tell of a dozen other things, too."""
+    """Tells the attempt when it gets a connection, and asks it whether it may still leave.
+
+    aiohttp's own tracing would tell of a dozen other things, too.
+    """
 
     async def connect(
         self,
@@ -69,7 +84,11 @@ class _Connector(aiohttp.TCPConnector):
         timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  as aiohttp has it
     ) -> aiohttp.connector.Connection:
         connection = await super().connect(req, traces, timeout)
-        _ATTEMPT.get().connected = True
+        attempt = _ATTEMPT.get()
+        if why := attempt.may_leave():
+            connection.release()
+            raise NotSent(why)
+        attempt.connected = True
         return connection
 
 
@@ -112,14 +131,16 @@ class KubeClient:
         timeout: Span = PATIENCE,  # noqa: ASYNC109  part of what it promises: NotSent or NoAnswer by then
         retry: bool = False,
         urgent: bool = False,
+        may_leave: MayLeave = freely,
     ) -> Answer:
         """Send and wait.
 
-        `retry` tries again while that is harmless and time is left; `urgent` waits in no queue.
+        `retry` tries again while that is harmless and time is left; `urgent` waits in no queue; `may_leave` is asked
+        before every exchange, also the second one after a 401.
         Raises NotSent or NoAnswer; an error status is an answer.
         """
         lane = contextlib.nullcontext() if urgent else self._lanes
-        progress = _Progress()
+        progress = _Progress(may_leave)
         try:
             async with asyncio.timeout(timeout.ms / 1000), lane:
                 if retry:
@@ -144,12 +165,14 @@ class KubeClient:
     ) -> AsyncGenerator[bytes, None]:
         """The lines of a watch, as they come; `opened` is called before the first, when the server has accepted it.
 
-        Raises Refused, Silent, NotSent, or NoAnswer when it is cut.
+        Raises Refused, Silent when nothing comes any more, NotSent, or NoAnswer when it is cut or never answered: a
+        tunnel whose other end is gone accepts everything.
         """
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
         attempt = _Attempt()
         lines = Lines(LINE_LIMIT)
         quiet: Quiet | None = None
+        is_open = False
         try:
             async with contextlib.AsyncExitStack() as stack:
                 async with asyncio.timeout(silence.ms / 1000):
@@ -158,6 +181,7 @@ class KubeClient:
                 stack.callback(quiet.stop)
                 if response.status != 200:
                     raise Refused(answer_of(response, await response.read()))
+                is_open = True
                 opened()
                 async for chunk in response.content.iter_any():
                     quiet.heard()
@@ -166,8 +190,11 @@ class KubeClient:
                 if is_whole(rest := lines.rest()):
                     yield rest
         except (aiohttp.ClientError, TimeoutError, OSError, ValueError) as problem:
-            if type(problem) is TimeoutError or (quiet and quiet.is_over):
+            is_silent = type(problem) is TimeoutError or (quiet is not None and quiet.is_over)
+            if is_silent and is_open:
                 raise Silent(f"{self._whom()}: no byte for {silence}") from None
+            if is_silent:
+                raise attempt.failure(f"{self._whom()}: no answer within {silence}") from None
             raise attempt.failure(f"{self._whom()}: {explain(problem)}") from None
 
     async def _persist(self, request: Request, progress: _Progress) -> Answer:
@@ -190,7 +217,7 @@ class KubeClient:
     async def _authorised(self, request: Request, progress: _Progress) -> Answer:
         """One exchange; a second one with new credentials after a 401."""
         timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S)
-        progress.attempt = attempt = _Attempt()
+        progress.attempt = attempt = _Attempt(progress.may_leave)
         try:
             async with self._opened(request, attempt, timeout) as response:
                 return answer_of(response, await response.read())
@@ -268,7 +295,8 @@ class KubeClient:
 class _Progress:
     """How far a `send` got, for the moment when its time is over."""
 
-    def __init__(self) -> None:
+    def __init__(self, may_leave: MayLeave) -> None:
+        self.may_leave = may_leave
         self.attempt = _Attempt()
         self.last: Answer | None = None
 

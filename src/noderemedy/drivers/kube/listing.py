@@ -1,10 +1,10 @@
-"""A complete list, page by page. Called by `watch.py`; the next page is on its way while one is passed on, not more."""
+"""A complete list, page by page. Called by `watch.py`; the next page is on its way while one is read, not more."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 
 import msgspec
 from msgspec import Struct
@@ -16,7 +16,7 @@ from noderemedy.engine.cache import precedes
 from noderemedy.model.outcome import Seen
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.objects import Undecodable
-from noderemedy.wire.pages import ListMeta, Page
+from noderemedy.wire.pages import ListMeta, decode_head
 from noderemedy.wire.scalars import UNREADABLE
 
 
@@ -25,8 +25,14 @@ class OlderList(Exception):
 
 
 class _RawPage(Struct):
-    metadata: ListMeta
-    items: list[msgspec.Raw] | None = None
+    items: list[msgspec.Raw] | None
+
+
+class _Page(Struct):
+    """One page as it came: only its head was read."""
+
+    body: bytes
+    head: ListMeta
 
 
 class Lister:
@@ -61,32 +67,33 @@ class Lister:
 
     async def _pages(self, resource: Resource, not_older_than: str, limit: int) -> str:
         page, limit = await self._first(resource, limit)
-        if precedes(page.metadata.resource_version, not_older_than):
-            raise OlderList(page.metadata.resource_version)
+        if precedes(page.head.resource_version, not_older_than):
+            raise OlderList(page.head.resource_version)
         self._sink.listing(resource.kind)
         while True:
-            self._sink.contact(resource.kind)
-            token, version = page.metadata.next_page, page.metadata.resource_version
-            async with self._ahead(resource, limit, token) as following:
-                await self._pass_on(resource, page.items)
-                del page
+            version = page.head.resource_version
+            async with self._ahead(resource, limit, page.head.next_page) as following:
+                await asyncio.sleep(0)  # the request leaves: the server works on it while we read
+                items = self._items(resource, page.body, limit)
+                del page  # megabytes
+                await self._pass_on(resource, items)
                 if following is None:
                     self._sink.listed(resource.kind)
                     return version
                 page = await following
 
-    async def _first(self, resource: Resource, limit: int) -> tuple[Page, int]:
+    async def _first(self, resource: Resource, limit: int) -> tuple[_Page, int]:
         """The first page, and how many objects the others have. Small objects come in larger pages: API servers have
         the first one at hand; every other one of a kind that nobody has changed for minutes was seen to be dear.
         """
         page = await self._fetch(resource, limit, "")
-        fitting = limit * self._settings.page_bytes // page.size
-        if not page.metadata.next_page or fitting < 2 * limit:
+        fitting = limit * self._settings.page_bytes // len(page.body)
+        if not page.head.next_page or fitting < 2 * limit:
             return page, limit
         return await self._fetch(resource, fitting, ""), fitting
 
     @contextlib.asynccontextmanager
-    async def _ahead(self, resource: Resource, limit: int, token: str) -> AsyncIterator[asyncio.Task[Page] | None]:
+    async def _ahead(self, resource: Resource, limit: int, token: str) -> AsyncIterator[asyncio.Task[_Page] | None]:
         """The page of this token, asked for already; None where there is none."""
         if not token:
             yield None
@@ -98,7 +105,7 @@ class Lister:
             fetching.cancel()
             await asyncio.gather(fetching, return_exceptions=True)
 
-    async def _fetch(self, resource: Resource, limit: int, token: str) -> Page:
+    async def _fetch(self, resource: Resource, limit: int, token: str) -> _Page:
         query = [("limit", str(limit))] if limit else []
         query += [("continue", token)] if token else []
         query += [("fieldSelector", self._settings.fields)] if self._settings.fields else []
@@ -108,14 +115,16 @@ class Lister:
             raise _ContinueExpired
         if answer.status != 200:
             raise Refused(answer)
+        with _as_list(resource):
+            return _Page(answer.body, decode_head(answer.body))
+
+    def _items(self, resource: Resource, body: bytes, limit: int) -> Iterable[Seen | Undecodable]:
         is_short = 0 < limit <= self._settings.page  # nobody else has a turn while a page is read in one pass
-        if is_short and self._decode_page and (page := self._decode_page(answer.body)):
-            return page
-        try:
-            raw = msgspec.json.decode(answer.body, type=_RawPage)
-        except UNREADABLE:
-            raise Garbled(f"the list of {resource.plural} is not JSON of a list") from None
-        return Page(len(answer.body), raw.metadata, map(self._read, raw.items or ()))
+        if is_short and self._decode_page and (items := self._decode_page(body)) is not None:
+            return items
+        with _as_list(resource):
+            raw = msgspec.json.decode(body, type=_RawPage)
+        return map(self._read, raw.items or ())
 
     def _read(self, raw: msgspec.Raw) -> Seen | Undecodable:
         try:
@@ -131,6 +140,14 @@ class Lister:
                 self._sink.unreadable(resource.kind, item)
             if number % self._settings.breath == 0:
                 await asyncio.sleep(0)
+
+
+@contextlib.contextmanager
+def _as_list(resource: Resource) -> Iterator[None]:
+    try:
+        yield
+    except UNREADABLE:
+        raise Garbled(f"the list of {resource.plural} is not JSON of a list with a version") from None
 
 
 class _ContinueExpired(Exception):

@@ -14,11 +14,10 @@ from noderemedy.model.ids import Kind
 from noderemedy.model.outcome import Seen
 from noderemedy.model.time import Span
 from noderemedy.wire.objects import Undecodable
-from noderemedy.wire.pages import Page
 
 Decode = Callable[[msgspec.Raw], Seen]
 DecodeEvent = Callable[[bytes], tuple[str, Seen] | None]  # None: no ordinary event, look closer
-DecodePage = Callable[[bytes], Page | None]  # None: something in it cannot be read, look closer
+DecodePage = Callable[[bytes], list[Seen] | None]  # None: something in it cannot be read, look closer
 Locate = Callable[[], Awaitable[Serving]]
 
 
@@ -40,8 +39,15 @@ class Sink(Protocol):
     def unreadable(self, kind: Kind, problem: Undecodable) -> None:
         """An object was put aside. It exists (in a list: it is not gone), but nobody can judge by it."""
 
+    def opened(self, kind: Kind) -> bool:
+        """The server accepted the watch. A quiet kind sends no line for long; but the first one may be an error.
+
+        False: what was seen is not believed any more, and is to be listed.
+        """
+
     def contact(self, kind: Kind) -> None:
-        """The server accepted the watch, or sent a line: the view of this kind is fresh as of now, to a second."""
+        """A line was read and believed: the view of this kind is fresh as of now, to a second. Pages are none: what
+        comes behind them may be missing for ever."""
 
     def lost(self, kind: Kind, obstacle: Obstacle) -> None:
         """This kind cannot be seen, and what to do about it. Said once until it changes or contact returns."""
@@ -58,6 +64,9 @@ class OneList:
 
     def listed(self, kind: Kind) -> None:
         """Whoever has to know says so."""
+
+    def opened(self, kind: Kind) -> bool:
+        return True
 
     def contact(self, kind: Kind) -> None:
         """How fresh a list is does not matter."""

@@ -6,11 +6,12 @@ The manager runs one `watch()` per kind. The ten rules of watching, and where th
  2. Never go on from a version after an ERROR event; versions are compared by `precedes` only.
  3. Bookmarks are asked for; no byte for 70 s: connect again (`KubeClient.stream`).
  4. timeoutSeconds between 5 and 10 minutes, drawn anew for every stream.
- 5. A 200 may hold a Status instead of events (`envelopes.py`).
+ 5. A 200 may hold a Status instead of events (`envelopes.py`) or of a list (`wire/pages.py`).
  6. Lines may be of any length (`lines.py`).
  7. An object that cannot be decoded is put aside; the stream goes on.
  8. The event loop gets a turn every hundred events.
- 9. `listed` says when a kind is complete; `contact` says how fresh it is.
+ 9. `listed` says when a kind is complete; `contact` says how fresh it is: a line that was believed. A page is no sign
+    of life, for the next one may never come; nor is an accepted stream for what was out of sight: that is listed.
 10. The same version of the same object is passed on once; an older version is time travel: list again.
 """
 
@@ -62,6 +63,10 @@ async def watch(
     await _Watcher(client, resource, decode, sink, namespace, chance, settings, locate, *ways).run()
 
 
+class _OutOfSight(Exception):
+    """The server accepts the stream, and nobody believes any more what we have: list again, at once."""
+
+
 class _Distrust(Exception):
     """The stream said something after which only a new list helps."""
 
@@ -99,6 +104,7 @@ class _Watcher:
         self._last = ("", "", False)
         self._doubted_lists = 0
         self._said: Obstacle | None = None
+        self._is_back = False  # accepted again after an outage, and no line was read yet
         self._hear_again = 0.0
 
     async def run(self) -> None:
@@ -110,7 +116,11 @@ class _Watcher:
         """One stream, and a pause unless it lived long and ended well."""
         loop = asyncio.get_running_loop()
         begun = loop.time()
-        ended_well = await self._follow()
+        try:
+            ended_well = await self._follow()
+        except _OutOfSight:
+            self._version = ""
+            return
         if (loop.time() - begun) * 1000 >= self._settings.settled.ms:
             self._backoff.reset()
             if ended_well:
@@ -161,25 +171,38 @@ class _Watcher:
         return False
 
     async def _stream(self) -> None:
-        lines = self._client.stream(self._request(), silence=self._settings.silence, opened=self._hear)
+        lines = self._client.stream(self._request(), silence=self._settings.silence, opened=self._accepted)
         loop, count = asyncio.get_running_loop(), 0
         async with contextlib.aclosing(lines):
             async for line in lines:
-                if loop.time() >= self._hear_again or self._said is not None:
-                    self._hear()
+                if self._is_back:
+                    self._is_back = False
+                    self._backoff.reset()
                 self._take(line)
+                if loop.time() >= self._hear_again:
+                    self._hear()
                 count += 1
                 if count % self._settings.breath == 0:
                     await asyncio.sleep(0)
 
-    def _hear(self) -> None:
-        """A sign of life: a line, or that the server has accepted the stream. A quiet kind sends no line for long.
+    def _accepted(self) -> None:
+        """A server that is back accepts a stream from before, too, and then says that it has forgotten where that was.
 
-        Of many lines one in a second is told: how fresh a view is matters in minutes, and heartbeats are many.
+        So the first line is told in any case, once it was believed. After an outage any line ends the long pauses: the
+        list that may be needed now comes soon. Not without an outage, or a server that forgets at once is hammered.
+
+        Who is out of sight cannot wait for a line: that of a quiet kind is a minute away, and nothing is decided.
         """
+        self._is_back = self._is_back or self._said is not None
+        self._said = None
+        self._hear_again = 0.0
+        if not self._sink.opened(self._kind):
+            raise _OutOfSight
+
+    def _hear(self) -> None:
+        """Of many lines one in a second is told: how fresh a view is matters in minutes, and heartbeats are many."""
         self._hear_again = asyncio.get_running_loop().time() + self._settings.contact.ms / 1000
         self._sink.contact(self._kind)
-        self._said = None
 
     def _request(self) -> Request:
         seconds = self._chance.randint(self._settings.shortest.ms, self._settings.longest.ms) // 1000
@@ -278,7 +301,7 @@ class _Watcher:
             self._resource = found
 
     def _say(self, obstacle: Obstacle) -> None:
-        """Tell the sink once, until it changes or bytes arrive again."""
+        """Tell the sink once, until it changes or a stream is accepted again."""
         if obstacle != self._said:
             self._said = obstacle
             self._sink.lost(self._kind, obstacle)
