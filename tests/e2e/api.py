@@ -95,11 +95,22 @@ class Api:
 
 
 def eventually(question: Callable[[], Any], what: str, seconds: float = 30.0, every: float = 0.1) -> Any:
-    """The first answer that is true, asked again and again; fails with the name of what was awaited."""
+    """The first answer that is true, asked again and again; fails with the name of what was awaited.
+
+    What the question looks into may not be there yet (an object without annotations): that is no answer, not an error.
+    """
     end = time.monotonic() + seconds
     while True:
-        if answer := question():
+        answer, missing = _asked(question)
+        if answer:
             return answer
         if time.monotonic() > end:
-            raise AssertionError(f"not within {seconds:.0f} s: {what}")
+            raise AssertionError(f"not within {seconds:.0f} s: {what}") from missing
         time.sleep(every)
+
+
+def _asked(question: Callable[[], Any]) -> tuple[Any, LookupError | None]:
+    try:
+        return question(), None
+    except LookupError as error:
+        return None, error
