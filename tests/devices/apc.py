@@ -61,7 +61,15 @@ class Apc(Pdu):
         return f"{sys.executable} {self.folder}/outlets.py"
 
     def is_on(self) -> bool:
-        return (self.folder / "state").read_text().split()[0] == ON
+        return self.states()[0] == ON
+
+    def states(self) -> list[str]:
+        """Of both outlets, as the device answers them."""
+        return (self.folder / "state").read_text().split()
+
+    def answer(self, state: str) -> None:
+        """What the first outlet is said to be, whatever it is."""
+        (self.folder / "state").write_text(f"{state} {ON}")
 
     def switch(self, on: bool) -> None:
         (self.folder / "state").write_text(f"{ON if on else OFF} {ON}")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from tests.core.fencing import test_outlets, test_redaction, test_results, test_staleness
+from tests.core.fencing import test_redaction, test_results, test_staleness
 from tests.deploy import test_detached_volumes as detached
 from tests.drivers import test_kdump as drivers_kdump
+from tests.drivers.fence import test_snmpget
 from tests.manager import test_jobruns
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_fenceanswer, test_fencejobs, test_kdump
 
-from noderemedy.core.fencing import outlets, redaction, results, staleness
+from noderemedy.core.fencing import redaction, results, staleness
 from noderemedy.drivers import kdump
 from noderemedy.model.ids import NODE
 from noderemedy.model.run import Power, Result, RunState
@@ -52,16 +53,15 @@ SABOTAGES: tuple[Sabotage, ...] = (
         set_to(results, "complaint", lambda *_: ""),
         (test_results.test_off_is_believed_by_the_list_only,),
     ),
-    Sabotage("one line is a list", set_to(outlets, "LEAST", 1), (test_outlets.test_an_outlet_is_there_or_named,)),
     Sabotage(
-        "any line of garbage is an outlet",
-        set_to(outlets, "is_outlet", lambda word: True),
-        (test_outlets.test_an_outlet_is_there_or_named,),
+        "any list shows every plug",
+        set_to(results, "unlisted", lambda order, printed: ""),
+        (test_results.test_off_is_believed_by_the_list_only, test_results.test_a_drill_shows_what_the_list_would_not),
     ),
     Sabotage(
-        "a number may be a name, and every agent takes names",
-        set_to(outlets, "is_shown", lambda plug, values, shown, agent: plug in shown or plug in shown.values()),
-        (test_outlets.test_an_outlet_is_there_or_named,),
+        "whatever a PDU answers is off",
+        set_to(test_snmpget, "odd", lambda printed, answers: ""),
+        (test_snmpget.test_an_answer_is_on_or_off_or_odd,),
     ),
     Sabotage(
         "what agents print is shown as it is",

@@ -176,6 +176,7 @@ PLANNING = (
         (
             test_refusals.test_a_value_that_would_be_another_option_is_refused,
             test_refusals.test_a_range_of_plugs_is_refused,
+            test_refusals.test_a_list_of_plugs_is_refused,
         ),
     ),
     Sabotage(

@@ -16,7 +16,7 @@ from noderemedy.model.actions import PublishNodeCondition, StartRun
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.drill import FENCING_READY, SCHEDULE_AT, DrillSchedule
-from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan, plan_ref
+from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan, Scope, plan_ref
 from noderemedy.model.host import Login
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Ref, ref
 from noderemedy.model.node import Condition
@@ -133,7 +133,17 @@ class Bench:
 
 
 def plan(name: str = "worker-0", **more: Any) -> FencePlan:
-    return a_plan(node=ref(NODE, name), isolation=(PORT,), power_management=(OFF,), **more)
+    return a_plan(**{"node": ref(NODE, name), "isolation": (PORT,), "power_management": (OFF,), **more})
+
+
+def test_a_device_for_tries_is_told_as_one() -> None:
+    """That a file answers makes nobody ready: the message of the condition says that nothing is freed on its word."""
+    bench = Bench(plan(power_management=(replace(OFF, agent="fence_dummy", scope=Scope.NOTHING),)))
+
+    bench.run(drilling.AGAIN)
+    (told,) = bench.because()
+    assert isinstance(told, FencingWasReady)
+    assert "ipmi: agent fence_dummy switches no machine" in told.words
 
 
 def test_every_device_is_asked_and_the_node_says_so() -> None:

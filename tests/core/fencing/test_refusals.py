@@ -107,7 +107,7 @@ def test_a_value_that_would_be_another_option_is_refused(lines: str, parameter: 
     [
         *("ip=bmc-1.example.com", "ip=fe80::1%eth0", "ip=[2001:db8::1]", "ip=udp6:[::1]:161", "username=CORP\\anna"),
         *("username=anna@vsphere.local", "plug=/dc/vm/My machine", "plug=[store] vm/vm.vmx", "separator=-"),
-        *("devices=/dev/sda /dev/sdb", "plug=1,2", "plug=vm-1", "plug=1-2\nplug_separator=-", "target=0x20"),
+        *("devices=/dev/sda /dev/sdb", "plug=1,2\nplug_separator=;", "plug=vm-1", "target=0x20"),
     ],
 )
 def test_what_can_be_meant_is_let_through(lines: str) -> None:
@@ -145,7 +145,7 @@ def test_what_a_node_writes_is_held_to_few_letters(word: str, told: str, paramet
 
 @pytest.mark.parametrize(
     "word",
-    ["10.0.0.1", "fe80::1", "[::1]", "node-1.example.com", "1,2", "1:7", "a@b", "/redfish/v1/Systems/1", "a_b+c="],
+    ["10.0.0.1", "fe80::1", "[::1]", "node-1.example.com", "1:7", "a@b", "/redfish/v1/Systems/1", "a_b+c="],
 )
 def test_names_and_addresses_are_filled_in(word: str) -> None:
     """As BMCs, outlets and machines are called."""
@@ -158,13 +158,24 @@ def test_names_and_addresses_are_filled_in(word: str) -> None:
     assert () == bench.problems()
 
 
+@pytest.mark.parametrize("plug", ["1,2", "1, 2", "1,", "1:7,1:8", "1;2\nplug_separator=;", "1,2\nplug_separator=,"])
+def test_a_list_of_plugs_is_refused(plug: str) -> None:
+    """An agent that keeps the number of the first switches that one twice: the other supply of the node stays on."""
+    bench = Bench(agents={**AGENTS, "fence_pdu": WORDY})
+    bench.write("fence-config-n1", one_method(f"agent=fence_pdu\nip=a\nusername=u\nplug={plug}"))
+
+    (problem,) = bench.problems()
+    assert problem.startswith(f"{M}: parameter plug: {plug.splitlines()[0]!r} is more than one plug, ")
+    assert problem.endswith("; write a method for each")
+
+
 def test_a_range_of_plugs_is_refused() -> None:
     """PowerMan takes one, and nobody else could tell which plugs are in it."""
     bench = Bench(agents={"fence_powerman": replace(AGENTS["fence_pdu"], name="fence_powerman")})
     bench.write("fence-config-n1", one_method("agent=fence_powerman\nip=a\nusername=u\nplug=node[1-3]"))
 
     (problem,) = bench.problems()
-    assert problem.startswith(f"{M}: parameter plug: 'node[1-3]' is a range; write each plug by its name, with commas")
+    assert problem.startswith(f"{M}: parameter plug: 'node[1-3]' is more than one plug, ")
 
 
 def test_all_is_well_without_a_mistake() -> None:

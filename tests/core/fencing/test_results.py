@@ -172,33 +172,37 @@ def test_garbage_is_survived(printed: bytes, code: int, deed: Deed) -> None:
     assert "\x1b" not in result.said
 
 
-PDU = Ended(0, "1,one\n2,two\n")
+ZVM = "fence_zvmip"
+IMAGES = Ended(0, "MAINT,\nLINUX1,\n")
 SHOWN: list[tuple[str, str, Deed, Ended | None, RunState]] = [
-    ("it is there", "2", Deed.OFF, PDU, DONE),
-    ("it is not there", "24", Deed.OFF, PDU, FAILED),
-    ("the list failed", "2", Deed.OFF, Ended(1, "1,one\n2,two\n"), FAILED),
-    ("the list did not end", "2", Deed.OFF, Ended(None, "1,one\n2,two\n", Trouble.TOO_LONG), FAILED),
-    ("nobody asked for it", "2", Deed.OFF, None, FAILED),
-    ("what is on is on", "24", Deed.ON, None, DONE),
+    ("it is there", "LINUX1", Deed.OFF, IMAGES, DONE),
+    ("it is not there", "LINUX2", Deed.OFF, IMAGES, FAILED),
+    ("it is a part of another name", "LINUX", Deed.OFF, IMAGES, FAILED),
+    ("there is no plug", "", Deed.OFF, Ended(0, ",\n"), FAILED),
+    ("no list", "NOTICE:", Deed.OFF, Ended(0, "NOTICE: List option is not working\n"), FAILED),
+    ("the list failed", "LINUX1", Deed.OFF, Ended(1, IMAGES.output), FAILED),
+    ("the list did not end", "LINUX1", Deed.OFF, Ended(None, IMAGES.output, Trouble.TOO_LONG), FAILED),
+    ("nobody asked for it", "LINUX1", Deed.OFF, None, FAILED),
+    ("what is on is on", "LINUX2", Deed.ON, None, DONE),
 ]
 
 
 @pytest.mark.parametrize(("plug", "deed", "listed", "state"), [row[1:] for row in SHOWN], ids=[row[0] for row in SHOWN])
 def test_off_is_believed_by_the_list_only(plug: str, deed: Deed, listed: Ended | None, state: RunState) -> None:
-    """Of an agent that calls off whatever it does not understand; of any other nobody needs one."""
+    """Of an agent that calls off what is not there; of any other nobody needs one."""
     look = OFF if deed is Deed.OFF else ON
-    order = an_order(deed, agent="fence_apc_snmp", parameters=(("ip", "192.0.2.7"), ("plug", plug)))
-    asked = an_order(Deed.STATUS, agent="fence_apc_snmp", parameters=order.parameters)
+    order = an_order(deed, agent=ZVM, parameters=(("ip", "192.0.2.7"), ("plug", plug)))
+    asked = an_order(Deed.STATUS, agent=ZVM, parameters=order.parameters)
 
     for result in (of_deed(order, Ended(0), (look, look), (), listed), of_status(asked, look, (), listed)):
         assert state is result.state, result.said
-        assert state is DONE or (Power.UNKNOWN, True) == (result.power, "calls off whatever" in result.said)
+        assert state is DONE or (Power.UNKNOWN, True) == (result.power, "calls off what is not there" in result.said)
 
 
 def test_a_drill_shows_what_the_list_would_not() -> None:
     """The plug is on, and its list was asked for: a plug that it does not have is told by day."""
-    order = an_order(Deed.STATUS, agent="fence_apc_snmp", parameters=(("ip", "192.0.2.7"), ("plug", "24")))
-    result = of_status(order, ON, (), PDU)
+    order = an_order(Deed.STATUS, agent=ZVM, parameters=(("ip", "192.0.2.7"), ("plug", "LINUX2")))
+    result = of_status(order, ON, (), IMAGES)
 
     assert FAILED is result.state
-    assert "its list has no outlet 24; correct plug=" in result.said
+    assert "its list has no LINUX2; correct plug=" in result.said

@@ -42,6 +42,7 @@ FAULTS = {
     "leaves a child": 'sleep 600 &\necho $! > $state.child\n' + DEVICE,
     "talks for ever": "exec yes 'Failed: no way'\n",
     "lists two": "if [ \"$p_action\" = list ]; then echo 1,one; echo 2,two; exit 0; fi\n" + DEVICE,
+    "asks by snmp": 'echo "$p_snmpget_path" >> {folder}/through\n' + DEVICE,
     "slow": "[ \"$p_action\" = status ] || sleep 0.4\n" + DEVICE,
     "reads nothing": "exec <&-\n" + DEVICE,
 }  # fmt: skip
@@ -50,7 +51,7 @@ FAULTS = {
 def install(folder: Path, fault: str, name: str = "fence_scripted") -> Path:
     """An agent with that fault, as an executable file."""
     path = folder / name
-    path.write_text(HEAD.format(folder=folder) + FAULTS[fault])
+    path.write_text(HEAD.format(folder=folder) + FAULTS[fault].replace("{folder}", str(folder)))
     path.chmod(0o755)
     return path
 

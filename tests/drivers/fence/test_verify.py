@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from pathlib import Path
 
 import pytest
@@ -11,7 +12,7 @@ from tests.core.fencing.orders import an_order
 from tests.drivers.fence.scripted import asked, hand, install, order
 
 from noderemedy.drivers.fence import process
-from noderemedy.drivers.fence.verify import SecretMissing, carry_out, usable
+from noderemedy.drivers.fence.verify import SNMPGET, SecretMissing, carry_out, usable
 from noderemedy.model.ids import NODE, ref
 from noderemedy.model.run import Deed, Order, Power, Result, RunState
 
@@ -131,19 +132,17 @@ def test_the_last_line_feed_of_a_secret_is_none_of_it() -> None:
     assert "hunter2" == usable("p", "s", "k", "hunter2\r\n")
 
 
-LISTING = ("fence_apc_snmp", "fence_scripted")
+LISTING = ("fence_zvmip", "fence_scripted")
 
 
 @pytest.mark.parametrize("plug", ["2", "24"])
 @pytest.mark.parametrize("agent", LISTING)
-def test_an_agent_that_calls_off_what_it_does_not_know_is_asked_for_its_list(
-    agent: str, plug: str, tmp_path: Path
-) -> None:
+def test_an_agent_that_calls_off_what_is_not_there_is_asked_for_its_list(agent: str, plug: str, tmp_path: Path) -> None:
     """After the looks, and by its own list the outlet must be there; other agents are not asked for any."""
     install(tmp_path, "lists two", agent)
     one = replace(order(agent=agent), parameters=(("plug", plug),))
     result = run(tmp_path, one)
-    is_listing = agent == "fence_apc_snmp"
+    is_listing = agent == "fence_zvmip"
     is_believed = not is_listing or plug == "2"
     expected = (RunState.DONE, Power.OFF) if is_believed else (RunState.FAILED, Power.UNKNOWN)
 
@@ -153,9 +152,23 @@ def test_an_agent_that_calls_off_what_it_does_not_know_is_asked_for_its_list(
 
 def test_a_drill_asks_for_the_list_of_what_is_on(tmp_path: Path) -> None:
     """A fence does not: what is on needs no list."""
-    install(tmp_path, "lists two", "fence_apc_snmp")
-    of_fence = replace(order(Deed.STATUS, agent="fence_apc_snmp"), parameters=(("plug", "24"),))
+    install(tmp_path, "lists two", "fence_zvmip")
+    of_fence = replace(order(Deed.STATUS, agent="fence_zvmip"), parameters=(("plug", "24"),))
     of_drill = replace(of_fence, fence=ref(NODE, "worker-0"))
 
     assert [RunState.DONE, RunState.FAILED] == [run(tmp_path, one).state for one in (of_fence, of_drill)]
     assert ["status", "status", "list"] == asked(tmp_path)
+
+
+LOOKED_AT = [("fence_apc_snmp", "1,2"), ("fence_ipdu", "0,1"), ("fence_scripted", "")]
+
+
+@pytest.mark.parametrize(("agent", "looked_at"), LOOKED_AT)
+def test_answers_by_snmp_are_looked_at(agent: str, looked_at: str, tmp_path: Path) -> None:
+    """An agent that calls off all that is not on asks through a program of ours, with what its device may answer."""
+    install(tmp_path, "asks by snmp", agent)
+    result = run(tmp_path, order(agent=agent))
+
+    assert (RunState.DONE, Power.OFF) == (result.state, result.power), result.said
+    through = shlex.join([*SNMPGET, looked_at]) if looked_at else ""
+    assert ["", through, through] == (tmp_path / "through").read_text().splitlines()

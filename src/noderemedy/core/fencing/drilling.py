@@ -19,6 +19,7 @@ from noderemedy.core.fencing import documents, drills, hostdrill, staleness
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.facts import INDEXES
 from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
+from noderemedy.core.fencing.scopes import TRIES, only_shown
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.actions import Action, Guard, PublishNodeCondition, StartRun
 from noderemedy.model.decision import NOTHING, Decision, Fact
@@ -146,6 +147,7 @@ def well(view: DrillView) -> tuple[str, str]:
     parts += [hostdrill.by_the_api(view.host)] if has_host else []
     unasked = ", ".join(one.name for one in drills.unasked_of(view.plan))
     parts += [f"{unasked}: {drills.ON_NODE}"] if unasked else []
+    parts += [f"{one.name}: {only_shown(one.agent)}" for one in drills.methods_of(view.plan) if one.agent in TRIES]
     return "DevicesAnswered" if is_asked else "HostReady", "; ".join(parts)
 
 

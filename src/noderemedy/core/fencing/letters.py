@@ -22,6 +22,8 @@ NOT_IN_A_WORD = re.compile(r"[\s'\"]")
 NO_OPTION = (*WORDS, "plug", "uuid", "key", "devices", "switch", "managed", "instance", "pve_node", "serial_port")
 BEFORE_A_DASH = " '\"\\"  # a shell takes these away
 RANGES = {"fence_powerman": "["}  # who takes node[1-3] for three plugs
+# As of fence-agents 4.12 those for APC, Tripp Lite, Eaton and IBM by SNMP do, and `fence_ifmib`.
+FIRST_ONLY = "and agents have been seen to switch the first and to call all of them off"
 
 
 def stray(value: str, letters: re.Pattern[str] = OF_OTHERS) -> str:
@@ -45,5 +47,5 @@ def unwritable(agent: str, values: dict[str, str]) -> Iterator[str]:
             yield f"parameter {key}: {shown} holds a blank or a quote, which ends it for the agent; write one word"
         elif key in NO_OPTION and any(part.lstrip(BEFORE_A_DASH).startswith("-") for part in parts):
             yield f"parameter {key}: {shown} would be an option, for it begins with a dash; write it without"
-        elif key == "plug" and RANGES.get(agent, "\0") in value:
-            yield f"parameter {key}: {shown} is a range; write each plug by its name, with commas between them"
+        elif key == "plug" and (len(listed) > 1 or RANGES.get(agent, "\0") in value):
+            yield f"parameter {key}: {shown} is more than one plug, {FIRST_ONLY}; write a method for each"

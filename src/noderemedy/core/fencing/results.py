@@ -2,7 +2,7 @@
 
 Rule 1: a deed counts as done only if the device, asked twice afterwards, says what it should. Exit code 0 of the
         deed alone proves nothing (races R31, R35).
-        An agent that calls off whatever it does not understand is asked for its list as well (`outlets.py`).
+        An agent that calls off what is not there is asked for its list as well (`scopes.LISTED`).
 Rule 2: no end within the patience is a failure, never a success.
 Rule 3: a message names node, method and agent, and the parameters to look at; it never holds what a secret says.
 """
@@ -15,7 +15,6 @@ from enum import Enum
 from msgspec import Struct
 from msgspec.structs import replace
 
-from noderemedy.core.fencing.outlets import unlisted
 from noderemedy.core.fencing.redaction import redact
 from noderemedy.core.fencing.scopes import LISTED
 from noderemedy.model.run import Deed, Order, Power, Result, RunState
@@ -181,7 +180,15 @@ def doubt(order: Order, listed: Ended | None, secrets: tuple[str, ...]) -> str:
         return ""
     ended = listed or Ended(trouble=Trouble.NOT_STARTED, why="nobody asked for it")
     why = unlisted(order, ended.output) if ended.exit_code == 0 else complaint(order, LIST, ended, secrets)
-    return f"{order.agent} calls off whatever it does not understand, and {why}" if why else ""
+    return f"{order.agent} calls off what is not there, and {why}" if why else ""
+
+
+def unlisted(order: Order, printed: str) -> str:
+    """Why the list does not show the plug of this order; "" if it does. A line is PLUG,NAME."""
+    values = dict(order.parameters)
+    plug, separator = values.get("plug", ""), values.get("separator") or ","
+    listed = [line.partition(separator)[0].strip() for line in printed.splitlines() if separator in line]
+    return "" if plug in listed and plug else f"its list has no {plug}; correct plug="
 
 
 def of_status(order: Order, ended: Ended, secrets: tuple[str, ...], listed: Ended | None = None) -> Result:

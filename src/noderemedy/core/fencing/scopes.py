@@ -50,13 +50,18 @@ SAYS_OFF: dict[str, str] = {
     "fence_lpar": f"a partition in error, or whose state is not available; {BY_HAND}",
     "fence_skalar": f"a guest in error, or whose host is away; {BY_HAND}",
 }
-# The same, but they can list what there is: what they call off is believed only if it is in that list (`outlets.py`).
-LISTED = frozenset(
-    {
-        *("fence_apc_snmp", "fence_tripplite_snmp", "fence_ipdu", "fence_emerson"),
-        *("fence_ibmblade", "fence_intelmodular", "fence_zvmip"),
-    }
-)
+# The same by SNMP, and what their devices answer for on and off: at any other answer they fail before they call it off
+# (`drivers/fence/snmpget.py`).
+ANSWERS: dict[str, str] = {
+    "fence_apc_snmp": "1,2",
+    "fence_tripplite_snmp": "1,2",
+    "fence_ipdu": "0,1",
+    "fence_emerson": "1,2",
+    "fence_ibmblade": "0,1",
+    "fence_intelmodular": "0,2",
+}
+# The same, but it can list what there is: what it calls off is believed only if it is in that list (`results.py`).
+LISTED = frozenset({"fence_zvmip"})
 ON_ITSELF = "lets a node in again only where that node runs it itself"
 TRUE = ("1", "yes", "on", "true")
 STEP_WORDS = {Step.ISOLATION: "isolation", Step.POWER_MANAGEMENT: "power_management", Step.RECOVERY: "recovery"}

@@ -1,0 +1,66 @@
+"""Real agents that call everything off that they do not understand: an outlet that is not there proves nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.devices.apc import OFF, ON, Apc
+
+from noderemedy.model.run import Deed, Power, RunState
+
+NOBODYS = {
+    "fence_apc_snmp": "24",
+    "fence_tripplite_snmp": "24",
+    "fence_ipdu": "24",
+    "fence_emerson": "1.2.3",
+    "fence_ibmblade": "24",
+    "fence_intelmodular": "24",
+}
+
+
+@pytest.fixture
+def apc(tmp_path: Path) -> Iterator[Apc]:
+    made = Apc(tmp_path)
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.mark.parametrize("deed", [Deed.OFF, Deed.STATUS])
+@pytest.mark.parametrize(("agent", "plug"), NOBODYS.items())
+def test_an_outlet_that_is_not_there_is_not_off(apc: Apc, agent: str, plug: str, deed: Deed) -> None:
+    """The agent says "Already OFF", twice; the device itself says that it has no such outlet."""
+    apc.agent = agent
+    result = apc.run(deed, plug=plug)
+
+    assert (RunState.FAILED, Power.UNKNOWN) == (result.state, result.power), result.said
+    assert "answered No Such " in result.said
+
+
+def test_an_outlet_may_be_named(apc: Apc) -> None:
+    """Where the agent takes the name of an outlet for a plug."""
+    off = apc.run(Deed.OFF, plug="outlet-1")
+
+    assert (RunState.DONE, Power.OFF) == (off.state, off.power), off.said
+    assert not apc.is_on()
+
+
+@pytest.mark.parametrize("deed", [Deed.OFF, Deed.STATUS])
+@pytest.mark.parametrize("state", ["4", "3", "0", "-1"])
+def test_an_outlet_whose_state_nobody_knows_is_not_off(apc: Apc, state: str, deed: Deed) -> None:
+    """A PDU that has lost its outlets answers 4, and the agent says "Already OFF": the answer itself is looked at."""
+    apc.answer(state)
+    result = apc.run(deed)
+
+    assert (RunState.FAILED, Power.UNKNOWN) == (result.state, result.power), result.said
+    assert f"answered {state}, which is neither on nor off" in result.said
+
+
+def test_of_several_plugs_only_the_first_is_switched(apc: Apc) -> None:
+    """Why plans with a list of plugs are refused (`core/fencing/letters.py`): two were to go off, and one is on."""
+    result = apc.run(Deed.OFF, plug="1,2")
+
+    assert (RunState.DONE, Power.OFF) == (result.state, result.power), "then lists need no refusal any more"
+    assert [OFF, ON] == apc.states()
