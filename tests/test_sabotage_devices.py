@@ -18,7 +18,7 @@ from tests.sabotage.devices import SABOTAGES
 from tests.sabotage.running import Sabotage, fails
 
 from noderemedy.core.fencing import results, staleness
-from noderemedy.drivers.fence import agents, describe, files, process, verify
+from noderemedy.drivers.fence import agents, describe, files, process, standins
 from noderemedy.manager import jobruns
 from noderemedy.manager.runs import Runs
 from noderemedy.runner import program
@@ -56,9 +56,9 @@ WITH_PROCESSES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, An
     "look once": (
         results, "LOOKS", 1, test_verify.test_off_is_verified_twice, {},
     ),
-    "look at no answer of a PDU": (
-        verify, "ANSWERS", {}, test_verify.test_answers_by_snmp_are_looked_at,
-        {"agent": "fence_apc_snmp", "looked_at": "1,2"},
+    "look at no answer": (
+        standins, "for_status", always(()), test_verify.test_questions_go_through_programs_of_ours,
+        {"agent": "fence_apc_snmp"},
     ),
     "take any name for an agent": (
         agents, "NAME", re.compile("[^/]+"), test_verify.test_only_names_of_agents_are_run, {"name": "other"},

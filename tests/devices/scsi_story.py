@@ -102,6 +102,8 @@ def main() -> None:
     devices = build()
     story: list[tuple[str, Callable[[], object]]] = [
         ("devices", lambda: len(devices)),
+        ("b is fenced, of whom nobody knows", lambda: run("a", devices["a"], "b", Deed.OFF)),
+        ("b writes, of whom nobody knows", lambda: write(devices["b"])),
         ("a joins", lambda: run("a", devices["a"], "a", Deed.ON)),
         ("b joins", lambda: run("b", devices["b"], "b", Deed.ON)),
         ("b writes", lambda: write(devices["b"])),

@@ -20,7 +20,10 @@ MODULES = ("target_core_mod", "target_core_file", "tcm_loop", "sd_mod", "sg")
 
 @pytest.mark.timeout(900)
 def test_one_node_fences_the_other_whose_write_then_fails(tmp_path: Path) -> None:
-    """Off takes b's registration away: its writes are refused, a's are not; on, by b itself, lets it write again."""
+    """Off takes b's registration away: its writes are refused, a's are not; on, by b itself, lets it write again.
+
+    Before anybody was registered, b has no key either, and writes: that it is cut off is not believed then.
+    """
     needs("fence_scsi", "sg_persist")
     script = SCRIPT.format(root=ROOT, python=sys.executable)
     printed = Guest(tmp_path, MODULES).run(script, 800)
@@ -28,6 +31,9 @@ def test_one_node_fences_the_other_whose_write_then_fails(tmp_path: Path) -> Non
     told = dict(json.loads(line) for line in lines)
 
     assert 2 == told.get("devices"), printed[-3000:]
+    assert told["b is fenced, of whom nobody knows"].startswith("failed unknown"), told
+    assert "it has no reservation for registrants" in told["b is fenced, of whom nobody knows"]
+    assert "written" == told["b writes, of whom nobody knows"], "then nothing was to be refused"
     assert told["a joins"].startswith("done on"), told
     assert told["b joins"].startswith("done on"), told
     assert "written" == told["b writes"]

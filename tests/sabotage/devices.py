@@ -5,7 +5,7 @@ from __future__ import annotations
 from tests.core.fencing import test_redaction, test_results, test_staleness
 from tests.deploy import test_detached_volumes as detached
 from tests.drivers import test_kdump as drivers_kdump
-from tests.drivers.fence import test_snmpget
+from tests.drivers.fence import test_standins
 from tests.manager import test_jobruns
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_fenceanswer, test_fencejobs, test_kdump
@@ -60,8 +60,8 @@ SABOTAGES: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "whatever a PDU answers is off",
-        set_to(test_snmpget, "odd", lambda printed, answers: ""),
-        (test_snmpget.test_an_answer_is_on_or_off_or_odd,),
+        set_to(test_standins, "odd", lambda printed, answers: ""),
+        (test_standins.test_an_answer_is_on_or_off_or_odd,),
     ),
     Sabotage(
         "what agents print is shown as it is",

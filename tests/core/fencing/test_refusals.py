@@ -303,6 +303,13 @@ def test_an_instance_that_cannot_be_switched_says_why(provider: str, problem: st
         ("fence_cisco_ucs", "power is not known; use fence_ipmilan or fence_redfish with the address of its BMC"),
         ("fence_lpar", "says off also of a partition in error, or whose state is not available; cut off its storage"),
         ("fence_skalar", "says off also of a guest in error, or whose host is away; cut off its storage"),
+        ("fence_ibmz", "says off also of a partition that runs with errors, or is degraded; cut off its storage"),
+        ("fence_amt", "says off also of a machine that sleeps; cut off its storage"),
+        (
+            "fence_ilo4_ssh",
+            "says off also of a machine that shuts down, or whose state is not known; use fence_ipmilan",
+        ),
+        ("fence_ilo_mp", "says off also of a machine that shuts down, or whose state is not known; use fence_ipmilan"),
     ],
 )
 def test_what_proves_nothing_is_refused(agent: str, why: str) -> None:

@@ -42,7 +42,7 @@ FAULTS = {
     "leaves a child": 'sleep 600 &\necho $! > $state.child\n' + DEVICE,
     "talks for ever": "exec yes 'Failed: no way'\n",
     "lists two": "if [ \"$p_action\" = list ]; then echo 1,one; echo 2,two; exit 0; fi\n" + DEVICE,
-    "asks by snmp": 'echo "$p_snmpget_path" >> {folder}/through\n' + DEVICE,
+    "asks through another": 'echo "$p_snmpget_path$p_sg_persist_path" >> {folder}/through\n' + DEVICE,
     "slow": "[ \"$p_action\" = status ] || sleep 0.4\n" + DEVICE,
     "reads nothing": "exec <&-\n" + DEVICE,
 }  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,8 @@ from tests.core.fencing.orders import an_order
 from tests.drivers.fence.scripted import asked, hand, install, order
 
 from noderemedy.drivers.fence import process
-from noderemedy.drivers.fence.verify import SNMPGET, SecretMissing, carry_out, usable
+from noderemedy.drivers.fence.standins import for_status
+from noderemedy.drivers.fence.verify import SecretMissing, carry_out, usable
 from noderemedy.model.ids import NODE, ref
 from noderemedy.model.run import Deed, Order, Power, Result, RunState
 
@@ -160,15 +160,13 @@ def test_a_drill_asks_for_the_list_of_what_is_on(tmp_path: Path) -> None:
     assert ["status", "status", "list"] == asked(tmp_path)
 
 
-LOOKED_AT = [("fence_apc_snmp", "1,2"), ("fence_ipdu", "0,1"), ("fence_scripted", "")]
-
-
-@pytest.mark.parametrize(("agent", "looked_at"), LOOKED_AT)
-def test_answers_by_snmp_are_looked_at(agent: str, looked_at: str, tmp_path: Path) -> None:
-    """An agent that calls off all that is not on asks through a program of ours, with what its device may answer."""
-    install(tmp_path, "asks by snmp", agent)
+@pytest.mark.parametrize("agent", ["fence_apc_snmp", "fence_scsi", "fence_scripted"])
+def test_questions_go_through_programs_of_ours(agent: str, tmp_path: Path) -> None:
+    """Where an agent calls off what it does not understand; what switches something is its own."""
+    install(tmp_path, "asks through another", agent)
     result = run(tmp_path, order(agent=agent))
 
     assert (RunState.DONE, Power.OFF) == (result.state, result.power), result.said
-    through = shlex.join([*SNMPGET, looked_at]) if looked_at else ""
-    assert ["", through, through] == (tmp_path / "through").read_text().splitlines()
+    line = "".join(value for _, value in for_status(agent))
+    assert ["", line, line] == (tmp_path / "through").read_text().splitlines()
+    assert bool(line) == (agent != "fence_scripted")

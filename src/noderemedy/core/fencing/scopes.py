@@ -39,6 +39,7 @@ TRIES: dict[str, str] = {
 }
 LIBVIRT = "use fence_ipmilan with VirtualBMC, or fence_redfish with sushy-emulator"
 ITS_BMC = "use fence_ipmilan or fence_redfish with the address of its BMC"
+BY_SSH = f"a machine that shuts down, or whose state is not known; {ITS_BMC}"
 BY_HAND = "cut off its storage instead (fence_scsi, fence_mpath), or attest by hand"
 # Agents that call "off" whatever they do not understand, and what to use instead. As of fence-agents 4.12.
 SAYS_OFF: dict[str, str] = {
@@ -49,6 +50,9 @@ SAYS_OFF: dict[str, str] = {
     "fence_cisco_ucs": f"a blade that it takes for another one, or whose power is not known; {ITS_BMC}",
     "fence_lpar": f"a partition in error, or whose state is not available; {BY_HAND}",
     "fence_skalar": f"a guest in error, or whose host is away; {BY_HAND}",
+    "fence_ibmz": f"a partition that runs with errors, or is degraded; {BY_HAND}",
+    "fence_amt": f"a machine that sleeps; {BY_HAND}",
+    **dict.fromkeys(("fence_ilo_ssh", "fence_ilo3_ssh", "fence_ilo4_ssh", "fence_ilo5_ssh", "fence_ilo_mp"), BY_SSH),
 }
 # The same by SNMP, and what their devices answer for on and off: at any other answer they fail before they call it off
 # (`drivers/fence/snmpget.py`).
@@ -59,6 +63,14 @@ ANSWERS: dict[str, str] = {
     "fence_emerson": "1,2",
     "fence_ibmblade": "0,1",
     "fence_intelmodular": "0,2",
+    "fence_cisco_mds": "1,2",
+    "fence_ifmib": "1,2",
+}
+# A key that is not registered cuts a node off only if others have reserved the disk: by which parameter an agent names
+# the program that asks, and its name (`drivers/fence/persist.py`).
+RESERVED: dict[str, tuple[str, str]] = {
+    "fence_scsi": ("sg_persist_path", "sg_persist"),
+    "fence_mpath": ("mpathpersist_path", "mpathpersist"),
 }
 # The same, but it can list what there is: what it calls off is believed only if it is in that list (`results.py`).
 LISTED = frozenset({"fence_zvmip"})

@@ -6,8 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import shlex
-import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,8 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from noderemedy.core.fencing import results, staleness
-from noderemedy.core.fencing.scopes import ANSWERS
-from noderemedy.drivers.fence import agents, files, snmpget
+from noderemedy.drivers.fence import agents, files, standins
 from noderemedy.drivers.fence.identity import identify
 from noderemedy.drivers.fence.process import run_agent
 from noderemedy.model.agent import wants_file
@@ -26,7 +23,6 @@ from noderemedy.model.run import Deed, Order, Power, Result, RunState
 from noderemedy.model.time import Span
 
 LEAST_LOOK_S = 5.0  # an agent that used up all the time still gets asked what came of it
-SNMPGET = (sys.executable, "-I", "-S", snmpget.__file__)  # asks, and looks at the answer
 MORE_S = 60.0  # what looking, and asking a device who it is, may take longer than the patience
 
 
@@ -114,7 +110,6 @@ class _Run:
 
     async def _ask(self, action: str, least_s: float = 0.0) -> results.Ended:
         left = max(self._deadline - time.monotonic(), least_s)
-        answers = ANSWERS.get(self._order.agent) if action == Deed.STATUS.value else None
-        looked_at = (("snmpget_path", shlex.join([*SNMPGET, answers])),) if answers else ()
-        given = (*self._given, *looked_at, ("action", action))
+        through = standins.for_status(self._order.agent) if action == Deed.STATUS.value else ()
+        given = (*self._given, *through, ("action", action))
         return await run_agent(self._path, given, left, environ=self._hand.environ)
