@@ -12,13 +12,13 @@ from tests.devices.pdu import Pdu
 ROOT = ".1.3.6.1.4.1.318.1.1.12.3"
 ON, OFF = "1", "2"
 SCRIPT = """import sys
-root, state = {root!r}, {folder!r} + "/state"
+root, state, names = {root!r}, {folder!r} + "/state", {folder!r} + "/names"
 def tree():
     power = open(state).read().split()
     found = {{}}
     for number, now in enumerate(power, 1):
         found[f"{{root}}.3.1.1.4.{{number}}"] = found[f"{{root}}.5.1.1.4.{{number}}"] = ("integer", now)
-        found[f"{{root}}.5.1.1.2.{{number}}"] = ("string", f"outlet-{{number}}")
+        found[f"{{root}}.5.1.1.2.{{number}}"] = ("string", open(names).read() or f"outlet-{{number}}")
     return found
 def key(oid):
     return [int(part) for part in oid.strip(".").split(".")]
@@ -57,6 +57,7 @@ class Apc(Pdu):
         return {**super().parameters, "snmp_version": "2c"}
 
     def write_script(self) -> str:
+        self.call_all("")
         (self.folder / "outlets.py").write_text(SCRIPT.format(folder=str(self.folder), root=ROOT))
         return f"{sys.executable} {self.folder}/outlets.py"
 
@@ -66,6 +67,10 @@ class Apc(Pdu):
     def states(self) -> list[str]:
         """Of both outlets, as the device answers them."""
         return (self.folder / "state").read_text().split()
+
+    def call_all(self, name: str) -> None:
+        """One name for every outlet; each has its own without one."""
+        (self.folder / "names").write_text(name)
 
     def answer(self, state: str) -> None:
         """What the first outlet is said to be, whatever it is."""

@@ -38,6 +38,7 @@ UNFIT = {
     *("fence_compute", "fence_crosslink", "fence_evacuate", "fence_heuristics_ping", "fence_kdump", "fence_sbd"),
     *("fence_ovh", "fence_rcd_serial"),  # cannot be asked for the status
     *("fence_cisco_ucs", "fence_lpar", "fence_skalar", "fence_virsh", "fence_virt", "fence_vmware", "fence_xvm"),
+    *("fence_cyberpower_ssh", "fence_raritan_px3"),
     *("fence_amt", "fence_ibmz", "fence_ilo_mp", "fence_ilo_ssh", "fence_ilo3_ssh", "fence_ilo4_ssh", "fence_ilo5_ssh"),
 }
 pytestmark = pytest.mark.skipif(not NAMES, reason="no fence agents; scripts/e2e-packages brings them")

@@ -180,6 +180,11 @@ PLANNING = (
         ),
     ),
     Sabotage(
+        "an outlet may have any name",
+        set_to(letters, "NUMBERED", ()),
+        (test_refusals.test_an_outlet_of_a_pdu_is_a_number,),
+    ),
+    Sabotage(
         "no machine has a blank in its name",
         set_to(letters, "WORDS", letters.NO_OPTION),
         (test_refusals.test_what_can_be_meant_is_let_through,),

@@ -169,6 +169,19 @@ def test_a_list_of_plugs_is_refused(plug: str) -> None:
     assert problem.endswith("; write a method for each")
 
 
+@pytest.mark.parametrize("agent", ["fence_apc_snmp", "fence_tripplite_snmp", "fence_ipdu", "fence_eaton_snmp"])
+def test_an_outlet_of_a_pdu_is_a_number(agent: str) -> None:
+    """Both supplies of a node may have its name: the agent switches the last of them, and calls the node off."""
+    bench = Bench(agents={agent: replace(AGENTS["fence_pdu"], name=agent)})
+    bench.write("fence-config-n1", one_method(PLUGGED.replace("fence_pdu", agent).replace("plug=1", "plug=worker-1")))
+    (problem,) = bench.problems()
+    assert problem.startswith(f"{M}: parameter plug: 'worker-1' may be the name of several outlets, ")
+
+    for plug in ("plug=7", "plug=2:7"):
+        bench.write("fence-config-n1", one_method(PLUGGED.replace("fence_pdu", agent).replace("plug=1", plug)))
+        assert () == bench.problems()
+
+
 def test_a_range_of_plugs_is_refused() -> None:
     """PowerMan takes one, and nobody else could tell which plugs are in it."""
     bench = Bench(agents={"fence_powerman": replace(AGENTS["fence_pdu"], name="fence_powerman")})
@@ -304,6 +317,8 @@ def test_an_instance_that_cannot_be_switched_says_why(provider: str, problem: st
         ("fence_lpar", "says off also of a partition in error, or whose state is not available; cut off its storage"),
         ("fence_skalar", "says off also of a guest in error, or whose host is away; cut off its storage"),
         ("fence_ibmz", "says off also of a partition that runs with errors, or is degraded; cut off its storage"),
+        ("fence_cyberpower_ssh", "says off also of outlet 1 if one of 10 to 19 is off; cut off its storage"),
+        ("fence_raritan_px3", "says off also of a group if one outlet of it is off, or an outlet if its neighbour is"),
         ("fence_amt", "says off also of a machine that sleeps; cut off its storage"),
         (
             "fence_ilo4_ssh",

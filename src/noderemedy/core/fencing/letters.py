@@ -23,6 +23,9 @@ NO_OPTION = (*WORDS, "plug", "uuid", "key", "devices", "switch", "managed", "ins
 BEFORE_A_DASH = " '\"\\"  # a shell takes these away
 RANGES = {"fence_powerman": "["}  # who takes node[1-3] for three plugs
 # As of fence-agents 4.12 those for APC, Tripp Lite, Eaton and IBM by SNMP do, and `fence_ifmib`.
+# They look an outlet up by its name, and take the last: both supplies of a node are often called by its name.
+NUMBERED = ("fence_apc_snmp", "fence_tripplite_snmp", "fence_ipdu", "fence_eaton_snmp")
+NUMBER = re.compile(r"([0-9]+:)?[0-9]+", re.ASCII)
 FIRST_ONLY = "and agents have been seen to switch the first and to call all of them off"
 
 
@@ -49,3 +52,5 @@ def unwritable(agent: str, values: dict[str, str]) -> Iterator[str]:
             yield f"parameter {key}: {shown} would be an option, for it begins with a dash; write it without"
         elif key == "plug" and (len(listed) > 1 or RANGES.get(agent, "\0") in value):
             yield f"parameter {key}: {shown} is more than one plug, {FIRST_ONLY}; write a method for each"
+        elif key == "plug" and agent in NUMBERED and not NUMBER.fullmatch(value.strip()):
+            yield f"parameter {key}: {shown} may be the name of several outlets, and one is switched; write a number"

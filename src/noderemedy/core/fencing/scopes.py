@@ -52,6 +52,8 @@ SAYS_OFF: dict[str, str] = {
     "fence_skalar": f"a guest in error, or whose host is away; {BY_HAND}",
     "fence_ibmz": f"a partition that runs with errors, or is degraded; {BY_HAND}",
     "fence_amt": f"a machine that sleeps; {BY_HAND}",
+    "fence_cyberpower_ssh": f"outlet 1 if one of 10 to 19 is off; {BY_HAND}",
+    "fence_raritan_px3": f"a group if one outlet of it is off, or an outlet if its neighbour is off; {BY_HAND}",
     **dict.fromkeys(("fence_ilo_ssh", "fence_ilo3_ssh", "fence_ilo4_ssh", "fence_ilo5_ssh", "fence_ilo_mp"), BY_SSH),
 }
 # The same by SNMP, and what their devices answer for on and off: at any other answer they fail before they call it off
