@@ -8,14 +8,14 @@ from tests.drivers import test_kdump as drivers_kdump
 from tests.drivers.fence import test_standins
 from tests.manager import test_jobruns
 from tests.sabotage.running import Sabotage, item_to, set_to
-from tests.wire import test_fenceanswer, test_fencejobs, test_kdump
+from tests.wire import test_fenceagent, test_fenceanswer, test_fencejobs, test_kdump
 
 from noderemedy.core.fencing import redaction, results, staleness
 from noderemedy.drivers import kdump
 from noderemedy.model.ids import NODE
 from noderemedy.model.run import Power, Result, RunState
 from noderemedy.model.time import Span
-from noderemedy.wire import fenceanswer, fencejobs
+from noderemedy.wire import fenceagent, fenceanswer, fencejobs
 
 SABOTAGES: tuple[Sabotage, ...] = (
     Sabotage(
@@ -57,6 +57,11 @@ SABOTAGES: tuple[Sabotage, ...] = (
         "any list shows every plug",
         set_to(results, "unlisted", lambda order, printed: ""),
         (test_results.test_off_is_believed_by_the_list_only, test_results.test_a_drill_shows_what_the_list_would_not),
+    ),
+    Sabotage(
+        "an agent chooses a system by itself",
+        set_to(fenceagent, "NEEDED", {}),
+        (test_fenceagent.test_what_an_agent_would_choose_by_itself_is_required,),
     ),
     Sabotage(
         "whatever a PDU answers is off",

@@ -45,6 +45,18 @@ def test_other_names_of_the_same_agent_are_known() -> None:
     assert ("fence_old",) == read_metadata("fence_pdu", text).other_names
 
 
+def test_what_an_agent_would_choose_by_itself_is_required() -> None:
+    """Behind one BMC may be several systems: which one is a node's nobody leaves to the agent."""
+    text = PDU.replace('name="ipport"', 'name="systems_uri"')
+
+    found = read_metadata("fence_redfish", text).find("systems_uri")
+    assert found is not None
+    assert found.is_required
+    other = read_metadata("fence_pdu", text).find("systems_uri")
+    assert other is not None
+    assert not other.is_required
+
+
 def test_unknown_types_count_as_texts() -> None:
     """Nothing is refused because an agent is newer than we are."""
     text = PDU.replace('type="integer"', 'type="quaternion"')

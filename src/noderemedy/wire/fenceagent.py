@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from xml.parsers import expat
 
+from msgspec.structs import replace
+
 from noderemedy.model.agent import AgentAction, AgentDescription, Parameter, Sort
 
 LETTERS_MAX = 1_000_000
@@ -18,6 +20,8 @@ ABOUT_MAX = 300
 BEGINNINGS = ("<?xml", "<resource-agent")
 TRUE = ("1", "true", "yes")
 SORTS = {sort.value: sort for sort in Sort}
+# What an agent does not require and must be told: of several systems behind one BMC it takes the last, whosever it is.
+NEEDED = {"fence_redfish": ("systems_uri", "systems-uri")}
 
 
 class Refused(Exception):
@@ -32,7 +36,7 @@ def read_metadata(name: str, text: str) -> AgentDescription:
             raise Refused("it prints no metadata")
         if len(text) - begin > LETTERS_MAX:
             raise Refused(f"its metadata is longer than {LETTERS_MAX} letters")
-        reading = Reading()
+        reading = Reading(NEEDED.get(name, ()))
         reading.feed(text[begin:])
         return AgentDescription(name, *reading.found())
     except Refused as problem:
@@ -46,7 +50,8 @@ def read_metadata(name: str, text: str) -> AgentDescription:
 class Reading:
     """One pass over the elements. Texts of the parameter that is open go to `shortdesc`."""
 
-    def __init__(self) -> None:
+    def __init__(self, needed: tuple[str, ...]) -> None:
+        self._needed = needed
         self._path: list[str] = []
         self._parts = 0
         self._about = ""
@@ -93,7 +98,8 @@ class Reading:
     def _end(self, tag: str) -> None:
         self._path.pop()
         if tag == "parameter" and self._open is not None:
-            self._parameters.append(parameter(self._open, self._options, "".join(self._texts.get("shortdesc", ()))))
+            found = parameter(self._open, self._options, "".join(self._texts.get("shortdesc", ())))
+            self._parameters.append(replace(found, is_required=True) if found.name in self._needed else found)
             self._open = None
 
     def _letters(self, letters: str) -> None:

@@ -57,6 +57,7 @@ def redfish(context: ssl.SSLContext, **values: str) -> str:
             "username": "admin",
             "password": "hunter2",
             "ssl_insecure": "1",
+            "systems_uri": "/redfish/v1/Systems/7",
         }
         try:
             return await identify("fence_redfish", {**given, **values})
@@ -70,7 +71,7 @@ def redfish(context: ssl.SSLContext, **values: str) -> str:
     ("values", "expected"),
     [
         ({"systems_uri": "/redfish/v1/Systems/7"}, UUID),
-        ({}, UUID),
+        ({"systems_uri": ""}, ""),
         ({"systems_uri": "/redfish/v1/Systems/8"}, ""),
         ({"systems_uri": "/redfish/v1/Systems/9"}, ""),
         ({"systems_uri": "/none"}, ""),
@@ -80,10 +81,10 @@ def redfish(context: ssl.SSLContext, **values: str) -> str:
         ({"ipport": "many"}, ""),
         ({"ip": "127.0.0.1", "ipport": "1"}, ""),
     ],
-    ids=["named", "the first one", "no UUID", "garbage", "missing", "a redirect", "credentials", "TLS", "port", "away"],
+    ids=["named", "not named", "no UUID", "garbage", "missing", "a redirect", "credentials", "TLS", "port", "away"],
 )
 def test_a_redfish_service_tells_the_uuid(values: Mapping[str, str], expected: str, serving: ssl.SSLContext) -> None:
-    """Of the system that the method names, or of the first one; nothing else is worth a failure."""
+    """Of the system that the method names; nothing else is worth a failure."""
     assert expected == redfish(serving, **values)
 
 

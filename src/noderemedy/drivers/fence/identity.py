@@ -82,15 +82,8 @@ async def by_redfish(agent: str, values: Mapping[str, str]) -> str:
 
 
 def _system_uuid(values: Mapping[str, str]) -> str:
-    at = values.get("systems_uri") or _first_system(values)
-    found = _get(values, at).get("UUID")
+    found = _get(values, values["systems_uri"]).get("UUID")
     return found if isinstance(found, str) else ""
-
-
-def _first_system(values: Mapping[str, str]) -> str:
-    """Where nobody says which system, the agent takes the first one."""
-    root = values.get("redfish_uri", "/redfish/v1").rstrip("/")
-    return str(_get(values, f"{root}/Systems")["Members"][0]["@odata.id"])
 
 
 def _get(values: Mapping[str, str], path: str) -> dict[str, Any]:
