@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from noderemedy.cli import main as entry
-from noderemedy.cli.main import COMMANDS, cli
+from noderemedy.cli.main import COMMANDS, cli, loading
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -103,3 +104,16 @@ def test_a_reader_that_went_is_no_problem_of_the_configuration(words: list[str])
     assert 141 == done.returncode
     assert "roken pipe" not in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_loading_leaves_the_authorities_as_they_were(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Modules find none; who makes a connection afterwards finds those that the user named, also after a failure."""
+    monkeypatch.setenv("SSL_CERT_FILE", "/etc/our/roots.pem")
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
+    with loading():
+        assert (os.devnull, False) == (os.environ["SSL_CERT_DIR"], gc.isenabled())
+    with pytest.raises(ImportError), loading():
+        raise ImportError("no such module")
+
+    assert ("/etc/our/roots.pem", None) == (os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    assert gc.isenabled()

@@ -24,6 +24,7 @@ UNUSABLE = 2  # bad usage, bad input, a cluster that cannot be reached
 OUR_FAULT = 70
 READER_GONE = 141  # as shells tell of SIGPIPE
 TRACEBACK = "NODE_REMEDY_TRACEBACK"
+AUTHORITIES = ("SSL_CERT_FILE", "SSL_CERT_DIR")  # where OpenSSL finds those of this machine
 
 
 class Lazy(NamedTuple):
@@ -64,6 +65,23 @@ def readers_may_go() -> Iterator[None]:
         raise click.exceptions.Exit(READER_GONE) from None
 
 
+@contextmanager
+def loading() -> Iterator[None]:
+    """Modules load faster: they are no garbage, and need not be walked as such; and aiohttp reads all authorities of
+    the machine, twice, for contexts that we do not use: each connection has its own (`drivers/kube/tls.py`).
+    """
+    named = {name: os.environ.get(name) for name in AUTHORITIES}
+    os.environ.update(dict.fromkeys(AUTHORITIES, os.devnull))
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        for name, value in named.items():
+            os.environ.pop(name)
+            os.environ.update({name: value} if value is not None else {})
+
+
 class LazyGroup(click.Group):
     """A group whose commands are imported when they are called."""
 
@@ -82,9 +100,8 @@ class LazyGroup(click.Group):
         if cmd_name not in self.list_commands(ctx):
             return None
         lazy = COMMANDS[cmd_name]
-        gc.disable()  # a tenth of the time that loading modules takes, and they are no garbage
-        command = getattr(import_module(lazy.module), lazy.attribute or cmd_name)
-        gc.enable()
+        with loading():
+            command = getattr(import_module(lazy.module), lazy.attribute or cmd_name)
         assert isinstance(command, click.Command)
         return command
 
