@@ -22,10 +22,10 @@ NOT_IN_A_WORD = re.compile(r"[\s'\"]")
 NO_OPTION = (*WORDS, "plug", "uuid", "key", "devices", "switch", "managed", "instance", "pve_node", "serial_port")
 BEFORE_A_DASH = " '\"\\"  # a shell takes these away
 RANGES = {"fence_powerman": "["}  # who takes node[1-3] for three plugs
-# As of fence-agents 4.12 those for APC, Tripp Lite, Eaton and IBM by SNMP do, and `fence_ifmib`.
 # They look an outlet up by its name, and take the last: both supplies of a node are often called by its name.
 NUMBERED = ("fence_apc_snmp", "fence_tripplite_snmp", "fence_ipdu", "fence_eaton_snmp")
 NUMBER = re.compile(r"([0-9]+:)?[0-9]+", re.ASCII)
+# As of fence-agents 4.12 the same do, and `fence_ifmib`.
 FIRST_ONLY = "and agents have been seen to switch the first and to call all of them off"
 
 

@@ -68,14 +68,14 @@ ANSWERS: dict[str, str] = {
     "fence_cisco_mds": "1,2",
     "fence_ifmib": "1,2",
 }
+# The same, but it can list what there is: what it calls off is believed only if it is in that list (`results.py`).
+LISTED = frozenset({"fence_zvmip"})
 # A key that is not registered cuts a node off only if others have reserved the disk: by which parameter an agent names
 # the program that asks, and its name (`drivers/fence/persist.py`).
 RESERVED: dict[str, tuple[str, str]] = {
     "fence_scsi": ("sg_persist_path", "sg_persist"),
     "fence_mpath": ("mpathpersist_path", "mpathpersist"),
 }
-# The same, but it can list what there is: what it calls off is believed only if it is in that list (`results.py`).
-LISTED = frozenset({"fence_zvmip"})
 ON_ITSELF = "lets a node in again only where that node runs it itself"
 TRUE = ("1", "yes", "on", "true")
 STEP_WORDS = {Step.ISOLATION: "isolation", Step.POWER_MANAGEMENT: "power_management", Step.RECOVERY: "recovery"}
