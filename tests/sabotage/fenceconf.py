@@ -239,7 +239,7 @@ PLANNING = (
     ),
     Sabotage(
         "a list of plugs is one plug",
-        set_to(plugs, "SEPARATOR", "\0"),
+        set_to(letters, "SEPARATOR", "\0"),
         (test_plan.test_one_of_several_plugs_is_enough_for_a_clash,),
     ),
     Sabotage(

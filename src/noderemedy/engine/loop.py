@@ -117,6 +117,12 @@ class Engine:
         if self.is_synced and not isinstance(self.cache.read(OBSERVER_AT), Present):
             self._enter(Seen(OBSERVER_AT, "", "", Observer(now.mono)), now, None)
 
+    def forgotten(self, kind: Kind, now: Now, cluster: str) -> None:
+        """A cluster is gone: so is all that it had of this kind, and it can be seen no more."""
+        self.listing(kind, now, cluster)
+        self.listed(kind, now, cluster)
+        self.lost(kind, now, cluster)
+
     def unserved(self, kind: Kind, now: Now, cluster: str = "") -> None:
         """The API knows no such kind: there are no objects of it, and none can be made. Told again and again."""
         if self.cache.is_complete(kind, cluster) and self._object(unserved_ref(kind, cluster)) is not None:

@@ -122,9 +122,7 @@ class Follower:
             if connection:
                 connection.sink.close()
         engine, now = self._around.engine, self._around.clock.now()
-        engine.listing(NODE, now, self.name)
-        engine.listed(NODE, now, self.name)
-        engine.lost(NODE, now, self.name)
+        engine.forgotten(NODE, now, self.name)
         fact = Seen(remote_ref(self.at.namespace, self.at.name), "", "", clusters.left_behind(self.at, engine.cache))
         (engine.seen if fact.obj else engine.gone)(fact, now)
         self._around.poke()

@@ -64,9 +64,7 @@ class Link:
         self.close()
         self._is_forgotten = True
         engine, now = self._process.engine, self._process.now()
-        engine.listing(NODE, now, self.name)
-        engine.listed(NODE, now, self.name)
-        engine.lost(NODE, now, self.name)
+        engine.forgotten(NODE, now, self.name)
         fact = Seen(remote_ref(self.at.namespace, self.at.name), "", "", clusters.left_behind(self.at, engine.cache))
         (engine.seen if fact.obj else engine.gone)(fact, now)
         self._process.soon()

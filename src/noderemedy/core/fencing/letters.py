@@ -21,6 +21,7 @@ WORDS = ("username", "target", "cipher", "identity_file")
 NOT_IN_A_WORD = re.compile(r"[\s'\"]")
 NO_OPTION = (*WORDS, "plug", "uuid", "key", "devices", "switch", "managed", "instance", "pve_node", "serial_port")
 BEFORE_A_DASH = " '\"\\"  # a shell takes these away
+SEPARATOR = ","  # of a list of plugs, unless plug_separator says otherwise
 RANGES = {"fence_powerman": "["}  # who takes node[1-3] for three plugs
 # They look an outlet up by its name, and take the last: both supplies of a node are often called by its name.
 NUMBERED = ("fence_apc_snmp", "fence_tripplite_snmp", "fence_ipdu", "fence_eaton_snmp")
@@ -37,10 +38,15 @@ def stray(value: str, letters: re.Pattern[str] = OF_OTHERS) -> str:
     return f"holds {wrong[0]!r}" if wrong else ""
 
 
+def plugs_in(values: dict[str, str]) -> list[str]:
+    """What `plug` lists, as an agent splits it; "" where it is not told."""
+    return values.get("plug", "").split(values.get("plug_separator") or SEPARATOR)
+
+
 def unwritable(agent: str, values: dict[str, str]) -> Iterator[str]:
     """What cannot have been meant, by parameter."""
     address = "plug" if "plug" in values and "port_as_ip" in values else ""  # the agents take it instead of ip
-    listed = values.get("plug", "").split(values.get("plug_separator") or ",")
+    listed = plugs_in(values)
     for key, value in values.items():
         parts = listed if key == "plug" else [value]
         shown = repr(value[:LETTERS_MAX])

@@ -10,11 +10,11 @@ import re
 from ipaddress import ip_address
 from uuid import UUID
 
+from noderemedy.core.fencing.letters import plugs_in
 from noderemedy.core.fencing.merging import PLACES, Draft
 from noderemedy.model.agent import AgentDescription
 from noderemedy.model.fenceplan import Plug
 
-SEPARATOR = ","  # of a list of plugs, unless plug_separator says otherwise
 SWITCHED = re.compile(r"([0-9]{1,3}):([^:]+)", re.ASCII)  # SWITCH:PLUG, as agents for APC take it
 # The names that agents had for them once, or still have beside the others.
 OLD = {"ipaddr": "ip", "port": "plug", "uuid": "plug", "systems-uri": "systems_uri"}
@@ -52,7 +52,7 @@ def plugs_from(agent: str, values: dict[str, str], usual_port: str) -> tuple[Plu
     if address and (given := told.get("ipport")) and given != usual_port:
         device = f"{device}:{given}"
     parameter = next((key for key in ("plug", *sorted(places)) if key in places), "ip" if "ip" in told else "plug")
-    listed = places.pop("plug", "").split(told.get("plug_separator") or SEPARATOR)
+    listed = plugs_in(told) if places.pop("plug", "") else [""]
     fixed = {key: plain(value) for key, value in places.items() if key not in (*APART, *NOWHERE)}
     there = {key: place(key, told[key]) for key in APART if key in told}
     return tuple(dict.fromkeys(one_of(device, fixed, there, part, parameter) for part in listed))
