@@ -24,6 +24,7 @@ from noderemedy.cli import drill as command
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.manager import drill as drilling
+from noderemedy.manager.asking import Asking
 from noderemedy.manager.drill import Row, drill_all
 from noderemedy.manager.plan import Look
 from noderemedy.model.agent import Parameter
@@ -64,7 +65,7 @@ def drilled(folder: Path, look: Look, fault: str = "well", name: str | None = No
 
     async def story() -> list[Row]:
         async with Api(handler).running() as api, KubeClient(api.access()) as client:
-            return await drill_all(look, client, name, hand(folder), NOW)
+            return await drill_all(look, name, Asking(client, hand(folder), NOW))
 
     found: list[Row] = []
 

@@ -7,7 +7,7 @@ import re
 from msgspec.structs import replace
 from tests.core.fencing import test_drilling, test_drills, test_forms, test_hostdrill, test_plan, test_refusals
 from tests.drivers.fence import test_identity
-from tests.manager import test_drill, test_runs
+from tests.manager import test_asking, test_drill, test_runs
 from tests.runner import test_program
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_fenceagent, test_fenceconfig, test_objects, test_properties, test_selectortext
@@ -37,6 +37,7 @@ from noderemedy.core.fencing.facts import NODES
 from noderemedy.core.fencing.placeholders import Filled
 from noderemedy.drivers.fence import identity
 from noderemedy.manager import drill as by_hand
+from noderemedy.manager.asking import Asking
 from noderemedy.manager.liveplan import look_at
 from noderemedy.manager.runs import Runs
 from noderemedy.model.agent import AgentDescription
@@ -458,6 +459,21 @@ FORMS = (
 )
 DRILLS = (
     Sabotage(
+        "a silent node is asked, too",
+        set_to(drills, "methods_of", lambda plan, node: drills.asked_once(plan)),
+        (test_drilling.test_nobody_calls_well_what_a_silent_node_cannot_be_asked,),
+    ),
+    Sabotage(
+        "what nobody could be asked about is well",
+        set_to(drills, "unasked_of", lambda plan, node: ()),
+        (test_drilling.test_nobody_calls_well_what_a_silent_node_cannot_be_asked,),
+    ),
+    Sabotage(
+        "a node that is sick is silent",
+        set_to(Node, "is_heard", property(lambda node: False)),
+        (test_drills.test_what_runs_on_the_node_is_asked_while_it_reports,),
+    ),
+    Sabotage(
         "every device is this node's",
         set_to(drills, "another_device", lambda *_: ""),
         (test_drills.test_an_answer_is_judged,),
@@ -540,6 +556,16 @@ HOSTS = (
 )
 SABOTAGES = (*HOSTS, *READING, *PLANNING, *FORMS, *DRILLS)
 PLACED = (
+    Sabotage(
+        "nobody is asked on the node itself",
+        set_to(AgentDescription, "is_on_target", False),
+        (test_asking.test_a_job_asks_on_the_node_itself,),
+    ),
+    Sabotage(
+        "pods are started that nobody asked for",
+        set_to(Asking, "obstacle", lambda self, method: ""),
+        (test_asking.test_what_is_not_asked_says_why,),
+    ),
     Sabotage("no device tells who it is", set_to(identity, "ASKED", {}), (test_identity.test_a_bmc_tells_its_guid,)),
     Sabotage(
         "every BMC speaks lanplus",

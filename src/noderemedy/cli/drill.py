@@ -22,15 +22,25 @@ WRONG = 1  # the exit code if anything is
 @options.kubeconfig
 @options.context
 @options.agents_path
-def drill(node: str | None, is_json: bool, kubeconfig: Path | None, context: str, agents_path: str) -> int:
+@click.option(
+    "--remedy-image",
+    default="",
+    metavar="IMAGE",
+    help="Ask what has to run on the node itself (SCSI reservations), too, by a privileged Job there from this image.",
+)
+def drill(
+    node: str | None, is_json: bool, kubeconfig: Path | None, context: str, agents_path: str, remedy_image: str
+) -> int:
     """Ask every fence device of every node, or of NODE, for its status. Switches nothing and writes nothing.
+
+    Only --remedy-image creates Jobs: what has to run on the node itself cannot be asked otherwise.
 
     Says whether each device answers, and whether it is the node's: by its power, by the identity that it tells, and by
     the node's providerID. A host that is switched through its BareMetalHost is judged by what the API shows of it; no
     device is asked then. The exit code is 1 if anything is wrong, which a node without a fence configuration is, too.
     """
     now = Wall(time.time_ns() // 1_000_000)
-    rows, remarks = asyncio.run(drilling.drill(kubeconfig, context, node, now, agents_path))
+    rows, remarks = asyncio.run(drilling.drill(kubeconfig, context, node, now, agents_path, remedy_image))
     options.remark(remarks)
     if is_json:
         click.echo(json.dumps([row.plain() for row in rows], indent=2, ensure_ascii=False))

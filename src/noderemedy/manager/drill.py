@@ -1,6 +1,6 @@
 """One drill of all nodes, or of one, by hand: every device is asked for its status. Called by `node-remedy drill`.
 
-It plans as the manager does (`liveplan.py`), asks as the manager does (`runs.py`), and judges as the drill room does.
+It plans as the manager does (`liveplan.py`), asks as the manager does (`asking.py`), and judges as the drill room does.
 It runs the agents where it is called, so whoever drills from a laptop needs them there, and a way to the devices.
 """
 
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,19 @@ from msgspec import Struct
 
 from noderemedy.core.fencing import drills, hostdrill
 from noderemedy.core.fencing.drills import Finding
-from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.fence.agents import folders
 from noderemedy.drivers.fence.verify import Hand
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
+from noderemedy.manager.asking import Asking
 from noderemedy.manager.liveplan import look_at
 from noderemedy.manager.plan import Look
-from noderemedy.manager.runs import Runs
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, plan_ref
 from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.node import Node
 from noderemedy.model.room import Present, Reader
-from noderemedy.model.run import Order, Power, Result, Run
-from noderemedy.model.time import Mono, Wall
+from noderemedy.model.run import Power, Run
+from noderemedy.model.time import Wall
 
 NO_PLAN = "NoPlan"
 
@@ -70,42 +68,21 @@ class Row(Struct, frozen=True):
         }
 
 
-class Answers:
-    """Instead of the manager's book of runs: who waits for an order gets its result."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, asyncio.Future[Result]] = {}
-
-    def knows(self, id: str) -> bool:
-        return id in self._waiting
-
-    def began(self, order: Order, begun: Mono | None) -> None:
-        self._waiting[order.id] = asyncio.get_running_loop().create_future()
-
-    def ended(self, order: Order, result: Result) -> None:
-        self._waiting[order.id].set_result(result)
-
-    async def of(self, order: Order) -> Result:
-        return await self._waiting[order.id]
-
-
 async def drill(
-    kubeconfig: Path | None, context: str, name: str | None, now: Wall, agents_path: str = ""
+    kubeconfig: Path | None, context: str, name: str | None, now: Wall, agents_path: str = "", remedy_image: str = ""
 ) -> tuple[list[Row], list[str]]:
     """Every device of every node, or of the node of this name; and remarks about the cluster. Raises Theirs."""
     look, remarks = await look_at(kubeconfig, context, now, agents_path)
     hand = Hand(folders(agents_path, os.environ))
     async with KubeClient(load(kubeconfig, context)) as client:
-        return await drill_all(look, client, name, hand, now), remarks
+        return await drill_all(look, name, Asking(client, hand, now, remedy_image)), remarks
 
 
-async def drill_all(look: Look, client: KubeClient, name: str | None, hand: Hand, now: Wall) -> list[Row]:
-    answers = Answers()
-    runs = Runs(client, answers, Clock(random.Random()), hand, lambda token: "")
+async def drill_all(look: Look, name: str | None, asking: Asking) -> list[Row]:
     found = [at for at in look.engine.cache.refs_of(FENCE_PLAN) if name in (None, at.name)]
     if name is not None and not found:
         return [Row(name, finding=unplanned(look, name))]
-    rows = await asyncio.gather(*(drill_node(look, at, runs, answers, now) for at in found))
+    rows = await asyncio.gather(*(drill_node(look, at, asking) for at in found))
     return [*(row for some in rows for row in some), *(bare(look) if name is None else ())]
 
 
@@ -124,7 +101,7 @@ def unplanned(look: Look, name: str) -> Finding:
     return Finding("", "NoNode", f"there is no node {name}")
 
 
-async def drill_node(look: Look, at: Ref, runs: Runs, answers: Answers, now: Wall) -> list[Row]:
+async def drill_node(look: Look, at: Ref, asking: Asking) -> list[Row]:
     node_at = Ref(at.cluster, NODE, "", at.name)
     cache = look.engine.cache
     node, entry = cache.read(node_at), cache.read(plan_ref(node_at))
@@ -133,9 +110,9 @@ async def drill_node(look: Look, at: Ref, runs: Runs, answers: Answers, now: Wal
     plan: FencePlan = entry.obj
     if plan.problems:
         return [Row(at.name, finding=Finding("", "PlanInvalid", str(problem))) for problem in plan.problems]
-    methods = drills.methods_of(plan)
-    asked = await asyncio.gather(*(ask(one, node_at, node.obj, runs, answers, now) for one in methods))
-    unasked = [Row(at.name, one.name, one.agent, note=drills.ON_NODE) for one in drills.unasked_of(plan)]
+    methods = drills.methods_of(plan, node.obj)
+    asked = await asyncio.gather(*(ask(one, node_at, node.obj, asking) for one in methods))
+    unasked = [Row(at.name, one.name, one.agent, note=drills.SILENT) for one in drills.unasked_of(plan, node.obj)]
     return [*asked, *unasked, *of_host(plan, node_at, node.obj, cache)]
 
 
@@ -151,9 +128,9 @@ def of_host(plan: FencePlan, at: Ref, node: Node, reader: Reader) -> list[Row]:
     return [Row(at.name, method.name, "BareMetalHost", power, finding=finding, note=note)]
 
 
-async def ask(method: AgentMethod, at: Ref, node: Node, runs: Runs, answers: Answers, now: Wall) -> Row:
-    order = drills.order_for(method, at, node, now, now)
-    await runs.start(order)
-    told = await answers.of(order)
-    run = Run(order.id, told.state, told.power, said=told.said, identity=told.identity)
+async def ask(method: AgentMethod, at: Ref, node: Node, asking: Asking) -> Row:
+    if why := asking.obstacle(method):
+        return Row(at.name, method.name, method.agent, note=why)
+    told = await asking.ask(method, at, node)
+    run = Run("", told.state, told.power, said=told.said, identity=told.identity)
     return Row(at.name, method.name, method.agent, told.power, told.identity, drills.judge(method, at, node, run))

@@ -18,7 +18,7 @@ from noderemedy.core.fencing import results
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Refused, Silent
-from noderemedy.manager.runbook import RunBook
+from noderemedy.manager.runs import Book
 from noderemedy.model.ids import SYSTEM
 from noderemedy.model.outcome import Done, Failed, Outcome, Unknown
 from noderemedy.model.run import Order, Result
@@ -37,7 +37,7 @@ class JobRuns:
     """The orders that Jobs carry out."""
 
     def __init__(
-        self, client: KubeClient, book: RunBook, clock: Clock, image: str, leases: str, lapse: Callable[[int], str]
+        self, client: KubeClient, book: Book, clock: Clock, image: str, leases: str, lapse: Callable[[int], str]
     ) -> None:
         self._client = client
         self._book = book

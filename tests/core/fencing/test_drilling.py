@@ -16,7 +16,7 @@ from noderemedy.model.actions import PublishNodeCondition, StartRun
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.drill import FENCING_READY, SCHEDULE_AT, DrillSchedule
-from noderemedy.model.fenceplan import Builtin, BuiltinMethod, FencePlan, Scope, plan_ref
+from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, FencePlan, Scope, plan_ref
 from noderemedy.model.host import Login
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Ref, ref
 from noderemedy.model.node import Condition
@@ -182,17 +182,47 @@ def test_a_host_is_judged_by_what_the_api_shows() -> None:
     assert 2 == len(bench.writes)
 
 
-def test_a_host_beside_devices_and_what_nobody_can_ask() -> None:
-    """Each is told as what it is: asked, looked up, or neither."""
-    disk = an_agent("disk", on_target=True)
-    bench = Bench(a_plan(node=AT, isolation=(disk,), power_management=(OFF, HOST_POWER)))
+DISK = an_agent("disk", agent="fence_scsi", scope=Scope.STORAGE, on_target=True)
+
+
+def test_a_host_beside_devices_and_what_runs_on_the_node() -> None:
+    """Each is told as what it is: asked, wherever that has to be, or looked up."""
+    bench = Bench(a_plan(node=AT, isolation=(DISK,), power_management=(OFF, HOST_POWER)))
     with_host(bench)
     bench.run(drilling.AGAIN)
 
-    assert (["ipmi"], [("True", "DevicesAnswered")]) == (bench.asked, bench.told())
-    message = bench.writes[0].message
-    assert message.startswith("every device was asked and answered; BareMetalHost ")
-    assert message.endswith("; disk: it runs on the node itself, and cannot be asked from elsewhere")
+    assert (["disk", "ipmi"], [("True", "DevicesAnswered")]) == (bench.asked, bench.told())
+    assert bench.writes[0].message.startswith("every device was asked and answered; BareMetalHost ")
+
+
+def test_a_disk_that_knows_no_key_of_the_node_is_told() -> None:
+    """The node reports, and what asks on it finds its key nowhere: it is cut off, or the key is not its own."""
+    bench = Bench(a_plan(node=AT, isolation=(DISK,)))
+    bench.says["disk"] = Run("", RunState.DONE, Power.OFF)
+    bench.run(drilling.AGAIN)
+
+    assert [("False", "StillIsolated")] == bench.told()
+
+
+@pytest.mark.parametrize("power", [(), (OFF,)])
+def test_nobody_calls_well_what_a_silent_node_cannot_be_asked(power: tuple[AgentMethod, ...]) -> None:
+    """What was found on the node stands until it reports again; what is wrong with other devices is told meanwhile."""
+    bench = Bench(a_plan(node=AT, isolation=(DISK,), power_management=power))
+    bench.says["disk"] = Run("", RunState.FAILED, said="no such disk")
+    bench.run(drilling.AGAIN)
+    silent(bench, system_uuid="4c4c4544-0042-3510-8053-b4c04f4e3132")
+    bench.run(DAY)
+    assert [("False", "DeviceFailed")] == bench.told()
+    assert 1 == bench.asked.count("disk")
+
+    bench.says = {"ipmi": Run("", RunState.DONE, Power.ON, identity="11111111-2222-3333-4444-555555555555")}
+    bench.run(DAY)
+    assert [("False", "DeviceFailed"), *[("False", "WrongDevice")] * len(power)] == bench.told()
+
+    bench.says = {}
+    bench.see(AT, a_node("uid-worker-0"))
+    bench.run(drilling.AGAIN)
+    assert ("True", "DevicesAnswered") == bench.told()[-1]
 
 
 def test_a_failure_is_told_and_looked_at_again_soon() -> None:
@@ -224,11 +254,11 @@ def test_the_time_of_a_change_is_that_of_its_status() -> None:
     assert first.condition.since == second.condition.since
 
 
-def silent(bench: Bench) -> None:
+def silent(bench: Bench, **more: Any) -> None:
     entry = bench.engine.cache.read(AT)
     assert isinstance(entry, Present)
     told = [one for one in entry.obj.conditions if one.type != "Ready"]
-    bench.see(AT, replace(entry.obj, conditions=(*told, Condition("Ready", "Unknown", NOW.wall))))
+    bench.see(AT, replace(entry.obj, conditions=(*told, Condition("Ready", "Unknown", NOW.wall)), **more))
 
 
 def test_whose_device_it_is_comes_before_whether_it_answers() -> None:

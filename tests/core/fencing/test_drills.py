@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.builders import NODE_AT, NOW, a_node
 from tests.core.fencing.fences import a_plan, an_agent
 
-from noderemedy.core.fencing.drills import is_same_machine, judge, methods_of, order_for
+from noderemedy.core.fencing.drills import is_same_machine, judge, methods_of, order_for, unasked_of
 from noderemedy.model.fenceplan import AgentMethod, Scope
 from noderemedy.model.node import Node
 from noderemedy.model.run import Deed, Power, Run, RunState
@@ -53,11 +53,26 @@ def test_an_answer_is_judged(method: AgentMethod, node: Node, run: Run, word: st
 
 
 def test_each_device_is_asked_once() -> None:
-    """Off and on of one plug are one device; what runs on the node itself cannot be asked from here."""
+    """Off and on of one plug are one device."""
     off, on = an_agent("off", Deed.OFF), an_agent("on", Deed.ON)
-    disk = an_agent("disk", scope=Scope.STORAGE, on_target=True)
 
-    assert (off,) == methods_of(a_plan(isolation=(disk,), power_management=(off, on)))
+    assert (off,) == methods_of(a_plan(power_management=(off, on)), NODE)
+
+
+@pytest.mark.parametrize(("node", "asked", "unasked"), [(NODE, 2, 0), (SICK, 1, 1)])
+def test_what_runs_on_the_node_is_asked_while_it_reports(node: Node, asked: int, unasked: int) -> None:
+    """A silent node begins nothing, and that says nothing about its disks."""
+    disk, off = an_agent("disk", agent="fence_scsi", scope=Scope.STORAGE, on_target=True), an_agent("off")
+    plan = a_plan(isolation=(disk,), power_management=(off,))
+
+    assert (disk, off)[-asked:] == methods_of(plan, node)
+    assert (disk,)[:unasked] == unasked_of(plan, node)
+
+
+@pytest.mark.parametrize("on_target", [True, False])
+def test_what_has_to_run_on_the_node_is_asked_there(on_target: bool) -> None:
+    """Its keys are those of whoever runs it; everything else is asked from anywhere but there."""
+    assert on_target is order_for(an_agent(on_target=on_target), NODE_AT, NODE, NOW.wall, NOW.wall).on_node
 
 
 def test_a_drill_only_asks() -> None:

@@ -99,7 +99,7 @@ def is_in_time(view: DrillView, due: Wall, now: Now) -> bool:
 
 def drilled(view: DrillView, drill: Drill, now: Now, again: Mono) -> Decision:
     """One device after the other; when all have answered, what they said."""
-    methods = drills.methods_of(view.plan)
+    methods = drills.methods_of(view.plan, view.node)
     orders = [drills.order_for(one, view.at, view.node, drill.since, now.wall) for one in methods]
     begun = Drill(drill.since, tuple(order.id for order in orders))
     facts, over = ((Fact(drill_ref(view.at), one),) for one in (begun, replace(begun, is_over=True)))
@@ -120,7 +120,10 @@ def drilled(view: DrillView, drill: Drill, now: Now, again: Mono) -> Decision:
     wrong = [known[order.id] for order, one in zip(orders, findings, strict=True) if one.word == WRONG_DEVICE]
     if (due := settled_at(wrong, view, again)) is not None and now.mono < due:
         return Decision(because=(Drilling(methods[-1].name),), wake_at=due, facts=facts)
-    decision = found(view, (*findings, *of_host(view)), now, over)
+    findings = (*findings, *of_host(view))
+    if drills.unasked_of(view.plan, view.node) and not any(one.word for one in findings):  # the same
+        return Decision(wake_at=again, facts=over)
+    decision = found(view, findings, now, over)
     return Decision(decision.actions, decision.because, again, facts=over)
 
 
@@ -142,13 +145,11 @@ def of_host(view: DrillView) -> tuple[Finding, ...]:
 
 def well(view: DrillView) -> tuple[str, str]:
     """The word and the sentence of a node of which nothing is wrong: only what was asked has answered."""
-    is_asked, has_host = bool(drills.methods_of(view.plan)), hostdrill.method_of(view.plan) is not None
-    parts = ["every device was asked and answered"] if is_asked else []
+    asked, has_host = drills.methods_of(view.plan, view.node), hostdrill.method_of(view.plan) is not None
+    parts = ["every device was asked and answered"] if asked else []
     parts += [hostdrill.by_the_api(view.host)] if has_host else []
-    unasked = ", ".join(one.name for one in drills.unasked_of(view.plan))
-    parts += [f"{unasked}: {drills.ON_NODE}"] if unasked else []
-    parts += [f"{one.name}: {only_shown(one.agent)}" for one in drills.methods_of(view.plan) if one.agent in TRIES]
-    return "DevicesAnswered" if is_asked else "HostReady", "; ".join(parts)
+    parts += [f"{one.name}: {only_shown(one.agent)}" for one in asked if one.agent in TRIES]
+    return "DevicesAnswered" if asked else "HostReady", "; ".join(parts)
 
 
 def found(view: DrillView, findings: tuple[Finding, ...], now: Now, facts: tuple[Fact, ...]) -> Decision:

@@ -24,7 +24,7 @@ from noderemedy.model.time import Span, Wall
 
 BEGIN_WITHIN = Span(300_000)  # a drill that has not begun by then waits for the next one
 PATIENCE = Span(60_000)  # to be asked for a status takes few devices longer
-ON_NODE = "it runs on the node itself, and cannot be asked from elsewhere"
+SILENT = "it runs on the node itself, which does not report"
 HEX = re.compile(r"[^0-9a-f]")
 
 
@@ -38,23 +38,26 @@ class Finding(Struct, frozen=True):
     is_fitting: bool = False  # it is on, and the node reports: nothing is left of an earlier word against it
 
 
-def methods_of(plan: FencePlan) -> tuple[AgentMethod, ...]:
-    """What can be asked from here, each device once: an "off" and an "on" of one plug are one device.
-
-    What runs on the node itself cannot be asked by anybody else.
+def methods_of(plan: FencePlan, node: Node) -> tuple[AgentMethod, ...]:
+    """What can be asked now. What runs on the node itself can be while the node reports: a silent one begins nothing,
+    and that says nothing about its disks.
     """
+    return tuple(one for one in asked_once(plan) if node.is_heard or not one.on_target)
+
+
+def unasked_of(plan: FencePlan, node: Node) -> tuple[AgentMethod, ...]:
+    """What nobody can be asked about now."""
+    return tuple(one for one in asked_once(plan) if one.on_target and not node.is_heard)
+
+
+def asked_once(plan: FencePlan) -> tuple[AgentMethod, ...]:
+    """Every device of a plan: an "off" and an "on" of one plug are one device."""
     found: dict[tuple[object, ...], AgentMethod] = {}
     for step in Step:
         for one in plan.methods(step):
-            if isinstance(one, AgentMethod) and not one.on_target:
+            if isinstance(one, AgentMethod):
                 found.setdefault((one.agent, one.parameters, one.secrets), one)
     return tuple(found.values())
-
-
-def unasked_of(plan: FencePlan) -> tuple[AgentMethod, ...]:
-    """What nobody can ask from here."""
-    methods = [one for step in Step for one in plan.methods(step)]
-    return tuple(one for one in methods if isinstance(one, AgentMethod) and one.on_target)
 
 
 def order_for(method: AgentMethod, at: Ref, node: Node, due: Wall, now: Wall) -> Order:
@@ -74,6 +77,7 @@ def order_for(method: AgentMethod, at: Ref, node: Node, due: Wall, now: Wall) ->
         secrets=method.secrets,
         patience=max(min(method.patience, PATIENCE), Span(method.patience.ms // 2)),
         not_after=now + BEGIN_WITHIN,
+        on_node=method.on_target,
     )
 
 
