@@ -44,7 +44,10 @@ AGENTS = {
     ),
     "fence_scsi": metadata(
         "fence_scsi",
-        parameter("plug", more='required="1"') + parameter("key") + parameter("devices"),
+        parameter("plug", more='required="1"')
+        + parameter("key")
+        + parameter("devices")
+        + parameter("aptpl", "boolean"),
         ACTIONS + '<action name="on" on_target="1" automatic="1"/>',
     ),
     "fence_aws": metadata(

@@ -1,9 +1,10 @@
 """Containers without a container engine: pods of Jobs really run, as processes of this machine.
 
 Each container gets the host's file system, copy on write (an overlay in a mount namespace of its own), with its volumes
-where it mounts them: secrets, config maps, downward API, empty folders, the token of its service account. Its
-environment is rendered as a kubelet renders it. Its exit code, log and termination message are true; nothing succeeds
-by magic. What is left out: images (every container has the programs of this machine), users, limits, networks.
+where it mounts them: secrets, config maps, downward API, empty folders, folders of the host, the token of its service
+account. Its environment is rendered as a kubelet renders it. Its exit code, log and termination message are true;
+nothing succeeds by magic. What is left out: images (every container has the programs of this machine), users, limits,
+networks.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from tests.e2e.background import AsyncApi, Gone
 ROOT = Path(__file__).resolve().parents[2]
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 REFERENCE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
-MESSAGE_MAX = 4096
+MESSAGE_AT, MESSAGE_MAX = "/.bench/termination-log", 4096
 PLACES = {"/.bench/python": Path(sys.prefix), "/.bench/source": ROOT}
 IMAGE = {  # what an image of ours would bring
     "PATH": "/.bench/python/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -144,21 +145,27 @@ class Containers:
             (scratch / name).mkdir(parents=True)
         (scratch / "termination-log").touch()
         volumes = {one["name"]: one for one in pod["spec"].get("volumes", [])}
+        hosts: dict[str, str] = {}
         (scratch / "volumes").mkdir()
         # From the inside, where links lead to its own places; a volume may cover where the others come from.
         lines = [line for at, source in PLACES.items() for line in bind(source, at)]
         lines += bind(scratch / "volumes", "/.bench/volumes")
         for mount in container.get("volumeMounts", []):
+            if "hostPath" in volumes[mount["name"]]:
+                hosts[mount["mountPath"]] = volumes[mount["name"]]["hostPath"]["path"]
+                continue
             source = scratch / "volumes" / mount["name"]
             if not source.exists():
                 await self._fill(source, volumes[mount["name"]], pod)
             lines += bind(Path("/.bench/volumes") / mount["name"], mount["mountPath"])
+        told = shlex.quote(container.get("terminationMessagePath", "/dev/termination-log"))
+        lines += [f"touch {told}", f"mount --bind {MESSAGE_AT} {told}"]
         environ = await self._environment(pod, container)
         words = [*container.get("command", []), *container.get("args", [])]
         expanded = " ".join(shlex.quote(expand(word, environ)) for word in words)
         where = shlex.quote(container.get("workingDir", "/"))
         inside = shlex.quote("\n".join(["set -e", *lines, f"cd {where}", f"exec {expanded}"]))
-        return "\n".join(["set -e", *overlay(scratch), f"exec chroot {scratch}/root sh -c {inside}"]), environ
+        return "\n".join(["set -e", *overlay(scratch, hosts), f"exec chroot {scratch}/root sh -c {inside}"]), environ
 
     async def _fill(self, at: Path, volume: Json, pod: Json) -> None:
         sources = volume["projected"]["sources"] if "projected" in volume else [volume]
@@ -215,12 +222,12 @@ class Containers:
         return (await self._data(kind, pod["metadata"]["namespace"], found["name"]))[found["key"]].decode()
 
 
-def overlay(scratch: Path) -> list[str]:
+def overlay(scratch: Path, hosts: dict[str, str]) -> list[str]:
     """Commands that make the container's file system, in a mount namespace that ends with it."""
     root = f"{scratch}/root"
     layers = f"lowerdir=/,upperdir={scratch}/upper,workdir={scratch}/work"
     devices = [f"touch {root}/dev/{name} && mount --bind /dev/{name} {root}/dev/{name}" for name in DEVICES]
-    told = f"{root}/dev/termination-log"
+    told = f"{root}{MESSAGE_AT}"
     return [
         "mount --make-rprivate / 2>/dev/null || true",
         f"mount -t overlay overlay -o {layers} {root}",
@@ -228,7 +235,8 @@ def overlay(scratch: Path) -> list[str]:
         f"mount -t tmpfs tmpfs {root}/dev",
         *devices,
         f"ln -s /proc/self/fd {root}/dev/fd",
-        f"touch {told} && mount --bind {scratch}/termination-log {told}",
+        *(f"mount --rbind {shlex.quote(path)} {shlex.quote(root + at)}" for at, path in hosts.items()),
+        f"mkdir -p {root}/.bench && touch {told} && mount --bind {scratch}/termination-log {told}",
     ]
 
 

@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from tests.e2e.api import Json, eventually
@@ -35,16 +36,16 @@ def config(power: Path, more: str = "") -> Json:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": NAME}, "data": data}
 
 
-def fencing(fleet: Fleet) -> tuple[str, str]:
+def fencing(fleet: Fleet, node: str = "worker-0") -> tuple[str, str]:
     """Status and reason of the condition, if the node has one."""
-    conditions = fleet.api.get("/api/v1/nodes/worker-0").ok()["status"]["conditions"]
+    conditions = fleet.api.get(f"/api/v1/nodes/{node}").ok()["status"]["conditions"]
     return next(((one["status"], one["reason"]) for one in conditions if one["type"] == "FencingReady"), ("", ""))
 
 
-def drill(plane: ControlPlane) -> tuple[int, list[Json]]:
+def drill(plane: ControlPlane, *more: str) -> tuple[int, list[Json]]:
     """`node-remedy drill --json`, as an administrator types it."""
-    words = [str(COMMAND), "drill", "--json", "--kubeconfig", str(plane.kubeconfig())]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    words = [str(COMMAND), "drill", "--json", "--kubeconfig", str(plane.kubeconfig()), *more]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=120, check=False)
     return done.returncode, json.loads(done.stdout)
 
 
@@ -69,6 +70,55 @@ def test_a_drill_tells_what_would_fail(installed_plane: ControlPlane, fleet: Fle
         fleet.api.merge(f"{MAPS}/{NAME}", config(power, "plgu=1")).ok()
         eventually(lambda: fencing(fleet) == ("False", "PlanInvalid"), f"the plan: {manager.words()}", 30)
         eventually(lambda: "FenceConfigInvalid" in told(fleet), "an event on the ConfigMap", 30)
+
+
+@pytest.fixture
+def seen_by_jobs() -> Iterator[Path]:
+    """A folder outside /tmp, which every Job has for itself."""
+    with TemporaryDirectory(dir="/var/tmp") as folder:
+        yield Path(folder)
+
+
+def on_disks(name: str, key: str, power: Path) -> Json:
+    """A node whose plug is a file, and which shares a disk that this machine does not have."""
+    disk = f"agent=fence_scsi\nplug={name}\ndevices=/dev/disk/by-id/wwn-0x5001405000000000\nkey={key}\n"
+    data = {
+        "config.properties": f"node_name={name}\nisolation=off\npower_management=dummy\nrecovery=on\n",
+        "fence-method-off": f"{disk}action=off\ncovers=storageClass/shared\n",
+        "fence-method-on": f"{disk}action=on\n",
+        "fence-method-dummy": f"agent=fence_dummy\ntype=file\nstatus_file={power}\n",
+    }
+    return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"fence-config-{name}"}, "data": data}
+
+
+@pytest.mark.timeout(400)
+def test_what_runs_on_the_node_is_asked_there(installed_plane: ControlPlane, fleet: Fleet, seen_by_jobs: Path) -> None:
+    """By a Job bound to it, by hand and on schedule: the real agent finds out there that the node lacks its disk."""
+    nodes = ("worker-1", "worker-2")
+    labels = {"pod-security.kubernetes.io/enforce": "privileged"}  # as the guide tells whoever has shared disks
+    fleet.api.merge("/api/v1/namespaces/node-remedy-system", {"metadata": {"labels": labels}}).ok()
+    for number, name in enumerate(nodes, 1):
+        power = seen_by_jobs / name
+        power.write_text("on")
+        fleet.add(name)
+        fleet.api.create(MAPS, on_disks(name, f"a{number}", power)).ok()
+    eventually(lambda: {fleet.ready_status(name) for name in nodes} == {"True"}, "the nodes are Ready", 60)
+
+    assert (0, ["NotAsked", "Answered"]) == results(drill(installed_plane, "worker-1"))
+    code, rows = drill(installed_plane, "worker-1", "--remedy-image", "remedy")
+    assert (1, ["DeviceFailed", "Answered"]) == results((code, rows))
+    assert "does not exist" in rows[0]["problem"]
+
+    with Manager(installed_plane, more=("--drill-every", "1m", "--agents", "job")) as manager:
+        eventually(manager.leads, "the manager leads")
+        wanted = {("False", "DeviceFailed")}
+        found = f"both lack their disk: {manager.words()}"
+        eventually(lambda: {fencing(fleet, name) for name in nodes} == wanted, found, 200)
+
+    pods = fleet.api.items("/api/v1/namespaces/node-remedy-system/pods")
+    notes = [(pod["spec"]["nodeName"], pod["metadata"]["annotations"]) for pod in pods]
+    asked = [(at, its["node-remedy.dev/node"]) for at, its in notes if its.get("node-remedy.dev/method") == "off"]
+    assert {(name, name) for name in nodes} == set(asked)
 
 
 def results(found: tuple[int, list[Json]]) -> tuple[int, list[str]]:

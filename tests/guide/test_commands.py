@@ -37,7 +37,7 @@ KUBECTL: dict[str, set[str]] = {
     "describe": {"-n"},
     "edit": {"-n", "--subresource"},
     "get": {"-n", "-A", "-o", "-w", "--field-selector", "--raw", "--show-managed-fields"},
-    "label": set(),
+    "label": {"--overwrite"},
     "logs": {"-n"},
     "patch": {"-n", "--type", "-p"},
     "replace": {"-f"},

@@ -184,7 +184,7 @@ def test_nothing_is_sent(how: str, tmp_path: Path) -> None:
     [
         ("this manager does not lead any more", {}, "does not lead"),
         ("", {"not_after": Wall(1)}, "should have begun by"),
-        ("", {"on_node": True}, "--agents job"),
+        ("", {"bound_to": "worker-0"}, "--agents job"),
     ],
 )
 def test_nothing_is_sent_by_us(refusal: str, changes: dict[str, Any], why: str, tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ class Pod:
             "NODE_REMEDY_ACCOUNT": str(account),
             "NODE_REMEDY_MESSAGE": str(self.folder / "message"),
             "NODE_REMEDY_AGENTS_PATH": str(self.folder),
+            "NODE_REMEDY_RUN": str(self.folder / "run"),
             SECRETS_VARIABLE: str(self.folder / "secrets"),
         }
 
@@ -136,6 +137,28 @@ def test_an_order_is_carried_out_and_told(tmp_path: Path) -> None:
         assert ["off", "status", "status"] == asked(tmp_path)
         assert PASSWORD == (tmp_path / "passwords").read_text().splitlines()[0]
         assert PASSWORD not in log
+
+    scripted.run(story())
+
+
+@pytest.mark.parametrize("is_writable", [True, False])
+def test_a_node_takes_keys_away_in_the_name_of_its_own(is_writable: bool, tmp_path: Path) -> None:
+    """It is where the agent looks before the agent runs; what cannot be written keeps the agent from running."""
+
+    async def story() -> None:
+        async with a_pod(tmp_path) as pod:
+            (tmp_path / "fence_scsi").symlink_to(tmp_path / "fence_scripted")
+            if not is_writable:
+                (tmp_path / "run").write_text("a file in the place of the folder")
+            order = replace(pod.order, agent="fence_scsi", bound_to="worker-7", own_key="a2", secrets=())
+            _, result, _ = await pod.run(order)
+
+        if is_writable:
+            assert (RunState.DONE, "a2\n") == (result.state, (tmp_path / "run" / "cluster.key").read_text())
+        else:
+            assert "not begun: " in result.said
+            assert "the key of node worker-7 cannot be written" in result.said
+            assert [] == asked(tmp_path)
 
     scripted.run(story())
 

@@ -5,18 +5,34 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
-from tests.core.fencing import test_drilling, test_drills, test_forms, test_hostdrill, test_plan, test_refusals
-from tests.drivers.fence import test_identity
+from tests.core.fencing import (
+    test_disks,
+    test_drilling,
+    test_drills,
+    test_forms,
+    test_hostdrill,
+    test_plan,
+    test_refusals,
+)
+from tests.drivers.fence import test_identity, test_ownkey
 from tests.manager import test_asking, test_drill, test_runs
 from tests.runner import test_program
 from tests.sabotage.running import Sabotage, item_to, set_to
-from tests.wire import test_fenceagent, test_fenceconfig, test_objects, test_properties, test_selectortext
+from tests.wire import (
+    test_fenceagent,
+    test_fenceconfig,
+    test_fencejobs,
+    test_objects,
+    test_properties,
+    test_selectortext,
+)
 
 from noderemedy.core.fencing import (
     agents,
     clouds,
     configs,
     describing,
+    disks,
     documents,
     drafting,
     drilling,
@@ -31,11 +47,13 @@ from noderemedy.core.fencing import (
     scopes,
     staleness,
 )
+from noderemedy.core.fencing import runs as fence_runs
 from noderemedy.core.fencing.clouds import SOAP
+from noderemedy.core.fencing.disks import Peer
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.facts import NODES
 from noderemedy.core.fencing.placeholders import Filled
-from noderemedy.drivers.fence import identity
+from noderemedy.drivers.fence import identity, ownkey
 from noderemedy.manager import drill as by_hand
 from noderemedy.manager.asking import Asking
 from noderemedy.manager.liveplan import look_at
@@ -49,7 +67,7 @@ from noderemedy.model.nodefence import FenceEvidence
 from noderemedy.model.run import Deed, Order, SecretParameter
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span, Wall
-from noderemedy.wire import fenceagent, fenceconfig, objects, properties, selectortext
+from noderemedy.wire import fenceagent, fenceconfig, fencejobs, objects, properties, selectortext
 
 
 async def by_the_clock(runs: Runs, order: Order) -> str:
@@ -457,6 +475,72 @@ FORMS = (
         (test_forms.test_what_is_required_comes_first_and_secrets_are_references,),
     ),
 )
+DISKS = (
+    Sabotage(
+        "every key is found",
+        set_to(disks, "KEY", re.compile(r".+")),
+        (test_disks.test_names_and_keys_must_mean_the_same_everywhere,),
+    ),
+    Sabotage(
+        "a disk has one name everywhere",
+        set_to(disks, "STEADY", re.compile(r".+")),
+        (test_disks.test_names_and_keys_must_mean_the_same_everywhere,),
+    ),
+    Sabotage(
+        "a name makes a key another one",
+        set_to(plugs, "KEYS", {}),
+        (test_disks.test_two_nodes_have_two_keys,),
+    ),
+    Sabotage(
+        "a node has as many keys as it likes",
+        set_to(disks, "at_odds", lambda methods: ()),
+        (test_disks.test_a_node_has_one_key_at_a_disk,),
+    ),
+    Sabotage(
+        "whoever is there will do",
+        set_to(disks, "is_fit", lambda at, reader: True),
+        (test_disks.test_who_could_not_carry_it_out_is_not_asked,),
+    ),
+    Sabotage(
+        "one disk is as good as another",
+        set_to(disks, "disks_of", lambda method: method.agent),
+        (
+            test_disks.test_who_shares_the_disks_can_cut_a_node_off,
+            test_disks.test_another_one_is_asked_at_every_attempt,
+        ),
+    ),
+    Sabotage(
+        "any node takes a key away",
+        set_to(fence_runs, "carrier", lambda view, job, method: None),
+        (test_disks.test_a_node_is_cut_off_by_another_one_and_lets_itself_in,),
+    ),
+    Sabotage(
+        "the node does it itself",
+        set_to(fence_runs, "carrier", lambda view, job, method: Peer(view.name, "a1", "")),
+        (
+            test_disks.test_a_node_is_cut_off_by_another_one_and_lets_itself_in,
+            test_disks.test_without_another_node_nothing_is_begun,
+        ),
+    ),
+    Sabotage(
+        "power waits for disks",
+        set_to(disks, "is_alone", lambda peers, method: False),
+        (
+            test_disks.test_power_does_not_wait_for_disks_that_nobody_can_ask,
+            test_disks.test_nothing_is_believed_of_disks_that_nobody_can_ask,
+        ),
+    ),
+    Sabotage(
+        "a node alone with its disk is fine",
+        set_to(disks, "unshared", lambda plan, reader: ()),
+        (test_drilling.test_a_disk_that_no_other_node_has_is_told,),
+    ),
+    Sabotage(
+        "a container has the disks of its node",
+        set_to(fencejobs, "host_paths", lambda order: {}),
+        (test_fencejobs.test_what_uses_disks_sees_those_of_its_node,),
+    ),
+)
 DRILLS = (
     Sabotage(
         "a silent node is asked, too",
@@ -554,8 +638,13 @@ HOSTS = (
         (test_drilling.test_a_host_is_judged_by_what_the_api_shows,),
     ),
 )
-SABOTAGES = (*HOSTS, *READING, *PLANNING, *FORMS, *DRILLS)
+SABOTAGES = (*HOSTS, *READING, *PLANNING, *FORMS, *DISKS, *DRILLS)
 PLACED = (
+    Sabotage(
+        "a node needs no key of its own",
+        set_to(ownkey, "KEY_FILES", {}),
+        (test_ownkey.test_the_key_is_where_the_agent_looks,),
+    ),
     Sabotage(
         "nobody is asked on the node itself",
         set_to(AgentDescription, "is_on_target", False),

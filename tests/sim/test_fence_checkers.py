@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from msgspec import structs
 
 from noderemedy.core.fencing import automaton, erring, redaction, results, runs, storage
+from noderemedy.core.fencing.disks import Peer
 from noderemedy.model.ids import NODE_FENCE
 from noderemedy.model.run import Deed, Power
 from noderemedy.model.time import Span
@@ -152,14 +152,27 @@ def test_freeing_what_disks_do_not_hold_is_seen(monkeypatch: pytest.MonkeyPatch)
 
 def test_registering_another_machine_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """S7, and S13: the Job that lets the node in runs wherever there is room."""
-    order = runs.an_order
-    monkeypatch.setattr(runs, "an_order", lambda *about: structs.replace(order(*about), on_node=False))
+    carrier = runs.carrier
+    monkeypatch.setattr(runs, "carrier", lambda view, job, *_: None if job.deed is Deed.ON else carrier(view, job, *_))
+    monkeypatch.setattr(runs, "disks_of", lambda method: "")
     ward = _on_disks()
     ward.fence("worker-3")
     ward.wait(20)
     ward.checkers.at_rest(None)
 
     assert {"S7", "S13"} <= ward.broken
+
+
+def test_a_node_that_cuts_itself_off_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S7: somebody has the node do it that is to be cut off."""
+    monkeypatch.setattr(runs, "carrier", lambda view, job, method: Peer("worker-3", "a3", ""))
+    ward = Ward(disks=0)
+    ward.cluster.servers["worker-3"].ail(True)
+    ward.wait(2)
+    ward.fence("worker-3")
+    ward.wait(5)
+
+    assert "S7" in ward.broken
 
 
 def test_a_plug_that_stays_off_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,10 +45,39 @@ def test_a_job_never_runs_on_the_node_that_it_fences() -> None:
 
 def test_what_has_to_run_on_the_node_does() -> None:
     """An agent that unfences from the node itself is bound to it, in spite of taints."""
-    spec = pod(on_node=True)
+    spec = pod(bound_to="worker-0")
     terms = spec["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
 
     assert ("In", [{"operator": "Exists"}]) == (terms[0]["matchFields"][0]["operator"], spec["tolerations"])
+
+
+def test_what_uses_disks_runs_on_the_node_that_was_chosen() -> None:
+    """Which is another one than it is about, if it takes that one's key away."""
+    terms = pod(bound_to="worker-7")["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+
+    assert [{"key": "metadata.name", "operator": "In", "values": ["worker-7"]}] == (
+        terms["nodeSelectorTerms"][0]["matchFields"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("agent", "paths"), [("fence_scsi", ["/dev"]), ("fence_mpath", ["/dev", "/etc/multipath.conf"])]
+)
+def test_what_uses_disks_sees_those_of_its_node(agent: str, paths: list[str]) -> None:
+    """A container has no links such as /dev/disk/by-id; multipath is a daemon of the node. The result is kept elsewhere
+    than among the devices, where the runner is told to write it.
+    """
+    spec = pod(bound_to="worker-7", agent=agent)
+    (container,) = spec["containers"]
+    volumes = {one["name"]: one["hostPath"]["path"] for one in spec["volumes"] if "hostPath" in one}
+    mounts = {one["name"]: one["mountPath"] for one in container["volumeMounts"]}
+    told = {one["name"]: one["value"] for one in container["env"]}[fencejobs.MESSAGE_VARIABLE]
+
+    assert paths == list(volumes.values()) == [mounts[name] for name in volumes]
+    assert (agent == "fence_mpath") is spec.get("hostNetwork", False)
+    assert {"runAsUser": 0, "runAsGroup": 0} == spec["securityContext"]
+    assert ("/tmp/termination-log", told) == (told, container["terminationMessagePath"])
+    assert [] == [one for one in pod()["volumes"] if "hostPath" in one]
 
 
 def test_secrets_are_mounted_and_never_written() -> None:
@@ -68,10 +97,10 @@ def test_a_secret_that_is_missing_keeps_no_pod_from_starting() -> None:
     assert [True] == [volume["secret"]["optional"] for volume in pod()["volumes"][1:]]
 
 
-@pytest.mark.parametrize(("on_node", "is_privileged"), [(False, False), (True, True)])
-def test_only_what_touches_disks_has_privileges(on_node: bool, is_privileged: bool) -> None:
+@pytest.mark.parametrize(("bound_to", "is_privileged"), [("", False), ("worker-1", True)])
+def test_only_what_touches_disks_has_privileges(bound_to: str, is_privileged: bool) -> None:
     """All others pass the strictest policy of pod security: they talk to the network only."""
-    spec = pod(on_node=on_node)
+    spec = pod(bound_to=bound_to)
     context = spec["containers"][0]["securityContext"]
 
     assert (is_privileged, not is_privileged) == (

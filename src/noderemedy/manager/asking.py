@@ -44,7 +44,7 @@ class Asking:
     async def ask(self, method: AgentMethod, at: Ref, node: Node) -> Result:
         """Its status."""
         order = drills.order_for(method, at, node, self._now, self._now)
-        if order.on_node and self._there is not None:
+        if order.bound_to and self._there is not None:
             async with self._lane:
                 return await self._answer(order, self._there)
         return await self._answer(order, self._here)

@@ -13,7 +13,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core.fencing import drills, hostdrill
+from noderemedy.core.fencing import disks, drills, hostdrill
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.drivers.fence.agents import folders
 from noderemedy.drivers.fence.verify import Hand
@@ -113,7 +113,8 @@ async def drill_node(look: Look, at: Ref, asking: Asking) -> list[Row]:
     methods = drills.methods_of(plan, node.obj)
     asked = await asyncio.gather(*(ask(one, node_at, node.obj, asking) for one in methods))
     unasked = [Row(at.name, one.name, one.agent, note=drills.SILENT) for one in drills.unasked_of(plan, node.obj)]
-    return [*asked, *unasked, *of_host(plan, node_at, node.obj, cache)]
+    alone = [Row(at.name, one, finding=drills.alone(node_at, one)) for one in disks.unshared(plan, cache)]
+    return [*asked, *unasked, *alone, *of_host(plan, node_at, node.obj, cache)]
 
 
 def of_host(plan: FencePlan, at: Ref, node: Node, reader: Reader) -> list[Row]:

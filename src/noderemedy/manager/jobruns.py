@@ -31,6 +31,11 @@ from noderemedy.wire.http import PODS, Request
 CREATED, BROKEN = 201, 500
 STREAM_SECONDS = 300
 PAUSE_S = 1.0
+# By whether it uses disks: a policy that refuses its pod shows in the events of the Job alone.
+LOOK_AT = {
+    False: "look at its pod and events",
+    True: f"look at its events: namespace {SYSTEM} must admit privileged pods (pod-security.kubernetes.io/enforce)",
+}
 
 
 class JobRuns:
@@ -85,7 +90,7 @@ class JobRuns:
             async with asyncio.timeout(left.ms / 1000):
                 result = await self._told(order)
         except TimeoutError:
-            result = results.failed(order, "its Job told no result in all its time; look at its pod and events")
+            result = results.failed(order, f"its Job told no result in all its time; {LOOK_AT[bool(order.bound_to)]}")
         self._book.ended(order, result)
 
     async def _told(self, order: Order) -> Result:

@@ -95,8 +95,8 @@ class Runs:
         self._book.ended(order, result)
 
     async def _result(self, order: Order) -> Result:
-        if order.on_node:
-            return results.not_begun(order, "has to run on the node itself; run the manager with --agents job")
+        if order.bound_to:
+            return results.not_begun(order, f"has to run on node {order.bound_to}; run the manager with --agents job")
         async with self._lanes[staleness.belongs_to_a_fence(order)]:
             try:
                 secrets = await self._secrets(order)

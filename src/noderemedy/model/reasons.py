@@ -1267,6 +1267,17 @@ class DeviceMistaken(Reason, frozen=True):
         return f"{wrong}: it is neither switched nor believed, and nothing is freed by it; {remedy}"
 
 
+class NobodyAtDisks(Reason, frozen=True):
+    """Nobody could take the node's key away from its disks: its power is switched without that."""
+
+    node: str
+    methods: str
+
+    def note(self) -> str:
+        why = "no other node that is Ready, and not fenced itself, has a key for the same devices"
+        return f"node {self.node} was not cut off by {self.methods}: {why}; nothing is freed before its power is off"
+
+
 class FenceFreeingOverdue(Reason, frozen=True):
     """Pods or volumes of a node that is off do not go."""
 

@@ -51,7 +51,8 @@ class Order(Struct, frozen=True):
     secrets: tuple[SecretParameter, ...]
     patience: Span  # for the whole run: what takes longer has failed
     not_after: Wall  # what has not begun by then does nothing
-    on_node: bool = False  # it runs on the node itself, as a Job bound to it (SCSI registrations); else never there
+    bound_to: str = ""  # the node whose disks it is about to use, as a Job there; "": anywhere but on `node`
+    own_key: str = ""  # under which that node is registered with the disks, where it takes another one's key away
 
 
 class Power(Enum):

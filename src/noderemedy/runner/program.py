@@ -17,13 +17,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from noderemedy.core.fencing import results, staleness
-from noderemedy.drivers.fence import agents, verify
+from noderemedy.drivers.fence import agents, ownkey, verify
 from noderemedy.model.ids import SYSTEM
 from noderemedy.model.run import Deed, Order, Result, RunState
 from noderemedy.model.time import Wall
 from noderemedy.runner.api import MOUNT, Api, Unsure
 from noderemedy.wire import fenceanswer
-from noderemedy.wire.fencejobs import LEASES_VARIABLE, ORDER_VARIABLE, SECRETS_VARIABLE
+from noderemedy.wire.fencejobs import LEASES_VARIABLE, MESSAGE_VARIABLE, ORDER_VARIABLE, SECRETS_VARIABLE
 from noderemedy.wire.live import fence_of, node_of
 from noderemedy.wire.undecodable import Undecodable
 
@@ -39,9 +39,10 @@ class Surroundings:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ
         self.mount = Path(environ.get("NODE_REMEDY_ACCOUNT", str(MOUNT)))
-        self.message = Path(environ.get("NODE_REMEDY_MESSAGE", str(MESSAGE_AT)))
+        self.message = Path(environ.get(MESSAGE_VARIABLE, str(MESSAGE_AT)))
         self.secrets = Path(environ.get(SECRETS_VARIABLE, ""))
         self.leases = f"/apis/coordination.k8s.io/v1/namespaces/{environ.get(LEASES_VARIABLE, SYSTEM)}/leases"
+        self.run = Path(environ.get("NODE_REMEDY_RUN", str(ownkey.RUN_AT)))
         self.folders = agents.folders(environ.get("NODE_REMEDY_AGENTS_PATH", ""), environ)
 
 
@@ -78,6 +79,10 @@ async def run(order: Order, around: Surroundings) -> Result:
         return results.not_begun(order, str(problem))
     if why := why or staleness.too_late(order, Wall(time.time_ns() // 1_000_000)):
         return results.not_begun(order, why)
+    try:
+        ownkey.leave(order, around.run)
+    except OSError as problem:
+        return results.not_begun(order, f"the key of node {order.bound_to} cannot be written: {problem.strerror}")
     finish_what_was_sent()
     return await verify.carry_out(order, secrets, verify.Hand(around.folders))
 

@@ -97,11 +97,12 @@ class FenceCheckers:
             self._complain("S2", f"{outlet.place} is told off for Node {order.node_uid}, and another one is there")
 
     def _registers(self, sent: Sent) -> None:
-        """Disks let in whoever runs the agent, and nobody can send himself away."""
+        """Disks let in whoever runs the agent, and are asked to send somebody away by one of their nodes."""
         self._ran("S7 on the node itself")
-        wanted = sent.outlet.server.name if sent.deed is Deed.ON else ""
-        if sent.where != wanted:
-            place = sent.where or "another node"
+        own, is_on = sent.outlet.server.name, sent.deed is Deed.ON
+        is_peer = any(one.sort is Sort.DISKS for one in self.cluster.outlets.by_node.get(sent.where, ()))
+        if (sent.where == own) is not is_on or not is_peer:
+            place = sent.where or "any node"
             self._complain("S7", f"{sent.outlet.place}: {sent.deed.value} at its disks runs on {place}")
 
     def _spares_dumps(self, sent: Sent) -> None:

@@ -2,8 +2,9 @@
 
 Five sorts of nodes in turns (BMC, two outlets of PDUs, the same behind a fabric switch, cloud, BareMetalHost), and four
 ways in which a fence comes about: a health check with a template, a threshold that fences, a threshold with a chain of
-remedies, and people only. Where agents run as Jobs, shared disks take the place of every second port of the switch:
-their agent lets a node in on that node only, and a part of what pods have is on other volumes.
+remedies, and people only. Where agents run as Jobs, shared disks take the place of every second port of the switch, and
+of a node without one: their agent lets a node in on that node only, and cuts it off from another one; a part of what
+pods have is on other volumes.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ SECRET, VOLUME = Kind("", "Secret"), Kind("", "PersistentVolume")
 PASSWORD = "correct-horse-battery-staple"  # noqa: S105  of simulated devices; it must turn up nowhere
 USER = "fencer"
 DEVICES = ("bmc", "pdu", "fabric", "cloud", "host")
+ON_DISKS = ("pdu", "fabric")  # what shared disks take the place of: two nodes at least, as they fence each other
 PLUGGED = ("pdu", "fabric", "disks")  # what hangs on two PDUs
 SHARED, LOCAL = "shared", "local"  # classes of volumes: on the disks that nodes share, and on others
 VOLUMES = ("data", "log")
@@ -51,7 +53,7 @@ TEMPLATES = {
     "ipmi": f"agent=fence_ipmilan\nlanplus=1\n{LOGIN}",
     "apc": f"agent=fence_apc\n{LOGIN}",
     "brocade": f"agent=fence_brocade\nip=switch-1.example\n{LOGIN}",
-    "scsi": f"agent=fence_scsi\ndevices=/dev/shared\ncovers=storageClass/{SHARED}\n",
+    "scsi": f"agent=fence_scsi\ndevices=/dev/disk/by-id/wwn-0x5001\ncovers=storageClass/{SHARED}\n",
     "aws": "agent=fence_aws\naccess_key=secret:devices/username\nsecret_key=secret:devices/password\n",
 }
 # What `config.properties` says, and the methods, by the sort of the node.
@@ -141,7 +143,7 @@ class Fenced:
         strategy: str = "alert",
     ) -> None:
         self.cluster = cluster
-        self.disks = disks  # every second port of the switch is none but shared disks, from the first (0) or second (1)
+        self.disks = disks  # every second five nodes have shared disks, from the first (0) or second (1)
         self.free_by = free_by  # as the template of its health check says; "": nothing
         self.strategy = strategy  # of the same template, when fencing does not help
         self.triggers = triggers
@@ -169,8 +171,8 @@ class Fenced:
             return "bmc"  # an instance of a pool
         index = self.nodes.index(node)
         device = device_of(index)
-        is_on_disks = device == "fabric" and self.disks is not None and index // len(DEVICES) % 2 == self.disks
-        return "disks" if is_on_disks else device
+        is_its_turn = self.disks is not None and index // len(DEVICES) % 2 == self.disks
+        return "disks" if is_its_turn and device in ON_DISKS else device
 
     def trigger(self, node: str) -> str:
         return self.triggers[self.nodes.index(node) // len(DEVICES) % len(self.triggers)]

@@ -164,6 +164,8 @@ class Outlets:
         wanted = deed is Deed.ON
         if outlet.sort is Sort.DISKS and wanted and sent.where != outlet.server.name:
             return Ended(1, "Failed: another machine was registered")
+        if outlet.sort is Sort.DISKS and not wanted and not self._is_registered(sent):
+            return Ended(1, "Failed: whoever asks has no key of its own")
         if Fault.ELSEWHERE in outlet.faults:
             outlet.elsewhere_is_on = wanted
         elif (Fault.IDLE_ON if wanted else Fault.IDLE_OFF) not in outlet.faults and not self._is_lie(outlet):
@@ -172,6 +174,11 @@ class Outlets:
         for listener in self.on_done:
             listener(sent)
         return Ended(0)
+
+    def _is_registered(self, sent: Sent) -> bool:
+        """Whether the node that an agent runs on is let in at the disks, and the agent was told a key of its own."""
+        disks = [one for one in self.by_node.get(sent.where, ()) if one.sort is Sort.DISKS]
+        return bool(sent.order.own_key) and any(one.is_on for one in disks)
 
     def _is_lie(self, outlet: Outlet) -> bool:
         return Fault.LYING in outlet.faults and outlet.server.is_heard

@@ -123,8 +123,8 @@ class Runs:
         why = stale(order, process.cluster.api.find) or staleness.too_late(order, process.now().wall)
         if not process.leads(order.token):
             why = "this manager does not lead any more"
-        if order.on_node:
-            why = "it has to run on the node itself"
+        if order.bound_to:
+            why = f"it has to run on node {order.bound_to}"
         if why or secrets is None:
             said = why or "there is no such secret; create it"
             self._ended(order, results.failed(order, f"nothing was sent: {said}"))

@@ -20,8 +20,13 @@ ABOUT_MAX = 300
 BEGINNINGS = ("<?xml", "<resource-agent")
 TRUE = ("1", "true", "yes")
 SORTS = {sort.value: sort for sort in Sort}
-# What an agent does not require and must be told: of several systems behind one BMC it takes the last, whosever it is.
-NEEDED = {"fence_redfish": ("systems_uri", "systems-uri")}
+# What an agent does not require and must be told: of several systems behind one BMC it takes the last, whosever it is;
+# keys and disks it takes from a cluster that is not there (`core/fencing/disks.py`).
+NEEDED = {
+    "fence_redfish": ("systems_uri", "systems-uri"),
+    "fence_scsi": ("key", "devices"),
+    "fence_mpath": ("plug", "devices"),
+}
 
 
 class Refused(Exception):

@@ -1,7 +1,8 @@
 """An order as a Job, and the pod of such a Job as a result. Rendered for the manager (setting `agents: job`).
 
 The Job's pod runs `python -m noderemedy.runner`. It gets the order in its environment, without any secret, and the
-Secrets that the order names as files. It never runs on the node that it fences, unless the agent asks for that.
+Secrets that the order names as files. It never runs on the node that it fences, unless its agent lets that node in at
+its disks. What uses disks is bound to a node, and is root there, with the devices of the node.
 """
 
 from __future__ import annotations
@@ -29,8 +30,12 @@ ORDER_VARIABLE = "NODE_REMEDY_ORDER"
 SECRETS_VARIABLE = "NODE_REMEDY_SECRETS"
 LEASES_VARIABLE = "NODE_REMEDY_LEASES"  # the namespace of the leader's Lease, where it is not ours
 SECRETS_AT = "/etc/node-remedy/secrets"
+MESSAGE_VARIABLE = "NODE_REMEDY_MESSAGE"  # where the result is written
 SCRATCH_AT = "/tmp"  # noqa: S108  inside the container; agents keep known hosts and cookies there
-# As the policy "restricted" of pod security asks. Disks are another matter: what runs on the node itself is privileged.
+DEVICES_AT = "/dev"  # of the node: a container has no links to its disks, whatever it is allowed
+MULTIPATH = "fence_mpath"  # it asks the daemon of the node, by a socket of its network, and reads its configuration
+MULTIPATH_AT = "/etc/multipath.conf"
+# As the policy "restricted" of pod security asks. Disks are another matter: who uses them is root, and privileged.
 UNPRIVILEGED_POD: dict[str, Any] = {
     "runAsNonRoot": True,
     "runAsUser": 65532,
@@ -82,9 +87,11 @@ def notes(order: Order) -> dict[str, str]:
 
 def pod_spec(order: Order, image: str, leases: str) -> dict[str, Any]:
     secrets = sorted({one.secret for one in order.secrets})
-    operator = "In" if order.on_node else "NotIn"
-    place = [{"key": "metadata.name", "operator": operator, "values": [order.node]}]
+    operator = "In" if order.bound_to else "NotIn"
+    place = [{"key": "metadata.name", "operator": operator, "values": [order.bound_to or order.node]}]
+    hosts = host_paths(order)
     return {
+        **({"hostNetwork": True} if MULTIPATH_AT in hosts else {}),
         "restartPolicy": "Never",
         "serviceAccountName": ACCOUNT,
         "priorityClassName": "system-cluster-critical",
@@ -96,7 +103,7 @@ def pod_spec(order: Order, image: str, leases: str) -> dict[str, Any]:
             }
         },
         "tolerations": tolerations(order),
-        "securityContext": {} if order.on_node else UNPRIVILEGED_POD,
+        "securityContext": {"runAsUser": 0, "runAsGroup": 0} if order.bound_to else UNPRIVILEGED_POD,
         "containers": [container(order, image, secrets, leases)],
         "volumes": [
             {"name": "scratch", "emptyDir": {}},
@@ -105,18 +112,33 @@ def pod_spec(order: Order, image: str, leases: str) -> dict[str, Any]:
                 {"name": f"secret-{number}", "secret": {"secretName": name, "defaultMode": 0o440, "optional": True}}
                 for number, name in enumerate(secrets)
             ),
+            *(
+                {"name": f"host-{number}", "hostPath": {"path": path, "type": sort}}
+                for number, (path, sort) in enumerate(hosts.items())
+            ),
         ],
     }
 
 
+def host_paths(order: Order) -> dict[str, str]:
+    """What of its node a Job sees, and of which sort that must be. Where it keeps its own key is not among it: that
+    is a file of whoever registered the node, if there is one, and the order says it.
+    """
+    if not order.bound_to:
+        return {}
+    return {DEVICES_AT: "Directory", **({MULTIPATH_AT: "File"} if order.agent == MULTIPATH else {})}
+
+
 def tolerations(order: Order) -> list[dict[str, str]]:
-    """Control-plane nodes may run it; what has to run on the node itself gets there in spite of our own taints."""
-    if order.on_node:
+    """Control-plane nodes may run it; what is bound to a node gets there in spite of taints, ours among them."""
+    if order.bound_to:
         return [{"operator": "Exists"}]
     return [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in TOLERATED]
 
 
 def container(order: Order, image: str, secrets: list[str], leases: str) -> dict[str, Any]:
+    # Not among the devices of the node, where the kubelet would leave a file behind.
+    message = f"{SCRATCH_AT}/termination-log" if order.bound_to else "/dev/termination-log"
     return {
         "name": CONTAINER,
         "image": image,
@@ -125,9 +147,10 @@ def container(order: Order, image: str, secrets: list[str], leases: str) -> dict
             {"name": ORDER_VARIABLE, "value": order_text(order)},
             {"name": SECRETS_VARIABLE, "value": SECRETS_AT},
             {"name": "HOME", "value": SCRATCH_AT},
+            {"name": MESSAGE_VARIABLE, "value": message},
             *([{"name": LEASES_VARIABLE, "value": leases}] if leases != SYSTEM else []),
         ],
-        "terminationMessagePath": "/dev/termination-log",
+        "terminationMessagePath": message,
         "terminationMessagePolicy": "File",
         "volumeMounts": [
             {"name": "scratch", "mountPath": SCRATCH_AT},
@@ -135,8 +158,9 @@ def container(order: Order, image: str, secrets: list[str], leases: str) -> dict
                 {"name": f"secret-{number}", "mountPath": f"{SECRETS_AT}/{name}", "readOnly": True}
                 for number, name in enumerate(secrets)
             ),
+            *({"name": f"host-{number}", "mountPath": path} for number, path in enumerate(host_paths(order))),
         ],
-        "securityContext": {"privileged": True} if order.on_node else UNPRIVILEGED,
+        "securityContext": {"privileged": True} if order.bound_to else UNPRIVILEGED,
     }
 
 

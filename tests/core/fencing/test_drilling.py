@@ -182,7 +182,7 @@ def test_a_host_is_judged_by_what_the_api_shows() -> None:
     assert 2 == len(bench.writes)
 
 
-DISK = an_agent("disk", agent="fence_scsi", scope=Scope.STORAGE, on_target=True)
+DISK = an_agent("disk", agent="fence_local", scope=Scope.STORAGE, on_target=True)
 
 
 def test_a_host_beside_devices_and_what_runs_on_the_node() -> None:
@@ -202,6 +202,25 @@ def test_a_disk_that_knows_no_key_of_the_node_is_told() -> None:
     bench.run(drilling.AGAIN)
 
     assert [("False", "StillIsolated")] == bench.told()
+
+
+def test_a_disk_that_no_other_node_has_is_told() -> None:
+    """Nobody could take the node's key away; when another one is configured, all is well."""
+    plans = [plan(f"worker-{number}", isolation=(on_disk(f"a{number}"),)) for number in (0, 1)]
+    bench = Bench(plans[0])
+    bench.run(drilling.AGAIN)
+    assert [("False", "DisksUnshared")] == bench.told()
+    assert "node worker-0, method scsi: no other node has a key" in bench.writes[0].message
+
+    bench.plans(plans[1])
+    bench.see(plans[1].node, a_node("uid-worker-1"))
+    bench.run(drilling.AGAIN * 2)
+    assert ("True", "DevicesAnswered") == bench.told()[-1]
+
+
+def on_disk(key: str) -> AgentMethod:
+    parameters = (("devices", "/dev/disk/by-id/wwn-0x5001"), ("key", key))
+    return an_agent("scsi", agent="fence_scsi", scope=Scope.STORAGE, parameters=parameters, on_target=True)
 
 
 @pytest.mark.parametrize("power", [(), (OFF,)])

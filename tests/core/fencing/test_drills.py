@@ -72,7 +72,9 @@ def test_what_runs_on_the_node_is_asked_while_it_reports(node: Node, asked: int,
 @pytest.mark.parametrize("on_target", [True, False])
 def test_what_has_to_run_on_the_node_is_asked_there(on_target: bool) -> None:
     """Its keys are those of whoever runs it; everything else is asked from anywhere but there."""
-    assert on_target is order_for(an_agent(on_target=on_target), NODE_AT, NODE, NOW.wall, NOW.wall).on_node
+    order = order_for(an_agent(on_target=on_target), NODE_AT, NODE, NOW.wall, NOW.wall)
+
+    assert ("worker-0" if on_target else "") == order.bound_to
 
 
 def test_a_drill_only_asks() -> None:

@@ -22,8 +22,10 @@ def sample(agent: AgentDescription, name: str) -> str:
     found = agent.find(name)
     if found is None:
         return {"node": "n1", "power method": "host-power", "secret": "bmc", "key": "file"}[name]
-    if found.name == "plug":
+    if found.name in ("plug", "key"):
         return "7"  # to some agents it must be a number
+    if found.name == "devices":
+        return "/dev/disk/by-id/wwn-0x5001"  # the same on every node
     words = {Sort.BOOLEAN: "1", Sort.INTEGER: "7", Sort.SECOND: "9"}
     return found.options[0] if found.options else words.get(found.sort, f"some-{name}")
 

@@ -305,22 +305,21 @@ def test_a_manager_may_die_behind_the_fence() -> None:
     [
         (True, Deed.ON, Step.RECOVERY, True),
         (True, Deed.OFF, Step.ISOLATION, False),
-        (True, Deed.STATUS, Step.ISOLATION, False),
         (False, Deed.ON, Step.RECOVERY, False),
     ],
 )
 def test_only_what_registers_the_node_itself_runs_there(
     is_of_the_node: bool, deed: Deed, step: Step, expected: bool
 ) -> None:
-    """SCSI reservations: the node is cut off from elsewhere, and registers itself again when it is back."""
-    disk = an_agent("disk", agent="fence_scsi", scope=Scope.STORAGE, on_target=is_of_the_node)
+    """Whatever the agent: the node is cut off from elsewhere, and lets itself in when it is back."""
+    disk = an_agent("disk", scope=Scope.STORAGE, on_target=is_of_the_node)
     plan = a_plan(isolation=(CORDON, disk), recovery=(disk, UNCORDON))
     job = a_job("disk", deed, step=step, device=identity(disk))
     state, boot = (State.DONE, "boot-2") if step is Step.RECOVERY else (State.NEW, "boot-1")
     [start] = decide(a_view(fence=a_fence(state, jobs=(job,)), plan=plan, node=a_node(boot_id=boot)), NOW).actions
 
     assert isinstance(start, StartRun)
-    assert expected is start.order.on_node
+    assert ("worker-0" if expected else "") == start.order.bound_to
 
 
 def test_a_node_registers_itself_when_it_is_back() -> None:
@@ -330,7 +329,7 @@ def test_a_node_registers_itself_when_it_is_back() -> None:
     there: list[tuple[str, int]] = []
 
     def notes(story: Story, order: Order) -> tuple[RunState, Power, str]:
-        if order.on_node:
+        if order.bound_to == "worker-0":
             there.append((order.deed.value, story.boots))
         return obeys(story, order)
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from msgspec import Struct
 
+from noderemedy.core.fencing.disks import unsteady
 from noderemedy.core.fencing.letters import LETTERS_MAX, unwritable
 from noderemedy.core.fencing.merging import PLACES, Draft
 from noderemedy.core.fencing.plugs import loose_plugs, plugs_by
@@ -57,7 +58,8 @@ def check(draft: Draft, step: Step, agent: AgentDescription, cluster: str = "") 
     values, secrets, problems = Merging(draft, agent).result()
     deeds = draft.deeds or DEEDS[step]
     scope = scope_of(agent, values)
-    problems = [*problems, *unwritable(agent.name, values)] or missing(agent, values, secrets)
+    wrong = [*problems, *unwritable(agent.name, values), *unsteady(agent.name, values)]
+    problems = wrong or missing(agent, values, secrets)
     problems += wrong_step(agent.name, scope, step, deeds) + unreachable(agent, cluster)
     if problems:
         return Checked(None, plugs_by(agent, values), tuple(problems))

@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from noderemedy.core import machines
-from noderemedy.core.fencing import documents, drills, hostdrill, staleness
+from noderemedy.core.fencing import disks, documents, drills, hostdrill, staleness
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.facts import INDEXES
 from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
@@ -63,6 +63,7 @@ class DrillView(Struct, frozen=True):
     drill: Drill | None = None
     runs: tuple[tuple[str, Run], ...] = ()
     host: HostSeen = NO_HOST  # where the plan switches through it
+    unshared: tuple[str, ...] = ()  # methods about disks that no other node has
 
     @property
     def told(self) -> Condition | None:
@@ -120,7 +121,7 @@ def drilled(view: DrillView, drill: Drill, now: Now, again: Mono) -> Decision:
     wrong = [known[order.id] for order, one in zip(orders, findings, strict=True) if one.word == WRONG_DEVICE]
     if (due := settled_at(wrong, view, again)) is not None and now.mono < due:
         return Decision(because=(Drilling(methods[-1].name),), wake_at=due, facts=facts)
-    findings = (*findings, *of_host(view))
+    findings = (*findings, *of_host(view), *(drills.alone(view.at, name) for name in view.unshared))
     if drills.unasked_of(view.plan, view.node) and not any(one.word for one in findings):  # the same
         return Decision(wake_at=again, facts=over)
     decision = found(view, findings, now, over)
@@ -196,6 +197,7 @@ def sees(key: Ref, reader: Reader) -> DrillView | None:
         drill=drill,
         runs=tuple((id, run.obj) for id, run in runs if isinstance(run, Present)),
         host=hostdrill.see(key, plan.obj, reader),
+        unshared=disks.unshared(plan.obj, reader),
     )
 
 
@@ -223,6 +225,7 @@ ROOM = Room(
     indexes=(
         *INDEXES,
         *machines.INDEXES,
+        *disks.INDEXES,
         Index(BY_RUN, DRILL, lambda ref, drill: drill.runs),
         Index(PLANS, FENCE_PLAN, lambda ref, plan: (ALL,)),
     ),

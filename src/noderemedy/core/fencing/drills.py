@@ -15,6 +15,7 @@ from msgspec.structs import replace
 
 from noderemedy.core.fencing import devices
 from noderemedy.core.fencing.clouds import instance_of
+from noderemedy.core.fencing.disks import UNSHARED
 from noderemedy.model.drill import WRONG_DEVICE, is_found_wrong
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, Scope, Step
 from noderemedy.model.ids import Ref
@@ -77,7 +78,7 @@ def order_for(method: AgentMethod, at: Ref, node: Node, due: Wall, now: Wall) ->
         secrets=method.secrets,
         patience=max(min(method.patience, PATIENCE), Span(method.patience.ms // 2)),
         not_after=now + BEGIN_WITHIN,
-        on_node=method.on_target,
+        bound_to=at.name if method.on_target else "",
     )
 
 
@@ -97,6 +98,11 @@ def judge(method: AgentMethod, at: Ref, node: Node, run: Run) -> Finding:
     if run.power is Power.OFF and node.is_heard:
         return Finding(name, *contradiction(method, at), device)
     return Finding(name, device=device, is_fitting=node.is_heard)
+
+
+def alone(at: Ref, method: str) -> Finding:
+    """Of a method about disks that no other node has."""
+    return Finding(method, "DisksUnshared", f"node {at.name}, method {method}: {UNSHARED}")
 
 
 def remembering(finding: Finding, at: Ref, node: Node) -> Finding:

@@ -10,7 +10,7 @@ import hashlib
 
 from msgspec import structs
 
-from noderemedy.core.fencing import attempts, devices
+from noderemedy.core.fencing import attempts, devices, disks
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.gates import (
     BEFORE_POWER_OFF,
@@ -32,7 +32,14 @@ from noderemedy.model.actions import CordonNode, WriteFinalizers
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Builtin, Step
 from noderemedy.model.nodefence import FINALIZER, FenceEvidence, FenceStatus
-from noderemedy.model.reasons import CordoningNode, DeviceMistaken, FencedNodeReplaced, FenceMoves, Reason
+from noderemedy.model.reasons import (
+    CordoningNode,
+    DeviceMistaken,
+    FencedNodeReplaced,
+    FenceMoves,
+    NobodyAtDisks,
+    Reason,
+)
 from noderemedy.model.run import Deed
 from noderemedy.model.time import MINUTE, Now, Wall
 
@@ -123,7 +130,7 @@ def isolate(view: FenceView, now: Now) -> Decision | None:
     """The next method that is not done; None if all are."""
     for method in view.methods(STEP):
         if isinstance(method, AgentMethod):
-            is_wanted = Deed.OFF in method.deeds and not devices.is_mistaken(view, method)
+            is_wanted = Deed.OFF in method.deeds and not is_left_out(view, method)
             if is_wanted and not attempts.is_done(view, STEP, method, Deed.OFF):
                 return attempts.attempt(view, STEP, method, Deed.OFF, now)
         elif method.builtin is Builtin.MARK_UNSCHEDULABLE and view.node is not None and not view.node.unschedulable:
@@ -131,10 +138,20 @@ def isolate(view: FenceView, now: Now) -> Decision | None:
     return None
 
 
+def is_left_out(view: FenceView, method: AgentMethod) -> bool:
+    """Whether it cannot be used now. The power of the node proves more, and must not wait for it."""
+    return devices.is_mistaken(view, method) or disks.is_alone(view.peers, method)
+
+
 def left_out(view: FenceView) -> tuple[Reason, ...]:
-    """What was not switched, because it is another machine's."""
+    """What was not switched, because it is another machine's, or because nobody could."""
     wrong = devices.mistaken(view, STEP)
-    return (DeviceMistaken(view.name, ", ".join(wrong)),) if wrong else ()
+    wanted = [one for one in devices.with_deed(view, STEP, Deed.OFF) if disks.is_alone(view.peers, one)]
+    alone = [one.name for one in wanted if one.name not in wrong and not attempts.is_done(view, STEP, one, Deed.OFF)]
+    return (
+        *((DeviceMistaken(view.name, ", ".join(wrong)),) if wrong else ()),
+        *((NobodyAtDisks(view.name, ", ".join(alone)),) if alone else ()),
+    )
 
 
 def cordon(view: FenceView, now: Now) -> Decision:

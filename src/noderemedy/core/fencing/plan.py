@@ -12,7 +12,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from noderemedy.core.fencing import clouds, documents
+from noderemedy.core.fencing import clouds, disks, documents
 from noderemedy.core.fencing.agents import Checked, check
 from noderemedy.core.fencing.drafting import Drafted, Sources, drafted, templates_of
 from noderemedy.core.fencing.facts import (
@@ -106,6 +106,8 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
             if checked.method:
                 methods.append(checked.method)
         steps[step] = tuple(methods)
+    torn = disks.at_odds(method for methods in steps.values() for method in methods)
+    problems += [PlanProblem(words, draft.source, at.name, name) for name, words in torn]
     if not problems and not any(map(switches_off, steps[Step.POWER_MANAGEMENT])):
         words = f"power_management switches nothing off; {NEEDS_OFF}"
         problems.append(PlanProblem(words, draft.source, at.name))
@@ -246,7 +248,7 @@ def nodes_of(plans: Iterable[Ref]) -> list[Ref]:
 ROOM = Room(
     name="fence-plan",
     watches=(NODE, CONFIG_MAP, NODE_FENCE, FENCE_PLAN, KNOWN_AGENT),
-    indexes=INDEXES,
+    indexes=(*INDEXES, *disks.INDEXES),
     wakes=wakes,
     sees=sees,
     decide=decide,

@@ -10,6 +10,7 @@ import re
 from ipaddress import ip_address
 from uuid import UUID
 
+from noderemedy.core.fencing.disks import DEVICES, KEYS
 from noderemedy.core.fencing.letters import plugs_in
 from noderemedy.core.fencing.merging import PLACES, Draft
 from noderemedy.model.agent import AgentDescription
@@ -46,12 +47,15 @@ def plugs_from(agent: str, values: dict[str, str], usual_port: str) -> tuple[Plu
     address = places.pop("ip", "")
     if "plug" in places and "port_as_ip" in told:  # agents look only whether it is there
         address = places.pop("plug")
+    if KEYS.get(agent) in places:  # the name of the node beside its key says nothing to the agent
+        places = {key: value for key, value in places.items() if key in (KEYS[agent], DEVICES)}
     device = host(address) or agent
     if not device or not (address or places):
         return ()
     if address and (given := told.get("ipport")) and given != usual_port:
         device = f"{device}:{given}"
-    parameter = next((key for key in ("plug", *sorted(places)) if key in places), "ip" if "ip" in told else "plug")
+    said_by = ("plug", "key", *sorted(places))
+    parameter = next((key for key in said_by if key in places), "ip" if "ip" in told else "plug")
     listed = plugs_in(told) if places.pop("plug", "") else [""]
     fixed = {key: plain(value) for key, value in places.items() if key not in (*APART, *NOWHERE)}
     there = {key: place(key, told[key]) for key in APART if key in told}

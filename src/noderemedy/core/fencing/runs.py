@@ -11,6 +11,7 @@ from msgspec import structs
 
 from noderemedy.core.fencing import devices
 from noderemedy.core.fencing.automaton import STEPS
+from noderemedy.core.fencing.disks import ALONE, Peer, chosen, disks_of
 from noderemedy.core.fencing.moves import confirm, publish
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import StartRun
@@ -107,6 +108,8 @@ def begin(view: FenceView, job: FenceJob, now: Now) -> Decision:
         return never(view, job, "the fence configuration is broken", now)
     if is_ending(job) and (why := unwanted(view) or (MISTAKEN if devices.is_mistaken(view, method) else "")):
         return never(view, job, why, now)
+    if carrier(view, job, method) is None and disks_of(method):
+        return never(view, job, ALONE, now)
     node = [(view.node_at, view.node_entry)] if is_ending(job) else []
     if asked := confirm(now, (view.ref, view.entry), *node):
         return asked
@@ -130,7 +133,7 @@ def unwanted(view: FenceView) -> str:
 
 
 def an_order(view: FenceView, job: FenceJob, method: AgentMethod) -> Order:
-    status = view.status
+    status, peer = view.status, carrier(view, job, method)
     return Order(
         id=job.id,
         fence=view.ref,
@@ -146,8 +149,16 @@ def an_order(view: FenceView, job: FenceJob, method: AgentMethod) -> Order:
         secrets=method.secrets,
         patience=job.patience,
         not_after=job.since + BEGIN_WITHIN,
-        on_node=method.on_target and job.deed is Deed.ON,
+        bound_to=peer.node if peer else "",
+        own_key=peer.key if peer else "",
     )
+
+
+def carrier(view: FenceView, job: FenceJob, method: AgentMethod) -> Peer | None:
+    """The node that has to run it, as it has the disks: the node itself when it is back, or one that shares them."""
+    if method.on_target and (job.deed is Deed.ON or job.step is Step.RECOVERY):
+        return Peer(view.name, "", "")
+    return chosen(view.peers, method, job.attempt)
 
 
 def told(job: FenceJob, state: RunState, power: Power, said: str) -> FenceJob:

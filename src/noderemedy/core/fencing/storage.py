@@ -9,7 +9,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from noderemedy.core import freeing, pacing, safety
-from noderemedy.core.fencing import attempts, devices, patience, runs
+from noderemedy.core.fencing import attempts, devices, disks, patience, runs
 from noderemedy.core.fencing.moves import confirm, noted
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import Action, DeletePod, DetachVolume, Guard, ListPods, ListStorage, ListVolumes
@@ -35,8 +35,11 @@ FREE_WITHIN = MINUTE * 5
 
 
 def cutting_off(view: FenceView) -> tuple[AgentMethod, ...]:
-    """The methods of isolation that keep the node from volumes which they name; not by another machine's port."""
-    own = [one for one in devices.with_deed(view, STEP, Deed.OFF) if not devices.is_mistaken(view, one)]
+    """The methods of isolation that keep the node from volumes which they name; not by another machine's port, nor
+    while nobody could ask the disks.
+    """
+    found = devices.with_deed(view, STEP, Deed.OFF)
+    own = [one for one in found if not devices.is_mistaken(view, one) and not disks.is_alone(view.peers, one)]
     return tuple(one for one in own if one.scope is Scope.STORAGE and one.covers)
 
 

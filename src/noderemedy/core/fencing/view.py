@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from noderemedy.core import claim, foredated, freeing, machines, pacing
 from noderemedy.core.claim import Claim
-from noderemedy.core.fencing import hosts
+from noderemedy.core.fencing import disks, hosts
+from noderemedy.core.fencing.disks import Peer
 from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
 from noderemedy.core.foredated import ForedatedWord
 from noderemedy.core.machines import MACHINE_KINDS
@@ -88,6 +89,7 @@ class FenceView(Struct, frozen=True):
     machine_entry: Entry = Absent()
     plan: FencePlan | None = None
     runs: tuple[Run, ...] = ()  # of the runs that its status lists
+    peers: tuple[Peer, ...] = ()  # who could cut it off from its disks
     work: freeing.Workload | None = None  # None: there is no Node
     host: HostSeen = NO_HOST  # its BareMetalHost, where its Machine names one
     storage: Entry = Absent()  # the volumes of the cluster, if somebody asked
@@ -186,6 +188,7 @@ INDEXES: tuple[Index, ...] = (
     *machines.INDEXES,
     *claim.INDEXES,
     *hosts.INDEXES,
+    *disks.INDEXES,
     Index(BY_RUN, NODE_FENCE, _runs),
     Index(BY_CLUSTER, NODE_FENCE, _cluster),
     Index(BY_UID, NODE_FENCE, _uid),
@@ -224,6 +227,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         machine_entry=found,
         plan=plan.obj if isinstance(plan, Present) else None,
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
+        peers=disks.peers_of(plan.obj, reader) if isinstance(plan, Present) else (),
         work=freeing.sees(node_at, node, reader, pace) if isinstance(node, Present) else None,
         host=host_of(node_at, reader),
         storage=reader.read(storage_at(node_at)),

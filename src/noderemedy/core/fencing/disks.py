@@ -1,0 +1,129 @@
+"""Shared disks: what their agents must be told, and which node runs them for another one. Tables; pure.
+
+Called by `agents.py` (before a plan counts) and by `runs.py` (when something is ordered). These agents talk to a disk
+and not to the network. Rule 1: a node is let in by itself, and cut off by another one that has the same disks and a key
+of its own: whoever has no key can take none away. Rule 2: names and keys must mean the same on every node, letter by
+letter, or "its key is not there" would be said of another disk, or of a key that is written otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from msgspec import Struct
+
+from noderemedy.core.fencing.letters import LETTERS_MAX
+from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method, Step
+from noderemedy.model.ids import Ref
+from noderemedy.model.nodefence import fence_ref
+from noderemedy.model.room import Index, Present, Reader
+from noderemedy.model.run import Deed
+
+KEYS = {"fence_scsi": "key", "fence_mpath": "plug"}  # by agent: the parameter that holds the key of a node
+DEVICES = "devices"
+# As the agents read it back from a disk: they compare letters, and `0A1` would never be found there.
+KEY = re.compile(r"[1-9a-f][0-9a-f]{0,15}", re.ASCII)
+# By the disk's own number. /dev/sdb, and /dev/mapper/mpatha, may be other disks on another node.
+STEADY = re.compile(r"/dev/disk/by-id/[^/\s]+|/dev/mapper/3[0-9a-f]{16,32}", re.ASCII)
+BY_ID = "write /dev/disk/by-id/…"
+SPLIT = re.compile(r"[\s,]+")
+UNSHARED = "no other node has a key for the same devices, so that nobody could take its key away; configure another one"
+BY_DISKS = "fence plans by disks"
+ALONE = "no other node that is Ready, and not fenced itself, has a key for the same devices, and could use it"
+
+
+class Peer(Struct, frozen=True):
+    """A node that can cut another one off from their disks, and the key under which it is registered there."""
+
+    node: str
+    key: str
+    disks: str
+
+
+def unsteady(agent: str, values: Mapping[str, str]) -> Iterator[str]:
+    """What is wrong with the key and the disks of a method, by parameter."""
+    if agent not in KEYS:
+        return
+    name = KEYS[agent]
+    key, devices = values.get(name, ""), listed(values)
+    if name != "key" and "key" in values:
+        yield f"parameter key: {agent} takes it for its {name}; write {name}= instead"
+    if not KEY.fullmatch(key):
+        shown = f"{key[:LETTERS_MAX]!r} is no key as disks tell it" if key else f"{agent} requires it"
+        yield f"parameter {name}: {shown}; write up to 16 of 0-9 and a-f, small, without 0x and zeros before it"
+    if wrong := [one for one in devices if not STEADY.fullmatch(one)]:
+        yield f"parameter {DEVICES}: {wrong[0][:LETTERS_MAX]!r} may be another disk on another node; {BY_ID}"
+    elif not devices:
+        yield f"parameter {DEVICES}: {agent} requires it; {BY_ID}"
+
+
+def listed(values: Mapping[str, str]) -> list[str]:
+    return [one for one in SPLIT.split(values.get(DEVICES, "")) if one]
+
+
+def at_odds(methods: Iterable[Method]) -> Iterator[tuple[str, str]]:
+    """By method: another key than an earlier one has for the same disk. The one of them that lets the node in stays."""
+    keys: dict[tuple[str, str], str] = {}
+    for method in methods:
+        if isinstance(method, AgentMethod) and method.agent in KEYS:
+            values, name = dict(method.parameters), KEYS[method.agent]
+            others = {keys.setdefault((method.agent, one), values[name]) for one in listed(values)} - {values[name]}
+            if others:
+                yield method.name, f"parameter {name}: another method has {min(others)} at the same disk; write one key"
+
+
+def disks_of(method: AgentMethod) -> str:
+    """What nodes have in common that can cut each other off; "" if a method is about no disk."""
+    return f"{method.agent} {dict(method.parameters).get(DEVICES, '')}" if method.agent in KEYS else ""
+
+
+def keys_of(plan: FencePlan) -> dict[str, str]:
+    """The keys of a node, by disks."""
+    methods = [one for step in Step for one in plan.methods(step) if isinstance(one, AgentMethod)]
+    return {disks_of(one): dict(one.parameters).get(KEYS[one.agent], "") for one in methods if one.agent in KEYS}
+
+
+def peers_of(plan: FencePlan, reader: Reader) -> tuple[Peer, ...]:
+    """Who could cut the node of this plan off from its disks; nobody where it has none."""
+    return tuple(
+        Peer(at.name, keys_of(other)[disks], disks)
+        for disks in keys_of(plan)
+        for at, other in sharing(disks, reader)
+        if at.name != plan.node.name and is_fit(at, reader)
+    )
+
+
+def sharing(disks: str, reader: Reader) -> Iterator[tuple[Ref, FencePlan]]:
+    for found in reader.find(BY_DISKS, disks):
+        entry = reader.read(found)
+        if isinstance(entry, Present) and not entry.obj.problems and not entry.obj.is_pending:
+            yield entry.obj.node, entry.obj
+
+
+def is_fit(at: Ref, reader: Reader) -> bool:
+    """Whether what is bound to this node would be carried out."""
+    node, fence = reader.read(at), reader.read(fence_ref(at))
+    is_fenced = isinstance(fence, Present) and not fence.obj.is_final
+    return isinstance(node, Present) and node.obj.is_ready and not is_fenced
+
+
+def is_alone(peers: tuple[Peer, ...], method: AgentMethod) -> bool:
+    """Whether nobody could run a method that needs the disks of another node."""
+    return bool(disks_of(method)) and chosen(peers, method, 0) is None
+
+
+def unshared(plan: FencePlan, reader: Reader) -> tuple[str, ...]:
+    """The methods of a plan whose disks no other node has, be it that it is sick: told before they are needed."""
+    lonely = {disks for disks in keys_of(plan) if all(at == plan.node for at, _ in sharing(disks, reader))}
+    methods = [one for step in Step for one in plan.methods(step) if isinstance(one, AgentMethod)]
+    return tuple(dict.fromkeys(one.name for one in methods if Deed.OFF in one.deeds and disks_of(one) in lonely))
+
+
+def chosen(peers: tuple[Peer, ...], method: AgentMethod, attempt: int) -> Peer | None:
+    """Another one at every attempt, so that one that does not do it keeps nobody cut in."""
+    found = sorted((one for one in peers if one.disks == disks_of(method)), key=lambda one: one.node)
+    return found[attempt % len(found)] if found else None
+
+
+INDEXES = (Index(BY_DISKS, FENCE_PLAN, lambda ref, plan: tuple(keys_of(plan))),)

@@ -1,0 +1,236 @@
+"""Shared disks: what is refused, who cuts whom off, and under which key. A wrong "off" here frees what still writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+from tests.builders import NOW, a_node
+from tests.core.fencing.configuring import Bench
+from tests.core.fencing.fences import CORDON, UNCORDON, a_fence, a_job, a_plan, an_agent
+from tests.core.fencing.test_gates import a_view
+from tests.wire.agents import AGENTS
+
+from noderemedy.core.fencing.devices import identity
+from noderemedy.core.fencing.disks import ALONE, Peer, chosen, disks_of, peers_of, unsteady
+from noderemedy.core.fencing.fence import decide
+from noderemedy.model.actions import PublishFenceStatus, StartRun
+from noderemedy.model.fenceplan import AgentMethod, FencePlan, Scope, Step
+from noderemedy.model.ids import NODE, NODE_FENCE, Ref, ref
+from noderemedy.model.nodefence import FenceStatus, State
+from noderemedy.model.reasons import NobodyAtDisks
+from noderemedy.model.run import Deed, Power, RunState
+
+DISK = "/dev/disk/by-id/wwn-0x6001405aaaaaaaaa"
+MAPPED = "/dev/mapper/3600508b400105df70000e00000ac0000"
+
+
+@pytest.mark.parametrize(
+    ("agent", "values", "wrong"),
+    [
+        ("fence_scsi", {"key": "a0001", "devices": DISK}, []),
+        ("fence_scsi", {"key": "123456789abcdef0", "devices": f"{DISK}, {MAPPED}"}, []),
+        ("fence_mpath", {"plug": "a1", "devices": MAPPED}, []),
+        ("fence_ipmilan", {"plug": "0A", "devices": "/dev/sdb"}, []),
+        ("fence_scsi", {"key": "A0001", "devices": DISK}, ["key"]),
+        ("fence_scsi", {"key": "0a0001", "devices": DISK}, ["key"]),
+        ("fence_scsi", {"key": "0xa0001", "devices": DISK}, ["key"]),
+        ("fence_scsi", {"key": "0", "devices": DISK}, ["key"]),
+        ("fence_scsi", {"key": "123456789abcdef01", "devices": DISK}, ["key"]),
+        ("fence_scsi", {"key": "worker-1", "devices": DISK}, ["key"]),
+        ("fence_scsi", {"plug": "worker-1", "devices": DISK}, ["key"]),
+        ("fence_mpath", {"plug": "01", "devices": MAPPED}, ["plug"]),
+        ("fence_mpath", {"key": "a1", "devices": MAPPED}, ["key", "plug"]),
+        ("fence_scsi", {"key": "a1"}, ["devices"]),
+        ("fence_scsi", {"key": "a1", "devices": "/dev/sdb"}, ["devices"]),
+        ("fence_scsi", {"key": "a1", "devices": f"{DISK},/dev/dm-3"}, ["devices"]),
+        ("fence_scsi", {"key": "a1", "devices": "/dev/disk/by-path/pci-0000:00:1f.2-ata-1"}, ["devices"]),
+        ("fence_mpath", {"plug": "a1", "devices": "/dev/mapper/mpatha"}, ["devices"]),
+    ],
+)
+def test_names_and_keys_must_mean_the_same_everywhere(agent: str, values: dict[str, str], wrong: list[str]) -> None:
+    """Agents compare the letters of keys, and a kernel's name of a disk is another disk's on the next node."""
+    assert [f"parameter {name}: " for name in wrong] == [one[: one.index(": ") + 2] for one in unsteady(agent, values)]
+
+
+def scsi(key: str = "a0001", name: str = "disk", devices: str = DISK, **more: Any) -> AgentMethod:
+    parameters = (("devices", devices), ("key", key), ("plug", "worker"))
+    return an_agent(name, agent="fence_scsi", scope=Scope.STORAGE, parameters=parameters, on_target=True, **more)
+
+
+def written(key: str, on_key: str = "", devices: str = DISK) -> dict[str, str]:
+    """A document whose node is cut off by a key, and let in by another if one is told."""
+    disk = f"agent=fence_scsi\nplug={{node}}\ndevices={devices}\n"
+    return {
+        "config.properties": "isolation=disk-off\npower_management=m\nrecovery=disk-on\n",
+        "fence-method-m": "template=fence-method-template-pdu\nplug={plug}",
+        "fence-method-disk-off": f"{disk}key={key}\naction=off\ncovers=driver/san",
+        "fence-method-disk-on": f"{disk}key={on_key or key}\naction=on",
+    }
+
+
+class Disks:
+    """Nodes `n1`, … with a plug each and disks between them, planned from documents."""
+
+    def __init__(self, *keys: str, devices: str = DISK) -> None:
+        self.bench = Bench(len(keys), {**AGENTS, "fence_scsi": with_key()})
+        for number, key in enumerate(keys, 1):
+            self.write(number, key, devices=devices)
+
+    def write(self, number: int, key: str, on_key: str = "", devices: str = DISK) -> None:
+        text = {name: one.replace("{plug}", str(number)) for name, one in written(key, on_key, devices).items()}
+        words = f"node_name=n{number}\n{text['config.properties']}"
+        self.bench.write(f"fence-config-n{number}", {**text, "config.properties": words})
+
+    def plan(self, number: int = 1) -> FencePlan:
+        found = self.bench.plan(f"n{number}")
+        assert found is not None
+        return found
+
+    def peers(self) -> list[tuple[str, str]]:
+        found = peers_of(self.plan(), self.bench.engine.cache)
+        return [(one.node, one.key) for one in found]
+
+    def see(self, at: Ref, obj: Any) -> None:
+        self.bench.see(at, obj)
+        self.bench.look()
+
+
+def with_key() -> Any:
+    disk = AGENTS["fence_disk"]
+    return replace(disk, name="fence_scsi", parameters=(*disk.parameters, replace(disk.parameters[-1], name="key")))
+
+
+def test_two_nodes_have_two_keys() -> None:
+    """The agent does not look at the name of a node beside its key: who fences one would fence both."""
+    disks = Disks("a1", "a1")
+
+    for number in (1, 2):
+        assert "parameter key: fence_scsi key=a1 devices=" in str(disks.plan(number).problems[0])
+    assert () == Disks("a1", "a2").plan().problems
+
+
+def test_a_node_has_one_key_at_a_disk() -> None:
+    """Taking away a key under which nobody let it in takes nothing away."""
+    disks = Disks("a1")
+    disks.write(1, "a2", on_key="a1")
+
+    (problem,) = disks.plan().problems
+    assert "method disk-on: parameter key: another method has a2 at the same disk; write one key" in str(problem)
+
+
+def test_who_shares_the_disks_can_cut_a_node_off() -> None:
+    """Under its own key; not the node itself, nor one with other disks."""
+    disks = Disks("a1", "a2", "a3")
+    disks.write(3, "a3", devices=MAPPED)
+
+    assert [("n2", "a2")] == disks.peers()
+
+
+@pytest.mark.parametrize(
+    ("kind", "obj", "found"),
+    [
+        (NODE, a_node("uid-2", provider_id="", ready="Unknown"), []),
+        (NODE, a_node("uid-2", provider_id="", ready="False"), []),
+        (NODE_FENCE, a_fence(State.RUNNING, node="n2"), []),
+        (NODE_FENCE, a_fence(State.FINAL, node="n2"), ["n2"]),
+    ],
+)
+def test_who_could_not_carry_it_out_is_not_asked(kind: Any, obj: Any, found: list[str]) -> None:
+    """A node that is sick, or that is being fenced itself."""
+    disks = Disks("a1", "a2")
+    disks.see(ref(kind, "n2" if kind == NODE else "node-fence-n2"), obj)
+
+    assert found == [name for name, _ in disks.peers()]
+
+
+def test_a_peer_whose_plan_is_broken_is_not_asked() -> None:
+    """Nobody knows whether its key is its own."""
+    disks = Disks("a1", "a2", "a2")
+
+    assert [] == disks.peers()
+
+
+def test_another_one_is_asked_at_every_attempt() -> None:
+    """One that does not do it must not be in the way for ever; of those who share other disks none is asked."""
+    method, at = scsi(), disks_of(scsi())
+    peers = (Peer("n3", "a3", at), Peer("n2", "a2", at), Peer("n1", "a1", "other disks"))
+
+    picked = [chosen(peers, method, attempt) for attempt in range(3)]
+    assert ["n2", "n3", "n2"] == [one.node for one in picked if one]
+    assert chosen(peers, scsi(devices=MAPPED), 0) is None
+
+
+@pytest.mark.parametrize(
+    ("deed", "step", "bound_to", "own_key"),
+    [
+        (Deed.OFF, Step.ISOLATION, "n2", "a2"),
+        (Deed.STATUS, Step.ISOLATION, "n2", "a2"),
+        (Deed.ON, Step.RECOVERY, "worker-0", ""),
+        (Deed.STATUS, Step.RECOVERY, "worker-0", ""),
+    ],
+)
+def test_a_node_is_cut_off_by_another_one_and_lets_itself_in(
+    deed: Deed, step: Step, bound_to: str, own_key: str
+) -> None:
+    """The other one in the name of its own key; the node itself when it is back."""
+    start = asked(deed, step, (Peer("n2", "a2", disks_of(scsi())),))
+
+    assert isinstance(start, StartRun)
+    assert (bound_to, own_key) == (start.order.bound_to, start.order.own_key)
+
+
+@pytest.mark.parametrize("deed", [Deed.OFF, Deed.STATUS])
+def test_without_another_node_nothing_is_begun(deed: Deed) -> None:
+    """And the record says why: the flow goes on as after every failure, and nothing is freed."""
+    write = asked(deed, Step.ISOLATION, ())
+
+    assert isinstance(write, PublishFenceStatus)
+    (job,) = write.status.jobs
+    assert (RunState.FAILED, f"not begun: {ALONE}") == (job.state, job.said)
+
+
+def asked(deed: Deed, step: Step, peers: tuple[Peer, ...]) -> Any:
+    """What is done about an open run of the node's disk."""
+    method = scsi()
+    plan = a_plan(isolation=(CORDON, method), recovery=(method, UNCORDON))
+    job = a_job("disk", deed, step=step, device=identity(method))
+    state, boot = (State.DONE, "boot-2") if step is Step.RECOVERY else (State.NEW, "boot-1")
+    fence, node = a_fence(state, jobs=(job,)), a_node(boot_id=boot)
+    [action] = decide(a_view(fence=fence, plan=plan, node=node, peers=peers), NOW).actions
+    return action
+
+
+@pytest.mark.parametrize(
+    ("peers", "state", "told"),
+    [((), State.RUNNING, ["NobodyAtDisks"]), ((Peer("n2", "a2", disks_of(scsi())),), State.NEW, [])],
+)
+def test_power_does_not_wait_for_disks_that_nobody_can_ask(
+    peers: tuple[Peer, ...], state: State, told: list[str]
+) -> None:
+    """All nodes with these disks may be down: the flow goes on to their power, and says that nothing was cut off."""
+    plan = a_plan(isolation=(CORDON, scsi(covers=("driver/san",))))
+    view = a_view(fence=a_fence(State.NEW), plan=plan, node=a_node(unschedulable=True, ready="Unknown"), peers=peers)
+    decision = decide(view, NOW)
+    [write] = decision.actions
+
+    assert isinstance(write, PublishFenceStatus)
+    assert state is write.status.state
+    assert told == [type(one).__name__ for one in decision.because if isinstance(one, NobodyAtDisks)]
+    assert (not peers) == (not write.status.jobs)
+
+
+def test_nothing_is_believed_of_disks_that_nobody_can_ask() -> None:
+    """They were cut off, and whoever could say so is sick since: pods wait for the power of the node."""
+    method = scsi(covers=("driver/san",))
+    done = a_job("disk", Deed.OFF, step=Step.ISOLATION, device=identity(method), state=RunState.DONE, power=Power.OFF)
+    fence, node = a_fence(State.NEW, jobs=(done,)), a_node(unschedulable=True, ready="Unknown")
+    plan = a_plan(isolation=(CORDON, method))
+    found: list[FenceStatus] = []
+    for peers in ((), (Peer("n2", "a2", disks_of(method)),)):
+        [write] = decide(a_view(fence=fence, plan=plan, node=node, peers=peers), NOW).actions
+        assert isinstance(write, PublishFenceStatus)
+        found.append(write.status)
+
+    assert (State.RUNNING, Deed.STATUS) == (found[0].state, found[1].jobs[-1].deed)
