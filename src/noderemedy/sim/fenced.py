@@ -53,7 +53,7 @@ TEMPLATES = {
     "ipmi": f"agent=fence_ipmilan\nlanplus=1\n{LOGIN}",
     "apc": f"agent=fence_apc\n{LOGIN}",
     "brocade": f"agent=fence_brocade\nip=switch-1.example\n{LOGIN}",
-    "scsi": f"agent=fence_scsi\ndevices=/dev/disk/by-id/wwn-0x5001\ncovers=storageClass/{SHARED}\n",
+    "scsi": f"agent=fence_scsi\ndevices=/dev/disk/by-id/wwn-0x5001405000000001\ncovers=storageClass/{SHARED}\n",
     "aws": "agent=fence_aws\naccess_key=secret:devices/username\nsecret_key=secret:devices/password\n",
 }
 # What `config.properties` says, and the methods, by the sort of the node.

@@ -46,6 +46,10 @@ MAPPED = "/dev/mapper/3600508b400105df70000e00000ac0000"
         ("fence_scsi", {"key": "a1", "devices": "/dev/sdb"}, ["devices"]),
         ("fence_scsi", {"key": "a1", "devices": f"{DISK},/dev/dm-3"}, ["devices"]),
         ("fence_scsi", {"key": "a1", "devices": "/dev/disk/by-path/pci-0000:00:1f.2-ata-1"}, ["devices"]),
+        ("fence_scsi", {"key": "a1", "devices": "/dev/disk/by-id/ata-QEMU_HARDDISK_QM00001"}, ["devices"]),
+        ("fence_scsi", {"key": "a1", "devices": f"{DISK}-part1"}, ["devices"]),
+        ("fence_scsi", {"key": "a1", "devices": "/dev/disk/by-id/scsi-36001405aaaaaaaaabbbbbbbbbbbbbbbb"}, []),
+        ("fence_mpath", {"plug": "a1", "devices": "/dev/disk/by-id/dm-uuid-mpath-36001405aaaaaaaaa0"}, []),
         ("fence_mpath", {"plug": "a1", "devices": "/dev/mapper/mpatha"}, ["devices"]),
     ],
 )

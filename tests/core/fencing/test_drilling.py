@@ -219,7 +219,7 @@ def test_a_disk_that_no_other_node_has_is_told() -> None:
 
 
 def on_disk(key: str) -> AgentMethod:
-    parameters = (("devices", "/dev/disk/by-id/wwn-0x5001"), ("key", key))
+    parameters = (("devices", "/dev/disk/by-id/wwn-0x5001405000000001"), ("key", key))
     return an_agent("scsi", agent="fence_scsi", scope=Scope.STORAGE, parameters=parameters, on_target=True)
 
 

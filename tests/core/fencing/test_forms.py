@@ -25,7 +25,7 @@ def sample(agent: AgentDescription, name: str) -> str:
     if found.name in ("plug", "key"):
         return "7"  # to some agents it must be a number
     if found.name == "devices":
-        return "/dev/disk/by-id/wwn-0x5001"  # the same on every node
+        return "/dev/disk/by-id/wwn-0x5001405000000001"  # the same on every node
     words = {Sort.BOOLEAN: "1", Sort.INTEGER: "7", Sort.SECOND: "9"}
     return found.options[0] if found.options else words.get(found.sort, f"some-{name}")
 

@@ -24,9 +24,12 @@ KEYS = {"fence_scsi": "key", "fence_mpath": "plug"}  # by agent: the parameter t
 DEVICES = "devices"
 # As the agents read it back from a disk: they compare letters, and `0A1` would never be found there.
 KEY = re.compile(r"[1-9a-f][0-9a-f]{0,15}", re.ASCII)
-# By the disk's own number. /dev/sdb, and /dev/mapper/mpatha, may be other disks on another node.
-STEADY = re.compile(r"/dev/disk/by-id/[^/\s]+|/dev/mapper/3[0-9a-f]{16,32}", re.ASCII)
-BY_ID = "write /dev/disk/by-id/…"
+# By the number that no other disk in the world has. /dev/sdb, /dev/mapper/mpatha, and a name by model and serial number
+# (the first disk of every QEMU is ata-QEMU_HARDDISK_QM00001) may be another disk on the next node, not shared at all.
+STEADY = re.compile(
+    r"/dev/disk/by-id/(wwn-0x|scsi-3|dm-uuid-mpath-3)[0-9a-f]{16,32}|/dev/mapper/3[0-9a-f]{16,32}", re.ASCII
+)
+BY_ID = "write /dev/disk/by-id/wwn-0x…"
 SPLIT = re.compile(r"[\s,]+")
 UNSHARED = "no other node has a key for the same devices, so that nobody could take its key away; configure another one"
 BY_DISKS = "fence plans by disks"
