@@ -123,7 +123,7 @@ def carried_out(text: str) -> str:
     ownkey.leave(wanted)
     hand = Hand(agents.folders("", os.environ), between_looks=Span(500))
     result = asyncio.run(carry_out(wanted, {}, hand))
-    return f"{result.state.value} {result.power.value}: {result.said}"
+    return f"{result.state.value} {result.power.value}{', was on' if result.was_on else ''}: {result.said}"
 
 
 def write(device: str) -> str:
@@ -146,6 +146,7 @@ def main() -> None:
         ("b writes", lambda: write(devices["b"])),
         ("b is fenced by its key in capitals", lambda: run("a", "b", Deed.OFF, key=KEYS["b"].upper())),
         ("b writes, whose key is there", lambda: write(devices["b"])),
+        ("b is fenced by a key that it never had", lambda: run("a", "b", Deed.OFF, key="dd0004")),
         ("b is fenced by nobody's key", lambda: run("a", "b", Deed.OFF, own_key="cc0003")),
         ("a fences b", lambda: run("a", "b", Deed.OFF)),
         ("b writes, fenced", lambda: write(devices["b"])),

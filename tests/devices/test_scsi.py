@@ -30,10 +30,11 @@ STORY = {
     "b joins": "done on",
     "b is drilled": "done on",
     "b writes": "written",
-    "b is fenced by its key in capitals": "done off",  # the agent's word, and why such a key is refused in a plan
+    "b is fenced by its key in capitals": "done off:",  # the agent's word, and why such a key is refused in a plan
     "b writes, whose key is there": "written",
+    "b is fenced by a key that it never had": "done off:",  # by which nothing is freed: it was not on
     "b is fenced by nobody's key": "failed",
-    "a fences b": "done off",
+    "a fences b": "done off, was on:",
     "b writes, fenced": "refused",
     "a writes": "written",
     "b returns": "done on",

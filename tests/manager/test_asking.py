@@ -85,6 +85,7 @@ def test_a_job_asks_on_the_node_itself(tmp_path: Path) -> None:
         (container,) = spec["containers"]
         (order,) = [json.loads(one["value"]) for one in container["env"] if one["name"] == "NODE_REMEDY_ORDER"]
         assert ("registry/remedy:1", "status", name) == (container["image"], order["deed"], order["node"])
+        assert order["not_after"]["ms"] < NOW.ms, "its time begins when it is created, not when the command was typed"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from tests.core.fencing import (
     test_plan,
     test_refusals,
 )
+from tests.drivers.fence import test_disks as test_driven_disks
 from tests.drivers.fence import test_identity, test_ownkey
 from tests.manager import test_asking, test_drill, test_runs
 from tests.runner import test_program
@@ -46,6 +47,7 @@ from noderemedy.core.fencing import (
     plugs,
     scopes,
     staleness,
+    storage,
 )
 from noderemedy.core.fencing import runs as fence_runs
 from noderemedy.core.fencing.clouds import SOAP
@@ -63,7 +65,7 @@ from noderemedy.model.drill import Drill
 from noderemedy.model.fenceplan import FencePlan, Plug, Scope, Step
 from noderemedy.model.host import Host, Login
 from noderemedy.model.node import Node
-from noderemedy.model.nodefence import FenceEvidence
+from noderemedy.model.nodefence import FenceEvidence, FenceJob
 from noderemedy.model.run import Deed, Order, SecretParameter
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span, Wall
@@ -498,7 +500,7 @@ DISKS = (
     ),
     Sabotage(
         "whoever is there will do",
-        set_to(disks, "is_fit", lambda at, reader: True),
+        set_to(Node, "is_ready", True),
         (test_disks.test_who_could_not_carry_it_out_is_not_asked,),
     ),
     Sabotage(
@@ -527,8 +529,25 @@ DISKS = (
         set_to(disks, "is_alone", lambda peers, method: False),
         (
             test_disks.test_power_does_not_wait_for_disks_that_nobody_can_ask,
-            test_disks.test_nothing_is_believed_of_disks_that_nobody_can_ask,
+            test_disks.test_a_key_must_have_been_there_to_be_taken_away,
         ),
+    ),
+    Sabotage(
+        "a key that is not there was taken away",
+        set_to(FenceJob, "was_on", True),
+        (test_disks.test_a_key_must_have_been_there_to_be_taken_away,),
+    ),
+    Sabotage(
+        "what one disk holds no other does",
+        set_to(
+            storage, "covered", lambda view: tuple(name for one in storage.cutting_off(view) for name in one.covers)
+        ),
+        (test_disks.test_what_two_disks_hold_is_not_cut_off_by_one,),
+    ),
+    Sabotage(
+        "every name is another disk",
+        set_to(disks, "number", lambda device: device),
+        (test_disks.test_a_disk_is_the_same_under_each_of_its_names,),
     ),
     Sabotage(
         "a node alone with its disk is fine",
@@ -640,6 +659,14 @@ HOSTS = (
 )
 SABOTAGES = (*HOSTS, *READING, *PLANNING, *FORMS, *DISKS, *DRILLS)
 PLACED = (
+    Sabotage(
+        "what one disk says all of them say",
+        set_to(disks, "each", lambda order: [dict(order.parameters)["devices"]]),
+        (
+            test_driven_disks.test_a_key_is_looked_for_before_it_is_taken_away,
+            test_driven_disks.test_a_drill_misses_the_key_at_any_disk,
+        ),
+    ),
     Sabotage(
         "a node needs no key of its own",
         set_to(ownkey, "KEY_FILES", {}),

@@ -61,7 +61,7 @@ def test_what_uses_disks_runs_on_the_node_that_was_chosen() -> None:
 
 
 @pytest.mark.parametrize(
-    ("agent", "paths"), [("fence_scsi", ["/dev"]), ("fence_mpath", ["/dev", "/etc/multipath.conf"])]
+    ("agent", "paths"), [("fence_scsi", ["/dev"]), ("fence_mpath", ["/dev", "/etc/multipath.conf", "/run/udev"])]
 )
 def test_what_uses_disks_sees_those_of_its_node(agent: str, paths: list[str]) -> None:
     """A container has no links such as /dev/disk/by-id; multipath is a daemon of the node. The result is kept elsewhere

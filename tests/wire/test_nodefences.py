@@ -62,7 +62,14 @@ EVIDENCE = FenceEvidence(
     heard_since=ago(2),
 )
 JOB = a_job(
-    said="refused", is_lost=True, is_remembered=True, state=RunState.FAILED, attempt=2, restart=1, device="0123456789"
+    said="refused",
+    is_lost=True,
+    is_remembered=True,
+    was_on=True,
+    state=RunState.FAILED,
+    attempt=2,
+    restart=1,
+    device="0123456789",
 )
 STATUS = a_status(
     State.RUNNING,

@@ -32,6 +32,7 @@ class Asking:
     def __init__(self, client: KubeClient, hand: Hand, now: Wall, remedy_image: str = "") -> None:
         clock, answers = Clock(random.Random()), Answers()
         self._now = now
+        self._clock = clock
         self._answers = answers
         self._here = Runs(client, answers, clock, hand, lambda token: "")
         self._there = JobRuns(client, answers, clock, remedy_image, SYSTEM, lambda token: "") if remedy_image else None
@@ -43,11 +44,11 @@ class Asking:
 
     async def ask(self, method: AgentMethod, at: Ref, node: Node) -> Result:
         """Its status."""
-        order = drills.order_for(method, at, node, self._now, self._now)
-        if order.bound_to and self._there is not None:
-            async with self._lane:
-                return await self._answer(order, self._there)
-        return await self._answer(order, self._here)
+        if not method.on_target or self._there is None:
+            return await self._answer(drills.order_for(method, at, node, self._now, self._now), self._here)
+        async with self._lane:
+            order = drills.order_for(method, at, node, self._now, self._clock.wall())
+            return await self._answer(order, self._there)
 
     async def _answer(self, order: Order, runs: Runs | JobRuns) -> Result:
         outcome = await runs.start(order, READ_PATIENCE)

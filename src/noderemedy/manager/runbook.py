@@ -62,7 +62,8 @@ class RunBook:
         if run.begun != UNKNOWN:
             took = self._clock.mono().since(run.begun)
             self._metrics.fence_run_seconds.labels(order.agent, order.deed.value).observe(took.ms / 1000)
-        self._enter(replace(run, state=result.state, power=result.power, said=result.said, identity=result.identity))
+        told = {name: getattr(result, name) for name in ("state", "power", "said", "identity", "was_on")}
+        self._enter(replace(run, **told))
 
     def _enter(self, run: Run) -> None:
         self._known[run.id] = run

@@ -1267,15 +1267,15 @@ class DeviceMistaken(Reason, frozen=True):
         return f"{wrong}: it is neither switched nor believed, and nothing is freed by it; {remedy}"
 
 
-class NobodyAtDisks(Reason, frozen=True):
-    """Nobody could take the node's key away from its disks: its power is switched without that."""
+class DisksProveNothing(Reason, frozen=True):
+    """Whether the node can still write to its disks is not known: its power is switched without that."""
 
     node: str
-    methods: str
+    method: str
+    why: str
 
     def note(self) -> str:
-        why = "no other node that is Ready, and not fenced itself, has a key for the same devices"
-        return f"node {self.node} was not cut off by {self.methods}: {why}; nothing is freed before its power is off"
+        return f"nothing is freed by {self.method} of node {self.node} before its power is off: {self.why}"
 
 
 class FenceFreeingOverdue(Reason, frozen=True):

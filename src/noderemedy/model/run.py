@@ -78,6 +78,7 @@ class Result(Struct, frozen=True):
     power: Power = Power.UNKNOWN
     said: str = ""
     identity: str = ""
+    was_on: bool = False  # of an "off" at disks: the key was at every one of them before
 
 
 class Run(FactValue, frozen=True):
@@ -89,6 +90,7 @@ class Run(FactValue, frozen=True):
     begun: Mono = Mono(0)
     said: str = ""  # for people: short, and without any secret
     identity: str = ""  # the system UUID or serial number that the device told; "" if it tells none
+    was_on: bool = False  # as its Result tells it
     is_sure: bool = True  # False: nobody answered when it was asked for, so it may run; to ask again does no harm
 
 

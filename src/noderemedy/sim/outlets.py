@@ -147,6 +147,11 @@ class Outlets:
 
         self.agenda.after(took, done)
 
+    def has_key(self, order: Order) -> bool:
+        """Whether a disk knows the key of an order before anything is done."""
+        outlet = self.by_place.get(place_of(dict(order.parameters)))
+        return outlet is not None and outlet.sort is Sort.DISKS and outlet.is_on
+
     def _refusal(self, outlet: Outlet, secrets: dict[str, str]) -> Ended | None:
         if Fault.UNREACHABLE in outlet.faults:
             return Ended(1, "Connection timed out")

@@ -55,6 +55,7 @@ class Sending:
         self._then = then
         self._looks: list[Ended] = []
         self._where = where
+        self._was_on = order.deed is Deed.OFF and outlets.has_key(order)
         outlets.ask(order, order.deed, secrets, self._did, where)
 
     def _did(self, ended: Ended) -> None:
@@ -62,7 +63,7 @@ class Sending:
         if self._order.deed is Deed.STATUS:
             self._then(results.of_status(self._order, ended, self._hidden))
         elif ended.exit_code != 0:
-            self._then(results.of_deed(self._order, ended, (), self._hidden))
+            self._then(replace(results.of_deed(self._order, ended, (), self._hidden), was_on=self._was_on))
         else:
             self._look()
 
@@ -74,7 +75,8 @@ class Sending:
         if len(self._looks) < results.LOOKS:
             self._outlets.agenda.after(BETWEEN_LOOKS_MS, self._look)
         else:
-            self._then(results.of_deed(self._order, self._deed, tuple(self._looks), self._hidden))
+            found = results.of_deed(self._order, self._deed, tuple(self._looks), self._hidden)
+            self._then(replace(found, was_on=self._was_on))
 
 
 class Runs:
@@ -135,6 +137,7 @@ class Runs:
     def _ended(self, order: Order, result: Result) -> None:
         run = self._known[order.id]
         told = replace(run, state=result.state, power=result.power, said=result.said, identity=result.identity)
+        told = replace(told, was_on=result.was_on)
         self._enter(told)
 
     def _enter(self, run: Run) -> None:

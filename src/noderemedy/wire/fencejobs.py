@@ -34,7 +34,7 @@ MESSAGE_VARIABLE = "NODE_REMEDY_MESSAGE"  # where the result is written
 SCRATCH_AT = "/tmp"  # noqa: S108  inside the container; agents keep known hosts and cookies there
 DEVICES_AT = "/dev"  # of the node: a container has no links to its disks, whatever it is allowed
 MULTIPATH = "fence_mpath"  # it asks the daemon of the node, by a socket of its network, and reads its configuration
-MULTIPATH_AT = "/etc/multipath.conf"
+MULTIPATH_PATHS = {"/etc/multipath.conf": "File", "/run/udev": "Directory"}
 # As the policy "restricted" of pod security asks. Disks are another matter: who uses them is root, and privileged.
 UNPRIVILEGED_POD: dict[str, Any] = {
     "runAsNonRoot": True,
@@ -91,7 +91,7 @@ def pod_spec(order: Order, image: str, leases: str) -> dict[str, Any]:
     place = [{"key": "metadata.name", "operator": operator, "values": [order.bound_to or order.node]}]
     hosts = host_paths(order)
     return {
-        **({"hostNetwork": True} if MULTIPATH_AT in hosts else {}),
+        **({"hostNetwork": True} if order.agent == MULTIPATH and hosts else {}),
         "restartPolicy": "Never",
         "serviceAccountName": ACCOUNT,
         "priorityClassName": "system-cluster-critical",
@@ -126,7 +126,7 @@ def host_paths(order: Order) -> dict[str, str]:
     """
     if not order.bound_to:
         return {}
-    return {DEVICES_AT: "Directory", **({MULTIPATH_AT: "File"} if order.agent == MULTIPATH else {})}
+    return {DEVICES_AT: "Directory", **(MULTIPATH_PATHS if order.agent == MULTIPATH else {})}
 
 
 def tolerations(order: Order) -> list[dict[str, str]]:

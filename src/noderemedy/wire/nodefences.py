@@ -190,6 +190,7 @@ def read_job(tree: Any) -> FenceJob | None:
             said=text(found.get("message")),
             is_lost=found.get("lost") is True,
             is_remembered=found.get("remembered") is True,
+            was_on=found.get("wasOn") is True,
             token=number(found.get("token")),
         )
     except ValueError:
@@ -253,6 +254,7 @@ def job_body(job: FenceJob, token: int) -> dict[str, Any]:
         **({"message": job.said} if job.said else {}),
         **({"lost": True} if job.is_lost else {}),
         **({"remembered": True} if job.is_remembered else {}),
+        **({"wasOn": True} if job.was_on else {}),
         "token": job.token or token,
     }
 

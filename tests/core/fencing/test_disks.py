@@ -6,20 +6,21 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NOW, a_node
+from tests.builders import NOW, a_node, ago
 from tests.core.fencing.configuring import Bench
 from tests.core.fencing.fences import CORDON, UNCORDON, a_fence, a_job, a_plan, an_agent
 from tests.core.fencing.test_gates import a_view
 from tests.wire.agents import AGENTS
 
 from noderemedy.core.fencing.devices import identity
-from noderemedy.core.fencing.disks import ALONE, Peer, chosen, disks_of, peers_of, unsteady
+from noderemedy.core.fencing.disks import ALONE, Peer, at_odds, chosen, disks_of, peers_of, unsteady
 from noderemedy.core.fencing.fence import decide
+from noderemedy.core.fencing.plugs import is_same, plugs_from
 from noderemedy.model.actions import PublishFenceStatus, StartRun
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, Scope, Step
 from noderemedy.model.ids import NODE, NODE_FENCE, Ref, ref
-from noderemedy.model.nodefence import FenceStatus, State
-from noderemedy.model.reasons import NobodyAtDisks
+from noderemedy.model.nodefence import FenceEvidence, FenceJob, FenceStatus, State
+from noderemedy.model.reasons import DisksProveNothing
 from noderemedy.model.run import Deed, Power, RunState
 
 DISK = "/dev/disk/by-id/wwn-0x6001405aaaaaaaaa"
@@ -30,7 +31,10 @@ MAPPED = "/dev/mapper/3600508b400105df70000e00000ac0000"
     ("agent", "values", "wrong"),
     [
         ("fence_scsi", {"key": "a0001", "devices": DISK}, []),
-        ("fence_scsi", {"key": "123456789abcdef0", "devices": f"{DISK}, {MAPPED}"}, []),
+        ("fence_scsi", {"key": "123456789abcdef0", "devices": f"{DISK},{MAPPED}"}, []),
+        ("fence_scsi", {"key": "a1", "devices": f"{DISK}, {MAPPED}"}, ["devices"]),
+        ("fence_mpath", {"plug": "a1", "devices": f"{DISK} {MAPPED}"}, ["devices"]),
+        ("fence_mpath", {"plug": "a1", "devices": MAPPED, "store_path": "/x"}, ["store_path"]),
         ("fence_mpath", {"plug": "a1", "devices": MAPPED}, []),
         ("fence_ipmilan", {"plug": "0A", "devices": "/dev/sdb"}, []),
         ("fence_scsi", {"key": "A0001", "devices": DISK}, ["key"]),
@@ -111,7 +115,8 @@ def test_two_nodes_have_two_keys() -> None:
     disks = Disks("a1", "a1")
 
     for number in (1, 2):
-        assert "parameter key: fence_scsi key=a1 devices=" in str(disks.plan(number).problems[0])
+        (problem,) = disks.plan(number).problems
+        assert "parameter key: disk key=a1 devices=6001405aaaaaaaaa is also the plug of node" in str(problem)
     assert () == Disks("a1", "a2").plan().problems
 
 
@@ -207,11 +212,11 @@ def asked(deed: Deed, step: Step, peers: tuple[Peer, ...]) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("peers", "state", "told"),
-    [((), State.RUNNING, ["NobodyAtDisks"]), ((Peer("n2", "a2", disks_of(scsi())),), State.NEW, [])],
+    ("peers", "state", "reasons"),
+    [((), State.RUNNING, ["DisksProveNothing"]), ((Peer("n2", "a2", disks_of(scsi())),), State.NEW, [])],
 )
 def test_power_does_not_wait_for_disks_that_nobody_can_ask(
-    peers: tuple[Peer, ...], state: State, told: list[str]
+    peers: tuple[Peer, ...], state: State, reasons: list[str]
 ) -> None:
     """All nodes with these disks may be down: the flow goes on to their power, and says that nothing was cut off."""
     plan = a_plan(isolation=(CORDON, scsi(covers=("driver/san",))))
@@ -221,20 +226,100 @@ def test_power_does_not_wait_for_disks_that_nobody_can_ask(
 
     assert isinstance(write, PublishFenceStatus)
     assert state is write.status.state
-    assert told == [type(one).__name__ for one in decision.because if isinstance(one, NobodyAtDisks)]
+    assert reasons == [type(one).__name__ for one in decision.because if isinstance(one, DisksProveNothing)]
     assert (not peers) == (not write.status.jobs)
 
 
-def test_nothing_is_believed_of_disks_that_nobody_can_ask() -> None:
-    """They were cut off, and whoever could say so is sick since: pods wait for the power of the node."""
-    method = scsi(covers=("driver/san",))
-    done = a_job("disk", Deed.OFF, step=Step.ISOLATION, device=identity(method), state=RunState.DONE, power=Power.OFF)
-    fence, node = a_fence(State.NEW, jobs=(done,)), a_node(unschedulable=True, ready="Unknown")
-    plan = a_plan(isolation=(CORDON, method))
-    found: list[FenceStatus] = []
-    for peers in ((), (Peer("n2", "a2", disks_of(method)),)):
-        [write] = decide(a_view(fence=fence, plan=plan, node=node, peers=peers), NOW).actions
-        assert isinstance(write, PublishFenceStatus)
-        found.append(write.status)
+HERE = (Peer("n2", "a2", disks_of(scsi())),)
+SAN = ("driver/san",)
 
-    assert (State.RUNNING, Deed.STATUS) == (found[0].state, found[1].jobs[-1].deed)
+
+def told(plan: FencePlan, *jobs: FenceJob, peers: tuple[Peer, ...] = HERE, **evidence: Any) -> FenceStatus:
+    """What is written next about a node that is cut off by these runs."""
+    fence = a_fence(State.NEW, jobs=jobs, evidence=FenceEvidence(**evidence), retries=1)
+    node = a_node(unschedulable=True, ready="Unknown")
+    [write] = decide(a_view(fence=fence, plan=plan, node=node, peers=peers), NOW).actions
+    assert isinstance(write, PublishFenceStatus)
+    return write.status
+
+
+def taken(method: AgentMethod, **more: Any) -> FenceJob:
+    """Its key was there, and is gone."""
+    usual = {"state": RunState.DONE, "power": Power.OFF, "was_on": True, "device": identity(method)}
+    return a_job(method.name, Deed.OFF, step=Step.ISOLATION, **{**usual, **more})
+
+
+@pytest.mark.parametrize(
+    ("was_on", "peers", "goes_on"),
+    [([True], HERE, True), ([False], HERE, False), ([True], (), False), ([True, False], HERE, True)],
+)
+def test_a_key_must_have_been_there_to_be_taken_away(
+    was_on: list[bool], peers: tuple[Peer, ...], goes_on: bool
+) -> None:
+    """The agent calls a key off that was never there, and the node may have another one; an earlier try of the flow
+    may have seen it. Nor is anything believed while nobody can ask: the node's power is switched then.
+    """
+    method = scsi(covers=SAN)
+    states = [RunState.FAILED] * (len(was_on) - 1) + [RunState.DONE]
+    jobs = [
+        taken(method, id=f"fence-{number}", attempt=number, was_on=one, state=state)
+        for number, (one, state) in enumerate(zip(was_on, states, strict=True))
+    ]
+    status = told(a_plan(isolation=(CORDON, method)), *jobs, peers=peers)
+
+    wanted = (State.NEW, Deed.STATUS) if goes_on else (State.RUNNING, Deed.OFF)
+    assert wanted == (status.state, status.jobs[-1].deed)
+
+
+def test_what_two_disks_hold_is_not_cut_off_by_one() -> None:
+    """Nobody is at the other disk, and a class of volumes is on both."""
+    other = scsi("b1", "other", MAPPED, covers=SAN)
+    alone = scsi("b1", "other", MAPPED, covers=("driver/else",))
+    method = scsi(covers=SAN)
+
+    assert State.RUNNING is told(a_plan(isolation=(CORDON, method, other)), taken(method)).state
+    assert State.NEW is told(a_plan(isolation=(CORDON, method, alone)), taken(method)).state
+
+
+def test_freeing_that_can_go_on_no_more_leaves_nothing_behind() -> None:
+    """Whoever could say that the node is cut off is sick: when its power is off, that has all its own time."""
+    method, since = scsi(covers=SAN), ago(200)
+    plan = a_plan(isolation=(CORDON, method))
+    status = told(plan, taken(method), peers=(), storage_freed_at=since, freeing_since=since)
+
+    assert (State.NEW, None, since) == (status.state, status.evidence.freeing_since, status.evidence.storage_freed_at)
+
+
+@pytest.mark.parametrize(
+    ("agent", "parameter", "devices"),
+    [
+        ("fence_scsi", "key", "/dev/disk/by-id/scsi-36001405aaaaaaaaa"),
+        ("fence_mpath", "plug", "/dev/mapper/36001405aaaaaaaaa"),
+    ],
+)
+def test_a_disk_is_the_same_under_each_of_its_names(agent: str, parameter: str, devices: str) -> None:
+    """For the two keys of a node, and for the key of two nodes."""
+    other = an_agent("other", agent=agent, parameters=(("devices", devices), (parameter, "a2")))
+
+    assert ["other"] == [name for name, _ in at_odds((scsi("a1"), other))]
+    (first,) = plugs_from("fence_scsi", {"key": "a2", "devices": DISK}, "")
+    (second,) = plugs_from(agent, dict(other.parameters), "")
+    assert is_same(first, second)
+
+
+def test_a_flow_that_begins_anew_asks_others() -> None:
+    """And those last of whose devices a drill found something wrong."""
+    at = disks_of(scsi())
+    peers = tuple(Peer(f"n{number}", f"a{number}", at, is_doubtful=number == 2) for number in range(2, 9))
+    method = scsi()
+    plan = a_plan(isolation=(CORDON, method))
+    found = []
+    for restart in (0, 1):
+        for attempt in range(3):
+            job = a_job("disk", step=Step.ISOLATION, device=identity(method), restart=restart, attempt=attempt)
+            fence = a_fence(State.NEW, jobs=(job,), restarts=restart)
+            [start] = decide(a_view(fence=fence, plan=plan, peers=peers, node=a_node(unschedulable=True)), NOW).actions
+            assert isinstance(start, StartRun)
+            found.append(start.order.bound_to)
+
+    assert ["n3", "n4", "n5", "n6", "n7", "n8"] == found

@@ -218,6 +218,21 @@ def test_a_disk_that_no_other_node_has_is_told() -> None:
     assert ("True", "DevicesAnswered") == bench.told()[-1]
 
 
+def test_a_node_that_reports_again_waits_for_its_moment() -> None:
+    """Or all nodes of a network that is mended would be asked at once. It was silent when it was due."""
+    bench = Bench(a_plan(node=AT, isolation=(DISK,), power_management=(OFF,)))
+    bench.run(drilling.AGAIN)
+    silent(bench)
+    bench.run(DAY)
+    asked = len(bench.asked)
+    bench.see(AT, replace(a_node("uid-worker-0"), conditions=(READY, bench.writes[-1].condition)))
+    bench.run(MINUTE)
+    assert asked == len(bench.asked)
+
+    bench.run(DAY)
+    assert 2 == bench.asked.count("disk")
+
+
 def on_disk(key: str) -> AgentMethod:
     parameters = (("devices", "/dev/disk/by-id/wwn-0x5001405000000001"), ("key", key))
     return an_agent("scsi", agent="fence_scsi", scope=Scope.STORAGE, parameters=parameters, on_target=True)

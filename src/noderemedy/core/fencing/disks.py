@@ -14,11 +14,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from msgspec import Struct
 
 from noderemedy.core.fencing.letters import LETTERS_MAX
+from noderemedy.model.drill import told_by_drills
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method, Step
 from noderemedy.model.ids import Ref
 from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.room import Index, Present, Reader
-from noderemedy.model.run import Deed
+from noderemedy.model.run import Deed, Order
 
 KEYS = {"fence_scsi": "key", "fence_mpath": "plug"}  # by agent: the parameter that holds the key of a node
 DEVICES = "devices"
@@ -26,13 +27,11 @@ DEVICES = "devices"
 KEY = re.compile(r"[1-9a-f][0-9a-f]{0,15}", re.ASCII)
 # By the number that no other disk in the world has. /dev/sdb, /dev/mapper/mpatha, and a name by model and serial number
 # (the first disk of every QEMU is ata-QEMU_HARDDISK_QM00001) may be another disk on the next node, not shared at all.
-STEADY = re.compile(
-    r"/dev/disk/by-id/(wwn-0x|scsi-3|dm-uuid-mpath-3)[0-9a-f]{16,32}|/dev/mapper/3[0-9a-f]{16,32}", re.ASCII
-)
+STEADY = re.compile(r"(?:/dev/disk/by-id/(?:wwn-0x|scsi-3|dm-uuid-mpath-3)|/dev/mapper/3)([0-9a-f]{16,32})", re.ASCII)
 BY_ID = "write /dev/disk/by-id/wwn-0x…"
-SPLIT = re.compile(r"[\s,]+")
 UNSHARED = "no other node has a key for the same devices, so that nobody could take its key away; configure another one"
 BY_DISKS = "fence plans by disks"
+STORE = "the runner keeps the key of its node in the usual place; leave it out"
 ALONE = "no other node that is Ready, and not fenced itself, has a key for the same devices, and could use it"
 
 
@@ -42,6 +41,7 @@ class Peer(Struct, frozen=True):
     node: str
     key: str
     disks: str
+    is_doubtful: bool = False  # a drill found something wrong with its devices
 
 
 def unsteady(agent: str, values: Mapping[str, str]) -> Iterator[str]:
@@ -50,6 +50,8 @@ def unsteady(agent: str, values: Mapping[str, str]) -> Iterator[str]:
         return
     name = KEYS[agent]
     key, devices = values.get(name, ""), listed(values)
+    if "store_path" in values:
+        yield f"parameter store_path: {STORE}"
     if name != "key" and "key" in values:
         yield f"parameter key: {agent} takes it for its {name}; write {name}= instead"
     if not KEY.fullmatch(key):
@@ -62,16 +64,28 @@ def unsteady(agent: str, values: Mapping[str, str]) -> Iterator[str]:
 
 
 def listed(values: Mapping[str, str]) -> list[str]:
-    return [one for one in SPLIT.split(values.get(DEVICES, "")) if one]
+    """As the agents split them; a blank is part of a name, which is refused then."""
+    return [one for one in values.get(DEVICES, "").split(",") if one]
+
+
+def each(order: Order) -> list[str]:
+    """The disks of an order; none of one that is about no disk."""
+    return listed(dict(order.parameters)) if order.agent in KEYS else []
+
+
+def number(device: str) -> str:
+    """Of a disk, the same under each of its names."""
+    found = STEADY.fullmatch(device)
+    return found[1] if found else device
 
 
 def at_odds(methods: Iterable[Method]) -> Iterator[tuple[str, str]]:
-    """By method: another key than an earlier one has for the same disk. The one of them that lets the node in stays."""
-    keys: dict[tuple[str, str], str] = {}
+    """By method: another key than an earlier one has at the same disk. The one of them that lets the node in stays."""
+    keys: dict[str, str] = {}
     for method in methods:
         if isinstance(method, AgentMethod) and method.agent in KEYS:
             values, name = dict(method.parameters), KEYS[method.agent]
-            others = {keys.setdefault((method.agent, one), values[name]) for one in listed(values)} - {values[name]}
+            others = {keys.setdefault(number(one), values[name]) for one in listed(values)} - {values[name]}
             if others:
                 yield method.name, f"parameter {name}: another method has {min(others)} at the same disk; write one key"
 
@@ -90,25 +104,26 @@ def keys_of(plan: FencePlan) -> dict[str, str]:
 def peers_of(plan: FencePlan, reader: Reader) -> tuple[Peer, ...]:
     """Who could cut the node of this plan off from its disks; nobody where it has none."""
     return tuple(
-        Peer(at.name, keys_of(other)[disks], disks)
+        peer
         for disks in keys_of(plan)
-        for at, other in sharing(disks, reader)
-        if at.name != plan.node.name and is_fit(at, reader)
+        for found in reader.find(BY_DISKS, disks)
+        if (peer := fit(found, disks, reader)) and peer.node != plan.node.name
     )
 
 
-def sharing(disks: str, reader: Reader) -> Iterator[tuple[Ref, FencePlan]]:
-    for found in reader.find(BY_DISKS, disks):
-        entry = reader.read(found)
-        if isinstance(entry, Present) and not entry.obj.problems and not entry.obj.is_pending:
-            yield entry.obj.node, entry.obj
-
-
-def is_fit(at: Ref, reader: Reader) -> bool:
-    """Whether what is bound to this node would be carried out."""
+def fit(found: Ref, disks: str, reader: Reader) -> Peer | None:
+    """A node with these disks, if what is bound to it would be carried out: it is Ready, not fenced, its plan holds."""
+    entry = reader.read(found)
+    if not isinstance(entry, Present) or entry.obj.problems or entry.obj.is_pending:
+        return None
+    at, key = entry.obj.node, keys_of(entry.obj)[disks]
     node, fence = reader.read(at), reader.read(fence_ref(at))
-    is_fenced = isinstance(fence, Present) and not fence.obj.is_final
-    return isinstance(node, Present) and node.obj.is_ready and not is_fenced
+    if not isinstance(node, Present) or not node.obj.is_ready:
+        return None
+    if isinstance(fence, Present) and not fence.obj.is_final:
+        return None
+    told = told_by_drills(node.obj)
+    return Peer(at.name, key, disks, is_doubtful=told is not None and told.status != "True")
 
 
 def is_alone(peers: tuple[Peer, ...], method: AgentMethod) -> bool:
@@ -118,14 +133,15 @@ def is_alone(peers: tuple[Peer, ...], method: AgentMethod) -> bool:
 
 def unshared(plan: FencePlan, reader: Reader) -> tuple[str, ...]:
     """The methods of a plan whose disks no other node has, be it that it is sick: told before they are needed."""
-    lonely = {disks for disks in keys_of(plan) if all(at == plan.node for at, _ in sharing(disks, reader))}
+    lonely = {disks for disks in keys_of(plan) if reader.tally(BY_DISKS, disks) <= 1}
     methods = [one for step in Step for one in plan.methods(step) if isinstance(one, AgentMethod)]
     return tuple(dict.fromkeys(one.name for one in methods if Deed.OFF in one.deeds and disks_of(one) in lonely))
 
 
 def chosen(peers: tuple[Peer, ...], method: AgentMethod, attempt: int) -> Peer | None:
-    """Another one at every attempt, so that one that does not do it keeps nobody cut in."""
-    found = sorted((one for one in peers if one.disks == disks_of(method)), key=lambda one: one.node)
+    """Another one at every attempt: one that does not do it must not be in the way for ever."""
+    found = [one for one in peers if one.disks == disks_of(method)]
+    found.sort(key=lambda one: (one.is_doubtful, one.node))
     return found[attempt % len(found)] if found else None
 
 

@@ -102,7 +102,8 @@ def drilled(view: DrillView, drill: Drill, now: Now, again: Mono) -> Decision:
     """One device after the other; when all have answered, what they said."""
     methods = drills.methods_of(view.plan, view.node)
     orders = [drills.order_for(one, view.at, view.node, drill.since, now.wall) for one in methods]
-    begun = Drill(drill.since, tuple(order.id for order in orders))
+    # Of all devices, also of those that a silent node cannot be asked: when it reports again, its next moment asks.
+    begun = Drill(drill.since, drills.names_of(view.plan, view.node, drill.since))
     facts, over = ((Fact(drill_ref(view.at), one),) for one in (begun, replace(begun, is_over=True)))
     known, recorded = dict(view.runs), view.drill.runs if view.drill else ()
     for method, order in zip(methods, orders, strict=True):
@@ -122,7 +123,7 @@ def drilled(view: DrillView, drill: Drill, now: Now, again: Mono) -> Decision:
     if (due := settled_at(wrong, view, again)) is not None and now.mono < due:
         return Decision(because=(Drilling(methods[-1].name),), wake_at=due, facts=facts)
     findings = (*findings, *of_host(view), *(drills.alone(view.at, name) for name in view.unshared))
-    if drills.unasked_of(view.plan, view.node) and not any(one.word for one in findings):  # the same
+    if drills.unasked_of(view.plan, view.node) and not any(one.word for one in findings):  # not all were asked: so, too
         return Decision(wake_at=again, facts=over)
     decision = found(view, findings, now, over)
     return Decision(decision.actions, decision.because, again, facts=over)

@@ -82,6 +82,11 @@ def order_for(method: AgentMethod, at: Ref, node: Node, due: Wall, now: Wall) ->
     )
 
 
+def names_of(plan: FencePlan, node: Node, due: Wall) -> tuple[str, ...]:
+    """The runs of one drill."""
+    return tuple(run_name(one, node, due) for one in asked_once(plan))
+
+
 def run_name(method: AgentMethod, node: Node, due: Wall) -> str:
     words = repr((node.uid, method.name, method.agent, method.parameters, method.secrets, due.ms))
     return f"drill-{hashlib.sha256(words.encode()).hexdigest()[:10]}"

@@ -24,7 +24,7 @@ from noderemedy.core.fencing.moves import fail, move, publish
 from noderemedy.core.fencing.needs import asking, needs
 from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.planless import unusable
-from noderemedy.core.fencing.storage import free_covered
+from noderemedy.core.fencing.storage import free_covered, storing, why_not
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well
 from noderemedy.core.gates import first
@@ -35,9 +35,9 @@ from noderemedy.model.nodefence import FINALIZER, FenceEvidence, FenceStatus
 from noderemedy.model.reasons import (
     CordoningNode,
     DeviceMistaken,
+    DisksProveNothing,
     FencedNodeReplaced,
     FenceMoves,
-    NobodyAtDisks,
     Reason,
 )
 from noderemedy.model.run import Deed
@@ -144,13 +144,13 @@ def is_left_out(view: FenceView, method: AgentMethod) -> bool:
 
 
 def left_out(view: FenceView) -> tuple[Reason, ...]:
-    """What was not switched, because it is another machine's, or because nobody could."""
+    """What was not switched, because it is another machine's; and what proves nothing, though it may have been."""
     wrong = devices.mistaken(view, STEP)
-    wanted = [one for one in devices.with_deed(view, STEP, Deed.OFF) if disks.is_alone(view.peers, one)]
-    alone = [one.name for one in wanted if one.name not in wrong and not attempts.is_done(view, STEP, one, Deed.OFF)]
+    is_freed = view.status.evidence.storage_freed_at is not None
+    idle = [(one.name, why_not(view, one)) for one in storing(view) if one.name not in wrong and not is_freed]
     return (
         *((DeviceMistaken(view.name, ", ".join(wrong)),) if wrong else ()),
-        *((NobodyAtDisks(view.name, ", ".join(alone)),) if alone else ()),
+        *(DisksProveNothing(view.name, name, why) for name, why in idle if why),
     )
 
 

@@ -10,7 +10,7 @@ import re
 from ipaddress import ip_address
 from uuid import UUID
 
-from noderemedy.core.fencing.disks import DEVICES, KEYS
+from noderemedy.core.fencing.disks import KEYS, listed, number
 from noderemedy.core.fencing.letters import plugs_in
 from noderemedy.core.fencing.merging import PLACES, Draft
 from noderemedy.model.agent import AgentDescription
@@ -47,19 +47,19 @@ def plugs_from(agent: str, values: dict[str, str], usual_port: str) -> tuple[Plu
     address = places.pop("ip", "")
     if "plug" in places and "port_as_ip" in told:  # agents look only whether it is there
         address = places.pop("plug")
-    if KEYS.get(agent) in places:  # the name of the node beside its key says nothing to the agent
-        places = {key: value for key, value in places.items() if key in (KEYS[agent], DEVICES)}
+    if key := places.get(KEYS.get(agent, "")):  # the name of the node beside its key says nothing to the agent
+        where = " ".join(sorted(map(number, listed(told))))
+        return (Plug(f"disk key={plain(key)}", KEYS[agent], (("devices", where),) if where else ()),)
     device = host(address) or agent
     if not device or not (address or places):
         return ()
     if address and (given := told.get("ipport")) and given != usual_port:
         device = f"{device}:{given}"
-    said_by = ("plug", "key", *sorted(places))
-    parameter = next((key for key in said_by if key in places), "ip" if "ip" in told else "plug")
-    listed = plugs_in(told) if places.pop("plug", "") else [""]
+    parameter = next((key for key in ("plug", *sorted(places)) if key in places), "ip" if "ip" in told else "plug")
+    parts = plugs_in(told) if places.pop("plug", "") else [""]
     fixed = {key: plain(value) for key, value in places.items() if key not in (*APART, *NOWHERE)}
     there = {key: place(key, told[key]) for key in APART if key in told}
-    return tuple(dict.fromkeys(one_of(device, fixed, there, part, parameter) for part in listed))
+    return tuple(dict.fromkeys(one_of(device, fixed, there, part, parameter) for part in parts))
 
 
 def one_of(device: str, fixed: dict[str, str], there: dict[str, str], part: str, parameter: str) -> Plug:

@@ -86,7 +86,7 @@ def open_run(view: FenceView, now: Now) -> Decision | None:
         return None
     run = view.run(job)
     if run is not None and run.state is not RunState.RUNNING:
-        return record(view, told(job, run.state, run.power, run.said), now)
+        return record(view, told(structs.replace(job, was_on=run.was_on), run.state, run.power, run.said), now)
     if now.mono >= all_time(view, job):
         return lost(view, job, now)
     if run is not None and run.is_sure:
@@ -158,7 +158,7 @@ def carrier(view: FenceView, job: FenceJob, method: AgentMethod) -> Peer | None:
     """The node that has to run it, as it has the disks: the node itself when it is back, or one that shares them."""
     if method.on_target and (job.deed is Deed.ON or job.step is Step.RECOVERY):
         return Peer(view.name, "", "")
-    return chosen(view.peers, method, job.attempt)
+    return chosen(view.peers, method, job.attempt + job.restart * (view.fence.spec.step_retries + 1))
 
 
 def told(job: FenceJob, state: RunState, power: Power, said: str) -> FenceJob:

@@ -26,7 +26,7 @@ from noderemedy.model.reasons import (
     WaitingForWorkload,
 )
 from noderemedy.model.room import Absent, Present
-from noderemedy.model.run import Deed
+from noderemedy.model.run import Deed, RunState
 from noderemedy.model.time import MINUTE, Now, Span
 from noderemedy.model.workload import Attachment, Pod, StorageOfNode
 
@@ -34,22 +34,45 @@ STEP = Step.ISOLATION
 FREE_WITHIN = MINUTE * 5
 
 
+NO_KEY = "its key was not at every disk when it was to be taken away, so that the node may write under another one"
+
+
 def cutting_off(view: FenceView) -> tuple[AgentMethod, ...]:
-    """The methods of isolation that keep the node from volumes which they name; not by another machine's port, nor
-    while nobody could ask the disks.
-    """
-    found = devices.with_deed(view, STEP, Deed.OFF)
-    own = [one for one in found if not devices.is_mistaken(view, one) and not disks.is_alone(view.peers, one)]
-    return tuple(one for one in own if one.scope is Scope.STORAGE and one.covers)
+    """The methods of isolation that keep the node from volumes which they name, and are believed."""
+    return tuple(one for one in storing(view) if one.covers and not why_not(view, one))
+
+
+def storing(view: FenceView) -> tuple[AgentMethod, ...]:
+    return tuple(one for one in devices.with_deed(view, STEP, Deed.OFF) if one.scope is Scope.STORAGE)
+
+
+def covered(view: FenceView) -> tuple[str, ...]:
+    """The volumes that the node cannot reach: a class on two disks is not cut off by one of them."""
+    named = {name for one in cutting_off(view) for name in one.covers}
+    return tuple(sorted(named - {name for one in storing(view) if why_not(view, one) for name in one.covers}))
+
+
+def why_not(view: FenceView, method: AgentMethod) -> str:
+    """Why nothing is freed by a method; "" if it may be."""
+    if devices.is_mistaken(view, method):
+        return runs.MISTAKEN
+    if disks.is_alone(view.peers, method):
+        return disks.ALONE
+    tried = runs.tries_of(view, STEP, method, Deed.OFF)
+    is_done = any(job.state is RunState.DONE for job in tried)
+    return NO_KEY if disks.disks_of(method) and is_done and not any(job.was_on for job in tried) else ""
 
 
 def free_covered(view: FenceView, now: Now) -> Decision | None:
     """The next thing that frees what was cut off; None if that is over, or nothing was."""
     evidence, work = view.status.evidence, view.work
     is_over = evidence.storage_freed_at is not None and evidence.freeing_since is None
-    if is_over or work is None or not cutting_off(view):
+    if is_over or work is None:
         return None
     since = evidence.freeing_since
+    if not covered(view):  # what had begun ends here: the power of the node has its own time for it
+        left = [FreeingWorkload(view.name, "nothing more, as its storage can be asked no more")]
+        return noted(view, structs.replace(evidence, freeing_since=None), *left) if since is not None else None
     if since is not None and patience.is_over(view, since, FREE_WITHIN, now):
         return noted(view, structs.replace(evidence, freeing_since=None), FenceFreeingOverdue(view.name, since))
     found = proof_for(view, now)
@@ -85,8 +108,7 @@ def proof_for(view: FenceView, now: Now) -> StorageFenced | Decision | None:
     assert isinstance(view.node_entry, Present)
     subject = Subject(view.status.node_uid, view.status.boot_id)
     answers = tuple((one.name, runs.last_answer(view, STEP, one)) for one in methods)
-    covers = tuple(sorted({name for one in methods for name in one.covers}))
-    return safety.storage_fenced(view.node_entry, subject, answers, covers, now)
+    return safety.storage_fenced(view.node_entry, subject, answers, covered(view), now)
 
 
 def free(view: FenceView, work: freeing.Workload, proof: StorageFenced, now: Now) -> Decision:

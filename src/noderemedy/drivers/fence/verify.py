@@ -13,7 +13,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from noderemedy.core.fencing import results, staleness
+from noderemedy.core.fencing import disks, results, staleness
 from noderemedy.drivers.fence import agents, files, standins
 from noderemedy.drivers.fence.identity import identify
 from noderemedy.drivers.fence.process import run_agent
@@ -83,33 +83,51 @@ class _Run:
     async def result(self) -> Result:
         if self._order.deed is Deed.STATUS:
             return await self._status()
+        was_on = self._order.deed is Deed.OFF and await self._has_its_key()
         deed = await self._ask(self._order.deed.value)
         if deed.exit_code != 0:
-            return results.of_deed(self._order, deed, (), self._hidden)
+            return replace(results.of_deed(self._order, deed, (), self._hidden), was_on=was_on)
         looks = []
         for number in range(results.LOOKS):
             if number:
                 await asyncio.sleep(self._hand.between_looks.ms / 1000)
             looks.append(await self._ask(Deed.STATUS.value, LEAST_LOOK_S))
         is_off = results.is_so(tuple(look.power for look in looks), Power.OFF)
-        return results.of_deed(self._order, deed, tuple(looks), self._hidden, await self._list(is_off))
+        found = results.of_deed(self._order, deed, tuple(looks), self._hidden, await self._list(is_off))
+        return replace(found, was_on=was_on)
+
+    async def _has_its_key(self) -> bool:
+        """Whether every disk of the order has the key. An agent calls a key off that was never there."""
+        powers = [(await self._ask(Deed.STATUS.value, devices=one)).power for one in disks.each(self._order)]
+        return bool(powers) and all(one is Power.ON for one in powers)
 
     async def _status(self) -> Result:
         """A drill asks for the list also of what is on: it shows whether an "off" would be believed."""
         is_drill = not staleness.belongs_to_a_fence(self._order)
         ended = await self._ask(Deed.STATUS.value)
+        if is_drill and ended.power is Power.ON and (bare := await self._without_its_key()):
+            return results.failed(self._order, f"its key is not at {bare}, but at others; let action=on register it")
         is_telling = ended.power is Power.OFF or (is_drill and ended.power is Power.ON)
         found = results.of_status(self._order, ended, self._hidden, await self._list(is_telling))
         if not is_drill or found.state is not RunState.DONE:
             return found
         return replace(found, identity=await identify(self._order.agent, dict(self._given)))
 
+    async def _without_its_key(self) -> str:
+        """A disk of several that lacks the key: the agent says on if one of them has it."""
+        listed = disks.each(self._order)
+        for one in listed if len(listed) > 1 else ():
+            if (await self._ask(Deed.STATUS.value, devices=one)).power is not Power.ON:
+                return one
+        return ""
+
     async def _list(self, is_telling: bool) -> results.Ended | None:
         """All outlets, where what the agent says is believed only by them."""
         return await self._ask(results.LIST, LEAST_LOOK_S) if is_telling and results.needs_list(self._order) else None
 
-    async def _ask(self, action: str, least_s: float = 0.0) -> results.Ended:
+    async def _ask(self, action: str, least_s: float = 0.0, **instead: str) -> results.Ended:
         left = max(self._deadline - time.monotonic(), least_s)
         through = standins.for_status(self._order.agent) if action == Deed.STATUS.value else ()
-        given = (*self._given, *through, ("action", action))
+        kept = [(name, value) for name, value in self._given if name not in instead]
+        given = (*kept, *instead.items(), *through, ("action", action))
         return await run_agent(self._path, given, left, environ=self._hand.environ)
