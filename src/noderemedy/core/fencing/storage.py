@@ -32,8 +32,6 @@ from noderemedy.model.workload import Attachment, Pod, StorageOfNode
 
 STEP = Step.ISOLATION
 FREE_WITHIN = MINUTE * 5
-
-
 NO_KEY = "its key was not at every disk when it was to be taken away, so that the node may write under another one"
 
 
@@ -43,6 +41,7 @@ def cutting_off(view: FenceView) -> tuple[AgentMethod, ...]:
 
 
 def storing(view: FenceView) -> tuple[AgentMethod, ...]:
+    """The methods of isolation that are about storage, whatever they are worth."""
     return tuple(one for one in devices.with_deed(view, STEP, Deed.OFF) if one.scope is Scope.STORAGE)
 
 
