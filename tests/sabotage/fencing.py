@@ -565,6 +565,11 @@ LIT: tuple[Sabotage, ...] = (
         (test_leaving.test_a_flow_that_begins_anew_remembers_that_it_was_told_off,),
     ),
     Sabotage(
+        "a list shows whether our cordon is gone",
+        set_to(leaving, "nothing_left", lambda view, now: None),
+        (test_leaving.test_who_is_shown_a_node_without_its_cordon_asks_before_it_goes,),
+    ),
+    Sabotage(
         "a backup goes with its fence",
         set_to(leaving, "kept", lambda view, now: None),
         (

@@ -34,6 +34,7 @@ ONCE_FAILED_LATE = [
     (1588, 6.0),  # Nodes that fences had deleted, and that had no Machine, counted as nothing in a storm (S4)
     (2038, 2.0),  # the same with what cut it off from its storage, in a flow that had begun anew (S6, S13)
     (3008, 2.0),  # a device that called itself on while it was off was left off by a release (S6)
+    (1101, 6.0),  # a server that lagged showed a Node without our cordon, and its fence went (S13)
     (1567, 6.0),  # a claim stayed whose target had another node when its last need went (L6)
     (69, 6.0),  # a run had the name of one of an earlier flow, whose answer passed for its own (S6)
 ]

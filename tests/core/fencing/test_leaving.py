@@ -262,6 +262,15 @@ def test_who_is_shown_what_it_deleted_asks_before_its_backup_goes() -> None:
     assert (["ConfirmFirst"], ["FenceReleased"]) == (reasons(by_a_list), reasons(released))
 
 
+@pytest.mark.parametrize(("state", "expected"), [(State.DONE, "ConfirmFirst"), (State.FINAL, "FenceReleased")])
+def test_who_is_shown_a_node_without_its_cordon_asks_before_it_goes(state: State, expected: str) -> None:
+    """A server that lags shows the Node as it was before: nobody else would ever take our cordon off (seed 1101)."""
+    released = a_view(fence=a_fence(state, deleting=True), node=a_node())
+    by_a_list = replace(released, node_entry=replace(released.node_entry, confirmed_at=None))
+
+    assert ([expected], ["FenceReleased"]) == (reasons(by_a_list), reasons(released))
+
+
 def test_a_node_that_is_released_while_it_is_away_comes_back_whole() -> None:
     """Deleted to free it, released before it has booted: its labels are there again, and the fence is gone."""
     story = Story()

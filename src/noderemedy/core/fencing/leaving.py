@@ -51,7 +51,7 @@ def released(view: FenceView, now: Now) -> Decision:
         return on  # what is over was told: it goes, also where its configuration went with its node
     if devices.is_behind_storage_fence(view) and (stays := stays_fenced(view, now)):
         return stays
-    return unfenced(view, now) or kept(view, now) or recovery.undo(view) or drop(view)
+    return unfenced(view, now) or kept(view, now) or recovery.undo(view) or nothing_left(view, now) or drop(view)
 
 
 def kept(view: FenceView, now: Now) -> Decision | None:
@@ -68,6 +68,13 @@ def kept(view: FenceView, now: Now) -> Decision | None:
     return (
         Decision((), (WaitingForReady(view.name),), due) if now.mono < due else Decision((), (BackupKept(view.name),))
     )
+
+
+def nothing_left(view: FenceView, now: Now) -> Decision | None:
+    """A live read of the Node, before the last who knows of our cordon goes: a server that lags shows it without."""
+    is_midway = view.fence.is_begun and not view.fence.is_final
+    is_there = view.is_in_sight and isinstance(view.node_entry, Present)
+    return confirm(now, (view.node_at, view.node_entry)) if is_midway and is_there else None
 
 
 def is_gone_for_good(view: FenceView) -> bool:
