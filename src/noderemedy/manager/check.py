@@ -22,7 +22,7 @@ from noderemedy.manager.plan import Look
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.configuration import FenceRemedy
 from noderemedy.model.fenceconfig import FenceConfig
-from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, PlanProblem, Scope, Step, plan_ref
+from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan, PlanProblem, Scope, plan_ref
 from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.governing import MEMBER
 from noderemedy.model.healthcheck import HealthCheck, TemplateRef
@@ -168,8 +168,7 @@ def of_plans(cache: Cache, doubts: tuple[str, ...]) -> list[Finding]:
 
 def tries_of(plan: FencePlan) -> list[Complaint]:
     """Methods that only show how a fence goes: nobody may take them for fencing."""
-    methods = [one for step in Step for one in plan.methods(step)]
-    found = [one for one in methods if isinstance(one, AgentMethod) and one.scope is Scope.NOTHING]
+    found = [one for one in plan.agent_methods if one.scope is Scope.NOTHING]
     return [Complaint(plan.source, f"method {one.name}: {only_shown(one.agent)}", plan.node.name) for one in found]
 
 

@@ -16,7 +16,7 @@ from noderemedy.core.fencing.agents import TO_FILL
 from noderemedy.manager.check import Finding, document_at
 from noderemedy.manager.plan import Look, kind_of, named
 from noderemedy.manager.sources import Source
-from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Step
+from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan
 from noderemedy.model.ids import SYSTEM, Kind, Ref
 from noderemedy.model.room import Present
 
@@ -43,8 +43,7 @@ def uses(look: Look) -> list[Use]:
 
 
 def of_plan(plan: FencePlan, at: Ref) -> Iterable[Use]:
-    methods = [one for step in Step for one in plan.methods(step) if isinstance(one, AgentMethod)]
-    for method in methods:
+    for method in plan.agent_methods:
         for one in method.secrets:
             yield Use(at, method.name, one.parameter, one.secret, one.key, one.is_optional)
 

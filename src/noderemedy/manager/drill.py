@@ -133,5 +133,5 @@ async def ask(method: AgentMethod, at: Ref, node: Node, asking: Asking) -> Row:
     if why := asking.obstacle(method):
         return Row(at.name, method.name, method.agent, note=why)
     told = await asking.ask(method, at, node)
-    run = Run("", told.state, told.power, said=told.said, identity=told.identity)
+    run = Run("", told.state).ended(told)
     return Row(at.name, method.name, method.agent, told.power, told.identity, drills.judge(method, at, node, run))

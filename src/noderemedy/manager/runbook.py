@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from msgspec.structs import replace
-
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.logs import Log
 from noderemedy.drivers.metrics import Metrics
@@ -62,8 +60,7 @@ class RunBook:
         if run.begun != UNKNOWN:
             took = self._clock.mono().since(run.begun)
             self._metrics.fence_run_seconds.labels(order.agent, order.deed.value).observe(took.ms / 1000)
-        told = {name: getattr(result, name) for name in ("state", "power", "said", "identity", "was_on")}
-        self._enter(replace(run, **told))
+        self._enter(run.ended(result))
 
     def _enter(self, run: Run) -> None:
         self._known[run.id] = run

@@ -117,6 +117,11 @@ class FencePlan(FactValue, frozen=True):
             Step.RECOVERY: self.recovery,
         }[step]
 
+    @property
+    def agent_methods(self) -> tuple[AgentMethod, ...]:
+        """What is done by agents, in whichever step."""
+        return tuple(one for step in Step for one in self.methods(step) if isinstance(one, AgentMethod))
+
 
 def plan_ref(node: Ref) -> Ref:
     """Beside the Node of that name."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from enum import Enum
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from noderemedy.model.facts import FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
@@ -92,6 +93,11 @@ class Run(FactValue, frozen=True):
     identity: str = ""  # the system UUID or serial number that the device told; "" if it tells none
     was_on: bool = False  # as its Result tells it
     is_sure: bool = True  # False: nobody answered when it was asked for, so it may run; to ask again does no harm
+
+    def ended(self, result: Result) -> Run:
+        """The same run with what came of it."""
+        told = {name: getattr(result, name) for name in Result.__struct_fields__}
+        return replace(self, **told)
 
 
 def run_ref(id: str) -> Ref:

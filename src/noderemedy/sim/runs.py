@@ -135,10 +135,7 @@ class Runs:
         Sending(order, secrets, process.cluster.outlets, then)
 
     def _ended(self, order: Order, result: Result) -> None:
-        run = self._known[order.id]
-        told = replace(run, state=result.state, power=result.power, said=result.said, identity=result.identity)
-        told = replace(told, was_on=result.was_on)
-        self._enter(told)
+        self._enter(self._known[order.id].ended(result))
 
     def _enter(self, run: Run) -> None:
         self._known[run.id] = run

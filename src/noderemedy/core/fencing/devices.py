@@ -153,8 +153,7 @@ def astray(view: FenceView) -> tuple[FenceJob, ...]:
     """Those of them that a sound plan does not name any more: it was pointed at other devices meanwhile."""
     if view.plan is None or view.plan.problems:
         return ()
-    methods = [one for step in Step for one in view.methods(step) if isinstance(one, AgentMethod)]
-    named = {identity(one) for one in methods}
+    named = {identity(one) for one in view.plan.agent_methods}
     return tuple(job for job in unlit(view) if device_of(view, job) not in named)
 
 

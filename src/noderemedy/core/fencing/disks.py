@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from noderemedy.core.fencing.letters import LETTERS_MAX
 from noderemedy.model.drill import told_by_drills
-from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method, Step
+from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method
 from noderemedy.model.ids import Ref
 from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.room import Index, Present, Reader
@@ -97,8 +97,8 @@ def disks_of(method: AgentMethod) -> str:
 
 def keys_of(plan: FencePlan) -> dict[str, str]:
     """The keys of a node, by disks."""
-    methods = [one for step in Step for one in plan.methods(step) if isinstance(one, AgentMethod)]
-    return {disks_of(one): dict(one.parameters).get(KEYS[one.agent], "") for one in methods if one.agent in KEYS}
+    found = [one for one in plan.agent_methods if one.agent in KEYS]
+    return {disks_of(one): dict(one.parameters).get(KEYS[one.agent], "") for one in found}
 
 
 def peers_of(plan: FencePlan, reader: Reader) -> tuple[Peer, ...]:
@@ -134,8 +134,8 @@ def is_alone(peers: tuple[Peer, ...], method: AgentMethod) -> bool:
 def unshared(plan: FencePlan, reader: Reader) -> tuple[str, ...]:
     """The methods of a plan whose disks no other node has, be it that it is sick: told before they are needed."""
     lonely = {disks for disks in keys_of(plan) if reader.tally(BY_DISKS, disks) <= 1}
-    methods = [one for step in Step for one in plan.methods(step) if isinstance(one, AgentMethod)]
-    return tuple(dict.fromkeys(one.name for one in methods if Deed.OFF in one.deeds and disks_of(one) in lonely))
+    found = [one for one in plan.agent_methods if Deed.OFF in one.deeds and disks_of(one) in lonely]
+    return tuple(dict.fromkeys(one.name for one in found))
 
 
 def chosen(peers: tuple[Peer, ...], method: AgentMethod, attempt: int) -> Peer | None:

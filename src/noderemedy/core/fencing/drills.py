@@ -17,7 +17,7 @@ from noderemedy.core.fencing import devices
 from noderemedy.core.fencing.clouds import instance_of
 from noderemedy.core.fencing.disks import UNSHARED
 from noderemedy.model.drill import WRONG_DEVICE, is_found_wrong
-from noderemedy.model.fenceplan import AgentMethod, FencePlan, Scope, Step
+from noderemedy.model.fenceplan import AgentMethod, FencePlan, Scope
 from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node
 from noderemedy.model.run import Deed, Order, Power, Run, RunState
@@ -54,10 +54,8 @@ def unasked_of(plan: FencePlan, node: Node) -> tuple[AgentMethod, ...]:
 def asked_once(plan: FencePlan) -> tuple[AgentMethod, ...]:
     """Every device of a plan: an "off" and an "on" of one plug are one device."""
     found: dict[tuple[object, ...], AgentMethod] = {}
-    for step in Step:
-        for one in plan.methods(step):
-            if isinstance(one, AgentMethod):
-                found.setdefault((one.agent, one.parameters, one.secrets), one)
+    for one in plan.agent_methods:
+        found.setdefault((one.agent, one.parameters, one.secrets), one)
     return tuple(found.values())
 
 

@@ -10,7 +10,7 @@ import hashlib
 
 from msgspec import structs
 
-from noderemedy.core.fencing import attempts, devices, disks
+from noderemedy.core.fencing import attempts, devices
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.gates import (
     BEFORE_POWER_OFF,
@@ -24,7 +24,7 @@ from noderemedy.core.fencing.moves import fail, move, publish
 from noderemedy.core.fencing.needs import asking, needs
 from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.planless import unusable
-from noderemedy.core.fencing.storage import free_covered, storing, why_not
+from noderemedy.core.fencing.storage import free_covered, storing, unswitched, why_not
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well
 from noderemedy.core.gates import first
@@ -130,17 +130,12 @@ def isolate(view: FenceView, now: Now) -> Decision | None:
     """The next method that is not done; None if all are."""
     for method in view.methods(STEP):
         if isinstance(method, AgentMethod):
-            is_wanted = Deed.OFF in method.deeds and not is_left_out(view, method)
+            is_wanted = Deed.OFF in method.deeds and not unswitched(view, method)
             if is_wanted and not attempts.is_done(view, STEP, method, Deed.OFF):
                 return attempts.attempt(view, STEP, method, Deed.OFF, now)
         elif method.builtin is Builtin.MARK_UNSCHEDULABLE and view.node is not None and not view.node.unschedulable:
             return cordon(view, now)
     return None
-
-
-def is_left_out(view: FenceView, method: AgentMethod) -> bool:
-    """Whether it cannot be used now. The power of the node proves more, and must not wait for it."""
-    return devices.is_mistaken(view, method) or disks.is_alone(view.peers, method)
 
 
 def left_out(view: FenceView) -> tuple[Reason, ...]:

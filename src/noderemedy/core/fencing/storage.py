@@ -51,12 +51,17 @@ def covered(view: FenceView) -> tuple[str, ...]:
     return tuple(sorted(named - {name for one in storing(view) if why_not(view, one) for name in one.covers}))
 
 
-def why_not(view: FenceView, method: AgentMethod) -> str:
-    """Why nothing is freed by a method; "" if it may be."""
+def unswitched(view: FenceView, method: AgentMethod) -> str:
+    """Why a method is left out now; "" if it is not. The power of the node proves more, and must not wait for it."""
     if devices.is_mistaken(view, method):
         return runs.MISTAKEN
-    if disks.is_alone(view.peers, method):
-        return disks.ALONE
+    return disks.ALONE if disks.is_alone(view.peers, method) else ""
+
+
+def why_not(view: FenceView, method: AgentMethod) -> str:
+    """Why nothing is freed by a method; "" if it may be."""
+    if why := unswitched(view, method):
+        return why
     tried = runs.tries_of(view, STEP, method, Deed.OFF)
     is_done = any(job.state is RunState.DONE for job in tried)
     return NO_KEY if disks.disks_of(method) and is_done and not any(job.was_on for job in tried) else ""

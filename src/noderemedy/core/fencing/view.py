@@ -152,8 +152,8 @@ class FenceView(Struct, frozen=True):
 
     def agent(self, name: str) -> AgentMethod | None:
         """The method of this name, whichever step it is in."""
-        found = (one for step in Step for one in self.methods(step))
-        return next((one for one in found if isinstance(one, AgentMethod) and one.name == name), None)
+        found = self.plan.agent_methods if self.plan is not None else ()
+        return next((one for one in found if one.name == name), None)
 
 
 def what_is_waited_for(fence: NodeFence) -> str:

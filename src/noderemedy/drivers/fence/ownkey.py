@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from noderemedy.core.fencing import disks
 from noderemedy.model.run import Order
 
 RUN_AT = Path("/var/run")
@@ -19,7 +20,7 @@ def leave(order: Order, run: Path = RUN_AT) -> None:
     """Write it where the agent looks; nothing for an order without one. Raises OSError."""
     if not order.own_key:
         return
-    devices = dict(order.parameters).get("devices", "").replace(",", " ").split()
+    devices = disks.each(order)
     texts = {
         **dict.fromkeys(KEY_FILES.get(order.agent, ()), f"{order.own_key}\n"),
         **dict.fromkeys(DEVICES_FILES.get(order.agent, ()), "".join(f"{one}\t{order.own_key}\n" for one in devices)),

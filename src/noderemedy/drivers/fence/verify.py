@@ -83,7 +83,8 @@ class _Run:
     async def result(self) -> Result:
         if self._order.deed is Deed.STATUS:
             return await self._status()
-        was_on = self._order.deed is Deed.OFF and await self._has_its_key()
+        has_disks = self._order.deed is Deed.OFF and bool(disks.each(self._order))
+        was_on = has_disks and not await self._without_its_key()
         deed = await self._ask(self._order.deed.value)
         if deed.exit_code != 0:
             return replace(results.of_deed(self._order, deed, (), self._hidden), was_on=was_on)
@@ -96,16 +97,12 @@ class _Run:
         found = results.of_deed(self._order, deed, tuple(looks), self._hidden, await self._list(is_off))
         return replace(found, was_on=was_on)
 
-    async def _has_its_key(self) -> bool:
-        """Whether every disk of the order has the key. An agent calls a key off that was never there."""
-        powers = [(await self._ask(Deed.STATUS.value, devices=one)).power for one in disks.each(self._order)]
-        return bool(powers) and all(one is Power.ON for one in powers)
-
     async def _status(self) -> Result:
         """A drill asks for the list also of what is on: it shows whether an "off" would be believed."""
         is_drill = not staleness.belongs_to_a_fence(self._order)
         ended = await self._ask(Deed.STATUS.value)
-        if is_drill and ended.power is Power.ON and (bare := await self._without_its_key()):
+        is_on_some = ended.power is Power.ON and len(disks.each(self._order)) > 1
+        if is_drill and is_on_some and (bare := await self._without_its_key()):
             return results.failed(self._order, f"its key is not at {bare}, but at others; let action=on register it")
         is_telling = ended.power is Power.OFF or (is_drill and ended.power is Power.ON)
         found = results.of_status(self._order, ended, self._hidden, await self._list(is_telling))
@@ -114,9 +111,10 @@ class _Run:
         return replace(found, identity=await identify(self._order.agent, dict(self._given)))
 
     async def _without_its_key(self) -> str:
-        """A disk of several that lacks the key: the agent says on if one of them has it."""
-        listed = disks.each(self._order)
-        for one in listed if len(listed) > 1 else ():
+        """The first disk that lacks the key; "" if none does. Of several the agent says on if one has it, and off is
+        said of a key that was never there.
+        """
+        for one in disks.each(self._order):
             if (await self._ask(Deed.STATUS.value, devices=one)).power is not Power.ON:
                 return one
         return ""
