@@ -18,6 +18,7 @@ from tests.devices.eaton import Eaton
 from tests.devices.ipmi import Bmc
 from tests.devices.openstack import Nova
 from tests.devices.redfish import Redfish
+from tests.devices.vsphere import Vcenter
 
 from noderemedy.model.run import Deed, Power, RunState
 from noderemedy.model.time import Span
@@ -27,6 +28,7 @@ DEVICES: dict[str, type[Device]] = {
     "redfish": Redfish,
     "aws": Ec2,
     "openstack": Nova,
+    "vsphere": Vcenter,
     "eaton": Eaton,
     "apc": Apc,
     "brocade": Brocade,
