@@ -183,8 +183,13 @@ def a_host(
     )
 
 
-def a_metal3_machine(*, owner: str | None = MACHINE_AT.name, owner_uid: str = "machine-uid-1") -> Metal3Machine:
-    return Metal3Machine("m3m-uid-1", owner, owner_uid)
+def a_metal3_machine(
+    *,
+    owner: str | None = MACHINE_AT.name,
+    owner_uid: str = "machine-uid-1",
+    host: HostName | Malformed | None = None,
+) -> Metal3Machine:
+    return Metal3Machine("m3m-uid-1", owner, owner_uid, host)
 
 
 def a_backup(node_uid: str = "node-uid-1", *, labels: dict[str, str] | None = None) -> NodeBackup:
@@ -256,6 +261,7 @@ def a_view(
         ref=MACHINE_AT,
         entry=present(machine, confirmed=machine_confirmed, version="101"),
         machine=machine,
+        host_named=machine.host,
         host_at=HOST_AT if is_named else None,
         host_entry=an_entry(host if is_named else None, confirmed=confirmed, version="102"),
         is_consumer=is_consumer and is_named and host is not None,

@@ -196,11 +196,7 @@ def machine(name: str, provider: Provider = Provider.CLUSTER_API) -> Json:
     return {
         "apiVersion": provider.machine_version,
         "kind": "Machine",
-        "metadata": {
-            "name": name,
-            "namespace": "default",
-            "annotations": {"metal3.io/BareMetalHost": f"default/{name}"},
-        },
+        "metadata": {"name": name, "namespace": "default", **({} if provider is Provider.METAL3 else has_host(name))},
         "spec": spec if provider is Provider.OPENSHIFT else {"clusterName": "e2e", **spec},
     }
 
@@ -212,6 +208,11 @@ def metal3_machine(name: str, owner_uid: str) -> Json:
     return {
         "apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1",
         "kind": "Metal3Machine",
-        "metadata": {"name": name, "namespace": "default", "ownerReferences": [owner]},
+        "metadata": {"name": name, "namespace": "default", "ownerReferences": [owner], **has_host(name)},
         "spec": {"providerID": f"metal3://default/{name}"},
     }
+
+
+def has_host(name: str) -> Json:
+    """Of the Machine, or of the Metal3Machine where there is one: its provider writes it there, and only there."""
+    return {"annotations": {"metal3.io/BareMetalHost": f"default/{name}"}}

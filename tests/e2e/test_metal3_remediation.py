@@ -16,7 +16,7 @@ import pytest
 from tests.e2e import audit
 from tests.e2e.api import Json, eventually
 from tests.e2e.controlplane import ControlPlane
-from tests.e2e.fleet import Fleet
+from tests.e2e.fleet import Fleet, Provider
 from tests.e2e.managers import Manager
 from tests.e2e.repairs import LONG_AGO, a_stateful_set, notes, running_on
 
@@ -87,11 +87,12 @@ def a_remediation(name: str, **spec: object) -> Json:
 @pytest.fixture(scope="module")
 def afternoon(installed_plane: ControlPlane) -> Iterator[Afternoon]:
     with Fleet(installed_plane) as fleet:
-        fleet.add("hung", labels=WEB)
+        fleet.add("hung", labels=WEB, provider=Provider.METAL3)
         fleet.api.create("/apis/apps/v1/namespaces/default/statefulsets", a_stateful_set(1, WEB)).ok()
         eventually(lambda: running_on(fleet, ("web-0",)) == ["hung"], "the pod runs")
-        fleet.add("spare", labels=WEB)
-        fleet.add("broken", "stubborn", "called-off", *(f"well-{number}" for number in range(6)))
+        fleet.add("spare", labels=WEB, provider=Provider.METAL3)
+        others = ("broken", "stubborn", "called-off", *(f"well-{number}" for number in range(6)))
+        fleet.add(*others, provider=Provider.METAL3)
         fleet.never_boots("broken")
         for name in ("hung", "broken", "stubborn", "called-off"):
             fleet.crash(name)

@@ -15,7 +15,7 @@ import yaml
 from tests.e2e.api import Json, eventually
 from tests.e2e.conftest import ROOT
 from tests.e2e.controlplane import ControlPlane
-from tests.e2e.fleet import Fleet
+from tests.e2e.fleet import Fleet, Provider
 from tests.e2e.managers import Manager
 from tests.e2e.repairs import notes
 
@@ -50,7 +50,8 @@ def apply(fleet: Fleet, example: str) -> None:
 @pytest.fixture(scope="module")
 def fleet(installed_plane: ControlPlane) -> Iterator[Fleet]:
     with Fleet(installed_plane) as fleet:
-        fleet.add(*(name for pool in POOLS.values() for name in pool), "spare-1", "spare-2")
+        names = (*(name for pool in POOLS.values() for name in pool), "spare-1", "spare-2")
+        fleet.add(*names, provider=Provider.METAL3)
         for example in POOLS:
             apply(fleet, example)
         fleet.never_boots("broken")

@@ -17,7 +17,7 @@ from tests.e2e.api import Api, Json, eventually
 from tests.e2e.certificates import Certificates
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.deploy import MANAGER, NAMESPACE, allow, kubectl
-from tests.e2e.fleet import NODES, Fleet
+from tests.e2e.fleet import NODES, Fleet, Provider
 from tests.e2e.managers import Manager
 from tests.e2e.repairs import assert_nothing_left, ours, wait_until_over
 
@@ -61,7 +61,7 @@ def fleet(installed_plane: ControlPlane, workload: ControlPlane) -> Iterator[Fle
     """Machines, hosts, Cluster, check and secret in one cluster, Nodes in the other."""
     with Fleet(installed_plane, workload) as fleet:
         describe(fleet.api, workload)
-        fleet.add("one", "two")
+        fleet.add("one", "two", provider=Provider.METAL3)
         for name in ("one", "two"):
             fleet.api.merge(fleet.machine_path(name), {"metadata": {"labels": LABELS}}).ok()
         fleet.api.create(CHECKS, CHECK).ok()

@@ -273,6 +273,23 @@ def test_the_owner_of_a_metal3_machine_is_read() -> None:
     assert Metal3Machine("m3m-uid-1", None, "") == convert(METAL3_MACHINE, tree).obj
 
 
+@pytest.mark.parametrize(
+    ("text", "host"),
+    [
+        ("racks/h1", HostName("racks", "h1")),
+        ("h1", HostName("metal", "h1")),
+        ("a/b/c", Malformed("'a/b/c' is not namespace/name")),
+        ("", Malformed("'' is not namespace/name")),
+    ],
+)
+def test_the_host_of_a_metal3_machine_is_read(text: str, host: HostName | Malformed) -> None:
+    """Metal3's provider for Cluster API writes it there, and not to the Machine."""
+    tree = a_metal3_machine_tree()
+    tree["metadata"]["annotations"] = {"metal3.io/BareMetalHost": text}
+
+    assert host == convert(METAL3_MACHINE, tree).obj.host
+
+
 # --- hosts ---------------------------------------------------------------------------------------------------
 
 

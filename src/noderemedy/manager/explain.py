@@ -14,8 +14,8 @@ from msgspec import Struct
 
 from noderemedy.core import approvals
 from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
+from noderemedy.core.hostnames import host_at
 from noderemedy.core.machines import MACHINE_KINDS, node_at
-from noderemedy.core.metal3.links import host_ref
 from noderemedy.manager import plain
 from noderemedy.manager.plan import KEEPING_RECORDS, Entry, Look
 from noderemedy.model.budget import NEED, Need
@@ -23,7 +23,7 @@ from noderemedy.model.errors import Permanent
 from noderemedy.model.fenceplan import BuiltinMethod, FencePlan, Method, Step, plan_ref
 from noderemedy.model.healthcheck import NeedsLook, Unhealthy, Unjudged, Waiting
 from noderemedy.model.ids import NODE, Ref
-from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.machine import Machine
 from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.outcome import Key
 from noderemedy.model.reasons import Reason
@@ -146,7 +146,7 @@ def of_machine(look: Look, ref: Ref, machine: Machine) -> Explanation:
     cache = look.engine.cache
     found = cache.read(verdict_ref(ref))
     fact: VerdictFact | None = found.obj if isinstance(found, Present) else None
-    host = host_ref(ref, machine.host) if isinstance(machine.host, HostName) else None
+    host = host_at(ref, machine, cache)
     node = node_at(ref, machine, cache)
     related = tuple(one for one in (ref, host, node, fence_ref(node) if node else None) if one is not None)
     keys = [key for key in look.engine.decisions if key.ref in related or is_named_after(key.ref, ref)]

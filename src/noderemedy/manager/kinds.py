@@ -46,7 +46,7 @@ WANTED: dict[Kind, Wanted] = {
 WITHOUT: dict[Kind, str] = {
     MACHINE: "machines of Cluster API are not repaired",
     OPENSHIFT_MACHINE: "machines of OpenShift are not repaired",
-    METAL3_MACHINE: "a host whose consumer is a Metal3Machine counts as nobody's",
+    METAL3_MACHINE: "the host of a machine that Metal3's provider made is not found",
     HEALTH_CHECK: "machines of Cluster API are not judged by health checks",
     OPENSHIFT_HEALTH_CHECK: "machines of OpenShift are not judged by health checks",
     CLUSTER: "every cluster is taken to manage itself, and to be up",

@@ -68,8 +68,9 @@ class Machine(Struct, frozen=True):
 
 
 class Metal3Machine(Struct, frozen=True):
-    """The infrastructure half of a Machine; only its owner matters here."""
+    """The infrastructure half of a Machine; only its owner and its host matter here."""
 
     uid: str
     owner_machine: str | None = None
     owner_uid: str = ""
+    host: HostName | Malformed | None = None

@@ -248,11 +248,11 @@ class HostNotNamed(Reason, frozen=True):
     alert: ClassVar[bool] = True
 
     def note(self) -> str:
-        return "the Machine carries no metal3.io/BareMetalHost annotation: there is no power to switch"
+        return "no metal3.io/BareMetalHost annotation on the Machine or its Metal3Machine: there is no power to switch"
 
 
 class HostNameUnreadable(Reason, frozen=True):
-    """The Machine's host annotation is garbage."""
+    """The host annotation of the Machine, or of its Metal3Machine, is garbage."""
 
     alert: ClassVar[bool] = True
     problem: str

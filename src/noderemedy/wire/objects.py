@@ -37,7 +37,7 @@ from noderemedy.model.ids import (
     Kind,
     Ref,
 )
-from noderemedy.model.machine import ControllerOwner, Machine, Metal3Machine
+from noderemedy.model.machine import ControllerOwner, HostName, Machine, Metal3Machine
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition
@@ -81,7 +81,7 @@ def machine(shape: shapes.MachineShape) -> Machine:
         needs_remediation=names.NEEDS_REMEDIATION in notes,
         marked_by=marked_by(notes.get(names.NEEDS_REMEDIATION, "")),
         asked_at=read_wall(notes[names.ASKED_AT]) if names.ASKED_AT in notes else None,
-        host=read_host_name(notes[names.MACHINE_HOST], meta.namespace) if names.MACHINE_HOST in notes else None,
+        host=host_named(meta),
         node_name=(status.node_ref.name or None) if status.node_ref else None,
         provider_id=spec.provider_id or "",
         backup=backup(notes[names.NODE_BACKUP]) if names.NODE_BACKUP in notes else None,
@@ -174,7 +174,13 @@ def cluster(shape: shapes.ClusterShape) -> Cluster:
 def metal3_machine(shape: shapes.MetadataShape) -> Metal3Machine:
     owners = [owner for owner in shape.metadata.owner_references or () if owner.kind == "Machine"]
     owner = owners[0] if owners else shapes.Owner()
-    return Metal3Machine(shape.metadata.uid, owner.name or None, owner.uid)
+    return Metal3Machine(shape.metadata.uid, owner.name or None, owner.uid, host_named(shape.metadata))
+
+
+def host_named(meta: shapes.Metadata) -> HostName | Malformed | None:
+    """By the annotation of a Machine, or of a Metal3Machine."""
+    text = (meta.annotations or {}).get(names.MACHINE_HOST)
+    return read_host_name(text, meta.namespace) if text is not None else None
 
 
 def host(shape: shapes.HostShape) -> Host:

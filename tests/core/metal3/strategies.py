@@ -205,6 +205,7 @@ def a_view(chance: Random) -> MachineView:
         ref=MACHINE_AT,
         entry=Present(machine, "101", NOW.mono, chance.choice((LIVE, LIVE, STALE, None))),
         machine=machine,
+        host_named=machine.host,
         host_at=HOST_AT if is_named else None,
         host_entry=host_entry,
         is_consumer=isinstance(host_entry, Present) and host_entry.obj.consumer == a_host().consumer,

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, PROVIDER_ID, later
 
 from noderemedy.core.claim import BY_LEASE
-from noderemedy.core.metal3.links import BY_HOST
+from noderemedy.core.hostnames import BETWEEN_BY_HOST, BY_HOST, BY_OWNER
 from noderemedy.model.actions import (
     Action,
     AddRebootAnnotation,
@@ -89,7 +89,7 @@ class World:
         return Present(self.objects[ref], str(self._versions[ref]), NOW.mono, confirmed_at, changed_at)
 
     def find(self, index: str, value: str) -> tuple[Ref, ...]:
-        if index in (BY_LEASE, BY_HOST):
+        if index in (BY_LEASE, BY_HOST, BETWEEN_BY_HOST, BY_OWNER):
             return ()  # nobody else has a need, or names the host
         raise NotImplementedError("the tests of this world look at every key")
 

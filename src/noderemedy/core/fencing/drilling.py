@@ -14,7 +14,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from noderemedy.core import machines
+from noderemedy.core import hostnames, machines
 from noderemedy.core.fencing import disks, documents, drills, hostdrill, staleness
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.facts import INDEXES
@@ -226,6 +226,7 @@ ROOM = Room(
     indexes=(
         *INDEXES,
         *machines.INDEXES,
+        *hostnames.INDEXES,
         *disks.INDEXES,
         Index(BY_RUN, DRILL, lambda ref, drill: drill.runs),
         Index(PLANS, FENCE_PLAN, lambda ref, plan: (ALL,)),

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, foredated, freeing, machines, pacing
+from noderemedy.core import claim, consumers, foredated, freeing, hostnames, machines, pacing
 from noderemedy.core.claim import Claim
 from noderemedy.core.fencing import disks, hosts
 from noderemedy.core.fencing.disks import Peer
@@ -36,7 +36,7 @@ from noderemedy.model.governing import (
 from noderemedy.model.host import Host
 from noderemedy.model.ids import FACTS, HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Kind, Ref
 from noderemedy.model.kdump import KDUMP, KdumpSeen, kdump_ref
-from noderemedy.model.machine import Machine
+from noderemedy.model.machine import Machine, Metal3Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, FenceStatus, NodeFence, State, fence_ref
 from noderemedy.model.observer import OBSERVER
@@ -187,7 +187,7 @@ def _held_for(ref: Ref, host: Host) -> tuple[str, ...]:
 INDEXES: tuple[Index, ...] = (
     *machines.INDEXES,
     *claim.INDEXES,
-    *hosts.INDEXES,
+    *hostnames.INDEXES,
     *disks.INDEXES,
     Index(BY_RUN, NODE_FENCE, _runs),
     Index(BY_CLUSTER, NODE_FENCE, _cluster),
@@ -299,11 +299,12 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == ANSWER:
         return of_target(obj.target, reader) if obj is not None else ()
     if ref.kind == HOST:
-        found = reader.find(hosts.BY_HOST, f"{ref.namespace}/{ref.name}") if reader.has(BY_UID) else ()
+        found = hostnames.naming(ref, reader) if reader.has(BY_UID) else ()
         is_held = isinstance(obj, Host) and bool(obj.fenced_for)
         return [*([ref] if is_held else []), *(one for machine in found for one in of_target(machine, reader))]
     if ref.kind == METAL3_MACHINE:
-        return ()  # the link of a host changes with the host, too
+        is_owned = isinstance(obj, Metal3Machine) and obj.owner_machine and reader.has(BY_UID)
+        return of_target(consumers.owner_ref(ref, obj.owner_machine), reader) if is_owned else ()
     if ref.kind == LEAVE:
         return (obj.asker,) if obj is not None and obj.room == NAME else ()
     return of_target(ref, reader)

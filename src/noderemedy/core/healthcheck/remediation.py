@@ -16,7 +16,7 @@ from typing import Any
 
 from msgspec import structs
 
-from noderemedy.core import claim, machines, resting, traces
+from noderemedy.core import claim, hostnames, machines, resting, traces
 from noderemedy.core.conditions import write
 from noderemedy.core.episodes import episode
 from noderemedy.core.external import lifecycle
@@ -360,6 +360,7 @@ ROOM = Room(
         *lifecycle.INDEXES,
         *traces.INDEXES,
         *claim.INDEXES,
+        *hostnames.INDEXES,
         *(Index(BY_AUTHOR, kind, _authors) for kind in facts.VERDICTS),
     ),
     wakes=wakes,

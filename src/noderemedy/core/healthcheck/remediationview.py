@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import approvals, claim, machines, traces
+from noderemedy.core import approvals, claim, hostnames, machines, traces
 from noderemedy.core.approvals import Asked
 from noderemedy.core.claim import Claim
 from noderemedy.core.external import lifecycle
@@ -26,8 +26,8 @@ from noderemedy.core.traces import Told
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.healthcheck import HealthCheck, TemplateRef
-from noderemedy.model.ids import CLUSTER, HEALTH_CHECK, HOST, MACHINE, OPENSHIFT_HEALTH_CHECK, Kind, Ref
-from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.ids import CLUSTER, HEALTH_CHECK, MACHINE, OPENSHIFT_HEALTH_CHECK, Kind, Ref
+from noderemedy.model.machine import Machine
 from noderemedy.model.observer import contact_since
 from noderemedy.model.remote import Sight
 from noderemedy.model.room import Absent, Entry, Present, Reader
@@ -128,9 +128,8 @@ def governing_check(found: VerdictFact, reader: Reader) -> Governing | None:
 
 def host_of(key: Ref, machine: Machine, reader: Reader) -> Entry:
     """The host of a machine, to tell whether its power cycle has begun."""
-    if not isinstance(machine.host, HostName):
-        return Absent()
-    return reader.read(Ref(key.cluster, HOST, machine.host.namespace, machine.host.name))
+    at = hostnames.host_at(key, machine, reader)
+    return reader.read(at) if at else Absent()
 
 
 def cluster_of(key: Ref, machine: Machine, reader: Reader) -> Cluster | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from msgspec import Struct, structs
 
-from noderemedy.core import approvals, consumers, machines, traces
+from noderemedy.core import approvals, consumers, hostnames, machines, traces
 from noderemedy.core.external import lifecycle
 from noderemedy.core.external.instantiate import request_at
 from noderemedy.core.external.kinds import request_kind
@@ -20,7 +20,7 @@ from noderemedy.model.healthcheck import HealthCheck, Healthy, NeedsLook, Templa
 from noderemedy.model.host import Host
 from noderemedy.model.ids import REMEDIATION, Ref
 from noderemedy.model.incident import Incident
-from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
 from noderemedy.model.reasons import NodeStarting, TargetLeaving
 from noderemedy.model.remediation import Metal3Remediation, Phase
@@ -188,7 +188,7 @@ def host_of(key: Ref, machine: Machine, reader: Reader) -> tuple[Ref | None, Ent
 
     Where they lost each other: the host that is held for this very machine. Its hold is about to go, and was ours.
     """
-    named = links.host_ref(key, machine.host) if isinstance(machine.host, HostName) else None
+    named = hostnames.host_at(key, machine, reader)
     entry = reader.read(named) if named else Absent()
     host = entry.obj if isinstance(entry, Present) else None
     is_lost = named and host is not None and not consumers.is_consumed_by(host, named, machine, key, reader)

@@ -83,8 +83,8 @@ def node_is_readable(view: MachineView, now: Now) -> Blocked | None:
 
 
 def host_is_named(view: MachineView, now: Now) -> Blocked | None:
-    if isinstance(view.machine.host, Malformed):
-        return Blocked(HostNameUnreadable(view.machine.host.problem))
+    if isinstance(view.host_named, Malformed):
+        return Blocked(HostNameUnreadable(view.host_named.problem))
     return Blocked(HostNotNamed()) if view.host_at is None else None
 
 

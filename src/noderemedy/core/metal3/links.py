@@ -1,15 +1,15 @@
 """Who belongs to whom: Machine, BareMetalHost, Metal3Machine, Node. Names are claims; both ends must agree.
 
-A Machine names its host in an annotation, the host names its consumer in `spec.consumerRef`; the link holds only
-if each names the other, and it is looked at again at every step (race R49: a host given to somebody else meanwhile).
-What the host says is read by `core/consumers.py`, for all rooms; its functions are reached through here as before.
+A Machine or its Metal3Machine names the host in an annotation, the host names its consumer in `spec.consumerRef`; the
+link holds only if each names the other, and it is looked at again at every step (race R49: a host given to somebody
+else meanwhile). What both say is read by `core/hostnames.py` and `core/consumers.py`, for all rooms.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from noderemedy.core import claim, machines
+from noderemedy.core import claim, hostnames, machines
 from noderemedy.core.consumers import consumer_refs, owner_ref
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.budget import Granted, Refused
@@ -23,23 +23,15 @@ from noderemedy.model.ids import (
     NODE,
     Ref,
 )
-from noderemedy.model.machine import HostName, Machine, Metal3Machine
+from noderemedy.model.machine import Machine, Metal3Machine
 from noderemedy.model.node import Node
 from noderemedy.model.pace import Leave
 from noderemedy.model.remote import Remote
 from noderemedy.model.room import Entry, Index, Present, Reader
 
 
-def _hosts_named(ref: Ref, machine: Machine) -> tuple[str, ...]:
-    return (str(host_ref(ref, machine.host)),) if isinstance(machine.host, HostName) else ()
-
-
 def _consumers_named(ref: Ref, host: Host) -> tuple[str, ...]:
     return tuple(str(consumer) for consumer in consumer_refs(ref, host.consumer)) if host.consumer else ()
-
-
-def _owner_named(ref: Ref, middle: Metal3Machine) -> tuple[str, ...]:
-    return (str(owner_ref(ref, middle.owner_machine)),) if middle.owner_machine else ()
 
 
 def _held_for(ref: Ref, host: Host) -> tuple[str, ...]:
@@ -47,20 +39,14 @@ def _held_for(ref: Ref, host: Host) -> tuple[str, ...]:
     return tuple(sorted({hold.machine_uid for hold in holds if isinstance(hold, Hold)}))
 
 
-BY_HOST = "machines by host"
 HELD_FOR = "hosts by the machine that they are held for"  # whatever names and references say by now
 INDEXES: tuple[Index, ...] = (
     Index(HELD_FOR, HOST, _held_for),
-    *(Index(BY_HOST, kind, _hosts_named) for kind in MACHINE_KINDS),
+    *hostnames.INDEXES,
     *machines.INDEXES,
     *claim.INDEXES,
     Index("hosts by consumer", HOST, _consumers_named),
-    Index("metal3machines by machine", METAL3_MACHINE, _owner_named),
 )
-
-
-def host_ref(machine: Ref, host: HostName) -> Ref:
-    return Ref(machine.cluster, HOST, host.namespace, host.name)
 
 
 def consumer_text(consumer: Consumer | None) -> str:
@@ -85,10 +71,10 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
     if isinstance(obj, Leave):
         return (obj.asker,) if obj.asker.kind in MACHINE_KINDS else ()
     if isinstance(obj, Machine):
-        named = (host_ref(ref, obj.host),) if isinstance(obj.host, HostName) else ()
-        return (ref, *named)
+        host = hostnames.host_at(ref, obj, reader)
+        return (ref, host) if host else (ref,)
     if isinstance(obj, Host):
-        return (*reader.find(BY_HOST, str(ref)), ref)
+        return (*hostnames.naming(ref, reader), ref)
     if isinstance(obj, Node):
         return machines.at_node(ref, reader)
     if isinstance(obj, Remote | Cluster):
@@ -114,11 +100,11 @@ def concerned_by_unreadable(ref: Ref, reader: Reader) -> tuple[Ref, ...]:
     if ref.kind == NODE:
         return machines.at_node(ref, reader)
     if ref.kind == HOST:
-        return (*reader.find(BY_HOST, str(ref)), ref)
+        return (*hostnames.naming(ref, reader), ref)
     if ref.kind == METAL3_MACHINE:
         hosts = reader.find("hosts by consumer", str(ref))
-        return (*hosts, *(machine for host in hosts for machine in reader.find(BY_HOST, str(host))))
-    between = reader.find("metal3machines by machine", str(ref))
+        return (*hosts, *(machine for host in hosts for machine in hostnames.naming(host, reader)))
+    between = reader.find(hostnames.BY_OWNER, str(ref))
     return (ref, *(host for one in (ref, *between) for host in reader.find("hosts by consumer", str(one))))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, consumers, foredated, freeing, machines, pacing, takingback, traces
+from noderemedy.core import claim, consumers, foredated, freeing, hostnames, machines, pacing, takingback, traces
 from noderemedy.core.claim import Claim
 from noderemedy.core.foredated import ForedatedWord
 from noderemedy.core.machines import MACHINE_KINDS, machine_refs
@@ -23,7 +23,7 @@ from noderemedy.model.cluster import Cluster
 from noderemedy.model.facts import FactValue
 from noderemedy.model.host import Hold, Host
 from noderemedy.model.ids import CLUSTER, FACTS, HOST, INCIDENT, REMEDIATION, Kind, Ref
-from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node
 from noderemedy.model.pace import LEAVE
@@ -297,11 +297,8 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 def hosts_of(found: Iterable[Ref], reader: Reader) -> tuple[Ref, ...]:
     """The hosts that these machines name."""
     entries = [(at, reader.read(at)) for at in found if at.kind in MACHINE_KINDS]
-    return tuple(
-        links.host_ref(at, entry.obj.host)
-        for at, entry in entries
-        if isinstance(entry, Present) and isinstance(entry.obj.host, HostName)
-    )
+    hosts = (hostnames.host_at(at, entry.obj, reader) for at, entry in entries if isinstance(entry, Present))
+    return tuple(host for host in hosts if host)
 
 
 def has_relics(host: Host) -> bool:

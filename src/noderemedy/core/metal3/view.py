@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, structs
 
-from noderemedy.core import claim, consumers, freeing, machines, pacing, traces
+from noderemedy.core import claim, consumers, freeing, hostnames, machines, pacing, traces
 from noderemedy.core.claim import Claim
 from noderemedy.core.metal3 import links
 from noderemedy.core.traces import Told
@@ -15,6 +15,7 @@ from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Hold, Host
 from noderemedy.model.ids import CLUSTER, HOST, MACHINE, Ref
 from noderemedy.model.machine import HostName, Machine
+from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node
 from noderemedy.model.remote import Remote
 from noderemedy.model.room import Absent, Entry, Present, Reader
@@ -28,6 +29,7 @@ class MachineView(Struct, frozen=True):
     ref: Ref
     entry: Present
     machine: Machine
+    host_named: HostName | Malformed | None = None
     host_at: Ref | None = None
     host_entry: Entry = Absent()
     is_consumer: bool = False
@@ -92,7 +94,7 @@ def sees(key: Ref, reader: Reader) -> MachineView | HostView | None:
 def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME) -> MachineView:
     """`room` is who looks: its own waiting for the record is part of the view."""
     machine = entry.obj
-    host_at = links.host_ref(key, machine.host) if isinstance(machine.host, HostName) else None
+    host_at = hostnames.host_at(key, machine, reader)
     node_at = machines.node_at(key, machine, reader)
     host_entry = reader.read(host_at) if host_at else Absent()
     host = host_entry.obj if isinstance(host_entry, Present) else None
@@ -101,6 +103,7 @@ def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME)
         ref=key,
         entry=entry,
         machine=machine,
+        host_named=hostnames.named(key, machine, reader),
         host_at=host_at,
         host_entry=host_entry,
         is_consumer=bool(host and host_at and consumers.is_consumed_by(host, host_at, machine, key, reader)),
@@ -137,8 +140,7 @@ def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:
     named_back = any(
         isinstance(found, Present)
         and isinstance(found.obj, Machine)
-        and isinstance(found.obj.host, HostName)
-        and links.host_ref(ref, found.obj.host) == key
+        and hostnames.host_at(ref, found.obj, reader) == key
         and consumers.is_consumed_by(host, key, found.obj, ref, reader)
         for ref, found in suspects
     )
@@ -157,7 +159,7 @@ def of_whom(view: HostView, reader: Reader) -> HostView:
 
 def linked(view: HostView, reader: Reader) -> Iterator[tuple[Ref, Entry]]:
     yield from view.suspects
-    for ref in reader.find(links.BY_HOST, str(view.ref)):
+    for ref in hostnames.naming(view.ref, reader):
         yield ref, reader.read(ref)
 
 
