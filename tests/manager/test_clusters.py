@@ -12,7 +12,7 @@ import yaml
 from msgspec.structs import replace
 from tests.builders import PROVIDER_ID, a_machine, a_node
 from tests.manager.bench import TOKENS, until
-from tests.manager.fleet import NAMESPACE, QUICK, SECRET, Fleet, fleet
+from tests.manager.fleet import NAMESPACE, QUICK, SECRET, Fleet, Workload, fleet
 
 from noderemedy.drivers.metrics import Metrics
 from noderemedy.lab.http_faults import Instead, failure
@@ -104,6 +104,51 @@ def test_a_cluster_without_secret_manages_itself_if_its_nodes_are_here(tmp_path:
         it.notice("east")
         await it.until("east", Sight.HOME)
         assert it.clusters.client("metal/east") is None
+
+    tell(tmp_path, story)
+
+
+def a_node_of_both(it: Fleet, made: Workload, name: str) -> None:
+    """The very Node that its own API shows is in the home cluster, too: they are one."""
+    uid = made.api.get(NODE, name)["metadata"]["uid"]
+    it.engine.seen(Seen(ref(NODE, name), uid, "6", a_node(uid)), it.clock.now())
+
+
+def test_a_kubeconfig_that_leads_here_makes_no_second_cluster(tmp_path: Path) -> None:
+    """A cluster that manages itself has such a secret, too: its nodes are those of here, once, and stay so."""
+
+    async def story(it: Fleet) -> None:
+        made = await it.workload("east", "node-0", "node-1")
+        a_node_of_both(it, made, "node-1")
+        it.secret("east", made.kubeconfig)
+        it.notice("east")
+        found = await it.until("east", Sight.HOME, "leads to this very cluster")
+        it.secret("east", made.kubeconfig + "\n")  # renewed, as certificates are
+        lists = len(made.requests)
+        await until(lambda: len(made.requests) > lists)
+        it.secret("east", "nonsense")
+        await asyncio.sleep(0.2)
+
+        assert (Sight.HOME, found.since) == (it.state("east").sight, it.state("east").since), "and never anything else"
+        assert it.clusters.client("metal/east") is None
+        assert [] == [one for one in it.engine.cache.refs() if one.kind == NODE and one.cluster]
+
+    tell(tmp_path, story)
+
+
+def test_whose_nodes_they_are_waits_for_the_nodes_of_here(tmp_path: Path) -> None:
+    """Before these are listed nobody can tell; a moment later it is known."""
+
+    async def story(it: Fleet) -> None:
+        it.engine.lost(NODE, it.clock.now())
+        made = await it.workload("east", "node-0")
+        it.secret("east", made.kubeconfig)
+        it.notice("east")
+        await it.until("east", Sight.LOST, "which Nodes are in this cluster is not known yet")
+        it.engine.listing(NODE, it.clock.now())
+        a_node_of_both(it, made, "node-0")
+        it.engine.listed(NODE, it.clock.now())
+        await it.until("east", Sight.HOME)
 
     tell(tmp_path, story)
 

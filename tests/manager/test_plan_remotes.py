@@ -59,6 +59,23 @@ def test_a_plan_sees_the_node_in_the_workload_cluster(tmp_path: Path) -> None:
     tell(tmp_path, story)
 
 
+def test_a_plan_on_a_cluster_that_manages_itself(tmp_path: Path) -> None:
+    """Its kubeconfig leads here: each node is looked at once, as if there were none."""
+
+    async def story(it: Fleet) -> None:
+        it.it.populate()
+        it.it.create(a_cluster_tree(OURS))
+        it.it.mark()
+        without = await planned(it)
+        it.secret(OURS, it.it.kubeconfig.read_text())
+        made = await planned(it)
+
+        assert [AddRebootAnnotation] == [type(action) for entry in made.entries for action in entry.actions]
+        assert (without.objects, []) == (made.objects, [one for one in made.remarks if "cluster metal" in one])
+
+    tell(tmp_path, story)
+
+
 def test_a_cluster_that_cannot_be_seen_is_remarked(tmp_path: Path) -> None:
     """Nothing is planned for its machines, the others are planned, and a remark says why."""
 

@@ -23,6 +23,7 @@ from tests.manager import (
     test_orphans,
     test_other_cluster,
     test_out_of_sight,
+    test_plan_remotes,
     test_program,
     test_requests,
     test_sink,
@@ -237,6 +238,14 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "believe the kubeconfig of another cluster": (
         core_clusters, "ENOUGH", 9,
         test_clusters.test_the_kubeconfig_of_another_cluster_makes_no_node_missing, {},
+    ),
+    "take this cluster for one of its workload clusters": (
+        core_clusters, "at_home", lambda found, reader: None,
+        test_clusters.test_a_kubeconfig_that_leads_here_makes_no_second_cluster, {},
+    ),
+    "plan for each node of this cluster twice": (
+        core_clusters, "at_home", lambda found, reader: None,
+        test_plan_remotes.test_a_plan_on_a_cluster_that_manages_itself, {},
     ),
     "use a connection before it is believed": (
         Follower, "client", property(lambda self: (self._trial or self._believed).client),

@@ -14,7 +14,7 @@ from msgspec import Struct
 from noderemedy.core import machines
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.decision import NOTHING, Decision
-from noderemedy.model.ids import CLUSTER, Ref
+from noderemedy.model.ids import CLUSTER, NODE, Ref
 from noderemedy.model.reasons import CannotSeeCluster, ClusterOutOfSight
 from noderemedy.model.remote import REMOTE, Remote, Sight, cluster_name, remote_ref
 from noderemedy.model.room import Absent, Present, Reader, Room
@@ -94,6 +94,19 @@ def unknown_secret(at: Ref, why: str, reader: Reader) -> Remote:
         for machine, node in machines.with_nodes(at, "", reader)
     )
     return Remote(Sight.HOME) if is_here else Remote(Sight.LOST, why)
+
+
+def at_home(found: Iterable[tuple[str, str]], reader: Reader) -> Remote | None:
+    """A kubeconfig leads to Nodes with these names and uids: one that is a Node of this API tells that it is this one.
+
+    A cluster that manages itself has such a secret, too. As a workload cluster each of its nodes would be two to us:
+    with two claims, in two budgets, and the node of the manager itself would be a stranger's.
+    """
+    for name, uid in found:
+        node = reader.read(Ref("", NODE, "", name))
+        if isinstance(node, Present) and node.obj.uid == uid:
+            return Remote(Sight.HOME, "its kubeconfig leads to this very cluster")
+    return None
 
 
 def connected(at: Ref, server: str, reader: Reader) -> Remote:

@@ -8,6 +8,7 @@ Rule 2: a kubeconfig that cannot be used, or leads to what looks like another cl
         works.
 Rule 3: a new connection is on trial until all its Nodes are known and believed. Until then effects use the one of
         before, or none: a proof is about a Node of this cluster, and must not be acted upon in another.
+Rule 4: a kubeconfig that leads to the home cluster makes no connection, and what becomes of it later changes nothing.
 """
 
 from __future__ import annotations
@@ -76,6 +77,8 @@ class Follower:
         self._believed: Connection | None = None  # once its nodes were seen over it they may all go
         self._trial: Connection | None = None
         self._refused: Secret = NOTHING  # the last that cannot be used: said once
+        self._of_home: Secret = NOTHING  # leads to the home cluster
+        self._waits_for_home = False  # whose Nodes are not all known yet
         self._look_again = asyncio.Event()
         self._retired: set[asyncio.Task[None]] = set()
         self._say(self.state)
@@ -88,6 +91,11 @@ class Follower:
     @property
     def _is_connected(self) -> bool:
         return self._believed is not None or self._trial is not None
+
+    @property
+    def _is_sure(self) -> bool:
+        """Where its Nodes are is known, whatever another kubeconfig says."""
+        return self.state.sight is Sight.SEEN or self._of_home != NOTHING
 
     def changed(self, cluster: Cluster | None) -> None:
         """The Cluster was seen; None: it is there and cannot be read."""
@@ -104,7 +112,7 @@ class Follower:
                 await self._look()
             await asyncio.sleep(pace.least.ms / 1000)
             is_settled = self.state.sight in SETTLED and self._trial is None
-            pause = pace.settled if is_settled else pace.unsettled
+            pause = pace.least if self._waits_for_home else pace.settled if is_settled else pace.unsettled
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(pause.ms / 1000 * (0.8 + self._around.chance.random() / 5)):
                     await self._look_again.wait()
@@ -152,6 +160,8 @@ class Follower:
                 return Remote(Sight.LOST, why)
 
     def _use(self, found: Kubeconfig) -> None:
+        if found.content == self._of_home:
+            return
         if self._trial and found.content == self._trial.content:
             if self._trial.sink.is_complete:  # and was not believed: its nodes may have come meanwhile
                 self._judge(self._trial)
@@ -164,7 +174,7 @@ class Follower:
             access = embedded.access(found.content.reveal().encode(), found.origin)
         except BadConfig as problem:
             self._refuse(found.content, str(problem))
-            if self.state.sight is not Sight.SEEN:
+            if not self._is_sure:
                 self._say(Remote(Sight.LOST, str(problem)))
             return
         self._try(access, found.content)
@@ -179,7 +189,8 @@ class Follower:
     def _try(self, access: Access, content: Secret) -> None:
         """Watch over this access, too, and see whose Nodes are there."""
         self._retire(self._trial)
-        if self.state.sight is not Sight.SEEN:
+        self._waits_for_home = False
+        if not self._is_sure:
             self._say(Remote(Sight.LOST, f"connecting to {access.server}"))
         self._trial = Connection(
             self.name,
@@ -199,15 +210,29 @@ class Follower:
             self._say(Remote(Sight.SEEN))
 
     def _judge(self, trial: Connection) -> None:
-        """Take over a connection on trial; unless its Nodes are another cluster's."""
-        assert trial.sink.kept is not None
-        found = clusters.connected(self.at, trial.client.access.server, trial.sink.kept)
-        if found.sight is not Sight.SEEN:
-            self._doubt(trial, found)
+        """Take over a connection on trial; unless its Nodes are another cluster's, or this one's."""
+        kept, reader = trial.sink.kept, self._around.engine.cache
+        assert kept is not None
+        self._waits_for_home = not reader.is_complete(NODE)
+        if self._waits_for_home:
+            self._doubt(trial, Remote(Sight.LOST, "which Nodes are in this cluster is not known yet"))
             return
-        self._retire(self._believed)
-        self._believed, self._trial = trial, None
-        trial.sink.believe()
+        home = clusters.at_home(kept.identities(), reader)
+        found = home or clusters.connected(self.at, trial.client.access.server, kept)
+        if home is not None and self._believed is None:
+            self._come_home(trial, home)
+        elif found.sight is not Sight.SEEN:
+            self._doubt(trial, found)
+        else:
+            self._retire(self._believed)
+            self._believed, self._trial, self._of_home = trial, None, NOTHING
+            trial.sink.believe()
+            self._say(found)
+
+    def _come_home(self, trial: Connection, found: Remote) -> None:
+        """The cluster manages itself: its Nodes are watched already."""
+        self._of_home, self._trial = trial.content, None
+        self._retire(trial)
         self._say(found)
 
     def _out_of_sight(self, connection: Connection, why: str) -> None:
@@ -220,7 +245,7 @@ class Follower:
 
     def _doubt(self, trial: Connection, found: Remote) -> None:
         """What a connection on trial lacks is what the cluster lacks, unless another one works."""
-        if self.state.sight is Sight.SEEN:
+        if self._is_sure:
             self._refuse(trial.content, found.why)
         else:
             self._say(found)

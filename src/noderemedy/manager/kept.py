@@ -26,6 +26,10 @@ class Kept:
         found = self.items.get(ref, Absent())
         return Present(found.obj, found.resource_version, Mono(0)) if isinstance(found, Seen) else found
 
+    def identities(self) -> tuple[tuple[str, str], ...]:
+        """Name and uid of each."""
+        return tuple((ref.name, item.uid) for ref, item in self.items.items())
+
     def find(self, index: str, value: str) -> tuple[Ref, ...]:
         return self._reader.find(index, value)
 

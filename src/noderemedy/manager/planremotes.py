@@ -81,7 +81,7 @@ class Remotes:
         try:
             client = KubeClient(embedded.access(found.content.reveal().encode(), found.origin))
             self._clients[name] = client
-            listed = Listed(name, self._look)
+            listed = Listed(name)
             await Lister(client, partial(decode, NODE, cluster=name), listed, "", DEFAULT).pour(resource)
         except BadConfig as problem:
             return Remote(Sight.LOST, str(problem))
@@ -89,22 +89,34 @@ class Remotes:
             return Remote(Sight.LOST, describe(refused.answer, resource))
         except (NotSent, NoAnswer, OlderList) as problem:
             return Remote(Sight.LOST, str(problem))
+        if home := clusters.at_home(listed.identities(), self._look.engine.cache):
+            return home
+        listed.pour(self._look)
         return clusters.connected(at, client.access.server, self._look.engine.cache)
 
 
 class Listed(OneList):
-    """A `Sink` for the one list of a workload cluster."""
+    """A `Sink` for the one list of a workload cluster: kept until it is known that its Nodes are not those of here."""
 
-    def __init__(self, cluster: str, look: Look) -> None:
+    def __init__(self, cluster: str) -> None:
         self._cluster = cluster
-        self._look = look
+        self._found: list[Seen | Undecodable] = []
+
+    def identities(self) -> tuple[tuple[str, str], ...]:
+        """Name and uid of each Node."""
+        return tuple((item.ref.name, item.uid) for item in self._found)
+
+    def pour(self, look: Look) -> None:
+        for item in self._found:
+            if isinstance(item, Seen):
+                look.seen(item)
+            else:
+                look.unreadable(item)
+        look.complete(NODE, self._cluster)
 
     def seen(self, item: Seen) -> None:
-        self._look.seen(item)
-
-    def listed(self, kind: Kind) -> None:
-        self._look.complete(kind, self._cluster)
+        self._found.append(item)
 
     def unreadable(self, kind: Kind, problem: Undecodable) -> None:
         at = replace(problem.ref, cluster=self._cluster)
-        self._look.unreadable(Undecodable(at, problem.uid, problem.resource_version, problem.problem))
+        self._found.append(Undecodable(at, problem.uid, problem.resource_version, problem.problem))

@@ -20,7 +20,7 @@ class Sight(Enum):
     """What is known of a cluster's Nodes."""
 
     UNKNOWN = "unknown yet"  # nobody has found out where they are
-    HOME = "self-managed"  # in this API: there is no kubeconfig secret
+    HOME = "self-managed"  # in this API: there is no kubeconfig secret, or it leads here
     YOUNG = "not initialised"  # its control plane is not up, so nobody has tried
     SEEN = "connected"  # in an API of their own, and all of them are known
     LOST = "unreachable"  # in an API of their own that cannot be seen
