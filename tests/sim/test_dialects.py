@@ -7,14 +7,22 @@ from typing import Any
 
 import pytest
 
-from noderemedy.model.ids import LEASE, MACHINE, NODE, OPENSHIFT_HEALTH_CHECK, OPENSHIFT_MACHINE
+from noderemedy.model.ids import (
+    HOST,
+    LEASE,
+    MACHINE,
+    METAL3_MACHINE,
+    NODE,
+    OPENSHIFT_HEALTH_CHECK,
+    OPENSHIFT_MACHINE,
+)
 from noderemedy.sim import objects
 from noderemedy.sim.apiserver import ApiError, User
 from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, machine_of
 from noderemedy.sim.conduct import Conduct
-from noderemedy.sim.dialects import CLUSTER_API, OPENSHIFT, dialect_of
+from noderemedy.sim.dialects import CLUSTER_API, METAL3, OPENSHIFT, dialect_of
 from noderemedy.sim.machinesets import DeletionCheckers, MachineSet
 from noderemedy.sim.objects import NAMESPACE, SYSTEM
 from noderemedy.sim.process import MANAGER, Process
@@ -150,6 +158,22 @@ def test_one_world_of_eight_is_openshifts() -> None:
 
     assert 70 < len(found) < 130
     assert CLUSTER_API is dialect_of(found[0], 5)
+
+
+def test_in_one_world_of_nine_metal3s_provider_made_the_machines() -> None:
+    """An eighth of those that are not OpenShift's: a Metal3Machine names the host, and the Machine does not."""
+    found = [seed for seed in range(800) if dialect_of(seed, 20) is METAL3]
+    cluster = Cluster(nodes=10, seed=1, tracks_fields=False, dialect=METAL3)
+    machine = cluster.api.get(MACHINE, "machine-worker-1", NAMESPACE)
+    between = cluster.api.get(METAL3_MACHINE, "machine-worker-1", NAMESPACE)
+    host = cluster.api.get(HOST, "host-worker-1", NAMESPACE)
+
+    assert 60 < len(found) < 120
+    assert CLUSTER_API is dialect_of(found[0], 5)
+    assert not machine["metadata"].get("annotations")
+    assert [machine["metadata"]["uid"]] == [one["uid"] for one in between["metadata"]["ownerReferences"]]
+    assert {"metal3.io/BareMetalHost": "metal3/host-worker-1"} == between["metadata"]["annotations"]
+    assert ("Metal3Machine", "machine-worker-1") == tuple(host["spec"]["consumerRef"][key] for key in ("kind", "name"))
 
 
 @pytest.mark.timeout(300)

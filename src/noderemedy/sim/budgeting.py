@@ -67,8 +67,8 @@ class Budgeting(Granting):
         """Whether host and Machine name each other: a hold that nobody answers for is only released."""
         found = self.cluster.api.find(HOST, host, NAMESPACE) or {}
         consumer = found.get("spec", {}).get("consumerRef") or {}
-        machine = self.cluster.api.find(self.cluster.dialect.machine, machine_of(self.node_of[host]), NAMESPACE)
-        notes = (machine or {}).get("metadata", {}).get("annotations") or {}
+        named_by = self.cluster.api.find(self.cluster.dialect.names_host, machine_of(self.node_of[host]), NAMESPACE)
+        notes = (named_by or {}).get("metadata", {}).get("annotations") or {}
         return bool(
             consumer.get("name") == machine_of(self.node_of[host])
             and notes.get(names.MACHINE_HOST) == f"{NAMESPACE}/{host}"

@@ -125,9 +125,9 @@ class Bystanders:
     def host_swapped(self) -> None:
         """Fault 55: a Machine names the host of another one for a while."""
         mine, other = self._name(), self._name()
-        right = f"{NAMESPACE}/{host_of(mine)}"
-        self._annotate(MACHINE, machine_of(mine), {names.MACHINE_HOST: f"{NAMESPACE}/{host_of(other)}"})
-        self._later(lambda: self._annotate(MACHINE, machine_of(mine), {names.MACHINE_HOST: right}), 1, 15)
+        says, right = self.cluster.dialect.names_host, f"{NAMESPACE}/{host_of(mine)}"
+        self._annotate(says, machine_of(mine), {names.MACHINE_HOST: f"{NAMESPACE}/{host_of(other)}"})
+        self._later(lambda: self._annotate(says, machine_of(mine), {names.MACHINE_HOST: right}), 1, 15)
 
     # --- others who repair -----------------------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ from noderemedy.sim.agenda import Agenda
 from noderemedy.sim.apiserver import ApiError, ApiServer, Tree
 from noderemedy.sim.baremetal import BaremetalOperator
 from noderemedy.sim.decoding import Decoding
-from noderemedy.sim.dialects import CLUSTER_API, OPENSHIFT, Dialect
+from noderemedy.sim.dialects import CLUSTER_API, METAL3, OPENSHIFT, Dialect
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.fleet import WorkloadCluster
 from noderemedy.sim.kinds import POD, VOLUME
@@ -102,8 +102,10 @@ class Cluster:
         """The Machine of a node, as its provider makes it."""
         tree = self.dialect.say(objects.machine(machine_of(node), node, host_of(node)))
         body = {"status": tree.pop("status")}
-        self.api.create(tree)
+        made = self.api.create(tree)
         self.api.patch(self.dialect.machine, machine_of(node), objects.NAMESPACE, body, "merge", subresource="status")
+        if self.dialect is METAL3:
+            self.api.create(objects.metal3_machine(machine_of(node), made["metadata"]["uid"], host_of(node)))
 
     def _create_host(self, name: str, machine: str) -> None:
         tree = self.dialect.say(objects.host(name, machine, powered_on=True))

@@ -1,6 +1,7 @@
-"""What Machines and their checks are called in a simulated cluster: Cluster API's words, or OpenShift's.
+"""What Machines and their checks are called in a simulated cluster, and who names a host: Cluster API, or OpenShift.
 
-Objects are written in Cluster API's words (`objects.py`) and said in those of the cluster.
+Objects are written in Cluster API's words (`objects.py`) and said in those of the cluster. Where Metal3's provider made
+the Machines, a Metal3Machine stands between each and its host: that one has the host's name, and is its consumer.
 """
 
 from __future__ import annotations
@@ -9,10 +10,12 @@ import random
 
 from msgspec import Struct
 
-from noderemedy.model.ids import HEALTH_CHECK, MACHINE, OPENSHIFT_HEALTH_CHECK, OPENSHIFT_MACHINE, Kind
+from noderemedy.model.ids import HEALTH_CHECK, MACHINE, METAL3_MACHINE, OPENSHIFT_HEALTH_CHECK, OPENSHIFT_MACHINE, Kind
+from noderemedy.sim import objects
 from noderemedy.sim.apiserver import Tree
+from noderemedy.wire import names
 
-SHARE = 1 / 8  # of the worlds of health checks and Metal3 that are OpenShift's
+SHARE = 1 / 8  # of the worlds of health checks and Metal3 that are OpenShift's; and that Metal3's provider made
 SMALLEST = 10  # nodes of such a world
 
 
@@ -23,9 +26,12 @@ class Dialect(Struct, frozen=True):
     check: Kind
     version: str = ""  # of both; "": as `objects.py` has them
     template: str = "externalRemediationTemplate"
+    names_host: Kind = MACHINE  # which says what host a Machine has, and is its consumer
 
     def say(self, tree: Tree) -> Tree:
         """The same object in these words; a host, too, which names its Machine."""
+        if self.names_host == METAL3_MACHINE:
+            return _between(tree)
         if not self.version:
             return tree
         spec = dict(tree["spec"])
@@ -40,13 +46,33 @@ class Dialect(Struct, frozen=True):
         return {MACHINE: self.machine, HEALTH_CHECK: self.check}.get(kind, kind)
 
 
+def _between(tree: Tree) -> Tree:
+    """A Machine says nothing of its host; a host is consumed by the Metal3Machine, which has the Machine's name."""
+    if tree["kind"] == "Machine":
+        metadata = tree["metadata"]
+        notes = {key: value for key, value in metadata["annotations"].items() if key != names.MACHINE_HOST}
+        return {**tree, "metadata": {**metadata, "annotations": notes}}
+    if tree["kind"] == "BareMetalHost":
+        consumer = {"apiVersion": objects.METAL3_VERSION, "kind": METAL3_MACHINE.kind}
+        return {**tree, "spec": {**tree["spec"], "consumerRef": {**tree["spec"]["consumerRef"], **consumer}}}
+    return tree
+
+
 CLUSTER_API = Dialect(MACHINE, HEALTH_CHECK)
+METAL3 = Dialect(MACHINE, HEALTH_CHECK, names_host=METAL3_MACHINE)
 OPENSHIFT = Dialect(
-    OPENSHIFT_MACHINE, OPENSHIFT_HEALTH_CHECK, "machine.openshift.io/v1beta1", template="remediationTemplate"
+    OPENSHIFT_MACHINE,
+    OPENSHIFT_HEALTH_CHECK,
+    "machine.openshift.io/v1beta1",
+    template="remediationTemplate",
+    names_host=OPENSHIFT_MACHINE,
 )
 
 
 def dialect_of(seed: int, nodes: int) -> Dialect:
-    """Of this seed's world; drawn from a chance of its own, so that all others stay as they are."""
-    is_openshift = random.Random(f"dialect {seed}").random() < SHARE
-    return OPENSHIFT if is_openshift and nodes >= SMALLEST else CLUSTER_API
+    """Of this seed's world; each drawn from a chance of its own, so that all others stay as they are."""
+    if nodes < SMALLEST:
+        return CLUSTER_API
+    if random.Random(f"dialect {seed}").random() < SHARE:
+        return OPENSHIFT
+    return METAL3 if random.Random(f"metal3 {seed}").random() < SHARE else CLUSTER_API

@@ -9,6 +9,7 @@ from noderemedy.sim.durations import Durations
 from noderemedy.wire import names
 
 NAMESPACE = "metal3"
+METAL3_VERSION = "infrastructure.cluster.x-k8s.io/v1beta1"
 SYSTEM = "node-remedy-system"
 WORKLOAD = "default"
 OPENSHIFT_CHECKS = "machinehealthchecks.machine.openshift.io"
@@ -63,6 +64,21 @@ def machine(name: str, node: str, host_name: str, cluster: str = "lab") -> dict[
             "infrastructureRef": {"kind": "Metal3Machine", "name": name, "namespace": NAMESPACE},
         },
         "status": {"phase": "Running", "nodeRef": {"apiVersion": "v1", "kind": "Node", "name": node}},
+    }
+
+
+def metal3_machine(name: str, machine_uid: str, host_name: str) -> dict[str, Any]:
+    """What Metal3's provider puts between the Machine of that name and its host: it names the host."""
+    owner = {"apiVersion": "cluster.x-k8s.io/v1beta1", "kind": "Machine", "name": name, "uid": machine_uid}
+    return {
+        "apiVersion": METAL3_VERSION,
+        "kind": "Metal3Machine",
+        "metadata": {
+            "name": name,
+            "namespace": NAMESPACE,
+            "annotations": {names.MACHINE_HOST: f"{NAMESPACE}/{host_name}"},
+            "ownerReferences": [owner],
+        },
     }
 
 

@@ -260,9 +260,10 @@ class Troubles:
         """Somebody's script writes nonsense into the Machine (fault 17), and mends it later."""
         name = self._ailing()
         machine, right = machine_of(name), f"{NAMESPACE}/{host_of(name)}"
-        self._annotate(self.cluster.dialect.machine, machine, {names.MACHINE_HOST: "not/a/host"})
+        says = self.cluster.dialect.names_host
+        self._annotate(says, machine, {names.MACHINE_HOST: "not/a/host"})
         minutes = self.chance.randint(1, 10)
-        self._later(minutes, lambda: self._annotate(self.cluster.dialect.machine, machine, {names.MACHINE_HOST: right}))
+        self._later(minutes, lambda: self._annotate(says, machine, {names.MACHINE_HOST: right}))
 
     def hold_garbled(self) -> None:
         """The record beside a hold is not readable any more; the hold itself is."""
