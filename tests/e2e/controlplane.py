@@ -42,6 +42,7 @@ class ControlPlane:
     certificates: Certificates
     grace_period_s: int = 6  # without a sign of life for so long a node is Unknown; 1 s is added by the look-out
     toleration_s: int = 1  # then its pods are told to go, after so long
+    server_flags: tuple[str, ...] = ()  # of the API server, besides those that all have
     port: int = 0
     etcd_port: int = 0
     seconds_to_ready: float = 0.0
@@ -155,6 +156,7 @@ class ControlPlane:
             f"--audit-log-path={self.audit_log}",
             f"--default-not-ready-toleration-seconds={self.toleration_s}",
             f"--default-unreachable-toleration-seconds={self.toleration_s}",
+            *self.server_flags,
         )
         self._wait_until_ready()
 

@@ -1,7 +1,8 @@
 """`kubectl apply -k deploy/` on a real API server: accepted, admitted by its own pod security, scheduled, understood.
 
 No container runs here: pods are Running by the word of simulated kubelets. What the Deployment would start is started
-as a process instead, with the very arguments of the manifest.
+as a process instead, with the very arguments of the manifest. The server lets critical pods into those namespaces only
+that have a quota for them, as GKE's does; servers of others ask for less.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from urllib.request import urlopen
 import pytest
 import yaml
 from tests.e2e.api import Json, eventually
+from tests.e2e.certificates import Certificates
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.deploy import DEPLOY, MANAGER, NAMESPACE, install_foreign_kinds, kubectl, manager_kubeconfig
 from tests.e2e.fleet import Fleet
@@ -29,6 +31,29 @@ DEPLOYMENT = f"/apis/apps/v1/namespaces/{NAMESPACE}/deployments/{MANAGER}"
 BUDGET = f"/apis/policy/v1/namespaces/{NAMESPACE}/poddisruptionbudgets/{MANAGER}"
 KINDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 CONTROL = "node-role.kubernetes.io/control-plane"
+QUOTA = f"/api/v1/namespaces/{NAMESPACE}/resourcequotas/node-remedy-critical-pods"
+CRITICAL = {"scopeName": "PriorityClass", "operator": "In", "values": ["system-cluster-critical"]}
+LIMITED = {"resource": "pods", "matchScopes": [CRITICAL]}
+QUOTAS = {"kind": "ResourceQuotaConfiguration", "apiVersion": "apiserver.config.k8s.io/v1"}
+ADMISSION = {
+    "kind": "AdmissionConfiguration",
+    "apiVersion": "apiserver.config.k8s.io/v1",
+    "plugins": [{"name": "ResourceQuota", "configuration": {**QUOTAS, "limitedResources": [LIMITED]}}],
+}
+
+
+@pytest.fixture(scope="module")
+def control_plane(
+    binaries: dict[str, str], certificates: Certificates, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ControlPlane]:
+    """A control plane that limits critical pods."""
+    folder = tmp_path_factory.mktemp("controlplane")
+    file = folder / "admission.yaml"
+    file.write_text(yaml.safe_dump(ADMISSION))
+    plane = ControlPlane(binaries, folder, certificates, server_flags=(f"--admission-control-config-file={file}",))
+    plane.start()
+    yield plane
+    plane.stop()
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +72,8 @@ def fleet(control_plane: ControlPlane) -> Iterator[Fleet]:
 def shipped(control_plane: ControlPlane, fleet: Fleet) -> ControlPlane:
     """Everything of deploy/ applied."""
     kubectl(control_plane, "apply", "--server-side", "-k", DEPLOY)
+    # Until its quota is counted the server lets no pod in; whoever makes ours tries again.
+    eventually(lambda: control_plane.api().get(QUOTA).ok().get("status", {}).get("hard"), "the quota is counted")
     return control_plane
 
 
@@ -78,6 +105,18 @@ def test_both_managers_find_their_places(shipped: ControlPlane, fleet: Fleet) ->
     assert ["control-0", "control-1"] == sorted(pod["spec"]["nodeName"] for pod in pods)
     assert {MANAGER} == {pod["spec"]["serviceAccountName"] for pod in pods}
     eventually(lambda: api.get(BUDGET).ok()["status"]["disruptionsAllowed"] == 1, "a drain may take one")
+
+
+def test_our_quota_is_used_by_our_pods(shipped: ControlPlane, template: Json) -> None:
+    """Both managers count; elsewhere such a pod is refused, so it is the quota that lets ours in."""
+    api = shipped.api()
+    eventually(lambda: api.get(QUOTA).ok()["status"]["used"] == {"pods": "2"}, "both managers are counted")
+    elsewhere = "/api/v1/namespaces/default/pods?dryRun=All"
+    small = [{"name": "main", "image": "node-remedy"}]
+    spec = {"containers": small, "priorityClassName": template["spec"]["priorityClassName"]}
+    body = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "probe"}, "spec": spec}
+
+    assert "insufficient quota to match these scopes" in api.create(elsewhere, body).message
 
 
 def test_applying_again_changes_nothing(shipped: ControlPlane) -> None:

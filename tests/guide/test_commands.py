@@ -32,7 +32,7 @@ KUBECTL: dict[str, set[str]] = {
     "apply": {"--server-side", "--validate", "-k", "-f"},
     "auth": {"--as", "--as-group", "-n", "-A"},
     "cordon": set(),
-    "create": {"-f", "-n", "--clusterrole", "--group", "--serviceaccount", "--type", "--from-file"},
+    "create": {"-f", "-n", "--clusterrole", "--role", "--group", "--serviceaccount", "--type", "--from-file"},
     "delete": {"-f", "-k", "-n", "--ignore-not-found"},
     "describe": {"-n"},
     "edit": {"-n", "--subresource"},

@@ -25,6 +25,7 @@ RUN_LABEL = "node-remedy.dev/run"  # its value says what the Job is for
 FENCING = "fence"
 JOB_NAME_LABEL = "batch.kubernetes.io/job-name"
 ACCOUNT = "node-remedy-runner"
+PRIORITY = "system-cluster-critical"  # it must find a place when nodes are missing
 CONTAINER = "runner"
 ORDER_VARIABLE = "NODE_REMEDY_ORDER"
 SECRETS_VARIABLE = "NODE_REMEDY_SECRETS"
@@ -94,7 +95,7 @@ def pod_spec(order: Order, image: str, leases: str) -> dict[str, Any]:
         **({"hostNetwork": True} if order.agent == MULTIPATH and hosts else {}),
         "restartPolicy": "Never",
         "serviceAccountName": ACCOUNT,
-        "priorityClassName": "system-cluster-critical",
+        "priorityClassName": PRIORITY,
         # What was sent to a device is not called back: a deleted Job still ends its run.
         "terminationGracePeriodSeconds": seconds(order.patience + Span.seconds(10)),
         "affinity": {
