@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from noderemedy import crds
+from noderemedy.manager.importing import checks
 
 ROOT = Path(__file__).parents[2]
 LABEL = {"node-remedy.dev/aggregate-to-manager": "true"}
@@ -46,14 +47,29 @@ def test_a_vendors_role_is_as_small_as_can_be() -> None:
         assert not any("*" in rule[part] for rule in vendor["rules"] for part in ("apiGroups", "resources", "verbs"))
 
 
-def test_every_template_kind_of_ours_has_its_role() -> None:
-    """What we define a template for, a check may name: its requests can be made and its templates read."""
-    names = [tree["spec"]["names"]["plural"] for tree in crds.every()]
-    templates = [name for name in names if name.endswith("remediationtemplates")]
-    granted = [resource for role in documents()[2:] for rule in role["rules"] for resource in rule["resources"]]
+def granted() -> list[tuple[str, str]]:
+    """Group and plural of what the shipped roles speak of."""
+    rules = [rule for role in documents()[2:] for rule in role["rules"]]
+    return sorted((group, one) for rule in rules for group in rule["apiGroups"] for one in rule["resources"])
 
-    assert ["fenceremediationtemplates", "metal3remediationtemplates"] == sorted(templates)
-    assert sorted([*templates, *(name.replace("templates", "s") for name in templates)]) == sorted(granted)
+
+def test_every_template_kind_that_we_know_has_its_role() -> None:
+    """What we define a template for, and Metal3's own: requests from it can be made, and its templates read."""
+    kinds = [(tree["spec"]["group"], tree["spec"]["names"]["plural"]) for tree in crds.every()]
+    templates = [(group, name) for group, name in kinds if name.endswith("remediationtemplates")]
+    templates.append(("infrastructure.cluster.x-k8s.io", "metal3remediationtemplates"))
+
+    assert 3 == len(templates)
+    assert sorted([*templates, *((group, name.replace("templates", "s")) for group, name in templates)]) == granted()
+
+
+def test_import_knows_what_is_granted() -> None:
+    """`import`, which has no deploy/ beside it, asks for a role where none of these is, and for no other."""
+    assert granted() == sorted(
+        pair
+        for kind in checks.GRANTED
+        for pair in ((kind.group, checks.plural(kind.kind)), (kind.group, checks.plural(f"{kind.kind}Template")))
+    )
 
 
 def test_the_role_is_installed_with_the_rest() -> None:

@@ -57,6 +57,16 @@ SABOTAGES = (
         (test_checks.test_differences_of_a_check,),
     ),
     Sabotage(
+        "no role is shipped",
+        set_to(checks, "GRANTED", ()),
+        (test_checks.test_differences_of_a_check,),
+    ),
+    Sabotage(
+        "nobody needs a role",
+        set_to(checks, "role_needed", lambda kind: checks.note("", "", "")),
+        (test_checks.test_differences_of_a_check, test_checks.test_the_role_that_is_needed_is_printed),
+    ),
+    Sabotage(
         "every limit bears one",
         set_to(checks, "most_bearable", lambda *_, **__: 1),
         (test_checks.test_the_limit_has_its_number,),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from tests.manager.importing.trees import (
     CAPI,
     OPENSHIFT,
@@ -21,8 +24,10 @@ from tests.manager.importing.trees import (
 from noderemedy.manager.importing.report import Weight
 from noderemedy.wire import names
 
+GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "templates.md"
 REF = {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "Metal3RemediationTemplate", "name": "t"}
 OURS = {**REF, "apiVersion": "remediation.metal3.io/v1alpha1"}
+UNKNOWN = {"apiVersion": "example.com/v1alpha1", "kind": "DoctorTemplate", "name": "t"}
 RECENT = [{"manager": "machine-healthcheck", "subresource": "status", "time": "2030-01-31T11:30:00Z"}]
 LONG_AGO = [{"manager": "machine-healthcheck", "subresource": "status", "time": "2030-01-31T10:59:59Z"}]
 FALSE_ONLY = [{"type": "Ready", "status": "False", "timeout": "300s"}]
@@ -38,6 +43,10 @@ FALSE_ONLY = [{"type": "Ready", "status": "False", "timeout": "300s"}]
         (a_check(OPENSHIFT), ["OnlyTheBudgetLimits"]),
         (a_check(CAPI, maxUnhealthy="100%"), ["OnlyTheBudgetLimits"]),
         (a_check(CAPI, maxUnhealthy=2, remediationTemplate=REF), ["EveryTarget", "CarriedOutByOthers"]),
+        (
+            a_check(CAPI, maxUnhealthy=2, remediationTemplate=UNKNOWN),
+            ["EveryTarget", "CarriedOutByOthers", "RoleNeeded"],
+        ),
         (a_check(OPENSHIFT, maxUnhealthy=2, remediationTemplate=OURS), ["RepairsCount"]),
         (
             a_check(SEED, unhealthyRange="[1-2]", externalRemediationTemplate=OURS),
@@ -68,6 +77,19 @@ def test_an_invalid_check_names_field_and_remedy() -> None:
 
     assert "spec.maxUnhealthy: '101%' cannot be read" in found.what
     assert Weight.BLOCKS == found.weight
+
+
+def test_the_role_that_is_needed_is_printed() -> None:
+    """As the guide has it for the same kind: what `import` says is that very role, on one line."""
+    needed = differences(a_check(CAPI, remediationTemplate=UNKNOWN))["RoleNeeded"]
+    blocks = re.findall(r"```yaml\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.DOTALL)
+    [role] = [yaml.safe_load(block) for block in blocks if "kind: ClusterRole" in block]
+    [label] = role["metadata"]["labels"].items()
+
+    assert Weight.BLOCKS == needed.weight
+    assert role["rules"] == yaml.safe_load(needed.remedy[needed.remedy.index("[") : needed.remedy.rindex("]") + 1])
+    assert f'{label[0]}: "{label[1]}"' in needed.remedy
+    assert "doctors.example.com" in needed.what
 
 
 def test_another_controller_is_named_with_its_hour() -> None:

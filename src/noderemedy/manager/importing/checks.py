@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
+from noderemedy.core.external.kinds import request_kind
 from noderemedy.core.healthcheck.controllers import OTHERS_COUNT_FOR
 from noderemedy.core.healthcheck.gate import most_bearable
 from noderemedy.core.owner.view import OURS
@@ -17,12 +18,15 @@ from noderemedy.manager.importing.report import Difference, blocks, differs, nam
 from noderemedy.manager.importing.world import World, metadata
 from noderemedy.model.dialect import RULES, Default
 from noderemedy.model.healthcheck import Count, Dialect, HealthCheck, Percent, TemplateRef, Window
-from noderemedy.model.ids import Ref
+from noderemedy.model.ids import FENCE_REMEDIATION, REMEDIATION, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.time import Wall
 from noderemedy.wire import names
 
 OURS_CARRIED_OUT = ("remediation.metal3.io",)  # groups of template kinds whose requests node-remedy itself answers
+# Kinds of requests that the shipped roles speak of (deploy/rbac/40-requests.yaml); all others need a role of their own.
+GRANTED = (REMEDIATION, Kind("infrastructure.cluster.x-k8s.io", "Metal3Remediation"), FENCE_REMEDIATION)
+AGGREGATED = "node-remedy.dev/aggregate-to-manager"  # the label of such roles
 
 
 class Case(Struct, frozen=True):
@@ -154,6 +158,26 @@ def template(case: Case) -> Iterator[Difference]:
             f"node-remedy makes and deletes {kind} requests; who repairs is the controller of that kind, as before",
             f"leave the controller of {kind} running",
         )
+    if request_kind(found) not in GRANTED:
+        yield role_needed(request_kind(found))
+
+
+def role_needed(kind: Kind) -> Difference:
+    """The role of docs/guide/templates.md for this kind."""
+    verbs = {kind.kind: "get, list, watch, create, delete", f"{kind.kind}Template": "get"}
+    rules = [f"{{apiGroups: [{kind.group}], resources: [{plural(one)}], verbs: [{verbs[one]}]}}" for one in verbs]
+    return blocks(
+        "RoleNeeded",
+        f"no role that node-remedy ships speaks of {plural(kind.kind)}.{kind.group}: unless somebody has granted them"
+        " already, no request is made (RequestsUnseen)",
+        f'apply a ClusterRole with the label {AGGREGATED}: "true" and the rules [{", ".join(rules)}], with'
+        " the plurals of their definitions (docs/guide/templates.md)",
+    )
+
+
+def plural(kind: str) -> str:
+    """As definitions are named by custom; who named theirs otherwise knows it."""
+    return f"{kind.lower()}s"
 
 
 TEMPLATE_DIFFERENCES: dict[Dialect, tuple[Difference, ...]] = {
