@@ -9,6 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import yaml
+from tests.sim.test_power_cycling_check import Begin
 
 from noderemedy.model.ids import FENCE_REMEDIATION, MACHINE, NODE, NODE_FENCE, SYSTEM
 from noderemedy.sim.apiserver import WatchEvent
@@ -25,14 +26,14 @@ PROPERTIES = "node_name={}\nisolation=mark-unschedulable\npower_management=host-
 class Story:
     """Five quiet nodes, the example applied to all of their machines, a fence configuration each, and one manager."""
 
-    def __init__(self) -> None:
-        self.cluster, self.checkers, self.process = calm(seed=11, nodes=5)
+    def __init__(self, example: Path = EXAMPLE, begin: Begin = calm) -> None:
+        self.cluster, self.checkers, self.process = begin(11, 5)
         self.requests: list[str] = []
         self.states: list[str] = []
         api = self.cluster.api
         api.subscribe(FENCE_REMEDIATION, self._request)
         api.subscribe(NODE_FENCE, self._fence)
-        template, check = yaml.safe_load_all(EXAMPLE.read_text())
+        template, check = yaml.safe_load_all(example.read_text())
         for tree in (template, check):
             tree["metadata"]["namespace"] = NAMESPACE
             api.create(tree)

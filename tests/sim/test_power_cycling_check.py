@@ -5,6 +5,7 @@ The check makes a Metal3Remediation from its template, the other room carries it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,10 @@ from noderemedy.model.attestation import Attestation
 from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE, NODE, REMEDIATION, Kind
 from noderemedy.model.reasons import RequestUnneeded
 from noderemedy.sim.apiserver import Tree, WatchEvent
-from noderemedy.sim.cluster import host_of, machine_of
+from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.process import Process
 from noderemedy.sim.run import calm
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.wire import names
@@ -23,20 +26,21 @@ from noderemedy.wire.attestations import attestation_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "metal3-remediation"
 SICK = "worker-1"
+Begin = Callable[[int, int], tuple[Cluster, Checkers, Process]]  # from a seed and a number of nodes
 FREEING = ("DeleteNode", "DeletePod", "DetachVolume", "TaintOutOfService")
 
 
 class Story:
     """Five quiet nodes, an example applied to all of their machines, and one manager."""
 
-    def __init__(self, example: str) -> None:
-        self.cluster, self.checkers, self.process = calm(seed=11, nodes=5)
+    def __init__(self, example: str, folder: Path = EXAMPLES, begin: Begin = calm) -> None:
+        self.cluster, self.checkers, self.process = begin(11, 5)
         self.requests: list[str] = []  # what became of them, in order
         self.phases: list[str] = []
         self.healthy: list[int] = []
         self.cluster.api.subscribe(REMEDIATION, self._request)
         self.cluster.api.subscribe(HEALTH_CHECK, self._check)
-        trees = list(yaml.safe_load_all((EXAMPLES / f"{example}.yaml").read_text()))
+        trees = list(yaml.safe_load_all((folder / f"{example}.yaml").read_text()))
         labels = trees[-1]["spec"]["selector"]["matchLabels"]  # the check comes last, and finds its machines
         for node in self.cluster.servers:
             body = {"metadata": {"labels": labels}}
