@@ -1,7 +1,7 @@
 """The examples in the words of today's Cluster API (v1beta2), in virtual time: each does what its older twin does.
 
-The kind is served in v1beta2 alone: no example here may need the older shape. Whether Cluster API's own definition takes
-them is asked by tests/e2e/test_kinds_of_others.py.
+The kind is served in v1beta2 alone: no example here may need the older shape. Whether Cluster API's own definition
+takes them is asked by tests/e2e/test_kinds_of_others.py.
 """
 
 from __future__ import annotations
