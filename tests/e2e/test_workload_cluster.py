@@ -1,12 +1,14 @@
 """A management cluster and a workload cluster, both real: judged through the kubeconfig secret, repaired there.
 
 One story over one afternoon, told in order: the right to read the secret is missing, then given; a node of the workload
-cluster falls silent and is repaired; its API server dies, and nothing begins until it is back.
+cluster falls silent and is repaired; its API server dies, and nothing begins until it is back. The workload cluster has
+the policy that the guide asks for: it keeps strangers out, and the manager's work goes on.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import time
 from base64 import b64encode
 from collections.abc import Iterator
@@ -15,11 +17,13 @@ import pytest
 from tests.e2e import audit
 from tests.e2e.api import Api, Json, eventually
 from tests.e2e.certificates import Certificates
+from tests.e2e.conftest import ROOT
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.deploy import MANAGER, NAMESPACE, allow, kubectl
 from tests.e2e.fleet import NODES, Fleet, Provider
 from tests.e2e.managers import Manager
 from tests.e2e.repairs import assert_nothing_left, ours, wait_until_over
+from tests.guide import page as pages
 
 from noderemedy.sim.objects import cluster_definition
 
@@ -41,6 +45,7 @@ RIGHTS = [("", "nodes", ("get", "list", "watch", "patch", "delete"))]
 FREEING = [("", "pods", ("get", "list", "delete")), ("storage.k8s.io", "volumeattachments", ("get", "list", "delete"))]
 REMEDIATIONS = "/apis/remediation.metal3.io/v1alpha1/namespaces/default/metal3remediations"
 PODS, ATTACHMENTS = "/api/v1/namespaces/default/pods", "/apis/storage.k8s.io/v1/volumeattachments"
+GUARDING = pages.read("workload-clusters.md").program("Guard the Nodes there, too")
 WORKER = "viewer"  # the identity that the kubeconfig in the secret shows; its requests are recorded
 
 
@@ -48,9 +53,11 @@ WORKER = "viewer"  # the identity that the kubeconfig in the secret shows; its r
 def workload(
     binaries: dict[str, str], certificates: Certificates, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ControlPlane]:
-    """A second control plane: it has Nodes and nothing of ours."""
+    """A second control plane: it has Nodes, and of ours the policy that guards them."""
     plane = ControlPlane(binaries, tmp_path_factory.mktemp("workload"), certificates)
     plane.start()
+    files = re.findall(r"-f (\S+)", GUARDING)
+    kubectl(plane, "apply", "--server-side", *(part for file in files for part in ("-f", ROOT / file)))
     allow(plane.api(), "nodes-of-e2e", RIGHTS, WORKER)
     yield plane
     plane.stop()
@@ -66,6 +73,16 @@ def fleet(installed_plane: ControlPlane, workload: ControlPlane) -> Iterator[Fle
             fleet.api.merge(fleet.machine_path(name), {"metadata": {"labels": LABELS}}).ok()
         fleet.api.create(CHECKS, CHECK).ok()
         yield fleet
+
+
+def test_who_edits_nodes_there_may_not_ask_for_repairs(workload: ControlPlane, fleet: Fleet) -> None:
+    """With what the guide says to apply there an editor of Nodes may label one and not hurry its repair."""
+    allow(workload.api(), "editors-of-e2e", RIGHTS, "stranger")
+    stranger, path = workload.api("stranger"), f"{NODES}/two?dryRun=All"
+
+    assert 200 == stranger.merge(path, {"metadata": {"labels": {"edited": "yes"}}}).status
+    wish = {"metadata": {"annotations": {"node-remedy.dev/repair": ""}}}
+    eventually(lambda: "node-remedy-remediator" in stranger.merge(path, wish).message, "the policy is in force")
 
 
 def describe(api: Api, workload: ControlPlane) -> None:

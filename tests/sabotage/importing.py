@@ -15,7 +15,7 @@ from tests.manager.importing import test_checks, test_convert, test_nodechecks
 from tests.sabotage.running import Sabotage, item_to, set_to
 
 from noderemedy.cli import importtext
-from noderemedy.manager.importing import checks, convert, examine, nodechecks
+from noderemedy.manager.importing import checks, convert, examine, nodechecks, report
 from noderemedy.manager.importing.world import World
 from noderemedy.model.healthcheck import Dialect
 from noderemedy.model.time import Span
@@ -63,7 +63,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "nobody needs a role",
-        set_to(checks, "role_needed", lambda kind: checks.note("", "", "")),
+        set_to(checks, "role_needed", lambda kind: report.note("", "", "")),
         (test_checks.test_differences_of_a_check, test_checks.test_the_role_that_is_needed_is_printed),
     ),
     Sabotage(
