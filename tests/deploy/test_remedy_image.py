@@ -7,11 +7,15 @@ import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from msgspec.structs import replace
 
 from noderemedy.core.fencing import clouds
+from noderemedy.model.remedy import PodRemedy
+from noderemedy.model.time import Span
 from noderemedy.wire.placedfields import PlacedFields
 from noderemedy.wire.podtemplates import read_pod
 
@@ -117,16 +121,83 @@ def test_playbooks_ask_whether_they_come_late(name: str) -> None:
     assert [] != unchecked(hasty)
 
 
-def test_the_example_mounts_the_key_where_the_playbook_looks() -> None:
-    """In a pod that can read it; and the user of the image is one that ssh accepts."""
+def written_in(dockerfile: str) -> dict[str, int]:
+    """Folders that the Dockerfile makes for everybody to write in, and their modes."""
+    found = re.findall(r"^RUN install --directory --mode=(\d+) (\S+)$", dockerfile, re.MULTILINE)
+    return {path: int(mode, 8) for mode, path in found}
+
+
+def test_what_ansible_writes_has_a_place() -> None:
+    """The image is root's and its user is not: artifacts below /runner, made after the copy, and the rest in /tmp;
+    tests/e2e/test_playbooks.py runs the playbooks from a folder that was made by the same line, as that user.
+    """
+    before, _, after = DOCKERFILE.partition("COPY deploy/remedy-image/runner /runner\n")
+
+    assert ({}, {"/runner/artifacts": 0o1777}) == (written_in(before), written_in(after))
+    assert re.search(r"^ +HOME=/tmp$", DOCKERFILE, re.MULTILINE)
+    assert after.index("install --directory") < after.index("\nUSER ")
+
+
+def the_reboot() -> PodRemedy:
+    """The remedy of the example that runs a playbook."""
     [document] = yaml.safe_load_all((ROOT / "examples" / "remedy-pods" / "workers.yaml").read_text())
     config = yaml.safe_load(document["data"]["config.yaml"])
     [reboot] = [one for one in config["remedyConfigs"] if one["name"] == "reboot"]
     pod = read_pod(PlacedFields({}, "config.yaml", {}), "remedyConfigs[1]", reboot)
     assert pod
-    spec = json.loads(pod.template)["spec"]
-    [mount], [volume] = spec["containers"][0]["volumeMounts"], spec["volumes"]
+    return pod
+
+
+def rebooting() -> dict[str, Any]:
     [play] = yaml.safe_load((FOLDER / "runner" / "project" / "drain-cordon-reboot.yaml").read_text())
+    return dict(play)
+
+
+def waits() -> dict[str, int]:
+    """Seconds that the playbook may wait at each of its tasks, if nobody says otherwise."""
+    play = rebooting()
+    named = re.compile(r"\b(\w+_seconds)\b")
+    usual = {
+        key: int(re.findall(r"default\('(\d+)'", value)[0]) for key, value in play["vars"].items() if named.match(key)
+    }
+    texts = {task["name"]: str(task.get("retries", task.get("ansible.builtin.command"))) for task in play["tasks"]}
+    return {task: usual[found[1]] for task, text in texts.items() if (found := named.search(text))}
+
+
+def assert_time_enough(pod: PodRemedy) -> None:
+    """One try, of which every wait may be needed; half as much again, since each look takes a moment, too."""
+    assert sum(waits().values()) * 1500 * (pod.retries + 1) <= pod.deadline.ms
+
+
+def test_the_example_gives_the_playbook_its_time() -> None:
+    """A pod that is ended while it waits leaves its node cordoned: a drain, a way down, a boot and a readiness fit."""
+    assert [120, 180, 600, 600] == list(waits().values())
+    assert_time_enough(the_reboot())
+
+
+@pytest.mark.parametrize("harm", [{"deadline": Span.seconds(600)}, {"retries": 1}])
+def test_sabotage_too_little_time_is_seen(harm: dict[str, Any]) -> None:
+    """The usual deadline, and a second try in the same time, are too short."""
+    with pytest.raises(AssertionError):
+        assert_time_enough(replace(the_reboot(), **harm))
+
+
+def test_the_account_of_the_example_is_shipped() -> None:
+    """Beside deploy/, by a file of its own that the example names; tests/e2e/test_playbooks.py runs with its rights."""
+    file = "deploy/rbac/60-repairer.yaml"
+    shipped = [(one["kind"], one["metadata"]["name"]) for one in yaml.safe_load_all((ROOT / file).read_text())]
+    installed = yaml.safe_load((ROOT / "deploy" / "kustomization.yaml").read_text())["resources"]
+
+    assert ("ServiceAccount", json.loads(the_reboot().template)["spec"]["serviceAccountName"]) == shipped[0]
+    assert file in (ROOT / "examples" / "remedy-pods" / "workers.yaml").read_text()
+    assert "rbac/60-repairer.yaml" not in installed
+
+
+def test_the_example_mounts_the_key_where_the_playbook_looks() -> None:
+    """In a pod that can read it; and the user of the image is one that ssh accepts."""
+    spec = json.loads(the_reboot().template)["spec"]
+    [mount], [volume] = spec["containers"][0]["volumeMounts"], spec["volumes"]
+    play = rebooting()
 
     assert f"'{mount['mountPath']}/ssh-privatekey'" in play["vars"]["key"]
     assert (0o440, 65532) == (volume["secret"]["defaultMode"], spec["securityContext"]["fsGroup"])

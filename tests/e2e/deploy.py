@@ -16,6 +16,7 @@ from tests.e2e.controlplane import ADMIN, ControlPlane
 DEPLOY = Path(__file__).resolve().parents[2] / "deploy"
 NAMESPACE = "node-remedy-system"
 MANAGER = "node-remedy-manager"
+REPAIRER = "node-remedy-repairer"
 POLICY = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies/node-remedy-remediation-annotations"
 MACHINES = "/apis/cluster.x-k8s.io/v1beta1/namespaces/default/machines"
 
@@ -92,9 +93,9 @@ def bind(admin: Api, name: str, role: str, user: str) -> None:
     admin.apply(f"/apis/{group}/v1/clusterrolebindings/{name}", binding).ok()
 
 
-def manager_token(plane: ControlPlane) -> str:
-    """A token of the shipped ServiceAccount, as a pod of the manager would get one."""
-    path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{MANAGER}/token"
+def token_of(plane: ControlPlane, account: str = MANAGER) -> str:
+    """A token of a shipped ServiceAccount, as a pod of the manager would get one."""
+    path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token"
     request = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"expirationSeconds": 3600}}
     token: str = plane.api().create(path, request).ok()["status"]["token"]
     return token
@@ -102,9 +103,14 @@ def manager_token(plane: ControlPlane) -> str:
 
 def manager_api(plane: ControlPlane) -> Api:
     """A client that is the manager."""
-    return plane.api_with(manager_token(plane))
+    return plane.api_with(token_of(plane))
 
 
 def manager_kubeconfig(plane: ControlPlane) -> Path:
     """The kubeconfig that the manager runs with."""
-    return plane.kubeconfig_with("manager", manager_token(plane))
+    return plane.kubeconfig_with("manager", token_of(plane))
+
+
+def repairer_kubeconfig(plane: ControlPlane) -> Path:
+    """The kubeconfig of the account that is shipped for the playbooks."""
+    return plane.kubeconfig_with(REPAIRER, token_of(plane, REPAIRER))

@@ -1,9 +1,15 @@
-"""The two playbooks of the remedy image, run by ansible-runner against the real control plane (`connection: local`)."""
+"""The two playbooks of the remedy image, run by ansible-runner against the real control plane (`connection: local`).
+
+As a remedy pod runs them: with the rights of the shipped account, from a folder laid out as the Dockerfile lays it out,
+and, where the tests are root, by the user of the image.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -16,10 +22,13 @@ from pathlib import Path
 import pytest
 from tests.e2e.api import Json, eventually
 from tests.e2e.controlplane import ControlPlane
+from tests.e2e.deploy import repairer_kubeconfig
 from tests.e2e.fleet import Fleet
 from tests.e2e.test_fencing import DATABASE, SETS, a_database
 
-RUNNER = Path(__file__).resolve().parents[2] / "deploy" / "remedy-image" / "runner"
+IMAGE = Path(__file__).resolve().parents[2] / "deploy" / "remedy-image"
+RUNNER = IMAGE / "runner"
+DOCKERFILE = (IMAGE / "Dockerfile").read_text()
 PROGRAM = Path(sys.executable).with_name("ansible-runner")
 EPISODE = "0123456789"
 RECORD = {"node-remedy.dev/remedy": json.dumps({"episode": EPISODE, "phase": "running"})}
@@ -33,6 +42,28 @@ ATTACHMENTS = "/apis/storage.k8s.io/v1/volumeattachments"
 PODS = "/api/v1/namespaces/default/pods"
 
 
+def laid_out(folder: Path) -> Path:
+    """/runner as the image has it: copied, and then what the Dockerfile does to it."""
+    shutil.copytree(RUNNER, folder)
+    for line in re.findall(r"^RUN (.*/runner.*)$", DOCKERFILE, re.MULTILINE):
+        subprocess.run(shlex.split(line.replace("/runner", str(folder))), timeout=30, check=True)
+    return folder
+
+
+def user_of_the_image() -> list[str]:
+    """What a command is begun with to be that user; nothing where that cannot be. It may read everything, since the
+    programs of these tests may be in anybody's home, and write only what this user could write in the image.
+    """
+    [user, group] = re.findall(r"^USER (\d+):(\d+)$", DOCKERFILE, re.MULTILINE)[0]
+    only = "-all,+dac_read_search"
+    caps = [f"--inh-caps={only}", f"--ambient-caps={only}", f"--bounding-set={only}"]
+    command = ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups", *caps]
+    if os.geteuid() != 0 or not shutil.which("setpriv"):
+        return []
+    asked = subprocess.run([*command, str(PROGRAM), "--version"], capture_output=True, timeout=60, check=False)
+    return command if asked.returncode == 0 else []
+
+
 @dataclass
 class Workshop:
     """The cluster, and what a remedy pod would have."""
@@ -40,6 +71,8 @@ class Workshop:
     fleet: Fleet
     folder: Path
     environ: dict[str, str]
+    person: dict[str, str]  # who may do everything
+    user: list[str]
 
     def play(self, name: str, node: str, **environ: str) -> subprocess.CompletedProcess[str]:
         """Run a playbook as the image does."""
@@ -54,9 +87,8 @@ class Workshop:
             "NOT_AFTER": "2999-01-01T00:00:00Z",
             **environ,
         }
-        folder = self.folder / f"run-{time.monotonic_ns()}"
-        shutil.copytree(RUNNER, folder)
-        command = [str(PROGRAM), "run", str(folder), "-p", name]
+        folder = laid_out(self.folder / f"run-{time.monotonic_ns()}")
+        command = [*self.user, str(PROGRAM), "run", str(folder), "-p", name]
         environment = {**self.environ, **told}
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, check=False)
 
@@ -83,8 +115,9 @@ def workshop(
         pytest.skip("missing: ansible-runner (the extra e2e installs it)")
     kubectl = Path(binaries["kubectl"]).parent
     path = os.pathsep.join([str(PROGRAM.parent), str(kubectl), os.environ["PATH"]])
-    folder = tmp_path_factory.mktemp("remedies")
-    environ = {"PATH": path, "KUBECONFIG": str(installed_plane.kubeconfig()), "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    folder = open_to_all(tmp_path_factory.mktemp("remedies"))
+    person = {"PATH": path, "KUBECONFIG": str(installed_plane.kubeconfig()), "HOME": str(folder), "LC_ALL": "C.UTF-8"}
+    environ = {**person, "KUBECONFIG": str(repairer_kubeconfig(installed_plane)), "PYTHONDONTWRITEBYTECODE": "1"}
     with Fleet(installed_plane) as fleet:
         fleet.add_storage(2)
         fleet.add_computers("worker", labels=DATABASE)
@@ -92,7 +125,19 @@ def workshop(
         eventually(lambda: len(fleet.world.computers["worker"].containers) == 2, "the database runs", 60)
         fleet.add_computers("spare", labels=DATABASE)
         fleet.annotate("/api/v1/nodes/worker", RECORD)
-        yield Workshop(fleet, folder, environ)
+        yield Workshop(fleet, folder, environ, person, user_of_the_image())
+
+
+def open_to_all(folder: Path) -> Path:
+    """As /tmp is, which is the home of the user of the image."""
+    folder.chmod(0o1777)
+    return folder
+
+
+@pytest.fixture
+def yard(tmp_path: Path) -> Path:
+    """Where commands of the playbooks may leave files."""
+    return open_to_all(tmp_path)
 
 
 def attached(fleet: Fleet, node: str) -> list[str]:
@@ -129,51 +174,65 @@ def wake(fleet: Fleet) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_volumes_are_detached_at_the_storage(workshop: Workshop, silent: Fleet, tmp_path: Path) -> None:
+def test_the_user_of_the_image_runs_them(workshop: Workshop, silent: Fleet, yard: Path) -> None:
+    """Who is not root there, and owns no playbook: what it writes is its own, and the playbooks stay root's."""
+    if not workshop.user:
+        pytest.skip("missing: root, with setpriv and the right to read everything")
+    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(yard))
+    last = max(workshop.folder.glob("run-*"))
+    made = [path for path in last.glob("artifacts/*/*") if path.is_file()]
+
+    assert 0 == done.returncode, done.stdout[-3000:] + done.stderr[-3000:]
+    assert {65532} == {path.stat().st_uid for path in [*made, *yard.iterdir()]}
+    assert {0} == {path.stat().st_uid for path in [last, *last.glob("project/*")]}
+
+
+@pytest.mark.timeout(300)
+def test_volumes_are_detached_at_the_storage(workshop: Workshop, silent: Fleet, yard: Path) -> None:
     """Each volume of the node, and no Kubernetes object is touched: that is node-remedy's part, on success."""
     before = attached(silent, "worker")
-    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(tmp_path))
+    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(yard))
 
     assert 0 == done.returncode, done.stdout[-3000:]
     assert ["disk-0", "disk-1"] == before
-    assert before == detached(tmp_path)
+    assert before == detached(yard)
     assert before == attached(silent, "worker")
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("silent")
-def test_a_volume_that_stays_attached_is_a_failure(workshop: Workshop, tmp_path: Path) -> None:
+def test_a_volume_that_stays_attached_is_a_failure(workshop: Workshop, yard: Path) -> None:
     """The command succeeds and the storage says otherwise: the remedy has failed, so nothing is cleaned."""
-    lying = {**at_the_storage(tmp_path), "CHECK_COMMAND": "echo attached"}
+    lying = {**at_the_storage(yard), "CHECK_COMMAND": "echo attached"}
 
     assert 0 != workshop.play("storage-detach.yaml", "worker", **lying).returncode
     assert 0 != workshop.play("storage-detach.yaml", "worker", CHECK_COMMAND="echo detached").returncode
 
 
 @pytest.mark.timeout(300)
-def test_a_volume_that_nobody_attached_is_a_failure(workshop: Workshop, silent: Fleet, tmp_path: Path) -> None:
+def test_a_volume_that_nobody_attached_is_a_failure(workshop: Workshop, silent: Fleet, yard: Path) -> None:
     """A pod of the node has an NFS share beside the disks: nothing is detached, and pod and volume are named."""
     share = {"name": "share", "nfs": {"server": "192.0.2.1", "path": "/srv"}}
     containers = [{"name": "c", "image": "writer:1"}]
     pod = {"metadata": {"name": "writer"}, "spec": {"nodeName": "worker", "containers": containers, "volumes": [share]}}
     silent.api.create(PODS, {"apiVersion": "v1", "kind": "Pod", **pod}).ok()
-    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(tmp_path))
+    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(yard))
     silent.api.delete(f"{PODS}/writer?gracePeriodSeconds=0").ok()
 
     assert 0 != done.returncode
     assert "pod default/writer, volume share (nfs)" in " ".join(done.stdout.split())
-    assert [] == detached(tmp_path)
+    assert [] == detached(yard)
 
 
 @pytest.mark.timeout(300)
-def test_a_node_without_attachments_is_a_failure(workshop: Workshop, tmp_path: Path) -> None:
+def test_a_node_without_attachments_is_a_failure(workshop: Workshop, yard: Path) -> None:
     """Nothing was detached and nobody was asked, so nothing is known: the remedy fails."""
     fleet = workshop.fleet
     fleet.add_computers("bare")
     fleet.annotate("/api/v1/nodes/bare", RECORD)
     fleet.crash("bare")
     eventually(lambda: fleet.ready_status("bare") == "Unknown", "the silence is noticed", 60)
-    done = workshop.play("storage-detach.yaml", "bare", **at_the_storage(tmp_path))
+    done = workshop.play("storage-detach.yaml", "bare", **at_the_storage(yard))
 
     assert 0 != done.returncode
     assert "nothing is attached to it" in " ".join(done.stdout.split())
@@ -181,42 +240,42 @@ def test_a_node_without_attachments_is_a_failure(workshop: Workshop, tmp_path: P
 
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("silent")
-def test_a_list_that_cannot_be_read_is_a_failure(workshop: Workshop, tmp_path: Path) -> None:
+def test_a_list_that_cannot_be_read_is_a_failure(workshop: Workshop, yard: Path) -> None:
     """Whoever may not list pods does not know what they write to: nothing is detached."""
     real = shutil.which("kubectl", path=workshop.environ["PATH"])
-    blind = tmp_path / "bin" / "kubectl"
+    blind = yard / "bin" / "kubectl"
     blind.parent.mkdir()
     blind.write_text(f'#!/bin/sh\ncase "$*" in *pods*) echo forbidden >&2; exit 1;; esac\nexec {real} "$@"\n')
     blind.chmod(0o755)
     path = os.pathsep.join([str(blind.parent), workshop.environ["PATH"]])
-    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(tmp_path), PATH=path)
+    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(yard), PATH=path)
 
     assert 0 != done.returncode
     assert "forbidden" in done.stdout
-    assert [] == detached(tmp_path)
+    assert [] == detached(yard)
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.usefixtures("silent")
 @pytest.mark.parametrize("stale", LATE.values(), ids=LATE)
-def test_what_comes_late_detaches_nothing(workshop: Workshop, stale: dict[str, str], tmp_path: Path) -> None:
+def test_what_comes_late_detaches_nothing(workshop: Workshop, stale: dict[str, str], yard: Path) -> None:
     """The remedy fails, says that it is too late, and the storage is not asked for anything."""
-    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(tmp_path), **stale)
+    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(yard), **stale)
 
     assert 0 != done.returncode
     assert "too late for node worker" in done.stdout
-    assert [] == detached(tmp_path)
+    assert [] == detached(yard)
 
 
 @pytest.mark.timeout(300)
-def test_a_node_that_is_heard_keeps_its_volumes(workshop: Workshop, tmp_path: Path) -> None:
+def test_a_node_that_is_heard_keeps_its_volumes(workshop: Workshop, yard: Path) -> None:
     """The second pod of a Job finds the node Ready: it writes to its volumes, and they stay."""
     wake(workshop.fleet)
-    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(tmp_path))
+    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(yard))
 
     assert 0 != done.returncode
     assert "node worker is Ready" in done.stdout
-    assert [] == detached(tmp_path)
+    assert [] == detached(yard)
 
 
 @pytest.mark.timeout(300)
@@ -240,9 +299,9 @@ def test_a_node_is_drained_rebooted_and_opened_again(workshop: Workshop) -> None
 
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("stale", LATE.values(), ids=LATE)
-def test_what_comes_late_leaves_the_node_alone(workshop: Workshop, stale: dict[str, str], tmp_path: Path) -> None:
+def test_what_comes_late_leaves_the_node_alone(workshop: Workshop, stale: dict[str, str], yard: Path) -> None:
     """A remedy that comes late does nothing: neither cordon nor reboot."""
-    asked = tmp_path / "late"
+    asked = yard / "late"
     done = workshop.play("drain-cordon-reboot.yaml", "worker", REBOOT_COMMAND=f"touch {asked}", **stale)
 
     assert 0 != done.returncode
@@ -285,9 +344,9 @@ def test_a_cordon_that_came_meanwhile_survives(workshop: Workshop) -> None:
 
 
 @pytest.mark.timeout(300)
-def test_an_ssh_that_never_arrived_is_no_reboot(workshop: Workshop, tmp_path: Path) -> None:
+def test_an_ssh_that_never_arrived_is_no_reboot(workshop: Workshop, yard: Path) -> None:
     """Exit code 255 and a node that goes on: the remedy says so soon, and a later run opens what this one cordoned."""
-    fleet, asked = workshop.fleet, tmp_path / "reboot"
+    fleet, asked = workshop.fleet, yard / "reboot"
     wake(fleet)
     begun = time.monotonic()
     failed = workshop.play(
@@ -307,9 +366,9 @@ def test_an_ssh_that_never_arrived_is_no_reboot(workshop: Workshop, tmp_path: Pa
 
 
 @pytest.mark.timeout(300)
-def test_a_key_that_cannot_be_read_changes_nothing(workshop: Workshop, tmp_path: Path) -> None:
+def test_a_key_that_cannot_be_read_changes_nothing(workshop: Workshop, yard: Path) -> None:
     """Without a key there is no reboot: the node is not even cordoned."""
-    done = workshop.play("drain-cordon-reboot.yaml", "worker", SSH_KEY=str(tmp_path / "none"))
+    done = workshop.play("drain-cordon-reboot.yaml", "worker", SSH_KEY=str(yard / "none"))
 
     assert 0 != done.returncode
     assert "none cannot be read" in " ".join(done.stdout.split())
@@ -320,4 +379,4 @@ def cordon(workshop: Workshop, *words: str) -> None:
     """A person does it, with kubectl."""
     for word in words:
         command = ["kubectl", word, "worker"]
-        subprocess.run(command, env=workshop.environ, capture_output=True, timeout=30, check=True)
+        subprocess.run(command, env=workshop.person, capture_output=True, timeout=30, check=True)
