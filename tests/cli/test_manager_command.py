@@ -161,6 +161,15 @@ def test_impossible_namespace_is_refused(namespace: str) -> None:
     assert f"Invalid value for '--namespace': {namespace!r} is no name of a namespace" in result.output
 
 
+@pytest.mark.parametrize("image", [(), ("--remedy-image", "")])
+def test_jobs_need_an_image(image: tuple[str, ...]) -> None:
+    """No name fits every registry: who wants Jobs says where theirs is, before one cannot be pulled."""
+    result = CliRunner().invoke(manager, ["--agents", "job", *image])
+
+    assert 2 == result.exit_code
+    assert "--agents job needs --remedy-image IMAGE" in result.output
+
+
 @pytest.mark.parametrize("command", ["plan", "manager"])
 @pytest.mark.parametrize("damage", [break_the_kubeconfig, break_the_context])
 def test_unusable_kubeconfig_is_one_line(command: str, damage: Callable[[Bench], None], tmp_path: Path) -> None:

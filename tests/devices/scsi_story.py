@@ -26,7 +26,7 @@ from noderemedy.model.ids import NODE, NODE_FENCE, Ref
 from noderemedy.model.run import Deed, Order
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire.fenceanswer import order_text, read_order
-from noderemedy.wire.fencejobs import job_body
+from noderemedy.wire.fencejobs import JobSettings, job_body
 
 TARGET = Path("/sys/kernel/config/target")
 KEYS = {"a": "aa0001", "b": "bb0002"}
@@ -102,7 +102,7 @@ def order(by: str, whose: str, deed: Deed, **more: str) -> Order:
 def run(by: str, whose: str, deed: Deed, **more: str) -> str:
     """As the container of the order's Job: what of node `by` its pod mounts, and as the user that it says."""
     wanted = order(by, whose, deed, **more)
-    spec = job_body(wanted, "image", Wall(0))["spec"]["template"]["spec"]
+    spec = job_body(wanted, JobSettings("image"), Wall(0))["spec"]["template"]["spec"]
     paths = [one["hostPath"]["path"] for one in spec["volumes"] if "hostPath" in one]
     user = spec["securityContext"]["runAsUser"]
     inside = [sys.executable, __file__, INSIDE, order_text(wanted)]

@@ -109,7 +109,9 @@ def test_what_runs_on_the_node_is_asked_there(installed_plane: ControlPlane, fle
     assert (1, ["DeviceFailed", "Answered"]) == results((code, rows))
     assert "does not exist" in rows[0]["problem"]
 
-    with Manager(installed_plane, "manager-1", more=("--drill-every", "1m", "--agents", "job")) as manager:
+    with Manager(
+        installed_plane, "manager-1", more=("--drill-every", "1m", "--agents", "job", "--remedy-image", "remedy")
+    ) as manager:
         eventually(manager.leads, "the manager leads")
         wanted = {("False", "DeviceFailed")}
         found = f"both lack their disk: {manager.words()}"

@@ -193,7 +193,7 @@ def test_agents_as_jobs(night: Night) -> None:
     fleet, world = night.fleet, night.fleet.world
     fleet.crash("late")
     eventually(lambda: fleet.ready_status("late") == "Unknown", "the silence is noticed", 60)
-    with Manager(night.plane, "manager-1", more=("--agents", "job")) as manager:
+    with Manager(night.plane, "manager-1", more=("--agents", "job", "--remedy-image", "remedy")) as manager:
         eventually(manager.leads, "the manager leads", 60)
         night.begin("late")
         eventually(lambda: night.state("late") == "final", f"the fence is final: {night.story('late')}", 240)

@@ -28,9 +28,11 @@ from noderemedy.model.run import Power, Result, Run, RunState, run_ref
 from noderemedy.model.time import Mono, Span, Wall
 from noderemedy.wire import fencejobs
 from noderemedy.wire.fenceanswer import result_text
+from noderemedy.wire.fencejobs import JobSettings
 
 DONE = result_text(Result(RunState.DONE, Power.OFF, "node worker-0: off"))
 NO_ORDER = result_text(Result(RunState.FAILED, said="NODE_REMEDY_ORDER holds no order"))
+OUTSIDE = {"HTTPS_PROXY": "http://proxy:3128"}
 LONG = replace(ORDER, not_after=Wall(1 << 45))
 
 
@@ -70,7 +72,7 @@ class Told:
         clock = Clock(random.Random(1))
         book = RunBook(self.engine, clock, Log("test"), self.metrics, lambda: None)
         async with Api(self.handle).running() as api, KubeClient(api.access()) as client:
-            runs = JobRuns(client, book, clock, "image:1", "there", lambda token: lapse)
+            runs = JobRuns(client, book, clock, JobSettings("image:1", "there", OUTSIDE), lambda token: lapse)
             outcomes = [await runs.start(LONG, Span.seconds(5)) for _ in range(times)]
             if isinstance(outcomes[0], Done):
                 async with asyncio.timeout(seconds):
@@ -123,7 +125,10 @@ def test_a_job_is_created_and_its_pod_tells(monkeypatch: pytest.MonkeyPatch) -> 
     assert run
     assert (RunState.DONE, Power.OFF, True) == (run.state, run.power, run.begun > Mono(0))
     assert [ORDER.id] == [post["metadata"]["name"] for post in told.posts]
-    assert {f"batch.kubernetes.io/job-name={ORDER.id}"} == set(told.watched)
+    template = told.posts[0]["spec"]["template"]["metadata"]
+    assert {f"node-remedy.dev/order={template['labels']['node-remedy.dev/order']}"} == set(told.watched)
+    assert ORDER.id == template["labels"]["node-remedy.dev/order"]
+    assert {"name": "HTTPS_PROXY", "value": "http://proxy:3128"} in container["env"]
 
 
 def test_a_job_of_an_earlier_manager_is_followed_and_never_fresh() -> None:

@@ -188,7 +188,7 @@ def test_the_lease_is_where_the_manager_says(tmp_path: Path) -> None:
     async def story() -> None:
         async with a_pod(tmp_path) as pod:
             pod.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "other"}})
-            body = fencejobs.job_body(pod.order, "image:1", Wall(0), "other")
+            body = fencejobs.job_body(pod.order, fencejobs.JobSettings("image:1", "other"), Wall(0))
             told = {one["name"]: one["value"] for one in body["spec"]["template"]["spec"]["containers"][0]["env"]}
             pod.environ[LEASES_VARIABLE] = told[LEASES_VARIABLE]
             nobody = await pod.judge()

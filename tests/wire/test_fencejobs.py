@@ -17,7 +17,7 @@ SAYS_DONE = fenceanswer.result_text(DONE)
 
 
 def body(**changes: Any) -> dict[str, Any]:
-    return fencejobs.job_body(an_order(**changes), "image:1", NOW.wall)
+    return fencejobs.job_body(an_order(**changes), fencejobs.JobSettings("image:1"), NOW.wall)
 
 
 def pod(**changes: Any) -> dict[str, Any]:

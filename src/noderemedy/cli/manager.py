@@ -16,7 +16,7 @@ from noderemedy.cli import options
 from noderemedy.drivers import logs
 from noderemedy.drivers.kube.config import load
 from noderemedy.manager.program import LOG, run
-from noderemedy.manager.settings import NAMESPACE, REMEDY_IMAGE, Agents, Settings
+from noderemedy.manager.settings import NAMESPACE, Agents, Settings
 from noderemedy.model.errors import Theirs
 from noderemedy.model.meta import Malformed
 from noderemedy.model.time import MINUTE, Span
@@ -74,7 +74,7 @@ def address_and_port(ctx: click.Context, param: click.Parameter, value: str) -> 
     help="Run fence agents as processes of the manager, or each as a Job.",
 )
 @options.agents_path
-@click.option("--remedy-image", default=REMEDY_IMAGE, show_default=True, help="The image of Jobs: deploy/remedy-image.")
+@click.option("--remedy-image", default="", help="The image of Jobs, by its registry's name: deploy/remedy-image.")
 @click.option(
     "--drill-every", callback=period, help="Ask the fence devices of every node so often, like 24h; left out: never."
 )
@@ -107,6 +107,8 @@ def manager(
 
     SIGTERM or Ctrl-C: finish what is in flight, hand the lease over and end. A second one ends at once.
     """
+    if agents == Agents.JOB.value and not remedy_image:
+        raise click.UsageError("--agents job needs --remedy-image IMAGE: where you pushed deploy/remedy-image to")
     settings = Settings(
         access=load(kubeconfig, context),
         identity=identity or made_up_name(),

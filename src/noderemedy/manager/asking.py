@@ -16,11 +16,12 @@ from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.manager.jobruns import JobRuns
 from noderemedy.manager.runs import READ_PATIENCE, Runs
 from noderemedy.model.fenceplan import AgentMethod
-from noderemedy.model.ids import SYSTEM, Ref
+from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node
 from noderemedy.model.outcome import Done
 from noderemedy.model.run import Order, Result
 from noderemedy.model.time import Mono, Wall
+from noderemedy.wire.fencejobs import JobSettings
 
 NO_IMAGE = "it runs on the node itself; with --remedy-image a Job asks there, as the manager's own drills do"
 JOBS_AT_ONCE = 16  # their time to begin counts from when they are created
@@ -35,7 +36,9 @@ class Asking:
         self._clock = clock
         self._answers = answers
         self._here = Runs(client, answers, clock, hand, lambda token: "")
-        self._there = JobRuns(client, answers, clock, remedy_image, SYSTEM, lambda token: "") if remedy_image else None
+        # Who asks by hand has other surroundings than the cluster: its Jobs get none of them.
+        jobs = JobSettings(remedy_image)
+        self._there = JobRuns(client, answers, clock, jobs, lambda token: "") if remedy_image else None
         self._lane = asyncio.Semaphore(JOBS_AT_ONCE)
 
     def obstacle(self, method: AgentMethod) -> str:

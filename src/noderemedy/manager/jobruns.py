@@ -42,13 +42,17 @@ class JobRuns:
     """The orders that Jobs carry out."""
 
     def __init__(
-        self, client: KubeClient, book: Book, clock: Clock, image: str, leases: str, lapse: Callable[[int], str]
+        self,
+        client: KubeClient,
+        book: Book,
+        clock: Clock,
+        settings: fencejobs.JobSettings,
+        lapse: Callable[[int], str],
     ) -> None:
         self._client = client
         self._book = book
         self._clock = clock
-        self._image = image
-        self._leases = leases  # the namespace of our own Lease
+        self._settings = settings
         self._lapse = lapse  # why nothing may leave under this token; "" if it may
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
@@ -58,7 +62,7 @@ class JobRuns:
             return Done(self._clock.mono())
         begun = self._clock.mono()
         try:
-            request = fencejobs.create_job(order, self._image, self._clock.wall(), self._leases)
+            request = fencejobs.create_job(order, self._settings, self._clock.wall())
             answer = await self._client.send(request, timeout=patience, may_leave=lambda: self._lapse(order.token))
         except NotSent as problem:
             return Failed(str(problem))
@@ -94,7 +98,7 @@ class JobRuns:
         self._book.ended(order, result)
 
     async def _told(self, order: Order) -> Result:
-        selector = f"{fencejobs.JOB_NAME_LABEL}={order.id}"
+        selector = f"{fencejobs.ORDER_LABEL}={order.id}"
         query = (("labelSelector", selector), ("watch", "true"), ("timeoutSeconds", str(STREAM_SECONDS)))
         while True:
             try:

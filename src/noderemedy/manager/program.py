@@ -16,7 +16,7 @@ from typing import Any
 
 from noderemedy.drivers import kdump
 from noderemedy.drivers.clock import Clock
-from noderemedy.drivers.fence.agents import folders
+from noderemedy.drivers.fence.agents import folders, handed_on, withheld
 from noderemedy.drivers.fence.verify import Hand
 from noderemedy.drivers.health import Health
 from noderemedy.drivers.kube.client import KubeClient
@@ -54,6 +54,7 @@ from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.reasons import OwnNode
 from noderemedy.model.time import MINUTE, Mono, Now
 from noderemedy.rooms import ROOMS, watched
+from noderemedy.wire.fencejobs import JobSettings
 
 LOG = Log("noderemedy.manager")
 SECRETS_AT_ONCE = 4  # reads of kubeconfigs: effects come first
@@ -310,7 +311,10 @@ class Manager:
         book = RunBook(self._engine, clock, LOG, self._metrics, self._wake.set)
         if settings.agents is Agents.JOB:
             lapse = lambda token: self._licence.lapse(token, clock.now())  # noqa: E731
-            return JobRuns(client, book, clock, settings.remedy_image, settings.namespace, lapse)
+            jobs = JobSettings(settings.remedy_image, settings.namespace, handed_on(os.environ))
+            if names := withheld(os.environ):
+                LOG.warning("not handed on to Jobs: it may hold a secret", names=" ".join(names))
+            return JobRuns(client, book, clock, jobs, lapse)
         hand = Hand(folders(settings.agents_path, os.environ), between_looks=settings.between_looks)
         return Runs(client, book, clock, hand, lambda token: self._licence.refusal(token, clock.now()))
 

@@ -20,7 +20,6 @@ from noderemedy.model.time import Span
 
 NAMESPACE = SYSTEM
 LEASE_NAME = "node-remedy-manager"  # the shipped rights name it
-REMEDY_IMAGE = "node-remedy-remedy"
 
 
 class Agents(Enum):
@@ -47,7 +46,7 @@ class Settings(Struct, frozen=True):
     clusters: Pace = Pace()  # of the connections to workload clusters
     agents: Agents = Agents.PROCESS
     agents_path: str = ""  # folders with fence agents, before those of PATH
-    remedy_image: str = REMEDY_IMAGE  # of Jobs: deploy/remedy-image
+    remedy_image: str = ""  # of Jobs, which cannot do without: deploy/remedy-image
     kdump_listen: str = ""  # address:port for messages of crash kernels; "": nobody listens
     between_looks: Span = BETWEEN_LOOKS  # at a device, after it was told to switch
     node: str = ""  # that it runs on; "": none of the cluster, or nobody said

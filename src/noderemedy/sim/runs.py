@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 SECRET = Kind("", "Secret")
 READ_TRIES = 3
 UNREAD = frozenset(Fate) - {Fate.FINE, Fate.CONFLICT, Fate.DENIED, Fate.TWICE, Fate.READ_ONLY}
-IMAGE = "registry.example/node-remedy:1"
+JOBS = fencejobs.JobSettings("registry.example/node-remedy:1")
 CREATED, BROKEN = 201, 500
 BETWEEN_LOOKS_MS = results.BETWEEN_LOOKS.ms
 
@@ -103,7 +103,7 @@ class Runs:
         """A Job of that name is the same order; what came of one that was there before is never fresh."""
         process = self._process
         fate = process.weather.fate(process.chance)
-        request = fencejobs.create_job(order, IMAGE, process.now().wall)
+        request = fencejobs.create_job(order, JOBS, process.now().wall)
         answer = process.apply(request, fate, process.cluster.api)
         if answer is None or answer.status >= BROKEN:
             self._enter(Run(order.id, RunState.RUNNING, is_sure=False))

@@ -23,7 +23,7 @@ from noderemedy.wire.scalars import UNREADABLE
 JOBS = Resource(Kind("batch", "Job"), "v1", "jobs", namespaced=True)
 RUN_LABEL = "node-remedy.dev/run"  # its value says what the Job is for
 FENCING = "fence"
-JOB_NAME_LABEL = "batch.kubernetes.io/job-name"
+ORDER_LABEL = "node-remedy.dev/order"  # by which the pod of an order is found; Kubernetes' own differs by version
 ACCOUNT = "node-remedy-runner"
 PRIORITY = "system-cluster-critical"  # it must find a place when nodes are missing
 CONTAINER = "runner"
@@ -54,13 +54,22 @@ KEPT_SECONDS = 3600
 TOLERATED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 
 
-def create_job(order: Order, image: str, now: Wall, leases: str = SYSTEM) -> Request:
-    return verbs.create(JOBS, job_body(order, image, now, leases), SYSTEM)
+class JobSettings(Struct, frozen=True):
+    """What all Jobs of one manager have in common."""
+
+    image: str
+    leases: str = SYSTEM  # the namespace of the leader's Lease
+    environment: dict[str, str] = {}  # of agents; whoever may read pods reads it, so it holds no secret
 
 
-def job_body(order: Order, image: str, now: Wall, leases: str = SYSTEM) -> dict[str, Any]:
+def create_job(order: Order, settings: JobSettings, now: Wall) -> Request:
+    return verbs.create(JOBS, job_body(order, settings, now), SYSTEM)
+
+
+def job_body(order: Order, settings: JobSettings, now: Wall) -> dict[str, Any]:
     """The Job of an order: one pod, no second try, a deadline, and its log kept for an hour."""
-    labels = {RUN_LABEL: FENCING, "app.kubernetes.io/name": "node-remedy", "app.kubernetes.io/component": "runner"}
+    ours = {"app.kubernetes.io/name": "node-remedy", "app.kubernetes.io/component": "runner"}
+    labels = {RUN_LABEL: FENCING, ORDER_LABEL: order.id, **ours}
     deadline = max(order.not_after.since(now), Span(0)) + order.patience + MARGIN
     return {
         "apiVersion": "batch/v1",
@@ -75,7 +84,7 @@ def job_body(order: Order, image: str, now: Wall, leases: str = SYSTEM) -> dict[
             "ttlSecondsAfterFinished": KEPT_SECONDS,
             "template": {
                 "metadata": {"labels": labels, "annotations": notes(order)},
-                "spec": pod_spec(order, image, leases),
+                "spec": pod_spec(order, settings),
             },
         },
     }
@@ -86,7 +95,7 @@ def notes(order: Order) -> dict[str, str]:
     return {"node-remedy.dev/node": order.node, "node-remedy.dev/method": order.method}
 
 
-def pod_spec(order: Order, image: str, leases: str) -> dict[str, Any]:
+def pod_spec(order: Order, settings: JobSettings) -> dict[str, Any]:
     secrets = sorted({one.secret for one in order.secrets})
     operator = "In" if order.bound_to else "NotIn"
     place = [{"key": "metadata.name", "operator": operator, "values": [order.bound_to or order.node]}]
@@ -105,7 +114,7 @@ def pod_spec(order: Order, image: str, leases: str) -> dict[str, Any]:
         },
         "tolerations": tolerations(order),
         "securityContext": {"runAsUser": 0, "runAsGroup": 0} if order.bound_to else UNPRIVILEGED_POD,
-        "containers": [container(order, image, secrets, leases)],
+        "containers": [container(order, settings, secrets)],
         "volumes": [
             {"name": "scratch", "emptyDir": {}},
             *(
@@ -137,19 +146,20 @@ def tolerations(order: Order) -> list[dict[str, str]]:
     return [{"key": key, "operator": "Exists", "effect": "NoSchedule"} for key in TOLERATED]
 
 
-def container(order: Order, image: str, secrets: list[str], leases: str) -> dict[str, Any]:
+def container(order: Order, settings: JobSettings, secrets: list[str]) -> dict[str, Any]:
     # Not among the devices of the node, where the kubelet would leave a file behind.
     message = f"{SCRATCH_AT}/termination-log" if order.bound_to else "/dev/termination-log"
     return {
         "name": CONTAINER,
-        "image": image,
+        "image": settings.image,
         "command": ["python3", "-m", "noderemedy.runner"],
         "env": [
+            *({"name": name, "value": value} for name, value in sorted(settings.environment.items())),
             {"name": ORDER_VARIABLE, "value": order_text(order)},
             {"name": SECRETS_VARIABLE, "value": SECRETS_AT},
             {"name": "HOME", "value": SCRATCH_AT},
             {"name": MESSAGE_VARIABLE, "value": message},
-            *([{"name": LEASES_VARIABLE, "value": leases}] if leases != SYSTEM else []),
+            *([{"name": LEASES_VARIABLE, "value": settings.leases}] if settings.leases != SYSTEM else []),
         ],
         "terminationMessagePath": message,
         "terminationMessagePolicy": "File",

@@ -13,6 +13,18 @@ USUAL = ("/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/bin", "/usr/local/bin")
 KEPT = ("PATH", "HOME", "LANG", "TZ", "TMPDIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 KEPT_PREFIXES = ("LC_", "AWS_", "GOOGLE_", "AZURE_", "OS_", "SSL_CERT_")
 KEPT_SUFFIXES = ("_proxy", "_PROXY")
+# What of it is written into Jobs, where everybody who may read pods sees it: these alone, and only in a form that can
+# hold no secret. Paths are not among it: they are of our own image, and need not be in that of the Jobs.
+PROXY = re.compile(r"((https?|socks[45][ah]?)://)?([A-Za-z0-9._-]+|\[[0-9a-fA-F:.]+\])(:[0-9]{1,5})?/?")
+REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]{1,2}")
+HANDED_ON = {
+    "http_proxy": PROXY,
+    "https_proxy": PROXY,
+    "all_proxy": PROXY,
+    "no_proxy": re.compile(r"[A-Za-z0-9., :/*_\[\]-]+"),
+    "aws_region": REGION,
+    "aws_default_region": REGION,
+}
 
 
 def folders(agents_path: str, environ: Mapping[str, str]) -> tuple[Path, ...]:
@@ -46,3 +58,19 @@ def surroundings(environ: Mapping[str, str]) -> dict[str, str]:
         if name in KEPT or name.startswith(KEPT_PREFIXES) or name.endswith(KEPT_SUFFIXES)
     }
     return {"PATH": ":".join(USUAL), "HOME": "/", "LC_ALL": "C.UTF-8", **kept, "PYTHONUNBUFFERED": "1"}
+
+
+def handed_on(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment that Jobs of fence agents get from us."""
+    return {name: value for name, value in environ.items() if is_harmless(name, value)}
+
+
+def withheld(environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of what Jobs would get, if its value could not hold a secret."""
+    named = {name: value for name, value in environ.items() if name.lower() in HANDED_ON and value}
+    return tuple(sorted(name for name, value in named.items() if not is_harmless(name, value)))
+
+
+def is_harmless(name: str, value: str) -> bool:
+    form = HANDED_ON.get(name.lower())
+    return form is not None and form.fullmatch(value) is not None
