@@ -8,6 +8,7 @@ that have a quota for them, as GKE's does; servers of others ask for less.
 from __future__ import annotations
 
 import copy
+import shutil
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -220,6 +221,33 @@ def test_alerts_are_objects_of_the_prometheus_operator(shipped: ControlPlane) ->
 
     told = eventually(lambda: kubectl(shipped, "apply", "--server-side", "-f", DEPLOY / "alerts"), "applied")
     assert 2 == told.count("serverside-applied")
+
+
+def with_dumps(folder: Path) -> Path:
+    """deploy/ as somebody has it who wants managers to hear crash kernels."""
+    copied = Path(shutil.copytree(DEPLOY, folder / "deploy"))
+    file = copied / "kustomization.yaml"
+    file.write_text(file.read_text().replace("\n# components: [kdump]\n", "\ncomponents: [kdump]\n"))
+    return copied
+
+
+def test_managers_that_hear_crash_kernels_find_their_places(shipped: ControlPlane, tmp_path: Path) -> None:
+    """In the network of their hosts, which the namespace of the others refuses; one on each control-plane node."""
+    api, folder = shipped.api(), with_dumps(tmp_path)
+    built = [*yaml.safe_load_all(kubectl(shipped, "kustomize", folder))]
+    [listening] = [one["spec"]["template"] for one in built if one["kind"] == "Deployment"]
+    refused = pod_reply(shipped, listening)
+    kubectl(shipped, "apply", "--server-side", "-k", folder)
+    kubectl(shipped, "-n", NAMESPACE, "rollout", "status", f"deployment/{MANAGER}", "--timeout=50s")
+    eventually(lambda: len(api.items(PODS)) == 2, "the pods of before are gone", 60)
+    pods = api.items(PODS)
+    ports = [{one["hostPort"] for one in pod["spec"]["containers"][0]["ports"]} for pod in pods]
+
+    assert 'violates PodSecurity "restricted' in refused
+    assert "hostNetwork" in refused
+    assert ["control-0", "control-1"] == sorted(pod["spec"]["nodeName"] for pod in pods)
+    assert ([True, True], [{8080, 7410}] * 2) == ([pod["spec"]["hostNetwork"] for pod in pods], ports)
+    assert 2 == api.get(DEPLOYMENT).ok()["status"]["readyReplicas"]
 
 
 def a_kind(group: str, kind: str, plural: str) -> Json:
