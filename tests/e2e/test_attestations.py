@@ -1,15 +1,20 @@
-"""Who may give their word that a node is off, on a real API server: the verb `attest`, and the own name only."""
+"""Who may give their word that a node is off, on a real API server: the verb `attest`, and the own name only.
+
+And who may stop a fence and release its node, which is another role.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import subprocess
 from itertools import count
 
 import pytest
 from tests.e2e.api import Api, Json, Reply, eventually
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.deploy import allow, bind, manager_api
+from tests.e2e.managers import COMMAND
 
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.time import Wall
@@ -138,3 +143,34 @@ def test_a_fence_has_the_name_of_its_node(identities: dict[str, Api]) -> None:
 
     assert 422 == admin.create(FENCES, wrong).status
     assert 422 == admin.merge(a_fence(admin), {"spec": {"node": "other"}}).status
+
+
+def said(plane: ControlPlane, word: str, path: str) -> tuple[int, str]:
+    """What our command answers the viewer."""
+    command = [COMMAND, word, path.rpartition("node-fence-")[2], "--kubeconfig", plane.kubeconfig("viewer")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_who_releases_a_node_holds_a_role_for_it(installed_plane: ControlPlane, identities: dict[str, Api]) -> None:
+    """The attester may not; whoever has the shipped role stops and releases with our commands, and attests nothing."""
+    admin, viewer = identities["admin"], installed_plane.api("viewer")
+    bind(admin, "viewer-attests", "node-remedy-attester", "viewer")
+    path = a_fence(admin)
+    eventually(lambda: viewer.get(path).status == 200, "the rights are in force")
+    refused = said(installed_plane, "release", path)
+    still = admin.get(path).status
+    admin.delete("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/viewer-attests").ok()
+    eventually(lambda: viewer.get(path).status == 403, "the rights are taken back")
+    bind(admin, "viewer-releases", "node-remedy-releaser", "viewer")
+    eventually(lambda: viewer.get(path).status == 200, "the rights are in force")
+    stopped = said(installed_plane, "stop", path)
+    spec = admin.get(path).ok()["spec"]
+    forged = attest(viewer, path, "viewer")
+    released = said(installed_plane, "release", path)
+
+    assert (False, 200) == (refused[0] == 0, still)
+    assert "have this right granted to you" in refused[1]
+    assert (0, True) == (stopped[0], spec["stopped"]), stopped
+    assert 403 == forged.status
+    assert (0, 404) == (released[0], admin.get(path).status), released
