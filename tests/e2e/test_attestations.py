@@ -147,7 +147,8 @@ def test_a_fence_has_the_name_of_its_node(identities: dict[str, Api]) -> None:
 
 def said(plane: ControlPlane, word: str, path: str) -> tuple[int, str]:
     """What our command answers the viewer."""
-    command = [COMMAND, word, path.rpartition("node-fence-")[2], "--kubeconfig", plane.kubeconfig("viewer")]
+    node, known = path.rpartition("node-fence-")[2], str(plane.kubeconfig("viewer"))
+    command = [str(COMMAND), word, node, "--kubeconfig", known]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     return done.returncode, done.stdout + done.stderr
 

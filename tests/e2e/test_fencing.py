@@ -8,6 +8,7 @@ where, is judged by `World`.
 from __future__ import annotations
 
 import base64
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -193,8 +194,11 @@ def test_agents_as_jobs(night: Night) -> None:
     fleet, world = night.fleet, night.fleet.world
     fleet.crash("late")
     eventually(lambda: fleet.ready_status("late") == "Unknown", "the silence is noticed", 60)
-    with Manager(night.plane, "manager-1", more=("--agents", "job", "--remedy-image", "remedy")) as manager:
+    outside = {"ALL_PROXY": f"http://jo:{PASSWORD}@proxy.example.com:3128", "AWS_REGION": "eu-central-1"}
+    by_jobs, environment = ("--agents", "job", "--remedy-image", "remedy"), {**os.environ, **outside}
+    with Manager(night.plane, "manager-1", more=by_jobs, environment=environment) as manager:
         eventually(manager.leads, "the manager leads", 60)
+        assert [] != manager.said("not handed on to Jobs: it may hold a secret", names="ALL_PROXY")
         night.begin("late")
         eventually(lambda: night.state("late") == "final", f"the fence is final: {night.story('late')}", 240)
 
@@ -205,6 +209,7 @@ def test_agents_as_jobs(night: Night) -> None:
     assert fleet.is_ready("late")
     assert len(jobs) >= 3
     assert [] == [pod["metadata"]["name"] for pod in ran if pod["spec"]["nodeName"] == "late"]
+    assert {True} == {"'eu-central-1'" in str(pod["spec"]) for pod in ran}
     assert PASSWORD not in str(jobs) + str(ran) + night.story("late")
     assert [] == [path for path in night.plane.folder.glob("*.log") if PASSWORD in path.read_text(errors="replace")]
     assert [] == [one for one in Path(night.plane.folder / "containers").glob("*.log") if PASSWORD in one.read_text()]

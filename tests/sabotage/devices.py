@@ -5,13 +5,14 @@ from __future__ import annotations
 from tests.core.fencing import test_redaction, test_results, test_staleness
 from tests.deploy import test_detached_volumes as detached
 from tests.drivers import test_kdump as drivers_kdump
-from tests.drivers.fence import test_standins
+from tests.drivers.fence import test_agents, test_standins
 from tests.manager import test_jobruns
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_fenceagent, test_fenceanswer, test_fencejobs, test_kdump
 
 from noderemedy.core.fencing import redaction, results, staleness
 from noderemedy.drivers import kdump
+from noderemedy.drivers.fence import agents
 from noderemedy.model.ids import NODE
 from noderemedy.model.run import Power, Result, RunState
 from noderemedy.model.time import Span
@@ -121,6 +122,16 @@ SABOTAGES: tuple[Sabotage, ...] = (
         "nobody says whose run it was",
         set_to(results, "about", lambda order, result: result),
         (test_results.test_a_result_is_about_its_order, test_jobruns.test_whatever_a_pod_tells_names_node_and_method),
+    ),
+    Sabotage(
+        "Jobs get all that the agents of a process get",
+        set_to(test_agents, "handed_on", agents.surroundings),
+        (test_agents.test_a_secret_in_a_value_is_withheld, test_agents.test_all_else_stays_here),
+    ),
+    Sabotage(
+        "whatever has the right name is handed on to Jobs",
+        set_to(agents, "is_harmless", lambda name, value: name.lower() in agents.HANDED_ON),
+        (test_agents.test_a_secret_in_a_value_is_withheld,),
     ),
     Sabotage(
         "every pod has privileges",
