@@ -43,6 +43,7 @@ def an_event(uid: str = "e1", *, count: int = 1, reason: str = "KernelOops", kin
         "involvedObject": {"kind": kind, "name": "n0"},
         "reason": reason,
         "count": count,
+        "firstTimestamp": "2030-03-17T17:35:00Z",
         "lastTimestamp": "2030-03-17T17:40:00Z",
         **more,
     }
@@ -65,11 +66,11 @@ class Counting:
         for event in events:
             self.counter.seen(decode_node_event(event))
 
-    def moments(self) -> tuple[Wall, ...]:
+    def moments(self, after: str = "") -> tuple[Wall, ...]:
         entry = self.engine.cache.read(node_events_ref("n0"))
         found = entry.obj if isinstance(entry, Present) else NodeEvents(())
         assert isinstance(found, NodeEvents)
-        return found.of("KernelOops")
+        return tuple(one for one in found.of("KernelOops") if str(one) > after)
 
 
 def test_an_event_counts_as_often_as_it_says() -> None:
@@ -83,9 +84,31 @@ def test_an_event_counts_as_often_as_it_says() -> None:
 def test_a_series_is_read_too() -> None:
     """The newer generation of Events has count and time in a series."""
     it = Counting()
-    it.see(an_event(count=1, series={"count": 4, "lastObservedTime": "2030-03-17T17:45:00.000000Z"}))
+    series = {"count": 4, "lastObservedTime": "2030-03-17T17:45:00.000000Z"}
+    times: dict[str, Any] = {"firstTimestamp": None, "lastTimestamp": None, "eventTime": "2030-03-17T17:30:00.000000Z"}
+    it.see(an_event(count=1, series=series, **times))
 
-    assert ["2030-03-17T17:45:00Z"] * 4 == [str(one) for one in it.moments()]
+    assert ["2030-03-17T17:30:00Z"] * 3 + ["2030-03-17T17:45:00Z"] == [str(one) for one in it.moments()]
+
+
+def test_an_event_without_a_time_happened_when_it_was_made() -> None:
+    """A new manager dates it as the old one did; one that nobody dated at all is older than every window."""
+    it = Counting()
+    made = {"name": "n0.e1", "namespace": "default", "uid": "e1", "creationTimestamp": "2030-03-17T17:10:00Z"}
+    bare: dict[str, Any] = {"firstTimestamp": None, "lastTimestamp": None}
+    it.see(an_event(metadata=made, **bare), an_event("e2", **bare))
+
+    assert ["1970-01-01T00:00:00Z", "2030-03-17T17:10:00Z"] == [str(one) for one in it.moments()]
+
+
+def test_a_new_manager_takes_no_old_events_for_new_ones() -> None:
+    """Of nine that began hours ago only the last is known to be young; one more is one more."""
+    it = Counting()
+    it.see(an_event(count=9, firstTimestamp="2030-03-17T09:40:00Z"))
+    first = len(it.moments("2030-03-17T16:40:00Z"))
+    it.see(an_event(count=10, firstTimestamp="2030-03-17T09:40:00Z", lastTimestamp="2030-03-17T17:45:00Z"))
+
+    assert (1, 2) == (first, len(it.moments("2030-03-17T16:40:00Z")))
 
 
 @pytest.mark.parametrize("event", [an_event(reason="Rebooted"), an_event(kind="Pod")])

@@ -18,6 +18,7 @@ from tests.core.remedy import (
     test_governing,
     test_repeats,
     test_resting,
+    test_tally,
 )
 from tests.manager import test_nodeevents
 from tests.sabotage.running import Sabotage, Test, item_to, set_to, together
@@ -42,11 +43,11 @@ from noderemedy.core.remedy import (
     remedy,
     repeats,
     running,
+    tally,
     thresholds,
     view,
 )
 from noderemedy.core.resting import Turn
-from noderemedy.manager import nodeevents
 from noderemedy.model.decision import Decision
 from noderemedy.model.nodeevents import EventsWanted
 from noderemedy.model.nodefence import FenceSpec
@@ -488,8 +489,31 @@ EVENTS = (
         (test_events.test_events_are_asked_for_only_by_documents_that_name_them,),
     ),
     Sabotage(
+        "all of an Event happened at its last moment",
+        set_to(tally, "spread", lambda times, earliest, last: [last] * max(1, times)),
+        (
+            test_tally.test_never_more_than_truly_happened,
+            test_nodeevents.test_a_new_manager_takes_no_old_events_for_new_ones,
+        ),
+    ),
+    Sabotage(
+        "what was counted is counted again",
+        set_to(tally, "is_behind", lambda event, before: False),
+        (test_tally.test_never_more_than_truly_happened,),
+    ),
+    Sabotage(
+        "a new object is a new beginning",
+        set_to(tally, "goes_on", lambda event, before: event.uid == before.uid),
+        (test_tally.test_never_more_than_truly_happened,),
+    ),
+    Sabotage(
+        "whoever is forgotten was never there",
+        set_to(tally, "forget", lambda tally, gone: None),
+        (test_tally.test_what_is_forgotten_is_not_counted_again,),
+    ),
+    Sabotage(
         "counters grow",
-        set_to(nodeevents, "KEPT", 10**9),
+        set_to(tally, "KEPT", 10**9),
         (test_nodeevents.test_counters_are_bounded,),
     ),
 )

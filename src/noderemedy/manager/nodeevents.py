@@ -1,19 +1,21 @@
 """Follows Events about nodes as long as some document asks for them, and counts them for the engine.
 
 The program calls `adjust` after each step. Only Events whose involved object is a Node are asked for, and only those of
-wanted reasons are counted, a bounded number of moments each: a node that writes a thousand events a second costs no
-more than one that writes ten. What the API refuses to show is told in the log, and disturbs nobody else.
+wanted reasons are counted (`core/remedy/tally.py`), a bounded number of moments each: a node that writes a thousand
+events a second costs no more than one that writes ten. What the API refuses to show is told in the log, and disturbs
+nobody else.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections import OrderedDict, deque
 from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from noderemedy.core.remedy import tally
+from noderemedy.core.remedy.tally import Tally
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import Obstacle
@@ -22,17 +24,15 @@ from noderemedy.drivers.kube.watch import watch
 from noderemedy.drivers.logs import Log
 from noderemedy.engine.loop import Engine
 from noderemedy.model.ids import Kind
-from noderemedy.model.nodeevents import ALL_WANTED, CORE_EVENT, KEPT, NodeEvent, NodeEvents, node_events_ref
+from noderemedy.model.nodeevents import ALL_WANTED, CORE_EVENT, NodeEvent, NodeEvents, node_events_ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.room import Present
-from noderemedy.model.time import Wall
 from noderemedy.wire.http import Resource
 from noderemedy.wire.nodeevents import decode_node_event
 from noderemedy.wire.undecodable import Undecodable
 
 EVENTS = Resource(CORE_EVENT, "v1", "events", namespaced=True)
 ABOUT_NODES = "involvedObject.kind=Node"
-KNOWN_MAX = 10_000  # Events whose last count is remembered
 
 
 class EventCounter:
@@ -43,27 +43,19 @@ class EventCounter:
         self._clock = clock
         self._log = log
         self._poke = poke
-        self._counts: OrderedDict[str, int] = OrderedDict()
-        self._moments: dict[str, dict[str, deque[Wall]]] = {}
+        self._tallies: dict[str, dict[str, Tally]] = {}  # by node, then by reason
         self.reasons: frozenset[str] = frozenset()
 
     def seen(self, item: Seen) -> None:
         event: NodeEvent = item.obj
         if not event.node or event.reason not in self.reasons:
             return
-        fresh = event.count - self._counts.get(event.uid, 0)
-        self._counts[event.uid] = event.count
-        self._counts.move_to_end(event.uid)
-        if len(self._counts) > KNOWN_MAX:
-            self._counts.popitem(last=False)
-        if fresh > 0:
-            self._count(event, min(fresh, KEPT))
-
-    def _count(self, event: NodeEvent, times: int) -> None:
-        now = self._clock.now()
-        found = self._moments.setdefault(event.node, {}).setdefault(event.reason, deque(maxlen=KEPT))
-        found.extend([event.last or now.wall] * times)
-        moments = tuple((reason, tuple(sorted(when))) for reason, when in sorted(self._moments[event.node].items()))
+        now, found = self._clock.now(), self._tallies.setdefault(event.node, {})
+        before = found.get(event.reason, Tally())
+        found[event.reason] = tally.count(before, event, now.wall)
+        if found[event.reason].moments == before.moments:
+            return
+        moments = tuple((reason, one.moments) for reason, one in sorted(found.items()))
         self._engine.seen(Seen(node_events_ref(event.node), "", "", NodeEvents(moments)), now)
         self._poke()
 

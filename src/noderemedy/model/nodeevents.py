@@ -23,14 +23,16 @@ class NodeEvent(Struct, frozen=True):
     """One Event of the API: it counts how often the same thing happened."""
 
     uid: str
+    name: str  # namespace and name: what goes on after it has expired has the same
     node: str  # "": it is about something else
     reason: str
     count: int
-    last: Wall | None
+    first: Wall | None  # None: nobody says when that was
+    last: Wall
 
 
 class NodeEvents(FactValue, frozen=True):
-    """When events of each wanted reason happened to a node, the newest last. Entered by the program."""
+    """When events of each wanted reason happened to a node, at the earliest, in order. Entered by the program."""
 
     moments: tuple[tuple[str, tuple[Wall, ...]], ...]
 
