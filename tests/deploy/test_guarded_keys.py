@@ -40,6 +40,7 @@ FREE = {
     names.JOB_FOR: "on a Job of our namespace",
     names.MANAGED_BY: "a label that we write and never believe",
     names.REMEDY: "on a Node: a record without which a chain begins anew",
+    names.REMEDIED_AT: "on a Node: stops repairs by events that happened before",
     names.REMEDIATION_TIMESTAMP: "on a Node: for people",
     names.REMEDIATION_PODNAME: "on a Node: for people",
     names.OUT_OF_SERVICE_BY: "on a Node: whose taint it is, for its end",

@@ -53,7 +53,7 @@ from noderemedy.model.nodeevents import EventsWanted
 from noderemedy.model.nodefence import FenceSpec
 from noderemedy.model.reasons import SkippedUnresponsive
 from noderemedy.model.remedy import JobState, Phase
-from noderemedy.model.time import Span
+from noderemedy.model.time import Span, Wall
 from noderemedy.wire import configuration, placedfields, podtemplates, remedies
 from noderemedy.wire import documents as wire_documents
 
@@ -487,6 +487,40 @@ EVENTS = (
         "nobody asks for events",
         set_to(documents, "EventsWanted", lambda reasons: EventsWanted(())),
         (test_events.test_events_are_asked_for_only_by_documents_that_name_them,),
+    ),
+    Sabotage(
+        "events count whatever was repaired since",
+        set_to(thresholds, "anew_since", lambda node: Wall(0)),
+        (
+            test_events.test_only_what_happens_after_a_repair_calls_for_the_next_remedy,
+            test_events.test_a_repaired_node_stays_in_peace,
+            test_events.test_a_new_node_of_that_name_has_no_past,
+        ),
+    ),
+    Sabotage(
+        "a remedy that fails repairs, too",
+        set_to(chain, "remedied_at", lambda ordered, after, found: after.at),
+        (test_events.test_only_what_happens_after_a_repair_calls_for_the_next_remedy,),
+    ),
+    Sabotage(
+        "a boot repairs nothing",
+        set_to(recovery, "has_booted", lambda view, record: False),
+        (test_events.test_only_what_happens_after_a_repair_calls_for_the_next_remedy,),
+    ),
+    Sabotage(
+        "an unknown boot is another one",
+        set_to(recovery, "has_booted", lambda view, record: record.boot_id != view.node.boot_id),
+        (test_events.test_only_what_happens_after_a_repair_calls_for_the_next_remedy,),
+    ),
+    Sabotage(
+        "silence is recovery at once",
+        set_to(recovery, "can_tell", lambda threshold, due, now: True),
+        (test_events.test_only_what_happens_after_a_repair_calls_for_the_next_remedy,),
+    ),
+    Sabotage(
+        "times of repairs are everybody's",
+        set_to(recovery, "counts_events", lambda view: True),
+        (test_events.test_where_nobody_counts_events_nothing_is_kept,),
     ),
     Sabotage(
         "all of an Event happened at its last moment",

@@ -15,7 +15,7 @@ from noderemedy.model.configuration import Configuration, Document
 from noderemedy.model.ids import CONFIG_MAP, JOB, NODE, SYSTEM, ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.remedy import Job, JobState, Outcome, Phase, PodRemedy, RemedyOrder, RemedyRecord
-from noderemedy.model.time import MINUTE, Span
+from noderemedy.model.time import MINUTE, Span, Wall
 from noderemedy.wire.http import Request
 from noderemedy.wire.objects import convert
 from noderemedy.wire.placedfields import PlacedFields
@@ -164,6 +164,31 @@ def test_without_a_record_nothing_is_left() -> None:
     assert 3 == len(body["metadata"]["annotations"])
 
 
+@pytest.mark.parametrize("record", [RECORD, None])
+def test_when_a_node_was_repaired_stays(record: RemedyRecord | None) -> None:
+    """It is written with the record or without one, and never taken off."""
+    at = Wall(1_900_000_000_000)
+    texts = [
+        rendered(WriteRemedyRecord(NODE_AT, Guard("node-uid-1", "103"), record, told))[2]["metadata"]["annotations"]
+        for told in (at, None)
+    ]
+
+    assert [str(at), "untouched"] == [one.get("node-remedy.dev/remedied-at", "untouched") for one in texts]
+
+
+def test_a_node_says_when_it_was_repaired() -> None:
+    """And since when it is there; garbage is garbage, and neither is brought back by a backup."""
+    key = "node-remedy.dev/remedied-at"
+    good, bad = (convert(NODE, a_node_tree(annotations={key: text})).obj for text in ("2030-03-17T17:40:00Z", "noon"))
+    tree = a_node_tree()
+    tree["metadata"]["creationTimestamp"] = "2030-03-17T17:40:00Z"
+    born = convert(NODE, tree).obj
+
+    assert [born.created, None] == [good.remedied_at, born.remedied_at]
+    assert isinstance(bad.remedied_at, Malformed)
+    assert () == good.annotations
+
+
 def test_a_node_carries_its_record() -> None:
     """As it was written; garbage is garbage, not absent."""
     good, bad = record_text(RECORD), '{"episode": 1}'
@@ -190,6 +215,7 @@ def test_a_node_carries_its_record() -> None:
         st.text(max_size=8),
         st.none() | st.sampled_from(Outcome),
         st.sampled_from(["", "taint", "pods"]),
+        st.booleans(),
     )
 )
 def test_every_record_comes_back(record: RemedyRecord) -> None:

@@ -268,11 +268,12 @@ class KeepDocument(Struct, frozen=True):
 
 
 class WriteRemedyRecord(Struct, frozen=True):
-    """Say on a Node how far its remedies are; without a record nothing is left of them."""
+    """Say on a Node how far its remedies are; without a record only the time of the repair is left of them."""
 
     ref: Ref
     guard: Guard
     record: RemedyRecord | None
+    remedied_at: Wall | None = None  # None: what the Node says of that stays
 
 
 class CreateJob(Struct, frozen=True):

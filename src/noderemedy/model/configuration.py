@@ -113,6 +113,10 @@ class Configuration(Struct, frozen=True):
     def trouble(self) -> str:
         return trouble(self.problems)
 
+    @property
+    def counts_events(self) -> bool:
+        return any(one.event is not None for one in self.thresholds)
+
     def threshold(self, name: str) -> Threshold | None:
         return next((one for one in self.thresholds if one.name == name), None)
 

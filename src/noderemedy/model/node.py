@@ -55,6 +55,8 @@ class Node(Struct, frozen=True):
     out_of_service: OutOfService | Malformed | None = None  # node-remedy.dev/out-of-service-by
     addresses: tuple[str, ...] = ()
     remedy: RemedyRecord | Malformed | None = None  # how far its remedies are: our record on it
+    remedied_at: Wall | Malformed | None = None  # what happened to it until then calls for no remedy any more
+    created: Wall | None = None
 
     @property
     def is_ready(self) -> bool:

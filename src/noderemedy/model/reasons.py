@@ -2783,6 +2783,16 @@ class RemedyRecordUnreadable(Reason, frozen=True):
         return f"how far the remedies of node {self.node} are cannot be read, none is run: {self.problem}; {remedy}"
 
 
+class NodeBooted(Reason, frozen=True):
+    """Another boot came after a remedy: events of the one before do not count any more."""
+
+    node: str
+    remedy: str
+
+    def note(self) -> str:
+        return f"node {self.node} has booted since remedy {self.remedy} was ordered: only events from now on count"
+
+
 class NodeRecovered(Reason, frozen=True):
     """The trouble is over."""
 

@@ -57,6 +57,7 @@ class RemedyRecord(Struct, frozen=True):
     job: str = ""  # what runs it; "": nothing does
     outcome: Outcome | None = None  # of this remedy
     freed_by: str = ""  # how the workload was freed in this episode; "": it was not
+    has_booted: bool = False  # after this remedy was ordered the node was seen on another boot
 
 
 class RemedyOrder(Struct, frozen=True):

@@ -39,6 +39,7 @@ JOB_FOR = "node-remedy.dev/job"  # a label of our Jobs: remedy or fence
 MANAGED_BY = "app.kubernetes.io/managed-by"  # a label
 PREFIX = "node-remedy.dev/"
 REMEDIATION_TIMESTAMP = "node-remedy.dev/remediation-timestamp"  # seed 002, on a Node: when its remedy was ordered
+REMEDIED_AT = "node-remedy.dev/remedied-at"  # on a Node: what happened to it until then calls for no remedy any more
 REMEDIATION_PODNAME = "node-remedy.dev/remediation-podname"  # seed 002, on a Node: the Job that runs its pod
 OWNER = "node-remedy.dev/owner"  # on a Machine without a controller: who replaces it when it is sick
 OURS = "node-remedy"  # the value by which we do

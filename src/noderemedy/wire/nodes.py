@@ -19,13 +19,14 @@ from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node, OutOfService, Taint
 from noderemedy.wire import names, shapes
 from noderemedy.wire.remedies import read_record
-from noderemedy.wire.scalars import read_pause, wall
+from noderemedy.wire.scalars import read_pause, read_wall, wall
 
 CONDITIONS_KNOWN = 32_768  # each node has four or five, and most of them tell of the same hour
 PAIRS_KNOWN = 2_048  # labels and annotations that were met lately: those of one node only pass through
 TAINTS_KNOWN = 256
 WRONG = re.compile(r" \(wrong: device ([0-9a-f]+(?:, [0-9a-f]+)*)\)\Z")
-RECORDS = frozenset({names.OUT_OF_SERVICE_BY, names.REMEDY, names.REMEDIATION_TIMESTAMP, names.REMEDIATION_PODNAME})
+REMEDIES = frozenset({names.REMEDY, names.REMEDIED_AT, names.REMEDIATION_TIMESTAMP, names.REMEDIATION_PODNAME})
+RECORDS = REMEDIES | {names.OUT_OF_SERVICE_BY}
 PASSING = RECORDS | {names.REPAIR}  # what is about this very Node, and not about its successor
 
 
@@ -47,6 +48,8 @@ def node(shape: shapes.NodeShape) -> Node:
         paused=read_pause(notes[names.PAUSED]) if names.PAUSED in notes else None,
         addresses=tuple(one.address for one in status.addresses or ()),
         remedy=read_record(notes[names.REMEDY]) if names.REMEDY in notes else None,
+        remedied_at=read_wall(notes[names.REMEDIED_AT]) if names.REMEDIED_AT in notes else None,
+        created=wall(meta.creation_timestamp) if meta.creation_timestamp else None,
         kubelet=sys.intern(status.node_info.kubelet_version) if status.node_info else "",
         system_uuid=status.node_info.system_uuid if status.node_info else "",
         out_of_service=read_mark(notes[names.OUT_OF_SERVICE_BY]) if names.OUT_OF_SERVICE_BY in notes else None,

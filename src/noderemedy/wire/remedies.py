@@ -41,6 +41,7 @@ class RecordShape(Struct, rename="camel", omit_defaults=True):
     job: str = ""
     outcome: Outcome | None = None
     freed_by: str = ""
+    has_booted: bool = False
 
 
 class JobCondition(Struct, rename="camel"):
@@ -73,9 +74,21 @@ def read_record(text: str) -> RemedyRecord | Malformed:
     shape = read_json(text, RecordShape)
     if isinstance(shape, Malformed):
         return shape
-    told = (shape.boot_id, shape.job, shape.outcome, shape.freed_by)
-    first = (shape.episode, shape.document, shape.threshold, wall(shape.since))
-    return RemedyRecord(*first, shape.number, shape.remedy, shape.phase, wall(shape.at), *told)
+    return RemedyRecord(
+        episode=shape.episode,
+        document=shape.document,
+        threshold=shape.threshold,
+        since=wall(shape.since),
+        number=shape.number,
+        remedy=shape.remedy,
+        phase=shape.phase,
+        at=wall(shape.at),
+        boot_id=shape.boot_id,
+        job=shape.job,
+        outcome=shape.outcome,
+        freed_by=shape.freed_by,
+        has_booted=shape.has_booted,
+    )
 
 
 def job(shape: JobShape) -> Job:
@@ -98,12 +111,16 @@ def job(shape: JobShape) -> Job:
 
 
 def record_notes(action: WriteRemedyRecord) -> dict[str, str | None]:
-    """The record, and what the seed wants to be seen on the Node; without a record all of it goes."""
+    """The record, and what the seed wants to be seen on the Node; without a record all of it goes.
+
+    When the node was repaired stays: events that happened before that are told for long after.
+    """
     record = action.record
+    remedied = {names.REMEDIED_AT: str(action.remedied_at)} if action.remedied_at else {}
     if record is None:
-        return dict.fromkeys((names.REMEDY, names.REMEDIATION_TIMESTAMP, names.REMEDIATION_PODNAME))
+        return {**dict.fromkeys((names.REMEDY, names.REMEDIATION_TIMESTAMP, names.REMEDIATION_PODNAME)), **remedied}
     shown = {names.REMEDIATION_TIMESTAMP: str(record.at), names.REMEDIATION_PODNAME: record.job}
-    return {names.REMEDY: record_text(record), **(shown if record.job and record.outcome is None else {})}
+    return {names.REMEDY: record_text(record), **remedied, **(shown if record.job and record.outcome is None else {})}
 
 
 def record_text(record: RemedyRecord) -> str:
@@ -122,6 +139,7 @@ def record_text(record: RemedyRecord) -> str:
         "job": record.job,
         "outcome": record.outcome.value if record.outcome else "",
         "freedBy": record.freed_by,
+        "hasBooted": record.has_booted,
     }
     return msgspec.json.encode({**tree, **{key: value for key, value in more.items() if value}}).decode()
 

@@ -39,6 +39,12 @@ class DatedMetadata(Metadata, rename="camel"):
     finalizers: list[str] | None = None
 
 
+class NodeMetadata(Metadata, rename="camel"):
+    """The same of a Node: what is told of its predecessor of that name is not about it."""
+
+    creation_timestamp: datetime | None = None
+
+
 class ManagedFieldsShape(Struct):
     """Who wrote which part of an object, and when."""
 
@@ -115,7 +121,7 @@ class NodeStatus(Struct, rename="camel"):
 class NodeShape(Struct):
     """A Node."""
 
-    metadata: Metadata
+    metadata: NodeMetadata
     spec: NodeSpec | None = None
     status: NodeStatus | None = None
 

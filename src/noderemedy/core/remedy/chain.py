@@ -25,6 +25,7 @@ from noderemedy.model.actions import WriteRemedyRecord
 from noderemedy.model.configuration import PERIOD, Threshold
 from noderemedy.model.decision import Decision
 from noderemedy.model.reasons import (
+    NodeBooted,
     NodeRecovered,
     RemediesExhausted,
     RemedyCalledOff,
@@ -33,7 +34,7 @@ from noderemedy.model.reasons import (
     RemedyWaits,
 )
 from noderemedy.model.remedy import RECOVERY, Outcome, Phase, RemedyRecord
-from noderemedy.model.time import Now
+from noderemedy.model.time import Now, Wall
 
 # --- ordering ----------------------------------------------------------------------------------------------------
 
@@ -43,7 +44,7 @@ def order(view: RemedyView, record: RemedyRecord, number: int, now: Now) -> Deci
     assert view.document is not None
     assert view.threshold is not None
     choice = jobs.choose(view.document.document.configuration, view.threshold, number)
-    begun = replace(record, at=jobs.seconds(now.wall), outcome=None, boot_id=view.node.boot_id)
+    begun = replace(record, at=jobs.seconds(now.wall), outcome=None, boot_id=view.node.boot_id, has_booted=False)
     if choice.remedy is None or choice.definition is None:
         spent = RemediesExhausted(view.at.name, record.threshold)
         if not record.number:
@@ -77,7 +78,23 @@ def ended(view: RemedyView, record: RemedyRecord, found: Ended, now: Now) -> Dec
     cleans = found.outcome is Outcome.SUCCEEDED and remedy is not None and remedy.cleans
     phase = Phase.FREEING if cleans else Phase.WAITING
     told = RemedyEnded(view.at.name, record.remedy, found.outcome.value, found.why, found.took)
-    return write(view, replace(record, phase=phase, at=jobs.seconds(now.wall), outcome=found.outcome), told)
+    after = replace(record, phase=phase, at=jobs.seconds(now.wall), outcome=found.outcome)
+    if not recovery.counts_events(view):
+        return write(view, after, told)
+    after = replace(after, has_booted=recovery.has_booted(view, record))
+    return write(view, after, told, remedied_at=remedied_at(record, after, found))
+
+
+def remedied_at(ordered: RemedyRecord, after: RemedyRecord, found: Ended) -> Wall | None:
+    """From when on the node counts as repaired; None: it was not. A remedy that failed repairs nothing, a boot does.
+
+    By the Job's own word, and not by when we heard it: what happened between, while nobody led, tells of the repair.
+    """
+    if after.has_booted:
+        return after.at
+    if found.outcome is not Outcome.SUCCEEDED:
+        return None
+    return ordered.at + found.took if found.took is not None else after.at
 
 
 def freeing(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
@@ -93,10 +110,12 @@ def waiting(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
     threshold = view.threshold
     if threshold is None:
         return call_off(view, record, now)
-    if recovery.is_over(view, threshold):
-        return recovered(view, record, threshold, now)
+    if recovery.counts_events(view) and not record.has_booted and recovery.has_booted(view, record):
+        return booted(view, record, now)
     remedy = jobs.remedy_of(view, record)
     due = record.at + (remedy.period if remedy else PERIOD)
+    if recovery.is_over(view, threshold) and recovery.can_tell(threshold, due, now):
+        return recovered(view, record, threshold, now)
     if now.wall < due:
         return Decision(because=(RemedyWaits(record.remedy, due),), wake_at=now.until(due))
     if blocked := first(gates.BEFORE_NEXT, view, now):
@@ -105,6 +124,15 @@ def waiting(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
     if blocked := first(before(following), view, now):
         return blocked.decision(now)
     return following
+
+
+def booted(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
+    """The node went down after the remedy had ended, as where that only asks for a boot: it is repaired from now on.
+
+    Once for each remedy: a node that goes down again by itself was not repaired by that.
+    """
+    why = NodeBooted(view.at.name, record.remedy)
+    return write(view, replace(record, has_booted=True), why, remedied_at=jobs.seconds(now.wall))
 
 
 def before(ordered: Decision) -> tuple[Callable[[RemedyView, Now], Blocked | None], ...]:

@@ -9,16 +9,16 @@ from noderemedy.model.actions import Guard, WriteRemedyRecord
 from noderemedy.model.decision import Decision
 from noderemedy.model.reasons import Reason
 from noderemedy.model.remedy import RemedyRecord
-from noderemedy.model.time import Now
+from noderemedy.model.time import Now, Wall
 
 REMEDY = "remedy"  # the aspect of a record of history that tells of it
 FENCE = "fence"  # the one that tells of fence flows
 
 
-def write(view: RemedyView, record: RemedyRecord | None, *because: Reason) -> Decision:
+def write(view: RemedyView, record: RemedyRecord | None, *because: Reason, remedied_at: Wall | None = None) -> Decision:
     """Say on the Node how far its remedies are; None: they are over, and nothing is left of them."""
     guard = Guard(view.node.uid, view.entry.resource_version)
-    return Decision((WriteRemedyRecord(view.at, guard, record),), because)
+    return Decision((WriteRemedyRecord(view.at, guard, record, remedied_at),), because)
 
 
 def forget(view: RemedyView, record: RemedyRecord, now: Now, *because: Reason) -> Decision:

@@ -34,7 +34,7 @@ from noderemedy.model.nodeevents import NODE_EVENTS, NodeEvents, node_events_ref
 from noderemedy.model.reasons import EventsRepeated, RepairNow
 from noderemedy.model.remedy import RemedyRecord
 from noderemedy.model.room import Present, Reader, Room, Stage
-from noderemedy.model.time import Now, Span, Wall
+from noderemedy.model.time import SECOND, Now, Span, Wall
 
 
 class NodeView(Struct, frozen=True):
@@ -87,9 +87,13 @@ def findings(view: NodeView, governing: DocumentFact, now: Now) -> Iterator[Foun
 
 
 def of_events(view: NodeView, threshold: Threshold, event: EventSign, now: Now) -> Iterator[Found]:
-    """So many of them within the time: a sign that is over at once, and lasts until the first of them is too old."""
+    """So many of them within the time: a sign that is over at once, and lasts until the first of them is too old.
+
+    What happened before the node was repaired, or to another Node of its name, says nothing about it.
+    """
     moments = view.events.of(event.reason) if view.events else ()
-    recent = [one for one in moments if now.wall < one + event.within]
+    begins = anew_since(view.node)
+    recent = [one for one in moments if now.wall < one + event.within and begins <= one]
     if len(recent) < event.count:
         return
     since = min(recent[-event.count], Wall(now.wall.ms - 1))
@@ -98,6 +102,12 @@ def of_events(view: NodeView, threshold: Threshold, event: EventSign, now: Now) 
     sign = Sign(what, what, since, Span(0), told, told)
     sighting = Sighting(what, now.mono, now.wall)
     yield Found(threshold, age(sign, sighting, now), sighting, until=recent[-event.count] + event.within)
+
+
+def anew_since(node: Node) -> Wall:
+    """From when on events count. Times of the API have whole seconds: that of the repair must be over."""
+    repaired = [node.remedied_at + SECOND] if isinstance(node.remedied_at, Wall) else []
+    return max([node.created or Wall(0), *repaired])
 
 
 def choose(view: NodeView, found: tuple[Found, ...]) -> Found | None:
