@@ -41,10 +41,13 @@ def test_the_seeds_example() -> None:
 def test_the_example_of_the_guide_is_valid() -> None:
     """Every field that the page shows is read."""
     page = (ROOT / "docs" / "guide" / "node-remedy.md").read_text(encoding="utf-8")
-    [text] = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    found = read_configuration(yaml.safe_load(text)["data"]["config.yaml"])
+    text, events = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    document = yaml.safe_load(text)["data"]["config.yaml"]
+    found = read_configuration(document)
+    counting = read_configuration(yaml.safe_dump({**yaml.safe_load(document), **yaml.safe_load(events)}))
 
     assert ((), 1) == (found.problems, len(found.hints))  # the recovery is left to the reader
+    assert ((), 3) == (counting.problems, counting.thresholds[0].event and counting.thresholds[0].event.count)
 
 
 def test_a_broken_document_is_told_with_its_line(tmp_path: Path) -> None:

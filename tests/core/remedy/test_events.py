@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+import yaml
 from msgspec import Struct
 from tests.builders import later
 from tests.core.remedy.scene import DOCUMENT_AT, TEXT, Scene, text
 
 from noderemedy.core.remedy.facts import Trouble, trouble_ref
-from noderemedy.model.ids import NODE, ref
+from noderemedy.model.ids import NODE, NODE_FENCE, ref
 from noderemedy.model.nodeevents import EventsWanted, NodeEvents, events_wanted_ref, node_events_ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remedy import Phase
 from noderemedy.model.time import Wall
 
+EXAMPLES = Path(__file__).parents[3] / "examples"
 TROUBLE_AT = trouble_ref(ref(NODE, "n0"))
 
 OOPSES = text(
@@ -171,6 +175,17 @@ def test_a_new_node_of_that_name_has_no_past() -> None:
     assert ["repair"] == scene.ordered()
 
 
+@pytest.mark.parametrize(("ago", "expected"), [("-400", ["repair"]), ("0", []), ("noon", ["repair"])])
+def test_a_person_may_clear_the_events(ago: str, expected: list[str]) -> None:
+    """Who writes down when the node was repaired is believed; what is not a time says nothing."""
+    scene = Scene(OOPSES)
+    text = ago if ago == "noon" else str(later(int(ago), scene.now).wall)
+    scene.patch(NODE, "n0", {"metadata": {"annotations": {"node-remedy.dev/remedied-at": text}}})
+    happen(scene, 300, 200, 100)
+
+    assert expected == scene.ordered()
+
+
 def test_where_nobody_counts_events_nothing_is_kept() -> None:
     """A document of conditions alone leaves no time of a repair on its nodes."""
     scene = Scene(TEXT)
@@ -182,6 +197,23 @@ def test_where_nobody_counts_events_nothing_is_kept() -> None:
     scene.wait(20)
 
     assert "node-remedy.dev/remedied-at" not in scene.notes()
+
+
+def test_the_example_reboots_and_goes_on_only_if_oopses_do() -> None:
+    """Three oopses are a reboot; the fence follows after three more, and not before the period is over."""
+    [document] = yaml.safe_load_all((EXAMPLES / "remedy-events" / "workers.yaml").read_text(encoding="utf-8"))
+    scene = Stage(document["data"]["config.yaml"])
+    scene.patch(NODE, "n0", {"metadata": {"labels": {"type": "bare-metal"}}})
+    oops(scene, 3)
+    scene.end_job()
+    scene.wait(60)
+    oops(scene, 3)
+    scene.wait(800)
+    before = scene.api.list(NODE_FENCE)
+    scene.wait(60)
+
+    assert (["reboot"], []) == (scene.ordered(), before)
+    assert ["node-fence-n0"] == [one["metadata"]["name"] for one in scene.api.list(NODE_FENCE)]
 
 
 # --- playing a story ---------------------------------------------------------------------------------------------
