@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
+from tests.builders import NOW
 from tests.core import test_foredated, test_takingback
 from tests.core.fencing import (
     test_automaton,
@@ -21,6 +22,7 @@ from tests.core.fencing import (
     test_owners_word,
     test_proofs,
     test_request,
+    test_slow,
     test_storage,
     test_story,
     test_told,
@@ -219,6 +221,51 @@ PROOFS: tuple[Sabotage, ...] = (
         "an old answer of a device will do",
         set_to(safety, "FRESH_RUN", Span.seconds(3_600)),
         (test_proofs.test_less_than_all_off_just_now_proves_nothing,),
+    ),
+    Sabotage(
+        "what a slow device takes makes its word old",
+        set_to(safety, "idle", lambda run, until: until.since(run.begun)),
+        (
+            test_proofs.test_what_a_device_takes_to_answer_does_not_make_its_word_old,
+            test_slow.test_a_bmc_that_is_slow_by_two_minutes_is_survived,
+            test_slow.test_two_slow_plugs_are_survived,
+            test_slow.test_a_slow_switch_in_front_of_storage_is_survived,
+        ),
+    ),
+    Sabotage(
+        "only the last answer has to be young",
+        set_to(safety, "idle", lambda run, until: Span(0) if until != NOW.mono else until.since(run.begun) - run.took),
+        (test_proofs.test_what_a_device_takes_to_answer_does_not_make_its_word_old,),
+    ),
+    Sabotage(
+        "who waits for a device is not counted",
+        set_to(safety, "idle", lambda run, until: Span(0)),
+        (
+            test_proofs.test_less_than_all_off_just_now_proves_nothing,
+            test_slow.test_one_late_answer_is_asked_for_again,
+        ),
+    ),
+    Sabotage(
+        "devices are asked for ever",
+        set_to(attempts, "ASKED_MAX", 1 << 30),
+        (
+            test_slow.test_answers_that_come_too_late_fail_the_step_and_power_comes_back,
+            test_slow.test_who_waits_in_vain_is_told_for_how_long,
+            test_slow.test_a_late_word_of_storage_fails_its_step_too,
+        ),
+    ),
+    Sabotage(
+        "the first late answer is a failure",
+        set_to(attempts, "ASKED_MAX", 1),
+        (test_slow.test_one_late_answer_is_asked_for_again,),
+    ),
+    Sabotage(
+        "a slow answer outweighs another boot",
+        together(
+            set_to(safety, "is_subject", lambda entry, subject, now: safety.is_confirmed(entry, now)),
+            set_to(FenceView, "is_same_boot", True),
+        ),
+        (test_slow.test_a_slow_plug_that_comes_on_while_it_is_asked_frees_nothing,),
     ),
     Sabotage(
         "no plug powers the node",

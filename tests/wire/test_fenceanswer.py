@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.core.fencing.orders import ORDER
 
 from noderemedy.model.run import Power, Result, RunState
+from noderemedy.model.time import Span
 from noderemedy.wire import fenceanswer
 
 
@@ -29,10 +30,15 @@ def test_a_broken_order_is_refused() -> None:
 
 
 def test_a_result_survives_its_way_out_of_a_job() -> None:
-    """Power, words and identity come through the termination message."""
-    result = Result(RunState.DONE, Power.OFF, "node n: off", "4c4c4544")
+    """Power, words, identity and how long it took come through the termination message."""
+    result = Result(RunState.DONE, Power.OFF, "node n: off", "4c4c4544", took=Span.seconds(125))
 
     assert result == fenceanswer.read_result(fenceanswer.result_text(result))
+
+
+def test_a_result_of_an_older_runner_took_no_time() -> None:
+    """It does not say how long it took: then all the time counts as the age of its answer."""
+    assert Result(RunState.DONE, Power.OFF) == fenceanswer.read_result('{"state": "done", "power": "off"}')
 
 
 def test_a_long_result_is_cut_to_what_kubernetes_keeps() -> None:

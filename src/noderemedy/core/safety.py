@@ -20,7 +20,7 @@ from noderemedy.model.time import Mono, Now, Span, Wall
 FRESH = Span.seconds(5)
 SILENT_WITHIN = Span.seconds(600)  # after power off; Kubernetes takes a minute to notice, patient clusters five
 CLOCKS_WITHIN = Span.seconds(300)  # what the wall clocks of a leader and of the control plane may differ by
-FRESH_RUN = Span.seconds(60)  # a device was asked so long ago at most, counted from before the question
+FRESH_RUN = Span.seconds(60)  # so long at most nobody was asking: before a question, and until the next one or now
 INFRASTRUCTURE, DELETED = "InfrastructureReady", "Deleted"  # how Cluster API says that an instance is gone
 
 
@@ -119,7 +119,8 @@ def fenced_off(
     """Proof that the boot `subject` is over, because all that powers its node is off; else None.
 
     `asked` has every method that can switch the node off, with the last run that asked its device. Each must have been
-    asked just now, after the command, and have said off (races R31, R35). The Node must be that very boot, as a live
+    asked just now, after the command, and have said off (races R31, R35); decision 34 says how old its word may be. The
+    Node must be that very boot, as a live
     read shows, and must not be heard: a node that reports while its plug is off hangs on another plug (race R32). So
     does one that fell silent long after `off_at`, by when everything was off; None if that is not known.
     """
@@ -127,7 +128,7 @@ def fenced_off(
         return None
     if off_at is not None and has_outlived(node_entry.obj, off_at, now):
         return None
-    if not all(is_off_just_now(run, now) for _, run in asked):
+    if to_ask(asked, now) is not None:
         return None
     runs = tuple(run.id for _, run in asked if run is not None)
     return FencedOff(subject, tuple(method for method, _ in asked), runs, now.wall)
@@ -146,7 +147,7 @@ def storage_fenced(
     """
     if not asked or not covers or not is_subject(node_entry, subject, now):
         return None
-    if not all(is_off_just_now(run, now) for _, run in asked):
+    if to_ask(asked, now) is not None:
         return None
     return StorageFenced(subject, tuple(method for method, _ in asked), covers, now.wall)
 
@@ -188,11 +189,28 @@ def is_subject(node_entry: Present, subject: Subject, now: Now) -> bool:
     )
 
 
-def is_off_just_now(run: Run | None, now: Now) -> bool:
-    """Whether a device was asked just now, and said off."""
-    if run is None or run.state is not RunState.DONE or run.power is not PlugPower.OFF:
-        return False
-    return run.begun.ms > 0 and now.mono.since(run.begun) <= FRESH_RUN
+def to_ask(asked: tuple[tuple[str, Run | None], ...], now: Now) -> str | None:
+    """The method whose device has to be asked next; None if all said off just now, one after the other.
+
+    What a device takes to answer does not make its word older: no question would be young enough for a slow one. All
+    other time does: until it was asked, until we learned of it, until the next was asked for, or until now.
+    """
+    said = [(method, run) for method, run in asked if run is not None and is_known_off(run)]
+    if len(said) < len(asked):
+        return next(one[0] for one in asked if one not in said)
+    said.sort(key=lambda one: one[1].begun)
+    links = zip(said, [*(run.begun for _, run in said[1:]), now.mono], strict=False)
+    return said[0][0] if any(idle(run, until) > FRESH_RUN for (_, run), until in links) else None
+
+
+def idle(run: Run, until: Mono) -> Span:
+    """How much of the time since a run was asked for nobody spent at its device."""
+    return until.since(run.begun) - run.took
+
+
+def is_known_off(run: Run) -> bool:
+    """Whether a device said off, and we know when it was asked."""
+    return run.state is RunState.DONE and run.power is PlugPower.OFF and run.begun.ms > 0
 
 
 def is_stated_gone(machine: Machine) -> bool:

@@ -27,7 +27,7 @@ from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.node import Node
 from noderemedy.model.room import Present, Reader
 from noderemedy.model.run import Power, Run
-from noderemedy.model.time import Wall
+from noderemedy.model.time import Mono, Wall
 
 NO_PLAN = "NoPlan"
 
@@ -133,5 +133,5 @@ async def ask(method: AgentMethod, at: Ref, node: Node, asking: Asking) -> Row:
     if why := asking.obstacle(method):
         return Row(at.name, method.name, method.agent, note=why)
     told = await asking.ask(method, at, node)
-    run = Run("", told.state).ended(told)
+    run = Run("", told.state).ended(told, Mono(0))
     return Row(at.name, method.name, method.agent, told.power, told.identity, drills.judge(method, at, node, run))

@@ -60,7 +60,7 @@ class RunBook:
         if run.begun != UNKNOWN:
             took = self._clock.mono().since(run.begun)
             self._metrics.fence_run_seconds.labels(order.agent, order.deed.value).observe(took.ms / 1000)
-        self._enter(run.ended(result))
+        self._enter(run.ended(result, self._clock.mono()))
 
     def _enter(self, run: Run) -> None:
         self._known[run.id] = run

@@ -80,6 +80,7 @@ class Result(Struct, frozen=True):
     said: str = ""
     identity: str = ""
     was_on: bool = False  # of an "off" at disks: the key was at every one of them before
+    took: Span = Span(0)  # from the first question to the device to its last answer, by the clock of who asked
 
 
 class Run(FactValue, frozen=True):
@@ -92,12 +93,14 @@ class Run(FactValue, frozen=True):
     said: str = ""  # for people: short, and without any secret
     identity: str = ""  # the system UUID or serial number that the device told; "" if it tells none
     was_on: bool = False  # as its Result tells it
+    took: Span = Span(0)  # the same, and not longer than we waited for it
     is_sure: bool = True  # False: nobody answered when it was asked for, so it may run; to ask again does no harm
 
-    def ended(self, result: Result) -> Run:
-        """The same run with what came of it."""
+    def ended(self, result: Result, at: Mono) -> Run:
+        """The same run with what came of it, as we learned at this moment."""
         told = {name: getattr(result, name) for name in Result.__struct_fields__}
-        return replace(self, **told)
+        took = max(Span(0), min(result.took, at.since(self.begun)))
+        return replace(self, **{**told, "took": took})
 
 
 def run_ref(id: str) -> Ref:

@@ -39,7 +39,7 @@ class Fault(Enum):
     LYING = "says off while it is on"  # 50: only about a node that is heard; about another one no word could be trusted
     IDLE_ON = "accepts on and does nothing"  # 52, 58
     FLAPPING = "its answers change"  # 53: what is off is now and then called on, or nothing; the reverse would be 50
-    SLOW = "slow"  # 54
+    SLOW = "slow"  # 54: by two minutes, whatever it is asked
     ELSEWHERE = "switches another machine"  # 55
     BUSY = "no session is left"  # 57
 
@@ -121,9 +121,15 @@ class Outlets:
     # --- what agents do ------------------------------------------------------------------------------------------
 
     def ask(
-        self, order: Order, deed: Deed, secrets: dict[str, str], then: Callable[[Ended], None], where: str = ""
+        self,
+        order: Order,
+        deed: Deed,
+        secrets: dict[str, str],
+        then: Callable[[Ended], None],
+        where: str = "",
+        left_ms: int | None = None,
     ) -> None:
-        """One process of an agent: what it does to its device is done, whoever waits for it."""
+        """One process of an agent: what it does to its device is done, whoever waits for it, and for how long."""
         outlet = self.by_place.get(place_of(dict(order.parameters)))
         if outlet is None:
             self.agenda.after(STATUS_MS[0], lambda: then(Ended(1, "Failed: there is no such plug")))
@@ -134,14 +140,16 @@ class Outlets:
         if refusal := self._refusal(outlet, secrets):
             self.agenda.after(self._chance.randint(*STATUS_MS), lambda: then(refusal))
             return
-        span = STATUS_MS if deed is Deed.STATUS else SLOW_MS if Fault.SLOW in outlet.faults else DEED_MS
+        usual = STATUS_MS if deed is Deed.STATUS else DEED_MS
+        span = SLOW_MS if Fault.SLOW in outlet.faults else usual
+        left = order.patience.ms if left_ms is None else left_ms
         took = max(0, outlet.free_at - self.agenda.now_ms) + self._chance.randint(*span)
         outlet.free_at = self.agenda.now_ms + took
-        ended = self.agenda.after(order.patience.ms, lambda: then(Ended(trouble=Trouble.TOO_LONG)))
+        ended = self.agenda.after(left, lambda: then(Ended(trouble=Trouble.TOO_LONG)))
 
         def done() -> None:
             found = self._carry_out(sent)
-            if took < order.patience.ms:
+            if took < left:
                 ended.cancel()
                 then(found)
 

@@ -17,7 +17,7 @@ from noderemedy.core.fencing.results import Ended
 from noderemedy.model.ids import LEASE, NODE, NODE_FENCE, Kind
 from noderemedy.model.outcome import Done, Failed, Outcome, Seen, Unknown
 from noderemedy.model.run import Deed, Order, Result, Run, RunState, run_ref
-from noderemedy.model.time import Mono
+from noderemedy.model.time import Mono, Span
 from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.objects import SYSTEM
 from noderemedy.sim.outlets import JobRunner, Outlets
@@ -35,6 +35,7 @@ UNREAD = frozenset(Fate) - {Fate.FINE, Fate.CONFLICT, Fate.DENIED, Fate.TWICE, F
 JOBS = fencejobs.JobSettings("registry.example/node-remedy:1")
 CREATED, BROKEN = 201, 500
 BETWEEN_LOOKS_MS = results.BETWEEN_LOOKS.ms
+LEAST_LOOK_MS = 5_000  # an agent that used up all the time still gets asked what came of it
 
 
 class Sending:
@@ -55,20 +56,23 @@ class Sending:
         self._then = then
         self._looks: list[Ended] = []
         self._where = where
+        self._begun_ms = outlets.agenda.now_ms
         self._was_on = order.deed is Deed.OFF and outlets.has_key(order)
         outlets.ask(order, order.deed, secrets, self._did, where)
 
     def _did(self, ended: Ended) -> None:
         self._deed = ended
         if self._order.deed is Deed.STATUS:
-            self._then(results.of_status(self._order, ended, self._hidden))
+            self._tell(results.of_status(self._order, ended, self._hidden))
         elif ended.exit_code != 0:
-            self._then(replace(results.of_deed(self._order, ended, (), self._hidden), was_on=self._was_on))
+            self._tell(replace(results.of_deed(self._order, ended, (), self._hidden), was_on=self._was_on))
         else:
             self._look()
 
     def _look(self) -> None:
-        self._outlets.ask(self._order, Deed.STATUS, self._secrets, self._looked, self._where)
+        gone = self._outlets.agenda.now_ms - self._begun_ms
+        left = max(self._order.patience.ms - gone, LEAST_LOOK_MS)
+        self._outlets.ask(self._order, Deed.STATUS, self._secrets, self._looked, self._where, left)
 
     def _looked(self, ended: Ended) -> None:
         self._looks.append(ended)
@@ -76,7 +80,10 @@ class Sending:
             self._outlets.agenda.after(BETWEEN_LOOKS_MS, self._look)
         else:
             found = results.of_deed(self._order, self._deed, tuple(self._looks), self._hidden)
-            self._then(replace(found, was_on=self._was_on))
+            self._tell(replace(found, was_on=self._was_on))
+
+    def _tell(self, result: Result) -> None:
+        self._then(replace(result, took=Span(self._outlets.agenda.now_ms - self._begun_ms)))
 
 
 class Runs:
@@ -135,7 +142,7 @@ class Runs:
         Sending(order, secrets, process.cluster.outlets, then)
 
     def _ended(self, order: Order, result: Result) -> None:
-        self._enter(self._known[order.id].ended(result))
+        self._enter(self._known[order.id].ended(result, self._process.now().mono))
 
     def _enter(self, run: Run) -> None:
         self._known[run.id] = run

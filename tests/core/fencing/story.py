@@ -27,8 +27,8 @@ from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.outcome import Done, Outcome, Seen
 from noderemedy.model.proof import StorageFenced
 from noderemedy.model.room import Present, Room
-from noderemedy.model.run import Deed, Order, Power, Run, RunState, run_ref
-from noderemedy.model.time import Mono, Now
+from noderemedy.model.run import Deed, Order, Power, Result, Run, RunState, run_ref
+from noderemedy.model.time import Mono, Now, Span
 from noderemedy.model.workload import POD
 from noderemedy.rooms import watched
 from noderemedy.sim.apiserver import ADMIN, ApiServer
@@ -89,7 +89,8 @@ class Story:
         self.plan = plan or a_plan()
         self.plugs = dict.fromkeys(plugs, True)
         self.devices: dict[str, Behaviour] = {}
-        self.takes = 5
+        self.takes = 5  # seconds that a device needs
+        self.waits = 0  # seconds before a device is asked: a lane, the image of a Job
         self.is_wired_right = True  # the plugs of the configuration are those of the node
         self.elsewhere = {SWITCH}  # the node runs on without these
         self.is_hung = True  # runs, and does not report
@@ -105,6 +106,7 @@ class Story:
         self.has_manager = True
         self.dies_after: int | None = None  # so many writes and orders
         self._pending: list[tuple[int, Order, int]] = []
+        self._took: dict[str, Span] = {}
         self._changes: list[tuple[int, Callable[[], None]]] = []
         self._running = True
         self.api = ApiServer(wall=lambda: self.now.wall, chance=random.Random(1))
@@ -294,7 +296,8 @@ class Story:
     def _start(self, order: Order) -> Outcome:
         self.orders.append((order.method, order.deed.value))
         self.sent.append((plug_of(order), order.deed.value))
-        self._pending.append((self.now.mono.ms + self.takes * 1000, order, self.token))
+        self._pending.append((self.now.mono.ms + (self.waits + self.takes) * 1000, order, self.token))
+        self._took[order.id] = Span.seconds(self.takes)
         run = Run(order.id, RunState.RUNNING, begun=self.now.mono)
         self.engine.seen(Seen(run_ref(order.id), "", "", run), self.now)
         return Done(self.now.mono)
@@ -308,7 +311,7 @@ class Story:
             entry = self.engine.cache.read(run_ref(order.id))
             if token == self.token:
                 assert isinstance(entry, Present)
-                run = replace(entry.obj, state=state, power=power, said=said)
+                run = entry.obj.ended(Result(state, power, said, took=self._took[order.id]), self.now.mono)
                 self.engine.seen(Seen(run_ref(order.id), "", "", run), self.now)
 
     def _gone_pods(self) -> None:
@@ -380,6 +383,11 @@ class Story:
         self._powered(False)
         self._power_follows()
         self.has_host = False
+
+    def comes_on_by_itself(self, plug: str) -> None:
+        """Somebody presses a button."""
+        self.plugs[plug] = True
+        self._power_follows()
 
     def _powered(self, is_on: bool) -> None:
         self.api.patch(HOST, "rack-1", "metal", {"status": {"poweredOn": is_on}}, "merge", subresource="status")

@@ -16,8 +16,8 @@ from noderemedy.model.errors import Bug
 from noderemedy.model.ids import ref
 from noderemedy.model.node import Condition, OutOfService
 from noderemedy.model.proof import Attested, FencedOff, StorageFenced, Subject
-from noderemedy.model.run import Power, Run, RunState
-from noderemedy.model.time import Mono, Wall
+from noderemedy.model.run import Power, Result, Run, RunState
+from noderemedy.model.time import Mono, Span, Wall
 from noderemedy.model.workload import POD
 
 SUBJECT = Subject("node-uid-1", "boot-1")
@@ -53,6 +53,44 @@ def test_less_than_all_off_just_now_proves_nothing(asked: Any) -> None:
     """No method, one that was not asked, one that says on or nothing, or was asked too long ago or by somebody else."""
     assert None is fenced(asked=asked)
     assert None is safety.storage_fenced(present(SILENT), SUBJECT, asked, ("driver/fc",), NOW)
+
+
+def asked(name: str, ago_s: float, took_s: float = 0) -> tuple[str, Run]:
+    """A device that was asked so long ago, and needed so long to say off."""
+    begun = Mono(NOW.mono.ms - round(ago_s * 1000))
+    return name, replace(OFF, id=f"fence-{name}", begun=begun, took=Span.seconds(took_s))
+
+
+@pytest.mark.parametrize(
+    ("runs", "to_ask"),
+    [
+        ((), None),
+        ((asked("a", 60),), None),
+        ((asked("a", 60.001),), "a"),
+        ((asked("a", 185, 125),), None),
+        ((asked("a", 185.001, 125),), "a"),
+        ((asked("a", 250, 125), asked("b", 125, 125)), None),
+        ((asked("b", 125, 125), asked("a", 250, 125)), None),
+        ((asked("a", 120), asked("b", 60)), None),
+        ((asked("a", 120.001), asked("b", 60)), "a"),
+        ((asked("a", 300, 125), asked("b", 100, 90)), "a"),
+        ((asked("a", 10, 5), asked("b", 300, 125)), "b"),
+        ((asked("a", 250, 125), ("b", None)), "b"),
+        ((("a", None), asked("b", 300)), "a"),
+    ],
+)
+def test_what_a_device_takes_to_answer_does_not_make_its_word_old(runs: Any, to_ask: str | None) -> None:
+    """All other time does: a minute at most before and after each question; the oldest is asked again first."""
+    assert to_ask == safety.to_ask(runs, NOW)
+    assert (to_ask is None and bool(runs)) is (fenced(asked=runs) is not None)
+
+
+@pytest.mark.parametrize(("told_s", "took_s"), [(5, 5), (10, 10), (3_600, 10), (-5, 0)])
+def test_no_device_takes_longer_than_we_waited_for_it(told_s: float, took_s: float) -> None:
+    """Whoever says so, such as a Job with another clock, cannot keep an answer young."""
+    run = replace(OFF, state=RunState.RUNNING).ended(Result(RunState.DONE, took=Span.seconds(told_s)), NOW.mono)
+
+    assert (RunState.DONE, Span.seconds(took_s)) == (run.state, run.took)
 
 
 @pytest.mark.parametrize(

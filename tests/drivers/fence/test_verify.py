@@ -15,6 +15,7 @@ from noderemedy.drivers.fence.standins import for_status
 from noderemedy.drivers.fence.verify import SecretMissing, carry_out, usable
 from noderemedy.model.ids import NODE, ref
 from noderemedy.model.run import Deed, Order, Power, Result, RunState
+from noderemedy.model.time import Span
 
 SECRETS = {"password": "hunter2"}
 
@@ -31,6 +32,14 @@ def test_off_is_verified_twice(tmp_path: Path) -> None:
 
     assert (RunState.DONE, Power.OFF) == (result.state, result.power)
     assert ["off", "status", "status"] == asked(tmp_path)
+
+
+def test_a_result_says_how_long_the_device_took(tmp_path: Path) -> None:
+    """From before the first process of the agent to the end of the last one; what was not begun took nothing."""
+    install(tmp_path, "slow")
+
+    assert Span(400) <= run(tmp_path, order()).took < Span(60_000)
+    assert Span(0) == run(tmp_path, order(agent="fence_none")).took
 
 
 def test_on_and_status(tmp_path: Path) -> None:

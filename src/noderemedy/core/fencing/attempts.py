@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
+from noderemedy.core import safety
 from noderemedy.core.fencing import automaton, devices, runs
 from noderemedy.core.fencing.moves import fail
 from noderemedy.core.fencing.patience import pause
@@ -9,8 +12,10 @@ from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.nodefence import FenceJob
-from noderemedy.model.run import Deed, RunState
+from noderemedy.model.run import Deed, Run, RunState
 from noderemedy.model.time import Now
+
+ASKED_MAX = 3  # answers in a row that were too old; as many questions are one try of the step
 
 
 def failures(view: FenceView, step: Step) -> list[FenceJob]:
@@ -28,6 +33,39 @@ def attempt(view: FenceView, step: Step, method: AgentMethod, deed: Deed, now: N
         return decided
     looks_first = deed is Deed.OFF and devices.is_lost(view, method)  # race R33: it may be off already
     return runs.order(view, step, method, Deed.STATUS if looks_first else deed, now)
+
+
+def ask(view: FenceView, step: Step, methods: tuple[AgentMethod, ...], now: Now) -> Decision | None:
+    """Ask these devices whether they are off, one after the other; None if what they said is young enough."""
+    wanted = safety.to_ask(runs.last_answers(view, step, methods), now)
+    method = next((one for one in methods if one.name == wanted), None)
+    if method is None:
+        return None
+    return asked_in_vain(view, step, method, now) or attempt(view, step, method, Deed.STATUS, now)
+
+
+def asked_in_vain(view: FenceView, step: Step, method: AgentMethod, now: Now) -> Decision | None:
+    """Answers that were too old again and again are a failed try; None if the device may be asked once more.
+
+    Without it the node would stay off in silence. Freeing that has begun asks again by right, and has its own deadline.
+    """
+    tried = runs.tries_of(view, step, method, Deed.STATUS)
+    if not tried or tried[-1].state is not RunState.DONE or view.status.evidence.freeing_since is not None:
+        return None
+    last = tried[-1]
+    times = last.attempt - max((job.attempt for job in tried if is_failed(job)), default=-1)
+    if times < ASKED_MAX:
+        return None
+    said = f"asked {times} times, and every answer was too old to prove anything{how_late(view.run(last), now)}"
+    return runs.record(view, structs.replace(last, state=RunState.FAILED, said=said), now)
+
+
+def how_late(run: Run | None, now: Now) -> str:
+    """What is known of the time that an answer took; nothing of one that another manager asked for."""
+    if run is None or run.begun.ms <= 0:
+        return "; nobody here knows when it was asked"
+    asked = f"{now.mono.since(run.begun).ms // 1000} s ago, and the device itself took {run.took.ms // 1000} s"
+    return f": the last was asked for {asked}; look at what keeps runs waiting (Jobs, their image, many fences at once)"
 
 
 def failed_too_often(view: FenceView, step: Step, now: Now) -> Decision | None:

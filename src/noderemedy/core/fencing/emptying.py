@@ -29,7 +29,6 @@ from noderemedy.model.reasons import (
     Reason,
 )
 from noderemedy.model.room import Present
-from noderemedy.model.run import Deed
 from noderemedy.model.time import MINUTE, Now
 from noderemedy.model.workload import FreeBy
 
@@ -74,9 +73,8 @@ def proof_for(view: FenceView, now: Now) -> Whole | Decision:
     methods, host = devices.powering(view), hostpower.method(view)
     if not methods and host is None:
         return go_on(view, now, FenceProvesNothing(view.name))
-    for method in methods:
-        if not safety.is_off_just_now(runs.last_answer(view, STEP, method), now):
-            return attempts.attempt(view, STEP, method, Deed.STATUS, now)
+    if asking := attempts.ask(view, STEP, methods, now):
+        return asking
     if asked := confirm(now, node, *([(view.host.at, view.host.entry)] if host and view.host.at else [])):
         return asked
     proofs = [*([by_devices(view, methods, now)] if methods else []), *([by_host(view, now)] if host else [])]
@@ -93,7 +91,7 @@ def mistaken(view: FenceView) -> tuple[str, ...]:
 def by_devices(view: FenceView, methods: tuple[AgentMethod, ...], now: Now) -> FencedOff | None:
     assert isinstance(view.node_entry, Present)
     subject = Subject(view.status.node_uid, view.status.boot_id)
-    answers = tuple((one.name, runs.last_answer(view, STEP, one)) for one in methods)
+    answers = runs.last_answers(view, STEP, methods)
     return safety.fenced_off(view.node_entry, subject, answers, now, outliving.off_by(view))
 
 

@@ -66,6 +66,11 @@ def last_answer(view: FenceView, step: Step, method: AgentMethod) -> Run | None:
     return view.run(asked[-1]) if asked else None
 
 
+def last_answers(view: FenceView, step: Step, methods: tuple[AgentMethod, ...]) -> tuple[tuple[str, Run | None], ...]:
+    """The same for several methods, by their names."""
+    return tuple((one.name, last_answer(view, step, one)) for one in methods)
+
+
 def order(view: FenceView, step: Step, method: AgentMethod, deed: Deed, now: Now) -> Decision:
     """Record one more run. What only asks takes the place of what was asked before: the list stays short."""
     status = view.status

@@ -104,14 +104,13 @@ def listed(view: FenceView, work: freeing.Workload, now: Now) -> Decision | None
 
 def proof_for(view: FenceView, now: Now) -> StorageFenced | Decision | None:
     methods = cutting_off(view)
-    for method in methods:
-        if not safety.is_off_just_now(runs.last_answer(view, STEP, method), now):
-            return attempts.attempt(view, STEP, method, Deed.STATUS, now)
+    if asking := attempts.ask(view, STEP, methods, now):
+        return asking
     if asked := confirm(now, (view.node_at, view.node_entry)):
         return asked
     assert isinstance(view.node_entry, Present)
     subject = Subject(view.status.node_uid, view.status.boot_id)
-    answers = tuple((one.name, runs.last_answer(view, STEP, one)) for one in methods)
+    answers = runs.last_answers(view, STEP, methods)
     return safety.storage_fenced(view.node_entry, subject, answers, covered(view), now)
 
 

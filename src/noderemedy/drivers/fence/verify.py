@@ -62,11 +62,13 @@ async def carry_out(order: Order, secrets: Mapping[str, str], hand: Hand) -> Res
         return results.not_begun(order, f"there is no agent {order.agent} here; {remedy}")
     if broken := [name for name, value in order.parameters if "\n" in value or "\r" in value]:
         return results.not_begun(order, f"parameter {broken[0]} has more than one line; correct the fence method")
+    begun = time.monotonic()
     try:
         with files.handed(secrets, order.patience.ms / 1000 + MORE_S, hand.scratch) as given:
-            return await _Run(order, given, files.words_of(secrets), hand, path).result()
+            result = await _Run(order, given, files.words_of(secrets), hand, path).result()
     except files.NotWritten as problem:
         return results.not_begun(order, str(problem))
+    return replace(result, took=Span.seconds(time.monotonic() - begun))
 
 
 class _Run:
