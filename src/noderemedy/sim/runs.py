@@ -17,7 +17,7 @@ from noderemedy.core.fencing.results import Ended
 from noderemedy.model.ids import LEASE, NODE, NODE_FENCE, Kind
 from noderemedy.model.outcome import Done, Failed, Outcome, Seen, Unknown
 from noderemedy.model.run import Deed, Order, Result, Run, RunState, run_ref
-from noderemedy.model.time import Mono, Span
+from noderemedy.model.time import Mono, Now, Span
 from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.objects import SYSTEM
 from noderemedy.sim.outlets import JobRunner, Outlets
@@ -142,11 +142,12 @@ class Runs:
         Sending(order, secrets, process.cluster.outlets, then)
 
     def _ended(self, order: Order, result: Result) -> None:
-        self._enter(self._known[order.id].ended(result, self._process.now().mono))
+        now = self._process.now()  # once: it draws from the chance of the process
+        self._enter(self._known[order.id].ended(result, now.mono), now)
 
-    def _enter(self, run: Run) -> None:
+    def _enter(self, run: Run, now: Now | None = None) -> None:
         self._known[run.id] = run
-        self._process.engine.seen(Seen(run_ref(run.id), "", "", run), self._process.now())
+        self._process.engine.seen(Seen(run_ref(run.id), "", "", run), now or self._process.now())
         self._process.soon()
 
     def _later(self, do: Callable[[], None]) -> None:
