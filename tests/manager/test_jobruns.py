@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import random
+from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from tests.core.fencing.orders import ORDER
 from tests.drivers.kube import scripted
 from tests.drivers.kube.scripted import Api, Handler, a_status, answer, event, stream
 
+from noderemedy.core.fencing import staleness
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.logs import Log
@@ -22,12 +25,13 @@ from noderemedy.engine.loop import Engine
 from noderemedy.manager import jobruns
 from noderemedy.manager.jobruns import JobRuns
 from noderemedy.manager.runbook import RunBook
+from noderemedy.model.ids import NODE, ref
 from noderemedy.model.outcome import Done, Failed, Outcome, Unknown
 from noderemedy.model.room import Present
-from noderemedy.model.run import Power, Result, Run, RunState, run_ref
+from noderemedy.model.run import Deed, Order, Power, Result, Run, RunState, run_ref
 from noderemedy.model.time import Mono, Span, Wall
 from noderemedy.wire import fencejobs
-from noderemedy.wire.fenceanswer import result_text
+from noderemedy.wire.fenceanswer import read_order, result_text
 from noderemedy.wire.fencejobs import JobSettings
 
 DONE = result_text(Result(RunState.DONE, Power.OFF, "node worker-0: off"))
@@ -210,3 +214,164 @@ def test_a_job_that_tells_nothing_has_failed_when_its_time_is_over(monkeypatch: 
     run = told.run()
     assert run
     assert (RunState.FAILED, True) == (run.state, "told no result in all its time" in run.said)
+
+
+# --- drills ------------------------------------------------------------------------------------------------------
+
+AT = 4
+ON = result_text(Result(RunState.DONE, Power.ON, "node worker-0: on"))
+
+
+def a_drill(number: int) -> Order:
+    """One device of one node is asked."""
+    not_after = Clock(random.Random(1)).wall() + Span.seconds(60)
+    return replace(ORDER, id=f"drill-{number}", fence=ref(NODE, "worker-0"), deed=Deed.STATUS, not_after=not_after)
+
+
+class Drills:
+    """An API server on which pods end when the test says so, and a manager that has more drills than lanes."""
+
+    def __init__(self, created: Handler = answer({}, 201)) -> None:  # noqa: B008  a handler has no state
+        self.names: list[str] = []
+        self.orders: list[Order] = []
+        self.engine = Engine(())
+        self.lapse = ""
+        self._created = created
+        self._ends = asyncio.Event()
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        if request.method == "POST":
+            job = json.loads(await request.text())
+            self.names.append(job["metadata"]["name"])
+            (container,) = job["spec"]["template"]["spec"]["containers"]
+            (text,) = [one["value"] for one in container["env"] if one["name"] == fencejobs.ORDER_VARIABLE]
+            self.orders.append(read_order(text))
+            return await self._created(request)
+        await self._ends.wait()
+        return await stream(event("MODIFIED", a_pod(exitCode=0, message=ON)))(request)
+
+    def run(self, id: str) -> Run:
+        entry = self.engine.cache.read(run_ref(id))
+        assert isinstance(entry, Present)
+        assert isinstance(entry.obj, Run)
+        return entry.obj
+
+    @contextlib.asynccontextmanager
+    async def manager(self) -> AsyncIterator[JobRuns]:
+        clock = Clock(random.Random(1))
+        book = RunBook(self.engine, clock, Log("test"), Metrics(), lambda: None)
+        async with Api(self.handle).running() as api, KubeClient(api.access()) as client:
+            runs = JobRuns(client, book, clock, JobSettings("image:1", "there"), lambda token: self.lapse)
+            yield runs
+            await runs.finish()
+
+    async def over(self, *ids: str) -> list[Run]:
+        self._ends.set()
+        await scripted.until(lambda: all(self.run(id).state is not RunState.RUNNING for id in ids))
+        return [self.run(id) for id in ids]
+
+
+def test_four_devices_are_drilled_at_a_time_and_no_fence_waits_for_them() -> None:
+    """All are accepted at once; the fifth Job is made when one of the four has told, and a fence's in between."""
+    drills, orders = Drills(), [a_drill(number) for number in range(AT + 2)]
+
+    async def story() -> None:
+        async with drills.manager() as runs:
+            for order in orders:
+                assert isinstance(await runs.start(order, Span.seconds(5)), Done)
+            await scripted.until(lambda: len(drills.names) == AT)
+            assert isinstance(await runs.start(orders[-1], Span.seconds(5)), Done)  # it is known, and made once
+            assert isinstance(await runs.start(LONG, Span.seconds(5)), Done)
+            assert [*(order.id for order in orders[:AT]), LONG.id] == drills.names
+            told = await drills.over(*(order.id for order in orders), LONG.id)
+            assert {RunState.DONE} == {run.state for run in told}
+
+    scripted.run(story())
+    assert sorted([LONG.id, *(order.id for order in orders)]) == sorted(drills.names)
+
+
+def test_the_time_of_a_drill_begins_with_its_lane() -> None:
+    """Or its pod would call it late, and nobody would be asked."""
+    drills, orders = Drills(), [a_drill(number) for number in range(AT + 1)]
+
+    async def story() -> None:
+        async with drills.manager() as runs:
+            for order in orders:
+                await runs.start(order, Span.seconds(5))
+            await scripted.until(lambda: len(drills.names) == AT)
+            await asyncio.sleep(0.05)
+            await drills.over(*(order.id for order in orders))
+
+    scripted.run(story())
+    assert drills.orders[-1].not_after >= orders[-1].not_after + Span(50)
+
+
+@pytest.mark.parametrize(
+    ("created", "lapse", "words", "is_late"),
+    [
+        (a_status(403, "jobs is forbidden"), "", "the API server answered 403 jobs is forbidden", False),
+        (answer({}, 201), "this manager does not lead", "this manager does not lead", True),
+    ],
+)
+def test_a_drill_without_a_job_gives_its_lane_back(created: Handler, lapse: str, words: str, is_late: bool) -> None:
+    """Whoever is refused is told so on its node; one that had no chance keeps the condition that it had."""
+    drills, orders = Drills(created), [a_drill(number) for number in range(AT + 1)]
+    drills.lapse = lapse
+
+    async def story() -> None:
+        async with drills.manager() as runs:
+            for order in orders:
+                await runs.start(order, Span.seconds(5))
+            for run in await drills.over(*(order.id for order in orders)):
+                assert (RunState.FAILED, True) == (run.state, words in run.said)
+                assert is_late is staleness.came_late(run.said)
+
+    scripted.run(story())
+
+
+def test_a_job_of_a_drill_that_may_have_been_made_keeps_its_lane() -> None:
+    """The server broke after it was asked: the Job is looked for, or one after the other would be made beside it."""
+    drills, orders = Drills(a_status(500)), [a_drill(number) for number in range(AT + 1)]
+
+    async def story() -> None:
+        async with drills.manager() as runs:
+            for order in orders:
+                await runs.start(order, Span.seconds(5))
+            await scripted.until(lambda: len(drills.names) == AT)
+            await asyncio.sleep(0.05)
+            assert AT == len(drills.names)
+            told = await drills.over(*(order.id for order in orders))
+            assert {(RunState.DONE, Power.ON)} == {(run.state, run.power) for run in told}
+
+    scripted.run(story())
+
+
+def test_a_drill_of_which_nobody_knows_whether_it_was_made_says_nothing_of_its_device(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No pod of it is ever seen: its node keeps the condition that it had."""
+    monkeypatch.setattr(fencejobs, "MARGIN", Span(50))
+    drills = Drills(a_status(500))
+    order = replace(a_drill(1), not_after=Wall(0), patience=Span(50))
+
+    async def story() -> None:
+        async with drills.manager() as runs:
+            await runs.start(order, Span.seconds(5))
+            await scripted.until(lambda: drills.run(order.id).state is not RunState.RUNNING)
+
+    scripted.run(story())
+    assert staleness.came_late(drills.run(order.id).said)
+
+
+def test_a_stop_calls_off_drills_that_wait() -> None:
+    """No Job is made for them any more."""
+    drills = Drills()
+
+    async def story() -> None:
+        async with drills.manager() as runs:
+            for number in range(AT + 2):
+                await runs.start(a_drill(number), Span.seconds(5))
+            await scripted.until(lambda: len(drills.names) == AT)
+
+    scripted.run(story())
+    assert AT == len(drills.names)

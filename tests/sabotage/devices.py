@@ -10,9 +10,11 @@ from tests.manager import test_jobruns
 from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.wire import test_fenceagent, test_fenceanswer, test_fencejobs, test_kdump
 
-from noderemedy.core.fencing import redaction, results, staleness
+from noderemedy.core.fencing import redaction, results
 from noderemedy.drivers import kdump
 from noderemedy.drivers.fence import agents
+from noderemedy.manager import jobruns
+from noderemedy.model import run
 from noderemedy.model.ids import NODE
 from noderemedy.model.run import Power, Result, RunState
 from noderemedy.model.time import Span
@@ -100,7 +102,7 @@ SABOTAGES: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "every order needs its fence, or none",
-        set_to(staleness, "NODE_FENCE", NODE),
+        set_to(run, "NODE_FENCE", NODE),
         (test_staleness.test_only_a_question_needs_no_fence,),
     ),
     Sabotage(
@@ -132,6 +134,25 @@ SABOTAGES: tuple[Sabotage, ...] = (
         "whatever has the right name is handed on to Jobs",
         set_to(agents, "is_harmless", lambda name, value: name.lower() in agents.HANDED_ON),
         (test_agents.test_a_secret_in_a_value_is_withheld,),
+    ),
+    Sabotage(
+        "a drill is as urgent as a fence",
+        set_to(run.Order, "is_drill", False),
+        (
+            test_fencejobs.test_a_drill_takes_nobodys_place_and_is_soon_cleared_away,
+            test_jobruns.test_four_devices_are_drilled_at_a_time_and_no_fence_waits_for_them,
+            test_jobruns.test_a_stop_calls_off_drills_that_wait,
+        ),
+    ),
+    Sabotage(
+        "a drill that waits for its turn is late",
+        set_to(jobruns, "replace", lambda order, **_: order),
+        (test_jobruns.test_the_time_of_a_drill_begins_with_its_lane,),
+    ),
+    Sabotage(
+        "a server that breaks has made no Job",
+        set_to(jobruns, "BROKEN", 1_000),
+        (test_jobruns.test_a_job_of_a_drill_that_may_have_been_made_keeps_its_lane,),
     ),
     Sabotage(
         "every pod has privileges",

@@ -9,7 +9,8 @@ import pytest
 from tests.builders import NOW
 from tests.core.fencing.orders import ORDER, PASSWORD, an_order
 
-from noderemedy.model.run import Power, Result, RunState, SecretParameter
+from noderemedy.model.ids import NODE, ref
+from noderemedy.model.run import Deed, Power, Result, RunState, SecretParameter
 from noderemedy.wire import fenceanswer, fencejobs
 
 DONE = Result(RunState.DONE, Power.OFF, "node worker-0: off")
@@ -34,6 +35,22 @@ def test_a_job_has_one_try_and_a_deadline() -> None:
         spec["parallelism"],
         spec["activeDeadlineSeconds"],
     )
+
+
+@pytest.mark.parametrize(
+    ("changes", "kept", "priority"),
+    [
+        ({}, 3_600, "system-cluster-critical"),
+        ({"deed": Deed.STATUS}, 3_600, "system-cluster-critical"),
+        ({"deed": Deed.STATUS, "fence": ref(NODE, "worker-0")}, 600, None),
+    ],
+)
+def test_a_drill_takes_nobodys_place_and_is_soon_cleared_away(changes: Any, kept: int, priority: str | None) -> None:
+    """Where many devices are away it fails often; what a fence asks for comes before the workload, and is kept."""
+    job = body(**changes)
+
+    assert kept == job["spec"]["ttlSecondsAfterFinished"]
+    assert priority == job["spec"]["template"]["spec"].get("priorityClassName")
 
 
 def test_a_job_never_runs_on_the_node_that_it_fences() -> None:

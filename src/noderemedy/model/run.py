@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from noderemedy.model.facts import FactValue
-from noderemedy.model.ids import FACTS, Kind, Ref
+from noderemedy.model.ids import FACTS, NODE_FENCE, Kind, Ref
 from noderemedy.model.time import Mono, Span, Wall
 
 RUN = Kind(FACTS, "Run")
@@ -54,6 +54,11 @@ class Order(Struct, frozen=True):
     not_after: Wall  # what has not begun by then does nothing
     bound_to: str = ""  # the node whose disks it is about to use, as a Job there; "": anywhere but on `node`
     own_key: str = ""  # under which that node is registered with the disks, where it takes another one's key away
+
+    @property
+    def is_drill(self) -> bool:
+        """Whether it belongs to no NodeFence: such an order only asks."""
+        return self.fence.kind != NODE_FENCE and self.deed is Deed.STATUS
 
 
 class Power(Enum):

@@ -50,7 +50,7 @@ UNPRIVILEGED: dict[str, Any] = {
     "capabilities": {"drop": ["ALL"]},
 }
 MARGIN = Span.seconds(60)  # for scheduling, pulling and reading
-KEPT_SECONDS = 3600
+KEPT_SECONDS, DRILL_KEPT_SECONDS = 3600, 600  # its log; drills are many, and most of them fail while a network is down
 TOLERATED = ("node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master")
 
 
@@ -67,7 +67,7 @@ def create_job(order: Order, settings: JobSettings, now: Wall) -> Request:
 
 
 def job_body(order: Order, settings: JobSettings, now: Wall) -> dict[str, Any]:
-    """The Job of an order: one pod, no second try, a deadline, and its log kept for an hour."""
+    """The Job of an order: one pod, no second try, a deadline, and its log kept for a while."""
     ours = {"app.kubernetes.io/name": "node-remedy", "app.kubernetes.io/component": "runner"}
     labels = {RUN_LABEL: FENCING, ORDER_LABEL: order.id, **ours}
     deadline = max(order.not_after.since(now), Span(0)) + order.patience + MARGIN
@@ -81,7 +81,7 @@ def job_body(order: Order, settings: JobSettings, now: Wall) -> dict[str, Any]:
             "parallelism": 1,
             "podReplacementPolicy": "Failed",
             "activeDeadlineSeconds": seconds(deadline),
-            "ttlSecondsAfterFinished": KEPT_SECONDS,
+            "ttlSecondsAfterFinished": DRILL_KEPT_SECONDS if order.is_drill else KEPT_SECONDS,
             "template": {
                 "metadata": {"labels": labels, "annotations": notes(order)},
                 "spec": pod_spec(order, settings),
@@ -104,7 +104,8 @@ def pod_spec(order: Order, settings: JobSettings) -> dict[str, Any]:
         **({"hostNetwork": True} if order.agent == MULTIPATH and hosts else {}),
         "restartPolicy": "Never",
         "serviceAccountName": ACCOUNT,
-        "priorityClassName": PRIORITY,
+        # What fences takes the place of workload, if there is no other; what only asks takes nobody's.
+        **({} if order.is_drill else {"priorityClassName": PRIORITY}),
         # What was sent to a device is not called back: a deleted Job still ends its run.
         "terminationGracePeriodSeconds": seconds(order.patience + Span.seconds(10)),
         "affinity": {

@@ -7,7 +7,6 @@ nothing (races R34, R50): the node may have recovered, or be somebody else's by 
 from __future__ import annotations
 
 from noderemedy.core.fencing.results import NOT_BEGUN
-from noderemedy.model.ids import NODE_FENCE
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.run import Deed, Order
@@ -18,7 +17,7 @@ STALE = "stale"  # every such answer begins with this word: nothing was sent
 
 def belongs_to_a_fence(order: Order) -> bool:
     """Whether a NodeFence has to confirm it. A drill belongs to none, and only asks."""
-    return order.fence.kind == NODE_FENCE or order.deed is not Deed.STATUS
+    return not order.is_drill
 
 
 def too_late(order: Order, now: Wall) -> str:
