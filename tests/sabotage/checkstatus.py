@@ -9,7 +9,7 @@ from tests.core.budget import test_rooms as test_budget_rooms
 from tests.core.healthcheck import test_rooms, test_status, test_templates
 from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_check_status
-from tests.wire import test_checkstatus, test_requests
+from tests.wire import test_checkstatus, test_clusterapi, test_requests
 
 from noderemedy.core.budget import status as budget_status
 from noderemedy.core.conditions import merged
@@ -24,7 +24,7 @@ from noderemedy.model.time import Span
 from noderemedy.wire import checkstatus, objects, requests
 
 ROOMS, DECIDE, MERGED = test_status.ROOMS, status.decide, merged
-CONDITION, PUBLISH = checkstatus.condition, requests.publish
+CONDITION, CONDITION_BODY, PUBLISH = checkstatus.condition, checkstatus.condition_body, requests.publish
 
 
 def spec_with_status(view: Any, now: Any) -> Decision:
@@ -246,6 +246,23 @@ LISTED = (
     ),
 )
 ON_THE_WIRE = (
+    Sabotage(
+        "an empty text is written in every version",
+        set_to(checkstatus, "condition_body", lambda one, version: CONDITION_BODY(one, "v1beta2")),
+        (
+            test_checkstatus.test_an_empty_text_is_written_only_where_it_must_be_there,
+            test_clusterapi.test_the_status_of_a_check_is_accepted,
+            test_clusterapi.test_what_others_told_without_a_word_is_accepted_again,
+        ),
+    ),
+    Sabotage(
+        "an empty text is written in no version",
+        set_to(checkstatus, "condition_body", lambda one, version: CONDITION_BODY(one, "v1beta1")),
+        (
+            test_checkstatus.test_an_empty_text_is_written_only_where_it_must_be_there,
+            test_clusterapi.test_the_status_of_a_check_is_accepted,
+        ),
+    ),
     Sabotage(
         "every version has a severity",
         set_to(checkstatus, "WITHOUT_SEVERITY", ()),

@@ -7,7 +7,7 @@ from typing import Any
 from msgspec.structs import replace
 from tests.core import test_conditions
 from tests.sabotage.running import Sabotage, set_to
-from tests.wire import test_machineconditions
+from tests.wire import test_clusterapi, test_machineconditions
 
 from noderemedy.core import conditions
 from noderemedy.model.ids import MACHINE
@@ -79,7 +79,10 @@ MACHINE_CONDITIONS = (
     Sabotage(
         "what the schema requires is left out",
         set_to(machineconditions, "condition_body", lambda one, required=(): BODY(one)),
-        (test_machineconditions.test_each_version_is_written_where_it_is_read,),
+        (
+            test_machineconditions.test_each_version_is_written_where_it_is_read,
+            test_clusterapi.test_the_conditions_of_a_machine_are_accepted,
+        ),
     ),
     Sabotage(
         "conditions of openshift are ours",

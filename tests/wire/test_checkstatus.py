@@ -110,10 +110,21 @@ def depth_of_a_new_program() -> Iterator[None]:
 )
 def test_severity_is_written_where_the_version_has_it(version: str, type: str, status: str, severity: str) -> None:
     """With status False of a condition that should be True, before v1beta2; everything else is always there."""
-    [body] = status_body(CheckStatus(conditions=(Told(type, status, "R", "", "t"),)), version)["conditions"]
+    [body] = status_body(CheckStatus(conditions=(Told(type, status, "R", "m", "t"),)), version)["conditions"]
 
     assert severity == body.pop("severity", None)
-    assert {"type": type, "status": status, "reason": "R", "message": "", "lastTransitionTime": "t"} == body
+    assert {"type": type, "status": status, "reason": "R", "message": "m", "lastTransitionTime": "t"} == body
+
+
+@pytest.mark.parametrize(
+    ("version", "texts"),
+    [("v1alpha3", {}), ("v1alpha4", {}), ("v1beta1", {}), ("v1beta2", {"reason": "", "message": ""})],
+)
+def test_an_empty_text_is_written_only_where_it_must_be_there(version: str, texts: dict[str, str]) -> None:
+    """Cluster API refuses a whole status for one empty message, before v1beta2; v1beta2 refuses one without it."""
+    [body] = status_body(CheckStatus(conditions=(Told("Valid", "True", since="t"),)), version)["conditions"]
+
+    assert {"type": "Valid", "status": "True", "lastTransitionTime": "t", **texts} == body
 
 
 texts = st.text(max_size=8)

@@ -95,14 +95,15 @@ def status_body(status: CheckStatus, version: str) -> dict[str, Any]:
 
 
 def condition_body(one: Told | Foreign, version: str = WITHOUT_SEVERITY) -> Any:
+    """As it is written. Kubernetes' own conditions have all texts; older versions refuse one that is empty."""
     if isinstance(one, Foreign):
         return msgspec.json.decode(one.text)
+    texts = {"reason": one.reason, "message": one.message}
     severity = SEVERITIES.get(one.type, "") if one.status == "False" and version != WITHOUT_SEVERITY else ""
     return {
         "type": one.type,
         "status": one.status,
         **({"severity": severity} if severity else {}),
-        "reason": one.reason,
-        "message": one.message,
+        **{name: text for name, text in texts.items() if text or version == WITHOUT_SEVERITY},
         "lastTransitionTime": one.since,
     }
