@@ -40,7 +40,7 @@ from tests.sabotage.external import EXTERNAL
 from tests.sabotage.running import Harm, Sabotage, item_to, set_to
 from tests.sim import test_decoding
 from tests.sim.apiserver import test_once
-from tests.wire import test_answers, test_bookkeeping, test_objects, test_pages, test_requests
+from tests.wire import test_answers, test_bookkeeping, test_machines, test_objects, test_pages, test_requests
 
 from noderemedy.core import backup, consumers, safety
 from noderemedy.core.budget import grants
@@ -73,6 +73,7 @@ from noderemedy.wire import (
 )
 
 POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.step, queue.Timers.due
+SPEC_OF = objects.spec_of
 STATE, QUEUE, STAMP = loop.Engine._state, queue.Queue.__init__, heartbeats.stamp
 SET_ASIDE, DROP = cache.Cache.set_aside, cache.Cache.drop
 DECIDED, BEGIN = telling.Telling.decided, ledger.Ledger.begin
@@ -740,6 +741,11 @@ ENGINE = (
         "a node that says something else is taken for a heartbeat",
         set_to(heartbeats, "stamp", lambda node: hash(node.metadata.name)),
         (test_objects.test_a_node_that_says_something_else_is_made_anew, test_objects.test_a_taint_that_goes_is_seen),
+    ),
+    Sabotage(
+        "nobody reads where a machine was put",
+        set_to(objects, "spec_of", lambda spec: replace(SPEC_OF(spec), failure_domain=None)),
+        (test_machines.test_where_a_machine_was_put,),
     ),
     Sabotage(
         "a later version is taken for the one that is known",

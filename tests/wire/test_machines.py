@@ -13,7 +13,7 @@ from noderemedy.model.machine import ControllerOwner, Machine
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition
 from noderemedy.model.time import Wall
-from noderemedy.wire.objects import convert
+from noderemedy.wire.objects import Undecodable, convert
 
 TIME, MOMENT = "2030-01-01T00:00:00Z", Wall(1_893_456_000_000)
 
@@ -44,6 +44,34 @@ def test_labels_dates_and_the_cluster() -> None:
         machine.phase,
         machine.cluster_name,
     )
+
+
+@pytest.mark.parametrize(
+    ("spec", "domain"),
+    [
+        ({"clusterName": "metal", "providerID": "x", "failureDomain": "zone-a"}, "zone-a"),
+        ({"failureDomain": "zone-a"}, "zone-a"),
+        ({"clusterName": "metal", "failureDomain": None}, ""),
+        ({"clusterName": "metal", "failureDomain": ""}, ""),
+        ({"clusterName": "metal", "failureDomain": 7}, ""),
+        ({"clusterName": "metal", "failureDomain": ["zone-a"]}, ""),
+    ],
+)
+def test_where_a_machine_was_put(spec: dict[str, Any], domain: str) -> None:
+    """Its failure domain is the one that its spec names; what is no text names none, and is no reason to refuse it."""
+    machine = convert(MACHINE, {**a_machine_tree(), "spec": spec}).obj
+
+    assert domain == machine.failure_domain
+
+
+@pytest.mark.parametrize("wrong", ["providerID", "clusterName"])
+def test_what_is_wrong_in_a_spec_is_told_with_its_path(wrong: str) -> None:
+    """Also beside a failure domain that can be read."""
+    tree = {**a_machine_tree(), "spec": {"failureDomain": "zone-a", wrong: 7}}
+    with pytest.raises(Undecodable) as refusal:
+        convert(MACHINE, tree)
+
+    assert refusal.value.problem.startswith(f"spec.{wrong}: ")
 
 
 def test_a_machine_without_any_of_it() -> None:

@@ -118,7 +118,7 @@ def spec_of(spec: Any) -> shapes.MachineSpec:
     if isinstance(spec, dict):
         provider_id, cluster_name = spec.get("providerID"), spec.get("clusterName")
         if isinstance(provider_id, str | None) and isinstance(cluster_name, str | None):
-            return shapes.MachineSpec(provider_id, cluster_name)
+            return shapes.MachineSpec(provider_id, cluster_name, spec.get("failureDomain"))
     return msgspec.convert({"spec": spec}, shapes.MachineSpecShape).spec or shapes.MachineSpec()
 
 
