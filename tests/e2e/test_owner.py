@@ -7,14 +7,17 @@ about two controllers. The nodes are those of a workload cluster, reached throug
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.e2e import audit
 from tests.e2e.api import Json, eventually
 from tests.e2e.clusterapi import CHECKS, CLUSTER, FILTER, LABELS, MACHINES, NAMESPACE, ClusterApi, a_condition
-from tests.e2e.controlplane import ControlPlane
+from tests.e2e.controlplane import ADMIN, ControlPlane
 from tests.e2e.deploy import files_of, install_foreign_kinds, kubectl
 from tests.e2e.managers import Manager
+from tests.guide import page as pages
+from tests.guide.terminal import Terminal
 
 REPLICAS = 3
 OURS = "/apis/node-remedy.dev/v1alpha1"
@@ -138,10 +141,17 @@ def told_of(owner: ClusterApi, machine: str) -> list[str]:
     return [one["type"] for one in owner.api.get(f"{MACHINES}/{machine}").ok()["status"]["conditions"]]
 
 
-def test_a_check_of_the_other_controller_is_left_to_it(control_plane: ControlPlane, owner: ClusterApi) -> None:
+def test_a_check_of_the_other_controller_is_left_to_it(
+    control_plane: ControlPlane, owner: ClusterApi, tmp_path: Path
+) -> None:
     """Cluster API's health checker writes the status of a check that it looks after: we publish nothing on it."""
     owner.api.create(CHECKS, a_check("theirs", {**LABELS, **FILTER}, timeout_s=3600)).ok()
     eventually(lambda: [REPLICAS, REPLICAS] == counts(owner, "theirs"), "the other controller counts", 60)
+    terminal = Terminal(tmp_path, control_plane.binaries["kubectl"])
+    (tmp_path / "config").symlink_to(control_plane.kubeconfig(ADMIN))
+    shown = terminal.type(pages.read("migrate.md").program("Does the other one still govern?")).stdout.splitlines()
+    assert ["NAMESPACE", "CHECK", "WRITER", "AT"] == shown[0].split()
+    assert [NAMESPACE, "theirs", "cluster-api-manager"] == shown[1].split()[:3]
     with Manager(control_plane, "manager-1") as manager:
         eventually(lambda: manager.said("decided", reason="OtherControllerGoverns"), "we stand by", 60)
 

@@ -47,6 +47,16 @@ SABOTAGES = (
         (test_checks.test_differences_of_a_check, test_checks.test_another_controller_is_named_with_its_hour),
     ),
     Sabotage(
+        "whoever is quiet is gone",
+        set_to(checks, "OTHERS_COUNT_FOR", Span(10**15)),
+        (test_checks.test_differences_of_a_check, test_checks.test_a_quiet_controller_is_told_at_every_age),
+    ),
+    Sabotage(
+        "an hour is a day",
+        set_to(checks, "HOUR_MS", 86_400_000),
+        (test_checks.test_a_quiet_controller_is_told_at_every_age,),
+    ),
+    Sabotage(
         "the younger check governs",
         set_to(checks, "_age", lambda one: (-one[1].created.ms, one[0].name)),
         (test_checks.test_overlap_names_machines_and_the_governing_check,),

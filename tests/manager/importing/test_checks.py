@@ -30,6 +30,8 @@ OURS = {**REF, "apiVersion": "remediation.metal3.io/v1alpha1"}
 UNKNOWN = {"apiVersion": "example.com/v1alpha1", "kind": "DoctorTemplate", "name": "t"}
 RECENT = [{"manager": "machine-healthcheck", "subresource": "status", "time": "2030-01-31T11:30:00Z"}]
 LONG_AGO = [{"manager": "machine-healthcheck", "subresource": "status", "time": "2030-01-31T10:59:59Z"}]
+MONTHS_AGO = [{"manager": "capi", "subresource": "status", "time": "2029-11-01T12:00:00Z"}]
+BY_US = [{"manager": "node-remedy", "subresource": "status", "time": "2029-11-01T12:00:00Z"}]
 FALSE_ONLY = [{"type": "Ready", "status": "False", "timeout": "300s"}]
 
 
@@ -57,8 +59,13 @@ FALSE_ONLY = [{"type": "Ready", "status": "False", "timeout": "300s"}]
         (a_check(OPENSHIFT, maxUnhealthy=2, unhealthyConditions=FALSE_ONLY), ["DeadNodesNotSeen"]),
         (a_check(OPENSHIFT, maxUnhealthy=2, annotations={names.CLUSTER_PAUSED: ""}), ["Paused"]),
         (a_check(OPENSHIFT, maxUnhealthy=2, managed=RECENT), ["OtherController"]),
-        (a_check(OPENSHIFT, maxUnhealthy=2, managed=LONG_AGO), []),
+        (a_check(OPENSHIFT, maxUnhealthy=2, managed=LONG_AGO), ["QuietController"]),
+        (a_check(CAPI, maxUnhealthy=2, managed=MONTHS_AGO), ["QuietController"]),
+        (a_check(CAPI, maxUnhealthy=2, managed=RECENT + MONTHS_AGO), ["OtherController", "QuietController"]),
+        (a_check(CAPI, maxUnhealthy=2, managed=RECENT + LONG_AGO), ["OtherController"]),
+        (a_check(CAPI, maxUnhealthy=2, managed=BY_US), []),
         (a_check(OPENSHIFT, maxUnhealthy=2, managed=RECENT, annotations={names.GOVERN: "true"}), []),
+        (a_check(OPENSHIFT, maxUnhealthy=2, managed=LONG_AGO, annotations={names.GOVERN: "true"}), []),
         (a_check(OPENSHIFT, maxUnhealthy=2, status={"expectedMachines": 3}), ["WriterUnknown"]),
         (a_check(OPENSHIFT, maxUnhealthy="101%"), ["CheckInvalid"]),
         (a_check(SEED, unhealthyRange="[1-2]", remediationTemplate=REF), ["CheckInvalid", "StartupClock"]),
@@ -99,6 +106,28 @@ def test_another_controller_is_named_with_its_hour() -> None:
     assert "machine-healthcheck wrote its status at 2030-01-31T11:30:00Z" in found.what
     assert "2030-01-31T12:30:00Z" in found.what
     assert 'node-remedy.dev/govern: "true"' in found.remedy
+
+
+@pytest.mark.parametrize(
+    ("managed", "told"),
+    [
+        (LONG_AGO, "by machine-healthcheck 1 hour ago (2030-01-31T10:59:59Z)."),
+        (MONTHS_AGO, "by capi 91 days ago (2029-11-01T12:00:00Z)."),
+        (
+            LONG_AGO + MONTHS_AGO,
+            "by capi 91 days ago (2029-11-01T12:00:00Z), by machine-healthcheck 1 hour ago (2030-01-31T10:59:59Z).",
+        ),
+    ],
+)
+def test_a_quiet_controller_is_told_at_every_age(managed: list[dict[str, str]], told: str) -> None:
+    """On a healthy cluster nobody has written for days: who was it, how long ago, and what if it is alive."""
+    found = differences(a_check(CAPI, managed=managed))["QuietController"]
+
+    assert f"its status was written {told}" in found.what
+    assert "alive and quiet" in found.what
+    assert "stop" in found.remedy
+    assert 'node-remedy.dev/govern: "true"' in found.remedy
+    assert Weight.BLOCKS == found.weight
 
 
 def test_overlap_names_machines_and_the_governing_check() -> None:

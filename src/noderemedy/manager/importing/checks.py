@@ -16,6 +16,7 @@ from noderemedy.core.healthcheck.gate import most_bearable
 from noderemedy.core.owner.view import OURS
 from noderemedy.manager.importing.report import Difference, blocks, differs, named, note
 from noderemedy.manager.importing.world import World, metadata
+from noderemedy.model.checkstatus import Writer
 from noderemedy.model.dialect import RULES, Default
 from noderemedy.model.healthcheck import Count, Dialect, HealthCheck, Percent, TemplateRef, Window
 from noderemedy.model.ids import FENCE_REMEDIATION, REMEDIATION, Kind, Ref
@@ -23,6 +24,7 @@ from noderemedy.model.machine import Machine
 from noderemedy.model.time import Wall
 from noderemedy.wire import names
 
+HOUR_MS = 3_600_000
 OURS_CARRIED_OUT = ("remediation.metal3.io",)  # groups of template kinds whose requests node-remedy itself answers
 # Kinds of requests that the shipped roles speak of (deploy/rbac/40-requests.yaml); all others need a role of their own.
 GRANTED = (REMEDIATION, Kind("infrastructure.cluster.x-k8s.io", "Metal3Remediation"), FENCE_REMEDIATION)
@@ -45,25 +47,51 @@ def problems(case: Case) -> Iterator[Difference]:
 
 
 def writers(case: Case) -> Iterator[Difference]:
-    """Who looks after it until now: decision "two controllers"."""
-    writer = max(case.check.other_writers, key=lambda one: one.at, default=None)
+    """Who looks after it until now: decision "two controllers", and whoever might without having written lately."""
+    last = {one.manager: one for one in sorted(case.check.other_writers, key=lambda one: one.at)}
     has_status = bool(case.world.check_trees[case.at].get("status"))
-    if writer is None and has_status and not metadata(case.world.check_trees[case.at]).get("managedFields"):
+    if not last and has_status and not metadata(case.world.check_trees[case.at]).get("managedFields"):
         yield note(
             "WriterUnknown",
             "it has a status, and the file does not say who writes it",
             "add --show-managed-fields to kubectl get, or leave -f out and ask the cluster",
         )
-    if writer is None or case.check.governs:
+    if case.check.governs:
         return
+    recent = [one for one in last.values() if case.now < one.at + OTHERS_COUNT_FOR]
+    if recent:
+        yield other_controller(max(recent, key=lambda one: one.at))
+    if quiet := [one for one in last.values() if one not in recent]:
+        yield quiet_controllers(quiet, case.now)
+
+
+def other_controller(writer: Writer) -> Difference:
     until = writer.at + OTHERS_COUNT_FOR
-    if case.now < until:
-        yield blocks(
-            "OtherController",
-            f"{writer.manager} wrote its status at {writer.at}: node-remedy publishes verdicts and repairs nothing"
-            f" until nobody else has written it for an hour, at the earliest at {until}",
-            f'stop {writer.manager} for this check; annotate the check with {names.GOVERN}: "true" to not wait',
-        )
+    return blocks(
+        "OtherController",
+        f"{writer.manager} wrote its status at {writer.at}: node-remedy publishes verdicts and repairs nothing"
+        f" until nobody else has written it for an hour, at the earliest at {until}",
+        f'stop {writer.manager} for this check; annotate the check with {names.GOVERN}: "true" to not wait',
+    )
+
+
+def quiet_controllers(quiet: list[Writer], now: Wall) -> Difference:
+    """Those before whom node-remedy does not stand back: that they are silent does not say that they are stopped."""
+    told = ", by ".join(f"{one.manager} {ago(now, one)} ago ({one.at})" for one in quiet)
+    return blocks(
+        "QuietController",
+        f"its status was written by {told}. A controller that writes nothing may be stopped, or alive and quiet: on a"
+        " healthy cluster there is nothing to write for days. node-remedy governs this check as soon as it starts and"
+        " notices another controller only when that writes; with both alive, both may have one machine repaired",
+        f"stop {' and '.join(one.manager for one in quiet)} for this check, or see that this was done; then annotate"
+        f' the check with {names.GOVERN}: "true"',
+    )
+
+
+def ago(now: Wall, writer: Writer) -> str:
+    hours = now.since(writer.at).ms // HOUR_MS
+    number, unit = (hours // 24, "day") if hours >= 48 else (hours, "hour")
+    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def pauses(case: Case) -> Iterator[Difference]:
