@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.builders import MACHINE_AT, NOW, a_machine, later, present
+from tests.builders import MACHINE_AT, NOW, a_machine, a_node, later, present
 
-from noderemedy.core.conditions import write
+from noderemedy.core.conditions import along, ask_owner, in_current, in_older, taken_back, write
 from noderemedy.model.actions import Guard, WriteMachineConditions
 from noderemedy.model.checkstatus import Foreign
 from noderemedy.model.machineconditions import (
@@ -120,6 +120,73 @@ def test_what_has_no_place_for_conditions_is_told_nothing() -> None:
     """OpenShift's Machines: nothing is ever written."""
     assert None is written(MachineConditions(), SICK)
 
+
+# --- the word to an owner ----------------------------------------------------------------------------------------
+
+WORD = Graded(OWNER_REMEDIATED, "False", "WaitingForRemediation", "it did not help", severity=WARNING)
+ALONG = along(WORD)
+READY = a_node(ready="True")
+
+
+def in_both(*words: Graded) -> MachineConditions:
+    dated = tuple(replace(one, since=TIME) for one in words)
+    return MachineConditions(tuple(map(in_current, dated)), tuple(map(in_older, dated)), is_current=True)
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (MachineConditions((), ()), [OWNER_REMEDIATED, HEALTH_CHECK_SUCCEEDED]),
+        (MachineConditions((OTHER,), None, is_current=True), [OWNER_REMEDIATED, HEALTH_CHECK_SUCCEEDED]),
+        (MachineConditions(None, ()), [OWNER_REMEDIATED, HEALTH_CHECK_SUCCEEDED]),
+        (in_both(SICK), [OWNER_REMEDIATED]),
+        (in_both(WELL), [OWNER_REMEDIATED]),
+        (MachineConditions((), (in_older(SICK),), is_current=True), [OWNER_REMEDIATED]),
+        (MachineConditions((in_current(SICK),), ()), [OWNER_REMEDIATED]),
+    ],
+)
+def test_an_owner_is_told_that_the_machine_is_sick_where_nobody_says_how_it_is(
+    told: MachineConditions, expected: list[str]
+) -> None:
+    """Current owners act on both words; what a health check says, in either generation, is not ours to change."""
+    action = ask_owner(MACHINE_AT, present(replace(a_machine(), told=told), version="7"), WORD, NOW)
+    assert action is not None
+    for known, found in ((told.current, action.current), (told.older, action.older)):
+        new = [one for one in found or () if isinstance(one, Graded) and one not in (known or ())]
+        assert expected == [one.type for one in new]
+        assert all(one.status == "False" and one.reason and one.message for one in new)
+
+
+@pytest.mark.parametrize(
+    ("words", "left"),
+    [
+        ((WORD, ALONG), ()),
+        ((WORD,), ()),
+        ((ALONG,), ()),
+        ((WORD, SICK), (SICK,)),
+        ((WORD, WELL), (WELL,)),
+        ((OWNED, ALONG), (OWNED,)),
+    ],
+)
+def test_what_was_said_along_is_taken_back_with_the_word(words: tuple[Graded, ...], left: tuple[Graded, ...]) -> None:
+    """Or alone, where the owner has answered for itself; what a health check has said since is its own."""
+    entry = present(replace(a_machine(), told=in_both(*words)), version="7")
+    action = taken_back(MACHINE_AT, entry, READY, WORD, NOW)
+
+    assert action is not None
+    assert (in_both(*left).current, in_both(*left).older) == (action.current, action.older)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [in_both(SICK), in_both(OWNED, WELL), in_both(along(replace(WORD, message="of another"))), MachineConditions()],
+)
+def test_what_is_not_ours_is_not_taken_back(told: MachineConditions) -> None:
+    """Neither a check's word, nor an owner's, nor that of a request of another kind."""
+    assert None is taken_back(MACHINE_AT, present(replace(a_machine(), told=told), version="7"), READY, WORD, NOW)
+
+
+# --- properties --------------------------------------------------------------------------------------------------
 
 types = st.sampled_from([HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED, EXTERNALLY_REMEDIATED])
 words = st.sampled_from(["", "a", "b"])

@@ -8,7 +8,7 @@ import pytest
 from tests.builders import MACHINE_AT, NODE_AT, NOW, REMEDIATION_AT, later
 from tests.core.fencing import story as fence_stories
 from tests.core.fencing.test_escalation import broken
-from tests.core.fencing.test_request import is_gone, owner_word
+from tests.core.fencing.test_request import BOTH_WORDS, is_gone, owner_word
 from tests.core.metal3.test_beginnings import Failing
 
 from noderemedy.core import takingback
@@ -88,7 +88,7 @@ def test_a_request_whose_word_stays_goes_within_a_bound(kind: Any, begin: Any) -
     story.run(200)
 
     assert ((True, False), False) == (early, is_there(story))
-    assert (True, [("OwnerRemediated", "False")]) == ("OwnerStillAsked" in story.told, owner_word(story))
+    assert (True, BOTH_WORDS) == ("OwnerStillAsked" in story.told, owner_word(story))
     assert 5 < story.acts.count("refused") < 20
 
 

@@ -70,6 +70,23 @@ def test_the_owner_replaces_a_machine_with_both_conditions(owner: ClusterApi) ->
     eventually(lambda: is_replaced(owner, patient), f"{patient} is replaced", 60)
 
 
+@pytest.mark.timeout(300)
+def test_a_request_made_by_hand_moves_the_owner_too(control_plane: ControlPlane, owner: ClusterApi) -> None:
+    """No check says how the machine is: what the owner wants to hear besides our word is said along with it."""
+    before = owner.machines()
+    patient = min(before)
+    assert "HealthCheckSucceeded" not in told_of(owner, patient)
+    request = {"apiVersion": "node-remedy.dev/v1alpha1", "kind": "FenceRemediation", "metadata": {"name": patient}}
+    with Manager(control_plane, "manager-3"):
+        owner.crash(before[patient])
+        spec = {"strategy": "escalate", "nodeReadyTimeout": "15s"}
+        owner.api.create(REQUESTS, {**request, "spec": spec}).ok()
+        eventually(lambda: is_replaced(owner, patient), f"{patient} is replaced", 150)
+
+    assert set(before) - {patient} <= set(owner.machines()), "nobody else was replaced"
+    assert "delete machines" not in audit.done(control_plane.audit_log, patient), "deleting is the owner's business"
+
+
 def test_a_sick_machine_is_replaced_because_of_our_condition(control_plane: ControlPlane, owner: ClusterApi) -> None:
     """Seed 003 whole: a node falls silent, node-remedy tells the owner, the owner deletes and replaces the machine."""
     before = owner.machines()

@@ -6,10 +6,14 @@ from typing import Any
 
 from msgspec.structs import replace
 from tests.core import test_conditions
+from tests.core.fencing import test_request
+from tests.core.healthcheck import test_remediation as test_health_remediation
+from tests.core.metal3 import test_remediation
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_clusterapi, test_machineconditions
 
 from noderemedy.core import conditions
+from noderemedy.core.healthcheck import remediation
 from noderemedy.model.ids import MACHINE
 from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.wire import machineconditions
@@ -39,6 +43,32 @@ MACHINE_CONDITIONS = (
             test_conditions.test_only_what_is_dropped_goes,
             test_conditions.test_said_once_it_is_not_written_again,
         ),
+    ),
+    Sabotage(
+        "owners are told nothing along",
+        set_to(conditions, "ask_owner", lambda at, entry, word, now: conditions.write(at, entry, (word,), now)),
+        (
+            test_remediation.test_owners_of_both_generations_see_the_escalation,
+            test_request.test_when_fencing_does_not_help_the_owner_is_asked,
+        ),
+    ),
+    Sabotage(
+        "what a health check says does not count",
+        set_to(MachineConditions, "find", lambda told, type: None),
+        (test_conditions.test_an_owner_is_told_that_the_machine_is_sick_where_nobody_says_how_it_is,),
+    ),
+    Sabotage(
+        "what was said along stays",
+        set_to(conditions, "along", lambda word: word),
+        (
+            test_conditions.test_an_owner_is_told_that_the_machine_is_sick_where_nobody_says_how_it_is,
+            test_conditions.test_what_was_said_along_is_taken_back_with_the_word,
+        ),
+    ),
+    Sabotage(
+        "a check answers for what a request said along",
+        set_to(remediation, "is_said_along", lambda one: False),
+        (test_health_remediation.test_what_a_request_said_along_is_its_own_to_take_back,),
     ),
     Sabotage(
         "a missing generation is a reason to write",

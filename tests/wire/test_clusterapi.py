@@ -82,6 +82,7 @@ OF_A_MACHINE: tuple[Graded, ...] = (
     *(words.externally_asked("workers", Trouble(reason, "it is refused")) for reason in (NOT_CREATED, NOT_FOUND)),
     metal3.ASKED,
     fencing.ASKED,
+    *(conditions.along(one) for one in (metal3.ASKED, fencing.ASKED)),
     overdue.GOES_ON,
 )
 

@@ -15,7 +15,13 @@ from noderemedy.model.actions import Guard, WriteMachineConditions
 from noderemedy.model.checkstatus import Foreign, Told
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Machine
-from noderemedy.model.machineconditions import Conditions, Graded, MachineConditions
+from noderemedy.model.machineconditions import (
+    HEALTH_CHECK_SUCCEEDED,
+    WARNING,
+    Conditions,
+    Graded,
+    MachineConditions,
+)
 from noderemedy.model.node import Node
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now
@@ -24,6 +30,7 @@ T = TypeVar("T", bound=Told)
 
 # What the older generation calls a reason that has another name in the current one.
 OLDER_NAMES = {"NodeDeleted": "NodeNotFound", "HasRemediateAnnotation": "HasRemediateMachineAnnotation"}
+SAID_ALONG = "its owner is asked to replace it: "
 
 
 def merged(
@@ -81,12 +88,34 @@ def is_said(told: MachineConditions, wanted: Graded) -> bool:
     )
 
 
+def ask_owner(at: Ref, entry: Present, word: Graded, now: Now) -> WriteMachineConditions | None:
+    """Leave a word to the owner of a Machine. Current owners of Cluster API act only where the machine is called sick,
+    too: that is said along where nobody says how it is. What a health check says is never ours to change."""
+    machine: Machine = entry.obj
+    is_judged = machine.told.find(HEALTH_CHECK_SUCCEEDED) is not None
+    return write(at, entry, (word,) if is_judged else (word, along(word)), now)
+
+
+def along(word: Graded) -> Graded:
+    """What is said along with a word to an owner. It names that word, so that it can be told from a health check's."""
+    message = f"{SAID_ALONG}{word.message}"
+    return Graded(HEALTH_CHECK_SUCCEEDED, "False", "UnhealthyNode", message, severity=WARNING)
+
+
+def is_said_along(one: Graded) -> bool:
+    """Whether it is a request's to take back, of whichever kind."""
+    return one.type == HEALTH_CHECK_SUCCEEDED and one.status == "False" and one.message.startswith(SAID_ALONG)
+
+
 def taken_back(at: Ref, entry: Present, node: Node | None, word: Graded, now: Now) -> WriteMachineConditions | None:
-    """Take our own word to an owner off a Machine that is well again: nobody shall replace it, neither now nor at its
-    next sickness. None: it is not well, or that word is not ours alone."""
+    """Take our own word to an owner, and what was said along, off a Machine that is well again: nobody shall replace
+    it, neither now nor at its next sickness. None: it is not well, or neither is ours alone.
+
+    What was said along goes even if the owner has answered in words of its own: it would act on them otherwise."""
     machine: Machine = entry.obj
     is_well = node is not None and node.is_ready and is_own(node, machine) and not machine.deleting
-    return write(at, entry, (), now, dropped=(word.type,)) if is_well and is_ours(machine.told, word) else None
+    ours = tuple(one.type for one in (word, along(word)) if is_ours(machine.told, one))
+    return write(at, entry, (), now, dropped=ours) if is_well and ours else None
 
 
 def is_ours(told: MachineConditions, word: Graded) -> bool:

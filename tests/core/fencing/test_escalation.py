@@ -22,7 +22,7 @@ from tests.builders import (
 )
 from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan
 from tests.core.fencing.story import ROOMS, Story, refuses
-from tests.core.fencing.test_request import asked, asked_without_node, owner_word, reasons, request, told
+from tests.core.fencing.test_request import BOTH_WORDS, asked, asked_without_node, owner_word, reasons, request, told
 
 from noderemedy.core.claim import Claim, holder_name, lease_of
 from noderemedy.core.fencing import request as room
@@ -330,7 +330,7 @@ def test_a_paused_budget_holds_the_owner_s_turn_until_it_opens(begin: Any) -> No
 
     assert ([], ["BudgetPaused"]) == before[1:]
     assert "deleting-machine" != before[0]
-    assert ("deleting-machine", [("OwnerRemediated", "False")]) == (told(story).phase.value, owner_word(story))
+    assert ("deleting-machine", BOTH_WORDS) == (told(story).phase.value, owner_word(story))
     story.run(1_700)
     assert ["WaitingForOwner"] == reasons(story)
 
@@ -368,7 +368,7 @@ def test_the_node_s_pause_holds_the_owner_s_turn() -> None:
     story.run(5)
 
     assert ("fencing", [], ["PausedByPerson"]) == before
-    assert [("OwnerRemediated", "False")] == owner_word(story)
+    assert BOTH_WORDS == owner_word(story)
 
 
 @pytest.mark.parametrize("room_name", ["remediation", "node-fence"])
@@ -381,7 +381,7 @@ def test_a_place_that_another_room_holds_for_the_machine_is_ours(room_name: str)
     story.engine.seen(Seen(wanted.ref, "", "", wanted.value), story.now)
     story.run(240)
 
-    assert [("OwnerRemediated", "False")] == owner_word(story)
+    assert BOTH_WORDS == owner_word(story)
 
 
 def test_the_only_place_is_not_taken_from_another_machine() -> None:
@@ -397,7 +397,7 @@ def test_the_only_place_is_not_taken_from_another_machine() -> None:
     story.run(90)
 
     assert ([], ["TooManyInFlight"]) == before
-    assert [("OwnerRemediated", "False")] == owner_word(story)
+    assert BOTH_WORDS == owner_word(story)
 
 
 def storm(story: Story) -> None:
@@ -526,7 +526,7 @@ def test_an_owner_s_turn_that_cannot_be_recorded_keeps_no_place() -> None:
     story.run(20 * 60)
 
     assert (["RepairStuck"], [True], []) == (*rests, meanwhile)
-    assert [("OwnerRemediated", "False")] == owner_word(story)
+    assert BOTH_WORDS == owner_word(story)
 
 
 def stated(story: Story) -> list[Need]:

@@ -22,7 +22,7 @@ from tests.core.fencing.test_escalation import (
     broken,
     phase_of,
 )
-from tests.core.fencing.test_request import asked_without_node, is_gone, owner_word, reasons, request, told
+from tests.core.fencing.test_request import BOTH_WORDS, asked_without_node, is_gone, owner_word, reasons, request, told
 
 from noderemedy.core.fencing import request as room
 from noderemedy.core.fencing.requestgates import ASKED
@@ -167,7 +167,7 @@ def test_a_cluster_that_is_paused_right_after_the_record_costs_the_owner_nothing
     story.run(60)
 
     assert (DELETING, []) == before
-    assert [("OwnerRemediated", "False")] == owner_word(story)
+    assert BOTH_WORDS == owner_word(story)
     assert ["WaitingForOwner"] == reasons(story)
 
 

@@ -13,7 +13,7 @@ from tests.core.external.test_lifecycle import a_request_view
 from tests.core.healthcheck.remediations import CHECK_AT, SICK, TEMPLATE, WELL, a_view, decide, names, reasons
 from tests.core.healthcheck.targets import UNKNOWN, a_check
 
-from noderemedy.core.conditions import in_older
+from noderemedy.core.conditions import along, in_older
 from noderemedy.core.external.lifecycle import Standing
 from noderemedy.core.healthcheck import checks, remediation, specs, verdicts
 from noderemedy.core.healthcheck.facts import permit_ref
@@ -642,6 +642,18 @@ def test_a_request_is_deleted_on_recovery_whatever_the_gates_say() -> None:
     recovered = decide(replace(view, governing=closed, answer=None))
     assert (["DeleteRequest"], ["RequestUnneeded"]) == (names(recovered.actions), reasons(recovered))
     assert [] == names(decide(replace(view, governing=paused)).actions)
+
+
+@pytest.mark.parametrize(("dialect", "written"), [(Dialect.SEED, []), (Dialect.CAPI, ["True", "True"])])
+def test_what_a_request_said_along_is_its_own_to_take_back(dialect: Dialect, written: list[str]) -> None:
+    """A check that tells nothing on machines would call it healthy for ever; one that does has the last word."""
+    word = Graded("OwnerRemediated", "False", "WaitingForRemediation", "it did not help")
+    told = MachineConditions((along(word),), (along(word),))
+    view = a_view(a_check(dialect, template=TEMPLATE), WELL, machine={"told": told})
+
+    found = [action for action in decide(view).actions if isinstance(action, WriteMachineConditions)]
+    told_now = [one for action in found for one in (*(action.current or ()), *(action.older or ()))]
+    assert written == [one.status for one in told_now if isinstance(one, Graded) and one.type == "HealthCheckSucceeded"]
 
 
 def test_a_request_of_a_machine_that_cannot_be_judged_is_left_alone() -> None:

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from tests.builders import a_machine, a_node
 from tests.core.metal3.remediations import BACK, SICK, a_remediation, a_world, actions, looked, reasons
 
+from noderemedy.core.conditions import along
 from noderemedy.core.fencing.requestgates import ASKED as OF_A_FENCE
 from noderemedy.core.metal3.remediationgates import ASKED
 from noderemedy.model.actions import WriteMachineConditions
@@ -35,11 +36,22 @@ def test_the_word_goes_with_the_request_of_a_machine_that_is_well(words: dict[st
     assert ["OwnerAskedNoMore"] == reasons(decision)
 
 
+def test_what_was_said_along_goes_with_the_word() -> None:
+    """Nobody else says how the machine is: it shall not be called sick for ever."""
+    words = told(ASKED, along(ASKED), older=(ASKED, along(ASKED)))
+    decision = looked(a_world(a_remediation(Phase.FAILED, deleting=True), node=BACK, **words))
+
+    (write,) = decision.actions
+    assert isinstance(write, WriteMachineConditions)
+    assert ((), ()) == (write.current, write.older)
+
+
 STAYS: dict[str, dict[str, Any]] = {
     "a FenceRemediation has asked": told(OF_A_FENCE),
     "an owner tells of itself": told(OF_AN_OWNER),
     "an owner tells of itself in one generation": told(ASKED, older=(OF_AN_OWNER,)),
     "nothing is said": told(OTHER),
+    "a FenceRemediation has asked, and said along": told(OF_A_FENCE, along(OF_A_FENCE)),
     "the node is still silent": {"node": SICK, **told(ASKED)},
     "the node of that name is another machine's": {"node": a_node(provider_id="metal3://another"), **told(ASKED)},
     "there is no node": {"node": None, **told(ASKED)},

@@ -5,7 +5,8 @@ configuration makes all fences give up at once, before any of them has asked the
 here, too, and nobody may have paused it. Until all gates are open the request stays where it is: should the fence live
 again, or the machine get a node, fencing goes on.
 
-The owner's request is OwnerRemediated=False, as of a Metal3Remediation. An owner of ours claims the node itself, and
+The owner's request is OwnerRemediated=False, as of a Metal3Remediation, with HealthCheckSucceeded=False where nobody
+says how the machine is. An owner of ours claims the node itself, and
 could not if we held it: the claim is only ours where we delete the Machine with our own hands (OpenShift). The owner
 has half an hour from when it was asked. Our word goes with the request where the machine is well again: nobody shall
 replace it then, neither now nor at its next sickness.
@@ -132,7 +133,7 @@ def ask(view: RequestView, now: Now) -> Decision:
     if not is_deleted_by_us(view) and not view.request.is_finalized_by_us:  # who leaves a word takes it back
         return Decision((WriteFinalizers(view.ref, view.guard, (*view.request.finalizers, FINALIZER)),), (reason,))
     if not is_deleted_by_us(view):
-        told = conditions.write(at, entry, (ASKED,), now)
+        told = conditions.ask_owner(at, entry, ASKED, now)
         assert told is not None
         return Decision((told,), (reason,))
     if unread := confirm(now, *live(view, at)):

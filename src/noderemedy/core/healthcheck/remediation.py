@@ -17,7 +17,7 @@ from typing import Any
 from msgspec import structs
 
 from noderemedy.core import claim, hostnames, machines, resting, traces
-from noderemedy.core.conditions import write
+from noderemedy.core.conditions import is_said_along, write
 from noderemedy.core.episodes import episode
 from noderemedy.core.external import lifecycle
 from noderemedy.core.gates import first, meanwhile, passages
@@ -263,7 +263,8 @@ def recovered(view: RemediationView, now: Now) -> Decision:
         return structs.replace(taken, facts=waits.facts)
     is_told = HEALTH_CHECK_SUCCEEDED in told_by(governing.check, way_of(governing.check, view.machine))
     was_told = view.machine.told.find(HEALTH_CHECK_SUCCEEDED)
-    says_well = is_told or (was_told is not None and was_told.status == "False")
+    is_ours_to_mend = was_told is not None and was_told.status == "False" and not is_said_along(was_told)
+    says_well = is_told or is_ours_to_mend
     wanted = (words.WELL,) if says_well and not governing.check.observes_only else ()
     action = tell(view, wanted, now, stale(view))
     if action is None:

@@ -1,7 +1,8 @@
 """The phase `deleting-machine`: power cycling did not help, so the owner is asked to replace the machine.
 
-The request is OwnerRemediated=False in both generations of conditions: current owners look at the newer one only. The
-host is marked, or the next machine would get it. On OpenShift nobody reads conditions: there the Machine itself is
+The request is OwnerRemediated=False in both generations of conditions: current owners look at the newer one only, and
+act where HealthCheckSucceeded is False, too, so that is said along where no health check says anything. The host is
+marked, or the next machine would get it. On OpenShift nobody reads conditions: there the Machine itself is
 deleted, if it has an owner that replaces it. Nothing of this is done while request, Machine or Node is paused, or while
 the budget lets nothing begin: that may have come after the phase was recorded.
 """
@@ -79,7 +80,7 @@ def ask(view: RemediationView, of: MachineView, now: Now) -> Decision | None:
     The host is marked before a Machine is deleted: afterwards nobody would know which one it was.
     """
     if of.ref.kind == MACHINE:
-        told = conditions.write(of.ref, of.entry, (ASKED,), now) if not is_asked(of, now) else None
+        told = conditions.ask_owner(of.ref, of.entry, ASKED, now) if not is_asked(of, now) else None
         return Decision((told,), (Escalating(of.ref.name),)) if told else None
     if view.host.unhealthy is None and not is_back(view):
         return None
