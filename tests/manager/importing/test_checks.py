@@ -27,6 +27,7 @@ from noderemedy.wire import names
 GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "templates.md"
 REF = {"apiVersion": "infrastructure.cluster.x-k8s.io/v1beta1", "kind": "Metal3RemediationTemplate", "name": "t"}
 OURS = {**REF, "apiVersion": "remediation.metal3.io/v1alpha1"}
+FENCED = {"apiVersion": "node-remedy.dev/v1alpha1", "kind": "FenceRemediationTemplate", "name": "t"}
 UNKNOWN = {"apiVersion": "example.com/v1alpha1", "kind": "DoctorTemplate", "name": "t"}
 RECENT = [{"manager": "machine-healthcheck", "subresource": "status", "time": "2030-01-31T11:30:00Z"}]
 LONG_AGO = [{"manager": "machine-healthcheck", "subresource": "status", "time": "2030-01-31T10:59:59Z"}]
@@ -50,6 +51,7 @@ FALSE_ONLY = [{"type": "Ready", "status": "False", "timeout": "300s"}]
             ["EveryTarget", "CarriedOutByOthers", "RoleNeeded"],
         ),
         (a_check(OPENSHIFT, maxUnhealthy=2, remediationTemplate=OURS), ["RepairsCount"]),
+        (a_check(OPENSHIFT, maxUnhealthy=2, remediationTemplate=FENCED), ["RepairsCount"]),
         (
             a_check(SEED, unhealthyRange="[1-2]", externalRemediationTemplate=OURS),
             ["StartupClock", "NoConditions"],

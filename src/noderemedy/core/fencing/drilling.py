@@ -62,6 +62,7 @@ class DrillView(Struct, frozen=True):
     contact: Mono | None = None
     drill: Drill | None = None
     runs: tuple[tuple[str, Run], ...] = ()
+    learned: Mono = Mono(0)  # when the last of them told something
     host: HostSeen = NO_HOST  # where the plan switches through it
     unshared: tuple[str, ...] = ()  # methods about disks that no other node has
 
@@ -130,9 +131,12 @@ def drilled(view: DrillView, drill: Drill, now: Now, again: Mono) -> Decision:
 
 
 def settled_at(wrong: list[Run], view: DrillView, again: Mono) -> Mono | None:
-    """When it is known that a node runs on whose device is off: one that has just gone off is still called heard."""
-    off = [run.begun + SETTLES for run in wrong if run.power is Power.OFF] if view.node.is_heard else []
-    return min(max(off), Mono(again.ms - MARGIN.ms)) if off else None
+    """When it is known that a node runs on whose device is off: one that has just gone off is still called heard.
+
+    Counted from when we learned of it: a question may have waited for its turn, or for the device, much longer.
+    """
+    is_off = view.node.is_heard and any(run.power is Power.OFF for run in wrong)
+    return min(view.learned + SETTLES, Mono(again.ms - MARGIN.ms)) if is_off else None
 
 
 def zipped(view: DrillView, methods: Any, orders: Any, known: dict[str, Run]) -> list[tuple[Any, Ref, Node, Run]]:
@@ -188,7 +192,8 @@ def sees(key: Ref, reader: Reader) -> DrillView | None:
         return None
     entry = reader.read(drill_ref(key))
     drill: Drill | None = entry.obj if isinstance(entry, Present) else None
-    runs = [(id, reader.read(run_ref(id))) for id in (drill.runs if drill else ())]
+    entries = [(id, reader.read(run_ref(id))) for id in (drill.runs if drill else ())]
+    runs = [(id, entry) for id, entry in entries if isinstance(entry, Present)]
     return DrillView(
         at=key,
         node=node.obj,
@@ -196,7 +201,8 @@ def sees(key: Ref, reader: Reader) -> DrillView | None:
         every=schedule.obj.every,
         contact=contact_since(reader),
         drill=drill,
-        runs=tuple((id, run.obj) for id, run in runs if isinstance(run, Present)),
+        runs=tuple((id, run.obj) for id, run in runs),
+        learned=max((run.changed_at for _, run in runs), default=Mono(0)),
         host=hostdrill.see(key, plan.obj, reader),
         unshared=disks.unshared(plan.obj, reader),
     )

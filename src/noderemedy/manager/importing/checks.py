@@ -25,7 +25,7 @@ from noderemedy.model.time import Wall
 from noderemedy.wire import names
 
 HOUR_MS = 3_600_000
-OURS_CARRIED_OUT = ("remediation.metal3.io",)  # groups of template kinds whose requests node-remedy itself answers
+OURS_CARRIED_OUT = ("remediation.metal3.io", FENCE_REMEDIATION.group)  # whose requests node-remedy itself answers
 # Kinds of requests that the shipped roles speak of (deploy/rbac/40-requests.yaml); all others need a role of their own.
 GRANTED = (REMEDIATION, Kind("infrastructure.cluster.x-k8s.io", "Metal3Remediation"), FENCE_REMEDIATION)
 AGGREGATED = "node-remedy.dev/aggregate-to-manager"  # the label of such roles
