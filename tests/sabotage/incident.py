@@ -16,7 +16,7 @@ from tests.manager import test_notices as notice_tests
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_incidents
 
-from noderemedy.core import approvals, consumers, traces
+from noderemedy.core import approvals, consumers, hostnames, traces
 from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
 from noderemedy.core.metal3 import gates, links, remediation
 from noderemedy.manager import explain as explaining
@@ -106,7 +106,7 @@ STEPS = (
     ),
     Sabotage(
         "whose hold it is says the host alone",
-        set_to(links, "BY_HOST", "machines by nothing"),
+        set_to(hostnames, "BY_HOST", "machines by nothing"),
         (test_traces.test_a_hold_without_its_machine_is_told_first,),
     ),
     Sabotage(
