@@ -388,7 +388,11 @@ def a_host_tree(
         "kind": "BareMetalHost",
         "metadata": a_metadata(ref(HOST, name, NAMESPACE), uid, version, annotations),
         "spec": {"online": True, "consumerRef": reference, **(spec or {})},
-        "status": {"operationalStatus": "OK", **({} if powered_on is None else {"poweredOn": powered_on})},
+        "status": {
+            "operationalStatus": "OK",
+            "provisioning": {"state": "provisioned"},
+            **({} if powered_on is None else {"poweredOn": powered_on}),
+        },
     }
 
 

@@ -70,7 +70,7 @@ def world(node: int, needs: int, on: int, held: int) -> list[dict[str, Any]]:
             "annotations": hold,
         },
         "spec": {"online": True, "consumerRef": {"kind": "Machine", "name": "m1", "namespace": "metal3"}},
-        "status": {"poweredOn": bool(on)},
+        "status": {"poweredOn": bool(on), "provisioning": {"state": "provisioned"}},
     }
     there = {
         "apiVersion": "v1",

@@ -33,10 +33,14 @@ def test_a_host_held_and_seen_off_is_a_proof() -> None:
         replace(OFF, held=False, hold=None),
         replace(OFF, paused=True),
         replace(OFF, detached=True),
+        replace(OFF, state="deprovisioning"),
+        replace(OFF, status="servicing"),
+        replace(OFF, deleting=True),
+        replace(OFF, power_off_disabled=True),
     ],
 )
 def test_anything_less_is_none(host: Host) -> None:
-    """Not off, unknown, not held by us, or not looked after by anybody: no proof."""
+    """Not off, unknown, not held by us, not looked after by anybody, or in no state in which that would count."""
     assert powered_off(SILENT, present(host), NOW) is None
 
 

@@ -162,7 +162,16 @@ PROOFS = (
             set_to(test_safety, "powered_off", proof_ignoring(**{field: value})),
             (test_safety.test_anything_less_is_none,),
         )
-        for field, value in {"held": True, "power": Power.OFF, "paused": False, "detached": False}.items()
+        for field, value in {
+            "held": True,
+            "power": Power.OFF,
+            "paused": False,
+            "detached": False,
+            "state": "provisioned",
+            "status": "OK",
+            "deleting": False,
+            "power_off_disabled": False,
+        }.items()
     ),
     Sabotage(
         "a proof for nobody in particular",
@@ -235,6 +244,16 @@ GATES = (
         "a paused cluster is repaired",
         without(gates.cluster_is_not_paused),
         (test_gates.test_a_paused_cluster_stops_everything, test_rules.test_a_paused_cluster_is_left_alone),
+    ),
+    Sabotage(
+        "a hold in every state is followed",
+        without(gates.host_is_settled),
+        (test_gates.test_each_gate_blocks_with_its_reason,),
+    ),
+    Sabotage(
+        "a host that shuts down softly is held",
+        without(gates.nobody_shuts_it_down),
+        (test_gates.test_each_gate_blocks_with_its_reason,),
     ),
     Sabotage(
         "an unattended host is believed",

@@ -329,6 +329,47 @@ def test_silence_about_power_is_unknown(status: Any, power: Power) -> None:
     assert power == convert(HOST, {**a_host_tree(), "status": status}).obj.power
 
 
+@pytest.mark.parametrize(
+    ("status", "state", "is_settled"),
+    [
+        ({"provisioning": {"state": "provisioned"}}, "provisioned", True),
+        ({"provisioning": {"state": "externally provisioned"}}, "externally provisioned", True),
+        ({"provisioning": {"state": "deprovisioning"}}, "deprovisioning", False),
+        ({"provisioning": {}}, "", False),
+        ({}, "", False),
+        (None, "", False),
+        ({"provisioning": {"state": "provisioned"}, "operationalStatus": "servicing"}, "provisioned", False),
+    ],
+)
+def test_where_in_its_life_a_host_is(status: Any, state: str, is_settled: bool) -> None:
+    """What is not said is not settled: only there a hold is followed and power is read."""
+    host = convert(HOST, {**a_host_tree(), "status": status}).obj
+
+    assert (state, is_settled) == (host.state, not host.unsettled)
+
+
+SOFT, HARD = "", '{"mode":"hard"}'
+ASKED = {
+    "nobody": ({}, ""),
+    "plainly": ({"reboot.metal3.io": SOFT}, "reboot.metal3.io"),
+    "plainly, hard": ({"reboot.metal3.io": HARD}, ""),
+    "with a key": ({"reboot.metal3.io/somebody": '{"mode":"soft"}'}, "reboot.metal3.io/somebody"),
+    "with a key, hard": ({"reboot.metal3.io/somebody": HARD}, ""),
+    "garbage": ({"reboot.metal3.io/somebody": "{"}, "reboot.metal3.io/somebody"),
+    "one of two": ({"reboot.metal3.io/a": HARD, "reboot.metal3.io/b": SOFT}, "reboot.metal3.io/b"),
+    "we, with any value": ({"reboot.metal3.io/machine-remediation": SOFT}, ""),
+    "a Metal3Remediation": ({"reboot.metal3.io/metal3-remediation-uid-1": SOFT}, ""),
+    "a fence of ours": ({"reboot.metal3.io/node-fence-uid-1": SOFT}, ""),
+    "another annotation": ({"reboot.metal3.io.example": SOFT}, ""),
+}
+
+
+@pytest.mark.parametrize(("notes", "key"), ASKED.values(), ids=ASKED)
+def test_who_asks_for_a_soft_shutdown(notes: dict[str, str], key: str) -> None:
+    """Everything but a plain "hard" is soft, as the operator reads it; what is ours is hard."""
+    assert key == convert(HOST, a_host_tree(annotations=notes)).obj.soft_reboot
+
+
 def test_a_host_of_somebody_else_is_read() -> None:
     """A Metal3Machine as consumer, without group and namespace; no consumer at all."""
     reference = {"kind": "Metal3Machine", "name": "m", "apiVersion": "v1"}

@@ -50,15 +50,18 @@ def powered_off(
     The caller has checked that this is the node's host (consumerRef, providerID). `poweredOn` may be a minute
     old, so it counts only while our hold is in place. Three things make it news then: our hold was written onto a
     version of the host that said "on"; the baremetal operator writes its status onto the version that it read, so
-    a state from before the hold is refused after it; and it never powers a held host on. A node that reports while its
-    host is off is another machine's (fault 55: a BMC's address that points elsewhere): then there is no proof, nor when
-    it falls silent later.
+    a state from before the hold is refused after it; and it never powers a held host on, as long as it is provisioned
+    and not serviced. In every other state, and where it may not power the host off, its word is no proof. A node that
+    reports while its host is off is another machine's (fault 55: a BMC's address that points elsewhere): then there is
+    no proof, nor when it falls silent later.
     """
     host = host_entry.obj
     assert isinstance(host, Host)
     if not is_confirmed(host_entry, now):
         return None
     if host.power is not Power.OFF or not is_held(host, held_for) or host.paused or host.detached:
+        return None
+    if host.unsettled or host.power_off_disabled:
         return None
     if node.is_heard or (off_at is not None and has_outlived(node, off_at, now)):
         return None  # it runs on another host than this one

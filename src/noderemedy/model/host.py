@@ -50,6 +50,11 @@ class Hold(Struct, frozen=True):
     on_at: Wall | None = None  # on again after that, held as it was, while that node was silent: it may boot
 
 
+# In these states alone the operator follows holds, and reads the power of a host again and again.
+SETTLED = ("provisioned", "externally provisioned")
+SERVICING = "servicing"  # it brings firmware up to date, and switches a held host on for that
+
+
 class Host(Struct, frozen=True):
     """A bare-metal host as the baremetal operator describes it."""
 
@@ -70,6 +75,18 @@ class Host(Struct, frozen=True):
     error: str = ""
     deleting: bool = False
     unhealthy: str | None = None  # a mark that keeps the host from being chosen, and who set it
+
+    state: str = SETTLED[0]  # of its provisioning
+    soft_reboot: str = ""  # the key of somebody's request to shut it down softly: it is called off while it does so
+
+    @property
+    def unsettled(self) -> str:
+        """Why its operator may neither follow a hold nor know its power; "": it does both."""
+        if self.deleting:
+            return "is being deleted"
+        if self.status == SERVICING:
+            return "is being serviced"
+        return "" if self.state in SETTLED else f"is in state {self.state or 'unknown'}"
 
     @property
     def is_held(self) -> bool:

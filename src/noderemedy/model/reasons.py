@@ -342,6 +342,27 @@ class HostOffOnPurpose(Reason, frozen=True):
         return f"host {self.host} has spec.online false: it was switched off on purpose and is never powered on by us"
 
 
+class HostUnsettled(Reason, frozen=True):
+    """The operator is busy with this host otherwise: it follows no hold, and what it says of the power may be old."""
+
+    alert: ClassVar[bool] = True
+    host: str
+    how: str
+
+    def note(self) -> str:
+        return f"host {self.host} {self.how}: it is neither held off nor believed to be off until that is over"
+
+
+class SoftShutdownAsked(Reason, frozen=True):
+    """Somebody else asked for a soft shutdown of this host: it is called off while it still shuts down."""
+
+    host: str
+    key: str
+
+    def note(self) -> str:
+        return f"somebody asked host {self.host} to shut down softly ({self.key}): waiting until that is over"
+
+
 class PowerOffDisabled(Reason, frozen=True):
     """`spec.disablePowerOff`: this host can never be proven off."""
 

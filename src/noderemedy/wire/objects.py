@@ -206,7 +206,21 @@ def host(shape: shapes.HostShape) -> Host:
         held_for=holds_for(notes, names.REBOOT_FOR, names.HOLD_FOR),
         fenced_for=holds_for(notes, names.FENCE_REBOOT_FOR, names.FENCE_HOLD_FOR),
         unhealthy=notes.get(names.UNHEALTHY, notes.get(names.UNHEALTHY_BEFORE)),
+        state=sys.intern(status.provisioning.state) if status.provisioning else "",
+        soft_reboot=soft_reboot(notes),
     )
+
+
+def soft_reboot(notes: dict[str, str]) -> str:
+    """A key by which somebody, never we, asks for a shutdown that the machine itself carries out; "" if nobody does."""
+    asked = sorted(key for key in notes if key == names.ANY_REBOOT or key.startswith(f"{names.ANY_REBOOT}/"))
+    return next((key for key in asked if not key.startswith(names.OUR_REBOOTS) and not is_hard(notes[key])), "")
+
+
+def is_hard(text: str) -> bool:
+    """As the operator reads it: all that it does not understand is soft."""
+    found = read_json(text, shapes.RebootShape)
+    return isinstance(found, shapes.RebootShape) and found.mode == "hard"
 
 
 def holds_for(notes: dict[str, str], hold_key: str, record_key: str) -> tuple[tuple[str, Hold | Malformed | None], ...]:

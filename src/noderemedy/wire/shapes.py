@@ -291,6 +291,12 @@ class HostSpec(Struct, rename="camel"):
     disable_power_off: bool = False
 
 
+class ProvisioningShape(Struct):
+    """Where in its life a host is."""
+
+    state: str = ""
+
+
 class HostStatus(Struct, rename="camel"):
     """What the baremetal operator says of a host."""
 
@@ -298,6 +304,7 @@ class HostStatus(Struct, rename="camel"):
     operational_status: str = ""
     good_credentials: CredentialsShape | None = None
     tried_credentials: CredentialsShape | None = None
+    provisioning: ProvisioningShape | None = None
     error_type: str = ""
     error_message: str = ""
 
@@ -308,6 +315,12 @@ class HostShape(Struct):
     metadata: Metadata
     spec: HostSpec | None = None
     status: HostStatus | None = None
+
+
+class RebootShape(Struct):
+    """The value of a reboot annotation."""
+
+    mode: str = ""
 
 
 class HoldShape(Struct, rename="camel"):

@@ -390,7 +390,8 @@ class Story:
         self._power_follows()
 
     def _powered(self, is_on: bool) -> None:
-        self.api.patch(HOST, "rack-1", "metal", {"status": {"poweredOn": is_on}}, "merge", subresource="status")
+        status = {"poweredOn": is_on, "provisioning": {"state": "provisioned"}}
+        self.api.patch(HOST, "rack-1", "metal", {"status": status}, "merge", subresource="status")
 
     def _operate(self) -> None:
         """The baremetal operator: held is off, else on; it takes a while to notice."""

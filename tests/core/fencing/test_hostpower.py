@@ -111,6 +111,30 @@ def test_releasing_the_node_releases_its_host() -> None:
     assert ([], None, []) == (held(story), story.api.find(NODE_FENCE, FENCE_AT.name), story.freed_early)
 
 
+def test_a_host_that_is_being_shut_down_softly_is_not_held_before_that_is_over() -> None:
+    """It is called off while it still shuts down: the fence waits, and goes on."""
+    story = sick()
+    story.patch(HOST_AT, {"metadata": {"annotations": {"reboot.metal3.io": ""}}})
+    story.run(40)
+    meanwhile = (held(story), "SoftShutdownAsked" in story.told)
+    story.patch(HOST_AT, {"metadata": {"annotations": {"reboot.metal3.io": None}}})
+    story.run_until(lambda: story.state == "final", 400)
+
+    assert (([], True), []) == (meanwhile, story.freed_early)
+    assert "HoldHost" in story.acts
+
+
+def test_a_host_in_another_state_is_not_held() -> None:
+    """Its operator would not follow, and its power may be old: the step fails and says so."""
+    story = sick(stepRetries=0, maxRestarts=0, newDelay="10s")
+    status = {"status": {"provisioning": {"state": "provisioning"}}}
+    story.api.patch(HOST, "rack-1", "metal", status, "merge", subresource="status")
+    story.run(120)
+
+    assert ("error", [], 1) == (story.state, held(story), len(story.api.list(POD)))
+    assert any("is in state provisioning" in job.said for job in story.status.jobs)
+
+
 @pytest.mark.parametrize(
     ("host", "notes"),
     [

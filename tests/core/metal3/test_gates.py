@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 from tests.builders import (
@@ -43,6 +45,7 @@ from noderemedy.model.reasons import (
     HostNotOurs,
     HostPaused,
     HostUnreadable,
+    HostUnsettled,
     MachineDeleting,
     NodeNotOurs,
     NodeUnreadable,
@@ -51,6 +54,8 @@ from noderemedy.model.reasons import (
     PowerOffDisabled,
     PowerUnknown,
     Reason,
+    SoftShutdownAsked,
+    TableRow,
     TooManyInFlight,
     WaitingForBudget,
 )
@@ -103,6 +108,26 @@ BLOCKED: dict[str, tuple[MachineView, Reason]] = {
     "node paused": (a_view(node=replace(a_node(), paused=Paused(UNTIL))), PausedByPerson(UNTIL)),
     "machine deleting": (a_view(a_machine(needs=True, deleting=True)), MachineDeleting()),
     "power off disabled": (a_view(host=a_host(power_off_disabled=True)), PowerOffDisabled("metal/rack1-u07")),
+    "host being provisioned": (
+        a_view(host=replace(a_host(), state="provisioning")),
+        HostUnsettled("metal/rack1-u07", "is in state provisioning"),
+    ),
+    "host of no state": (
+        a_view(host=replace(a_host(), state="")),
+        HostUnsettled("metal/rack1-u07", "is in state unknown"),
+    ),
+    "host being serviced": (
+        a_view(host=replace(a_host(), status="servicing")),
+        HostUnsettled("metal/rack1-u07", "is being serviced"),
+    ),
+    "host being deleted": (
+        a_view(host=replace(a_host(), deleting=True)),
+        HostUnsettled("metal/rack1-u07", "is being deleted"),
+    ),
+    "host shuts down softly": (
+        a_view(host=replace(a_host(), soft_reboot="reboot.metal3.io")),
+        SoftShutdownAsked("metal/rack1-u07", "reboot.metal3.io"),
+    ),
     "found wrong by a drill": (
         a_view(node=mistaken(a_node())),
         DeviceMistaken("worker-0", "BareMetalHost metal/rack1-u07"),
@@ -120,6 +145,35 @@ def test_each_gate_blocks_with_its_reason(name: str) -> None:
     decision = decide(view, NOW)
 
     assert ((), (reason,)) == (decision.actions, decision.because)
+
+
+DOUBTED: dict[str, tuple[dict[str, Any], type]] = {
+    "not settled": ({"state": "deprovisioning"}, HostUnsettled),
+    "serviced": ({"status": "servicing"}, HostUnsettled),
+    "deleted": ({"deleting": True}, HostUnsettled),
+    "power off disabled since": ({"power_off_disabled": True}, PowerOffDisabled),
+}
+
+
+@pytest.mark.parametrize("name", DOUBTED)
+def test_a_held_host_in_another_state_proves_nothing(name: str) -> None:
+    """Its power may be old there, or it may be on: its node is not deleted until that is over."""
+    change, reason = DOUBTED[name]
+    off = a_host(power=Power.OFF, held=True)
+
+    doubted = decide(a_view(host=replace(off, **change)), NOW)
+
+    assert ((), [TableRow, reason]) == (doubted.actions, [type(one) for one in doubted.because])
+    assert decide(a_view(host=off), NOW).actions
+
+
+def test_a_hold_is_released_in_every_state() -> None:
+    """Whoever is not marked any more must not stay off, whatever its operator does with it."""
+    off = replace(a_host(power=Power.OFF, held=True), state="deprovisioning", soft_reboot="reboot.metal3.io")
+
+    released = decide(a_view(a_machine(), host=off, node=None), NOW)
+
+    assert [RemoveRebootAnnotation] == [type(one) for one in released.actions]
 
 
 def test_the_same_machine_passes_all_gates() -> None:

@@ -205,7 +205,7 @@ class Refusing(Story):
                 "spec": {"online": True, "consumerRef": consumer},
             }
         )
-        is_on = {"status": {"poweredOn": True}}
+        is_on = {"status": {"poweredOn": True, "provisioning": {"state": "provisioned"}}}
         self.api.patch(HOST, f"host-{name}", "metal", is_on, "merge", subresource="status")
         silent = {"type": "Ready", "status": "Unknown", "lastTransitionTime": str(self.now.wall)}
         self.api.patch(NODE, name, "", {"status": {"conditions": [silent]}}, "merge", subresource="status")

@@ -31,6 +31,10 @@ TROUBLES: tuple[tuple[Callable[[Host], bool], Callable[[Host], str]], ...] = (
     (lambda host: host.power_off_disabled, lambda host: "may not be powered off; remove spec.disablePowerOff"),
     (lambda host: not host.online, lambda host: "is to be off; set spec.online to true"),
     (lambda host: host.status != "OK", lambda host: f"is {host.status or 'of no status'}, not OK{because(host)}"),
+    (
+        lambda host: bool(host.unsettled),
+        lambda host: f"{host.unsettled}; wait until that is over, or use another method",
+    ),
     (lambda host: host.login is not Login.ACCEPTED, lambda host: f"{LOGINS[host.login]}; {secret_of(host)}"),
     (lambda host: host.power is Power.UNKNOWN, lambda host: "does not say whether it is on; look at its operator"),
 )

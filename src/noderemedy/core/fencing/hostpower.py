@@ -19,7 +19,14 @@ from noderemedy.model.drill import host_identity, is_found_wrong
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
 from noderemedy.model.host import Hold, Host, Power
 from noderemedy.model.nodefence import FenceJob
-from noderemedy.model.reasons import ClaimedByOther, HoldingHost, ReleasingHost, RunOrdered, WaitingForPowerOff
+from noderemedy.model.reasons import (
+    ClaimedByOther,
+    HoldingHost,
+    ReleasingHost,
+    RunOrdered,
+    SoftShutdownAsked,
+    WaitingForPowerOff,
+)
 from noderemedy.model.room import Present
 from noderemedy.model.run import Deed, RunState
 from noderemedy.model.run import Power as PlugPower
@@ -87,6 +94,8 @@ def go_on(view: FenceView, job: FenceJob, now: Now) -> Decision:
     if not is_held(view) and host.is_held_besides(view.fence.uid):
         other = ClaimedByOther(view.name, f"whoever else holds host {name}")  # until that is over, or was released
         return Decision((), (other,), runs.all_time(view, job))
+    if not is_held(view) and host.soft_reboot:
+        return Decision((), (SoftShutdownAsked(name, host.soft_reboot),), runs.all_time(view, job))
     if not is_held(view):
         return hold(view, host, now)
     if host.power is not Power.OFF:
@@ -108,6 +117,8 @@ def trouble(view: FenceView, host: Host | None) -> str:
         return "the host is paused or detached"
     if host.power_off_disabled or not host.online:
         return "the host may not be powered off, or is off on purpose"
+    if host.unsettled:
+        return f"the host {host.unsettled}"
     return ""
 
 

@@ -187,8 +187,8 @@ def delete(view: MachineView, reason: TableRow, now: Now) -> Decision:
         return asked
     if seen is not Sight.SILENT:
         return unproven(view, node, seen, reason, now)
-    if mistaken := gates.host_is_not_mistaken(view, now):
-        return Decision((), (reason, mistaken.reason))
+    if doubted := first(gates.BEFORE_PROOF, view, now):
+        return Decision((), (reason, doubted.reason))
     earlier = view.machine.backup if isinstance(view.machine.backup, NodeBackup) else None
     wanted = back_up(node, earlier)
     if earlier != wanted or not isinstance(view.machine.node_deleted_at, Wall):

@@ -30,12 +30,14 @@ from noderemedy.model.reasons import (
     HostNotOurs,
     HostPaused,
     HostUnreadable,
+    HostUnsettled,
     MachineDeleting,
     NodeNotOurs,
     NodeUnreadable,
     PowerOffDisabled,
     PowerUnknown,
     Reason,
+    SoftShutdownAsked,
 )
 from noderemedy.model.room import Absent, Entry, Passage, Unreadable, Unseen
 from noderemedy.model.time import Now
@@ -147,6 +149,17 @@ def power_off_is_possible(view: MachineView, now: Now) -> Blocked | None:
     return Blocked(PowerOffDisabled(name_of(view))) if view.host.power_off_disabled else None
 
 
+def host_is_settled(view: MachineView, now: Now) -> Blocked | None:
+    assert view.host is not None
+    return Blocked(HostUnsettled(name_of(view), view.host.unsettled)) if view.host.unsettled else None
+
+
+def nobody_shuts_it_down(view: MachineView, now: Now) -> Blocked | None:
+    """A host that shuts down by itself is called off before it is; a hold that comes then sends it no hard off."""
+    assert view.host is not None
+    return Blocked(SoftShutdownAsked(name_of(view), view.host.soft_reboot)) if view.host.soft_reboot else None
+
+
 def host_is_not_mistaken(view: MachineView, now: Now) -> Blocked | None:
     """A drill of fencing found that this is another machine: it is neither switched nor believed."""
     if view.node is None or not is_found_wrong(view.node, host_identity(view.host_at)):
@@ -188,8 +201,11 @@ BEFORE_POWER_OFF: tuple[Gate, ...] = (
     nobody_paused_it,
     machine_stays,
     power_off_is_possible,
+    host_is_settled,
+    nobody_shuts_it_down,
     host_is_not_mistaken,
 )
+BEFORE_PROOF: tuple[Gate, ...] = (power_off_is_possible, host_is_settled, host_is_not_mistaken)
 # Asked of all rooms before a new repair.
 SHARED: tuple[Gate, ...] = (budget_allows, one_repair_per_node, nobody_else_holds_it)
 
