@@ -20,6 +20,7 @@ from tests.core.metal3 import (
     test_links,
     test_orphan,
     test_rules,
+    test_starting,
     test_table,
     test_waiting,
 )
@@ -421,6 +422,31 @@ WAITING = (
             test_waiting.test_the_node_is_waited_for_and_then_overdue,
             test_waiting.test_a_failed_power_on_is_told_when_the_machine_was_marked_again,
             test_delete.test_a_node_with_finalizers_is_waited_for,
+        ),
+    ),
+    Sabotage(
+        "a mark never waits for a node that starts",
+        set_to(gates, "starting_until", lambda view, now: None),
+        (
+            test_starting.test_a_mark_counts_when_the_node_had_its_time,
+            test_starting.test_nothing_is_reserved_while_a_mark_waits,
+            test_starting.test_explain_shows_the_gate,
+        ),
+    ),
+    Sabotage(
+        "a mark waits for ever",
+        set_to(gates, "NODE_WITHIN", Span(10**9)),
+        (
+            test_starting.test_a_mark_counts_when_the_node_had_its_time,
+            test_starting.test_any_other_mark_of_a_ready_node_counts,
+        ),
+    ),
+    Sabotage(
+        "a mark outlives the node's return",
+        set_to(cleanup, "fulfilled", lambda view, now: None),
+        (
+            test_starting.test_a_mark_is_fulfilled_when_the_node_is_back_and_ready,
+            test_starting.test_it_is_fulfilled_by_a_live_read_only,
         ),
     ),
     Sabotage(

@@ -129,6 +129,29 @@ class NodeOverdue(Reason, frozen=True):
         )
 
 
+class StartingAnew(Reason, frozen=True):
+    """Somebody marked the Machine while the node that we deleted is starting: the mark waits."""
+
+    node: str
+    since: Wall
+    until: Wall
+
+    def note(self) -> str:
+        return (
+            f"node {self.node}, deleted at {self.since}, is starting: what somebody asks of its Machine meanwhile "
+            f"counts from {self.until} on, or is fulfilled when the node is back and ready"
+        )
+
+
+class MarkFulfilled(Reason, frozen=True):
+    """The node is back and ready: a mark from the time of its start asks for nothing more."""
+
+    node: str
+
+    def note(self) -> str:
+        return f"node {self.node} is back and ready: the mark that was put on its Machine meanwhile is taken off"
+
+
 class RestoringNode(Reason, frozen=True):
     """The node is back: it gets what its predecessor carried."""
 

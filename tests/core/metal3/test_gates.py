@@ -55,6 +55,7 @@ from noderemedy.model.reasons import (
     PowerUnknown,
     Reason,
     SoftShutdownAsked,
+    StartingAnew,
     TableRow,
     TooManyInFlight,
     WaitingForBudget,
@@ -131,6 +132,10 @@ BLOCKED: dict[str, tuple[MachineView, Reason]] = {
     "found wrong by a drill": (
         a_view(node=mistaken(a_node())),
         DeviceMistaken("worker-0", "BareMetalHost metal/rack1-u07"),
+    ),
+    "marked while its node starts": (
+        a_view(a_machine(needs=True, node_deleted_at=ago(10)), node=None),
+        StartingAnew("worker-0", ago(10), ago(10) + Span.seconds(600)),
     ),
     "held for a remediation": (a_view(host=replace(a_host(), held_for=(("uid-9", None),))), OTHERS),
     "held for a fence": (a_view(host=replace(a_host(), fenced_for=(("uid-9", None),))), OTHERS),

@@ -1,17 +1,22 @@
-"""After the node came back: restore what it carried, then drop the backup. Needs the node only, not the host."""
+"""After the node came back: restore what it carried, then drop the backup. Needs the node only, not the host.
+
+A mark that somebody else put on the Machine while the node was starting goes first, once the node is ready.
+"""
 
 from __future__ import annotations
 
 from noderemedy.core import safety, traces
 from noderemedy.core.backup import restore
+from noderemedy.core.metal3.gates import is_successor, starting_until
 from noderemedy.core.metal3.view import ROOM_NAME, MachineView
-from noderemedy.model.actions import Confirm, DropBackup, Guard
+from noderemedy.model.actions import Confirm, DropBackup, Guard, RemoveRemediationAnnotation
 from noderemedy.model.decision import Decision
 from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
     BackupUnneeded,
     BackupUnreadable,
     ConfirmFirst,
+    MarkFulfilled,
     NodeWhole,
     Reason,
     RestoringNode,
@@ -23,8 +28,10 @@ from noderemedy.model.time import Now
 def returned_node(view: MachineView, now: Now) -> Decision | None:
     """What a Node that is there, of a Machine that needs nothing and whose host nobody of us holds, still lacks."""
     machine, node = view.machine, view.node
-    if node is None or node.deleting or machine.needs_remediation or view.holds or view.is_held_for_others:
+    if node is None or node.deleting or view.holds or view.is_held_for_others:
         return None
+    if machine.needs_remediation:
+        return fulfilled(view, now)
     if machine.backup is None and machine.node_deleted_at is None:
         return None
     assert view.node_at is not None
@@ -41,6 +48,20 @@ def returned_node(view: MachineView, now: Now) -> Decision | None:
         return Decision((write,), (RestoringNode(name),))
     is_unnamed = not machine.backup.node_uid  # written by hand: it may be of the Node that an old view still shows
     return (is_unnamed and _read_live(view, now)) or dropped(view, drop, NodeWhole(name), now)
+
+
+def fulfilled(view: MachineView, now: Now) -> Decision | None:
+    """Take off a mark from the time of the start: whoever put it there never does, and the next look would act on it.
+
+    By a read of the node from after we knew the mark: one that fell ill since then is marked anew.
+    """
+    if starting_until(view, now) is None or not is_successor(view):
+        return None
+    assert view.node is not None
+    if not view.node.is_ready:
+        return None
+    unmark = RemoveRemediationAnnotation(view.ref, Guard(view.machine.uid, view.entry.resource_version))
+    return _read_live(view, now) or Decision((unmark,), (MarkFulfilled(view.machine.node_name or ""),))
 
 
 def dropped(view: MachineView, drop: DropBackup, reason: Reason, now: Now) -> Decision:

@@ -13,11 +13,13 @@ from noderemedy.core.gates import Blocked, budgeted_anew, first, passages, unpau
 from noderemedy.core.machines import is_own
 from noderemedy.core.metal3.links import consumer_text
 from noderemedy.core.metal3.view import HostView, MachineView
+from noderemedy.core.safety import CLOCKS_WITHIN
 from noderemedy.model.decision import Decision
 from noderemedy.model.drill import host_identity, is_found_wrong
 from noderemedy.model.host import Host, Power
 from noderemedy.model.ids import Ref
 from noderemedy.model.meta import Malformed
+from noderemedy.model.node import NodeBackup
 from noderemedy.model.reasons import (
     CannotSeeCluster,
     ClaimedByOther,
@@ -38,10 +40,12 @@ from noderemedy.model.reasons import (
     PowerUnknown,
     Reason,
     SoftShutdownAsked,
+    StartingAnew,
 )
 from noderemedy.model.room import Absent, Entry, Passage, Unreadable, Unseen
-from noderemedy.model.time import Now
+from noderemedy.model.time import Now, Span, Wall
 
+NODE_WITHIN = Span.seconds(600)  # what a node may take to come up after we deleted it
 Gate = Callable[[MachineView, Now], Blocked | None]
 
 
@@ -144,6 +148,37 @@ def machine_stays(view: MachineView, now: Now) -> Blocked | None:
     return Blocked(MachineDeleting()) if view.machine.deleting else None
 
 
+def node_had_time_to_start(view: MachineView, now: Now) -> Blocked | None:
+    """A health checker of somebody else marks a Machine the moment its Node is gone, in the middle of our own repair.
+
+    Were that heeded at once, the host would be held off again before it has started, and so on without end.
+    """
+    until, since = starting_until(view, now), view.machine.node_deleted_at
+    if until is None or not isinstance(since, Wall):
+        return None
+    return Blocked(StartingAnew(view.machine.node_name or "", since, until), until)
+
+
+def starting_until(view: MachineView, now: Now) -> Wall | None:
+    """Until when a mark waits for a node that we deleted; None: it counts, or there is none.
+
+    Our own checks have waited before they mark. A time that no clock can have shown yet is believed by nobody.
+    """
+    machine, since = view.machine, view.machine.node_deleted_at
+    if not machine.needs_remediation or machine.marked_by or view.holds or not isinstance(since, Wall):
+        return None
+    is_away = view.node is None or is_successor(view)
+    is_believed = since <= now.wall + CLOCKS_WITHIN
+    return since + NODE_WITHIN if is_away and is_believed and now.wall < since + NODE_WITHIN else None
+
+
+def is_successor(view: MachineView) -> bool:
+    """Whether the Node is another one than that which was backed up, and so deleted."""
+    backup = view.machine.backup
+    known = backup.node_uid if isinstance(backup, NodeBackup) else ""
+    return view.node is not None and bool(known) and known != view.node.uid
+
+
 def power_off_is_possible(view: MachineView, now: Now) -> Blocked | None:
     assert view.host is not None
     return Blocked(PowerOffDisabled(name_of(view))) if view.host.power_off_disabled else None
@@ -204,6 +239,7 @@ BEFORE_POWER_OFF: tuple[Gate, ...] = (
     host_is_settled,
     nobody_shuts_it_down,
     host_is_not_mistaken,
+    node_had_time_to_start,
 )
 BEFORE_PROOF: tuple[Gate, ...] = (power_off_is_possible, host_is_settled, host_is_not_mistaken)
 # Asked of all rooms before a new repair.

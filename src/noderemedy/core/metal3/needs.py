@@ -7,8 +7,8 @@ A host that is held and not off may go off at any moment, however long that is: 
 
 from __future__ import annotations
 
+from noderemedy.core.metal3.gates import NODE_WITHIN
 from noderemedy.core.metal3.view import ROOM_NAME, MachineView
-from noderemedy.core.metal3.waiting import NODE_WITHIN
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Fact
 from noderemedy.model.host import Hold, Power

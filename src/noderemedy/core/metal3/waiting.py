@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noderemedy.core.metal3.gates import name_of
+from noderemedy.core.metal3.gates import NODE_WITHIN, name_of
 from noderemedy.core.metal3.offsight import Sight, seen_since
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.core.safety import SILENT_WITHIN
@@ -24,7 +24,6 @@ from noderemedy.model.room import Present
 from noderemedy.model.time import Mono, Now, Span, Wall
 
 OFF_WITHIN = Span.seconds(120)
-NODE_WITHIN = Span.seconds(600)
 
 
 def waiting(view: MachineView, now: Now) -> Decision:

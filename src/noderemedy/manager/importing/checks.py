@@ -278,7 +278,8 @@ def annotation_mode(case: Case) -> Iterator[Difference]:
         "TwoAnswers",
         f"the machine controller of cluster-api-provider-baremetal answers {names.NEEDS_REMEDIATION} as node-remedy"
         " does: with both running two controllers power-cycle one host",
-        "stop that controller before node-remedy's manager starts",
+        "name a Metal3RemediationTemplate in the check instead (node-remedy import --convert prints both): that"
+        " controller provisions the hosts as well, and cannot be stopped for repairs alone",
     )
 
 
