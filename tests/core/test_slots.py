@@ -29,7 +29,7 @@ from noderemedy.model.time import Mono
 
 ALERT, WORD = NodeNotOurs("worker-0", "a", "b"), WaitingForReady("worker-0")
 RUNNING = need(MACHINE_AT, "test", NOW.wall, is_running=True)
-ACT = UnmarkHost(HOST_AT, Guard("uid"))
+ACT = UnmarkHost(HOST_AT, Guard("uid"), ())
 assert isinstance(RUNNING.value, Need)
 KNOWN = replace(RUNNING.value, begun=NOW.mono)
 
@@ -128,7 +128,7 @@ def test_who_leads_again_gives_a_repair_its_whole_time(led_since: float, expecte
     assert expected == stated(settled(a_decision(ALERT), before, later(3_600)))
 
 
-OTHER_ACT = UnmarkHost(MACHINE_AT, Guard("uid"))
+OTHER_ACT = UnmarkHost(MACHINE_AT, Guard("uid"), ())
 REFUSED = Refusal("UnmarkHost", HOST_AT, "a webhook said no")
 HELD_UP: dict[str, tuple[tuple[Action, ...], Refusal | None, float, bool]] = {
     "its time is over": ((ACT,), REFUSED, 600, True),

@@ -21,6 +21,7 @@ BACKUP = "remediation.metal3.io/node-backup"
 DELETED_AT = "remediation.metal3.io/node-deleted-at"
 OURS = (EXTERNAL, HOLD, RECORD, BACKUP, DELETED_AT)
 LONG_AGO = "2020-01-01T00:00:00Z"
+MARKS = {"capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy"}  # a provider reads one of them, by its release
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
 MACHINE_GROUPS = ("cluster.x-k8s.io", "machine.openshift.io")
 # The writes of one whole repair, in order: hold, back up, delete, unmark, release, restore, drop the backup.

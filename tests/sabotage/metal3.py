@@ -24,7 +24,7 @@ from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
 from tests.core.metal3 import test_resting as resting_tests
 from tests.core.metal3 import test_words as words_tests
-from tests.sabotage.running import Sabotage, set_to
+from tests.sabotage.running import Sabotage, item_to, set_to
 from tests.sim import test_bad_input as bad_input
 from tests.wire import test_remediations as wire_tests
 
@@ -50,18 +50,19 @@ from noderemedy.core.metal3 import (
 from noderemedy.model.actions import Guard, HoldHost, ListPods, TaintOutOfService
 from noderemedy.model.budget import need
 from noderemedy.model.decision import NOTHING
-from noderemedy.model.host import Host, Power
+from noderemedy.model.host import Host, MarkName, Power
 from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node, OutOfService
 from noderemedy.model.remediation import Evidence, Phase, Strategy
 from noderemedy.model.time import Span
 from noderemedy.model.workload import FreeBy
-from noderemedy.wire import answers, objects, remediations
+from noderemedy.wire import answers, names, objects, remediations
 from noderemedy.wire.fields import Fields
 
 TABLE, HOLD, CHOSEN, HOLD_OF = phases.TABLE, steps.hold, emptying.chosen, offsight.hold_of
 HOLD_READ, TURN = objects.hold, resting.turn
+NEWER = MarkName.CURRENT
 
 
 def no_gate(name: str) -> Any:
@@ -604,6 +605,34 @@ SABOTAGES = (
             room_tests.test_a_paused_host_keeps_even_an_orphaned_hold,
             room_tests.test_our_mark_goes_when_a_node_runs_there,
         ),
+    ),
+    Sabotage(
+        "a mark of somebody else beside ours goes along",
+        set_to(remediationview, "our_marks", lambda host: tuple(name for name, _ in host.unhealthy)),
+        (
+            room_tests.test_only_our_own_mark_goes,
+            room_tests.test_a_host_that_only_others_have_marked_is_none_of_ours,
+        ),
+    ),
+    Sabotage(
+        "a mark by the name of before is not ours",
+        set_to(remediationview, "our_marks", lambda host: tuple(one for one, _ in host.unhealthy if one is NEWER)),
+        (room_tests.test_only_our_own_mark_goes,),
+    ),
+    Sabotage(
+        "one name is enough for a mark",
+        set_to(escalation, "free_names", lambda view: () if view.host.unhealthy else tuple(MarkName)),
+        (room_tests.test_a_host_is_marked_by_every_name_that_is_free, room_tests.test_every_situation),
+    ),
+    Sabotage(
+        "a mark of somebody else is overwritten",
+        set_to(escalation, "free_names", lambda view: tuple(MarkName)),
+        (room_tests.test_a_host_is_marked_by_every_name_that_is_free, room_tests.test_every_situation),
+    ),
+    Sabotage(
+        "the name that installed providers read is not written",
+        item_to(names.MARKS, MarkName.BEFORE, names.UNHEALTHY),
+        (wire_tests.test_each_action_has_one_request,),
     ),
     Sabotage(
         "holds of others are relics",

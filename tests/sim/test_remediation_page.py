@@ -26,7 +26,7 @@ COMMANDS = pages.parse(TEXT).program("When no manager comes back").splitlines()
 MEANT = {
     "release the host": ["reboot.metal3.io/metal3-remediation-"],
     "remove the taint": ["kubectl taint", "kubectl annotate nodes"],
-    "unmark the host": ["capm3.metal3.io/unhealthy-"],
+    "unmark the host": ["capm3.metal3.io/unhealthy- capi.metal3.io/unhealthy-"],
     "remove the request": ["kubectl patch", "kubectl delete"],
 }
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"

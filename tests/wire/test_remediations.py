@@ -39,7 +39,7 @@ from noderemedy.model.actions import (
     UntaintOutOfService,
     WriteFinalizers,
 )
-from noderemedy.model.host import Hold
+from noderemedy.model.host import Hold, MarkName
 from noderemedy.model.ids import HOST, NODE, REMEDIATION, ref
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import OutOfService
@@ -110,16 +110,28 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         ),
     ),
     (
-        MarkHostUnhealthy(HOST_AT, GUARD, "node-remedy/worker-0"),
+        MarkHostUnhealthy(HOST_AT, GUARD, tuple(MarkName), "node-remedy/worker-0"),
         "PATCH",
         HOST_PATH,
-        notes(**{"capm3.metal3.io/unhealthy": "node-remedy/worker-0"}),
+        notes(**dict.fromkeys(("capm3.metal3.io/unhealthy", "capi.metal3.io/unhealthy"), "node-remedy/worker-0")),
     ),
     (
-        UnmarkHost(HOST_AT, GUARD),
+        MarkHostUnhealthy(HOST_AT, GUARD, (MarkName.BEFORE,), "node-remedy/worker-0"),
+        "PATCH",
+        HOST_PATH,
+        notes(**{"capi.metal3.io/unhealthy": "node-remedy/worker-0"}),
+    ),
+    (
+        UnmarkHost(HOST_AT, GUARD, tuple(MarkName)),
         "PATCH",
         HOST_PATH,
         notes(**{"capm3.metal3.io/unhealthy": None, "capi.metal3.io/unhealthy": None}),
+    ),
+    (
+        UnmarkHost(HOST_AT, GUARD, (MarkName.CURRENT,)),
+        "PATCH",
+        HOST_PATH,
+        notes(**{"capm3.metal3.io/unhealthy": None}),
     ),
     (
         TaintOutOfService(NODE_AT, Guard("node-uid-1", "42"), "boot-1", (OUT_OF_SERVICE,), MARK, a_proof()),

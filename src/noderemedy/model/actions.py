@@ -14,7 +14,7 @@ from noderemedy.model.checkstatus import CheckStatus
 from noderemedy.model.configuration import Document
 from noderemedy.model.errors import Bug
 from noderemedy.model.fenceremediation import RequestStatus
-from noderemedy.model.host import Hold
+from noderemedy.model.host import Hold, MarkName
 from noderemedy.model.ids import Ref
 from noderemedy.model.incident import Detection, Record
 from noderemedy.model.ledger import BudgetLedger
@@ -120,14 +120,16 @@ class MarkHostUnhealthy(Struct, frozen=True):
 
     ref: Ref
     guard: Guard
+    names: tuple[MarkName, ...]
     mark: str
 
 
 class UnmarkHost(Struct, frozen=True):
-    """Take our mark off: a node runs on the host again."""
+    """Take our mark off, by the names that it has: a node runs on the host again."""
 
     ref: Ref
     guard: Guard
+    names: tuple[MarkName, ...]
 
 
 class BackUpNode(Struct, frozen=True):

@@ -26,6 +26,13 @@ class Login(Enum):
     UNTOLD = "untold"
 
 
+class MarkName(Enum):
+    """The names of the mark that keeps a host from being chosen: a provider reads one of them, by its release."""
+
+    CURRENT = "current"
+    BEFORE = "before"  # of all releases until the beginning of 2026
+
+
 class Consumer(Struct, frozen=True):
     """The object that `spec.consumerRef` names."""
 
@@ -74,7 +81,7 @@ class Host(Struct, frozen=True):
     login_secret: str = ""  # the Secret of its credentials
     error: str = ""
     deleting: bool = False
-    unhealthy: str | None = None  # a mark that keeps the host from being chosen, and who set it
+    unhealthy: tuple[tuple[MarkName, str], ...] = ()  # marks that keep it from being chosen, each with who set it
 
     state: str = SETTLED[0]  # of its provisioning
     soft_reboot: str = ""  # the key of somebody's request to shut it down softly: it is called off while it does so

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from noderemedy.model.host import MarkName
+
 NEEDS_REMEDIATION = "host.metal3.io/external-remediation"  # seed 001: on the Machine
 MARKED_BY = "node-remedy: MachineHealthCheck "  # the value of ours, followed by the name of the check
 ASKED_AT = (
@@ -18,7 +20,8 @@ FENCE_HOLD_FOR = "remediation.metal3.io/fence-hold-"  # ours, beside FENCE_REBOO
 ANY_REBOOT = "reboot.metal3.io"  # the operator's own, alone or with a key of whoever asks behind a slash
 OUR_REBOOTS = (REBOOT, REBOOT_FOR, FENCE_REBOOT_FOR)
 UNHEALTHY = "capm3.metal3.io/unhealthy"  # on a host: not to be chosen for another machine
-UNHEALTHY_BEFORE = "capi.metal3.io/unhealthy"  # the same, as the provider wrote it once and still reads it
+UNHEALTHY_BEFORE = "capi.metal3.io/unhealthy"  # the same, and the only one that providers until early 2026 read
+MARKS = {MarkName.CURRENT: UNHEALTHY, MarkName.BEFORE: UNHEALTHY_BEFORE}
 NODE_BACKUP = "remediation.metal3.io/node-backup"  # ours, on the Machine
 NODE_DELETED_AT = "remediation.metal3.io/node-deleted-at"  # ours, on the Machine
 CLUSTER_PAUSED = "cluster.x-k8s.io/paused"

@@ -205,7 +205,7 @@ def host(shape: shapes.HostShape) -> Host:
         deleting=meta.deletion_timestamp is not None,
         held_for=holds_for(notes, names.REBOOT_FOR, names.HOLD_FOR),
         fenced_for=holds_for(notes, names.FENCE_REBOOT_FOR, names.FENCE_HOLD_FOR),
-        unhealthy=notes.get(names.UNHEALTHY, notes.get(names.UNHEALTHY_BEFORE)),
+        unhealthy=tuple((name, notes[key]) for name, key in names.MARKS.items() if key in notes),
         state=sys.intern(status.provisioning.state) if status.provisioning else "",
         soft_reboot=soft_reboot(notes),
     )

@@ -278,9 +278,9 @@ def host_notes(action: HostAction, token: int) -> dict[str, str | None]:
         case ReleaseHost():
             return dict.fromkeys(keys_of(action))
         case MarkHostUnhealthy():
-            return {names.UNHEALTHY: action.mark}
+            return dict.fromkeys((names.MARKS[name] for name in action.names), action.mark)
         case UnmarkHost():
-            return dict.fromkeys((names.UNHEALTHY, names.UNHEALTHY_BEFORE))
+            return dict.fromkeys(names.MARKS[name] for name in action.names)
 
 
 def keys_of(action: HoldHost | ReleaseHost) -> tuple[str, str]:

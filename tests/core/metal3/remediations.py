@@ -15,7 +15,7 @@ from noderemedy.engine.cache import Cache
 from noderemedy.model.budget import Granted, Refused, answer_ref, need
 from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.decision import Decision
-from noderemedy.model.host import Hold, Host, Power
+from noderemedy.model.host import Hold, Host, MarkName, Power
 from noderemedy.model.ids import LEASE, OPENSHIFT_MACHINE, REMEDIATION, Ref, ref
 from noderemedy.model.lease import Lease
 from noderemedy.model.node import Node
@@ -32,6 +32,7 @@ OF_BEFORE = Granted(MACHINE_AT, ago(600))  # as told to a repair that runs
 HOLDER = holder_name("metal3-remediation", MACHINE_AT)
 SICK = a_node(ready="Unknown")
 BACK = a_node(boot_id="boot-2")
+OUR_MARKS = tuple((name, "node-remedy/worker-0") for name in MarkName)
 EVIDENCE = Evidence("machine-uid-1", "node-uid-1", "boot-1", "host-uid-1")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.builders import HOST_AT, NOW, REMEDIATION_AT, a_host, a_machine, later
-from tests.core.metal3.remediations import SICK, a_reader, a_remediation, a_world, actions, looked, reasons
+from tests.core.metal3.remediations import OUR_MARKS, SICK, a_reader, a_remediation, a_world, actions, looked, reasons
 
 from noderemedy.core.metal3.remediation import ROOM
 from noderemedy.core.metal3.remediationgates import ALL
@@ -68,7 +68,7 @@ def test_what_is_over_has_no_gates(remediation: Any) -> None:
 
 def test_a_relic_has_no_gates() -> None:
     """A host with the mark of a former request is only cleaned up."""
-    world = a_world(None, host=replace(a_host(), unhealthy="node-remedy/worker-0"))
+    world = a_world(None, host=replace(a_host(), unhealthy=OUR_MARKS))
 
     assert () == passages(world, HOST_AT)
 

@@ -136,8 +136,8 @@ class Moment:
                 self.change(HOST_AT, held_for=((UID, hold),))
             case ReleaseHost():
                 self.change(HOST_AT, held_for=())
-            case MarkHostUnhealthy(mark=mark):
-                self.change(HOST_AT, unhealthy=mark)
+            case MarkHostUnhealthy(names=keys, mark=mark):
+                self.change(HOST_AT, unhealthy=(*self.objects[HOST_AT].unhealthy, *((key, mark) for key in keys)))
             case TaintOutOfService(taints=taints, by=by):
                 self.change(NODE_AT, taints=taints, out_of_service=by)
             case UntaintOutOfService(taints=taints):

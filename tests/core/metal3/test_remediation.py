@@ -27,6 +27,7 @@ from tests.core.metal3.remediations import (
     EVIDENCE,
     NO_PODS,
     NO_VOLUMES,
+    OUR_MARKS,
     SICK,
     UID,
     a_held_host,
@@ -49,15 +50,17 @@ from noderemedy.model.actions import (
     DeletePod,
     DetachVolume,
     HoldHost,
+    MarkHostUnhealthy,
     PublishRemediationStatus,
     ReleaseHost,
     TaintOutOfService,
+    UnmarkHost,
     WriteMachineConditions,
 )
 from noderemedy.model.budget import NEED, Need, Refused
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.host import Consumer, Host, Power
+from noderemedy.model.host import Consumer, Host, MarkName, Power
 from noderemedy.model.ids import CLUSTER, OPENSHIFT_MACHINE, REMEDIATION, ref
 from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.machineconditions import MachineConditions
@@ -350,7 +353,23 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
         ["HostMarkedUnhealthy"],
     ),
     "deleting-machine: then it waits": (
-        {"remediation": a_remediation(Phase.DELETING_MACHINE), "host": replace(a_host(), unhealthy="node-remedy/x")},
+        {"remediation": a_remediation(Phase.DELETING_MACHINE), "host": replace(a_host(), unhealthy=OUR_MARKS)},
+        [],
+        ["WaitingForOwner"],
+    ),
+    "deleting-machine: half of a mark is completed": (
+        {
+            "remediation": a_remediation(Phase.DELETING_MACHINE),
+            "host": replace(a_host(), unhealthy=((MarkName.CURRENT, "node-remedy/x"),)),
+        },
+        ["MarkHostUnhealthy"],
+        ["HostMarkedUnhealthy"],
+    ),
+    "deleting-machine: marks of others are enough if no provider can miss them": (
+        {
+            "remediation": a_remediation(Phase.DELETING_MACHINE),
+            "host": replace(a_host(), unhealthy=tuple((name, "somebody") for name in MarkName)),
+        },
         [],
         ["WaitingForOwner"],
     ),
@@ -782,7 +801,7 @@ def test_on_openshift_the_machine_is_deleted_if_somebody_replaces_it() -> None:
     owner = ControllerOwner("machine.openshift.io/v1beta1", "MachineSet", "workers", "set-uid-1")
     world = on_openshift(controller=owner)
     first = looked(world)
-    world[HOST_AT] = replace(world[HOST_AT], unhealthy="node-remedy/worker-0")
+    world[HOST_AT] = replace(world[HOST_AT], unhealthy=OUR_MARKS)
 
     asked, decision = looked(world, stale=(OPENSHIFT_MACHINE_AT,)), looked(world)
 
@@ -1008,12 +1027,57 @@ def test_a_paused_host_keeps_even_an_orphaned_hold() -> None:
 @pytest.mark.parametrize(("node", "done"), [(BACK, ["UnmarkHost"]), (SICK, []), (None, [])])
 def test_our_mark_goes_when_a_node_runs_there(node: Any, done: list[str]) -> None:
     """A host that we marked is unmarked when the node of its machine is ready."""
-    world = a_world(None, host=replace(a_host(), unhealthy="node-remedy/worker-0"), node=node)
+    world = a_world(None, host=replace(a_host(), unhealthy=OUR_MARKS), node=node)
 
     decision = looked(world, HOST_AT)
 
     assert done == actions(decision)
     assert (["HostUnmarked"] if done else []) == reasons(decision)
+
+
+@pytest.mark.parametrize(
+    ("found", "ours"),
+    [
+        ({MarkName.CURRENT: "node-remedy/x", MarkName.BEFORE: "node-remedy/x"}, [tuple(MarkName)]),
+        ({MarkName.CURRENT: "node-remedy/x"}, [(MarkName.CURRENT,)]),
+        ({MarkName.BEFORE: "node-remedy/x"}, [(MarkName.BEFORE,)]),
+        ({MarkName.CURRENT: "node-remedy/x", MarkName.BEFORE: "somebody"}, [(MarkName.CURRENT,)]),
+        ({MarkName.CURRENT: "", MarkName.BEFORE: "node-remedy/x"}, [(MarkName.BEFORE,)]),
+    ],
+)
+def test_only_our_own_mark_goes(found: dict[MarkName, str], ours: list[tuple[MarkName, ...]]) -> None:
+    """Under whichever name an older manager or this one wrote it; what somebody else wrote beside it stays."""
+    world = a_world(None, host=replace(a_host(), unhealthy=tuple(found.items())), node=BACK)
+
+    decision = looked(world, HOST_AT)
+
+    assert ours == [one.names for one in decision.actions if isinstance(one, UnmarkHost)]
+
+
+def test_a_host_that_only_others_have_marked_is_none_of_ours() -> None:
+    """By both names or by one: whoever marked it takes that back."""
+    marked = replace(a_host(), unhealthy=((MarkName.CURRENT, "somebody"), (MarkName.BEFORE, "capm3/UnhealthyNode")))
+
+    assert ROOM.sees(HOST_AT, a_reader(a_world(None, host=marked, node=BACK))) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "written"),
+    [
+        ({}, [tuple(MarkName)]),
+        ({MarkName.CURRENT: "node-remedy/x"}, [(MarkName.BEFORE,)]),
+        ({MarkName.BEFORE: "somebody"}, [(MarkName.CURRENT,)]),
+    ],
+)
+def test_a_host_is_marked_by_every_name_that_is_free(
+    found: dict[MarkName, str], written: list[tuple[MarkName, ...]]
+) -> None:
+    """A provider reads one of them, and we do not know which; what stands there already is not overwritten."""
+    world = a_world(a_remediation(Phase.DELETING_MACHINE), host=replace(a_host(), unhealthy=tuple(found.items())))
+
+    decision = looked(world)
+
+    assert written == [one.names for one in decision.actions if isinstance(one, MarkHostUnhealthy)]
 
 
 def test_a_node_that_booted_on_its_way_off_is_not_back() -> None:

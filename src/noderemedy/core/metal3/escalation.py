@@ -21,6 +21,7 @@ from noderemedy.core.metal3.view import MachineView
 from noderemedy.core.slots import soonest
 from noderemedy.model.actions import DeleteMachine, Guard, MarkHostUnhealthy
 from noderemedy.model.decision import Decision
+from noderemedy.model.host import MarkName
 from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
 from noderemedy.model.reasons import (
     Escalating,
@@ -52,10 +53,16 @@ def deleting_machine(view: RemediationView, now: Now) -> Decision:
         return step_back(view, blocked, now) or held_back(view, blocked, now)
     if not of.machine.deleting and (asked := ask(view, of, now)):
         return asked
-    if view.host.unhealthy is None and not is_back(view):
-        mark = MarkHostUnhealthy(of.host_at, host_guard(view), f"{MARK}/{view.ref.name}")
+    if (free := free_names(view)) and not is_back(view):
+        mark = MarkHostUnhealthy(of.host_at, host_guard(view), free, f"{MARK}/{view.ref.name}")
         return Decision((mark,), (HostMarkedUnhealthy(view.host_name),))
     return wait(view, now, WaitingForOwner(of.ref.name))
+
+
+def free_names(view: RemediationView) -> tuple[MarkName, ...]:
+    """By which names nobody has marked the host yet: a provider reads one, and which one it is we cannot know."""
+    taken = {name for name, _ in view.host.unhealthy}
+    return tuple(name for name in MarkName if name not in taken)
 
 
 def held_back(view: RemediationView, blocked: Blocked, now: Now) -> Decision:
@@ -82,7 +89,7 @@ def ask(view: RemediationView, of: MachineView, now: Now) -> Decision | None:
     if of.ref.kind == MACHINE:
         told = conditions.ask_owner(of.ref, of.entry, ASKED, now) if not is_asked(of, now) else None
         return Decision((told,), (Escalating(of.ref.name),)) if told else None
-    if view.host.unhealthy is None and not is_back(view):
+    if free_names(view) and not is_back(view):
         return None
     if asked := confirm_first(view, now, machine=True):
         return asked

@@ -29,8 +29,8 @@ def decide(view: RelicView, now: Now) -> Decision:
         if at is not None and isinstance(entry, Absent) and not is_confirmed(entry, now):
             return Decision((Confirm(at),), (ConfirmFirst(str(at)),))
         return Decision((ReleaseHost(view.ref, guard, uid),), (HoldOrphaned(name),))
-    if view.is_marked and view.runs_a_node:
-        return Decision((UnmarkHost(view.ref, guard),), (HostUnmarked(name),))
+    if view.marks and view.runs_a_node:
+        return Decision((UnmarkHost(view.ref, guard, view.marks),), (HostUnmarked(name),))
     if unread:
         return Decision(because=(HolderUnreadable(name),), wake_at=now.mono + MINUTE)  # nobody tells us when it goes
     return NOTHING

@@ -21,7 +21,7 @@ from noderemedy.model.actions import Guard
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.facts import FactValue
-from noderemedy.model.host import Hold, Host
+from noderemedy.model.host import Hold, Host, MarkName
 from noderemedy.model.ids import CLUSTER, FACTS, HOST, INCIDENT, REMEDIATION, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed
@@ -103,7 +103,7 @@ class RelicView(Struct, frozen=True):
     entry: Present
     host: Host
     orphans: tuple[tuple[str, Ref | None, Entry], ...] = ()  # uid, and who it may be, of holds without a remediation
-    is_marked: bool = False
+    marks: tuple[MarkName, ...] = ()  # by which names we have marked it as unhealthy
     runs_a_node: bool = False
 
 
@@ -235,12 +235,17 @@ def precedence(ref: Ref, remediation: Metal3Remediation) -> tuple[bool, int, str
 
 def see_relics(key: Ref, entry: Present, reader: Reader) -> RelicView | None:
     host: Host = entry.obj
-    is_marked = host.unhealthy is not None and host.unhealthy.startswith(MARK)
+    marks = our_marks(host)
     lost = [(uid, record) for uid, record in host.held_for if is_ours(record) and not reader.find(BY_UID, uid)]
-    if not lost and not is_marked:
+    if not lost and not marks:
         return None
     orphans = tuple((uid, *suspect(key, record, reader)) for uid, record in lost)
-    return RelicView(key, entry, host, orphans, is_marked, is_marked and runs_a_node(key, host, reader))
+    return RelicView(key, entry, host, orphans, marks, bool(marks) and runs_a_node(key, host, reader))
+
+
+def our_marks(host: Host) -> tuple[MarkName, ...]:
+    """By which names: managers of before wrote one of them. A mark of somebody else beside ours is none of ours."""
+    return tuple(name for name, who in host.unhealthy if who.startswith(MARK))
 
 
 def is_ours(record: Hold | Malformed | None) -> bool:
@@ -303,7 +308,7 @@ def hosts_of(found: Iterable[Ref], reader: Reader) -> tuple[Ref, ...]:
 
 def has_relics(host: Host) -> bool:
     """Whether there can be anything to decide about this host."""
-    return host.unhealthy is not None or bool(host.held_for)
+    return bool(host.unhealthy or host.held_for)
 
 
 def is_relic(host: Ref, reader: Reader) -> bool:
