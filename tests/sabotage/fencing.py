@@ -87,7 +87,7 @@ from noderemedy.model.machine import Metal3Machine
 from noderemedy.model.node import Condition, Node
 from noderemedy.model.nodefence import FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
-from noderemedy.model.room import Reader
+from noderemedy.model.room import Absent, Reader
 from noderemedy.model.time import MINUTE, Mono, Span
 from noderemedy.model.workload import StorageOfNode, Volume
 from noderemedy.wire import nodefences, requests
@@ -1057,6 +1057,19 @@ REQUESTS: tuple[Sabotage, ...] = (
         "what was recorded goes on in a storm",
         set_to(escalation, "closed", lambda view, now: None),
         (test_escalation.test_a_gate_that_closes_after_the_record_leads_back,),
+    ),
+    Sabotage(
+        "a Machine is deleted that nothing would replace",
+        set_to(escalation, "irreplaceable", lambda view: None),
+        (
+            test_escalation.test_a_machine_that_nobody_would_replace_reserves_nothing,
+            test_escalation.test_a_machine_whose_host_no_new_one_would_get_is_not_deleted,
+        ),
+    ),
+    Sabotage(
+        "nobody looks who installed a host",
+        set_to(requestview, "host_of", lambda at, machine, reader: Absent()),
+        (test_escalation.test_the_host_of_a_machine_of_openshift_is_seen,),
     ),
     Sabotage(
         "who waits at a gate loses the owner's half hour",

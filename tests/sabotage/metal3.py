@@ -507,6 +507,15 @@ SABOTAGES = (
         (room_tests.test_on_openshift_a_machine_without_an_owner_is_kept,),
     ),
     Sabotage(
+        "a Machine is deleted that nothing would replace",
+        set_to(escalation, "irreplaceable", lambda view: None),
+        (
+            room_tests.test_on_openshift_a_machine_whose_host_no_new_one_would_get_is_kept,
+            room_tests.test_on_openshift_a_machine_without_an_owner_is_kept,
+            room_tests.test_why_nobody_replaces_a_machine_is_told_for_as_long_as_the_request_is_there,
+        ),
+    ),
+    Sabotage(
         "the owner's turn comes in a pause",
         set_to(remediation, "BEFORE_THE_OWNER", ()),
         (

@@ -72,7 +72,11 @@ GATES = (
     open_gate("limit_is_kept", test_remediation.test_a_permission_wakes_the_sick_and_only_them),
     open_gate("watched_long_enough", test_remediation.test_who_has_just_come_asks_for_nothing_yet),
     open_gate("no_hold_is_left", test_modes.test_nothing_begins_beside_a_hold_that_is_left),
-    open_gate("somebody_replaces_it", test_modes.test_a_machine_is_deleted_only_if_somebody_replaces_it),
+    open_gate(
+        "somebody_replaces_it",
+        test_modes.test_a_machine_is_deleted_only_if_somebody_replaces_it,
+        test_modes.test_a_machine_whose_host_no_new_one_would_get_is_not_deleted,
+    ),
     open_gate("person_approved", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
     open_gate("cluster_is_not_paused", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
     open_gate("check_is_valid", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),

@@ -398,6 +398,12 @@ def test_marks_of_a_host_are_read() -> None:
     assert (True, "power management error: no BMC") == (other.detached, other.error)
 
 
+@pytest.mark.parametrize(("spec", "told"), [({}, False), ({"externallyProvisioned": True}, True)])
+def test_a_host_says_whether_somebody_else_installed_it(spec: dict[str, Any], told: bool) -> None:
+    """By its spec; where that says nothing, its provider did."""
+    assert told == convert(HOST, a_host_tree(spec=spec)).obj.externally_provisioned
+
+
 @pytest.mark.parametrize(
     ("notes", "marks"),
     [

@@ -946,6 +946,19 @@ class RemediationFailed(Reason, frozen=True):
         return f"{self.why}; repair or replace the machine by hand, then delete this object"
 
 
+class HostExternallyProvisioned(Reason, frozen=True):
+    """Deleting this machine would lose its server: no provider gives its host to a new machine."""
+
+    alert: ClassVar[bool] = True
+    machine: str
+
+    def note(self) -> str:
+        return (
+            f"the host of machine {self.machine} has spec.externallyProvisioned: no new machine would get it, "
+            "so this one is not deleted; repair or replace it by hand"
+        )
+
+
 class HostMarkedUnhealthy(Reason, frozen=True):
     """A host whose machine was given up must not be chosen for the next machine."""
 

@@ -106,8 +106,8 @@ GATES_ELSEWHERE = {
     *("CheckOfAnother", "ApprovalUnavailable"),
     # requests that others make under the same name: tests/core/external, tests/sim/test_ward.py
     *("RequestLeaving", "RequestNotOurs", "RequestsUnseen", "TemplateKindMissing", "WaitingForRequests"),
-    # OpenShift's Machines without an owner: tests/sim/test_openshift_check.py
-    "NoControllerOwner",
+    # OpenShift's Machines without an owner: tests/sim/test_openshift_check.py; or on hosts of others: tests/core
+    *("NoControllerOwner", "HostExternallyProvisioned"),
     # simulated managers run on no node: tests/core/test_claim.py, tests/manager/test_program.py
     "OwnNode",
     # nobody drills where nothing is fenced: tests/core/metal3

@@ -208,6 +208,7 @@ def host(shape: shapes.HostShape) -> Host:
         unhealthy=tuple((name, notes[key]) for name, key in names.MARKS.items() if key in notes),
         state=sys.intern(status.provisioning.state) if status.provisioning else "",
         soft_reboot=soft_reboot(notes),
+        externally_provisioned=spec.externally_provisioned,
     )
 
 

@@ -289,6 +289,7 @@ class HostSpec(Struct, rename="camel"):
     bmc: BmcShape | None = None
     consumer_ref: ConsumerShape | None = None
     disable_power_off: bool = False
+    externally_provisioned: bool = False
 
 
 class ProvisioningShape(Struct):

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.builders import (
+    HOST_AT,
     MACHINE_AT,
     NODE_AT,
     NOW,
     OPENSHIFT_MACHINE_AT,
+    a_host,
     a_machine,
     a_node,
     absent,
@@ -27,8 +29,9 @@ from tests.core.fencing.test_request import BOTH_WORDS, asked, asked_without_nod
 from noderemedy.core.claim import Claim, holder_name, lease_of
 from noderemedy.core.fencing import request as room
 from noderemedy.core.fencing.requestgates import explain
-from noderemedy.core.fencing.requestview import NAME, RequestView, what_is_waited_for
+from noderemedy.core.fencing.requestview import INDEXES, NAME, RequestView, what_is_waited_for
 from noderemedy.core.owner import replacing
+from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import Confirm, PublishRequestStatus
 from noderemedy.model.budget import Granted, Need, Refused, need
 from noderemedy.model.decision import Decision
@@ -285,6 +288,35 @@ def test_a_machine_that_nobody_would_replace_reserves_nothing(seconds: float) ->
     )
 
     assert (["RemediationFailed"], []) == (because(decision), asks_of(decision))
+
+
+@pytest.mark.parametrize("is_lost", [True, False])
+def test_a_machine_whose_host_no_new_one_would_get_is_not_deleted(is_lost: bool) -> None:
+    """Somebody else installed that host: the request fails, and asks neither budget nor claim."""
+    host = present(replace(a_host(), externally_provisioned=is_lost))
+
+    decision = room.decide(a_scene(OPENSHIFT_MACHINE_AT, DELETING, host=host), NOW)
+
+    assert (is_lost, not is_lost) == (
+        "HostExternallyProvisioned" in because(decision),
+        "DeleteMachine" in acts(decision),
+    )
+    assert is_lost is ([] == asks_of(decision))
+
+
+def test_the_host_of_a_machine_of_openshift_is_seen() -> None:
+    """By the name that its provider writes on the Machine; owners of Cluster API decide by themselves."""
+    machine, asks = a_machine(uid="machine-uid-1"), FenceRemediation("request-uid-1")
+    hosts = {}
+    for at in MACHINES:
+        cache = Cache(INDEXES)
+        for one, obj in ((REQUEST_AT, asks), (at, machine), (HOST_AT, a_host())):
+            cache.put(Seen(one, "", "7", obj), NOW.mono)
+        view = room.ROOM.sees(REQUEST_AT, cache)
+        assert view is not None
+        hosts[at] = isinstance(view.host, Present)
+
+    assert {MACHINE_AT: False, OPENSHIFT_MACHINE_AT: True} == hosts
 
 
 def test_a_request_that_is_over_states_no_need() -> None:

@@ -320,6 +320,19 @@ def test_a_machine_is_deleted_only_if_somebody_replaces_it() -> None:
     )
 
 
+def test_a_machine_whose_host_no_new_one_would_get_is_not_deleted() -> None:
+    """Somebody else installed that host; where nothing is deleted that is nobody's business."""
+    host = present(replace(a_host(), externally_provisioned=True))
+    view, marked = a_view(a_check(OPENSHIFT), host=host), a_view(a_check(OPENSHIFT, annotation_mode=True), host=host)
+
+    assert ([], ["HostExternallyProvisioned"], ()) == (
+        names(decide(view).actions),
+        reasons(decide(view)),
+        decide(view).facts,
+    )
+    assert ["MarkMachine"] == names(decide(marked).actions)
+
+
 def test_a_deletion_is_claimed_first() -> None:
     """It cannot be undone: whoever repairs this node is recorded before, and another one's claim is respected."""
     taken = a_view(a_check(OPENSHIFT))

@@ -28,6 +28,7 @@ FOR_NOW, FOR_EVER = Paused(LATER), Paused()
 OVER = Paused(Wall(NOW.wall.ms - 1))
 STARTING = Waiting(LATER, (NodeStarting(NOW.wall, Span(600_000)),))
 UNSEEN = Unjudged((CannotSeeNode("worker-0"),))
+OUTSIDE = present(replace(a_host(), externally_provisioned=True))
 GIVEN_UP = {"phase": "Failed", "controller": None}  # past power cycling
 NEW = Mono(NOW.mono.ms - 299_000)
 
@@ -56,6 +57,12 @@ CLOSED: list[tuple[RemediationView, str, str, Wall | None]] = [
     (a_view(contact_since=None), "watched long enough", "ObserverNew", None),
     (a_view(host=present(a_host(held=True, hold=a_hold()))), "no hold is left", "HoldLeft", None),
     (a_view(a_check(OPENSHIFT), machine=GIVEN_UP), "somebody replaces it", "NoControllerOwner", None),
+    (
+        a_view(a_check(OPENSHIFT), machine={"phase": "Failed"}, host=OUTSIDE),
+        "somebody replaces it",
+        "HostExternallyProvisioned",
+        None,
+    ),
     (a_view(a_check(needs_approval=True)), "person approved", "ApprovalAwaited", None),
     (a_view(answer=Refused(MACHINE_AT, WaitingForBudget(), LATER)), "budget allows", "WaitingForBudget", LATER),
     (a_view(answer=None), "budget allows", "WaitingForBudget", None),

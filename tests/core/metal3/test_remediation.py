@@ -809,6 +809,42 @@ def test_on_openshift_the_machine_is_deleted_if_somebody_replaces_it() -> None:
     assert (["DeleteMachine"], ["Escalating"]) == (actions(decision), reasons(decision))
 
 
+def test_on_openshift_a_machine_whose_host_no_new_one_would_get_is_kept() -> None:
+    """Somebody else installed that host: its server would be lost, so the request fails, and the host is not marked."""
+    world = on_openshift(
+        controller=ControllerOwner("machine.openshift.io/v1beta1", "MachineSet", "workers", "set-uid-1")
+    )
+    world[HOST_AT] = replace(world[HOST_AT], externally_provisioned=True)
+
+    decision = looked(world)
+
+    assert ["PublishRemediationStatus"] == actions(decision)
+    assert ["HostExternallyProvisioned", "PhaseBegins"] == reasons(decision)
+    (write,) = decision.actions
+    assert isinstance(write, PublishRemediationStatus)
+    assert Phase.FAILED is write.progress.phase
+
+
+def test_an_owner_of_cluster_api_is_asked_whoever_installed_the_host() -> None:
+    """It decides by itself what becomes of the machine; we delete nothing there."""
+    unasked = replace(a_machine(), told=MachineConditions(current=(), older=(), is_current=True))
+    host = replace(a_host(), externally_provisioned=True)
+
+    decision = looked(a_world(a_remediation(Phase.DELETING_MACHINE), machine=unasked, host=host))
+
+    assert ["WriteMachineConditions"] == actions(decision)
+
+
+def test_why_nobody_replaces_a_machine_is_told_for_as_long_as_the_request_is_there() -> None:
+    """Also by a manager that has just started."""
+    owner = ControllerOwner("machine.openshift.io/v1beta1", "MachineSet", "workers", "set-uid-1")
+    world = on_openshift(controller=owner)
+    world[REMEDIATION_AT] = a_remediation(Phase.FAILED)
+    outside = {**world, HOST_AT: replace(world[HOST_AT], externally_provisioned=True)}
+
+    assert (["RemediationFailed"], ["HostExternallyProvisioned"]) == (reasons(looked(world)), reasons(looked(outside)))
+
+
 def test_on_openshift_a_machine_without_an_owner_is_kept() -> None:
     """Nobody would replace it: the request fails, and a person is told."""
     decision = looked(on_openshift())

@@ -36,7 +36,14 @@ from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceremediation import FINALIZER, FencePhase, FenceStrategy
 from noderemedy.model.ids import Ref
-from noderemedy.model.reasons import Escalating, RemediationFailed, WaitingForBudget, WaitingForOwner
+from noderemedy.model.reasons import (
+    Escalating,
+    HostExternallyProvisioned,
+    Reason,
+    RemediationFailed,
+    WaitingForBudget,
+    WaitingForOwner,
+)
 from noderemedy.model.room import Absent, Entry, Present
 from noderemedy.model.time import MINUTE, Now, Wall
 
@@ -66,8 +73,8 @@ def deleting_machine(view: RequestView, now: Now) -> Decision:
     """Ask the owner, and wait for the machine to go; that takes this request with it."""
     at = view.machine_at
     assert at is not None
-    if is_ownerless(view):
-        return failed(view, f"machine {at.name} has no owner that would replace it", now)
+    if reason := irreplaceable(view):
+        return enter(view, FencePhase.FAILED, now, reason)
     due = owner_within(view)
     is_over = due is not None and now.wall >= due
     if is_owner_asked(view, now):
@@ -102,14 +109,19 @@ def owner_within(view: RequestView) -> Wall | None:
 
 def closed(view: RequestView, now: Now) -> Blocked | None:
     """The gate that keeps us from asking the owner; None where all are open, or where nobody is to be asked."""
-    is_settled = is_ownerless(view) or is_owner_asked(view, now)
+    is_settled = irreplaceable(view) is not None or is_owner_asked(view, now)
     return None if is_settled else first(BEFORE_THE_OWNER, view, now)
 
 
-def is_ownerless(view: RequestView) -> bool:
-    """A Machine that nobody would replace is not deleted."""
-    machine = view.machine
-    return machine is not None and is_deleted_by_us(view) and machine.controller is None and not machine.deleting
+def irreplaceable(view: RequestView) -> Reason | None:
+    """Why a Machine that we would have to delete ourselves is not deleted: nothing would take its place."""
+    machine, at = view.machine, view.machine_at
+    if machine is None or at is None or machine.deleting or not is_deleted_by_us(view):
+        return None
+    if machine.controller is None:
+        return RemediationFailed(f"machine {at.name} has no owner that would replace it")
+    is_lost = isinstance(view.host, Present) and view.host.obj.externally_provisioned
+    return HostExternallyProvisioned(at.name) if is_lost else None
 
 
 def step_back(view: RequestView, blocked: Blocked, now: Now) -> Decision | None:
@@ -174,7 +186,7 @@ def asking(decision: Decision, view: RequestView, now: Now, stands: Turn = ASKS)
     """
     assert view.machine_at is not None
     is_running = is_owner_asked(view, now)
-    if view.rival or is_ownerless(view) or (not is_running and first(BEFORE_THE_BUDGET, view, now)):
+    if view.rival or irreplaceable(view) or (not is_running and first(BEFORE_THE_BUDGET, view, now)):
         return decision
     begins, since = "" if is_running else what_is_waited_for(view.request), asked_since(view, now)
     wanted = need(view.machine_at, NAME, since, is_running=is_running, node=view.node_at, begins=begins)

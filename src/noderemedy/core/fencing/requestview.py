@@ -7,13 +7,13 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, machines, takingback
+from noderemedy.core import claim, hostnames, machines, takingback
 from noderemedy.core.claim import Claim
 from noderemedy.core.machines import MACHINE_KINDS, machine_refs
 from noderemedy.model.actions import Guard
 from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.fenceremediation import FenceRemediation
-from noderemedy.model.ids import CLUSTER, FENCE_REMEDIATION, LEASE, NODE, NODE_FENCE, Kind, Ref
+from noderemedy.model.ids import CLUSTER, FENCE_REMEDIATION, LEASE, NODE, NODE_FENCE, OPENSHIFT_MACHINE, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import NodeFence, fence_ref
@@ -47,6 +47,7 @@ class RequestView(Struct, frozen=True):
     claim: Claim | None = None  # None: there is no machine
     need: Need | None = None  # that we stated at the last look
     taking_back: Mono | None = None  # since when its word to the owner is to be taken back
+    host: Entry = Absent()  # of a Machine of OpenShift, which we would have to delete ourselves
 
     @property
     def guard(self) -> Guard:
@@ -133,7 +134,15 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
         claim=claim.see(NAME, machine_at, node_at, reader) if machine is not None else None,
         need=stated(machine_at, NAME, reader),
         taking_back=takingback.since(key, reader),
+        host=host_of(machine_at, machine, reader),
     )
+
+
+def host_of(machine_at: Ref, machine: Machine | None, reader: Reader) -> Entry:
+    if machine is None or machine_at.kind != OPENSHIFT_MACHINE:
+        return Absent()
+    at = hostnames.host_at(machine_at, machine, reader)
+    return reader.read(at) if at else Absent()
 
 
 def what_is_waited_for(request: FenceRemediation) -> str:

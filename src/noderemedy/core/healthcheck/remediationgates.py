@@ -23,6 +23,7 @@ from noderemedy.model.reasons import (
     ClusterPaused,
     ConfirmFirst,
     HoldLeft,
+    HostExternallyProvisioned,
     LimitOfCheck,
     NoControllerOwner,
     ObserveOnly,
@@ -113,9 +114,16 @@ def no_hold_is_left(view: RemediationView, now: Now) -> Blocked | None:
 
 
 def somebody_replaces_it(view: RemediationView, now: Now) -> Blocked | None:
-    """What is to be deleted needs a controller owner. Before the budget: what can never begin reserves nothing."""
-    is_deletion = view.governing is not None and way_of(view.governing.check, view.machine) is Way.DELETION
-    return Blocked(NoControllerOwner()) if is_deletion and view.machine.controller is None else None
+    """What is to be deleted needs a controller owner, and a host that its provider gives to a new machine.
+
+    Before the budget: what can never begin reserves nothing.
+    """
+    if view.governing is None or way_of(view.governing.check, view.machine) is not Way.DELETION:
+        return None
+    if view.machine.controller is None:
+        return Blocked(NoControllerOwner())
+    is_lost = isinstance(view.host, Present) and view.host.obj.externally_provisioned
+    return Blocked(HostExternallyProvisioned(view.at.name)) if is_lost else None
 
 
 def person_approved(view: RemediationView, now: Now) -> Blocked | None:

@@ -2,9 +2,10 @@
 
 The request is OwnerRemediated=False in both generations of conditions: current owners look at the newer one only, and
 act where HealthCheckSucceeded is False, too, so that is said along where no health check says anything. The host is
-marked, or the next machine would get it. On OpenShift nobody reads conditions: there the Machine itself is
-deleted, if it has an owner that replaces it. Nothing of this is done while request, Machine or Node is paused, or while
-the budget lets nothing begin: that may have come after the phase was recorded.
+marked, or the next machine would get it. On OpenShift nobody reads conditions: there the Machine itself is deleted, if
+it has an owner that replaces it, and a host that its provider would choose again. Nothing of this is done while
+request, Machine or Node is paused, or while the budget lets nothing begin: that may have come after the phase was
+recorded.
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from noderemedy.model.host import MarkName
 from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
 from noderemedy.model.reasons import (
     Escalating,
+    HostExternallyProvisioned,
     HostMarkedUnhealthy,
+    Reason,
     RemediationFailed,
     WaitingForBudget,
     WaitingForOwner,
@@ -44,9 +47,8 @@ def deleting_machine(view: RemediationView, now: Now) -> Decision:
     if patience.is_overdue(view, now):
         why = f"the owner of machine {of.ref.name} did not replace it"
         return publish(view, phases.enter(view.remediation, Phase.FAILED, now), RemediationFailed(why))
-    if of.ref.kind == OPENSHIFT_MACHINE and of.machine.controller is None:
-        why = f"machine {of.ref.name} has no owner that would replace it"
-        return publish(view, phases.enter(view.remediation, Phase.FAILED, now), RemediationFailed(why))
+    if reason := irreplaceable(view):
+        return publish(view, phases.enter(view.remediation, Phase.FAILED, now), reason)
     if not is_asked(of, now) and (blocked := first(UNPAUSED, view, now)):
         return held_back(view, blocked, now)
     if blocked := owner_may_be_asked(view, now):
@@ -57,6 +59,17 @@ def deleting_machine(view: RemediationView, now: Now) -> Decision:
         mark = MarkHostUnhealthy(of.host_at, host_guard(view), free, f"{MARK}/{view.ref.name}")
         return Decision((mark,), (HostMarkedUnhealthy(view.host_name),))
     return wait(view, now, WaitingForOwner(of.ref.name))
+
+
+def irreplaceable(view: RemediationView) -> Reason | None:
+    """Why a Machine that we would have to delete ourselves is not deleted: nothing would take its place."""
+    of = view.machine
+    assert of is not None
+    if of.ref.kind != OPENSHIFT_MACHINE:
+        return None
+    if of.machine.controller is None:
+        return RemediationFailed(f"machine {of.ref.name} has no owner that would replace it")
+    return HostExternallyProvisioned(of.ref.name) if view.host.externally_provisioned else None
 
 
 def free_names(view: RemediationView) -> tuple[MarkName, ...]:

@@ -267,7 +267,8 @@ def waiting(view: RemediationView, now: Now) -> Decision:
 
 
 def failed(view: RemediationView, now: Now) -> Decision:
-    return release(view) or Decision(because=(RemediationFailed("power cycling and the owner did not help"),))
+    why = escalation.irreplaceable(view) or RemediationFailed("power cycling and the owner did not help")
+    return release(view) or Decision(because=(why,))
 
 
 PHASES: dict[Phase, Callable[[RemediationView, Now], Decision]] = {
