@@ -53,7 +53,8 @@ from noderemedy.core.metal3.annotation import TABLE, Says, row
 from noderemedy.engine import cache, ledger, loop, queue, telling, trace
 from noderemedy.model import actions, meta, reasons, time
 from noderemedy.model.decision import NOTHING, Decision
-from noderemedy.model.host import Power
+from noderemedy.model.host import MarkName, Power
+from noderemedy.model.ids import HOST
 from noderemedy.model.outcome import Done, Failed
 from noderemedy.model.room import Unreadable
 from noderemedy.model.time import Mono, Span
@@ -70,11 +71,12 @@ from noderemedy.wire import (
     objects,
     pages,
     requests,
+    shapes,
     undecodable,
 )
 
 POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.step, queue.Timers.due
-SPEC_OF = objects.spec_of
+SPEC_OF, READ_HOST = objects.spec_of, objects.host
 STATE, QUEUE, STAMP = loop.Engine._state, queue.Queue.__init__, heartbeats.stamp
 SET_ASIDE, DROP = cache.Cache.set_aside, cache.Cache.drop
 DECIDED, BEGIN = telling.Telling.decided, ledger.Ledger.begin
@@ -951,8 +953,17 @@ MODEL_AND_WIRE = (
     ),
     Sabotage(
         "a mark of before is not understood",
-        set_to(names, "UNHEALTHY_BEFORE", "other.metal3.io/unhealthy"),
+        item_to(names.MARKS, MarkName.BEFORE, "other.metal3.io/unhealthy"),
         (test_objects.test_the_mark_of_an_unhealthy_host_has_two_names,),
+    ),
+    Sabotage(
+        "nobody hears that somebody else installed a host",
+        item_to(
+            objects.READERS,
+            HOST,
+            (shapes.HostShape, lambda shape: replace(READ_HOST(shape), externally_provisioned=False)),
+        ),
+        (test_objects.test_a_host_says_whether_somebody_else_installed_it,),
     ),
     Sabotage(
         "a hold is written under another name",
