@@ -83,7 +83,6 @@ class Host(Struct, frozen=True):
     deleting: bool = False
     unhealthy: tuple[tuple[MarkName, str], ...] = ()  # marks that keep it from being chosen, each with who set it
     externally_provisioned: bool = False  # somebody else installed it: no provider gives it to a new machine
-
     state: str = SETTLED[0]  # of its provisioning
     soft_reboot: str = ""  # the key of somebody's request to shut it down softly: it is called off while it does so
 
