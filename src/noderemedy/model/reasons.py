@@ -380,10 +380,10 @@ class SoftShutdownAsked(Reason, frozen=True):
     """Somebody else asked for a soft shutdown of this host: it is called off while it still shuts down."""
 
     host: str
-    key: str
+    annotation: str
 
     def note(self) -> str:
-        return f"somebody asked host {self.host} to shut down softly ({self.key}): waiting until that is over"
+        return f"somebody asked host {self.host} to shut down softly ({self.annotation}): waiting until that is over"
 
 
 class PowerOffDisabled(Reason, frozen=True):
