@@ -253,17 +253,6 @@ GOLDEN: list[tuple[Action, str, str, Any]] = [
         annotated(**{"host.metal3.io/external-remediation": None}),
     ),
     (
-        RemoveRemediationAnnotation(MACHINE_AT, GUARD, NOW.wall),
-        "PATCH",
-        MACHINE_PATH,
-        annotated(
-            **{
-                "host.metal3.io/external-remediation": None,
-                "remediation.metal3.io/asked-at": "2030-03-17T17:46:40Z",
-            }
-        ),
-    ),
-    (
         RestoreNode(NODE_AT, GUARD, (("rack", "1"),), (("note", "x"),), (Taint("gpu", "NoSchedule"),), True),
         "PATCH",
         "/api/v1/nodes/worker-0",

@@ -206,7 +206,6 @@ class RemoveRemediationAnnotation(Struct, frozen=True):
 
     ref: Ref
     guard: Guard
-    at: Wall | None = None  # since when its node is starting, where nothing else would tell
 
 
 class RestoreNode(Struct, frozen=True):

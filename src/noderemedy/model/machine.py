@@ -33,7 +33,7 @@ class Machine(Struct, frozen=True):
     uid: str
     needs_remediation: bool = False
     marked_by: str = ""  # the health check that asked for this, in our words; "" if somebody else did
-    asked_at: Wall | Malformed | None = None  # when this was asked for last, if known: its start has time from then on
+    asked_at: Wall | Malformed | None = None  # when a health check asked for this last: its start has time from then on
     host: HostName | Malformed | None = None
     node_name: str | None = None
     provider_id: str = ""

@@ -130,7 +130,7 @@ class NodeOverdue(Reason, frozen=True):
 
 
 class StartingAnew(Reason, frozen=True):
-    """Somebody marked the Machine while its node starts after a power cycle of ours: the mark waits."""
+    """Somebody marked the Machine while the node that we deleted is starting: the mark waits."""
 
     node: str
     since: Wall
@@ -138,7 +138,7 @@ class StartingAnew(Reason, frozen=True):
 
     def note(self) -> str:
         return (
-            f"node {self.node} starts since its power cycle at {self.since}: what is asked of its Machine meanwhile "
+            f"node {self.node}, deleted at {self.since}, is starting: what somebody asks of its Machine meanwhile "
             f"counts from {self.until} on, or is fulfilled when the node is back and ready"
         )
 

@@ -6,9 +6,7 @@ from noderemedy.model.host import MarkName
 
 NEEDS_REMEDIATION = "host.metal3.io/external-remediation"  # seed 001: on the Machine
 MARKED_BY = "node-remedy: MachineHealthCheck "  # the value of ours, followed by the name of the check
-ASKED_AT = (
-    "remediation.metal3.io/asked-at"  # ours, on the Machine: until when a power cycle was asked for, as far as known
-)
+ASKED_AT = "remediation.metal3.io/asked-at"  # ours, on the Machine: when a health check marked it last
 MACHINE_HOST = "metal3.io/BareMetalHost"  # on the Machine, or on its Metal3Machine: namespace/name
 REBOOT = "reboot.metal3.io/machine-remediation"  # seed 001: on the host, the baremetal operator's interface
 REBOOT_VALUE = '{"mode":"hard"}'

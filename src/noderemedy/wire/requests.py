@@ -173,9 +173,8 @@ def render_repair(action: RepairAction, token: int, resources: Resources) -> Req
             return annotate(ref, guard, notes, resources)
         case DropBackup(ref, guard):
             return annotate(ref, guard, {names.NODE_BACKUP: None, names.NODE_DELETED_AT: None}, resources)
-        case RemoveRemediationAnnotation(ref, guard, at):
-            asked = {names.ASKED_AT: str(at)} if at is not None else {}
-            return annotate(ref, guard, {names.NEEDS_REMEDIATION: None, **asked}, resources)
+        case RemoveRemediationAnnotation(ref, guard):
+            return annotate(ref, guard, {names.NEEDS_REMEDIATION: None}, resources)
         case RestoreNode():
             return restore(action, resources)
         case EvictPod(ref, guard):

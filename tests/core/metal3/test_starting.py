@@ -4,20 +4,7 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import (
-    HOST_AT,
-    MACHINE_AT,
-    NODE_AT,
-    NOW,
-    a_backup,
-    a_hold,
-    a_host,
-    a_machine,
-    a_node,
-    a_view,
-    ago,
-    later,
-)
+from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, a_backup, a_host, a_machine, a_node, a_view, ago, later
 
 from noderemedy.core.metal3.annotation import ROOM, decide
 from noderemedy.core.metal3.view import MachineView
@@ -73,10 +60,6 @@ COUNTS: dict[str, tuple[Machine, Node | None, float, bool]] = {
     "a Node and a backup that cannot be read": (marked(backup=Malformed("'?'")), BACK, 10, True),
     "a Node and a backup that names none": (marked(backup=a_backup("")), BACK, 10, True),
     "nothing was deleted": (marked(None), None, 10, True),
-    "power-cycled without a Node": (marked(None, asked_at=NOW.wall), None, 599.999, False),
-    "power-cycled without a Node at the limit": (marked(None, asked_at=NOW.wall), None, 600, True),
-    "power-cycled again": (marked(ago(9_000), asked_at=NOW.wall), None, 599.999, False),
-    "a second time that cannot be read": (marked(asked_at=Malformed("'?'")), None, 10, False),
     "a time that cannot be read": (marked(Malformed("'yesterday'")), None, 10, True),
     "a clock that is ahead": (marked(NOW.wall + CLOCKS_WITHIN), None, 0, False),
     "a time that no clock has shown": (marked(NOW.wall + CLOCKS_WITHIN + Span(1)), None, 0, True),
@@ -92,9 +75,7 @@ def test_a_mark_counts_when_the_node_had_its_time(name: str) -> None:
 
     decision = decide(fresh(a_view(machine, a_host(), node), now), now)
 
-    since = (
-        max(one for one in (machine.node_deleted_at, machine.asked_at) if isinstance(one, Wall)) if not counts else 0
-    )
+    since = machine.node_deleted_at
     assert ([AddRebootAnnotation] if counts else []) == [type(action) for action in decision.actions]
     if not counts:
         assert isinstance(since, Wall)
@@ -117,25 +98,6 @@ def test_a_hold_is_finished_whatever_the_time() -> None:
     """A host that is held already goes through its rows: the mark is taken off, and then the hold."""
     assert [RemoveRemediationAnnotation] == acts(marked(), held=True, power=Power.OFF)
     assert [RemoveRebootAnnotation] == acts(marked(needs_remediation=False), held=True, power=Power.OFF)
-
-
-@pytest.mark.parametrize(
-    ("machine", "at"),
-    [
-        (marked(None), NOW.wall),
-        (marked(ago(9_000)), NOW.wall),
-        (marked(ago(1)), None),
-        (marked(None, marked_by="workers"), None),
-    ],
-)
-def test_a_power_cycle_without_a_node_leaves_its_time(machine: Machine, at: Wall | None) -> None:
-    """Where it deleted no Node, and no check of ours has written when it asked."""
-    host = a_host(power=Power.OFF, held=True, hold=a_hold(since=ago(60)))
-
-    [unmark] = decide(a_view(machine, host, None), NOW).actions
-
-    assert isinstance(unmark, RemoveRemediationAnnotation)
-    assert at == unmark.at
 
 
 def test_a_mark_is_fulfilled_when_the_node_is_back_and_ready() -> None:

@@ -123,9 +123,8 @@ class World:
                 self.put(ref, replace(self.objects[ref], backup=backup, node_deleted_at=deleted_at))
             case DropBackup(ref):
                 self.put(ref, replace(self.objects[ref], backup=None, node_deleted_at=None))
-            case RemoveRemediationAnnotation(ref, _, at):
-                machine = self.objects[ref]
-                self.put(ref, replace(machine, needs_remediation=False, asked_at=at or machine.asked_at))
+            case RemoveRemediationAnnotation(ref):
+                self.put(ref, replace(self.objects[ref], needs_remediation=False))
             case RestoreNode(ref):
                 self.put(ref, restored(self.objects[ref], action))
             case DeleteNode(ref):

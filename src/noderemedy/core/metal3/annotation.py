@@ -231,12 +231,7 @@ def unmark(view: MachineView, reason: TableRow, now: Now) -> Decision:
     mark = traces.Trace(traces.REQUEST, traces.MARKED)
     if view.machine.marked_by and (waits := untold(view, now, mark, traces.PATIENCE)):
         return waits
-    return Decision((RemoveRemediationAnnotation(view.ref, machine_guard(view), time_of_start(view, now)),), (reason,))
-
-
-def time_of_start(view: MachineView, now: Now) -> Wall | None:
-    """A power cycle that found no Node to delete leaves no time of its own, and a mark of others none either."""
-    return None if view.machine.marked_by or has_deleted(view) else now.wall
+    return Decision((RemoveRemediationAnnotation(view.ref, machine_guard(view)),), (reason,))
 
 
 def release(view: MachineView, reason: Reason, now: Now) -> Decision:

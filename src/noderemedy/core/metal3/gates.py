@@ -153,31 +153,23 @@ def node_had_time_to_start(view: MachineView, now: Now) -> Blocked | None:
 
     Were that heeded at once, the host would be held off again before it has started, and so on without end.
     """
-    until, since = starting_until(view, now), starting_since(view, now)
-    if until is None or since is None:
+    until, since = starting_until(view, now), view.machine.node_deleted_at
+    if until is None or not isinstance(since, Wall):
         return None
     return Blocked(StartingAnew(view.machine.node_name or "", since, until), until)
 
 
 def starting_until(view: MachineView, now: Now) -> Wall | None:
-    """Until when a mark waits for a node to start; None: it counts, or there is none.
+    """Until when a mark waits for a node that we deleted; None: it counts, or there is none.
 
-    Our own checks have waited before they mark.
+    Our own checks have waited before they mark. A time that no clock can have shown yet is believed by nobody.
     """
-    machine, since = view.machine, starting_since(view, now)
-    if not machine.needs_remediation or machine.marked_by or view.holds or since is None:
+    machine, since = view.machine, view.machine.node_deleted_at
+    if not machine.needs_remediation or machine.marked_by or view.holds or not isinstance(since, Wall):
         return None
     is_away = view.node is None or is_successor(view)
-    return since + NODE_WITHIN if is_away and now.wall < since + NODE_WITHIN else None
-
-
-def starting_since(view: MachineView, now: Now) -> Wall | None:
-    """When its last power cycle deleted the Node, or found none to delete; None if nothing tells.
-
-    A time that no clock can have shown yet is believed by nobody.
-    """
-    known = (view.machine.node_deleted_at, view.machine.asked_at)
-    return max((at for at in known if isinstance(at, Wall) and at <= now.wall + CLOCKS_WITHIN), default=None)
+    is_believed = since <= now.wall + CLOCKS_WITHIN
+    return since + NODE_WITHIN if is_away and is_believed and now.wall < since + NODE_WITHIN else None
 
 
 def is_successor(view: MachineView) -> bool:
