@@ -149,4 +149,4 @@ def host(number: int) -> tuple[Tree, Tree]:
             "consumerRef": consumer,
         },
     }
-    return tree, {"poweredOn": True, "operationalStatus": "OK"}
+    return tree, {"poweredOn": True, "operationalStatus": "OK", "provisioning": {"state": "provisioned"}}

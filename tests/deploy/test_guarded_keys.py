@@ -29,6 +29,7 @@ FREE = {
     names.SKIP_REMEDIATION: "stops repairs",
     names.HOST_PAUSED: "stops repairs",
     names.HOST_DETACHED: "stops repairs",
+    names.ANY_REBOOT: "of the operator: others ask it for a reboot, and holds wait meanwhile",
     names.GOVERN: "on a check, whose editors say what is sick anyway",
     names.DIALECT: "the same",
     names.CONFIGURATION: "on a ConfigMap of our namespace",

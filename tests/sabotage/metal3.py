@@ -139,7 +139,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "what a drill found of a host is forgotten",
-        set_to(gates, "host_is_not_mistaken", lambda view, now: None),
+        set_to(gates, "is_found_wrong", lambda node, identity: False),
         (
             delete_tests.test_a_host_that_a_drill_found_to_be_another_machine_proves_nothing,
             room_tests.test_every_situation,
