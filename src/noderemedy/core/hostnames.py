@@ -11,7 +11,7 @@ from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.ids import HOST, MACHINE, METAL3_MACHINE, Ref
 from noderemedy.model.machine import HostName, Machine, Metal3Machine
 from noderemedy.model.meta import Malformed
-from noderemedy.model.room import Index, Present, Reader
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader
 
 BY_HOST = "machines by host"
 BETWEEN_BY_HOST = "metal3machines by host"
@@ -29,8 +29,18 @@ def named(at: Ref, machine: Machine, reader: Reader) -> HostName | Malformed | N
 
 def host_at(at: Ref, machine: Machine, reader: Reader) -> Ref | None:
     """Where the host is that a Machine names; None if it names none."""
-    name = named(at, machine, reader)
+    return place(at, named(at, machine, reader))
+
+
+def place(at: Ref, name: HostName | Malformed | None) -> Ref | None:
+    """Where the host of that name is, for the Machine at this place."""
     return _ref(at, name) if isinstance(name, HostName) else None
+
+
+def host(at: Ref, machine: Machine, reader: Reader) -> Entry:
+    """What is known of the host that a Machine names; absent if it names none."""
+    found = host_at(at, machine, reader)
+    return reader.read(found) if found else Absent()
 
 
 def naming(host: Ref, reader: Reader) -> tuple[Ref, ...]:

@@ -37,9 +37,8 @@ class Asking:
         self._answers = answers
         self._here = Runs(client, answers, clock, hand, lambda token: "")
         # Who asks by hand has other surroundings than the cluster: its Jobs get none of them.
-        jobs = JobSettings(remedy_image)
-        there = JobRuns(client, answers, clock, jobs, lambda token: "", drills_at_once=None)
-        self._there = there if remedy_image else None
+        jobs = JobSettings(remedy_image) if remedy_image else None
+        self._there = JobRuns(client, answers, clock, jobs, lambda token: "", drills_at_once=None) if jobs else None
         self._lane = asyncio.Semaphore(JOBS_AT_ONCE)
 
     def obstacle(self, method: AgentMethod) -> str:

@@ -141,8 +141,7 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
 def host_of(machine_at: Ref, machine: Machine | None, reader: Reader) -> Entry:
     if machine is None or machine_at.kind != OPENSHIFT_MACHINE:
         return Absent()
-    at = hostnames.host_at(machine_at, machine, reader)
-    return reader.read(at) if at else Absent()
+    return hostnames.host(machine_at, machine, reader)
 
 
 def what_is_waited_for(request: FenceRemediation) -> str:

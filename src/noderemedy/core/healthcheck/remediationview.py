@@ -77,7 +77,7 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
                 key,
                 entry,
                 machine,
-                host=host_of(key, machine, reader),
+                host=hostnames.host(key, machine, reader),
                 record=traces.see(NAME, key, machine.uid, reader),
             )
             if is_left(key, machine, reader)
@@ -95,7 +95,7 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
         cluster=cluster_of(key, machine, reader),
         node_at=node_at,
         node=reader.read(node_at) if node_at else Absent(),
-        host=host_of(key, machine, reader),
+        host=hostnames.host(key, machine, reader),
         answer=answer(key, reader),
         contact_since=in_sight_since(key, machine, reader),
         asked=approvals.asked(key, machine.uid, reader) if governing.check.needs_approval else Asked(),
@@ -124,12 +124,6 @@ def governing_check(found: VerdictFact, reader: Reader) -> Governing | None:
     if not isinstance(spec, Present):
         return None
     return Governing(found.check, spec.obj.check, found, permit.obj if isinstance(permit, Present) else None)
-
-
-def host_of(key: Ref, machine: Machine, reader: Reader) -> Entry:
-    """The host of a machine, to tell whether its power cycle has begun."""
-    at = hostnames.host_at(key, machine, reader)
-    return reader.read(at) if at else Absent()
 
 
 def cluster_of(key: Ref, machine: Machine, reader: Reader) -> Cluster | None:

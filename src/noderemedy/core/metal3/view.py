@@ -94,7 +94,8 @@ def sees(key: Ref, reader: Reader) -> MachineView | HostView | None:
 def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME) -> MachineView:
     """`room` is who looks: its own waiting for the record is part of the view."""
     machine = entry.obj
-    host_at = hostnames.host_at(key, machine, reader)
+    host_named = hostnames.named(key, machine, reader)
+    host_at = hostnames.place(key, host_named)
     node_at = machines.node_at(key, machine, reader)
     host_entry = reader.read(host_at) if host_at else Absent()
     host = host_entry.obj if isinstance(host_entry, Present) else None
@@ -103,7 +104,7 @@ def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME)
         ref=key,
         entry=entry,
         machine=machine,
-        host_named=hostnames.named(key, machine, reader),
+        host_named=host_named,
         host_at=host_at,
         host_entry=host_entry,
         is_consumer=bool(host and host_at and consumers.is_consumed_by(host, host_at, machine, key, reader)),
