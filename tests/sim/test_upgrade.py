@@ -2,7 +2,7 @@
 
 A story is played up to each boundary of its ledger, then its manager is gone for good, and a person types what
 `docs/guide/upgrade.md` says for the state that is there. Versions are emulated at the API: an older one neither
-writes nor reads the hold record, a newer one writes fields that this one does not know.
+writes nor reads the hold record, a newer one (`sim/versions.py`) writes fields that this one does not know.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from noderemedy.sim.crash import STORY_MS, Ending, Story, cordoned_node, hung_no
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
 from noderemedy.sim.troubles import MINUTE_MS
+from noderemedy.sim.versions import Newer
 from noderemedy.sim.weather import Fate
 from noderemedy.wire import names, shapes
 from noderemedy.wire.http import Answer, Request
@@ -129,25 +130,8 @@ class Older(Process):
         super()._enter(kind, WatchEvent(event.type, tree), now)
 
 
-class Newer(Process):
-    """A version that writes more into hold and backup than this one knows."""
-
-    def apply(self, request: Request, fate: Fate, api: ApiServer) -> Answer | None:
-        return super().apply(msgspec.structs.replace(request, body=with_more(request.body)), fate, api)
-
-
 def without_record(body: bytes) -> bytes:
     return changed(body, lambda notes: notes.pop(names.HOLD, None))
-
-
-def with_more(body: bytes) -> bytes:
-    def add(notes: dict[str, Any]) -> None:
-        for key in (names.HOLD, names.NODE_BACKUP):
-            if notes.get(key):
-                more = {"schema": 2, "plan": {"steps": ["off", "free", "on"]}, "deadline": None}
-                notes[key] = msgspec.json.encode(msgspec.json.decode(notes[key]) | more).decode()
-
-    return changed(body, add)
 
 
 def changed(body: bytes, change: Callable[[dict[str, Any]], object]) -> bytes:

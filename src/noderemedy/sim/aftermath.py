@@ -33,9 +33,12 @@ class Aftermath:
         if process.token == self._token:
             return  # it led before: a renewal that came late
         self._token = process.token
-        for kind, steps_of in STEPS.items():
-            if self.api.resources.find(kind) is not None:
-                self.leaders.update(step for tree in self.api.list(kind) for step in steps_of(tree))
+        self.leaders.update(self.under_way())
+
+    def under_way(self) -> list[str]:
+        """The steps in which repairs are."""
+        kinds = [kind for kind in STEPS if self.api.resources.find(kind) is not None]
+        return [step for kind in kinds for tree in self.api.list(kind) for step in STEPS[kind](tree)]
 
     def outlived(self, troubles: dict[str, int]) -> Counter[str]:
         """Every fault that a success followed; of troubles it is known when each came first."""

@@ -26,6 +26,7 @@ from noderemedy.sim.pages import pages_of
 from noderemedy.sim.process import Process
 from noderemedy.sim.run import Report, lists_are_whole, nobody_sleeps, report
 from noderemedy.sim.troubles import MINUTE_MS
+from noderemedy.sim.versions import Versions, managers_of
 from noderemedy.sim.weather import ROUGH, Weather
 from noderemedy.wire.http import Request
 
@@ -60,9 +61,7 @@ def simulate_fencing(
     jobs = Jobs(cluster, chance.getrandbits(64))
     if is_by_jobs:
         cluster.outlets.jobs = jobs
-    processes = [
-        Process(f"manager-{i + 1}", cluster, weather=weather, seed=chance.getrandbits(64)) for i in range(managers)
-    ]
+    processes = managers_of(seed, cluster, managers, weather, chance)
     checkers.watch(processes)
     fence_checkers = FenceCheckers(checkers, fenced, processes)
     aftermath = Aftermath(cluster, processes)
@@ -73,6 +72,7 @@ def simulate_fencing(
         process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)
     troubles = FenceTroubles(fenced, jobs, processes, chance.getrandbits(64))
+    Versions(aftermath, troubles)
     if escalating is not None:
         troubles.add(escalating.pool.troubles())
     end_ms = round(hours * 60 * MINUTE_MS)

@@ -17,7 +17,7 @@ from noderemedy.sim import escalating, escalationcheckers, fencecheckers, fences
 from noderemedy.sim.fencetroubles import DEVICE_FAULTS
 from noderemedy.sim.jobrunner import JobFate
 from noderemedy.sim.outlets import Sort
-from noderemedy.sim.sometimes import BAD_WEATHER, gates_of, planned
+from noderemedy.sim.sometimes import BAD_WEATHER, CHANGES_OF_VERSION, gates_of, planned
 
 OURS = ("fencing", "remedy")
 CHECKERS = {
@@ -97,4 +97,7 @@ WANTED: dict[str, set[str]] = {
     "leaders": LEADERS,
 }
 # What a few histories may miss. tests/sim/test_gone.py: 410 in every watch.
-SELDOM: dict[str, set[str]] = {"outlived": {f"410 of {kind}" for kind in CHANGING}}
+SELDOM: dict[str, set[str]] = {
+    "troubles": CHANGES_OF_VERSION,
+    "outlived": {f"410 of {kind}" for kind in CHANGING} | CHANGES_OF_VERSION,
+}

@@ -29,6 +29,7 @@ from noderemedy.sim.shelves import rooms_of
 from noderemedy.sim.sleepers import sleepers
 from noderemedy.sim.switches import Switches
 from noderemedy.sim.troubles import MINUTE_MS, Troubles
+from noderemedy.sim.versions import Versions, managers_of
 from noderemedy.sim.weather import CALM, ROUGH, Weather
 from noderemedy.sim.wires import wires_of
 
@@ -81,10 +82,7 @@ def simulate(
     machine_set = machine_set_of(seed, checkers)
     wires = wires_of(seed, cluster)
     cloud = cloud_of(seed, cluster) if machine_set is None else None
-    processes = [
-        Process(f"manager-{i + 1}", cluster, weather=weather.over(nodes), seed=chance.getrandbits(64))
-        for i in range(managers)
-    ]
+    processes = managers_of(seed, cluster, managers, weather.over(nodes), chance)
     checkers.watch(processes)
     pace_of(seed, checkers, processes)
     conduct = Conduct(checkers, processes)
@@ -98,6 +96,7 @@ def simulate(
         process.start()
     cluster.agenda.run_until(2 * MINUTE_MS)
     troubles = Troubles(cluster, processes, chance.getrandbits(64))
+    Versions(aftermath, troubles)
     for part in (hospital, cloud, machine_set, wires):
         if part is not None:
             troubles.add(part.troubles())

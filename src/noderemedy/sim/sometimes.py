@@ -30,6 +30,7 @@ from noderemedy.sim import (
     wires,
 )
 from noderemedy.sim.remediationcheckers import MAY_FOLLOW
+from noderemedy.sim.versions import DOWNGRADE, UPGRADE
 from noderemedy.sim.weather import Fate, Stream
 
 CORE = Path(inspect.getfile(safety)).parent
@@ -129,6 +130,7 @@ TROUBLES = (
     switches.Switches,
     wires.Wires,
 )
+CHANGES_OF_VERSION = {UPGRADE, DOWNGRADE}  # in the middle of a repair
 WEATHER = {str(one) for one in (*Fate, *Stream)}
 BAD_WEATHER = WEATHER - {str(Fate.FINE), str(Stream.FINE)}
 CHANGING = (BUDGET, CONFIG_MAP, HEALTH_CHECK, HOST, INCIDENT, LEASE, MACHINE, NODE, REMEDIATION)  # kinds with news
@@ -165,13 +167,13 @@ def changes_of_leaders() -> set[str]:
 
 WANTED: dict[str, set[str]] = {
     "actions": may_do(),
-    "troubles": planned(*TROUBLES),
+    "troubles": planned(*TROUBLES) | CHANGES_OF_VERSION,
     "weather": WEATHER,
     "checks": CHECKERS,
     "decided": all_gates() - GATES_ELSEWHERE | {"FreeingPaced", "HostContradicted"},
     "freed_by": FREED_BY,
     "phases": transitions() - AT_A_WORD - AT_A_WORD_ELSEWHERE - IN_A_MOMENT,
-    "outlived": planned(*TROUBLES) | BAD_WEATHER,
+    "outlived": planned(*TROUBLES) | BAD_WEATHER | CHANGES_OF_VERSION,
     "leaders": changes_of_leaders(),
 }
 # What a few histories may miss. tests/sim/test_gone.py: 410 in every watch; tests/sim/test_crash.py: every step.

@@ -79,10 +79,13 @@ class Troubles:
     def _strike(self, until_ms: int, every_ms: int) -> None:
         kinds, weights = zip(*self._kinds, strict=True)
         trouble = self.chance.choices(kinds, weights)[0]
-        self.seen[trouble.__name__] += 1
-        self.first_ms.setdefault(trouble.__name__, self.cluster.agenda.now_ms)
+        self.count(trouble.__name__)
         trouble()
         self.plan(until_ms, every_ms)
+
+    def count(self, name: str) -> None:
+        self.seen[name] += 1
+        self.first_ms.setdefault(name, self.cluster.agenda.now_ms)
 
     def heal(self) -> None:
         """All faults end; what lies broken is picked up by the usual means."""
