@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import msgspec
 import pytest
+from tests.sim.test_upgrade import unknown_fields_are_refused
 
 from noderemedy.model.ids import BUDGET, HOST, NODE
 from noderemedy.sim.fencerun import simulate_fencing
@@ -13,17 +14,13 @@ from noderemedy.sim.process import Process
 from noderemedy.sim.run import Report, simulate
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.sim.versions import DOWNGRADE, UPGRADE, Changing, manager_of, with_more
-from noderemedy.wire import names, shapes
+from noderemedy.wire import names
 from noderemedy.wire.http import Request, Resource
 
 WITH_BOTH, WITH_ONE = 26, 3  # seeds
 HOSTS = Resource(HOST, "v1alpha1", "baremetalhosts", namespaced=True)
 BUDGETS = Resource(BUDGET, "v1alpha1", "remediationbudgets", namespaced=False)
 NODES = Resource(NODE, "v1", "nodes", namespaced=False)
-
-
-class StrictBackup(shapes.BackupShape, rename="camel", forbid_unknown_fields=True):
-    """A decoder that refuses what it does not know."""
 
 
 def test_an_eighth_of_the_histories_has_two_versions() -> None:
@@ -46,7 +43,7 @@ def test_leaders_change_their_version_in_the_middle_of_repairs(run: Callable[...
 
 def test_a_version_that_refuses_what_it_does_not_know_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """It leaves the record of the next version as it is, and with it the node; alone it does no harm."""
-    monkeypatch.setattr(shapes, "BackupShape", StrictBackup)
+    unknown_fields_are_refused(monkeypatch)
     both, one = (simulate(seed, nodes=8, hours=2.0, trouble_every_ms=MINUTE_MS) for seed in (WITH_BOTH, WITH_ONE))
 
     assert () != both.violations
