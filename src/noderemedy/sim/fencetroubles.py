@@ -123,8 +123,7 @@ class FenceTroubles(Troubles):
 
     def _fail(self, outlet: Outlet) -> None:
         fault = self.chance.choice(DEVICE_FAULTS)
-        self.seen[f"fault: {fault.value}"] += 1
-        self.first_ms.setdefault(f"fault: {fault.value}", self.cluster.agenda.now_ms)
+        self.count(f"fault: {fault.value}")
         outlet.faults.add(fault)
         self._later(self.chance.randint(1, 20), partial(outlet.faults.discard, fault))
 
