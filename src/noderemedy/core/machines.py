@@ -9,7 +9,9 @@ A room that reads nodes watches NODE and REMOTE, and asks `at_node` and `of_clus
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
+from noderemedy.model.cluster import Cluster
 from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.ids import CLUSTER, MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref
 from noderemedy.model.machine import Machine
@@ -74,7 +76,21 @@ def remote_of(key: Ref, machine: Machine, reader: Reader) -> Remote | None:
     if isinstance(entry, Present):
         found: Remote = entry.obj
         return found
-    return unfollowed(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name), reader)
+    return unfollowed(_cluster_ref(key.cluster, key.namespace, machine.cluster_name), reader)
+
+
+def owning_cluster(key: Ref, machine: Machine, reader: Reader) -> Cluster | None:
+    """The Cluster that a machine belongs to, where there is one."""
+    if key.kind != MACHINE or not machine.cluster_name:
+        return None
+    entry = reader.read(_cluster_ref(key.cluster, key.namespace, machine.cluster_name))
+    return entry.obj if isinstance(entry, Present) else None
+
+
+@lru_cache(maxsize=1_000)
+def _cluster_ref(cluster: str, namespace: str, name: str) -> Ref:
+    """Its name, made once: thousands of machines share it."""
+    return Ref(cluster, CLUSTER, namespace, name)
 
 
 def unfollowed(cluster: Ref, reader: Reader) -> Remote | None:

@@ -111,8 +111,8 @@ def is_paused(node: Ref, reader: Reader) -> bool:
 
 
 def is_cluster_paused(at: Ref, machine: Machine, reader: Reader) -> bool:
-    entry = reader.read(Ref(at.cluster, CLUSTER, at.namespace, machine.cluster_name))
-    return isinstance(entry, Present) and entry.obj.paused
+    cluster = machines.owning_cluster(at, machine, reader)
+    return cluster is not None and cluster.paused
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:

@@ -8,6 +8,7 @@ Cluster has its node nobody knows where (`core/machines.py`).
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
 
 from noderemedy.model.decision import FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
@@ -34,8 +35,9 @@ class Remote(FactValue, frozen=True):
     since: Mono = Mono(0)  # of this sight
 
 
+@lru_cache(maxsize=1_000)
 def remote_ref(namespace: str, name: str) -> Ref:
-    """Beside the Cluster of that name."""
+    """Beside the Cluster of that name. Asked for with every look at a Machine."""
     return Ref("", REMOTE, namespace, name)
 
 

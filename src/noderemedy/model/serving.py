@@ -5,6 +5,8 @@ Entered by the engine when a program says so. Most rooms need not care; one that
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from noderemedy.model.decision import FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.room import Present, Reader
@@ -18,7 +20,9 @@ class Unserved(FactValue, frozen=True):
     kind: Kind
 
 
+@lru_cache(maxsize=1_000)
 def unserved_ref(kind: Kind, cluster: str = "") -> Ref:
+    """Where that is stated. Asked for with every look at a Machine."""
     return Ref(cluster, UNSERVED, "", str(kind))
 
 

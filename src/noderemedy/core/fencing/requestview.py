@@ -118,7 +118,7 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
     machine = machine_entry.obj if isinstance(machine_entry, Present) else None
     node_at = machines.node_at(machine_at, machine, reader) if machine is not None else None
     name = request.status.fence or (fence_ref(node_at).name if node_at else "")
-    cluster = reader.read(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name)) if machine else Absent()
+    cluster = machines.owning_cluster(machine_at, machine, reader) if machine is not None else None
     return RequestView(
         ref=key,
         entry=entry,
@@ -128,7 +128,7 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
         node_at=node_at,
         node_entry=reader.read(node_at) if node_at else Absent(),
         fence_entry=reader.read(Ref("", NODE_FENCE, "", name)) if name else Absent(),
-        is_cluster_paused=isinstance(cluster, Present) and cluster.obj.paused,
+        is_cluster_paused=cluster is not None and cluster.paused,
         rival=rival_of(key, request, machine_at, reader),
         answer=answer(machine_at, reader),
         claim=claim.see(NAME, machine_at, node_at, reader) if machine is not None else None,

@@ -26,7 +26,7 @@ from noderemedy.core.traces import Told
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.healthcheck import HealthCheck, TemplateRef
-from noderemedy.model.ids import CLUSTER, HEALTH_CHECK, MACHINE, OPENSHIFT_HEALTH_CHECK, Kind, Ref
+from noderemedy.model.ids import HEALTH_CHECK, MACHINE, OPENSHIFT_HEALTH_CHECK, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.observer import contact_since
 from noderemedy.model.remote import Sight
@@ -92,7 +92,7 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
         entry=entry,
         machine=machine,
         governing=governing,
-        cluster=cluster_of(key, machine, reader),
+        cluster=machines.owning_cluster(key, machine, reader),
         node_at=node_at,
         node=reader.read(node_at) if node_at else Absent(),
         host=hostnames.host(key, machine, reader),
@@ -126,13 +126,6 @@ def governing_check(found: VerdictFact, reader: Reader) -> Governing | None:
     return Governing(found.check, spec.obj.check, found, permit.obj if isinstance(permit, Present) else None)
 
 
-def cluster_of(key: Ref, machine: Machine, reader: Reader) -> Cluster | None:
-    if key.kind != MACHINE or not machine.cluster_name:
-        return None
-    entry = reader.read(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name))
-    return entry.obj if isinstance(entry, Present) else None
-
-
 # --- machines that are nobody's target any more ------------------------------------------------------------------
 
 CHECKS_OF: dict[Kind, Kind] = {MACHINE: HEALTH_CHECK}
@@ -141,7 +134,7 @@ CHECKS_OF: dict[Kind, Kind] = {MACHINE: HEALTH_CHECK}
 def is_left(key: Ref, machine: Machine, reader: Reader) -> bool:
     """Whether something of ours is on this machine, and no check that asked for it can still mean it."""
     authors = authors_of(machine)
-    cluster = cluster_of(key, machine, reader)
+    cluster = machines.owning_cluster(key, machine, reader)
     is_paused = machine.cluster_paused or (cluster is not None and cluster.paused)
     if not authors or is_paused or machine.deleting:
         return False

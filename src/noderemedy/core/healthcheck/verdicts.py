@@ -17,7 +17,6 @@ from noderemedy.core.healthcheck import criteria, inhand
 from noderemedy.core.healthcheck.facts import SPECS, MemberFact, SpecFact, VerdictFact, member_ref, verdict_ref
 from noderemedy.core.healthcheck.selector import is_target
 from noderemedy.model.actions import Confirm
-from noderemedy.model.cluster import Cluster
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.healthcheck import HealthCheck, Healthy, NeedsLook, Target, Unjudged, Verdict, Waiting
 from noderemedy.model.ids import (
@@ -88,7 +87,7 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
         machine=machine,
         node_at=node_at,
         node=node,
-        cluster=cluster_of(key, machine, reader),
+        cluster=machines.owning_cluster(key, machine, reader),
         remote=machines.remote_of(key, machine, reader),
         sightings=known.obj.sightings if isinstance(known, Present) else (),
         is_in_hand=inhand.is_in_hand(key, machine, node, reader),
@@ -108,13 +107,6 @@ def governing(key: Ref, machine: Machine, reader: Reader) -> tuple[tuple[Ref, He
         if not spec.check.deleting and is_target(spec.check, machine):
             found.append((spec.at, spec.check))
     return tuple(sorted(found, key=lambda one: (one[1].created.ms if one[1].created else 0, one[0].name)))
-
-
-def cluster_of(key: Ref, machine: Machine, reader: Reader) -> Cluster | None:
-    if key.kind != MACHINE or not machine.cluster_name:
-        return None
-    entry = reader.read(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name))
-    return entry.obj if isinstance(entry, Present) else None
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:

@@ -13,7 +13,7 @@ from noderemedy.core.traces import Told
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Hold, Host
-from noderemedy.model.ids import CLUSTER, HOST, MACHINE, Ref
+from noderemedy.model.ids import HOST, Ref
 from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node
@@ -115,19 +115,12 @@ def see_machine(key: Ref, entry: Present, reader: Reader, room: str = ROOM_NAME)
         need=stated(key, ROOM_NAME, reader),
         told=answer(key, reader),
         claim=claim.see(ROOM_NAME, key, node_at, reader) if machine.needs_remediation else None,
-        cluster=cluster_of(key, machine, reader),
+        cluster=machines.owning_cluster(key, machine, reader),
         record=traces.see(room, key, machine.uid, reader),
         work=freeing.sees(node_at, node_entry, reader, pacing.sees(room, key, reader))
         if node_at and isinstance(node_entry, Present)
         else None,
     )
-
-
-def cluster_of(key: Ref, machine: Machine, reader: Reader) -> Cluster | None:
-    if key.kind != MACHINE or not machine.cluster_name:
-        return None
-    entry = reader.read(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name))
-    return entry.obj if isinstance(entry, Present) else None
 
 
 def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:

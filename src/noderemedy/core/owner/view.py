@@ -113,7 +113,6 @@ def sees(key: Ref, reader: Reader) -> View | None:
         return None
     node_at = machines.node_at(key, machine, reader)
     next_at = successor_at(key, machine)
-    cluster = reader.read(Ref(key.cluster, CLUSTER, key.namespace, machine.cluster_name))
     pods_entry = reader.read(pods_at(node_at)) if node_at else Absent()
     return View(
         ref=key,
@@ -125,7 +124,7 @@ def sees(key: Ref, reader: Reader) -> View | None:
         node_at=node_at,
         node_entry=reader.read(node_at) if node_at else Absent(),
         pods_entry=pods_entry,
-        cluster=cluster.obj if isinstance(cluster, Present) else None,
+        cluster=machines.owning_cluster(key, machine, reader),
         answer=answer(key, reader),
         need=stated(key, NAME, reader),
         told=traces.see(NAME, key, machine.uid, reader),
