@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import random
 from collections.abc import Callable
 from types import SimpleNamespace
+from typing import Any
 
 import msgspec
 import pytest
@@ -158,6 +160,58 @@ def test_records_leave_the_road_to_repairs(room: str, at_once: int) -> None:
 
     asyncio.run(story())
     assert (20, at_once) == (len(client.asked), client.at_once)
+
+
+class Deaf(Slow):
+    """Accepts every request and never answers."""
+
+    async def send(self, request: Request, **_: Any) -> Answer:
+        self.asked.append(request)
+        return await asyncio.Event().wait()  # type: ignore[return-value]
+
+
+def test_a_cluster_that_never_answers_holds_up_no_other() -> None:
+    """What is told of other clusters goes on while lists of one wait for an answer that does not come."""
+    home, west, deaf = Slow(), Slow(), Deaf()
+    there = {"fleet/west": west, "fleet/deaf": deaf}
+    sink = SimpleNamespace(resources=RESOURCES, unserved=set())
+    carrier = Carrier(home, sink, Clock(random.Random(1)), Licence(None), there.get)  # type: ignore[arg-type]
+
+    def effect(cluster: str, number: int) -> Effect:
+        at = Ref(cluster, NODE, "", f"worker-{number}")
+        return Effect(number, Key("incident", at), Confirm(at), 1)
+
+    async def story() -> None:
+        stuck = [asyncio.create_task(carrier.carry_out(effect("fleet/deaf", number))) for number in range(10)]
+        await asyncio.sleep(0)
+        async with asyncio.timeout(5):
+            await asyncio.gather(*(carrier.carry_out(effect(at, 1)) for at in ("", "fleet/west")))
+        for task in stuck:
+            task.cancel()
+        await asyncio.gather(*stuck, return_exceptions=True)
+
+    asyncio.run(story())
+    assert (1, 1, LANES_BEHIND) == (len(home.asked), len(west.asked), len(deaf.asked))
+
+
+def test_nothing_is_left_of_the_lanes_of_a_cluster_that_nobody_asks() -> None:
+    """Clusters come and go: what kept order among the requests to one goes with the last of them."""
+    client, sink = Slow(), SimpleNamespace(resources=RESOURCES, unserved=set())
+    remote = {f"fleet/{number}": client for number in range(5)}.get
+    carrier = Carrier(client, sink, Clock(random.Random(1)), Licence(None), remote)  # type: ignore[arg-type]
+
+    async def story() -> int:
+        places = [Ref(f"fleet/{number}", NODE, "", "worker") for number in range(5)]
+        effects = [Effect(number, Key("incident", at), Confirm(at), 1) for number, at in enumerate(places)]
+        asked = [asyncio.create_task(carrier.carry_out(effect)) for effect in effects]
+        await asyncio.sleep(0)
+        used = len(carrier._behind)
+        await asyncio.gather(*asked)
+        return used
+
+    assert 5 == asyncio.run(story())
+    gc.collect()
+    assert 0 == len(carrier._behind)
 
 
 SUBJECT = Subject("node-uid-1", "boot-1")

@@ -63,6 +63,7 @@ from noderemedy.model.time import Mono, Span
 
 really_start = Bench.start
 start = JobRuns.start
+lanes_behind = Carrier._lanes_behind
 
 
 async def nothing(*_: Any, **__: Any) -> None:
@@ -99,6 +100,14 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "records take the road of repairs": (
         effects, "BEHIND", frozenset(),
         test_effects.test_records_leave_the_road_to_repairs, {"room": "incident", "at_once": effects.LANES_BEHIND},
+    ),
+    "all clusters share the lanes of records": (
+        Carrier, "_lanes_behind", lambda self, _: lanes_behind(self, ""),
+        test_effects.test_a_cluster_that_never_answers_holds_up_no_other, {},
+    ),
+    "keep the lanes of clusters that are gone": (
+        effects, "WeakValueDictionary", dict,
+        test_effects.test_nothing_is_left_of_the_lanes_of_a_cluster_that_nobody_asks, {},
     ),
     "say it at once": (
         Later, "say", lambda self, saying: saying(), test_later.test_things_are_said_a_moment_later_in_their_order, {},

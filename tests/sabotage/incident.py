@@ -214,6 +214,19 @@ BOUNDS = (
         (test_bounds.test_pods_are_listed_once_and_bounded,),
     ),
     Sabotage(
+        "ask a cluster that does not answer",
+        set_to(records, "is_in_sight", lambda at, reader: True),
+        (test_bounds.test_pods_are_not_listed_in_a_cluster_that_is_out_of_sight,),
+    ),
+    Sabotage(
+        "what cannot be seen is gone",
+        set_to(aspects, "Absent", object),
+        (
+            test_diary.test_a_node_that_cannot_be_read_is_not_gone,
+            test_bounds.test_pods_are_not_listed_in_a_cluster_that_is_out_of_sight,
+        ),
+    ),
+    Sabotage(
         "pods are listed late",
         set_to(records, "EFFECTS", frozenset()),
         (test_bounds.test_pods_are_listed_before_they_go,),

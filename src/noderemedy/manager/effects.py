@@ -10,8 +10,9 @@ Called by the program for every effect of the engine. Rules:
 4. "Not found" means that the object is gone only if the API server speaks of that object. A path that is not
    served answers 404 too, and says nothing about the object.
 5. Who wants to read what is being read already has that answer, as of the moment when the first one asked.
-6. What people read afterwards (records, figures) goes by narrow lanes of its own: in a storm repairs come first. The
-   budget's ledger, for which all repairs wait, waits in no queue.
+6. What people read afterwards (records, figures) goes by narrow lanes of its own: in a storm repairs come first. Each
+   cluster has such lanes to itself: one that accepts and never answers holds up what is told of no other. The budget's
+   ledger, for which all repairs wait, waits in no queue.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import Protocol
+from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
 
@@ -65,7 +67,7 @@ class Licence:
 
 
 BEHIND = frozenset({"incident", "incident-shelf", "status", "budget-status"})  # rooms that repair nothing
-LANES_BEHIND = 3
+LANES_BEHIND = 3  # in each cluster
 AT_ONCE: tuple[type, ...] = (WriteLedger, *PROVEN)  # all wait for the ledger; a proof lasts for seconds
 
 RemoteClient = Callable[[str], KubeClient | None]
@@ -100,13 +102,17 @@ class Carrier:
         self._runs = runs
         self._describe = describe
         self._reads: dict[tuple[KubeClient, Request], tuple[Mono, asyncio.Future[Answer]]] = {}  # in flight
-        self._behind = asyncio.Semaphore(LANES_BEHIND)
+        self._behind: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # as long as they are used
 
     async def carry_out(self, effect: Effect) -> Outcome:
         if effect.key.room not in BEHIND:
             return await self._carried_out(effect)
-        async with self._behind:
+        lanes = self._lanes_behind(effect.action.ref.cluster)
+        async with lanes:
             return await self._carried_out(effect)
+
+    def _lanes_behind(self, cluster: str) -> asyncio.Semaphore:
+        return self._behind.setdefault(cluster, asyncio.Semaphore(LANES_BEHIND))
 
     async def _carried_out(self, effect: Effect) -> Outcome:
         now = self._clock.now()

@@ -5,18 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 from tests.builders import MACHINE_AT, NODE_AT, NOW
-from tests.core.incident.scene import Scene
+from tests.core.incident.scene import Scene, sick
 
 from noderemedy.core.incident import records, shelf
-from noderemedy.model.ids import INCIDENT, SYSTEM, Ref, ref
+from noderemedy.model.ids import INCIDENT, NODE, SYSTEM, Ref, ref
 from noderemedy.model.incident import Detection, Ending, Incident, Record
 from noderemedy.model.outcome import Effect, Outcome, Seen
 from noderemedy.model.reasons import IncidentBegins, IncidentBehind, IncidentsOverflow
+from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
 from noderemedy.model.room import Present
 from noderemedy.model.time import Now, Wall
 from noderemedy.model.workload import POD, PodsOfNode, pods_at
 from noderemedy.wire.incidents import incident_body, status_body
 from noderemedy.wire.objects import convert
+
+EAST = cluster_name(MACHINE_AT.namespace, "east")
 
 
 def stored(scene: Scene, number: int, target: Ref = MACHINE_AT, *, is_open: bool = False) -> None:
@@ -143,6 +146,39 @@ def test_a_list_from_before_the_record_does_not_count() -> None:
     scene.falls_sick()
     scene.wait(1_600)
 
+    assert 1 == scene.incident().record.pods_in_all
+
+
+def sees_cluster(scene: Scene, sight: Sight) -> None:
+    """What a program says of the cluster east, where the node of the machine is."""
+    at = Ref(EAST, NODE, "", NODE_AT.name)
+    if sight is Sight.SEEN:
+        scene.engine.listing(NODE, scene.now, EAST)
+        scene.put(at, scene.node)
+        scene.engine.listed(NODE, scene.now, EAST)
+    else:
+        scene.engine.lost(NODE, scene.now, EAST)
+    scene.engine.seen(Seen(remote_ref(MACHINE_AT.namespace, "east"), "", "", Remote(sight)), scene.now)
+    scene.step()
+
+
+def test_pods_are_not_listed_in_a_cluster_that_is_out_of_sight() -> None:
+    """It would not answer: the record goes on without them, and they are listed when the cluster is seen again."""
+    scene = Scene()
+    a_pod(scene, 1)
+    scene.node = sick(scene.node, scene.now.wall)
+    sees_cluster(scene, Sight.SEEN)
+    scene.change(machine={"cluster_name": "east"})
+    scene.wait(60)
+    sees_cluster(scene, Sight.LOST)
+    scene.change(machine={"needs_remediation": True})
+    scene.wait(300)
+    assert "request marked" in scene.told()
+    assert "node gone" not in scene.told(), "nobody saw that"
+    assert scene.incident().record.pods_in_all is None
+
+    sees_cluster(scene, Sight.SEEN)
+    scene.wait(700)
     assert 1 == scene.incident().record.pods_in_all
 
 

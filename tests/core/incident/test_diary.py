@@ -673,6 +673,17 @@ def test_a_machine_that_cannot_be_read_keeps_its_diary() -> None:
     assert isinstance(scene.incident(), Incident)
 
 
+def test_a_node_that_cannot_be_read_is_not_gone() -> None:
+    """Nobody knows what became of it: a record that says that it is gone tells of a deletion that nobody saw."""
+    scene = a_sick_scene()
+    scene.engine.unreadable(NODE_AT, "node-uid-1", "9999999", "garbage", scene.now)
+    scene.step()
+    assert "node gone" not in scene.noted()
+
+    scene.loses(NODE_AT, "node-uid-1")
+    assert "node gone" in scene.noted()
+
+
 def test_events_of_hosts_wake_their_machine() -> None:
     """A hold is noted although nothing else changes."""
     scene = a_sick_scene()

@@ -22,7 +22,7 @@ from noderemedy.model.machineconditions import OURS
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.remediation import Progress
 from noderemedy.model.replacement import Replacement
-from noderemedy.model.room import Present
+from noderemedy.model.room import Absent, Present
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 GONE = "gone"
@@ -166,11 +166,11 @@ def deletion(view: TargetView, known: Known, found: Detection) -> tuple[Observed
 
 
 def node(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
-    """Which Node object, which boot: what is there at detection is no news."""
+    """Which Node object, which boot: what is there at detection is no news. What cannot be seen changes nothing."""
     if view.node_at is None:
         return ()
     if view.node is None:
-        return (Observed("node", "node", GONE),) if not isinstance(view.node_entry, Present) else ()
+        return (Observed("node", "node", GONE),) if isinstance(view.node_entry, Absent) else ()
     same = (view.node.uid, view.node.boot_id) == (found.node_uid, found.boot_id) and "node" not in known
     value = "" if same else f"{view.node.uid} boot {view.node.boot_id or 'unknown'}"
     return (Observed("node", "node", value, versions=version(view.node_at, view.node_entry)),)

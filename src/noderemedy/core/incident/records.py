@@ -4,6 +4,7 @@ A write waits a little, so that what happens together is written together; how l
 that a whole rack does not write at once. Who waits for the Incident (a person who is to answer in it, a room that is
 about to take a trace away) does not wait for that. An Incident is opened with all that was noted by then: most repairs
 are two writes, one before the first trace goes and one at the end.
+Pods are not asked for in a cluster that is out of sight: it would keep us waiting for an answer that does not come.
 Without the definition of Incidents nothing is written, and nothing else is disturbed.
 """
 
@@ -24,7 +25,8 @@ from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import INCIDENT, Ref
 from noderemedy.model.incident import PODS_MAX, Incident, PodSeen, Record, Step
 from noderemedy.model.reasons import IncidentBegins, IncidentBehind, IncidentsOverflow
-from noderemedy.model.room import Absent, Entry, Present, Reader, Room
+from noderemedy.model.remote import REMOTE, cluster_name
+from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Unseen
 from noderemedy.model.serving import UNSERVED, is_served
 from noderemedy.model.time import MINUTE, SECOND, Mono, Now
 from noderemedy.model.workload import PodsOfNode, pods_at
@@ -48,6 +50,7 @@ class RecordView(Struct, frozen=True):
     closed: tuple[tuple[Ref, Present], ...] = ()  # of this target
     in_all: int = 0  # of this target
     is_awaited: bool = False  # a room holds a trace back until it is written
+    is_in_sight: bool = True  # the cluster of its node; it would not answer
 
 
 def decide(view: RecordView, now: Now) -> Decision:
@@ -166,7 +169,7 @@ def list_at(view: RecordView, stored: Record, now: Now) -> Mono | None:
     As soon as something was done or decided, before they move: they are part of what was found.
     """
     record = view.diary.record
-    if not view.diary.found.node_uid or view.diary.node_at is None:
+    if not view.diary.found.node_uid or view.diary.node_at is None or not view.is_in_sight:
         return None
     if stored.pods_in_all is not None or listed(view) is not None:
         return None
@@ -217,21 +220,34 @@ def sees(key: Ref, reader: Reader) -> RecordView | None:
         closed=tuple((ref, one) for ref, one in entries if isinstance(one, Present) and not one.obj.is_open),
         in_all=len(others),
         is_awaited=bool(reader.tally(traces.BY_TARGET, approvals.place(key))),
+        is_in_sight=is_in_sight(diary.node_at, reader),
     )
+
+
+def is_in_sight(node_at: Ref | None, reader: Reader) -> bool:
+    return node_at is None or not node_at.cluster or not isinstance(reader.read(node_at), Unseen)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == UNSERVED:
-        found = [reader.read(one) for one in reader.find(ALL_DIARIES, "all")] if obj.kind == INCIDENT else []
-        return [entry.obj.found.target for entry in found if isinstance(entry, Present)]
+        return [one.found.target for one in diaries(reader)] if obj.kind == INCIDENT else ()
+    if ref.kind == REMOTE:
+        cluster = cluster_name(ref.namespace, ref.name)
+        return [one.found.target for one in diaries(reader) if one.node_at and one.node_at.cluster == cluster]
     if ref.kind == traces.ERASING:
         return (obj.target,)
     return (obj.found.target,) if obj is not None else ()
 
 
+def diaries(reader: Reader) -> list[Diary]:
+    """Of all that is under way."""
+    found = [reader.read(one) for one in reader.find(ALL_DIARIES, "all")]
+    return [entry.obj for entry in found if isinstance(entry, Present)]
+
+
 ROOM = Room(
     name="incident",
-    watches=(INCIDENT, DIARY, UNSERVED, traces.ERASING),
+    watches=(INCIDENT, DIARY, UNSERVED, REMOTE, traces.ERASING),
     indexes=(*traces.INDEXES, *facts.INDEXES),
     wakes=wakes,
     sees=sees,
