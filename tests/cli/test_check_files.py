@@ -235,6 +235,49 @@ def test_a_try_is_noted(agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (0, []) == checked(tmp_path, text)
 
 
+MARKING = """\
+apiVersion: machine.openshift.io/v1beta1
+kind: MachineHealthCheck
+metadata:
+  name: legacy
+  namespace: openshift-machine-api
+  annotations:
+    machine.openshift.io/remediation-strategy: external-baremetal
+spec:
+  selector: {matchLabels: {hardware: legacy}}
+  unhealthyConditions: [{type: Ready, status: Unknown, timeout: 5m}]
+"""
+OF_SEED = MARKING.replace("machine.openshift.io/v1beta1", "cluster.x-k8s.io/v1alpha3")
+
+
+@pytest.mark.parametrize(
+    ("text", "field"), [(MARKING, "spec.remediationTemplate"), (OF_SEED, "spec.externalRemediationTemplate")]
+)
+def test_a_check_that_repairs_by_annotation_is_noted(text: str, field: str, tmp_path: Path) -> None:
+    """It works, and is deprecated: the note stands at the annotation, and says what to write instead."""
+    code, found = checked(tmp_path, text)
+
+    (note,) = found
+    at = "metadata.annotations.machine.openshift.io/remediation-strategy"
+    assert (0, "note", 7, at) == (code, note["severity"], note["line"], note["field"])
+    assert ("MachineHealthCheck", "openshift-machine-api", "legacy") == (note["kind"], note["namespace"], note["name"])
+    assert f"name a Metal3RemediationTemplate in {field} instead" in note["problem"]
+    assert "node-remedy import --convert" in note["problem"]
+    assert 1 == checked(tmp_path, text, "--strict")[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        MARKING.replace("external-baremetal", "another"),
+        MARKING.replace("spec:", "spec:\n  remediationTemplate: {kind: T, apiVersion: example.com/v1, name: t}"),
+    ],
+)
+def test_a_check_that_repairs_in_another_way_is_not_noted(text: str, tmp_path: Path) -> None:
+    """A template wins over the annotation, and another strategy is none that we know."""
+    assert not any("by annotation" in one["problem"] for one in checked(tmp_path, text)[1])
+
+
 # --- nodes that stand in -----------------------------------------------------------------------------------------
 
 

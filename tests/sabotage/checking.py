@@ -41,6 +41,11 @@ def nothing(*_: Any, **__: Any) -> list[Any]:
 SABOTAGES: tuple[Sabotage, ...] = (
     Sabotage("plans are not asked", set_to(check, "of_plans", nothing), BAD),
     Sabotage("tries are not told", set_to(check, "tries_of", nothing), (files.test_a_try_is_noted,)),
+    Sabotage(
+        "what is deprecated is a problem",
+        set_to(check, "by_annotation", lambda at, found: check.Finding(at, "deprecated")),
+        (files.test_a_check_that_repairs_by_annotation_is_noted,),
+    ),
     Sabotage("objects are not asked", set_to(check, "of_object", nothing), BAD),
     Sabotage("nobody stands in for nodes", set_to(standins, "stand_ins", nothing), BAD),
     Sabotage("every text begins beside its key", set_to(places, "BLOCKS", ()), BAD),

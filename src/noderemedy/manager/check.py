@@ -21,6 +21,7 @@ from noderemedy.engine.cache import Cache
 from noderemedy.manager.plan import Look
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.configuration import FenceRemedy
+from noderemedy.model.dialect import RULES
 from noderemedy.model.fenceconfig import FenceConfig
 from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan, PlanProblem, Scope, plan_ref
 from noderemedy.model.fenceremediation import FenceRemediation
@@ -109,6 +110,8 @@ def of_object(at: Ref, reader: Reader) -> list[Finding]:
         found.append(Finding(at, f"metadata.annotations.{names.PAUSED}: {obj.paused.problem}"))
     if isinstance(obj, HealthCheck) and isinstance(obj.template, TemplateRef):
         found += of_template(at, obj.template, reader)
+    if isinstance(obj, HealthCheck) and obj.annotation_mode:
+        found.append(by_annotation(at, obj))
     if isinstance(obj, NodeFence) and obj.spec.node and (wanted := name_of(obj.spec)) not in (at.name, ""):
         found.append(Finding(at, f"metadata.name: a node has one NodeFence; write {wanted}"))
     return found
@@ -130,6 +133,16 @@ def of_template(at: Ref, template: TemplateRef, reader: Reader) -> list[Finding]
     if not isinstance(reader.read(there), Absent):
         return []
     return [Finding(at, TemplateNotFound(str(there)).note())]
+
+
+def by_annotation(at: Ref, check: HealthCheck) -> Finding:
+    """Deprecated (seed 004): such a check works, and its status says so, too."""
+    field = RULES[check.dialect].template_fields[0]
+    text = (
+        f"metadata.annotations.{names.STRATEGY}: repairs by annotation are deprecated; name a"
+        f" Metal3RemediationTemplate in spec.{field} instead (node-remedy import --convert prints both)"
+    )
+    return Finding(at, text, is_note=True)
 
 
 # --- fence plans ------------------------------------------------------------------------------------------------
