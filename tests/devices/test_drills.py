@@ -8,19 +8,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
+from tests.builders import NODE_AT, NOW, a_node
 from tests.core.fencing.configuring import Bench, one_method
+from tests.core.fencing.fences import an_agent
 from tests.devices.device import PASSWORD, WRONG, Device
 from tests.devices.ipmi import Bmc
 from tests.devices.redfish import UUID, Redfish
 from tests.devices.test_devices import DEVICES
 
-from noderemedy.core.fencing.drills import is_same_machine
+from noderemedy.core.fencing import drills
+from noderemedy.core.fencing.identities import is_same_machine
 from noderemedy.drivers.fence.agents import folders
 from noderemedy.drivers.fence.identity import identify
+from noderemedy.drivers.fence.verify import Hand, carry_out
 from noderemedy.manager.describing import describe
 from noderemedy.model.fenceplan import AgentMethod, Scope, Step
+from noderemedy.model.run import Run
+from noderemedy.model.time import Mono
 
 GUID = "a123456789abcdefa123456789abcdef"
+OTHER = "11111111-2222-3333-4444-555555555555"
 HIDDEN = ("access_key",)  # a plan refuses it as plain text; the bench hands it over as such
 
 
@@ -71,3 +79,22 @@ def test_a_bmc_tells_which_machine_it_is(kind: type[Device], identity: str, tmp_
     assert is_same_machine(identity, told), told
     assert "" == refused
     assert "" == asyncio.run(identify(device.agent, {**device.parameters, "password": PASSWORD}))
+
+
+@pytest.mark.parametrize(("kind", "identity"), [(Bmc, GUID), (Redfish, UUID)])
+def test_a_drill_finds_the_bmc_of_another_machine(kind: type[Device], identity: str, tmp_path: Path) -> None:
+    """The whole way with the real agent: on, and answering, and still somebody else's; unless a person knows it."""
+    device = kind(tmp_path)
+    method = an_agent("bmc", agent=device.agent, parameters=tuple(sorted(device.parameters.items())))
+    node = replace(a_node(), system_uuid=OTHER)
+    order = drills.order_for(method, NODE_AT, node, NOW.wall, NOW.wall)
+    device.start()
+    try:
+        told = asyncio.run(carry_out(order, {"password": PASSWORD}, Hand(folders("", os.environ), device.environ)))
+    finally:
+        device.stop()
+
+    run = Run(order.id, told.state).ended(told, Mono(0))
+    words = [drills.judge(one, NODE_AT, node, run).word for one in (method, replace(method, tells=identity))]
+    assert ["WrongDevice", ""] == words, told
+    assert "" == drills.judge(method, NODE_AT, replace(node, system_uuid=identity), run).word

@@ -40,6 +40,7 @@ from noderemedy.core.fencing import (
     drills,
     forms,
     hostdrill,
+    identities,
     letters,
     merging,
     placeholders,
@@ -55,12 +56,12 @@ from noderemedy.core.fencing.disks import Peer
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.core.fencing.facts import NODES
 from noderemedy.core.fencing.placeholders import Filled
-from noderemedy.drivers.fence import identity, ownkey
+from noderemedy.drivers.fence import identity, ownkey, verify
 from noderemedy.manager import drill as by_hand
 from noderemedy.manager.asking import Asking
 from noderemedy.manager.liveplan import look_at
 from noderemedy.manager.runs import Runs
-from noderemedy.model.agent import AgentDescription
+from noderemedy.model.agent import IPMI_AGENTS, AgentDescription
 from noderemedy.model.drill import Drill
 from noderemedy.model.fenceplan import FencePlan, Plug, Scope, Step
 from noderemedy.model.host import Host, Login
@@ -70,6 +71,10 @@ from noderemedy.model.run import Deed, Order, SecretParameter
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire import fenceagent, fenceconfig, fencejobs, objects, properties, selectortext
+
+
+async def nobody(*_: object) -> str:
+    return ""
 
 
 async def by_the_clock(runs: Runs, order: Order) -> str:
@@ -587,8 +592,26 @@ DRILLS = (
         (test_drills.test_an_answer_is_judged, test_drilling.test_the_time_of_a_change_is_that_of_its_status),
     ),
     Sabotage(
+        "zeros are somebody's number",
+        set_to(identities, "NOBODY", ()),
+        (test_drills.test_an_answer_is_judged, test_refusals.test_the_number_of_a_device_is_one_that_it_can_tell),
+    ),
+    Sabotage(
+        "whoever tells a number of its own is believed whatever it is",
+        set_to(drills, "another_number", lambda method, *_: ""),
+        (test_drills.test_an_answer_is_judged, test_drills.test_another_number_is_told_with_its_remedies),
+    ),
+    Sabotage(
+        "every agent tells who its device is",
+        set_to(merging, "TELLING", ("fence_pdu", "fence_ipmilan", "fence_redfish", "fence_aws")),
+        (
+            test_refusals.test_the_number_of_a_device_is_one_that_it_can_tell,
+            test_refusals.test_no_cloud_tells_the_number_of_an_instance,
+        ),
+    ),
+    Sabotage(
         "one byte order",
-        set_to(drills, "forms_of", lambda identity: frozenset({identity.lower()})),
+        set_to(identities, "forms_of", lambda identity: frozenset({identity.lower()})),
         (test_drills.test_an_answer_is_judged, test_drills.test_a_uuid_is_the_same_however_it_is_written),
     ),
     Sabotage(
@@ -682,10 +705,19 @@ PLACED = (
         set_to(Asking, "obstacle", lambda self, method: ""),
         (test_asking.test_what_is_not_asked_says_why,),
     ),
-    Sabotage("no device tells who it is", set_to(identity, "ASKED", {}), (test_identity.test_a_bmc_tells_its_guid,)),
+    Sabotage(
+        "no device tells who it is",
+        set_to(identity, "ASKED", {}),
+        (test_identity.test_a_bmc_tells_its_guid, test_identity.test_a_drill_finds_whose_bmc_it_is),
+    ),
+    Sabotage(
+        "a drill does not ask who it is",
+        set_to(verify, "identify", nobody),
+        (test_identity.test_a_drill_finds_whose_bmc_it_is,),
+    ),
     Sabotage(
         "every BMC speaks lanplus",
-        set_to(identity, "LANPLUS", identity.IPMI_AGENTS),
+        set_to(identity, "LANPLUS", IPMI_AGENTS),
         (test_identity.test_a_bmc_tells_its_guid,),
     ),
     Sabotage(

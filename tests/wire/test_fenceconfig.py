@@ -119,6 +119,7 @@ WRONG: list[tuple[str, str, str]] = [  # config.properties, fence-method-m, the 
     ("", "template=No Name", "fence-method-m, line 1: template: this cannot be read; write the name of a ConfigMap"),
     ("", "agent=fence_x\naction=explode", "fence-method-m, line 2: action: 'explode' is none of off"),
     ("", "agent=fence_x\ntimeout=1s", "fence-method-m, line 2: timeout: write a time from 5s to 1h"),
+    ("", "agent=fence_x\nidentity=", "fence-method-m, line 2: identity: it is empty; write the UUID that the device"),
     ("", "agent=fence_x\ncovers=everything", "fence-method-m, line 2: covers: 'everything' names no volumes"),
     ("", "agent=fence_x\nip=secret:no-key", "fence-method-m, line 2: ip: the reference to a Secret cannot be read"),
     ("", "agent=fence_x\nsecret=No Name", "fence-method-m, line 2: secret: this cannot be read; write the name of a"),

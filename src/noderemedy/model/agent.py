@@ -23,6 +23,19 @@ PASSWORD = re.compile(
 # What agents take as the name of a file that they only read. Their metadata does not mark these either.
 FILE = re.compile(r"identity_file|key_file|tls(ca)?cert|tlskey|cacert|kubeconfig|serviceaccount", re.ASCII)
 
+# By which a BMC tells its own UUID; all others switch what they know nothing of.
+IPMI_AGENTS = (
+    "fence_ipmilan",
+    "fence_ipmilanplus",
+    "fence_ilo3",
+    "fence_ilo4",
+    "fence_ilo5",
+    "fence_imm",
+    "fence_idrac",
+)
+REDFISH = "fence_redfish"
+TELLING = (*IPMI_AGENTS, REDFISH)
+
 
 class Sort(Enum):
     """The types of the agents' API."""

@@ -27,6 +27,7 @@ class Recipe(Struct, frozen=True):
     parameters: tuple[tuple[str, str], ...] = ()  # in the order of the document; may hold placeholders
     secrets: tuple[SecretParameter, ...] = ()  # parameter=secret:NAME/KEY
     all_of: str = ""  # secret=NAME: every key of that Secret that the agent knows
+    tells: str = ""  # identity=UUID: what the device tells of itself; may hold placeholders
 
 
 class MethodRecipe(Struct, frozen=True):

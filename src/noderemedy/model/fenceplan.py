@@ -58,6 +58,7 @@ class AgentMethod(Struct, frozen=True):
     covers: tuple[str, ...] = ()  # volumes: storageClass/NAME, driver/NAME, volume/NAME
     patience: Span = Span.seconds(120)
     on_target: bool = False  # its "on" runs on the node itself (SCSI reservations)
+    tells: str = ""  # the UUID that its device tells, where a person says that it is not the node's own
 
 
 class BuiltinMethod(Struct, frozen=True):

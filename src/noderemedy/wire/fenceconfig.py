@@ -110,6 +110,7 @@ class RecipeReading:
             parameters=tuple(parameters),
             secrets=tuple(secrets),
             all_of=self._matching("secret", NAME, "the name of a Secret"),
+            tells=self._identity(),
         )
 
     def _wrong(self, one: Property, what: str) -> None:
@@ -141,6 +142,13 @@ class RecipeReading:
         key = "agent" if self._document.get("agent") else "agent_name"
         return self._matching(key, AGENT, "the name of a fence agent, such as fence_ipmilan")
 
+    def _identity(self) -> str:
+        """Held against a pattern when placeholders are filled in."""
+        one = self._document.get("identity")
+        if one is not None and not one.value:
+            self._wrong(one, "it is empty; write the UUID that the device tells, or leave it out")
+        return one.value if one else ""
+
     def _deeds(self) -> tuple[Deed, ...]:
         one = self._document.get("action")
         if one is None:
@@ -170,7 +178,7 @@ class RecipeReading:
         return tuple(name for name in names if COVERED.fullmatch(name))
 
 
-OWN_WORDS = ("template", "agent", "agent_name", "name", "action", "timeout", "covers", "secret")
+OWN_WORDS = ("template", "agent", "agent_name", "name", "action", "timeout", "covers", "secret", "identity")
 
 
 # --- the configuration of a node, or of a set of nodes -------------------------------------------------------------

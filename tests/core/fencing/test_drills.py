@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from tests.builders import NODE_AT, NOW, a_node
 from tests.core.fencing.fences import a_plan, an_agent
 
-from noderemedy.core.fencing.drills import is_same_machine, judge, methods_of, order_for, unasked_of
+from noderemedy.core.fencing.drills import judge, methods_of, order_for, unasked_of
+from noderemedy.core.fencing.identities import is_same_machine
 from noderemedy.model.fenceplan import AgentMethod, Scope
 from noderemedy.model.node import Node
 from noderemedy.model.run import Deed, Power, Run, RunState
@@ -18,8 +19,11 @@ from noderemedy.model.time import Span
 UUID = "4c4c4544-0042-3510-8053-b4c04f4e3132"
 SWAPPED = "44454c4c-4200-1035-8053-b4c04f4e3132"
 OTHER = "11111111-2222-3333-4444-555555555555"
+NIL, ONES = "00000000-0000-0000-0000-000000000000", "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"
 NODE = replace(a_node(provider_id="aws:///eu-west-1a/i-01"), system_uuid=UUID)
 SICK = replace(a_node(ready="Unknown"), system_uuid=UUID)
+SILENT = replace(NODE, system_uuid="")
+THIRD = "22222222-2222-3333-4444-555555555555"
 PORT = an_agent("fc", scope=Scope.STORAGE)
 CLOUD = an_agent("aws", agent="fence_aws", parameters=(("plug", "i-01"),))
 ON = Run("drill-1", RunState.DONE, Power.ON)
@@ -31,6 +35,14 @@ CASES: list[tuple[str, AgentMethod, Node, Run, str]] = [
     ("in the other byte order", an_agent(), NODE, replace(ON, identity=SWAPPED), ""),
     ("the node does not tell", an_agent(), replace(NODE, system_uuid=""), replace(ON, identity=OTHER), ""),
     ("it is another machine", an_agent(), NODE, replace(ON, identity=OTHER), "WrongDevice"),
+    ("a number that nobody has", an_agent(), NODE, replace(ON, identity=NIL), ""),
+    ("a number that was never written", an_agent(), NODE, replace(ON, identity=ONES), ""),
+    ("the node has no number", an_agent(), replace(NODE, system_uuid=NIL), replace(ON, identity=OTHER), ""),
+    ("a person knows its number", an_agent(tells=OTHER), NODE, replace(ON, identity=OTHER.upper()), ""),
+    ("a person knows another", an_agent(tells=OTHER), NODE, replace(ON, identity=THIRD), "WrongDevice"),
+    ("a person knows the old one", an_agent(tells=OTHER), NODE, replace(ON, identity=SWAPPED), ""),
+    ("known, and the node tells none", an_agent(tells=OTHER), SILENT, replace(ON, identity=THIRD), "WrongDevice"),
+    ("known, and it does not tell", an_agent(tells=OTHER), NODE, replace(ON, identity=NIL), ""),
     ("it does not answer", an_agent(), NODE, FAILED, "DeviceFailed"),
     ("it does not know", an_agent(), NODE, replace(ON, power=Power.UNKNOWN), "DeviceFailed"),
     ("off, and the node is Ready", an_agent(), NODE, replace(ON, power=Power.OFF), "WrongDevice"),
@@ -50,6 +62,24 @@ def test_an_answer_is_judged(method: AgentMethod, node: Node, run: Run, word: st
 
     assert word == found.word
     assert bool(word) == found.problem.startswith(f"node worker-0, method {method.name}: ")
+
+
+def test_another_number_is_told_with_its_remedies() -> None:
+    """Both numbers, where they stand, and the word for a BMC that really tells another one than its machine."""
+    told = judge(an_agent("bmc"), NODE_AT, NODE, replace(ON, identity=OTHER)).problem
+    known = judge(an_agent("bmc", tells=THIRD), NODE_AT, NODE, replace(ON, identity=OTHER)).problem
+
+    expected = f"node worker-0, method bmc: the device is machine {OTHER}, and the node runs on {UUID}; "
+    assert f"{expected}correct the mapping, or, if it is surely this node's, write identity={OTHER}" == told
+    expected = f"node worker-0, method bmc: the device is machine {OTHER}, and identity= says {THIRD}; "
+    assert f"{expected}correct the mapping, or, if it is surely this node's, write identity={OTHER}" == known
+
+
+def test_a_number_counts_for_all_methods_of_a_device() -> None:
+    """It is asked once, and whichever of them says it."""
+    off, on = an_agent("off", Deed.OFF), an_agent("on", Deed.ON, tells=OTHER)
+
+    assert (replace(off, tells=OTHER),) == methods_of(a_plan(power_management=(off, on)), NODE)
 
 
 def test_each_device_is_asked_once() -> None:

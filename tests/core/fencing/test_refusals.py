@@ -213,6 +213,41 @@ def test_a_wrong_method_is_refused(text: str, problem: str) -> None:
     assert () == found.power_management
 
 
+TOLD = "4c4c4544-0042-3510-8053-b4c04f4e3132"
+IDENTITIES: list[tuple[str, str, str]] = [  # the agent, identity=, the problem
+    ("fence_ipmilan", TOLD, ""),
+    ("fence_redfish", TOLD.replace("-", "").upper(), ""),
+    ("fence_ipmilan", "{label:bmc}", ""),
+    ("fence_ipmilan", "{label:none}", "{label:none} is empty, for the node has no label none"),
+    ("fence_ipmilan", "any", "'any' is no UUID of a machine; write the UUID that node-remedy drill shows"),
+    ("fence_ipmilan", "00000000-0000-0000-0000-000000000000", "'00000000-0000-0000-0000-000000000000' is no UUID"),
+    ("fence_pdu", TOLD, "no device of fence_pdu tells who it is; leave it out"),
+]
+
+
+@pytest.mark.parametrize(("agent", "value", "problem"), IDENTITIES)
+def test_the_number_of_a_device_is_one_that_it_can_tell(agent: str, value: str, problem: str) -> None:
+    """What is never compared would only look like a safeguard."""
+    names = ("fence_ipmilan", "fence_redfish", "fence_pdu")
+    bench = Bench(agents={name: replace(AGENTS["fence_pdu"], name=name) for name in names})
+    bench.node("n1", a_node("uid-n1", provider_id="", labels={"bmc": TOLD}))
+    bench.write("fence-config-n1", one_method(f"{PLUGGED.replace('fence_pdu', agent)}\nidentity={value}"))
+
+    if problem:
+        assert [True] == [one.startswith(f"{M}: parameter identity: {problem}") for one in bench.problems()]
+        return
+    assert TOLD == bench.only_method().tells.lower() or value == bench.only_method().tells
+
+
+def test_no_cloud_tells_the_number_of_an_instance() -> None:
+    """A template for all instances of a cloud has none either."""
+    bench = Bench()
+    bench.node("n1", a_node("uid-n1", provider_id="aws:///eu-west-1a/i-0123"))
+    bench.write("fence-method-template-aws", {"template.properties": f"agent=fence_aws\nsecret=aws\nidentity={TOLD}"})
+
+    assert "parameter identity: no device of fence_aws tells who it is; leave it out" in bench.problems()[0]
+
+
 N = "ConfigMap fence-config-n1, node n1"
 UUID = "4230a0f1-0000-4000-8000-00000000000a"
 AZURE = "azure:///subscriptions/s/resourceGroups/g/providers/Microsoft.Compute/"

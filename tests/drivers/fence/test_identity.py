@@ -11,11 +11,19 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from msgspec.structs import replace
+from tests.builders import NODE_AT, NOW, a_node
+from tests.core.fencing.fences import an_agent
+from tests.drivers.fence.scripted import hand, install
 from tests.drivers.kube import scripted
 
+from noderemedy.core.fencing import drills
 from noderemedy.drivers.fence import identity
 from noderemedy.drivers.fence.identity import identify
+from noderemedy.drivers.fence.verify import carry_out
 from noderemedy.lab.http_tls import Authority, server_context
+from noderemedy.model.run import Run, RunState
+from noderemedy.model.time import Mono
 
 UUID = "4c4c4544-0042-3510-8053-b4c04f4e3132"
 SYSTEMS: dict[str, Any] = {
@@ -113,6 +121,27 @@ def test_a_bmc_tells_its_guid(
     arguments = (tmp_path / "arguments").read_text().split()
     assert "hunter2" not in arguments
     assert ("lanplus" in arguments) == (agent == "fence_ilo4")
+
+
+@pytest.mark.parametrize(
+    ("own", "word"), [(UUID, ""), ("11111111-2222-3333-4444-555555555555", "WrongDevice")], ids=["its own", "another's"]
+)
+def test_a_drill_finds_whose_bmc_it_is(own: str, word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the order of a drill to its finding: the agent answers, and what the BMC tells of itself is held against
+    the node.
+    """
+    install(tmp_path, "well", "fence_ipmilan")
+    program = tmp_path / "ipmitool"
+    program.write_text(IPMITOOL.format(folder=tmp_path, uuid=UUID))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    node, method = replace(a_node(), system_uuid=own), an_agent("bmc", parameters=(("ip", "192.0.2.7"),))
+
+    order = drills.order_for(method, NODE_AT, node, NOW.wall, NOW.wall)
+    told = asyncio.run(carry_out(order, {"password": "hunter2"}, hand(tmp_path)))
+
+    found = drills.judge(method, NODE_AT, node, Run(order.id, told.state).ended(told, Mono(0)))
+    assert (RunState.DONE, UUID, word) == (told.state, told.identity, found.word)
 
 
 def test_an_ipmitool_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

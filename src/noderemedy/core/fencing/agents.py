@@ -73,6 +73,7 @@ def check(draft: Draft, step: Step, agent: AgentDescription, cluster: str = "") 
         covers=draft.covers,
         patience=draft.patience,
         on_target=agent.is_on_target,
+        tells=draft.tells,
     )
     return Checked(method, plugs_by(agent, values))
 

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from msgspec import Struct
 
 from noderemedy.core.fencing.clouds import Instance, instance_of
-from noderemedy.core.fencing.merging import PATIENCE, Draft, Layer, filled, merge, no_mapping
+from noderemedy.core.fencing.merging import PATIENCE, Draft, Layer, filled, merge, no_identity, no_mapping, told
 from noderemedy.model.fenceconfig import FenceConfig, FenceTemplate, MethodRecipe, Recipe
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, PlanProblem, Step
 from noderemedy.model.node import Node
@@ -213,6 +213,8 @@ class Drafting:
         fixed = [key for key, _ in above.layer.parameters if key in ("plug", "port")] if not above.is_per_node else []
         shared = [f"parameter {key}: {no_mapping(is_for_one=False)}, or leave it out" for key in fixed]
         shared += foreign(recipe, instance)
+        tells = told(recipe.tells, self._sources.node_name, self._sources.node)
+        shared += no_identity(recipe.agent or instance.agent, tells)
         return Draft(
             name=name,
             agent=recipe.agent or instance.agent,

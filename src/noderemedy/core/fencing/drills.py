@@ -8,7 +8,6 @@ where a device tells who it is, that must be the node.
 from __future__ import annotations
 
 import hashlib
-import re
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,6 +15,7 @@ from msgspec.structs import replace
 from noderemedy.core.fencing import devices
 from noderemedy.core.fencing.clouds import instance_of
 from noderemedy.core.fencing.disks import UNSHARED
+from noderemedy.core.fencing.identities import is_same_machine, is_somebody
 from noderemedy.model.drill import WRONG_DEVICE, is_found_wrong
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, Scope
 from noderemedy.model.ids import Ref
@@ -26,7 +26,6 @@ from noderemedy.model.time import Span, Wall
 BEGIN_WITHIN = Span(300_000)  # a drill that has not begun by then waits for the next one
 PATIENCE = Span(60_000)  # to be asked for a status takes few devices longer
 SILENT = "it runs on the node itself, which does not report"
-HEX = re.compile(r"[^0-9a-f]")
 
 
 class Finding(Struct, frozen=True):
@@ -52,10 +51,12 @@ def unasked_of(plan: FencePlan, node: Node) -> tuple[AgentMethod, ...]:
 
 
 def asked_once(plan: FencePlan) -> tuple[AgentMethod, ...]:
-    """Every device of a plan: an "off" and an "on" of one plug are one device."""
+    """Every device of a plan: an "off" and an "on" of one plug are one device, whichever of them says its number."""
     found: dict[tuple[object, ...], AgentMethod] = {}
     for one in plan.agent_methods:
-        found.setdefault((one.agent, one.parameters, one.secrets), one)
+        first = found.setdefault((one.agent, one.parameters, one.secrets), one)
+        if one.tells and not first.tells:
+            found[one.agent, one.parameters, one.secrets] = replace(first, tells=one.tells)
     return tuple(found.values())
 
 
@@ -130,8 +131,8 @@ def contradiction(method: AgentMethod, at: Ref) -> tuple[str, str]:
 
 def another_device(method: AgentMethod, at: Ref, node: Node, identity: str) -> str:
     """Why the device cannot be this node's, as far as anybody tells; "" if nothing speaks against it."""
-    if identity and node.system_uuid and not is_same_machine(identity, node.system_uuid):
-        return f"the device is machine {identity[:60]}, and the node runs on {node.system_uuid}; correct the mapping"
+    if why := another_number(method, node, identity):
+        return why
     instance = instance_of(node.provider_id)
     if instance is None or instance.problem or instance.agent != method.agent or instance.needs_template:
         return ""
@@ -139,15 +140,14 @@ def another_device(method: AgentMethod, at: Ref, node: Node, identity: str) -> s
     return f"its plug is {plug}, and the node's providerID names {own}; correct plug=" if plug != own else ""
 
 
-def is_same_machine(one: str, other: str) -> bool:
-    """Whether two identifiers mean one machine. Firmware writes the first parts of a UUID in either byte order."""
-    return bool(forms_of(one) & forms_of(other))
-
-
-def forms_of(identity: str) -> frozenset[str]:
-    word = HEX.sub("", identity.lower())
-    if len(word) != 32:
-        return frozenset({identity.strip().lower()})
-    pairs = [word[at : at + 2] for at in range(0, 32, 2)]
-    mixed = [*pairs[3::-1], *pairs[5:3:-1], *pairs[7:5:-1], *pairs[8:]]
-    return frozenset({word, "".join(mixed), "".join(reversed(pairs))})
+def another_number(method: AgentMethod, node: Node, identity: str) -> str:
+    """Why it is another machine by the number that it tells. A BMC may tell another one than its machine has: then a
+    person says which one that is, and any third one is still somebody else's.
+    """
+    own = [one for one in (method.tells, node.system_uuid) if is_somebody(one)]
+    if not is_somebody(identity) or not own or any(is_same_machine(identity, one) for one in own):
+        return ""
+    shown = identity[:60]
+    known = f"identity= says {method.tells}" if method.tells else f"the node runs on {node.system_uuid}"
+    remedy = f"correct the mapping, or, if it is surely this node's, write identity={shown}"
+    return f"the device is machine {shown}, and {known}; {remedy}"

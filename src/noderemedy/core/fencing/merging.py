@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core.fencing.placeholders import fill
+from noderemedy.core.fencing.identities import is_number
+from noderemedy.core.fencing.placeholders import Filled, fill
+from noderemedy.model.agent import TELLING
 from noderemedy.model.fenceconfig import Recipe
 from noderemedy.model.node import Node
 from noderemedy.model.run import Deed, SecretParameter
@@ -41,6 +43,7 @@ class Draft(Struct, frozen=True):
     is_mapped: bool = True  # something in it says which plug is this node's
     patience: Span = PATIENCE
     problems: tuple[str, ...] = ()  # each begins with what it is about; who reads it knows node and method
+    tells: str = ""  # the UUID of the device, as somebody wrote it
 
 
 class Filling(Struct, frozen=True):
@@ -57,12 +60,13 @@ def merge(name: str, own: Recipe, shared: Recipe, node_name: str, node: Node, *,
     below, above = filled(shared, node_name, node), filled(own, node_name, node)
     names_a_place = any(key in PLACES for key, _ in above.layer.parameters)
     is_mapped = below.is_per_node or above.is_per_node or (is_for_one and names_a_place)
-    problems = [*below.problems, *above.problems]
+    agent, tells = own.agent or shared.agent, told(own.tells or shared.tells, node_name, node)
+    problems = [*below.problems, *above.problems, *no_identity(agent, tells)]
     if not is_mapped and not problems:
         problems.append(no_mapping(is_for_one))
     return Draft(
         name=name,
-        agent=own.agent or shared.agent,
+        agent=agent,
         deeds=own.deeds or shared.deeds,
         layers=(below.layer, above.layer),
         all_of=own.all_of or shared.all_of,
@@ -70,7 +74,25 @@ def merge(name: str, own: Recipe, shared: Recipe, node_name: str, node: Node, *,
         is_mapped=is_mapped and below.is_placed and above.is_placed,
         patience=own.patience or shared.patience or PATIENCE,
         problems=tuple(problems),
+        tells=tells.value,
     )
+
+
+def told(value: str, node_name: str, node: Node) -> Filled:
+    """`identity=` as it is for this node."""
+    found = fill(value, node_name, node)
+    if found.problem or not value or is_number(found.value):
+        return found
+    remedy = "write the UUID that node-remedy drill shows of the device, or leave it out"
+    return Filled("", problem=f"{found.value[:60]!r} is no UUID of a machine; {remedy}")
+
+
+def no_identity(agent: str, tells: Filled) -> list[str]:
+    """What is wrong with `identity=`: what is never compared would only look like a safeguard."""
+    if tells.problem:
+        return [f"parameter identity: {tells.problem}"]
+    is_idle = bool(tells.value) and agent not in TELLING
+    return [f"parameter identity: no device of {agent} tells who it is; leave it out"] if is_idle else []
 
 
 def filled(recipe: Recipe, node_name: str, node: Node) -> Filling:

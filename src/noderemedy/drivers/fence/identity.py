@@ -20,19 +20,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
+from noderemedy.model.agent import IPMI_AGENTS, REDFISH
+
 PATIENCE_S = 15.0
 ANSWER_MAX = 1024 * 1024
 GUID = re.compile(r"System GUID\s*:\s*([0-9a-fA-F-]{32,36})")
 TRUE = ("1", "yes", "on", "true")
-IPMI_AGENTS = (
-    "fence_ipmilan",
-    "fence_ipmilanplus",
-    "fence_ilo3",
-    "fence_ilo4",
-    "fence_ilo5",
-    "fence_imm",
-    "fence_idrac",
-)
 LANPLUS = ("fence_ipmilanplus", "fence_ilo3", "fence_ilo4", "fence_ilo5")  # which speak nothing else
 
 
@@ -106,5 +99,5 @@ def _get(values: Mapping[str, str], path: str) -> dict[str, Any]:
 
 ASKED: dict[str, Callable[[str, Mapping[str, str]], Awaitable[str]]] = {
     **dict.fromkeys(IPMI_AGENTS, by_ipmi),
-    "fence_redfish": by_redfish,
+    REDFISH: by_redfish,
 }
