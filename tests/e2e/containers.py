@@ -29,6 +29,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 REFERENCE = re.compile(r"\$\(([A-Za-z_][A-Za-z0-9_]*)\)")
 MESSAGE_AT, MESSAGE_MAX = "/.bench/termination-log", 4096
+TOO_LONG = {"reason": "DeadlineExceeded", "message": "Pod was active on the node longer than the specified deadline"}
 PLACES = {"/.bench/python": Path(sys.prefix), "/.bench/source": ROOT}
 IMAGE = {  # what an image of ours would bring
     "PATH": "/.bench/python/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
@@ -105,23 +106,17 @@ class Containers:
         await self._tell(
             pod, {"phase": "Running", "startTime": begun, **states(container, {"running": {"startedAt": begun}})}
         )
-        deadline = pod["spec"].get("activeDeadlineSeconds")
-        try:
-            async with asyncio.timeout(deadline):
-                code = await process.wait()
-        except TimeoutError:
-            kill(process, signal.SIGKILL)
-            code = await process.wait()
+        code, why = await until_ended(process, pod["spec"])
         self._processes.pop(meta["uid"], None)
-        await self._ended(pod, container, scratch, code, begun)
+        await self._ended(pod, container, scratch, code, begun, why)
 
-    async def _ended(self, pod: Json, container: Json, scratch: Path, code: int, begun: str) -> None:
+    async def _ended(self, pod: Json, container: Json, scratch: Path, code: int, begun: str, why: Json) -> None:
         message = (scratch / "termination-log").read_bytes()[:MESSAGE_MAX].decode(errors="replace")
         exit_code = code if code >= 0 else 128 - code
         reason = "Completed" if exit_code == 0 else "Error"
         ended = {"exitCode": exit_code, "reason": reason, "message": message, "startedAt": begun, "finishedAt": now()}
-        phase = "Succeeded" if exit_code == 0 else "Failed"
-        await self._tell(pod, {"phase": phase, "startTime": begun, **states(container, {"terminated": ended})})
+        phase = "Succeeded" if exit_code == 0 and not why else "Failed"
+        await self._tell(pod, {"phase": phase, **why, "startTime": begun, **states(container, {"terminated": ended})})
         with contextlib.suppress(Gone):
             found = await self._api.send("GET", path_of(pod))
             if found["metadata"].get("deletionTimestamp") and found["metadata"]["uid"] == pod["metadata"]["uid"]:
@@ -220,6 +215,24 @@ class Containers:
         kind = "secrets" if "secretKeyRef" in source else "configmaps"
         found = source.get("secretKeyRef") or source["configMapKeyRef"]
         return (await self._data(kind, pod["metadata"]["namespace"], found["name"]))[found["key"]].decode()
+
+
+async def until_ended(process: asyncio.subprocess.Process, spec: Json) -> tuple[int, Json]:
+    """The exit code, and why a kubelet ended it, if it did: at the pod's deadline, politely first.
+
+    As a kubelet does it: the pod has failed whatever its exit code, once its containers have ended and not before.
+    """
+    try:
+        async with asyncio.timeout(spec.get("activeDeadlineSeconds")):
+            return await process.wait(), {}
+    except TimeoutError:
+        kill(process, signal.SIGTERM)
+    try:
+        async with asyncio.timeout(spec.get("terminationGracePeriodSeconds", 30)):
+            return await process.wait(), TOO_LONG
+    except TimeoutError:
+        kill(process, signal.SIGKILL)
+    return await process.wait(), TOO_LONG
 
 
 def overlay(scratch: Path, hosts: dict[str, str]) -> list[str]:

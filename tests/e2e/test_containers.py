@@ -141,6 +141,21 @@ def test_a_deadline_ends_it(fleet: Fleet) -> None:
     eventually(lambda: not pod_of(fleet, "slow"), "its pod is gone", 30)
 
 
+def test_a_deadline_of_the_pod_ends_it_and_leaves_it_there(fleet: Fleet) -> None:
+    """As a kubelet ends it: politely first, and failed in any case, though it says that it succeeded."""
+    job = a_job("polite", "trap 'echo asked; exit 0' TERM; echo begun; while true; do sleep 0.1; done")
+    job["spec"]["template"]["spec"]["activeDeadlineSeconds"] = 2
+    fleet.api.create(JOBS, job).ok()
+    eventually(lambda: condition(fleet, "polite") == "Failed", "the Job has failed", 60)
+
+    pod = pod_of(fleet, "polite")
+    assert ("Failed", "DeadlineExceeded") == (pod["status"]["phase"], pod["status"]["reason"])
+    assert (0, "begun\nasked\n") == (
+        ended(fleet, "polite")["exitCode"],
+        fleet.containers.log(pod["metadata"]["name"]),
+    )
+
+
 def test_a_node_that_loses_power_takes_its_pods_along(fleet: Fleet) -> None:
     """The process ends, and nobody tells the API."""
     fleet.api.create(JOBS, a_job("unlucky", "echo begun; sleep 618")).ok()

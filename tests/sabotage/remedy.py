@@ -48,6 +48,7 @@ from noderemedy.core.remedy import (
     view,
 )
 from noderemedy.core.resting import Turn
+from noderemedy.model import remedy as model_remedy
 from noderemedy.model.decision import Decision
 from noderemedy.model.nodeevents import EventsWanted
 from noderemedy.model.nodefence import FenceSpec
@@ -417,6 +418,31 @@ WIRE = (
         "what is about to complete is complete",
         set_to(remedies, "ENDS", {"SuccessCriteriaMet": JobState.SUCCEEDED}),
         (test_remedies.test_how_a_job_stands,),
+    ),
+    Sabotage(
+        "the Job ends when its pod has to",
+        set_to(model_remedy, "BACKSTOP", Span(-30_000)),
+        (test_remedies.test_the_pod_has_the_deadline_and_the_job_a_later_one,),
+    ),
+    Sabotage(
+        "the pod has no deadline of its own",
+        set_to(remedies, "seconds", lambda span: 60),
+        (test_remedies.test_the_pod_has_the_deadline_and_the_job_a_later_one,),
+    ),
+    Sabotage(
+        "what hung is tried again",
+        set_to(remedies, "TRIED_AGAIN", remedies.TRIED_AGAIN[:1] * 2),
+        (test_remedies.test_what_was_killed_is_not_tried_again,),
+    ),
+    Sabotage(
+        "the grace of a pod is not asked for",
+        set_to(podtemplates, "grace", lambda spec: {}),
+        (test_remedies.test_the_grace_of_a_pod_is_its_authors,),
+    ),
+    Sabotage(
+        "a deadline that has passed is not told",
+        set_to(running, "why", lambda view, record, job: job.why),
+        (test_chain.test_a_remedy_that_hung_is_told_from_one_that_failed,),
     ),
 )
 REPEATS = (

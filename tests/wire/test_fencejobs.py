@@ -33,8 +33,18 @@ def test_a_job_has_one_try_and_a_deadline() -> None:
         spec["backoffLimit"],
         spec["completions"],
         spec["parallelism"],
-        spec["activeDeadlineSeconds"],
+        spec["template"]["spec"]["activeDeadlineSeconds"],
     )
+
+
+def test_the_deadline_of_the_job_is_later_than_that_of_its_pod() -> None:
+    """At that of the Job the pod is deleted, with its log: before, the kubelet has ended it, which takes its grace."""
+    spec = body()["spec"]
+    pod_ends = (
+        spec["template"]["spec"]["activeDeadlineSeconds"] + spec["template"]["spec"]["terminationGracePeriodSeconds"]
+    )
+
+    assert pod_ends + 60 == spec["activeDeadlineSeconds"]
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,40 @@ def the_job(template: dict[str, Any] = POD, **limits: Any) -> dict[str, Any]:
 
 
 def test_a_job_is_bounded() -> None:
-    """In time, in tries, and in how long it is kept; its pod is never restarted in place."""
-    spec = the_job(deadline=MINUTE, retries=3, kept=MINUTE * 60)["spec"]
+    """In tries, and in how long it is kept; its pod is never restarted in place, nor is there a second beside it."""
+    spec = the_job(retries=3, kept=MINUTE * 60)["spec"]
 
-    assert (60, 3, 3_600) == (spec["activeDeadlineSeconds"], spec["backoffLimit"], spec["ttlSecondsAfterFinished"])
+    assert (3, 3_600, "Failed") == (
+        spec["backoffLimit"],
+        spec["ttlSecondsAfterFinished"],
+        spec["podReplacementPolicy"],
+    )
     assert "Never" == spec["template"]["spec"]["restartPolicy"]
+
+
+def test_the_pod_has_the_deadline_and_the_job_a_later_one() -> None:
+    """At that of the Job the pod would be deleted, and its log with it: first the kubelet has its turn."""
+    spec = the_job(deadline=MINUTE)["spec"]
+    own = the_job(deadline=MINUTE, grace=MINUTE * 5)["spec"]
+
+    assert (60, 60 + 30 + 60) == (spec["template"]["spec"]["activeDeadlineSeconds"], spec["activeDeadlineSeconds"])
+    assert (60, 60 + 300 + 60) == (own["template"]["spec"]["activeDeadlineSeconds"], own["activeDeadlineSeconds"])
+
+
+@pytest.mark.parametrize(("told", "grace"), [(5, 5), (0, 0), (None, 30), ("5", 30), (-1, 30), (10**9, 30)], ids=str)
+def test_the_grace_of_a_pod_is_its_authors(told: Any, grace: int) -> None:
+    """As Kubernetes reads it; what it would refuse is left to it to refuse."""
+    template = {"spec": {**POD["spec"], **({} if told is None else {"terminationGracePeriodSeconds": told})}}
+
+    assert Span.seconds(grace) == a_pod(template).grace
+
+
+def test_what_was_killed_is_not_tried_again() -> None:
+    """It ran out of its time; what had to leave the node it ran on did not, and the first rule that fits decides."""
+    first, second = the_job()["spec"]["podFailurePolicy"]["rules"]
+
+    assert ("Count", "DisruptionTarget") == (first["action"], first["onPodConditions"][0]["type"])
+    assert ("FailJob", "In", [137, 143]) == (second["action"], *second["onExitCodes"].values())
 
 
 def test_the_seeds_short_words_are_written_out() -> None:

@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from noderemedy.model.time import MINUTE, Span, Wall
 
+BACKSTOP: Span = MINUTE  # for a place, for a kubelet that is slow, and for the Job controller to hear of it
 RECOVERY = 0  # the number of the remedy that runs when the trouble is over; the others count from 1
 
 
@@ -22,6 +23,12 @@ class PodRemedy(Struct, frozen=True):
     deadline: Span = MINUTE * 10
     retries: int = 1
     kept: Span = MINUTE * 60 * 24  # the Job, and with it the logs of its pods
+    grace: Span = Span.seconds(30)  # between the polite signal and the other one; Kubernetes' default
+
+    @property
+    def job_deadline(self) -> Span:
+        """When the Job controller ends what the kubelet should have ended: it deletes the pod, and its log with it."""
+        return self.deadline + self.grace + BACKSTOP
 
 
 class Phase(Enum):

@@ -67,7 +67,11 @@ def create_job(order: Order, settings: JobSettings, now: Wall) -> Request:
 
 
 def job_body(order: Order, settings: JobSettings, now: Wall) -> dict[str, Any]:
-    """The Job of an order: one pod, no second try, a deadline, and its log kept for a while."""
+    """The Job of an order: one pod, no second try, a deadline, and its log kept for a while.
+
+    The deadline is the pod's: its kubelet ends it, and keeps its log. That of the Job, at which the pod is deleted, is
+    for a kubelet that is dead.
+    """
     ours = {"app.kubernetes.io/name": "node-remedy", "app.kubernetes.io/component": "runner"}
     labels = {RUN_LABEL: FENCING, ORDER_LABEL: order.id, **ours}
     deadline = max(order.not_after.since(now), Span(0)) + order.patience + MARGIN
@@ -80,11 +84,11 @@ def job_body(order: Order, settings: JobSettings, now: Wall) -> dict[str, Any]:
             "completions": 1,
             "parallelism": 1,
             "podReplacementPolicy": "Failed",
-            "activeDeadlineSeconds": seconds(deadline),
+            "activeDeadlineSeconds": seconds(deadline + grace(order) + MARGIN),
             "ttlSecondsAfterFinished": DRILL_KEPT_SECONDS if order.is_drill else KEPT_SECONDS,
             "template": {
                 "metadata": {"labels": labels, "annotations": notes(order)},
-                "spec": pod_spec(order, settings),
+                "spec": {**pod_spec(order, settings), "activeDeadlineSeconds": seconds(deadline)},
             },
         },
     }
@@ -107,7 +111,7 @@ def pod_spec(order: Order, settings: JobSettings) -> dict[str, Any]:
         # What fences takes the place of workload, if there is no other; what only asks takes nobody's.
         **({} if order.is_drill else {"priorityClassName": PRIORITY}),
         # What was sent to a device is not called back: a deleted Job still ends its run.
-        "terminationGracePeriodSeconds": seconds(order.patience + Span.seconds(10)),
+        "terminationGracePeriodSeconds": seconds(grace(order)),
         "affinity": {
             "nodeAffinity": {
                 "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchFields": place}]}
@@ -129,6 +133,10 @@ def pod_spec(order: Order, settings: JobSettings) -> dict[str, Any]:
             ),
         ],
     }
+
+
+def grace(order: Order) -> Span:
+    return order.patience + Span.seconds(10)
 
 
 def host_paths(order: Order) -> dict[str, str]:

@@ -47,7 +47,7 @@ def read_pod(fields: PlacedFields, path: str, item: dict[Any, Any]) -> PodRemedy
     if not is_object(metadata):
         fields.wrong(f"{where}.metadata", metadata, "write an object with labels and annotations")
         metadata = {}
-    limits = read_limits(fields, path, item)
+    limits = {**read_limits(fields, path, item), **grace(spec)}
     if len(fields.problems) > known:
         return None
     kept = {key: metadata[key] for key in ("labels", "annotations") if is_object(metadata.get(key))}
@@ -69,6 +69,12 @@ def read_limits(fields: PlacedFields, path: str, item: dict[Any, Any]) -> dict[s
                 fields.wrong(f"{path}.retries", retries, f"write a number from 0 to {RETRIES_MAX}")
             found["retries"] = retries
     return found
+
+
+def grace(spec: dict[Any, Any]) -> dict[str, Span]:
+    """How long the pod may take to end, if its author says so; what is no number the API server refuses."""
+    told = spec.get("terminationGracePeriodSeconds")
+    return {"grace": Span(told * 1_000)} if isinstance(told, int) and 0 <= told * 1_000 <= DEADLINE_MAX else {}
 
 
 def no_urls(fields: PlacedFields, path: str, tree: Any) -> None:

@@ -16,6 +16,7 @@ from msgspec import Struct
 from noderemedy.model.actions import CreateJob, WriteRemedyRecord
 from noderemedy.model.meta import Malformed
 from noderemedy.model.remedy import Job, JobState, Outcome, Phase, RemedyOrder, RemedyRecord
+from noderemedy.model.time import Span
 from noderemedy.wire import names, shapes, verbs
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.podtemplates import MOUNTS
@@ -23,6 +24,12 @@ from noderemedy.wire.scalars import read_json, wall
 
 TOLD = "node-remedy-told"  # the volume by which a pod reads its own annotations
 WHY_MAX = 200
+# What was ended by a signal ran out of its time (or memory): it is not tried again. What had to leave its node is.
+KILLED = (137, 143)  # exit codes of the two signals, in the order that the API wants
+TRIED_AGAIN: list[dict[str, Any]] = [
+    {"action": "Count", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+    {"action": "FailJob", "onExitCodes": {"operator": "In", "values": list(KILLED)}},
+]
 ENDS = {"Complete": JobState.SUCCEEDED, "Failed": JobState.FAILED}
 
 
@@ -145,7 +152,11 @@ def record_text(record: RemedyRecord) -> str:
 
 
 def create_job(action: CreateJob, token: int, resource: Resource) -> Request:
-    """The Job of one order: bounded in time and tries, kept for a while for its logs."""
+    """The Job of one order: bounded in time and tries, kept for a while for its logs.
+
+    Its pod has the deadline: a kubelet ends it and keeps it, with its log. The Job has a later one, for a kubelet that
+    is dead: at that the Job controller deletes the pod.
+    """
     order, ref = action.order, action.ref
     told = described(order, token)
     template = msgspec.json.decode(order.pod.template)
@@ -160,13 +171,19 @@ def create_job(action: CreateJob, token: int, resource: Resource) -> Request:
             "annotations": {names.EPISODE: order.episode, names.NODE: order.node, names.REMEDY_NAME: order.remedy},
         },
         "spec": {
-            "activeDeadlineSeconds": max(1, order.pod.deadline.ms // 1000),
+            "activeDeadlineSeconds": seconds(order.pod.job_deadline),
             "backoffLimit": order.pod.retries,
+            "podFailurePolicy": {"rules": TRIED_AGAIN},
+            "podReplacementPolicy": "Failed",  # never two at a time
             "ttlSecondsAfterFinished": order.pod.kept.ms // 1000,
             "template": pod_template(template, order, told, labels),
         },
     }
     return verbs.create(resource, tree, ref.namespace)
+
+
+def seconds(span: Span) -> int:
+    return max(1, span.ms // 1000)
 
 
 def described(order: RemedyOrder, token: int) -> dict[str, str]:
@@ -204,6 +221,7 @@ def pod_template(
     items = [{"path": "annotations", "fieldRef": {"fieldPath": "metadata.annotations"}}]
     spec["volumes"] = [*spec["volumes"], {"name": TOLD, "downwardAPI": {"items": items}}]
     spec["affinity"] = elsewhere(spec.get("affinity"), order.node)
+    spec["activeDeadlineSeconds"] = seconds(order.pod.deadline)
     return {
         "metadata": {
             "labels": {**metadata.get("labels", {}), **labels},

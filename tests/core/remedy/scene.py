@@ -82,6 +82,7 @@ class Scene:
         self.api = ApiServer(wall=lambda: self.now.wall, chance=random.Random(1))
         self.done: list[str] = []  # what was written, action by action
         self.told: list[str] = []  # to people
+        self.said: list[str] = []  # in which words
         self.dies_after = 0  # the manager dies with this write; 0: it does not
         for tree in crds.ours():
             if tree["spec"]["names"]["kind"] in ("NodeFence", "Incident", "RemediationBudget"):
@@ -181,6 +182,7 @@ class Scene:
         for _ in range(ROUNDS_MAX):
             output = self.engine.step(self.now, 7)
             self.told += [type(one.reason).__name__ for one in output.notices]
+            self.said += [one.reason.note() for one in output.notices]
             assert "RoomBroken" not in self.told, [one.reason for one in output.notices]
             if not output.effects:
                 return

@@ -204,6 +204,17 @@ def test_a_job_without_an_end_calls_a_person() -> None:
     assert ["repair"] == scene.ordered()
 
 
+@pytest.mark.parametrize(("lasted", "is_late"), [(5 * 60, False), (10 * 60, True)])
+def test_a_remedy_that_hung_is_told_from_one_that_failed(lasted: int, is_late: bool) -> None:
+    """Of a pod that its kubelet ended at its deadline the Job knows only that it failed."""
+    scene = sick()
+    scene.wait(lasted)
+    scene.end_job(False)
+
+    [note] = [one for one in scene.said if one.startswith("remedy repair of node n0 failed")]
+    assert is_late == ("its deadline of 600s has passed" in note)
+
+
 def test_remedies_without_an_end_keep_no_other_node_waiting() -> None:
     """Two that are stuck fill the budget's slots until they are called so; one that ends after all goes on."""
     scene = Scene(nodes=12)

@@ -20,7 +20,7 @@ from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import MINUTE, Now, Span
 
 ORDERED_FOR: Span = MINUTE * 10  # an order that nobody carried out by then is not carried out any more
-MARGIN: Span = MINUTE * 2  # what a Job may take beyond its deadline to be called failed
+MARGIN: Span = MINUTE  # what the Job controller may take beyond the Job's deadline to call it failed
 OUTCOMES = {JobState.SUCCEEDED: Outcome.SUCCEEDED, JobState.FAILED: Outcome.FAILED}
 
 
@@ -45,7 +45,7 @@ def running_job(view: RemedyView, record: RemedyRecord, now: Now) -> Running | E
         job: Job = entry.obj
         if job.state in OUTCOMES:
             took = job.ended.since(record.at) if job.ended is not None and job.ended >= record.at else None
-            return Ended(OUTCOMES[job.state], job.why, took)
+            return Ended(OUTCOMES[job.state], why(view, record, job), took)
         return Running(wait(view, record, job, now))
     if not isinstance(entry, Absent):
         return Running(Decision(because=(RemedyRuns(record.job),)))
@@ -54,12 +54,24 @@ def running_job(view: RemedyView, record: RemedyRecord, now: Now) -> Running | E
 
 def wait(view: RemedyView, record: RemedyRecord, job: Job, now: Now) -> Decision:
     """Until the Job controller says how it ended; if it says nothing for too long, a person has to look."""
-    definition = jobs.definition_of(view, record)
-    pod = definition.how if definition and isinstance(definition.how, PodRemedy) else PodRemedy("{}")
-    due = (job.created or record.at) + pod.deadline + MARGIN
+    due = (job.created or record.at) + pod_of(view, record).job_deadline + MARGIN
     if now.wall < due:
         return Decision(because=(RemedyRuns(record.job),), wake_at=now.until(due))
     return Decision(because=(RemedyOverdue(record.job, due),))
+
+
+def pod_of(view: RemedyView, record: RemedyRecord) -> PodRemedy:
+    """The remedy as its document has it now; the usual limits where it has it no more."""
+    definition = jobs.definition_of(view, record)
+    return definition.how if definition and isinstance(definition.how, PodRemedy) else PodRemedy("{}")
+
+
+def why(view: RemedyView, record: RemedyRecord, job: Job) -> str:
+    """The Job's own words, and that its time was over: of a pod that its kubelet ended the Job knows only the end."""
+    deadline = pod_of(view, record).deadline
+    if job.state is not JobState.FAILED or job.ended is None or job.ended < (job.created or record.at) + deadline:
+        return job.why
+    return f"its deadline of {deadline} has passed" + (f": {job.why}" if job.why else "")
 
 
 def missing(view: RemedyView, record: RemedyRecord, entry: Absent, now: Now) -> Running | Ended:
