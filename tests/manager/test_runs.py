@@ -18,6 +18,7 @@ from tests.drivers.fence.scripted import asked, hand, install
 from tests.drivers.kube import scripted
 from tests.drivers.kube.scripted import Api
 
+from noderemedy.core.fencing import staleness
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.logs import Log
@@ -226,6 +227,32 @@ def test_a_drill_needs_no_fence(tmp_path: Path) -> None:
             assert Power.ON is (await it.until_over()).power
 
     scripted.run(story())
+
+
+@pytest.mark.parametrize(
+    ("found", "refusal", "is_late"),
+    [
+        (500, "", True),
+        (503, "", True),
+        (403, "", False),  # whoever may not read the Secret cannot fence either: the node shall say so
+        (None, "", False),
+        ("there", "this manager does not lead any more", True),
+    ],
+)
+def test_a_drill_that_could_not_be_asked_says_nothing_of_its_device(
+    found: Any, refusal: str, is_late: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server that breaks, or a lost lead: its node keeps the condition that it had, as with drills by Jobs."""
+    monkeypatch.setattr(module, "READ_PATIENCE", Span(200))
+
+    async def story() -> None:
+        async with world(tmp_path, {SECRET: objects()[SECRET] if found == "there" else found}) as it:
+            it.refusal = refusal
+            await it.runs.start(it.order(Deed.STATUS, fence=ref(NODE, "worker-0")))
+            assert is_late is staleness.came_late((await it.until_over()).said)
+
+    scripted.run(story())
+    assert [] == asked(tmp_path)
 
 
 def test_a_stop_waits_for_what_was_sent(tmp_path: Path) -> None:

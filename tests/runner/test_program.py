@@ -22,7 +22,7 @@ from tests.drivers.fence.scripted import asked, install
 from tests.drivers.kube import scripted
 
 from noderemedy import crds
-from noderemedy.drivers.fence.verify import SecretMissing
+from noderemedy.core.fencing.credentials import SecretMissing
 from noderemedy.lab.http import serve
 from noderemedy.model.ids import LEASE, NODE, NODE_FENCE, SYSTEM, ref
 from noderemedy.model.run import Deed, Order, Power, Result, RunState, SecretParameter

@@ -27,6 +27,7 @@ from msgspec import Struct
 from noderemedy.model.time import Mono, Now, Span, Wall
 
 DRAW_RANGE = 1 << 64
+LAPSED = "this manager does not lead any more"  # why nothing leaves
 
 
 class Rules(Struct, frozen=True):

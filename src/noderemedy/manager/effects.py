@@ -28,7 +28,7 @@ from msgspec.structs import replace
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import PATIENCE, KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent
-from noderemedy.engine.leadership import Leadership
+from noderemedy.engine.leadership import LAPSED, Leadership
 from noderemedy.manager.describing import Describe, described
 from noderemedy.manager.sink import EngineSink
 from noderemedy.model import proof
@@ -57,7 +57,7 @@ class Licence:
         if self._leadership is None:
             return "dry run"
         if not self._leadership.may_act(now) or self._leadership.token != token:
-            return "this manager does not lead any more"
+            return LAPSED
         return ""
 
     def time_left(self, now: Now) -> Span:

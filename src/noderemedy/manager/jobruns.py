@@ -21,7 +21,7 @@ from noderemedy.core.fencing import results, staleness
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Refused, Silent
-from noderemedy.manager.runs import DRILLS_AT_ONCE, READ_PATIENCE, Book
+from noderemedy.manager.runs import BROKEN, DRILLS_AT_ONCE, READ_PATIENCE, Book
 from noderemedy.model.ids import SYSTEM
 from noderemedy.model.outcome import Done, Failed, Outcome, Unknown
 from noderemedy.model.run import Order, Result
@@ -31,14 +31,9 @@ from noderemedy.wire.answers import exists_already, status_of
 from noderemedy.wire.fenceanswer import Unreadable
 from noderemedy.wire.http import PODS, Request
 
-CREATED, BROKEN = 201, 500
+CREATED = 201
 STREAM_SECONDS = 300
 PAUSE_S = 1.0
-# By whether it uses disks: a policy that refuses its pod shows in the events of the Job alone.
-LOOK_AT = {
-    False: "look at its pod and events",
-    True: f"look at its events: namespace {SYSTEM} must admit privileged pods (pod-security.kubernetes.io/enforce)",
-}
 
 
 class JobRuns:
@@ -107,7 +102,7 @@ class JobRuns:
 
     async def _follow(self, order: Order) -> None:
         """Until its pod tells, or all its time is over."""
-        self._book.ended(order, await self._result(order) or untold(order))
+        self._book.ended(order, await self._result(order) or results.untold(order))
 
     async def _result(self, order: Order) -> Result | None:
         left = max(order.not_after.since(self._clock.wall()), Span(0)) + order.patience + fencejobs.MARGIN * 2
@@ -146,14 +141,10 @@ class JobRuns:
         try:
             made = await self._create(order, READ_PATIENCE)
         except NotSent as problem:
-            return results.not_begun(order, f"{staleness.STALE}: {problem}")
+            return results.not_begun(order, staleness.unasked(str(problem)))
         if isinstance(made, Failed):
             return results.not_begun(order, made.why)
         found = await self._result(order)
         if isinstance(made, Unknown):
-            return found or results.not_begun(order, f"{staleness.STALE}: {made.why}")
-        return found or untold(order)
-
-
-def untold(order: Order) -> Result:
-    return results.failed(order, f"its Job told no result in all its time; {LOOK_AT[bool(order.bound_to)]}")
+            return found or results.not_begun(order, staleness.unasked(made.why))
+        return found or results.untold(order)

@@ -15,14 +15,14 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
-from noderemedy.core.fencing import results, staleness
+from noderemedy.core.fencing import credentials, results, staleness
 from noderemedy.drivers.clock import Clock
 from noderemedy.drivers.fence import verify
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.errors import NoAnswer, NotSent
 from noderemedy.model.ids import NODE, NODE_FENCE, SYSTEM, Kind
 from noderemedy.model.outcome import Done, Outcome
-from noderemedy.model.run import Deed, Order, Result
+from noderemedy.model.run import Order, Result
 from noderemedy.model.time import Mono, Span
 from noderemedy.wire import fenceanswer
 from noderemedy.wire.answers import status_of
@@ -32,6 +32,7 @@ from noderemedy.wire.undecodable import Undecodable
 
 T = TypeVar("T")
 READ_PATIENCE = Span(10_000)
+BROKEN = 500  # from here on an answer is no refusal
 FENCES_AT_ONCE, DRILLS_AT_ONCE = 32, 4  # a drill never keeps a fence waiting
 FENCES = Resource(NODE_FENCE, "v1", "nodefences", namespaced=False)
 NODES = Resource(NODE, "v1", "nodes", namespaced=False)
@@ -39,7 +40,9 @@ SECRETS = Resource(Kind("", "Secret"), "v1", "secrets", namespaced=True)
 
 
 class Unsure(Exception):
-    """What has to be known before anything is sent cannot be read."""
+    """What has to be known before anything is sent cannot be read. A server that was not reached, or broke, says
+    nothing of the device; one that refuses does: whoever may not read a Secret cannot fence.
+    """
 
 
 class Book(Protocol):
@@ -96,14 +99,14 @@ class Runs:
 
     async def _result(self, order: Order) -> Result:
         if order.bound_to:
-            return results.not_begun(order, f"has to run on node {order.bound_to}; run the manager with --agents job")
+            return results.out_of_place(order)
         async with self._lanes[staleness.belongs_to_a_fence(order)]:
             try:
                 secrets = await self._secrets(order)
                 why = await self._stale(order)
-            except (Unsure, verify.SecretMissing) as problem:
+            except (Unsure, credentials.SecretMissing) as problem:
                 return results.not_begun(order, str(problem))
-            if why := why or self._refusal(order.token):
+            if why := why or staleness.unasked(self._refusal(order.token)):
                 return results.not_begun(order, why)
             self._sent.add(order.id)
             return await verify.carry_out(order, secrets, self._hand)
@@ -120,7 +123,7 @@ class Runs:
         fence = await self._read(FENCES, order.fence.name, fence_of)
         if why := staleness.unwanted(order, fence):
             return why
-        if order.deed is Deed.OFF and fence is not None and not fence.spec.cluster:
+        if staleness.needs_node(order, fence):
             node = await self._read(NODES, order.node, node_of)
             if why := staleness.another_boot(order, node):
                 return why
@@ -128,22 +131,9 @@ class Runs:
 
     async def _secrets(self, order: Order) -> dict[str, str]:
         """Values by parameter. Each Secret is read once, by its name."""
-        read: dict[str, dict[str, str]] = {}
-        values: dict[str, str] = {}
-        for one in order.secrets:
-            if one.secret not in read:
-                read[one.secret] = await self._secret(one.secret, one.parameter)
-            value = read[one.secret].get(one.key)
-            if value is None and one.is_optional:
-                continue
-            values[one.parameter] = verify.usable(one.parameter, one.secret, one.key, value)
-        return values
-
-    async def _secret(self, name: str, parameter: str) -> dict[str, str]:
-        found = await self._read(SECRETS, name, fenceanswer.secret_data)
-        if found is None:
-            raise verify.SecretMissing(f"parameter {parameter}: there is no secret {name} in {SYSTEM}; create it")
-        return found
+        names = dict.fromkeys(one.secret for one in order.secrets)
+        read = {name: await self._read(SECRETS, name, fenceanswer.secret_data) for name in names}
+        return credentials.values_of(order, read)
 
     async def _read(self, resource: Resource, name: str, decode: Callable[[bytes], T]) -> T | None:
         """An object as it is now; None if the server says that it does not exist. Raises Unsure."""
@@ -151,12 +141,13 @@ class Runs:
         try:
             answer = await self._client.send(Request("GET", path), timeout=READ_PATIENCE, retry=True)
         except (NotSent, NoAnswer) as problem:
-            raise Unsure(str(problem)) from None
+            raise Unsure(staleness.unasked(str(problem))) from None
         status = status_of(answer)
         if answer.status == 404 and status.details is not None and status.details.name == name:
             return None
         if answer.status != 200:
-            raise Unsure(f"{path}: the API server answered {answer.status} {status.message[:200]}".rstrip())
+            why = f"{path}: the API server answered {answer.status} {status.message[:200]}".rstrip()
+            raise Unsure(staleness.unasked(why) if answer.status >= BROKEN else why)
         try:
             return decode(answer.body)
         except (fenceanswer.Unreadable, Undecodable) as problem:

@@ -16,10 +16,10 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from noderemedy.core.fencing import results, staleness
+from noderemedy.core.fencing import credentials, results, staleness
 from noderemedy.drivers.fence import agents, ownkey, verify
 from noderemedy.model.ids import SYSTEM
-from noderemedy.model.run import Deed, Order, Result, RunState
+from noderemedy.model.run import Order, Result, RunState
 from noderemedy.model.time import Wall
 from noderemedy.runner.api import MOUNT, Api, Unsure
 from noderemedy.wire import fenceanswer
@@ -75,7 +75,7 @@ async def run(order: Order, around: Surroundings) -> Result:
     try:
         secrets = read_secrets(order, around.secrets)
         why = wanted(order, Api(around.environ, around.mount), around.leases)
-    except (Unsure, Undecodable, fenceanswer.Unreadable, verify.SecretMissing) as problem:
+    except (Unsure, Undecodable, fenceanswer.Unreadable, credentials.SecretMissing) as problem:
         return results.not_begun(order, str(problem))
     if why := why or staleness.too_late(order, Wall(time.time_ns() // 1_000_000)):
         return results.not_begun(order, why)
@@ -105,7 +105,7 @@ def wanted(order: Order, api: Api, leases: str) -> str:
     fence = fence_of(body) if body is not None else None
     if why := staleness.unwanted(order, fence):
         return why
-    if order.deed is not Deed.OFF or fence is None or fence.spec.cluster:
+    if not staleness.needs_node(order, fence):
         return ""
     body = api.read(NODES, order.node)
     return staleness.another_boot(order, node_of(body) if body is not None else None)
@@ -113,20 +113,21 @@ def wanted(order: Order, api: Api, leases: str) -> str:
 
 def read_secrets(order: Order, at: Path) -> dict[str, str]:
     """Values by parameter, from the files that the kubelet mounted. Raises SecretMissing."""
-    values: dict[str, str] = {}
-    for one in order.secrets:
-        if not is_mounted(at / one.secret):
-            why = f"there is no secret {one.secret} in {SYSTEM}, or it is empty; create it"
-            raise verify.SecretMissing(f"parameter {one.parameter}: {why}")
+    return credentials.values_of(order, {one.secret: mounted(order, at / one.secret) for one in order.secrets})
+
+
+def mounted(order: Order, folder: Path) -> dict[str, str] | None:
+    """What an order needs of one Secret; None: there is no such Secret. A value that is no text is left out."""
+    if not is_mounted(folder):
+        return None
+    texts: dict[str, str] = {}
+    for one in [one for one in order.secrets if one.secret == folder.name]:
         try:
-            with (at / one.secret / one.key).open("rb") as file:
-                text: str | None = file.read(SECRET_MAX).decode()
+            with (folder / one.key).open("rb") as file:
+                texts[one.key] = file.read(SECRET_MAX).decode()
         except (OSError, UnicodeDecodeError):
-            text = None
-        if text is None and one.is_optional:
             continue
-        values[one.parameter] = verify.usable(one.parameter, one.secret, one.key, text)
-    return values
+    return texts
 
 
 def is_mounted(folder: Path) -> bool:

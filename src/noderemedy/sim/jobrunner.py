@@ -12,14 +12,14 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
-from noderemedy.core.fencing import results, staleness
+from noderemedy.core.fencing import credentials, results, staleness
 from noderemedy.model.ids import JOB, NODE
 from noderemedy.model.run import Order, Result
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.candidate import NAME as LEASE_NAME
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.objects import SYSTEM
-from noderemedy.sim.runs import Sending, leading_token, secrets_of, stale
+from noderemedy.sim.runs import Find, Sending, leading_token, secrets_of, stale
 from noderemedy.wire.fenceanswer import read_order
 from noderemedy.wire.fencejobs import CONTAINER, FENCING, MARGIN, ORDER_VARIABLE, RUN_LABEL
 
@@ -63,7 +63,7 @@ class Jobs:
             return
         self._followers.setdefault(order.id, []).append(then)
         left = max(order.not_after.ms - self.agenda.wall().ms, 0) + order.patience.ms + 2 * MARGIN.ms
-        self.agenda.after(left, lambda: self._tell(order.id, results.failed(order, "its Job told no result")))
+        self.agenda.after(left, lambda: self._tell(order.id, results.untold(order)))
 
     def _tell(self, id: str, result: Result) -> None:
         self.results.setdefault(id, result)
@@ -80,11 +80,13 @@ class Jobs:
 
     def _run(self, order: Order, fate: JobFate, node: str) -> None:
         find = self.cluster.api.find
-        why = staleness.superseded(order, leading_token(find, LEASE_NAME)) or stale(order, find)
-        why = why or staleness.too_late(order, self.agenda.wall())
-        secrets = secrets_of(order, find)
-        if why or secrets is None:
-            self._ended(order, results.failed(order, f"nothing was sent: {why or 'a secret is missing'}"), fate)
+        try:
+            secrets = secrets_of(order, find)
+            why = unwanted(order, find) or staleness.too_late(order, self.agenda.wall())
+        except credentials.SecretMissing as problem:
+            why = str(problem)
+        if why:
+            self._ended(order, results.not_begun(order, why), fate)
             return
         boots = self.cluster.servers[node].boots if node else 0
 
@@ -147,6 +149,13 @@ class Jobs:
         now = str(self.agenda.wall())
         told = [{"type": type, "status": "True", "reason": message, "lastTransitionTime": now, "lastProbeTime": now}]
         self.cluster.api.patch(JOB, name, SYSTEM, {"status": status_of(type, told, now)}, "merge", subresource="status")
+
+
+def unwanted(order: Order, find: Find) -> str:
+    """Why the runner of a Job does nothing, by what it reads live; "" if it is wanted. A drill is everybody's."""
+    if not staleness.belongs_to_a_fence(order):
+        return ""
+    return staleness.superseded(order, leading_token(find, LEASE_NAME)) or stale(order, find)
 
 
 def status_of(type: str, conditions: list[dict[str, Any]], now: str) -> dict[str, Any]:

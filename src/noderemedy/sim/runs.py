@@ -2,18 +2,21 @@
 
 Before anything is sent, live reads show that it is still wanted; what was sent goes on when the manager dies, and its
 result finds nobody then. In Jobs the same is done by somebody else, who dies less often and comes later.
+What a run says that sent nothing is made by the functions of what is shipped; tests/sim/test_unsent_runs.py holds both
+against each other.
 """
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
-from noderemedy.core.fencing import results, staleness
+from noderemedy.core.fencing import credentials, results, staleness
 from noderemedy.core.fencing.results import Ended
+from noderemedy.engine.leadership import LAPSED
 from noderemedy.model.ids import LEASE, NODE, NODE_FENCE, Kind
 from noderemedy.model.outcome import Done, Failed, Outcome, Seen, Unknown
 from noderemedy.model.run import Deed, Order, Result, Run, RunState, run_ref
@@ -22,7 +25,7 @@ from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.objects import SYSTEM
 from noderemedy.sim.outlets import JobRunner, Outlets
 from noderemedy.sim.weather import Fate, within
-from noderemedy.wire import fencejobs
+from noderemedy.wire import fenceanswer, fencejobs
 from noderemedy.wire.answers import exists_already
 from noderemedy.wire.objects import convert
 
@@ -31,6 +34,7 @@ if TYPE_CHECKING:
 
 SECRET = Kind("", "Secret")
 READ_TRIES = 3
+REFUSED = {Fate.FORBIDDEN: 403, Fate.UNAUTHORIZED: 401}
 UNREAD = frozenset(Fate) - {Fate.FINE, Fate.CONFLICT, Fate.DENIED, Fate.TWICE, Fate.READ_ONLY}
 JOBS = fencejobs.JobSettings("registry.example/node-remedy:1")
 CREATED, BROKEN = 201, 500
@@ -101,45 +105,81 @@ class Runs:
             return Done(begun)
         jobs = self._process.cluster.outlets.jobs
         if jobs is not None:
-            return self._create(order, jobs, begun)
+            return self._drill(order, jobs, begun) if order.is_drill else self._begin(order, jobs, begun)
         self._enter(Run(order.id, RunState.RUNNING, begun=begun))
         self._later(lambda: self._send(order))
         return Done(begun)
 
-    def _create(self, order: Order, jobs: JobRunner, begun: Mono) -> Outcome:
+    # --- as Jobs -------------------------------------------------------------------------------------------------
+
+    def _begin(self, order: Order, jobs: JobRunner, begun: Mono) -> Outcome:
         """A Job of that name is the same order; what came of one that was there before is never fresh."""
+        made = self._create(order)
+        if isinstance(made, Unknown):
+            self._enter(Run(order.id, RunState.RUNNING, is_sure=False))
+        if isinstance(made, Unknown | Failed):
+            return made
+        self._enter(Run(order.id, RunState.RUNNING, begun=begun if made else Mono(0)))
+        jobs.follow(order, self._teller(order))
+        return Done(begun)
+
+    def _drill(self, order: Order, jobs: JobRunner, begun: Mono) -> Outcome:
+        """It is accepted, and told of afterwards: what kept its Job from being made, too."""
+        made = self._create(order)
+        self._enter(Run(order.id, RunState.RUNNING, begun=begun))
+        if isinstance(made, Failed):
+            why = made.why
+            self._later(lambda: self._ended(order, results.not_begun(order, why)))
+            return Done(begun)
+        doubt = made.why if isinstance(made, Unknown) else ""
+        unseen = results.not_begun(order, staleness.unasked(doubt)) if doubt else results.untold(order)
+
+        def told(result: Result) -> None:
+            self._later(lambda: self._ended(order, unseen if result == results.untold(order) else result))
+
+        jobs.follow(order, told)
+        return Done(begun)
+
+    def _create(self, order: Order) -> bool | Failed | Unknown:
+        """Whether its Job was made just now, or was there before; or why it is not, or may not be."""
         process = self._process
         fate = process.weather.fate(process.chance)
         request = fencejobs.create_job(order, JOBS, process.now().wall)
         answer = process.apply(request, fate, process.cluster.api)
         if answer is None or answer.status >= BROKEN:
-            self._enter(Run(order.id, RunState.RUNNING, is_sure=False))
             return Unknown("no answer in time, or the API server broke")
-        if answer.status != CREATED and not exists_already(answer):
-            return Failed(f"the API server answered {answer.status}")
-        is_new = answer.status == CREATED
-        self._enter(Run(order.id, RunState.RUNNING, begun=begun if is_new else Mono(0)))
-        jobs.follow(order, lambda result: self._later(lambda: self._ended(order, result)))
-        return Done(begun)
+        if answer.status == CREATED or exists_already(answer):
+            return answer.status == CREATED
+        return Failed(f"the API server answered {answer.status}")
+
+    # --- as processes --------------------------------------------------------------------------------------------
 
     def _send(self, order: Order) -> None:
         process = self._process
         fates = [process.weather.fate(process.chance) for _ in range(READ_TRIES)]
-        if all(one in UNREAD for one in fates):
-            self._ended(order, results.failed(order, "nothing was sent: the API server does not answer"))
-            return
-        secrets = secrets_of(order, process.cluster.api.find)
-        why = stale(order, process.cluster.api.find) or staleness.too_late(order, process.now().wall)
-        if not process.leads(order.token):
-            why = "this manager does not lead any more"
+        try:
+            why = unread(fates) or self._refusal(order)
+            secrets = secrets_of(order, process.cluster.api.find)
+        except credentials.SecretMissing as problem:
+            why = str(problem)
         if order.bound_to:
-            why = f"it has to run on node {order.bound_to}"
-        if why or secrets is None:
-            said = why or "there is no such secret; create it"
-            self._ended(order, results.failed(order, f"nothing was sent: {said}"))
-            return
-        then: Callable[[Result], None] = lambda result: self._later(lambda: self._ended(order, result))  # noqa: E731
-        Sending(order, secrets, process.cluster.outlets, then)
+            self._ended(order, results.out_of_place(order))
+        elif why:
+            self._ended(order, results.not_begun(order, why))
+        else:
+            Sending(order, secrets, process.cluster.outlets, self._teller(order))
+
+    def _refusal(self, order: Order) -> str:
+        """Why it may not leave. A drill is never too late: its time begins when it is its turn."""
+        process, now = self._process, self._process.now()
+        secrets_of(order, process.cluster.api.find)
+        late = staleness.too_late(order, now.wall) if staleness.belongs_to_a_fence(order) else ""
+        lapsed = "" if process.leads(order.token) else LAPSED
+        return stale(order, process.cluster.api.find) or late or staleness.unasked(lapsed)
+
+    def _teller(self, order: Order) -> Callable[[Result], None]:
+        """Its result finds us a little later, if we live by then."""
+        return lambda result: self._later(lambda: self._ended(order, result))
 
     def _ended(self, order: Order, result: Result) -> None:
         now = self._process.now()  # once: it draws from the chance of the process
@@ -159,32 +199,36 @@ class Runs:
 Find = Callable[..., Tree | None]
 
 
+def unread(fates: list[Fate]) -> str:
+    """Why what has to be known was not read, by what became of every try; "" if one came through."""
+    if not all(one in UNREAD for one in fates):
+        return ""
+    refusal = REFUSED.get(fates[-1])
+    return f"the API server answered {refusal}" if refusal else staleness.unasked("the API server does not answer")
+
+
 def stale(order: Order, find: Find) -> str:
     """Why an order is not wanted any more, by what is read live."""
     if not staleness.belongs_to_a_fence(order):
         return ""
     tree = find(NODE_FENCE, order.fence.name)
     fence = convert(NODE_FENCE, tree).obj if tree is not None else None
-    node = (
-        find(NODE, order.node) if fence is None or not fence.spec.cluster else None
-    )  # a node of elsewhere is not here
+    node = find(NODE, order.node) if staleness.needs_node(order, fence) else None
     known = convert(NODE, node).obj if node is not None else None
     return staleness.unwanted(order, fence) or staleness.another_boot(order, known)
 
 
-def secrets_of(order: Order, find: Find) -> dict[str, str] | None:
-    """Values by parameter; None: one is missing."""
-    values: dict[str, str] = {}
-    for one in order.secrets:
-        secret = find(SECRET, one.secret, SYSTEM)
-        text = (secret or {}).get("data", {}).get(one.key)
-        if text is None and not one.is_optional:
-            return None
-        if text is not None:
-            values[one.parameter] = b64decode(text).decode()
-    return values
+def secrets_of(order: Order, find: Find) -> dict[str, str]:
+    """Values by parameter. Raises SecretMissing."""
+    found = {one.secret: find(SECRET, one.secret, SYSTEM) for one in order.secrets}
+    read = {name: texts_of(tree) if tree is not None else None for name, tree in found.items()}
+    return credentials.values_of(order, read)
+
+
+def texts_of(secret: Tree) -> dict[str, str]:
+    return fenceanswer.secret_data(msgspec.json.encode({"data": secret.get("data")}))
 
 
 def leading_token(find: Find, lease: str) -> int:
     found = find(LEASE, lease, SYSTEM)
-    return int(found["spec"].get("leaseTransitions", 0)) if found is not None else -1
+    return fenceanswer.leading_token(msgspec.json.encode(found)) if found is not None else -1

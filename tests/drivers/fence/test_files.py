@@ -11,8 +11,9 @@ import pytest
 from tests.drivers.fence.scripted import HEAD, hand, order
 from tests.drivers.kube import scripted
 
+from noderemedy.core.fencing.credentials import usable
 from noderemedy.drivers.fence import files
-from noderemedy.drivers.fence.verify import Hand, carry_out, usable
+from noderemedy.drivers.fence.verify import Hand, carry_out
 from noderemedy.model.agent import wants_file
 from noderemedy.model.run import Deed, Power, Result, RunState
 

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 from tests.core.fencing.orders import an_order
 from tests.drivers.fence.scripted import asked, hand, install, order
 
+from noderemedy.core.fencing.credentials import SecretMissing, usable
 from noderemedy.drivers.fence import process
 from noderemedy.drivers.fence.standins import for_status
-from noderemedy.drivers.fence.verify import SecretMissing, carry_out, usable
+from noderemedy.drivers.fence.verify import carry_out
 from noderemedy.model.ids import NODE, ref
 from noderemedy.model.run import Deed, Order, Power, Result, RunState
 from noderemedy.model.time import Span

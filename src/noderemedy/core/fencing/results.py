@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from noderemedy.core.fencing.redaction import redact
 from noderemedy.core.fencing.scopes import LISTED
+from noderemedy.model.ids import SYSTEM
 from noderemedy.model.run import Deed, Order, Power, Result, RunState
 from noderemedy.model.time import Span
 
@@ -25,6 +26,12 @@ STATUS_SAYS = {0: Power.ON, 2: Power.OFF}  # exit codes of `status`; all others:
 NOT_BEGUN = "not begun"
 LIST = "list"  # the action that names all outlets of a device
 SAID_MAX = 400
+# Where its Job told nothing, by whether it uses disks: a policy that refuses its pod shows in the events of the Job
+# alone.
+LOOK_AT = {
+    False: "look at its pod and events",
+    True: f"look at its events: namespace {SYSTEM} must admit privileged pods (pod-security.kubernetes.io/enforce)",
+}
 LOOKS = 2  # how often the device is asked after a deed
 BETWEEN_LOOKS = Span.seconds(2)
 # A line of an agent that may say why it failed; the last such line is shown.
@@ -152,6 +159,16 @@ def failed(order: Order, what: str, power: Power = Power.UNKNOWN) -> Result:
 def not_begun(order: Order, why: str) -> Result:
     """Nothing was sent to the device: whoever judges by the power of a node may go by these first words."""
     return Result(RunState.FAILED, said=f"{NOT_BEGUN}: {subject(order)}: {why}")
+
+
+def out_of_place(order: Order) -> Result:
+    """It has a place to run, and no process of a manager is there."""
+    return not_begun(order, f"has to run on node {order.bound_to}; run the manager with --agents job")
+
+
+def untold(order: Order) -> Result:
+    """All the time of its Job is over, and nobody knows more."""
+    return failed(order, f"its Job told no result in all its time; {LOOK_AT[bool(order.bound_to)]}")
 
 
 def complaint(order: Order, action: str, ended: Ended, secrets: tuple[str, ...]) -> str:

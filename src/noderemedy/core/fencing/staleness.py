@@ -20,6 +20,11 @@ def belongs_to_a_fence(order: Order) -> bool:
     return not order.is_drill
 
 
+def unasked(problem: str) -> str:
+    """The same of what kept a run from being asked, and says nothing about its device; "" if nothing did."""
+    return f"{STALE}: {problem}" if problem else ""
+
+
 def too_late(order: Order, now: Wall) -> str:
     """Why it may not begin any more by the clock; "" if it may."""
     return f"{STALE}: it should have begun by {order.not_after}" if now > order.not_after else ""
@@ -52,6 +57,11 @@ def unwanted(order: Order, fence: NodeFence | None) -> str:
     if order.deed is Deed.OFF and fence.spec.stopped:
         return f"{STALE}: {order.fence} was stopped"
     return ""
+
+
+def needs_node(order: Order, fence: NodeFence | None) -> bool:
+    """Whether the Node of now has a say: a node of elsewhere is not here."""
+    return order.deed is Deed.OFF and fence is not None and not fence.spec.cluster
 
 
 def another_boot(order: Order, node: Node | None) -> str:

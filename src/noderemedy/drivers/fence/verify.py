@@ -17,8 +17,6 @@ from noderemedy.core.fencing import disks, results, staleness
 from noderemedy.drivers.fence import agents, files, standins
 from noderemedy.drivers.fence.identity import identify
 from noderemedy.drivers.fence.process import run_agent
-from noderemedy.model.agent import wants_file
-from noderemedy.model.errors import Permanent
 from noderemedy.model.run import Deed, Order, Power, Result, RunState
 from noderemedy.model.time import Span
 
@@ -33,25 +31,6 @@ class Hand(Struct, frozen=True):
     environ: Mapping[str, str] | None = None
     between_looks: Span = results.BETWEEN_LOOKS
     scratch: Path | None = None  # where secrets are written that agents want as files; None: in memory, if possible
-
-
-class SecretMissing(Permanent):
-    """A parameter has no usable value: names the parameter, the Secret and the key, never what is in it."""
-
-
-def usable(parameter: str, secret: str, key: str, value: str | None) -> str:
-    """The value of a secret as an agent can take it, by itself or in a file. Raises SecretMissing."""
-    where = f"parameter {parameter}: secret {secret}"
-    if value is None:
-        raise SecretMissing(f"{where} has no key {key}, or it is no text; add it")
-    if wants_file(parameter) and value.strip():
-        return value if value.endswith("\n") else f"{value}\n"  # ssh reads no key whose last line does not end
-    value = value.rstrip("\r\n")  # files end in a line feed, passwords do not
-    if not value:
-        raise SecretMissing(f"{where}, key {key} is empty; fill it")
-    if "\n" in value or "\r" in value or "\0" in value:
-        raise SecretMissing(f"{where}, key {key} has more than one line, which no agent can be told; make it one line")
-    return value
 
 
 async def carry_out(order: Order, secrets: Mapping[str, str], hand: Hand) -> Result:
