@@ -6,23 +6,32 @@ from typing import Any
 
 import pytest
 
-from noderemedy.core.fencing import automaton, erring, redaction, results, runs, storage
+from noderemedy.core.fencing import automaton, erring, plan, recovery, redaction, results, runs, storage
+from noderemedy.core.fencing import gates as fencing_gates
 from noderemedy.core.fencing.disks import Peer
-from noderemedy.model.ids import NODE_FENCE
+from noderemedy.core.remedy import gates as remedy_gates
+from noderemedy.model.ids import HOST, JOB, MACHINE, NODE_FENCE
 from noderemedy.model.run import Deed, Power
 from noderemedy.model.time import Span
+from noderemedy.sim.apiserver import WatchEvent
+from noderemedy.sim.cluster import host_of, machine_of
+from noderemedy.sim.conduct import holds_on
 from noderemedy.sim.fencecrash import FencedCheckers, stage
 from noderemedy.sim.fenced import PASSWORD
 from noderemedy.sim.fencetroubles import node_fence
+from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.outlets import Fault, Sent
 from noderemedy.sim.troubles import MINUTE_MS
+from noderemedy.sim.weather import Fate
+from noderemedy.wire import names
+from noderemedy.wire.http import Request
 
 
 class Ward:
-    """Five nodes, one of each sort, which only people have fenced; `worker-3` behind a switch, or on shared disks."""
+    """Five nodes, one of each sort, fenced for one reason only; `worker-3` is behind a switch, or on shared disks."""
 
-    def __init__(self, disks: int | None = None) -> None:
-        self.cluster, checkers, self.process = stage("person", 1, 5, disks=disks, is_by_jobs=disks is not None)
+    def __init__(self, disks: int | None = None, trigger: str = "person") -> None:
+        self.cluster, checkers, self.process = stage(trigger, 1, 5, disks=disks, is_by_jobs=disks is not None)
         assert isinstance(checkers, FencedCheckers)
         self.checkers = checkers
 
@@ -49,6 +58,11 @@ class Ward:
     @property
     def broken(self) -> set[str]:
         return {line.split(": ")[1] for line in self.checkers.violations}
+
+    def told_of(self, words: str) -> list[str]:
+        """What the checkers complained about in these words, each once."""
+        told = [line.partition(": ")[2] for line in self.checkers.violations]
+        return list(dict.fromkeys(line for line in told if words in line))
 
 
 def test_nothing_is_wrong_where_all_is_well() -> None:
@@ -237,6 +251,131 @@ def test_the_device_of_another_node_is_seen() -> None:
     ward.wait(3)
 
     assert "S7" in ward.broken
+
+
+def _shared_outlets() -> Ward:
+    """By its document a node hangs on the outlets of another one. Both are to be fenced."""
+    ward = Ward()
+    fenced = ward.checkers.of_fences.fenced
+    fenced.write_config("worker-2", fenced.numbers["worker-3"])
+    ward.hang("worker-3")
+    for node in ("worker-3", "worker-2"):
+        ward.fence(node, evenIfReady=True)
+    ward.wait(5)
+    return ward
+
+
+def test_outlets_that_two_documents_name_switch_nobody() -> None:
+    """Neither node is fenced."""
+    ward = _shared_outlets()
+
+    assert (set(), {}) == (ward.broken, dict(ward.process.freed_by))
+
+
+def test_a_device_that_switches_for_two_nodes_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S2: nobody notices that two documents name one outlet, and it is told off for both nodes."""
+    monkeypatch.setattr(plan, "shared_by", lambda *_: ())
+    ward = _shared_outlets()
+
+    assert ward.told_of("S2: pdu-a.example 3 is told off for worker-3, and the fence of worker-2 has it")
+
+
+def _fenced_beside_its_chain() -> Ward:
+    """A node hangs, and in the moment in which its chain has it reset a person has it fenced, too."""
+    ward = Ward(trigger="chain")
+
+    def fence(event: WatchEvent) -> None:
+        if event.type == "ADDED" and not ward.cluster.api.list(NODE_FENCE):
+            ward.cluster.agenda.after(0, lambda: ward.fence("worker-1"))
+
+    ward.cluster.api.subscribe(JOB, fence)
+    ward.hang("worker-1")
+    ward.wait(5)
+    return ward
+
+
+def test_a_fence_waits_for_the_remedy_that_runs() -> None:
+    """Whoever came first holds the claim."""
+    ward = _fenced_beside_its_chain()
+
+    assert set() == ward.broken
+    assert ward.checkers.ran["S2 one repair per node"] >= 2
+
+
+def test_a_fence_beside_a_remedy_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S2: fences begin without asking whether somebody else repairs the node."""
+    monkeypatch.setattr(fencing_gates, "claimed", lambda claim, now: None)
+    ward = _fenced_beside_its_chain()
+
+    assert ward.told_of("a fence begins on worker-1 beside")
+
+
+def test_a_remedy_beside_a_fence_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S2: a chain orders its Job while a person's fence has the node in hand."""
+    monkeypatch.setattr(remedy_gates, "claimed", lambda claim, now: None)
+    ward = Ward(trigger="chain")
+    ward.fault("worker-1", Fault.UNREACHABLE)
+    ward.cluster.servers["worker-1"].hang()
+    ward.fence("worker-1", evenIfReady=True)
+    ward.wait(5)
+
+    assert ward.told_of("a chain of remedies begins on worker-1 beside a fence")
+    assert ward.told_of("a reset begins on worker-1 beside a fence")
+
+
+def _held() -> Ward:
+    """A fence holds the host of its node."""
+    ward = Ward()
+    ward.hang("worker-5")
+    ward.fence("worker-5")
+    while not holds_on(ward.cluster.api.get(HOST, host_of("worker-5"), NAMESPACE)):
+        ward.cluster.agenda.run_until(ward.cluster.agenda.now_ms + 100)
+    return ward
+
+
+def test_a_second_hold_of_a_host_is_seen() -> None:
+    """S2: a power cycle holds a host that a fence holds."""
+    ward = _held()
+    body = {"metadata": {"annotations": {f"{names.REBOOT_FOR}x": "{}"}}}
+    ward.cluster.api.patch(HOST, host_of("worker-5"), NAMESPACE, body, "merge")
+
+    assert {"S2"} == ward.broken
+
+
+def test_a_machine_that_is_deleted_under_a_fence_is_seen() -> None:
+    """S2: a manager deletes the Machine of a node that is being fenced; for a person that is no repair."""
+    ward = _held()
+    machine = ward.cluster.api.get(MACHINE, machine_of("worker-5"), NAMESPACE)["metadata"]
+    path = f"/apis/cluster.x-k8s.io/v1beta1/namespaces/{NAMESPACE}/machines/{machine['name']}"
+    ward.process.apply(Request("DELETE", path), Fate.FINE, ward.cluster.api)
+
+    assert ["S2: a deletion begins on worker-5 beside a fence and a hold"] == ward.told_of("a deletion")
+
+
+def _deleted_to_free_it() -> Ward:
+    """A node is freed by the deletion of its Node, which carried labels of people; it boots, and the fence goes."""
+    ward = Ward()
+    ward.hang("worker-1")
+    ward.fence("worker-1", freeBy="node")
+    ward.wait(20)
+    assert "DeleteNode on FencedOff" in ward.process.freed_by
+    assert [] == ward.cluster.api.list(NODE_FENCE)
+    return ward
+
+
+def test_what_a_node_carried_is_given_back() -> None:
+    """Before the fence goes."""
+    ward = _deleted_to_free_it()
+
+    assert (set(), 1) == (ward.broken, ward.checkers.ran["S13 what a Node carried"])
+
+
+def test_what_a_node_carried_and_lost_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S13: nobody gives it back, and the fence goes with it."""
+    monkeypatch.setattr(recovery, "is_back", lambda view: False)
+    ward = _deleted_to_free_it()
+
+    assert ["S13: the fence of worker-1 went with all that its Node carried"] == ward.told_of("all that its Node")
 
 
 def test_storage_that_is_given_back_too_early_is_seen() -> None:

@@ -108,10 +108,10 @@ class Conduct:
     # --- what is held and marked -----------------------------------------------------------------------------------
 
     def _host(self, event: WatchEvent) -> None:
-        host, notes = event.tree["metadata"]["name"], event.tree["metadata"].get("annotations") or {}
+        host = event.tree["metadata"]["name"]
         if event.type == "DELETED" or host not in self._node_of:
             return
-        held = tuple(sorted(key for key in notes if key == names.REBOOT or key.startswith(names.REBOOT_FOR)))
+        held = holds_on(event.tree)
         before = self._held.get(host, ())
         self._held[host] = held
         for key in held:
@@ -179,3 +179,10 @@ class Conduct:
     def _is_well(self, machine: Tree) -> bool:
         node = self.cluster.api.find(NODE, machine.get("status", {}).get("nodeRef", {}).get("name", ""))
         return node is not None and is_ready(node)
+
+
+def holds_on(host: Tree) -> tuple[str, ...]:
+    """What of ours holds a host, by the keys of its annotations."""
+    notes = host["metadata"].get("annotations") or {}
+    repairs = (names.REBOOT_FOR, names.FENCE_REBOOT_FOR)
+    return tuple(sorted(key for key in notes if key == names.REBOOT or key.startswith(repairs)))

@@ -2,7 +2,8 @@
 
 S1 and P1 are those of `checkers.py`, which look at pods, volumes and Nodes whoever freed them. Here are the others:
 
-S2  what switches a node off names the Node that is there; one device switches for one node at a time.
+S2  what switches a node off names the Node that is there; one device switches for one node at a time, and a node has
+    one repair at a time (both `fencerepairs.py`).
 S3  a flow that begins anew has a reservation in the budget's ledger, as one that begins.
 S6  a fence that is over leaves nothing off that it switched off, unless it calls a person.
 S7  a device is switched for the node that it powers; what registers a node with its disks runs on that very node.
@@ -36,6 +37,7 @@ from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.dumps import SILENT_AFTER
 from noderemedy.sim.fenced import DUMP_WITHIN, PASSWORD, Fenced
+from noderemedy.sim.fencerepairs import FenceRepairs
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.outlets import STORAGE, Fault, Outlet, Sent, Sort
 from noderemedy.sim.process import Process
@@ -63,6 +65,7 @@ class FenceCheckers:
         self._off: dict[str, Outlet] = {}  # by place: what our commands switched off
         self._made: dict[str, int] = {}  # when a fence was
         self._replaced: dict[str, int] = {}  # when the last Machine of a node went, or was going
+        FenceRepairs(checkers, processes)
         self.cluster.outlets.on_sent.append(self._sent)
         self.cluster.outlets.on_done.append(self._done)
         self.cluster.api.subscribe(NODE_FENCE, self._fence)
