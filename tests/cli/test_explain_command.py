@@ -118,6 +118,33 @@ def test_a_machine_that_nobody_judges(tmp_path: Path) -> None:
     assert "Nothing is to be done." in result.output
 
 
+def test_a_request_whose_check_is_gone_is_shown(tmp_path: Path) -> None:
+    """By explain and by plan, with the command that ends it, as long as it stands; nothing is done about it."""
+    machine = a_machine("alone", "n0")
+    machine["metadata"]["labels"] = {}
+    owner = {"apiVersion": machine["apiVersion"], "kind": "Machine", "name": "alone"}
+    request = {
+        "apiVersion": "remediation.metal3.io/v1alpha1",
+        "kind": "Metal3Remediation",
+        "metadata": {
+            "name": "alone",
+            "namespace": "machine-api",
+            "uid": "request-uid",
+            "annotations": {"cluster.x-k8s.io/cloned-from-name": "power-cycle"},
+            "ownerReferences": [{**owner, "uid": machine["metadata"]["uid"]}],
+        },
+    }
+    trees = [machine, a_node("n0", "True"), request]
+    [found] = as_json(tmp_path, "alone", trees=trees)
+    [entry] = [one for one in found["next"] if one["room"] == "remediation"]
+    planned = CliRunner().invoke(cli, ["plan", "-f", str(tmp_path)])
+
+    assert ([], ["RequestLeft"]) == (entry["actions"], [one["reason"] for one in entry["because"]])
+    command = "kubectl delete metal3remediation.remediation.metal3.io alone -n machine-api"
+    for text in (explained(tmp_path, "alone", trees=trees).output, planned.output):
+        assert command in text.replace("\n", " "), text
+
+
 @pytest.mark.parametrize(
     ("name", "told"),
     [("w9", "did you mean"), ("zzzzzzzz", "10 nodes and machines are known"), ("machine-api/w9", "did you mean")],

@@ -7,11 +7,13 @@ from typing import Any
 from msgspec.structs import replace
 from tests.builders import DOCTOR
 from tests.core.external import test_kinds, test_lifecycle
+from tests.core.healthcheck import test_left
 from tests.engine import test_ledger, test_wanted
 from tests.sabotage.running import Harm, Sabotage, set_to
 from tests.wire import test_externals, test_requests
 
 from noderemedy.core.external import instantiate, lifecycle
+from noderemedy.core.healthcheck import remediationview
 from noderemedy.engine import cache, ledger, loop, wants
 from noderemedy.model.actions import Guard
 from noderemedy.model.decision import NOTHING
@@ -69,8 +71,33 @@ LIVES = (
     ),
     Sabotage(
         "a kind is forgotten with its template",
-        set_to(test_lifecycle, "wants", lambda view: ()),
+        set_to(test_lifecycle, "wants", lambda at, requests: ()),
         (test_lifecycle.test_a_kind_is_wanted_while_a_request_of_it_stands,),
+    ),
+    Sabotage(
+        "nobody is told of a request that is left",
+        set_to(lifecycle, "left", lambda at, machine, reader: ()),
+        (test_left.test_a_request_that_is_left_is_told,),
+    ),
+    Sabotage(
+        "only kinds that checks name are looked at",
+        set_to(lifecycle, "ALWAYS_WATCHED", ()),
+        (test_left.test_what_is_left_is_over_when_it_goes,),
+    ),
+    Sabotage(
+        "a request that is left is not followed to its end",
+        set_to(lifecycle, "wants", lambda at, requests: ()),
+        (test_left.test_what_is_left_is_over_when_it_goes,),
+    ),
+    Sabotage(
+        "what moves to another cluster is called left",
+        set_to(remediationview, "is_quiet", lambda key, machine, reader: False),
+        (test_left.test_a_request_that_is_left_is_told,),
+    ),
+    Sabotage(
+        "who tells of a request takes marks away",
+        set_to(remediationview, "is_left", lambda key, machine, reader: True),
+        (test_left.test_a_mark_of_a_check_that_cannot_be_understood_stays_beside_it,),
     ),
     Sabotage(
         "the owner has no uid",

@@ -8,8 +8,10 @@ from typing import Any
 import pytest
 
 from noderemedy.core.external import lifecycle
+from noderemedy.engine.telling import Notice
 from noderemedy.model.decision import NOTHING
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, Kind
+from noderemedy.model.reasons import RequestLeft
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.apiserver.errors import forbidden
 from noderemedy.sim.checkers import Checkers
@@ -299,6 +301,59 @@ def test_a_restart_forgets_a_kind_that_no_check_names() -> None:
     it.cluster.api.delete(DOCTOR, it.machine, NAMESPACE)
     it.run(5)
     assert (None, []) == (it.request(), it.cluster.api.list(nurse))
+
+
+def delete_check(it: Story) -> None:
+    it.cluster.api.delete(HEALTH_CHECK, CHECK_NAME, NAMESPACE)
+
+
+def select_another(it: Story) -> None:
+    body = {"spec": {"selector": {"matchLabels": {"ward": "of another hospital"}}}}
+    it.cluster.api.patch(HEALTH_CHECK, CHECK_NAME, NAMESPACE, body, "merge")
+
+
+def left_requests(it: Story) -> list[Notice]:
+    return [notice for notice in it.process.notices if isinstance(notice.reason, RequestLeft)]
+
+
+@pytest.mark.parametrize("lose_check", [delete_check, select_another])
+def test_a_request_whose_check_is_gone_is_told(lose_check: Callable[[Story], None]) -> None:
+    """Once, on its Machine, with what to do; it stays, also when the machine is well, until a person deletes it."""
+    it = Story()
+    it.fall_ill()
+    it.run(1)
+    lose_check(it)
+    it.run(90)
+    (told,) = left_requests(it)
+    shown = [entry for entry in it.process.engine.decisions.items() if told.reason in entry[1].because]
+
+    assert it.server.is_heard, "the doctor had been asked, and came"
+    assert (it.machine, 0) == (told.ref.name, it.acted("DeleteRequest"))
+    assert it.request() is not None
+    assert f"kubectl delete doctor.example.com {it.machine} -n {NAMESPACE}" in told.reason.note()
+    assert f"Doctor.example.com {NAMESPACE}/{it.machine} still asks for a repair" in told.reason.note()
+    assert 1 == len(shown)
+
+    it.cluster.api.delete(DOCTOR, it.machine, NAMESPACE)
+    it.run(10)
+    assert it.request() is None
+    assert [] == [key for key, found in it.process.engine.decisions.items() if told.reason in found.because]
+    assert 1 == len(left_requests(it))
+
+
+def test_a_check_that_is_made_again_takes_its_request_back() -> None:
+    """What the message says: the new check finds the machine well, and the request goes."""
+    it = Story()
+    it.fall_ill()
+    tree = it.cluster.api.get(HEALTH_CHECK, CHECK_NAME, NAMESPACE)
+    delete_check(it)
+    it.run(60)
+    before = it.request()
+    it.cluster.api.create({**tree, "metadata": {"name": CHECK_NAME, "namespace": NAMESPACE}, "status": {}})
+    it.run(20)
+
+    assert before is not None
+    assert (None, 1) == (it.request(), it.acted("DeleteRequest"))
 
 
 def test_a_stranger_of_that_name_is_left_alone() -> None:

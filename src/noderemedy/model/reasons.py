@@ -2276,6 +2276,21 @@ class RequestLeaving(Reason, frozen=True):
         return f"{self.request} is being deleted; its controller's finalizer decides when it is gone"
 
 
+class RequestLeft(Reason, frozen=True):
+    """A check made this request, and none speaks for its machine any more: it is left to its controller, for good."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def note(self) -> str:
+        return (
+            f"{self.kind} {self.namespace}/{self.name} still asks for a repair, and no health check speaks for this "
+            f"machine any more, so nobody takes it back; once the machine is well: kubectl delete {self.kind.lower()} "
+            f"{self.name} -n {self.namespace}; a health check that selects the machine again does that, too"
+        )
+
+
 class RequestUnneeded(Reason, frozen=True):
     """The machine is healthy again: its request goes."""
 

@@ -92,6 +92,7 @@ class Metal3Remediation(Struct, frozen=True):
     finalizers: tuple[str, ...] = ()
     owner: ControllerOwner | None = None  # the Machine that an owner reference names
     owner_uid: str = ""
+    cloned_from: str = ""  # the template that it was made from; "": made by hand
     created: Wall | None = None
     generation: int = 0
     cluster_paused: bool = False

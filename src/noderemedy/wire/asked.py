@@ -30,6 +30,7 @@ class AskedForMachine(Asked):
 
     owner: ControllerOwner | None
     owner_uid: str
+    cloned_from: str
     cluster_paused: bool
 
 
@@ -51,5 +52,6 @@ def asked_for_machine(meta: shapes.FinalizedMetadata) -> AskedForMachine:
         **asked(meta),
         owner=ControllerOwner(owner.api_version, owner.kind, owner.name, owner.uid) if owner else None,
         owner_uid=owner.uid if owner else "",
+        cloned_from=(meta.annotations or {}).get(names.CLONED_FROM, ""),
         cluster_paused=names.CLUSTER_PAUSED in (meta.annotations or {}),
     )

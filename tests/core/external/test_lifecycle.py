@@ -307,7 +307,7 @@ def test_a_kind_is_wanted_while_a_request_of_it_stands() -> None:
     """Else a check that changes its template would forget what it asked for."""
     view = a_request_view(standing=(a_standing(NURSE_AT),))
 
-    assert (want(MACHINE_AT, NURSE_AT.kind, ""),) == wants(view)
+    assert (want(MACHINE_AT, NURSE_AT.kind, ""),) == wants(view.at, view.standing)
     assert (True, False) == (is_running(view), is_running(a_request_view()))
 
 

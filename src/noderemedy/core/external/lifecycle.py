@@ -7,6 +7,7 @@ Used by the room that remediates machines; pure questions about one machine:
     ask        the machine is sick and may be repaired: make the request, or say why there is none
     recover    the machine is healthy: delete what was asked for, whatever check, gate and template say by now
     trouble    what a condition should tell of it
+    left       no check speaks for the machine any more: what was asked for and stands
 
 Rule 1: a request is ours if it names this very Machine, by uid, as its owner. All others are left alone.
 Rule 2: a template is read live when a request is made from it, and never watched.
@@ -15,7 +16,7 @@ Rule 3: that a request exists already is the API's word (409), so nothing has to
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec import Struct
@@ -27,7 +28,7 @@ from noderemedy.core.safety import is_confirmed
 from noderemedy.model.actions import Confirm, CreateRequest, DeleteRequest, Guard
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.healthcheck import TemplateRef
-from noderemedy.model.ids import Ref
+from noderemedy.model.ids import FENCE_REMEDIATION, REMEDIATION, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
@@ -52,6 +53,7 @@ from noderemedy.model.time import MINUTE, Now
 LOOK_AGAIN = MINUTE  # after a template that is not there, or cannot be used: nobody watches templates
 BY_FOLLOWED = "kinds of requests"
 INDEXES = (Index(BY_FOLLOWED, FOLLOWED, lambda ref, obj: ("all",)),)
+ALWAYS_WATCHED = (REMEDIATION, FENCE_REMEDIATION)  # kinds of requests that rooms of ours carry out
 NOT_FOUND, NOT_CREATED = "RemediationTemplateNotFound", "RemediationRequestCreationFailed"  # Cluster API's words
 
 
@@ -108,25 +110,42 @@ def wish_for(at: Ref, template: TemplateRef, reader: Reader) -> Wish:
 
 def standing(at: Ref, machine: Machine, reader: Reader) -> list[Standing]:
     """Also what an earlier template asked for: a check may have been edited in the middle."""
-    found = []
-    for ref in reader.find(BY_FOLLOWED, "all"):
-        known = reader.read(ref)
-        if not isinstance(known, Present):
-            continue
-        there = request_at(known.obj.kind, at)
+    found = requests_of(at, machine, followed_kinds(reader), reader)
+    return [Standing(there, one.uid, one.deleting) for there, one in found]
+
+
+def followed_kinds(reader: Reader) -> list[Kind]:
+    known = [reader.read(ref) for ref in reader.find(BY_FOLLOWED, "all")]
+    return [entry.obj.kind for entry in known if isinstance(entry, Present)]
+
+
+def requests_of(at: Ref, machine: Machine, kinds: Iterable[Kind], reader: Reader) -> Iterator[tuple[Ref, Any]]:
+    """The requests of these kinds for this very machine: one read each, since they have its name."""
+    for kind in kinds:
+        there = request_at(kind, at)
         entry = reader.read(there)
         if isinstance(entry, Present) and is_ours(entry.obj, machine):
-            found.append(Standing(there, entry.obj.uid, entry.obj.deleting))
-    return found
+            yield there, entry.obj
+
+
+def left(at: Ref, machine: Machine, reader: Reader) -> tuple[Standing, ...]:
+    """Made from a template for a machine that no check speaks for any more: it stays until a person deletes it.
+
+    What a person made by hand is no check's. A manager that begins knows of other kinds only from checks, and so
+    finds only requests of the kinds that it watches in any case.
+    """
+    kinds = dict.fromkeys((*followed_kinds(reader), *ALWAYS_WATCHED))
+    found = requests_of(at, machine, kinds, reader)
+    return tuple(Standing(there, one.uid, one.deleting) for there, one in found if one.cloned_from)
 
 
 def is_ours(request: Any, machine: Machine) -> bool:
     return bool(request.owner_uid == machine.uid)
 
 
-def wants(view: RequestView) -> tuple[Fact, ...]:
+def wants(at: Ref, requests: tuple[Standing, ...]) -> tuple[Fact, ...]:
     """A kind is followed as long as one of our requests is there, also when no check names it any more."""
-    return tuple(want(view.at, one.at.kind, "") for one in view.standing)
+    return tuple(want(at, one.at.kind, "") for one in requests)
 
 
 def is_running(view: RequestView) -> bool:

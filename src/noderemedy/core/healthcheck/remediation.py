@@ -63,6 +63,7 @@ from noderemedy.model.reasons import (
     RemediationGoesOn,
     RemediationWithdrawn,
     RepairOverdue,
+    RequestLeft,
     RequestUnneeded,
 )
 from noderemedy.model.remote import REMOTE
@@ -196,7 +197,7 @@ def running_need(view: RemediationView, running: Way, *, is_stuck: bool = False)
     assert view.governing is not None
     verdict = view.governing.found.verdict
     since = verdict.since if isinstance(verdict, Unhealthy) else view.machine.created or Wall(0)
-    followed = lifecycle.wants(view.requests) if view.requests is not None else ()
+    followed = lifecycle.wants(view.at, view.requests.standing) if view.requests is not None else ()
     is_ours = is_claimant(running)
     asks = need(view.at, NAME, since, is_running=True, node=view.node_at, is_stuck=is_stuck, is_claimant=is_ours)
     return (asks, *followed)
@@ -279,7 +280,20 @@ def stale(view: RemediationView) -> tuple[str, ...]:
 
 
 def withdrawn(view: RemediationView, now: Now) -> Decision:
-    """No check speaks for this machine any more: nobody shall act on what one once asked for."""
+    """No check speaks for this machine any more: nobody shall act on what one once asked for. A request stays."""
+    taken = taken_off(view, now) if view.is_left else NOTHING
+    facts = lifecycle.wants(view.at, view.left)
+    return structs.replace(taken, because=(*taken.because, *left(view)), facts=(*taken.facts, *facts))
+
+
+def left(view: RemediationView) -> tuple[RequestLeft, ...]:
+    """What a person has to see to."""
+    found = () if view.is_quiet else tuple(one.at for one in view.left if not one.deleting)
+    return tuple(RequestLeft(str(at.kind), at.namespace, at.name) for at in found)
+
+
+def taken_off(view: RemediationView, now: Now) -> Decision:
+    """What a check asked for on the Machine itself."""
     why = "no check selects this machine any more"
     if taken := taken_back(view, now, why):
         return taken
@@ -303,8 +317,8 @@ def by_whom(view: RemediationView) -> str:
 
 
 def explains(view: RemediationView, now: Now) -> tuple[Passage, ...]:
-    """All gates of the room, then those of a request where one would be made."""
-    ours = passages(GATES, view, now)
+    """All gates of the room, then those of a request where one would be made; before them a request that is left."""
+    ours = (*(Passage("no request is left", one) for one in left(view)), *passages(GATES, view, now))
     if view.requests is None or view.requests.wish is None:
         return ours
     return (*ours, *passages(lifecycle.GATES, view.requests, now))

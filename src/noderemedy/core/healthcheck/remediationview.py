@@ -2,6 +2,7 @@
 
 A machine that is nobody's target is seen only as long as something that a check once asked for is left on it. Whether
 that check is really gone, or merely cannot be understood now, makes the difference: an invalid policy changes nothing.
+A request that a check made is not taken back then, and is told as long as it stands: nobody else would look after it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from noderemedy.core import approvals, claim, hostnames, machines, traces
 from noderemedy.core.approvals import Asked
 from noderemedy.core.claim import Claim
 from noderemedy.core.external import lifecycle
-from noderemedy.core.external.lifecycle import RequestView
+from noderemedy.core.external.lifecycle import RequestView, Standing
 from noderemedy.core.healthcheck.facts import (
     PermitFact,
     SpecFact,
@@ -63,6 +64,9 @@ class RemediationView(Struct, frozen=True):
     claim: Claim | None = None  # None: there is nothing to claim
     need: Need | None = None  # that we stated at the last look
     record: Told = Told()  # what its Incident tells
+    is_left: bool = True  # nobody's target: what a check asked for on the Machine itself can go
+    left: tuple[Standing, ...] = ()  # nobody's target: requests that a check made
+    is_quiet: bool = False  # the machine leaves, or is paused with its cluster: nothing is said of what is left
 
 
 def sees(key: Ref, reader: Reader) -> RemediationView | None:
@@ -72,17 +76,7 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
     machine: Machine = entry.obj
     found = reader.read(verdict_ref(key))
     if not isinstance(found, Present):
-        return (
-            RemediationView(
-                key,
-                entry,
-                machine,
-                host=hostnames.host(key, machine, reader),
-                record=traces.see(NAME, key, machine.uid, reader),
-            )
-            if is_left(key, machine, reader)
-            else None
-        )
+        return without_check(key, entry, machine, reader)
     governing = governing_check(found.obj, reader)
     if governing is None:
         return None
@@ -131,12 +125,32 @@ def governing_check(found: VerdictFact, reader: Reader) -> Governing | None:
 CHECKS_OF: dict[Kind, Kind] = {MACHINE: HEALTH_CHECK}
 
 
+def without_check(key: Ref, entry: Present, machine: Machine, reader: Reader) -> RemediationView | None:
+    """What is left on a machine, and beside it; None for most."""
+    can_go, requests = is_left(key, machine, reader), lifecycle.left(key, machine, reader)
+    if not can_go and not requests:
+        return None
+    return RemediationView(
+        key,
+        entry,
+        machine,
+        host=hostnames.host(key, machine, reader),
+        record=traces.see(NAME, key, machine.uid, reader),
+        is_left=can_go,
+        left=requests,
+        is_quiet=is_quiet(key, machine, reader),
+    )
+
+
+def is_quiet(key: Ref, machine: Machine, reader: Reader) -> bool:
+    cluster = machines.owning_cluster(key, machine, reader)
+    return machine.deleting or machine.cluster_paused or (cluster is not None and cluster.paused)
+
+
 def is_left(key: Ref, machine: Machine, reader: Reader) -> bool:
     """Whether something of ours is on this machine, and no check that asked for it can still mean it."""
     authors = authors_of(machine)
-    cluster = machines.owning_cluster(key, machine, reader)
-    is_paused = machine.cluster_paused or (cluster is not None and cluster.paused)
-    if not authors or is_paused or machine.deleting:
+    if not authors or is_quiet(key, machine, reader):
         return False
     kind = CHECKS_OF.get(key.kind, OPENSHIFT_HEALTH_CHECK)
     return all(is_over(Ref(key.cluster, kind, key.namespace, name), reader) for name in authors)
