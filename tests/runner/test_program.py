@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import os
 import random
@@ -137,6 +138,27 @@ def test_an_order_is_carried_out_and_told(tmp_path: Path) -> None:
         assert ["off", "status", "status"] == asked(tmp_path)
         assert PASSWORD == (tmp_path / "passwords").read_text().splitlines()[0]
         assert PASSWORD not in log
+
+    scripted.run(story())
+
+
+def test_the_log_holds_all_that_the_agent_printed_but_no_secret(tmp_path: Path) -> None:
+    """Question by question, as people read it; not the password in any writing, nor a line that names a credential."""
+
+    async def story() -> None:
+        async with a_pod(tmp_path, "talks of all it does") as pod:
+            _, result, log = await pod.run()
+
+        *words, last = log.splitlines()
+        encoded = base64.b64encode(f"root:{PASSWORD}".encode()).decode()
+        assert result == fenceanswer.read_result(last)
+        assert ["off: exit code 0", "status: exit code 2", "status: exit code 2"] == [
+            line for line in words if not line.startswith("  ")
+        ]
+        assert ["  Success: Powered off"] == [line for line in words if "Powered" in line]
+        assert 3 == log.count("  Connecting to the device with …\n")
+        assert 3 == log.count("  red \n")
+        assert not [one for one in (PASSWORD, encoded[8:-4], "6629fae49393", "\x1b") if one in log]
 
     scripted.run(story())
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from tests.core.fencing import test_redaction, test_results, test_staleness
 from tests.deploy import test_detached_volumes as detached
 from tests.drivers import test_kdump as drivers_kdump
@@ -74,7 +76,21 @@ SABOTAGES: tuple[Sabotage, ...] = (
     Sabotage(
         "what agents print is shown as it is",
         set_to(results, "redact", lambda text, secrets: text),
-        (test_results.test_secrets_are_not_in_messages, test_results.test_garbage_is_survived),
+        (
+            test_results.test_secrets_are_not_in_messages,
+            test_results.test_garbage_is_survived,
+            test_results.test_a_log_shows_all_but_what_is_secret,
+        ),
+    ),
+    Sabotage(
+        "a login in base64 is shown",
+        set_to(redaction, "within_base64", lambda plain, before: ""),
+        (test_redaction.test_a_login_in_base64_shows_no_letter_of_the_password,),
+    ),
+    Sabotage(
+        "credentials that a device hands out are shown",
+        set_to(results, "_CREDENTIAL", re.compile("(?!)")),
+        (test_results.test_a_log_shows_all_but_what_is_secret,),
     ),
     Sabotage(
         "only the plain form of a secret is hidden",

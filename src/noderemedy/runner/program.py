@@ -9,6 +9,7 @@ Rule 3: whatever happens, the termination message is a result, and the exit code
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -47,7 +48,7 @@ class Surroundings:
 
 
 def main() -> int:
-    """The exit code. What it prints is the Job's log: results, and no secrets."""
+    """The exit code. What it prints is the Job's log: what agents print, at last its result, and no secrets."""
     around = Surroundings(os.environ)
     try:
         order = fenceanswer.read_order(around.environ.get(ORDER_VARIABLE, ""))
@@ -62,12 +63,19 @@ def main() -> int:
 
 def tell(result: Result, around: Surroundings) -> int:
     text = fenceanswer.result_text(result)
-    sys.stdout.write(text + "\n")
+    say(text + "\n")
     try:
         around.message.write_text(text, "utf-8")
     except OSError as problem:
         sys.stderr.write(f"the termination message cannot be written: {problem}\n")
     return 0 if result.state is RunState.DONE else 1
+
+
+def say(text: str) -> None:
+    """To the Job's log. That nobody reads it is no reason to leave a device half switched."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.write(text)
+        sys.stdout.flush()
 
 
 async def run(order: Order, around: Surroundings) -> Result:
@@ -84,7 +92,7 @@ async def run(order: Order, around: Surroundings) -> Result:
     except OSError as problem:
         return results.not_begun(order, f"the key of node {order.bound_to} cannot be written: {problem.strerror}")
     finish_what_was_sent()
-    return await verify.carry_out(order, secrets, verify.Hand(around.folders))
+    return await verify.carry_out(order, secrets, verify.Hand(around.folders, hear=say))
 
 
 def finish_what_was_sent() -> None:

@@ -45,6 +45,16 @@ def test_a_text_without_secrets_stays_as_it_is() -> None:
     assert "Powered OFF" == redact("Powered OFF", ["", "hunter2"])
 
 
+@pytest.mark.parametrize("user", ["", "a", "me", "root", "admin"])
+def test_a_login_in_base64_shows_no_letter_of_the_password(user: str) -> None:
+    """HTTP sends user and password as one word, in which the password begins in the middle of a letter."""
+    login = base64.b64encode(f"{user}:{SECRET}".encode()).decode()
+    left = redact(f"Basic {login}", [SECRET]).removeprefix("Basic ")
+
+    assert HIDDEN in left
+    assert len(left) <= len(base64.b64encode(f"{user}:".encode())) + 4
+
+
 @given(st.text(max_size=40), st.text(min_size=1, max_size=20), st.text(max_size=40))
 @settings(max_examples=100, deadline=None)
 def test_no_writing_of_a_secret_is_left(before: str, secret: str, after: str) -> None:

@@ -140,6 +140,16 @@ def test_secrets_are_not_in_messages() -> None:
     assert "login as admin with … refused" in result.said
 
 
+def test_a_log_shows_all_but_what_is_secret() -> None:
+    """Each line, printable; not the password, nor what a device hands out for a while and we cannot know."""
+    printed = f"Connecting as admin with {PASSWORD}\n\n< X-Auth-Token: 0a1b2c\n< 200 \x1b[1mOK\n"
+
+    assert f"off: exit code 0\n  Connecting as admin with …\n  {results.WITHHELD}\n  < 200  OK\n" == (
+        results.transcript("off", Ended(0, printed), (PASSWORD,))
+    )
+    assert "off: did not end in time and was ended\n" == results.transcript("off", OVER, (PASSWORD,))
+
+
 @pytest.mark.parametrize(
     ("output", "expected"),
     [

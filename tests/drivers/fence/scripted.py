@@ -43,6 +43,9 @@ FAULTS = {
     "talks for ever": "exec yes 'Failed: no way'\n",
     "lists two": "if [ \"$p_action\" = list ]; then echo 1,one; echo 2,two; exit 0; fi\n" + DEVICE,
     "asks through another": 'echo "$p_snmpget_path$p_sg_persist_path" >> {folder}/through\n' + DEVICE,
+    "talks of all it does": 'echo "Connecting to the device with $p_password"\n'
+    'echo "> Authorization: Digest response=6629fae49393a05397450978507c4ef1"\n'
+    'echo "Sent: $(printf %s "root:$p_password" | base64 -w0)"; printf "\\033[31mred\\033[0m\\n"\n' + DEVICE,
     "slow": "[ \"$p_action\" = status ] || sleep 0.4\n" + DEVICE,
     "reads nothing": "exec <&-\n" + DEVICE,
 }  # fmt: skip

@@ -35,8 +35,15 @@ def writings(secret: str) -> tuple[str, ...]:
         repr(secret)[1:-1],
         shlex.quote(secret),
         _BLANKS.sub(" ", secret).strip(),
+        *(within_base64(plain, before) for before in range(3)),
     }
     return tuple(sorted((form for form in forms if len(form) >= SHORTEST), key=lambda form: (-len(form), form)))
+
+
+def within_base64(plain: bytes, before: int) -> str:
+    """What of a secret shows in base64 of something longer, as of `user:password`, with so many bytes before it."""
+    whole = base64.b64encode(bytes(before) + plain).decode()
+    return whole[-(-before * 8 // 6) : (before + len(plain)) * 8 // 6]
 
 
 def redact(text: str, secrets: Iterable[str]) -> str:

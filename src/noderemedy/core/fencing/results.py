@@ -4,7 +4,8 @@ Rule 1: a deed counts as done only if the device, asked twice afterwards, says w
         deed alone proves nothing (races R31, R35).
         An agent that calls off what is not there is asked for its list as well (`scopes.LISTED`).
 Rule 2: no end within the patience is a failure, never a success.
-Rule 3: a message names node, method and agent, and the parameters to look at; it never holds what a secret says.
+Rule 3: a message names node, method and agent, and the parameters to look at; neither it nor a log ever holds what a
+        secret says.
 """
 
 from __future__ import annotations
@@ -42,6 +43,9 @@ _TELLING = re.compile(
 )
 _ADVICE = re.compile(r"please use '?-h", re.IGNORECASE)  # of agents to whoever types their options
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffd]")
+# What a device hands out for a while is no secret that we know, and opens it all the same.
+_CREDENTIAL = re.compile(r"authorization|cookie|token|session[-_ ]?(id|key)", re.IGNORECASE)
+WITHHELD = "(a line that may hold a credential is not shown)"
 _PREFIX = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ")
 
 
@@ -123,6 +127,14 @@ def gist(output: str) -> str:
     telling = [line for line in lines if _TELLING.search(line)]
     chosen = (telling or lines or [""])[-1]
     return chosen if len(chosen) <= SAID_MAX else f"{chosen[: SAID_MAX - 1]}…"
+
+
+def transcript(action: str, ended: Ended, secrets: tuple[str, ...]) -> str:
+    """All that one process printed, for the log of a Job: printable, without secrets, and without what it was given."""
+    how = f"exit code {ended.exit_code}" if ended.trouble is Trouble.NONE else f"{ended.trouble.value} {ended.why}"
+    lines = (_CONTROL.sub(" ", line) for line in redact(ended.output, secrets).splitlines())
+    shown = (WITHHELD if _CREDENTIAL.search(line) else line for line in lines if line.strip())
+    return "".join(f"{line}\n" for line in (f"{action}: {how.strip()}", *(f"  {line}" for line in shown)))
 
 
 def hint(order: Order, words: str) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -30,6 +30,7 @@ class Hand(Struct, frozen=True):
     folders: tuple[Path, ...]
     environ: Mapping[str, str] | None = None
     between_looks: Span = results.BETWEEN_LOOKS
+    hear: Callable[[str], object] | None = None  # who is told all that agents print, free of secrets; None: nobody
     scratch: Path | None = None  # where secrets are written that agents want as files; None: in memory, if possible
 
 
@@ -109,4 +110,7 @@ class _Run:
         through = standins.for_status(self._order.agent) if action == Deed.STATUS.value else ()
         kept = [(name, value) for name, value in self._given if name not in instead]
         given = (*kept, *instead.items(), *through, ("action", action))
-        return await run_agent(self._path, given, left, environ=self._hand.environ)
+        ended = await run_agent(self._path, given, left, environ=self._hand.environ)
+        if self._hand.hear is not None:
+            self._hand.hear(results.transcript(action, ended, self._hidden))
+        return ended
