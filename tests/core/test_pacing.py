@@ -6,29 +6,33 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import HOST_AT, NODE_AT, NOW, REMEDIATION_AT
+from tests.builders import HOST_AT, NODE_AT, NOW, REMEDIATION_AT, a_node
 from tests.core.metal3.remediations import (
     NO_PODS,
     NO_VOLUMES,
+    SICK,
     a_held_host,
     a_reader,
+    a_remediation,
     a_world,
     actions,
     decided,
     reasons,
 )
-from tests.core.metal3.test_remediation import PODS, chosen
+from tests.core.metal3.test_remediation import OFF_SEEN, PODS, chosen
 
-from noderemedy.core.freeing import held_back
+from noderemedy.core import freeing
+from noderemedy.core.freeing import PACED_WITHIN, Workload, held_back
 from noderemedy.core.freeing import sees as see_work
-from noderemedy.core.pacing import permit, sees
+from noderemedy.core.pacing import Pace, permit, sees
 from noderemedy.engine.cache import Cache
-from noderemedy.model.actions import ListPods
+from noderemedy.model.actions import ListPods, PublishRemediationStatus
 from noderemedy.model.governing import PermitFact
 from noderemedy.model.ids import CONFIG_MAP, SYSTEM, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.pace import PODS_LIMIT_AT, Leave, PodsLimit, Wish, leave_ref
-from noderemedy.model.room import Present
+from noderemedy.model.remediation import Phase
+from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import MINUTE, Mono, Span
 from noderemedy.model.workload import POD, FreeBy, Pod, PodsOfNode, pods_at
 
@@ -159,3 +163,71 @@ def test_pods_are_counted_by_a_list_of_the_last_minute(old: Span, done: list[Lis
 
     assert step is not None
     assert done == list(step.actions)
+
+
+def undecided(limit: int | None, by: FreeBy | None, pods: PodsOfNode | None = PODS) -> Cache:
+    """A host that is off; how its node with two pods is freed is not chosen yet."""
+    remediation = a_remediation(Phase.FREEING, evidence=OFF_SEEN, free_by=by)
+    world = a_world(remediation, host=a_held_host(), node=replace(SICK, kubelet="v1.31.0"))
+    reader = a_reader(world, pods=pods, volumes=NO_VOLUMES)
+    if limit is not None:
+        reader.put(Seen(PODS_LIMIT_AT, "", "", PodsLimit(limit)), NOBODY)
+    return reader
+
+
+@pytest.mark.parametrize(
+    ("limit", "named", "chosen", "told"),
+    [
+        (None, None, FreeBy.TAINT, ["ProvenOff"]),
+        (2, None, FreeBy.TAINT, ["ProvenOff"]),
+        (1, None, FreeBy.PODS, ["ProvenOff"]),
+        (1, FreeBy.TAINT, FreeBy.TAINT, ["ProvenOff", "FreedAtOnce"]),
+        (1, FreeBy.NODE, FreeBy.NODE, ["ProvenOff", "FreedAtOnce"]),
+        (1, FreeBy.PODS, FreeBy.PODS, ["ProvenOff"]),
+    ],
+)
+def test_more_pods_than_fit_go_one_by_one(
+    limit: int | None, named: FreeBy | None, chosen: FreeBy, told: list[str]
+) -> None:
+    """Of a Metal3Remediation as of a fence; who names a way has it so, and is told."""
+    decision = decided(REMEDIATION_AT, undecided(limit, named))
+
+    (publish,) = decision.actions
+    assert isinstance(publish, PublishRemediationStatus)
+    assert (chosen, told) == (publish.progress.evidence.free_by, reasons(decision))
+
+
+def test_the_way_is_chosen_when_the_pods_are_counted() -> None:
+    """Not by a guess; and whoever named pods need not wait for that."""
+    assert ["ListPods"] == actions(decided(REMEDIATION_AT, undecided(1, None, None)))
+    assert ["PublishRemediationStatus"] == actions(decided(REMEDIATION_AT, undecided(1, FreeBy.PODS, None)))
+
+
+LATE = MINUTE * 11
+FREEING_LASTS: list[tuple[str, FreeBy, int | None, bool, Span, bool]] = [
+    # by, limit, told to wait, since the pods last changed -> is its time over after eleven minutes?
+    ("no limit", FreeBy.PODS, None, False, MINUTE, True),
+    ("all at once", FreeBy.TAINT, 1, True, MINUTE, True),
+    ("told to wait", FreeBy.PODS, 1, True, LATE, False),
+    ("some have just gone", FreeBy.PODS, 1, False, MINUTE, False),
+    ("none goes", FreeBy.PODS, 1, False, LATE, True),
+]
+
+
+@pytest.mark.parametrize(
+    ("by", "limit", "waits", "unchanged", "is_over"),
+    [case[1:] for case in FREEING_LASTS],
+    ids=[case[0] for case in FREEING_LASTS],
+)
+def test_pods_that_go_one_by_one_have_the_time_for_it(
+    by: FreeBy, limit: int | None, waits: bool, unchanged: Span, is_over: bool
+) -> None:
+    """Longer than all others, while some go or are told to wait, and never longer than an hour."""
+    pace = Pace(ROOM, REMEDIATION_AT, limit, Leave(ROOM, REMEDIATION_AT, "x", 0) if waits else None)
+    begun, within = Mono(NOW.mono.ms - LATE.ms), MINUTE * 10
+    entry = Present(PODS, "", Mono(0), changed_at=Mono(NOW.mono.ms - unchanged.ms))
+    work = Workload(NODE_AT, a_node(), "1", entry, Absent(), pace)
+    due = freeing.until(work, by, begun + within, begun + PACED_WITHIN, within)
+
+    assert is_over == (due <= NOW.mono)
+    assert due <= begun + PACED_WITHIN

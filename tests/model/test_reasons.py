@@ -23,7 +23,8 @@ SECRETIVE = {"password", "secret", "token", "credential", "credentials", "key", 
 STANDING = {
     *(f"TableRow.{name}" for name in ("node", "needs", "on", "held")),
     *("PhaseBegins.attempt", "NextAttemptAt.attempt", "RemedyOrdered.number"),
-    *("FreeingPaced.limit", "RepairOverdue.minutes", "FencePlanBroken.problems", "SkippedUnresponsive.percent"),
+    *("FreeingPaced.limit", "FreedAtOnce.limit"),
+    *("RepairOverdue.minutes", "FencePlanBroken.problems", "SkippedUnresponsive.percent"),
     *("EventsRepeated.count", "NodeParked.count", "RepeatedProblem.count"),
 }
 

@@ -19,7 +19,7 @@ from tests.core.budget import (
     test_storms,
 )
 from tests.core.fencing import test_beginnings as test_fence_beginnings
-from tests.core.fencing import test_story
+from tests.core.fencing import test_paced, test_story
 from tests.core.healthcheck import test_modes, test_remediation
 from tests.core.metal3 import test_delete, test_waiting
 from tests.core.metal3 import test_remediation as test_power_cycles
@@ -44,6 +44,7 @@ from noderemedy.model.reasons import DomainBurst, TooManyInFlight
 from noderemedy.model.remediationbudget import Allowance
 from noderemedy.model.room import Index
 from noderemedy.model.time import Mono, Span
+from noderemedy.model.workload import FreeBy
 from noderemedy.wire import budgets
 
 IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = is_over, grants.judge, grants.open_books, claim.claimed, view.asks_of
@@ -620,6 +621,41 @@ PACE = (
             test_delete.test_a_node_waits_for_its_share_of_freed_pods,
             test_aftermath.test_the_node_waits_for_its_share_of_freed_pods,
         ),
+    ),
+    Sabotage(
+        "all pods of a node go at once, whatever the limit",
+        set_to(freeing, "way", lambda work, named, now: freeing.Way(named or freeing.default(work.node))),
+        (
+            test_pacing.test_more_pods_than_fit_go_one_by_one,
+            test_pacing.test_the_way_is_chosen_when_the_pods_are_counted,
+            test_paced.test_more_pods_than_fit_into_a_minute_go_one_by_one,
+        ),
+    ),
+    Sabotage(
+        "a limit wins over whoever names a way",
+        set_to(freeing, "way", lambda work, named, now: freeing.Way(FreeBy.PODS)),
+        (
+            test_pacing.test_more_pods_than_fit_go_one_by_one,
+            test_paced.test_more_pods_than_fit_into_a_minute_go_one_by_one,
+        ),
+    ),
+    Sabotage(
+        "who frees one by one has no more time than others",
+        set_to(freeing, "until", lambda work, by, due, last, within: due),
+        (
+            test_pacing.test_pods_that_go_one_by_one_have_the_time_for_it,
+            test_paced.test_who_frees_one_by_one_has_the_time_for_it,
+        ),
+    ),
+    Sabotage(
+        "who frees one by one has an hour whatever happens",
+        set_to(freeing, "until", lambda work, by, due, last, within: last),
+        (test_paced.test_pods_that_nobody_may_delete_end_its_time_as_ever,),
+    ),
+    Sabotage(
+        "who frees one by one has all the time",
+        set_to(freeing, "PACED_WITHIN", Span.seconds(1_000_000)),
+        (test_paced.test_pods_that_come_again_for_ever_end_nobodys_patience,),
     ),
     Sabotage(
         "pods are counted by any list",

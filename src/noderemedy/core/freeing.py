@@ -28,7 +28,7 @@ from noderemedy.model.decision import Fact
 from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node, OutOfService, Taint
 from noderemedy.model.proof import Proof
-from noderemedy.model.reasons import FreeingWorkload, ListingWorkload, Reason, WaitingForWorkload
+from noderemedy.model.reasons import FreedAtOnce, FreeingWorkload, ListingWorkload, Reason, WaitingForWorkload
 from noderemedy.model.room import Absent, Entry, Present, Reader
 from noderemedy.model.time import MINUTE, Mono, Now, Span
 from noderemedy.model.workload import (
@@ -46,6 +46,7 @@ TAINT_SINCE = (1, 28)  # out-of-service is always on from this version of Kubern
 VERSION = re.compile(r"v?([0-9]{1,4})\.([0-9]{1,4})", re.ASCII)
 PACE, SELDOM = Span.seconds(5), Span.seconds(40)  # between two looks at what is not gone yet
 AT_ONCE = 10  # pods or volumes that go on one proof
+PACED_WITHIN = MINUTE * 60  # how long pods may go one by one, as podsPerMinute lets them
 
 
 class Workload(Struct, frozen=True):
@@ -90,6 +91,50 @@ def default(node: Node) -> FreeBy:
     return FreeBy.TAINT if is_new else FreeBy.PODS
 
 
+class Way(Struct, frozen=True):
+    """How a node is freed, and what is to be said of that."""
+
+    by: FreeBy
+    because: tuple[Reason, ...] = ()
+
+
+def way(work: Workload, named: FreeBy | None, now: Now) -> Way | Step:
+    """As somebody named it, else as the node's version allows; a Step, if its pods have to be counted first.
+
+    Where the pods of this node alone are more than `podsPerMinute` they go one by one, or the limit would mean nothing:
+    no node can wait until all of its own fit. Who named a way that takes all at once has it so.
+    """
+    by = named or default(work.node)
+    if by is FreeBy.PODS or not work.pace.is_limited or is_tainted(work.node):
+        return Way(by)
+    pods = counted(work, now)
+    if isinstance(pods, Step) or pods <= work.pace.strictest:
+        return pods if isinstance(pods, Step) else Way(by)
+    if named is None:
+        return Way(FreeBy.PODS)
+    return Way(by, (FreedAtOnce(work.node_at.name, pods, by.value, work.pace.strictest, work.pace.whose),))
+
+
+def counted(work: Workload, now: Now) -> int | Step:
+    """How many pods would go; a Step, if a list of the last minute is needed: by one of an earlier repair there may be
+    none.
+    """
+    read_at = work.pods.confirmed_at if isinstance(work.pods, Present) else None
+    if read_at is None or now.mono.since(read_at) > MINUTE:
+        return Step((ListPods(work.node_at),), (ListingWorkload(work.node_at.name),))
+    return sum(not pod.stays for _, pod in pods_of(work))
+
+
+def until(work: Workload | None, by: FreeBy | None, due: Mono, last: Mono, within: Span) -> Mono:
+    """When freeing has lasted too long: at `due`, where no `podsPerMinute` slows it down. Else, after that, when
+    nothing has gone for `within`, nor was told to wait; and at `last` in any case: new pods may be bound to the node.
+    """
+    if work is None or by is not FreeBy.PODS or not work.pace.is_limited:
+        return due
+    is_waiting = work.pace.is_told_to_wait and any(not pod.stays and not pod.is_forced for _, pod in pods_of(work))
+    return max(due, last if is_waiting else min(last, last_change(work) + within))
+
+
 def is_tainted(node: Node) -> bool:
     return any((one.key, one.effect) == (OUT_OF_SERVICE.key, OUT_OF_SERVICE.effect) for one in node.taints)
 
@@ -105,16 +150,12 @@ def mark_of(node: Node, uid: str = "") -> OutOfService | None:
 
 
 def held_back(work: Workload, now: Now) -> Step | None:
-    """Before all pods of a node go at once, by a taint or with its Node: None if that fits into the minute.
-
-    They are counted by a list of the last minute: by one of an earlier repair there may be none.
-    """
+    """Before all pods of a node go at once, by a taint or with its Node: None if that fits into the minute."""
     if not work.pace.is_limited:
         return None
-    read_at = work.pods.confirmed_at if isinstance(work.pods, Present) else None
-    if read_at is None or now.mono.since(read_at) > MINUTE:
-        return Step((ListPods(work.node_at),), (ListingWorkload(work.node_at.name),))
-    pods = sum(not pod.stays for _, pod in pods_of(work))
+    pods = counted(work, now)
+    if isinstance(pods, Step):
+        return pods
     found = pacing.permit(work.pace, work.node_at, work.node.uid, pods, is_whole=True)
     return Step((), found.because, facts=found.facts) if found.because else None
 

@@ -3,8 +3,8 @@
 Called by every room that frees, in whichever way, right before it does. Pods that go one by one are counted one by one.
 The limit is that of the RemediationBudget, and that of the Configuration which governs the node, where a room says
 which one does. A Node that is deleted or tainted takes all its pods at once, so there the nodes wait for each other:
-the next one goes when the pods of the last minute leave room for its own; one alone always may. Without a limit nothing
-is asked.
+the next one goes when the pods of the last minute leave room for its own; one alone always may. So who may choose frees
+such a node pod by pod (`core/freeing.py`, `way`). Without a limit nothing is asked.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from noderemedy.model.ids import Ref
 from noderemedy.model.pace import PODS_LIMIT_AT, Leave, Wish, leave_ref, wish_ref
 from noderemedy.model.reasons import FreeingPaced, Reason, WaitingForBudget
 from noderemedy.model.room import Present, Reader
+
+NO_LIMIT = 1 << 31
 
 
 class Pace(Struct, frozen=True):
@@ -33,6 +35,21 @@ class Pace(Struct, frozen=True):
     def is_limited(self) -> bool:
         return self.limit is not None or self.of_document is not None
 
+    @property
+    def strictest(self) -> int:
+        """The limit that counts."""
+        return min(one for one in (self.limit, self.of_document, NO_LIMIT) if one is not None)
+
+    @property
+    def whose(self) -> str:
+        """Which one that is."""
+        is_documents = self.of_document is not None and self.of_document == self.strictest
+        return f"ConfigMap {self.document.name}" if self.document is not None and is_documents else "the budget"
+
+    @property
+    def is_told_to_wait(self) -> bool:
+        return self.leave is not None and not self.leave.pods
+
 
 class Permit(Struct, frozen=True):
     """How many pods may go now; what is stated meanwhile, and why none may."""
@@ -43,7 +60,6 @@ class Permit(Struct, frozen=True):
 
 
 UNLIMITED = Pace()
-NO_LIMIT = 1 << 31
 
 
 def sees(room: str, asker: Ref, reader: Reader, permit: PermitFact | None = None) -> Pace:
@@ -66,11 +82,5 @@ def permit(pace: Pace, node: Ref, what: str, pods: int, *, is_whole: bool) -> Pe
     told = pace.leave if pace.leave is not None and pace.leave.what == what else None
     if told is not None and told.pods:
         return Permit(pods if is_whole else min(pods, told.pods), (wish,))
-    return Permit(0, (wish,), (paced(pace, node, pods) if told is not None else WaitingForBudget(),))
-
-
-def paced(pace: Pace, node: Ref, pods: int) -> FreeingPaced:
-    """By the stricter limit."""
-    if pace.document is not None and pace.of_document is not None and pace.of_document <= (pace.limit or NO_LIMIT):
-        return FreeingPaced(node.name, pods, pace.of_document, f"ConfigMap {pace.document.name}")
-    return FreeingPaced(node.name, pods, pace.limit or 0)
+    paced = FreeingPaced(node.name, pods, pace.strictest, pace.whose)
+    return Permit(0, (wish,), (paced if told is not None else WaitingForBudget(),))

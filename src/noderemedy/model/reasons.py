@@ -780,6 +780,23 @@ class FreeingPaced(Reason, frozen=True):
         )
 
 
+class FreedAtOnce(Reason, frozen=True):
+    """Somebody named a way of freeing that takes all pods of a node at once, whatever `podsPerMinute` says."""
+
+    passing: ClassVar[tuple[str, ...]] = ("pods",)
+    node: str
+    pods: int
+    by: str
+    limit: int
+    whose: str
+
+    def note(self) -> str:
+        return (
+            f"all {self.pods} pods of node {self.node} go at once, as freeBy {self.by} (or terminate) has it; "
+            f"podsPerMinute of {self.whose} is {self.limit}: write freeBy pods, or leave it out"
+        )
+
+
 class WaitingForWorkload(Reason, frozen=True):
     """The workload of a node is told to go, and is not gone yet."""
 

@@ -29,7 +29,7 @@ from noderemedy.model.reasons import (
     Reason,
 )
 from noderemedy.model.room import Present
-from noderemedy.model.time import MINUTE, Now
+from noderemedy.model.time import MINUTE, Mono, Now, Wall
 from noderemedy.model.workload import FreeBy
 
 FREE_WITHIN = MINUTE * 5
@@ -41,7 +41,7 @@ def emptying(view: FenceView, now: Now) -> Decision:
     evidence, work = view.status.evidence, view.work
     if evidence.freed_at is not None:
         return go_on(view, now)
-    if evidence.freeing_since is not None and patience.is_over(view, evidence.freeing_since, FREE_WITHIN, now):
+    if evidence.freeing_since is not None and now.mono >= free_until(view, evidence.freeing_since, now):
         return go_on(view, now, FenceFreeingOverdue(view.name, evidence.freeing_since))
     if work is None:
         return confirm(now, (view.node_at, view.node_entry)) or freed(view, now)
@@ -111,7 +111,10 @@ def by_host(view: FenceView, now: Now) -> PoweredOff | None:
 def choose(view: FenceView, work: freeing.Workload, proof: Whole, now: Now) -> Decision:
     """How to free and on which proof. A taint is ours only if it was not there before."""
     old = view.status.evidence
-    by = FreeBy.NODE if is_terminated(view) else view.fence.spec.free_by or freeing.default(work.node)
+    way = freeing.way(work, FreeBy.NODE if is_terminated(view) else view.fence.spec.free_by, now)
+    if isinstance(way, freeing.Step):
+        return after(view, way, now)
+    by = way.by
     taints = by is FreeBy.TAINT and not freeing.is_tainted(work.node)
     evidence = structs.replace(
         old,
@@ -120,7 +123,13 @@ def choose(view: FenceView, work: freeing.Workload, proof: Whole, now: Now) -> D
         freeing_since=now.wall,
         tainted_at=now.wall if taints else old.tainted_at,
     )
-    return noted(view, evidence, ProvenFenced(view.name, evidence.proof))
+    return noted(view, evidence, ProvenFenced(view.name, evidence.proof), *way.because)
+
+
+def free_until(view: FenceView, since: Wall, now: Now) -> Mono:
+    """When what is not free by then stays, and power comes back."""
+    due, last = (patience.due(view, since, span, now) for span in (FREE_WITHIN, freeing.PACED_WITHIN))
+    return freeing.until(view.work, view.status.evidence.free_by, due, last, FREE_WITHIN)
 
 
 def is_terminated(view: FenceView) -> bool:
@@ -134,7 +143,7 @@ def after(view: FenceView, found: freeing.Step, now: Now) -> Decision:
         return freed(view, now)
     evidence = view.status.evidence
     since = evidence.freeing_since
-    due = patience.due(view, since, FREE_WITHIN, now) if since else None
+    due = free_until(view, since, now) if since else None
     wake_at = min((at for at in (found.wake_at, due) if at is not None), default=None)
     return Decision(found.actions, found.because, wake_at, facts=found.facts)
 

@@ -47,10 +47,11 @@ def begin_emptying(view: RemediationView, seen: Evidence, now: Now) -> Decision:
         return asked
     seen = structs.replace(seen, boot_read_at=now.wall if is_read_since_off(view) else None)
     proof = proof_of(view, seen, now) if is_seen else None
-    if view.work is None or proof is None:
+    way = freeing.way(view.work, view.remediation.free_by, now) if view.work is not None else None
+    if view.work is None or proof is None or not isinstance(way, freeing.Way):
         return publish(view, phases.enter(view.remediation, Phase.FREEING, now, seen))
-    evidence = chosen(view, seen, view.work, proof, now)
-    return publish(view, phases.enter(view.remediation, Phase.FREEING, now, evidence), ProvenOff(view.host_name))
+    entered = phases.enter(view.remediation, Phase.FREEING, now, chosen(seen, view.work, way.by, proof, now))
+    return publish(view, entered, ProvenOff(view.host_name), *way.because)
 
 
 def seen_off(view: RemediationView, now: Now) -> Evidence:
@@ -86,9 +87,12 @@ def heeded(view: RemediationView, now: Now) -> Decision | None:
     if proof is None or view.work is None:
         return None
     seen = structs.replace(seen_off(view, now), freed_at=None)  # what was freed before was freed on no proof
-    evidence = chosen(view, seen, view.work, proof, now)
+    way = freeing.way(view.work, view.remediation.free_by, now)
+    if isinstance(way, freeing.Step):
+        return after(view, way, now)
+    evidence = chosen(seen, view.work, way.by, proof, now)
     entered = phases.enter(view.remediation, Phase.FREEING, now, evidence)
-    return publish(view, entered, ProvenFenced(view.node_name, evidence.proof))
+    return publish(view, entered, ProvenFenced(view.node_name, evidence.proof), *way.because)
 
 
 def proof_of(view: RemediationView, seen: Evidence, now: Now) -> Whole | None:
@@ -125,8 +129,7 @@ def emptying(view: RemediationView, now: Now) -> Decision:
     if proof is None:
         return unproven(view, view.work.node, now)
     if remediation.progress.evidence.free_by is None:
-        evidence = chosen(view, remediation.progress.evidence, view.work, proof, now)
-        return publish(view, phases.noted(remediation, evidence), ProvenOff(view.host_name))
+        return choose(view, view.work, proof, now)
     if remediation.progress.evidence.free_by is FreeBy.NODE:
         return delete_node(view, view.work, proof, now)
     return after(view, freed(view, view.work, proof, now), now)
@@ -193,9 +196,17 @@ def go_on(view: RemediationView, now: Now, *reasons: FreeingOverdue | NodeReplac
     return publish(view, phases.enter(view.remediation, Phase.POWER_ON, now), *reasons)
 
 
-def chosen(view: RemediationView, old: Evidence, work: freeing.Workload, proof: Whole, now: Now) -> Evidence:
+def choose(view: RemediationView, work: freeing.Workload, proof: Whole, now: Now) -> Decision:
+    """How to free; or its pods have to be counted first."""
+    way = freeing.way(work, view.remediation.free_by, now)
+    if isinstance(way, freeing.Step):
+        return after(view, way, now)
+    evidence = chosen(view.remediation.progress.evidence, work, way.by, proof, now)
+    return publish(view, phases.noted(view.remediation, evidence), ProvenOff(view.host_name), *way.because)
+
+
+def chosen(old: Evidence, work: freeing.Workload, by: FreeBy, proof: Whole, now: Now) -> Evidence:
     """How to free and on which proof. A taint is ours only if it was not there before."""
-    by = view.remediation.free_by or freeing.default(work.node)
     taints = by is FreeBy.TAINT and not freeing.is_tainted(work.node)
     return structs.replace(
         old,

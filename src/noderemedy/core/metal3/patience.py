@@ -8,6 +8,7 @@ request, and its loss only delays.
 
 from __future__ import annotations
 
+from noderemedy.core import freeing
 from noderemedy.core.metal3 import phases
 from noderemedy.core.metal3.remediationview import PhaseSight, RemediationView, sight_ref, what_is_waited_for
 from noderemedy.model.decision import Fact
@@ -33,9 +34,14 @@ def lasted(view: RemediationView, now: Now) -> Span:
 
 
 def due(view: RemediationView, now: Now) -> Mono | None:
-    """When the present phase is over; None where it may last."""
-    limit = phases.limit(view.remediation)
-    return sight(view, now).since + limit if limit is not None else None
+    """When the present phase is over; None where it may last. Pods that go one by one may take longer."""
+    limit, since = phases.limit(view.remediation), sight(view, now).since
+    if limit is None:
+        return None
+    if view.remediation.progress.phase is not Phase.FREEING:
+        return since + limit
+    by = view.remediation.progress.evidence.free_by
+    return freeing.until(view.work, by, since + limit, since + freeing.PACED_WITHIN, limit)
 
 
 def due_on_the_wall(view: RemediationView, now: Now) -> Wall | None:
@@ -45,8 +51,8 @@ def due_on_the_wall(view: RemediationView, now: Now) -> Wall | None:
 
 
 def is_overdue(view: RemediationView, now: Now) -> bool:
-    limit = phases.limit(view.remediation)
-    return limit is not None and lasted(view, now) >= limit
+    at = due(view, now)
+    return at is not None and now.mono >= at
 
 
 def rests_between_attempts(view: RemediationView, now: Now) -> bool:
