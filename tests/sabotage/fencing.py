@@ -472,6 +472,14 @@ FLOW: tuple[Sabotage, ...] = (
         (test_story.test_labels_come_back_before_the_plan_that_knows_the_node_by_them,),
     ),
     Sabotage(
+        "whoever has the name of an ended instance gets what that one carried",
+        set_to(recovery, "is_successor", lambda view: False),
+        (
+            test_story.test_a_successor_of_a_terminated_instance_gets_nothing_that_it_carried,
+            test_story.test_a_successor_is_no_recovery_of_what_was_ended,
+        ),
+    ),
+    Sabotage(
         "every cordon is ours",
         set_to(recovery, "is_cordoned_by_us", lambda node: node.unschedulable),
         (test_story.test_a_persons_cordon_survives,),

@@ -22,9 +22,11 @@ from noderemedy.wire.attestations import attestation_text
 from noderemedy.wire.http import Answer, Request
 
 OFF, ON, STATUS = ("ipmi", "off"), ("ipmi", "on"), ("ipmi", "status")
-INSTANCE, MACHINE_AT = "aws:///x/i-1", Ref("", MACHINE, "metal", "worker-0")
+INSTANCE, ANOTHER, MACHINE_AT = "aws:///x/i-1", "aws:///x/i-2", Ref("", MACHINE, "metal", "worker-0")
 FIRST, SECOND = an_agent("first", agent="fence_one"), an_agent("second", agent="fence_two")
 TWO_PLUGS = ("fence_one", "fence_two")
+FREED_BY = ("taint", "pods", "node")
+WRITES = 19  # of one fence, at most
 
 
 def sick(plan: FencePlan | None = None, *, plugs: tuple[str, ...] = ("fence_ipmilan",), **spec: Any) -> Story:
@@ -260,8 +262,19 @@ def test_a_successor_waits_for_a_run_that_may_be_under_way_and_asks_first() -> N
     assert 1 == story.orders.count(OFF)
 
 
-@pytest.mark.parametrize("free_by", ["taint", "pods", "node"])
-@pytest.mark.parametrize("act", range(1, 30, 4))
+def test_every_write_of_a_fence_is_one_to_die_after() -> None:
+    """So many writes take a node through a fence at most: those that come to it later are to be tried as well."""
+    assert WRITES == max(map(writes, FREED_BY))
+
+
+def writes(free_by: str) -> int:
+    story = sick(freeBy=free_by)
+    story.run_until(lambda: story.state == "final", 1_200)
+    return len(story.acts)
+
+
+@pytest.mark.parametrize("free_by", FREED_BY)
+@pytest.mark.parametrize("act", range(1, WRITES + 1))
 def test_a_manager_may_die_after_any_write(act: int, free_by: str) -> None:
     """What it did last is done, nobody tells it so, and its successor fences the node once and brings it back."""
     story = sick(freeBy=free_by)
@@ -576,6 +589,51 @@ def test_a_terminated_instance_is_removed_by_its_provider() -> None:
     assert (None, [], []) == (story.api.find(NODE, NODE_AT.name), story.api.list(MACHINE), story.freed_early)
     assert ["DeleteNode", "DeleteMachine"] == [act for act in story.acts if act in ("DeleteNode", "DeleteMachine")]
     assert {"RemovingInstance", "NodeTerminated"} <= set(story.told)
+
+
+@pytest.mark.parametrize(("successor", "zone"), [(ANOTHER, None), (INSTANCE, "a")], ids=["another", "the same"])
+def test_a_successor_of_a_terminated_instance_gets_nothing_that_it_carried(successor: str, zone: str | None) -> None:
+    """A Node comes under its name while the fence still stands: of another instance, or of the same, started again."""
+    story = ended_with(zone="a")
+    story.run_until(lambda: story.state == "final", 300)
+    joins(story, successor)
+    story.run(60)
+    story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.run(60)
+
+    assert zone == story.node()["metadata"]["labels"].get("zone")
+    assert None is story.api.find(NODE_FENCE, FENCE_AT.name)
+
+
+def test_a_successor_is_no_recovery_of_what_was_ended() -> None:
+    """It has the name before the flow is over, since somebody paused the Machine: that was ended all the same."""
+    story = ended_with(zone="a")
+    story.run_until(lambda: STATUS in story.orders, 300)
+    story.patch(MACHINE_AT, {"metadata": {"annotations": {"node-remedy.dev/paused": "true"}}})
+    story.run(30)
+    assert "done" == story.state
+    joins(story, ANOTHER)
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert ("NodeTerminated" in story.told, "FenceSucceeded" in story.told) == (True, False)
+    assert None is story.node()["metadata"]["labels"].get("zone")
+
+
+def ended_with(**labels: str) -> Story:
+    """An instance whose Node carries labels, and which is to be ended for good."""
+    story = Story(ENDED)
+    story.machine(provider_id=INSTANCE)
+    story.patch(NODE_AT, {"metadata": {"labels": labels}, "spec": {"providerID": INSTANCE}})
+    story.hang()
+    story.run(65)
+    story.ask()
+    return story
+
+
+def joins(story: Story, provider_id: str) -> None:
+    """An instance registers under the name of the node."""
+    story._register("True", "boot-9")
+    story.patch(NODE_AT, {"spec": {"providerID": provider_id}})
 
 
 @pytest.mark.parametrize("key", ["node-remedy.dev/paused", "cluster.x-k8s.io/paused"])

@@ -41,7 +41,8 @@ CORDONED, OURS = "node-remedy.dev/cordoned", "node-remedy"
 
 
 def done(view: FenceView, now: Now) -> Decision:
-    if is_terminated(view) and view.status.evidence.freed_at is not None and view.node is None:
+    is_ended = is_terminated(view) and view.status.evidence.freed_at is not None
+    if is_ended and (view.node is None or is_successor(view)):
         return ended(view, now)
     if on := erring.power_comes_back(view, now) if is_well(view, now) else erring.lit(view, now):
         return on  # of a node that came back by itself some plugs may be off
@@ -118,7 +119,20 @@ def restored(view: FenceView) -> Decision | None:
 def is_back(view: FenceView) -> bool:
     """Whether a Node that we deleted is there again, and its backup is still kept."""
     backup, node = view.status.evidence.backup, view.node
-    return backup is not None and node is not None and not node.deleting and backup.node_uid != node.uid
+    is_there = backup is not None and node is not None and not node.deleting and backup.node_uid != node.uid
+    return is_there and not is_successor(view)
+
+
+def is_successor(view: FenceView) -> bool:
+    """Whether another instance has the name of one that was ended for good: what that one carried is not its own.
+
+    A flow that is over and still keeps a backup is of such a one, whatever has become of its plan. Who registers
+    without an id gets one soon.
+    """
+    node, evidence = view.node, view.status.evidence
+    is_ended = is_terminated(view) or view.fence.is_final
+    is_another = node is not None and node.uid != view.status.node_uid and node.provider_id != evidence.provider_id
+    return is_ended and is_another
 
 
 def given_back(view: FenceView) -> Decision | None:
