@@ -15,7 +15,11 @@ TOKEN = re.compile(
 )
 AGGREGATIONS = ("sum", "min", "max", "avg", "count")
 # What each takes; all of them give an instant vector.
-FUNCTIONS = {"increase": "range", "rate": "range", "changes": "range", "absent": "instant", "vector": "scalar"}
+FUNCTIONS = {
+    **dict.fromkeys(("increase", "rate", "changes", "max_over_time"), "range"),
+    "absent": "instant",
+    "vector": "scalar",
+}
 RANKS = ({"or"}, {"and", "unless"}, {"==", "!=", ">", "<", ">=", "<="}, {"+", "-"}, {"*", "/", "%"})
 MATCHES = ("=", "!=", "=~", "!~")
 Type = str  # scalar, instant or range

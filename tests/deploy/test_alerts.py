@@ -65,6 +65,22 @@ def assert_reasons_covered(text: str) -> None:
     assert alerting() - {"ObjectUnreadable"} == named  # that one is counted by kind, as quarantined
 
 
+def assert_lasting(text: str) -> None:
+    """Every rule that counts beginnings asks as well for what stands now, of the very same reasons."""
+    for name, rule in rules(text).items():
+        counted = set(re.findall(r"increase\(node_remedy_\w+_total(\{[^}]*\})?\[1h\]\)", rule["expr"]))
+        standing = re.findall(
+            r"or max_over_time\(node_remedy_(?:reasons_standing|unreadable_objects)(\{[^}]*\})?\[5m\]\) > 0",
+            rule["expr"],
+        )
+        assert counted == set(standing), f"{name} ends while its trouble goes on"
+
+
+def test_an_alert_lasts_as_long_as_its_trouble() -> None:
+    """A reason counts only when it begins; an hour later the trouble may still stand, and so must the alert."""
+    assert_lasting(TEXT)
+
+
 def test_figures_exist() -> None:
     """No rule asks for a figure or a label that the manager does not publish."""
     assert_published(TEXT)
@@ -78,6 +94,8 @@ def test_reasons_are_covered() -> None:
 @pytest.mark.parametrize(
     ("check", "line", "instead"),
     [
+        (assert_lasting, 'or max_over_time(node_remedy_reasons_standing{reason="PowerOffOverdue"}[5m]) > 0', ""),
+        (assert_lasting, "or max_over_time(node_remedy_unreadable_objects[5m]) > 0", ""),
         (assert_published, "max(node_remedy_leader)", "max(node_remedy_leading)"),
         (assert_published, "node_remedy_watch_age_seconds)", 'node_remedy_watch_age_seconds{reason="x"})'),
         (assert_reasons_covered, "|RoomBroken", ""),

@@ -109,11 +109,10 @@ def test_what_cannot_be_read_is_neither_present_nor_absent() -> None:
     cache.set_aside(NODE_AT, GARBAGE)
 
     assert (garbage, GARBAGE) == (cache.read(MACHINE_AT), cache.read(NODE_AT))
-    assert ((), [], 0, 2) == (
+    assert ((), [], ({}, {MACHINE: 1, NODE: 1})) == (
         cache.find("machines by host", str(HOST_AT)),
         cache.refs(),
-        cache.count(MACHINE),
-        cache.count_unreadable(),
+        cache.count_kinds(),
     )
     assert (None, True) == cache.put(Seen(MACHINE_AT, machine.uid, "6", machine), LATE, confirmed_at=LATE)
     assert (MACHINE_AT,) == cache.find("machines by host", str(HOST_AT))
@@ -365,7 +364,7 @@ def test_objects_are_counted_by_kind() -> None:
     cache.put(a_seen("1"), EARLY)
     cache.put(Seen(HOST_AT, "h", "1", a_host()), EARLY)
 
-    assert (1, 1, 0) == (cache.count(NODE), cache.count(HOST), cache.count(MACHINE))
+    assert ({NODE: 1, HOST: 1}, {}) == cache.count_kinds()
 
 
 def test_a_version_that_says_the_same_is_noted_without_a_look() -> None:

@@ -29,9 +29,11 @@ from noderemedy.model.outcome import Done, Failed, Seen, Unknown
 from noderemedy.model.reasons import (
     ActionFailed,
     ActionRefused,
+    BackupUnreadable,
     ClusterPaused,
     ConfirmFirst,
     ListingWorkload,
+    NodeOverdue,
     ObjectUnreadable,
     Reason,
     TooManyUnhealthy,
@@ -170,6 +172,56 @@ def test_another_complaint_is_told() -> None:
     told, _ = fail(engine, Failed("denied by policy", lasting=True), 1, now)
 
     assert [[ActionRefused("DropBackup of Node//a", "denied by policy")]] == told
+
+
+# --- what stands ---------------------------------------------------------------------------------------------
+
+
+OVERDUE, BROKEN = NodeOverdue("n", NOW.wall, "on", ""), BackupUnreadable("garbage")
+
+
+def test_what_calls_a_person_is_counted_while_it_stands() -> None:
+    """By room and reason: how many keys have it now; what calls nobody is not counted, what is over is not either."""
+
+    def by_letter(view: Any, now: Now) -> Decision:
+        named = (("o", OVERDUE), ("b", BROKEN), ("p", ClusterPaused()), ("l", ConfirmFirst("x")))
+        letters = "".join(dict(view[1].labels))
+        return Decision(because=tuple(reason for letter, reason in named if letter in letters))
+
+    engine = an_engine(a_room(by_letter))
+    stood = []
+    story = [(A, "o"), (B, "op"), (A, "ob"), (A, "l"), (B, "p"), (A, "b"), (A, "")]
+    for version, (at, letters) in enumerate(story, start=1):
+        engine.seen(a_seen(at, version=str(version), labels={**dict.fromkeys(letters, ""), str(version): ""}), NOW)
+        step(engine)
+        stood.append({name: count for (_, name), count in engine.standing.items()})
+
+    one, two = {"NodeOverdue": 1}, {"NodeOverdue": 2}
+    both = {"NodeOverdue": 2, "BackupUnreadable": 1}  # and a look that comes first is no answer
+    assert [one, two, both, both, {**both, "NodeOverdue": 1}, {"BackupUnreadable": 1}, {}] == stood
+
+
+def test_a_reason_goes_with_its_object() -> None:
+    """Nobody holds it any more."""
+    engine = an_engine(a_room(lambda view, now: Decision(because=(OVERDUE, OVERDUE))))
+    engine.seen(a_seen(), NOW)
+    step(engine)
+    before = list(engine.standing.values())
+    engine.gone(a_seen(), NOW)
+    step(engine)
+
+    assert ([1], {}) == (before, engine.standing)
+
+
+def test_a_complaint_stands_until_it_works() -> None:
+    """What the API refuses is nobody's decision, and calls a person all the same."""
+    engine = a_writer()
+    _, now = fail(engine, Failed("forbidden", lasting=True), 2)
+    refused = {name for _, name in engine.standing}
+    now = later(100, now)
+    engine.ended(only_effect(engine, now), Done(now.mono), now)
+
+    assert ({"ActionRefused"}, {}) == (refused, engine.standing)
 
 
 # --- quarantine ----------------------------------------------------------------------------------------------

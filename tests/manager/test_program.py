@@ -12,7 +12,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-from tests.builders import HOST_AT, NODE_AT, a_host_tree, a_machine_tree, a_node_tree
+from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, a_host_tree, a_machine_tree, a_node_tree
 from tests.manager.bench import NOT_HERE, SYSTEM, TOKENS, Bench, Managed, Operator, bench, until
 
 from noderemedy import crds
@@ -21,7 +21,7 @@ from noderemedy.lab.http_faults import Drop, Fault, failure
 from noderemedy.manager.program import PortTaken
 from noderemedy.manager.settings import Ended, Listening
 from noderemedy.model.actions import Confirm
-from noderemedy.model.ids import EVENT, HOST, NODE
+from noderemedy.model.ids import EVENT, HOST, MACHINE, NODE
 from noderemedy.model.outcome import Effect, Unknown
 from noderemedy.model.time import Now
 from noderemedy.wire import names
@@ -259,6 +259,46 @@ def test_unreadable_object_is_reported_on_itself(tmp_path: Path) -> None:
             await manager.end()
 
     within(30, story())
+
+
+def test_what_stands_is_a_figure_of_the_leader(tmp_path: Path) -> None:
+    """What calls a person is counted until it is over, also by who leads later; who stands by says nothing."""
+    stands = 'node_remedy_reasons_standing{reason="BackupUnreadable",room="annotation"} 1.0'
+    garbage = 'node_remedy_unreadable_objects{kind="BareMetalHost.metal3.io"} 1.0'
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            loosen(it, "baremetalhosts.metal3.io")
+            it.create({**a_host_tree("broken"), "spec": {"online": "perhaps"}})
+            note(it, "not a backup")
+            first = it.start("first", metrics_port=0)
+            await until(first.is_leading)
+            second = it.start("second", metrics_port=0)
+            await until(lambda: warnings(it, MACHINE_AT.name))
+            shown = [(await asked(one, "/metrics"))[1] for one in (first, second)]
+            assert [True, False] == [stands in text for text in shown]
+            assert garbage in shown[0]
+
+            note(it, None)
+            it.api.delete(HOST, "broken", HOST_AT.namespace)
+            for _ in range(100):
+                _, text = await asked(first, "/metrics")
+                if stands not in text and garbage not in text:
+                    break
+                await asyncio.sleep(0.05)
+            assert stands not in text
+            assert garbage not in text
+            assert 'node_remedy_decisions_total{reason="BackupUnreadable",room="annotation"} 1.0' in text
+            await first.end()
+            await second.end()
+
+    within(30, story())
+
+
+def note(it: Bench, backup: str | None) -> None:
+    body = {"metadata": {"annotations": {names.NODE_BACKUP: backup}}}
+    it.api.patch(MACHINE, MACHINE_AT.name, MACHINE_AT.namespace, body, "merge")
 
 
 def loosen(it: Bench, name: str) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client import Gauge
 from tests.builders import DOCTOR
 from tests.drivers.kube import scripted, test_events
 from tests.engine import test_leadership
@@ -191,6 +192,13 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     ),
     "call the run of an earlier manager fresh": (
         runbook, "UNKNOWN", Mono(-1), test_jobruns.test_a_job_of_an_earlier_manager_is_followed_and_never_fresh, {},
+    ),
+    "who stands by says what stands": (
+        Manager, "_token", lambda self: 0 if self._leadership.token is None else self._leadership.token,
+        test_program.test_what_stands_is_a_figure_of_the_leader, {},
+    ),
+    "what is over stands for ever": (
+        Gauge, "clear", always(None), test_program.test_what_stands_is_a_figure_of_the_leader, {},
     ),
     "look at all before anything leaves": (
         program, "LOOKS_BESIDE", 500, test_program.test_looks_are_few_at_once_while_something_is_on_its_way, {},

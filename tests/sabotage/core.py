@@ -79,7 +79,7 @@ POWERED_OFF, PUT, STEP, DUE = safety.powered_off, cache.Cache.put, loop.Engine.s
 SPEC_OF, READ_HOST = objects.spec_of, objects.host
 STATE, QUEUE, STAMP = loop.Engine._state, queue.Queue.__init__, heartbeats.stamp
 SET_ASIDE, DROP = cache.Cache.set_aside, cache.Cache.drop
-DECIDED, BEGIN = telling.Telling.decided, ledger.Ledger.begin
+DECIDED, RECOUNT, BEGIN = telling.Telling.decided, telling.Telling._recount, ledger.Ledger.begin
 CONFIRM_FIRST, RESTORE, BACK_UP = annotation.confirm_first, backup.restore, backup.back_up
 SEE_MACHINE, CONCERNED = view.see_machine, links.concerned
 SAFE = test_rules.test_a_node_is_deleted_only_when_it_is_safe
@@ -738,6 +738,15 @@ ENGINE = (
         "every change of a count is news",
         set_to(reasons.Reason, "gist", lambda self: self),
         (test_notices.test_what_is_passing_is_no_news, test_reasons.test_the_gist_is_what_is_not_passing),
+    ),
+    Sabotage(
+        "what stands is never over",
+        set_to(telling.Telling, "_recount", lambda self, key, before, after: RECOUNT(self, key, (), after)),
+        (
+            test_notices.test_what_calls_a_person_is_counted_while_it_stands,
+            test_notices.test_a_reason_goes_with_its_object,
+            test_notices.test_a_complaint_stands_until_it_works,
+        ),
     ),
     Sabotage(
         "people are told of the first failure",

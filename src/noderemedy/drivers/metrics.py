@@ -29,6 +29,12 @@ class Metrics:
         self.decisions = Counter(
             "node_remedy_decisions", "Decisions by room and reason", ["room", "reason"], registry=registry
         )
+        self.standing = Gauge(
+            "node_remedy_reasons_standing",
+            "Objects for which a reason that calls a person stands now, as the leader sees it",
+            ["room", "reason"],
+            registry=registry,
+        )
         self.effects = Counter(
             "node_remedy_effects", "Effects by action and outcome", ["action", "outcome"], registry=registry
         )
@@ -39,6 +45,34 @@ class Metrics:
             buckets=EFFECT_SECONDS,
             registry=registry,
         )
+        self.watch_age = Gauge(
+            "node_remedy_watch_age_seconds", "Age of the newest byte of a watch", ["kind"], registry=registry
+        )
+        self.workload_clusters = Gauge(
+            "node_remedy_workload_clusters", "Clusters of a management cluster by state", ["state"], registry=registry
+        )
+        self.workload_cluster_up = Gauge(
+            "node_remedy_workload_cluster_up",
+            "1 while all Nodes of a cluster are known",
+            ["cluster"],
+            registry=registry,
+        )
+        self.quarantined = Counter(
+            "node_remedy_quarantined", "Objects that could not be read", ["kind"], registry=registry
+        )
+        self.unreadable = Gauge(
+            "node_remedy_unreadable_objects", "Objects that cannot be read now", ["kind"], registry=registry
+        )
+        self.leader = Gauge("node_remedy_leader", "1 while this process may act", registry=registry)
+        self.loop_lag = Gauge(
+            "node_remedy_loop_lag_seconds", "How late the event loop runs its timers", registry=registry
+        )
+        self.build = Info("node_remedy_build", "Which node-remedy this is", registry=registry)
+        self.build.info({"version": __version__})
+        self._count_repairs(registry)
+
+    def _count_repairs(self, registry: CollectorRegistry) -> None:
+        """What was done for nodes."""
         self.fence_steps = Counter(
             "node_remedy_fence_steps", "Tries of the steps of fences that ended", ["step", "outcome"], registry=registry
         )
@@ -70,27 +104,6 @@ class Metrics:
             buckets=REMEDY_SECONDS,
             registry=registry,
         )
-        self.watch_age = Gauge(
-            "node_remedy_watch_age_seconds", "Age of the newest byte of a watch", ["kind"], registry=registry
-        )
-        self.workload_clusters = Gauge(
-            "node_remedy_workload_clusters", "Clusters of a management cluster by state", ["state"], registry=registry
-        )
-        self.workload_cluster_up = Gauge(
-            "node_remedy_workload_cluster_up",
-            "1 while all Nodes of a cluster are known",
-            ["cluster"],
-            registry=registry,
-        )
-        self.quarantined = Counter(
-            "node_remedy_quarantined", "Objects that could not be read", ["kind"], registry=registry
-        )
-        self.leader = Gauge("node_remedy_leader", "1 while this process may act", registry=registry)
-        self.loop_lag = Gauge(
-            "node_remedy_loop_lag_seconds", "How late the event loop runs its timers", registry=registry
-        )
-        self.build = Info("node_remedy_build", "Which node-remedy this is", registry=registry)
-        self.build.info({"version": __version__})
 
     def text(self) -> bytes:
         """All figures in the exposition format."""

@@ -6,6 +6,7 @@ Only typed projections are kept; the resourceVersion lives in the entry, so that
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from noderemedy.model.ids import FACTS, Kind, Ref
@@ -80,9 +81,10 @@ class Cache:
         """How many objects can be read, facts included."""
         return sum(isinstance(entry, Present) for entry in self._entries.values())
 
-    def count(self, kind: Kind) -> int:
-        """How many objects of a kind can be read. For metrics; walks the cache."""
-        return sum(1 for ref, entry in self._entries.items() if ref.kind == kind and isinstance(entry, Present))
+    def count_kinds(self) -> tuple[Counter[Kind], Counter[Kind]]:
+        """How many objects of each kind can be read, and how many cannot. For metrics; walks the cache."""
+        unreadable = Counter(ref.kind for ref, entry in self._entries.items() if isinstance(entry, Unreadable))
+        return Counter(ref.kind for ref in self._entries) - unreadable, unreadable
 
     def refs(self) -> list[Ref]:
         """All objects that can be read."""
@@ -95,9 +97,6 @@ class Cache:
     def refs_of(self, kind: Kind) -> list[Ref]:
         """All objects of a kind, readable or not. Walks the cache."""
         return sorted(ref for ref in self._entries if ref.kind == kind)
-
-    def count_unreadable(self) -> int:
-        return sum(1 for entry in self._entries.values() if isinstance(entry, Unreadable))
 
     # --- writing -----------------------------------------------------------------------------------------------
 

@@ -13,6 +13,7 @@ Rule 5: nobody decides on half a list: one that is made again changes all at onc
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -200,8 +201,13 @@ class Engine:
         return self._wants.all()
 
     @property
+    def standing(self) -> Mapping[tuple[str, str], int]:
+        """How many keys hold each reason that calls a person, by room and name. Of the last time that we led."""
+        return self._telling.standing
+
+    @property
     def quarantined(self) -> int:
-        return self.cache.count_unreadable()
+        return self.cache.count_kinds()[1].total()
 
     def step(self, now: Now, token: int | None, looks: int | None = None) -> Output:
         """Look at every key that is due. `token` is the leader's; None: stand by, and keep what is queued.

@@ -1,10 +1,12 @@
 """What people are told: every reason once, when it is new for its key. Events, log lines and metrics follow from it.
 
 Called by the loop after each decision and each failure. A standby keeps what it has to say: two who speak would say
-everything twice.
+everything twice. What calls a person is counted as well as long as it stands, for whoever asks later.
 """
 
 from __future__ import annotations
+
+from collections import Counter
 
 from msgspec import Struct
 
@@ -33,6 +35,7 @@ class Telling:
         self._told: dict[Key, tuple[Reason, ...]] = {}  # gists: a count that goes on changing is no news
         self._complaints: dict[Key, Reason] = {}
         self._notices: list[Notice] = []
+        self.standing: Counter[tuple[str, str]] = Counter()  # keys by room and reason; none with zero
 
     def decided(self, key: Key, uid: str, reasons: tuple[Reason, ...], episode: str) -> None:
         """Tell what is new since the key's last decision. A look that comes first is no answer, and changes nothing."""
@@ -44,26 +47,45 @@ class Telling:
             if gist not in known and not reason.quiet:
                 self._notices.append(Notice(key.room, key.ref, uid, reason, episode))
         self._told[key] = gists
+        self._recount(key, known, gists)
 
     def complain(self, effect: Effect, outcome: Failed | Unknown, times: int, uid: str, episode: str) -> None:
         """Tell once that an action does not succeed, if it will not go away by itself."""
         complaint = complaint_of(effect, outcome, times)
         key = effect.key
-        if complaint is not None and self._complaints.get(key) != complaint:
+        if complaint is not None and (known := self._complaints.get(key)) != complaint:
+            self._recount(key, (known,) if known else (), (complaint,))
             self._complaints[key] = complaint
             self._notices.append(Notice(key.room, key.ref, uid, complaint, episode))
 
     def no_complaint(self, key: Key) -> None:
         """It went well, or nothing is wanted any more: the next failure is told anew."""
-        self._complaints.pop(key, None)
+        if known := self._complaints.pop(key, None):
+            self._recount(key, (known,), ())
 
     def forget(self, key: Key) -> None:
         """There is nothing to say about this key: what comes back later is news."""
-        self._told.pop(key, None)
+        self._recount(key, self._told.pop(key, ()), ())
+
+    def _recount(self, key: Key, before: tuple[Reason, ...], after: tuple[Reason, ...]) -> None:
+        """What a key held, and what it holds now."""
+        if before == after:
+            return  # as after most looks
+        held, holds = calling(before), calling(after)
+        self.standing.update((key.room, name) for name in holds - held)
+        for name in held - holds:
+            self.standing[key.room, name] -= 1
+            if not self.standing[key.room, name]:
+                del self.standing[key.room, name]
 
     def take(self) -> tuple[Notice, ...]:
         notices, self._notices = tuple(self._notices), []
         return notices
+
+
+def calling(reasons: tuple[Reason, ...]) -> set[str]:
+    """The names of those that call a person."""
+    return {type(reason).__name__ for reason in reasons if reason.alert}
 
 
 def complaint_of(effect: Effect, outcome: Failed | Unknown, times: int) -> Reason | None:

@@ -68,6 +68,15 @@ class Reporter:
         if self._publish and notice.ref.name and not notice.ref.cluster:  # what is elsewhere has no events here
             self._publish(event(notice, resources, at))
 
+    def measure(self, standing: Mapping[tuple[str, str], int], unreadable: Mapping[Kind, int]) -> None:
+        """What stands now: an alert that only counts beginnings would end while its trouble goes on."""
+        self._metrics.standing.clear()
+        for (room, reason), count in standing.items():
+            self._metrics.standing.labels(room, reason).set(count)
+        self._metrics.unreadable.clear()
+        for kind, count in unreadable.items():
+            self._metrics.unreadable.labels(str(kind)).set(count)
+
     def _count(self, notice: Notice, at: Wall) -> None:
         """What has figures of its own."""
         match notice.reason:

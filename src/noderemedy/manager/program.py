@@ -376,10 +376,13 @@ class Manager:
         """What is cheaper to count when somebody asks."""
         now = self._clock.mono()
         self._metrics.queue_depth.set(len(self._engine.queue))
+        readable, unreadable = self._engine.cache.count_kinds()
         for kind in watched():
-            self._metrics.objects.labels(str(kind)).set(self._engine.cache.count(kind))
+            self._metrics.objects.labels(str(kind)).set(readable[kind])
             self._metrics.watch_age.labels(str(kind)).set(self._sink.age(kind, now).ms / 1000)
         self._clusters.measure(self._metrics)
+        standing = self._engine.standing if self._token() is not None else {}  # who leads says what stands
+        self._reporter.measure(standing, unreadable)
 
     def _freeze_once(self, has_more: bool) -> None:
         """The cache, and what a first look made of it, live as long as the process: the garbage collector need not
