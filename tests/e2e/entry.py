@@ -4,6 +4,7 @@
 - mortal: hurried, and the process kills itself, by the signal that nobody can catch, after its first write.
 - careless, forgetful, talkative: sabotages. The first deletes a Node whose host is on, the second restores nothing, the
   third says at every attempt which kind is missing. Tests start them to see the checks of the scenarios fail.
+- disordered: a sabotage of `explain`, which shows gates from the last to the first.
 
 Run as a program, so that what is changed is gone with the process.
 """
@@ -20,6 +21,7 @@ import msgspec
 from noderemedy.cli import main as commands
 from noderemedy.cli import manager as command
 from noderemedy.core import safety
+from noderemedy.core.healthcheck import remediation, remediationgates
 from noderemedy.core.metal3 import annotation, cleanup
 from noderemedy.engine import ledger
 from noderemedy.engine.leadership import Rules
@@ -93,12 +95,17 @@ def complain_always() -> None:
     change(EngineSink, "not_served", again)
 
 
+def turn_gates_round() -> None:
+    change(remediation, "GATES", remediationgates.GATES[::-1])
+
+
 HOW = {
     "hurried": hurry,
     "mortal": lambda: hurry(is_mortal=True),
     "careless": take_anything_for_off,
     "forgetful": restore_nothing,
     "talkative": complain_always,
+    "disordered": turn_gates_round,
 }
 
 if __name__ == "__main__":
