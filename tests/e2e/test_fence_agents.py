@@ -6,7 +6,9 @@ Needs the distribution's fence agents (scripts/e2e-packages). Those that cannot 
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from tests.core.fencing.test_forms import fill, problems_of
 from noderemedy.cli.main import cli
 from noderemedy.core.fencing import configs, describing, plan
 from noderemedy.core.fencing.clouds import instance_of
+from noderemedy.core.fencing.forms import form, schema, usable
 from noderemedy.core.fencing.scopes import scope_of, unfit
 from noderemedy.drivers.fence.agents import folders, installed
 from noderemedy.manager.describing import describe
@@ -41,6 +44,7 @@ UNFIT = {
     *("fence_cyberpower_ssh", "fence_raritan_px3"),
     *("fence_amt", "fence_ibmz", "fence_ilo_mp", "fence_ilo_ssh", "fence_ilo3_ssh", "fence_ilo4_ssh", "fence_ilo5_ssh"),
 }
+PLACELESS = {"fence_heuristics_ping", "fence_kdump"}  # have no plug to be told: that is said first
 pytestmark = pytest.mark.skipif(not NAMES, reason="no fence agents; scripts/e2e-packages brings them")
 
 
@@ -75,6 +79,47 @@ def test_a_filled_form_of_each_agent_is_a_plan(agents: dict[str, AgentDescriptio
     fit = {name: one for name, one in agents.items() if name not in SILENT | UNFIT}
 
     assert {} == {name: found for name, one in fit.items() if (found := problems_of(one, fill(one)))}
+
+
+@pytest.mark.timeout(300)
+def test_every_agent_has_a_form(agents: dict[str, AgentDescription]) -> None:
+    """Of each with metadata, also of those that are refused: YAML and schema, with all that must be said, once."""
+    for name, agent in agents.items():
+        if name in SILENT:
+            continue
+        template, config, *secrets = fill(agent)
+        data = "".join([template["data"]["template.properties"], *config["data"].values()])
+        asked = re.findall(r"^#?(\w[-\w]*)=", data, re.MULTILINE) + [
+            key for one in secrets for key in one["stringData"] or ()
+        ]
+        needed = {one.name for one in usable(agent) if one.is_required}
+        drawn = json.loads(json.dumps(schema(agent)))
+
+        assert f"agent={name}\n" in template["data"]["template.properties"]
+        assert set() == needed - set(asked), name
+        assert needed == set(drawn["required"]), name
+        assert {one.name for one in usable(agent)} == set(drawn["properties"]), name
+
+
+@pytest.mark.timeout(300)
+def test_the_form_of_an_agent_that_is_refused_says_why(agents: dict[str, AgentDescription]) -> None:
+    """In its second line, and a node that somebody fences by it all the same is told the same words."""
+    for name in sorted(UNFIT & set(NAMES)):
+        why, problems = unfit(agents[name]), problems_of(agents[name], fill(agents[name]))
+
+        assert f"# {why}" == form(agents[name]).splitlines()[1], name
+        assert any(why in one or (name in PLACELESS and "nothing says which plug" in one) for one in problems), name
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("name", sorted(SILENT & set(NAMES)))
+def test_an_agent_without_metadata_has_no_form(name: str) -> None:
+    """There is nothing to make it from: the command fails, and says that the agent says nothing."""
+    result = CliRunner().invoke(cli, ["agents", name, "--form"])
+
+    assert 0 != result.exit_code
+    assert name in str(result.exception)
+    assert "it cannot be used" in str(result.exception)
 
 
 @pytest.mark.timeout(300)
