@@ -31,11 +31,13 @@ RUNNER = IMAGE / "runner"
 DOCKERFILE = (IMAGE / "Dockerfile").read_text()
 PROGRAM = Path(sys.executable).with_name("ansible-runner")
 EPISODE = "0123456789"
-RECORD = {"node-remedy.dev/remedy": json.dumps({"episode": EPISODE, "phase": "running"})}
+RECORD = {"node-remedy.dev/remedy": json.dumps({"episode": EPISODE, "phase": "running", "number": 1})}
+ENDED = {"node-remedy.dev/remedy": json.dumps({"episode": EPISODE, "phase": "waiting", "number": 1})}
 LATE = {
     "another boot": {"NODE_BOOT_ID": "another"},
     "another node": {"NODE_UID": "another"},
     "another episode": {"EPISODE": "another"},
+    "another remedy's turn": {"REMEDY_NUMBER": "2"},
     "its time has passed": {"NOT_AFTER": "2026-01-01T00:00:00Z"},
 }
 ATTACHMENTS = "/apis/storage.k8s.io/v1/volumeattachments"
@@ -84,6 +86,7 @@ class Workshop:
             "NODE_BOOT_ID": found["status"]["nodeInfo"]["bootID"],
             "NODE_ADDRESSES": "127.0.0.1",
             "EPISODE": EPISODE,
+            "REMEDY_NUMBER": "1",
             "NOT_AFTER": "2999-01-01T00:00:00Z",
             **environ,
         }
@@ -261,6 +264,18 @@ def test_a_list_that_cannot_be_read_is_a_failure(workshop: Workshop, yard: Path)
 def test_what_comes_late_detaches_nothing(workshop: Workshop, stale: dict[str, str], yard: Path) -> None:
     """The remedy fails, says that it is too late, and the storage is not asked for anything."""
     done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(yard), **stale)
+
+    assert 0 != done.returncode
+    assert "too late for node worker" in done.stdout
+    assert [] == detached(yard)
+
+
+@pytest.mark.timeout(300)
+def test_a_remedy_that_is_over_detaches_nothing(workshop: Workshop, silent: Fleet, yard: Path) -> None:
+    """Its Job was deleted, say, and counts as failed: what is left of it may not act in the period of what follows."""
+    silent.annotate("/api/v1/nodes/worker", ENDED)
+    done = workshop.play("storage-detach.yaml", "worker", **at_the_storage(yard))
+    silent.annotate("/api/v1/nodes/worker", RECORD)
 
     assert 0 != done.returncode
     assert "too late for node worker" in done.stdout
