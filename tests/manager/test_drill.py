@@ -18,6 +18,7 @@ from tests.drivers.kube import scripted
 from tests.drivers.kube.scripted import Api
 from tests.manager.bench import bench
 from tests.wire.agents import AGENTS
+from tests.wire.agents import CLOUD as CLOUD_WORDS
 from tests.wire.agents import PDU as PDU_WORDS
 
 from noderemedy.cli import drill as command
@@ -97,6 +98,43 @@ def test_one_node_can_be_asked_alone(tmp_path: Path) -> None:
     node = a_node("u", provider_id="")
     bare.engine.seen(Seen(ref(NODE, "n3"), "u", "1", node), BOTH)
     assert ["NoPlan"] == [row.finding.word for row in drilled(tmp_path, bare, name="n3")]
+
+
+def a_cloud(template: str = "") -> Look:
+    """A node of a cloud whose agent is installed; nobody wrote a document for it."""
+    bench = Bench(agents={"fence_aws": AGENTS["fence_aws"]})
+    bench.node("n1", a_node("uid-n1", provider_id="aws:///eu-west-1a/i-01"))
+    if template:
+        bench.write("fence-method-template-aws", {"template.properties": template})
+    bench.look()
+    look = Look(NOW)
+    look.engine = bench.engine
+    look.asks_how_to_fence("n1")
+    bench.look()
+    return look
+
+
+@pytest.mark.parametrize("template", ["", "agent=fence_aws\nsecret=pdu"], ids=["its own rights", "a secret"])
+def test_a_cloud_is_asked_before_it_is_needed(template: str, tmp_path: Path) -> None:
+    """By the agent's own identity, or with what the template names: as a fence of the node would."""
+    install(tmp_path, "well", "fence_aws")
+
+    (row,) = drilled(tmp_path, a_cloud(template), name="n1")
+
+    assert ("restart-instance", "fence_aws", Power.ON, "Answered") == (row.method, row.agent, row.power, row.result)
+    assert ["status"] == asked(tmp_path)
+
+
+def test_a_cloud_node_without_a_plan_leads_to_its_drill(tmp_path: Path) -> None:
+    """Whoever asks all nodes is not told to write what nobody needs."""
+    look = a_look()
+    node = a_node("u", provider_id="aws:///eu-west-1a/i-01")
+    look.engine.seen(Seen(ref(NODE, "c1"), "u", "1", node), BOTH)
+
+    row, _ = drilled(tmp_path, look)
+
+    expected = "node c1 has no fence configuration; node-remedy drill c1 asks its cloud by fence_aws, as a fence would"
+    assert ("c1", "NoPlan", expected) == (row.node, row.result, row.finding.problem)
 
 
 def test_a_node_without_a_plan_is_not_passed_over(tmp_path: Path) -> None:
@@ -219,14 +257,37 @@ def test_a_cluster_without_fence_configuration_is_told_so(monkeypatch: pytest.Mo
     assert "No node has a fence configuration" in CliRunner().invoke(command.drill, [], standalone_mode=False).stdout
 
 
-def test_agents_of_the_named_folder_are_planned_and_asked(tmp_path: Path) -> None:
-    """Those of --agents-path count for the plan, too: an agent that is only there is no mistake."""
+def an_agent_that_is_on(tmp_path: Path, name: str, words: str) -> Path:
+    """A folder with one agent, which describes itself and calls everything on."""
     folder = tmp_path / "agents"
     folder.mkdir()
-    words = PDU_WORDS.replace("fence_pdu", "fence_only_here")
     answer = f"#!/bin/sh\nif [ $# -gt 0 ] || grep -q action=metadata; then cat <<'EOF'\n{words}\nEOF\nfi\n"
-    (folder / "fence_only_here").write_text(answer)
-    (folder / "fence_only_here").chmod(0o755)
+    (folder / name).write_text(answer)
+    (folder / name).chmod(0o755)
+    return folder
+
+
+def test_a_cloud_is_planned_for_whoever_asks_by_hand(tmp_path: Path) -> None:
+    """The whole way with an API: asked for by name, the default is drilled; all nodes are, where somebody fences."""
+    folder = an_agent_that_is_on(tmp_path, "fence_aws", CLOUD_WORDS)
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            tree = a_node_tree()
+            it.create({**tree, "spec": {**tree.get("spec", {}), "providerID": "aws:///eu-west-1a/i-01"}})
+            found[:] = [await drilling.drill(it.kubeconfig, "", one, NOW, str(folder)) for one in ("worker-0", None)]
+
+    found: list[tuple[list[Row], list[str]]] = []
+    scripted.run(story())
+
+    assert [("restart-instance", "Answered"), ("", "NoPlan")] == [
+        (row.method, row.result) for rows, _ in found for row in rows
+    ]
+
+
+def test_agents_of_the_named_folder_are_planned_and_asked(tmp_path: Path) -> None:
+    """Those of --agents-path count for the plan, too: an agent that is only there is no mistake."""
+    folder = an_agent_that_is_on(tmp_path, "fence_only_here", PDU_WORDS.replace("fence_pdu", "fence_only_here"))
 
     async def story() -> None:
         async with bench(tmp_path) as it:

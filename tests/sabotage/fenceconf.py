@@ -54,12 +54,13 @@ from noderemedy.core.fencing import runs as fence_runs
 from noderemedy.core.fencing.clouds import SOAP
 from noderemedy.core.fencing.disks import Peer
 from noderemedy.core.fencing.drills import Finding
-from noderemedy.core.fencing.facts import NODES
+from noderemedy.core.fencing.facts import NODES, SETS
 from noderemedy.core.fencing.placeholders import Filled
 from noderemedy.drivers.fence import identity, ownkey, verify
 from noderemedy.manager import drill as by_hand
 from noderemedy.manager.asking import Asking
 from noderemedy.manager.liveplan import look_at
+from noderemedy.manager.plan import Look
 from noderemedy.manager.runs import Runs
 from noderemedy.model.agent import IPMI_AGENTS, AgentDescription
 from noderemedy.model.drill import Drill
@@ -740,7 +741,7 @@ PLACED = (
     ),
     Sabotage(
         "a drill plans without the folder of agents",
-        set_to(by_hand, "look_at", lambda kubeconfig, context, now, path: look_at(kubeconfig, context, now)),
+        set_to(by_hand, "look_at", lambda kubeconfig, context, now, path, name: look_at(kubeconfig, context, now)),
         (test_drill.test_agents_of_the_named_folder_are_planned_and_asked,),
     ),
     Sabotage(
@@ -752,6 +753,24 @@ PLACED = (
         "only nodes with a plan are told of",
         set_to(by_hand, "bare", lambda look: []),
         (test_drill.test_a_node_without_a_plan_is_not_passed_over,),
+    ),
+    Sabotage(
+        "a cloud is asked when it is needed only",
+        set_to(Look, "asks_how_to_fence", lambda self, name: None),
+        (
+            test_drill.test_a_cloud_is_asked_before_it_is_needed,
+            test_drill.test_a_cloud_is_planned_for_whoever_asks_by_hand,
+        ),
+    ),
+    Sabotage(
+        "who would be fenced is planned when it is",
+        set_to(documents, "would_be_fenced", lambda *_: False),
+        (test_plan.test_a_node_that_a_document_would_fence_is_planned_before,),
+    ),
+    Sabotage(
+        "a document concerns nobody's plan",
+        set_to(plan, "GOVERNED", SETS),
+        (test_plan.test_a_node_that_a_document_would_fence_is_planned_before,),
     ),
     Sabotage(
         "a node without a plan is no news",

@@ -34,7 +34,7 @@ def unplanned(nodes: list[str]) -> str:
     more = f" and {len(nodes) - NAMED_MAX} more" if len(nodes) > NAMED_MAX else ""
     have = "has" if len(nodes) == 1 else "have"
     who = f"{options.counted(len(nodes), 'node')} {have} no fence configuration: {', '.join(nodes[:NAMED_MAX])}{more}"
-    return f"{who}; write ConfigMap fence-config-NODE, or one with a node_selector"
+    return f"{who}; write ConfigMap fence-config-NODE, or one with a node_selector (clouds: node-remedy drill NODE)"
 
 
 def show_table(console: Console, rows: list[Row]) -> None:

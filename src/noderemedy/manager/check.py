@@ -20,7 +20,6 @@ from noderemedy.core.healthcheck.facts import MEMBERS
 from noderemedy.engine.cache import Cache
 from noderemedy.manager.plan import Look
 from noderemedy.model.configmap import ConfigMap
-from noderemedy.model.configuration import FenceRemedy
 from noderemedy.model.dialect import RULES
 from noderemedy.model.fenceconfig import FenceConfig
 from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan, PlanProblem, Scope, plan_ref
@@ -249,5 +248,4 @@ def fences(document: Ref, reader: Reader) -> bool:
     """Whether some remedy of this document is a fence flow."""
     entry = reader.read(document)
     found = entry.obj.document if isinstance(entry, Present) else None
-    definitions = found.configuration.definitions if found else ()
-    return any(isinstance(one.how, FenceRemedy) for one in definitions)
+    return found is not None and found.configuration.has_fence

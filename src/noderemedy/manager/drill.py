@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from noderemedy.core.fencing import disks, drills, hostdrill
+from noderemedy.core.fencing.clouds import instance_of
 from noderemedy.core.fencing.drills import Finding
 from noderemedy.drivers.fence.agents import folders
 from noderemedy.drivers.fence.verify import Hand
@@ -72,7 +73,7 @@ async def drill(
     kubeconfig: Path | None, context: str, name: str | None, now: Wall, agents_path: str = "", remedy_image: str = ""
 ) -> tuple[list[Row], list[str]]:
     """Every device of every node, or of the node of this name; and remarks about the cluster. Raises Theirs."""
-    look, remarks = await look_at(kubeconfig, context, now, agents_path)
+    look, remarks = await look_at(kubeconfig, context, now, agents_path, name)
     hand = Hand(folders(agents_path, os.environ))
     async with KubeClient(load(kubeconfig, context)) as client:
         return await drill_all(look, name, Asking(client, hand, now, remedy_image)), remarks
@@ -96,9 +97,15 @@ def bare(look: Look) -> list[Row]:
 
 def unplanned(look: Look, name: str) -> Finding:
     """Why there is nothing to ask."""
-    if isinstance(look.engine.cache.read(Ref("", NODE, "", name)), Present):
-        return Finding("", NO_PLAN, f"node {name} has no fence configuration; write ConfigMap fence-config-{name}")
-    return Finding("", "NoNode", f"there is no node {name}")
+    entry = look.engine.cache.read(Ref("", NODE, "", name))
+    if not isinstance(entry, Present):
+        return Finding("", "NoNode", f"there is no node {name}")
+    instance = instance_of(entry.obj.provider_id)
+    if instance is not None and not instance.problem:
+        remedy = f"node-remedy drill {name} asks its cloud by {instance.agent}, as a fence would"
+    else:
+        remedy = f"write ConfigMap fence-config-{name}"
+    return Finding("", NO_PLAN, f"node {name} has no fence configuration; {remedy}")
 
 
 async def drill_node(look: Look, at: Ref, asking: Asking) -> list[Row]:

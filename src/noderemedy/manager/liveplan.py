@@ -45,11 +45,15 @@ async def on_cluster(kubeconfig: Path | None, context: str, now: Wall, agents_pa
     return look.plan(remarks)
 
 
-async def look_at(kubeconfig: Path | None, context: str, now: Wall, agents_path: str = "") -> tuple[Look, list[str]]:
-    """One look at that cluster, and remarks about it. Raises Theirs."""
+async def look_at(
+    kubeconfig: Path | None, context: str, now: Wall, agents_path: str = "", to_fence: str | None = None
+) -> tuple[Look, list[str]]:
+    """One look at that cluster, and remarks about it. `to_fence`: a node of which its plan is asked. Raises Theirs."""
     async with KubeClient(load(kubeconfig, context)) as client:
         try:
             live = Live(client, now, agents_path)
+            if to_fence is not None:
+                live.look.asks_how_to_fence(to_fence)
             return live.look, await live.fill()
         except (NotSent, NoAnswer) as problem:
             raise Unreachable(str(problem)) from None

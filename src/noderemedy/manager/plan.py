@@ -20,8 +20,9 @@ from noderemedy.manager.describing import described
 from noderemedy.manager.sources import Source
 from noderemedy.model.actions import READS, Action, DescribeAgent, ListPods, ListVolumes
 from noderemedy.model.agent import AgentDescription
+from noderemedy.model.fenceplan import PlanAsked, asked_ref
 from noderemedy.model.healthcheck import HealthCheck
-from noderemedy.model.ids import CLUSTER, INCIDENT, Kind, Ref
+from noderemedy.model.ids import CLUSTER, INCIDENT, NODE, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
 from noderemedy.model.remote import Remote, remote_ref
@@ -102,6 +103,10 @@ class Look:
     def seen(self, seen: Seen) -> None:
         self.objects += 1
         self.engine.seen(seen, LONG_AGO)
+
+    def asks_how_to_fence(self, name: str) -> None:
+        """A person wants to know of this node, also if nothing else has it planned yet."""
+        self.engine.seen(Seen(asked_ref(Ref("", NODE, "", name)), "", "", PlanAsked()), LONG_AGO)
 
     def unreadable(self, problem: Undecodable) -> None:
         """Set an object aside; the others go on."""

@@ -117,6 +117,11 @@ class Configuration(Struct, frozen=True):
     def counts_events(self) -> bool:
         return any(one.event is not None for one in self.thresholds)
 
+    @property
+    def has_fence(self) -> bool:
+        """Whether some remedy is a fence flow."""
+        return any(isinstance(one.how, FenceRemedy) for one in self.definitions)
+
     def threshold(self, name: str) -> Threshold | None:
         return next((one for one in self.thresholds if one.name == name), None)
 

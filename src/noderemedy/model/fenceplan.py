@@ -15,7 +15,7 @@ from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.run import Deed, SecretParameter
 from noderemedy.model.time import Span
 
-FENCE_PLAN = Kind(FACTS, "FencePlan")
+FENCE_PLAN, PLAN_ASKED = Kind(FACTS, "FencePlan"), Kind(FACTS, "PlanAsked")
 
 
 class Step(Enum):
@@ -122,6 +122,15 @@ class FencePlan(FactValue, frozen=True):
     def agent_methods(self) -> tuple[AgentMethod, ...]:
         """What is done by agents, in whichever step."""
         return tuple(one for step in Step for one in self.methods(step) if isinstance(one, AgentMethod))
+
+
+class PlanAsked(FactValue, frozen=True):
+    """Entered by a program in which a person asks how a node would be fenced, before anything else has it planned."""
+
+
+def asked_ref(node: Ref) -> Ref:
+    """Beside the Node of that name."""
+    return Ref(node.cluster, PLAN_ASKED, "", node.name)
 
 
 def plan_ref(node: Ref) -> Ref:

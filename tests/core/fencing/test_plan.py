@@ -11,11 +11,23 @@ from tests.wire.agents import AGENTS
 
 from noderemedy.core.fencing import configs, describing, plan
 from noderemedy.model.agent import AgentDescription, Parameter, Sort, agent_ref
-from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Scope, Step, plan_ref
+from noderemedy.model.configmap import ConfigMap
+from noderemedy.model.configuration import Configuration, Definition, Document, FenceRemedy
+from noderemedy.model.fenceplan import (
+    AgentMethod,
+    Builtin,
+    BuiltinMethod,
+    PlanAsked,
+    Scope,
+    Step,
+    asked_ref,
+    plan_ref,
+)
+from noderemedy.model.governing import MemberFact, member_ref
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, SYSTEM, Ref, ref
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.nodefence import FenceEvidence, State
-from noderemedy.model.outcome import Key
+from noderemedy.model.outcome import Key, Seen
 from noderemedy.model.reasons import (
     AgentDescribed,
     AskingAgent,
@@ -216,6 +228,42 @@ def test_a_fence_of_a_cloud_node_needs_not_even_that() -> None:
     bench.see(ref(NODE_FENCE, "node-fence-n1"), fence)
 
     assert "fence_aws" == bench.only_method().agent
+
+
+def a_document(*definitions: Definition) -> ConfigMap:
+    return ConfigMap("uid-workers", document=Document(Configuration(definitions=definitions), ""))
+
+
+def test_a_node_that_a_document_would_fence_is_planned_before() -> None:
+    """The cloud's default is checked before it is needed; where no remedy is a fence, nobody is bothered."""
+    bench = Bench(nodes=2)
+    for name in ("n1", "n2"):
+        bench.node(name, a_node(f"uid-{name}", provider_id=f"aws:///eu-west-1a/i-0{name}"))
+    at = ref(CONFIG_MAP, "workers", SYSTEM)
+    bench.see(at, a_document())
+    bench.engine.seen(Seen(member_ref(ref(NODE, "n1")), "", "", MemberFact(at)), bench.now)
+    assert bench.plan() is None
+
+    bench.see(at, a_document(Definition("fence", FenceRemedy())))
+    assert "fence_aws" == bench.only_method().agent
+    assert bench.plan("n2") is None  # which the document does not govern
+
+    bench.engine.seen(Seen(member_ref(ref(NODE, "n2")), "", "", MemberFact(at)), bench.now)
+    assert "fence_aws" == bench.only_method(node="n2").agent
+
+    bench.see(at, a_document())
+    assert bench.plan() is None
+
+
+def test_who_asks_how_a_node_of_a_cloud_is_fenced_gets_its_plan() -> None:
+    """A person who drills it by hand, say; of bare metal the default knows nothing."""
+    bench = Bench(nodes=2)
+    bench.node("n1", a_node("uid-n1", provider_id="aws:///eu-west-1a/i-0123"))
+    for name in ("n1", "n2"):
+        bench.engine.seen(Seen(asked_ref(ref(NODE, name)), "", "", PlanAsked()), bench.now)
+
+    assert "fence_aws" == bench.only_method().agent
+    assert bench.plan("n2") is None
 
 
 def test_how_to_switch_an_instance_on_outlives_its_node() -> None:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from noderemedy.core.fencing.clouds import instance_of
 from noderemedy.core.fencing.drafting import Named
-from noderemedy.core.fencing.facts import BY_NAME, BY_NODE, FENCES, SETS, node_key
+from noderemedy.core.fencing.facts import BY_NAME, BY_NODE, FENCES, FENCING, SETS, node_key
 from noderemedy.core.labels import matches
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.fenceconfig import FenceConfig, FenceTemplate
+from noderemedy.model.fenceplan import asked_ref
+from noderemedy.model.governing import governor
 from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node, NodeBackup
 from noderemedy.model.nodefence import NodeFence
@@ -69,10 +71,20 @@ def template(name: str, reader: Reader) -> FenceTemplate | None:
 
 
 def has_default(key: Ref, node: Node, found: Templates, reader: Reader) -> bool:
-    """Whether the cloud's default applies: somebody set up its template, or wants this node fenced.
+    """Whether the cloud's default applies: somebody set up its template, wants this node fenced, would have it fenced
+    (by the Configuration that governs it), or asks how it would be.
 
     Nobody else is bothered: most clusters in clouds are not fenced by us, and their agents are not there.
     """
     if instance_of(node.provider_id) is None:
         return False
-    return any(one is not None for _, one in found) or fence_of(key, reader) is not None
+    is_wanted = fence_of(key, reader) is not None or would_be_fenced(key, reader)
+    return any(one is not None for _, one in found) or is_wanted or isinstance(reader.read(asked_ref(key)), Present)
+
+
+def would_be_fenced(key: Ref, reader: Reader) -> bool:
+    """Whether a remedy of the document that governs the node is a fence flow."""
+    at = governor(key, reader) if reader.has(FENCING) else None
+    entry = reader.read(at) if at is not None else None
+    document = entry.obj.document if isinstance(entry, Present) else None
+    return document is not None and document.configuration.has_fence

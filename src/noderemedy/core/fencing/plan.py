@@ -16,8 +16,11 @@ from noderemedy.core.fencing import clouds, disks, documents
 from noderemedy.core.fencing.agents import Checked, check
 from noderemedy.core.fencing.drafting import Drafted, Sources, drafted, templates_of
 from noderemedy.core.fencing.facts import (
+    ASKED,
     BY_NAME,
     FENCES,
+    FENCING,
+    GOVERNED,
     INDEXES,
     KNOWN_AGENT,
     NODES,
@@ -34,6 +37,7 @@ from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.fenceconfig import FenceConfig
 from noderemedy.model.fenceplan import (
     FENCE_PLAN,
+    PLAN_ASKED,
     Builtin,
     BuiltinMethod,
     FencePlan,
@@ -43,6 +47,7 @@ from noderemedy.model.fenceplan import (
     Step,
     plan_ref,
 )
+from noderemedy.model.governing import MEMBER
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Ref
 from noderemedy.model.nodefence import NodeFence
 from noderemedy.model.reasons import FencePlanInvalid
@@ -216,7 +221,9 @@ def others(key: Ref, plug: Plug, reader: Reader) -> tuple[str, ...]:
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == NODE:
-        return (ref,) if reader.has(BY_NAME) or reader.has(FENCES) else ()  # else nobody said anything about any node
+        return (ref,) if any(map(reader.has, (BY_NAME, FENCES, FENCING, ASKED))) else ()  # else nobody spoke of any
+    if ref.kind in (PLAN_ASKED, MEMBER):
+        return (Ref(ref.cluster, NODE, "", ref.name),) if ref.kind == PLAN_ASKED or reader.has(FENCING) else ()
     if isinstance(obj, NodeFence):
         return (obj.spec.node_at,)
     if ref.kind == KNOWN_AGENT:
@@ -225,6 +232,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return nodes_of(one for plug in obj.plugs for one in reader.find(PLANS_BY_PLUG, plug.words) if one != ref)
     if isinstance(obj, ConfigMap) and obj.fence is not None:
         return concerned(ref, obj, reader)
+    if isinstance(obj, ConfigMap) and obj.document is not None:
+        return [Ref("", NODE, "", one.name) for one in reader.find(GOVERNED, str(ref))]
     return ()
 
 
@@ -247,7 +256,7 @@ def nodes_of(plans: Iterable[Ref]) -> list[Ref]:
 
 ROOM = Room(
     name="fence-plan",
-    watches=(NODE, CONFIG_MAP, NODE_FENCE, FENCE_PLAN, KNOWN_AGENT),
+    watches=(NODE, CONFIG_MAP, NODE_FENCE, FENCE_PLAN, KNOWN_AGENT, MEMBER, PLAN_ASKED),
     indexes=(*INDEXES, *disks.INDEXES),
     wakes=wakes,
     sees=sees,
