@@ -278,6 +278,32 @@ def test_a_check_that_repairs_in_another_way_is_not_noted(text: str, tmp_path: P
     assert not any("by annotation" in one["problem"] for one in checked(tmp_path, text)[1])
 
 
+CLOUD = """\
+- kind: ConfigMap
+  apiVersion: v1
+  metadata:
+   name: fence-config-worker-3
+   namespace: node-remedy-system
+  data:
+   config.properties: |-
+    node_name=worker-3
+    isolation=mark-unschedulable
+    power_management=restart-instance
+    recovery=mark-unschedulable
+- {apiVersion: v1, kind: Node, metadata: {name: worker-3}, spec: {providerID: "aws:///eu-west-1a/i-01"}}
+"""
+
+
+def test_the_seeds_document_of_a_cloud_is_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As printed it is no mistake; how its recovery is read is told."""
+    monkeypatch.setattr(command, "describe_here", lambda name, agents_path: AGENTS["fence_aws"])
+    code, (found,) = checked(tmp_path, CLOUD)
+
+    assert (0, "note") == (code, found["severity"])
+    assert "method mark-unschedulable: recovery: it is read as mark-schedulable" in found["problem"]
+    assert (0, []) == checked(tmp_path, CLOUD.replace("recovery=mark-un", "recovery=mark-"))
+
+
 # --- nodes that stand in -----------------------------------------------------------------------------------------
 
 

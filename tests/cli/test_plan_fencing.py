@@ -159,6 +159,20 @@ def test_agents_that_are_not_installed_are_said_plainly(tmp_path: Path, monkeypa
     assert "agent fence_aws is not installed where node-remedy runs" in " ".join(result.stdout.split())
 
 
+def test_explain_says_what_was_read_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The seed's document of a cloud would keep its node cordoned for good."""
+    monkeypatch.setattr(explaining, "describe_here", lambda agent, agents_path: installed(agent))
+    words = "node_name=worker-1\npower_management=restart-instance\nrecovery=mark-unschedulable"
+    meta = {"name": "fence-config-worker-1", "namespace": "node-remedy-system"}
+    document = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"config.properties": words}}
+    file = tmp_path / "all.yaml"
+    file.write_text(yaml.safe_dump_all([NODES[0], document]), encoding="utf-8")
+
+    shown = CliRunner().invoke(explaining.explain, ["worker-1", "-f", str(file)]).stdout
+    assert "recovery: mark-schedulable" in shown
+    assert "note: ConfigMap fence-config-worker-1, node worker-1, method mark-unschedulable: recovery: it is" in shown
+
+
 def test_explain_says_how_a_node_would_be_fenced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Step by step, or what is wrong with it; also where no Machine names the node."""
     monkeypatch.setattr(explaining, "describe_here", lambda agent, agents_path: installed(agent))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
+from tests.cli import test_check_files
 from tests.core.fencing import (
     test_disks,
     test_drilling,
@@ -753,6 +754,14 @@ PLACED = (
         "only nodes with a plan are told of",
         set_to(by_hand, "bare", lambda look: []),
         (test_drill.test_a_node_without_a_plan_is_not_passed_over,),
+    ),
+    Sabotage(
+        "who recovers is kept out, as printed",
+        set_to(drafting, "SLIP", ()),
+        (
+            test_plan.test_the_seeds_document_of_a_cloud_is_read_as_it_is_meant,
+            test_check_files.test_the_seeds_document_of_a_cloud_is_noted,
+        ),
     ),
     Sabotage(
         "a cloud is asked when it is needed only",

@@ -165,15 +165,15 @@ def of_plans(cache: Cache, doubts: tuple[str, ...]) -> list[Finding]:
     entries = [cache.read(at) for at in cache.refs_of(FENCE_PLAN)]
     plans: list[FencePlan] = [entry.obj for entry in entries if isinstance(entry, Present)]
     groups: dict[tuple[str, str], list[Complaint]] = {}
-    tries = [one for plan in plans for one in tries_of(plan)]
-    for one in (*(complaint(plan, problem) for plan in plans for problem in plan.problems), *tries):
+    notes = [one for plan in plans for one in (*tries_of(plan), *(complaint(plan, note) for note in plan.notes))]
+    for one in (*(complaint(plan, problem) for plan in plans for problem in plan.problems), *notes):
         groups.setdefault(one.general, []).append(one)
     found = []
     for (name, general), group in groups.items():
         at = document_at(name, cache)
         text = group[0].text if len(group) == 1 else general
         nodes = concerning([one.node for one in group if one.node], at, cache)
-        is_note = group[0] in tries or any(words in text for words in doubts)
+        is_note = group[0] in notes or any(words in text for words in doubts)
         found.append(Finding(at, text + nodes, is_note=is_note))
     return found
 

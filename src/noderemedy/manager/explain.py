@@ -194,7 +194,8 @@ def fencing(look: Look, node: Ref) -> tuple[str, ...]:
     plan: FencePlan = entry.obj
     if plan.problems:
         return tuple(f"it cannot be fenced: {problem}" for problem in plan.problems)
-    return tuple(f"{step.value}: {', '.join(map(method_words, plan.methods(step)))}" for step in Step)
+    steps = (f"{step.value}: {', '.join(map(method_words, plan.methods(step)))}" for step in Step)
+    return (*steps, *(f"note: {note}" for note in plan.notes))
 
 
 def method_words(method: Method) -> str:

@@ -220,6 +220,29 @@ def test_a_cloud_needs_a_template_and_nothing_else() -> None:
     assert ["access_key", "secret_key"] == [one.key for one in method.secrets]
 
 
+DEFAULT_AS_PRINTED = """node_name=n1
+isolation=mark-unschedulable
+power_management=restart-instance
+recovery=mark-unschedulable
+"""
+
+
+def test_the_seeds_document_of_a_cloud_is_read_as_it_is_meant() -> None:
+    """It says mark-unschedulable twice; a node that recovers is let in again, and a note tells how it was read."""
+    bench = Bench()
+    bench.node("n1", a_node("uid-n1", provider_id="aws:///eu-west-1a/i-0123"))
+    bench.write("fence-config-n1", {"config.properties": DEFAULT_AS_PRINTED})
+
+    found = bench.plan()
+    assert found is not None
+    assert () == found.problems
+    assert (BuiltinMethod("mark-unschedulable", Builtin.MARK_UNSCHEDULABLE),) == found.isolation
+    assert (BuiltinMethod("mark-schedulable", Builtin.MARK_SCHEDULABLE),) == found.recovery
+    note = "recovery: it is read as mark-schedulable, as seed 002 means it; write that, to have no doubt"
+    assert [f"ConfigMap fence-config-n1, node n1, method mark-unschedulable: {note}"] == list(map(str, found.notes))
+    assert () == bench.said("fence-config-n1")
+
+
 def test_a_fence_of_a_cloud_node_needs_not_even_that() -> None:
     """The instance of the manager may have a role of its own."""
     bench = Bench()

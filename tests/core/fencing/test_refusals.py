@@ -261,8 +261,8 @@ WORDS: list[tuple[str, str]] = [  # config.properties, the problem
         f"{N}, method host-powr: power_management names it, and there is no fence-method-host",
     ),
     (
-        "power_management=m\nrecovery=mark-unschedulable",
-        f"{N}, method mark-unschedulable: it does nothing useful in recov",
+        "power_management=mark-unschedulable",
+        f"{N}, method mark-unschedulable: it does nothing useful in power_management; move it to isolation",
     ),
     (
         "power_management=restart-instance",

@@ -18,6 +18,7 @@ from noderemedy.model.fenceplan import Builtin, BuiltinMethod, PlanProblem, Step
 from noderemedy.model.node import Node
 from noderemedy.model.run import Deed
 
+SLIP = (Step.RECOVERY, Builtin.MARK_UNSCHEDULABLE.value)  # printed so in the seed's document of a cloud
 SPOKEN_OF_TWICE = "speak of it; keep one"
 RESTART, TERMINATE = "restart-instance", Builtin.TERMINATE_INSTANCE.value
 DEFAULTS = {Step.ISOLATION: Builtin.MARK_UNSCHEDULABLE, Step.RECOVERY: Builtin.MARK_SCHEDULABLE}
@@ -62,6 +63,7 @@ class Drafted(Struct, frozen=True):
     steps: tuple[tuple[Step, tuple[Item, ...]], ...] = ()
     config: FenceConfig | None = None
     problems: tuple[PlanProblem, ...] = ()
+    notes: tuple[PlanProblem, ...] = ()
     written: tuple[Draft, ...] = ()  # where something is wrong: all methods, as nobody can tell which ones are meant
 
     def drafts(self) -> Iterator[Draft]:
@@ -94,7 +96,8 @@ def drafted(sources: Sources) -> Drafted:
     drafting = Drafting(sources, only)
     steps = tuple((step, drafting.items(step)) for step in Step)
     problems = tuple(drafting.problems)
-    return Drafted(only.name, steps, only.config, problems, written(sources) if problems else ())
+    notes = tuple(drafting.notes)
+    return Drafted(only.name, steps, only.config, problems, notes, written(sources) if problems else ())
 
 
 def written(sources: Sources) -> tuple[Draft, ...]:
@@ -131,6 +134,7 @@ class Drafting:
         self._sources = sources
         self._source = source
         self.problems = [PlanProblem(words, source.name) for words in source.config.problems]
+        self.notes: list[PlanProblem] = []
 
     def items(self, step: Step) -> tuple[Item, ...]:
         config = self._source.config
@@ -156,17 +160,22 @@ class Drafting:
             guess = f"; did you mean {near[0]}?" if near else ""
             self._wrong(f"{WORDS[step]} names it, and there is no fence-method-{name}{guess}", name)
             return ()
+        if (step, name) == SLIP:
+            return self._slip(name)
         if step not in PLACED[name]:
             places = " or ".join(WORDS[one] for one in PLACED[name])
-            self._wrong(f"it does nothing useful in {WORDS[step]}; move it to {places}{self._slip(step, name)}", name)
+            self._wrong(f"it does nothing useful in {WORDS[step]}; move it to {places}", name)
             return ()
         if name in CLOUD_DEEDS:
             return self._instance(name)
         return (BuiltinMethod(name, Builtin(name)),)
 
-    def _slip(self, step: Step, name: str) -> str:
-        is_slip = step is Step.RECOVERY and name == Builtin.MARK_UNSCHEDULABLE.value
-        return f", or write {Builtin.MARK_SCHEDULABLE.value}" if is_slip else ""
+    def _slip(self, name: str) -> tuple[Item, ...]:
+        """Who recovers is let in again: that is what the seed means, and says everywhere else."""
+        meant = Builtin.MARK_SCHEDULABLE
+        words = f"recovery: it is read as {meant.value}, as seed 002 means it; write that, to have no doubt"
+        self.notes.append(PlanProblem(words, self._source.name, self._sources.node_name, name))
+        return (BuiltinMethod(meant.value, meant),)
 
     def shared(self, method: MethodRecipe) -> Recipe | None:
         """What its template says; None if that cannot be read."""

@@ -128,6 +128,7 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
         agents=agents_of(draft),
         is_pending=any(agent not in known for agent in agents_of(draft)),
         plugs=tuple(sorted(plugs, key=repr)),
+        notes=draft.notes,
     )
 
 
