@@ -83,6 +83,31 @@ SABOTAGES: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "a search that goes back and forth for ever",
+        set_to(results, "_ADVICE", re.compile("(?:[^!]|.)*\x00\x00")),
+        (test_results.test_garbage_is_survived,),
+    ),
+    Sabotage(
+        "what is seen once more is not asked for",
+        set_to(results, "is_so", lambda seen, wanted: wanted in seen),
+        (test_results.test_whatever_two_looks_print_only_what_they_say_counts,),
+    ),
+    Sabotage(
+        "a plug is looked for anywhere in the list",
+        set_to(results, "unlisted", lambda order, printed: "" if "LINUX1" in printed else "no"),
+        (test_results.test_whatever_a_list_prints_off_needs_the_plug_in_it,),
+    ),
+    Sabotage(
+        "complaints come after the answer",
+        set_to(test_standins, "shown", lambda printed, complained: printed + complained),
+        (test_standins.test_an_answer_that_passes_is_the_one_that_agents_read,),
+    ),
+    Sabotage(
+        "blanks around an answer are cut off",
+        set_to(test_standins, "odd", lambda printed, answers: "" if printed.split()[-1:] == ["1"] else "odd"),
+        (test_standins.test_an_answer_that_passes_is_the_one_that_agents_read,),
+    ),
+    Sabotage(
         "a login in base64 is shown",
         set_to(redaction, "within_base64", lambda plain, before: ""),
         (test_redaction.test_a_login_in_base64_shows_no_letter_of_the_password,),

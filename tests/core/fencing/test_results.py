@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.core.fencing.orders import PASSWORD, an_order
+from tests.fuzzing import in_time
 
 from noderemedy.core.fencing import results
 from noderemedy.core.fencing.results import Ended, Trouble, of_deed, of_status
@@ -174,8 +177,12 @@ def test_garbage_is_survived(printed: bytes, code: int, deed: Deed) -> None:
     """Whatever an agent prints, the message is one short printable line without the secret."""
     ended = Ended(code, printed.decode("utf-8", "replace") + PASSWORD)
     order = an_order(deed)
-    result = of_status(order, ended, (PASSWORD,)) if deed is Deed.STATUS else of_deed(order, ended, (), (PASSWORD,))
+    with in_time():
+        result = of_status(order, ended, (PASSWORD,)) if deed is Deed.STATUS else of_deed(order, ended, (), (PASSWORD,))
+        log = results.transcript(deed.value, ended, (PASSWORD,))
 
+    assert PASSWORD not in log
+    assert "\x1b" not in log
     assert PASSWORD not in result.said
     assert 1 == len(result.said.splitlines())
     assert 700 > len(result.said)
@@ -207,6 +214,38 @@ def test_off_is_believed_by_the_list_only(plug: str, deed: Deed, listed: Ended |
     for result in (of_deed(order, Ended(0), (look, look), (), listed), of_status(asked, look, (), listed)):
         assert state is result.state, result.said
         assert state is DONE or (Power.UNKNOWN, True) == (result.power, "calls off what is not there" in result.said)
+
+
+words = st.binary(max_size=60).map(lambda some: some.decode("utf-8", "replace"))
+ends = st.builds(Ended, st.sampled_from([0, 1, 2, None]), words, st.sampled_from(Trouble), st.just("no"))
+lists = st.lists(st.sampled_from(["LINUX1", "LINUX", ",", "\n", " ", "\x85", "\u2028"]) | words, max_size=8).map(
+    "".join
+)
+
+
+@given(st.sampled_from([Deed.OFF, Deed.ON]), ends, st.lists(ends | st.sampled_from([ON, OFF]), max_size=3))
+@settings(max_examples=200)
+def test_whatever_two_looks_print_only_what_they_say_counts(deed: Deed, ended: Ended, looks: list[Ended]) -> None:
+    """Done is what ended well and was seen twice or more, each time, as it should be; nothing else."""
+    with in_time():
+        result = of_deed(an_order(deed), ended, tuple(looks), (PASSWORD,))
+
+    is_seen = len(looks) >= 2 and {(OFF if deed is Deed.OFF else ON).exit_code} == {look.exit_code for look in looks}
+    begins_well = ended.trouble is not Trouble.NOT_STARTED and ended.exit_code == 0
+    assert (begins_well and is_seen) == (DONE is result.state)
+    assert 1 == len(result.said.splitlines())
+
+
+@given(lists, st.sampled_from([0, 1, None]))
+@settings(max_examples=200)
+def test_whatever_a_list_prints_off_needs_the_plug_in_it(printed: str, code: int | None) -> None:
+    """At the beginning of a line, and whole."""
+    order = an_order(Deed.OFF, agent=ZVM, parameters=(("ip", "192.0.2.7"), ("plug", "LINUX1")))
+    with in_time():
+        result = of_deed(order, Ended(0), (OFF, OFF), (), Ended(code, printed))
+
+    is_listed = any(re.match(r"\s*LINUX1\s*,", line) for line in printed.splitlines())
+    assert (code == 0 and is_listed) == (DONE is result.state)
 
 
 def test_a_drill_shows_what_the_list_would_not() -> None:

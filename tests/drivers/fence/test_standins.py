@@ -7,9 +7,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.fuzzing import in_time
 
 from noderemedy.core.fencing.scopes import ANSWERS, RESERVED
-from noderemedy.drivers.fence.snmpget import odd
+from noderemedy.drivers.fence.snmpget import odd, shown
 from noderemedy.drivers.fence.standins import for_status
 
 OID = ".1.3.6.1.4.1.318.1.1.12.3.5.1.1.4.1"
@@ -24,6 +27,8 @@ ANSWERED = [  # why, what snmpget prints, what is said of it
     ("no outlet", f"{OID} No Such Instance currently exists at this OID\n", "answered No Such Instance"),
     ("words before it", f"Warning: x\n{OID} 2\n", ""),
     ("words after it", f"{OID} 2\nbye\n", f"answered nothing{ODD}"),
+    ("a blank after it", f"{OID} 1 \n", f"answered 1 {ODD}"),  # agents take only "1" for on, and call that off
+    ("a name with a tab", "a\tb 1\n", f"answered b 1{ODD}"),
     ("nothing", "", f"answered nothing{ODD}"),
 ]
 
@@ -52,6 +57,41 @@ def test_snmpget_prints_and_fails_as_it_does_and_at_odd_answers(
     assert done.stdout.startswith(printed)
     assert ("neither on nor off" in done.stdout) == (ours != code)
     assert [" ".join(ARGUMENTS)] == asked_of(tmp_path)
+
+
+@pytest.mark.parametrize("answer", ["1", "2"])
+def test_what_snmpget_complains_of_is_not_its_answer(answer: str, tmp_path: Path) -> None:
+    """Agents read the last line of all that is printed: an outlet that is on was off by a complaint behind it."""
+    install(
+        tmp_path, "snmpget", f"echo '{OID} {answer}'; echo 'Created directory: /var/lib/snmp' >&2; printf 'no end' >&2"
+    )
+    done = asked("fence_apc_snmp", ARGUMENTS, tmp_path)
+
+    assert (0, answer) == (done.returncode, as_agents_read(done.stdout + done.stderr))
+
+
+def as_agents_read(printed: str) -> str:
+    """The state of an outlet, by all that a program printed on their terminal."""
+    lines = printed.splitlines() or [""]
+    return (*lines[-1].split(None, 1), "", "")[1]
+
+
+PIECES = [OID, "1", "2", "4", " ", "\t", "\n", "\r", "\x0b", "\u2028"]
+garbage = st.lists(st.sampled_from(PIECES) | st.text(max_size=3), max_size=8).map("".join)
+line = st.tuples(
+    garbage, st.sampled_from(["\n", ""]), st.just(OID), *map(st.sampled_from, ([" ", "\t"], "124", PIECES))
+)
+
+
+@settings(max_examples=200)
+@given(garbage | line.map("".join), garbage)
+def test_an_answer_that_passes_is_the_one_that_agents_read(printed: str, complained: str) -> None:
+    """Whatever snmpget prints where: no agent takes anything for off that we did not take for on or off."""
+    with in_time():
+        passes = not odd(printed, ["1", "2"])
+        read = as_agents_read(shown(printed, complained))
+
+    assert read in ("1", "2") or not passes
 
 
 KEYS = "  PR generation=0x2, 1 registered reservation key follows:\n    0xaa0001"

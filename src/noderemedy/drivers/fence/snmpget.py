@@ -19,17 +19,24 @@ def main(answers: str, *arguments: str) -> int:
     except OSError as problem:
         sys.stdout.write(f"Failed: {PROGRAM} could not be started: {problem.strerror}\n")
         return 1
-    sys.stdout.write(asked.stdout + asked.stderr)
+    sys.stdout.write(shown(asked.stdout, asked.stderr))
     if asked.returncode == 0 and (why := odd(asked.stdout, answers.split(","))):
         sys.stdout.write(f"{why}\n")
         return 1
     return asked.returncode
 
 
+def shown(printed: str, complained: str) -> str:
+    """All of it, the answer last: agents take the last line for it, whoever printed that, and all but on for off."""
+    return "".join(f"{line}\n" for line in complained.splitlines()) + printed
+
+
 def odd(printed: str, answers: list[str]) -> str:
-    """Why an answer means nothing; "" if it does. As agents read it: in the last line, after the name of the object."""
+    """Why an answer means nothing; "" if it does. As agents read it: in the last line, after the name of the object, to
+    the letter: to them a blank behind "1" is off.
+    """
     last = (printed.splitlines() or [""])[-1]
-    answer = last.partition(" ")[2].strip()
+    answer = (*last.split(None, 1), "", "")[1]
     return (
         "" if answer in answers else f"Failed: the device answered {answer or 'nothing'}, which is neither on nor off"
     )
