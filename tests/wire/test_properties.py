@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.fuzzing import in_time
 
 from noderemedy.wire.properties import LINES_MAX, PROBLEMS_MAX, VALUE_MAX, Document, Property, read_properties
 
@@ -73,7 +74,8 @@ def test_problems_are_bounded() -> None:
 @given(st.text(max_size=300))
 def test_any_text_is_a_document(text: str) -> None:
     """No text raises; keys are unique, lines rise, and no value can hold another line."""
-    found = read(text)
+    with in_time():
+        found = read(text)
 
     assert len({one.key for one in found.properties}) == len(found.properties)
     assert sorted(found.properties, key=lambda one: one.line) == list(found.properties)
