@@ -92,7 +92,11 @@ def test_a_bmc_that_says_nothing(bmc: Bmc) -> None:
 
 
 def test_no_secret_is_an_argument_of_the_agent(bmc: Bmc) -> None:
-    """Nobody who lists processes while the agent runs finds the password in its arguments."""
+    """Nobody who lists processes while the agent runs finds the password in the agent's arguments.
+
+    Of the programs that an agent starts nothing is shown here: this one starts `ipmitool -P PASSWORD`, which is its own
+    way. The guide tells people what to do about that.
+    """
     bmc.fault("answers-after", "1")
     seen: list[str] = []
 
