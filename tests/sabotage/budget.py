@@ -25,6 +25,7 @@ from tests.core.metal3 import test_delete, test_waiting
 from tests.core.metal3 import test_remediation as test_power_cycles
 from tests.core.metal3 import test_resting as test_metal3_resting
 from tests.core.owner import test_aftermath
+from tests.core.remedy import test_cleaning
 from tests.core.remedy import test_gates as test_remedy_gates
 from tests.sabotage.running import Sabotage, Test, set_to, together
 from tests.wire import test_budgets
@@ -629,6 +630,7 @@ PACE = (
             test_pacing.test_more_pods_than_fit_go_one_by_one,
             test_pacing.test_the_way_is_chosen_when_the_pods_are_counted,
             test_paced.test_more_pods_than_fit_into_a_minute_go_one_by_one,
+            test_cleaning.test_more_pods_than_the_budget_lets_go_are_freed_one_by_one,
         ),
     ),
     Sabotage(

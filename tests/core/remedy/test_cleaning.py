@@ -131,6 +131,26 @@ def test_the_stricter_pace_wins(case: str) -> None:
     assert expected == tuple(gone)
 
 
+@pytest.mark.parametrize(
+    ("document", "limit", "freed"),
+    [
+        (CLEANS, 2, ["DeletePod"] * 5),
+        (CLEANS, 5, ["TaintOutOfService"]),
+        (CLEANS + "freeBy: taint\n", 2, ["TaintOutOfService"]),
+    ],
+    ids=["more than fit", "as many as fit", "somebody named a way"],
+)
+def test_more_pods_than_the_budget_lets_go_are_freed_one_by_one(document: str, limit: int, freed: list[str]) -> None:
+    """To the last one, though fewer than the limit are left by then; who names a way has it so, and is told."""
+    scene = sick(document, pods=5)
+    scene.limit_pods(limit)
+    scene.end_job()
+    scene.wait(240)
+
+    assert freed == [act for act in scene.done if act in ("DeletePod", "TaintOutOfService")]
+    assert ("freeBy" in document) == ("FreedAtOnce" in scene.told)
+
+
 def test_a_whole_node_waits_for_the_minute() -> None:
     """By a taint all pods go at once: two nodes that share one minute wait for each other."""
     scene = Scene(CLEANS, nodes=6)

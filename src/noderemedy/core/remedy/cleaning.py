@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from noderemedy.core import freeing, safety
-from noderemedy.core.freeing import AT_ONCE, Step, Workload
+from noderemedy.core.freeing import AT_ONCE, Step, Way, Workload
 from noderemedy.core.remedy import jobs, recovery
 from noderemedy.core.remedy.recording import write
 from noderemedy.core.remedy.view import NAME, RemedyView
@@ -57,21 +57,29 @@ def cleaning(view: RemedyView, record: RemedyRecord, now: Now) -> Decision | Cle
     if proof is None:
         return Decision((Confirm(view.at),), (ConfirmFirst(str(view.at)),))
     assert view.work is not None
-    how = way(view)
+    chosen = way(view, record, view.work, now)
+    if isinstance(chosen, Step):
+        return Decision(chosen.actions, (*chosen.because, VouchedFor(view.at.name, proof.by)), chosen.wake_at)
+    how = chosen.by
     if record.freed_by != how.value and not freeing.is_tainted(view.node):
-        return write(view, replace(record, freed_by=how.value), VouchedFor(view.at.name, proof.by))
+        because = (VouchedFor(view.at.name, proof.by), *chosen.because)
+        return write(view, replace(record, freed_by=how.value), *because)
     step = next_step(view, record, view.work, how, proof, now)
     if step.is_done:
         return Cleaned((WorkloadCleaned(view.at.name, how.value),))
     return Decision(step.actions, (*step.because, VouchedFor(view.at.name, proof.by)), step.wake_at, facts=step.facts)
 
 
-def way(view: RemedyView) -> FreeBy:
-    """As the document says, else as the node's version allows. Where pods are counted they go one by one."""
+def way(view: RemedyView, record: RemedyRecord, work: Workload, now: Now) -> Way | Step:
+    """As the document says, else as the node's version allows. Where its document counts pods they go one by one; so
+    do they where the budget does and they are more than that: to the last one, though few are left by then.
+    """
     read = view.document.document.configuration if view.document else None
-    if read is not None and read.policy.pods_per_minute is not None:
-        return FreeBy.PODS
-    return (read.free_by if read else None) or freeing.default(view.node)
+    named = read.free_by if read else None
+    is_counted = read is not None and read.policy.pods_per_minute is not None
+    if is_counted or (named is None and record.freed_by == FreeBy.PODS.value):
+        return Way(FreeBy.PODS)
+    return freeing.way(work, named, now)
 
 
 def next_step(view: RemedyView, record: RemedyRecord, work: Workload, how: FreeBy, proof: Attested, now: Now) -> Step:
