@@ -219,10 +219,10 @@ def test_a_crash_costs_a_record_nothing_because_traces_stay(monkeypatch: pytest.
     """If holds were released before they are told, a manager that dies then would leave a gap in history."""
     monkeypatch.setattr(records, "SETTLES", MINUTE * 10)  # whatever is told sooner is told because somebody waits
     points = play(node_without_ref).points
-    released = points.index(Point("applied", "RemoveRebootAnnotation"))
+    released = points.index(Point("applied", "RemoveRebootAnnotation", "annotation"))
     whole = play(node_without_ref, die_at=released).violations
     monkeypatch.setattr(traces, "recorded", lambda *_: None)
-    released = play(node_without_ref).points.index(Point("applied", "RemoveRebootAnnotation"))
+    released = play(node_without_ref).points.index(Point("applied", "RemoveRebootAnnotation", "annotation"))
     torn = play(node_without_ref, die_at=released).violations
 
     assert () == whole

@@ -6,15 +6,11 @@ import argparse
 import gc
 import sys
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from time import monotonic
 
 from noderemedy.sim import fencesometimes, sometimes
-from noderemedy.sim.crash import STORIES, Ending, play
-from noderemedy.sim.fencecrash import STORIES as FENCE_STORIES
-from noderemedy.sim.fencecrash import play_fence
+from noderemedy.sim.crashes import SCENES, told
 from noderemedy.sim.fencerun import simulate_fencing
 from noderemedy.sim.fleetrun import simulate_fleet
 from noderemedy.sim.run import Report, simulate
@@ -141,12 +137,10 @@ def run_fleets(arguments: argparse.Namespace) -> int:
 def run_crashes(arguments: argparse.Namespace) -> int:
     """Kill the manager at every boundary of every story."""
     failed = passed = 0
-    plays: dict[str, Callable[..., Ending]] = {name: partial(play, story) for name, story in STORIES.items()}
-    plays |= {name: partial(play_fence, name) for name in FENCE_STORIES}
-    for name, told in plays.items():
-        calm = told()
+    for name in SCENES:
+        calm = told(name)
         for index, point in enumerate(calm.points):
-            ending = told(die_at=index, like=calm)
+            ending = told(name, die_at=index, like=calm)
             if ending.violations or ending.state != calm.state:
                 failed += 1
                 print(f"{name}: dying at {index} ({point.where} {point.action}): {ending.violations or 'another end'}")

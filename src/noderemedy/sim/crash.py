@@ -11,30 +11,36 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.model.ids import HOST, MACHINE, NODE, NODE_FENCE, REMEDIATION
-from noderemedy.model.outcome import Effect
+from noderemedy.core.healthcheck.templates import REASONS
+from noderemedy.model.ids import HOST, JOB, MACHINE, NODE, NODE_FENCE, REMEDIATION, Kind
+from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, machine_of
 from noderemedy.sim.doctor import Doctor
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.outlets import Sent
 from noderemedy.sim.process import Process
 from noderemedy.sim.run import calm
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.sim.ward import DOCTOR, Ward
+from noderemedy.wire import names
 
 Story = Callable[[Cluster], None]
 Stage = tuple[Cluster, Checkers, Process]
+Scene = tuple[Story, Callable[[int, int], Stage]]  # what happens, and where: from a seed and a number of nodes
 STORY_MS = 40 * MINUTE_MS
 SETTLES_MS = 3 * MINUTE_MS  # what a repair may take longer because its manager was away
+ENDS = {"Complete": "succeeded", "Failed": "failed"}  # conditions of Jobs
 READS = ("Confirm", "ListPods", "ListVolumes")
 
 
 class Point(Struct, frozen=True):
-    """One place at which a process can die."""
+    """One place at which a process can die: an action that a room asked for, or a Job that somebody else moves on."""
 
     where: str
     action: str
+    room: str = ""
 
 
 class Ending(Struct, frozen=True):
@@ -57,6 +63,34 @@ class Ending(Struct, frozen=True):
         return found
 
 
+class Moves:
+    """Tells of what becomes of Jobs, as it becomes visible: made, a pod is at work, it ended, it is gone.
+
+    Nothing of that is an action of the manager, which may be dead by then, or dies with it.
+    """
+
+    def __init__(self, cluster: Cluster, reached: Callable[[Point], None]) -> None:
+        self._reached = reached
+        self._cluster = cluster
+        self._at: dict[str, str] = {}
+        cluster.api.subscribe(JOB, self._job)
+        cluster.outlets.on_sent.append(self._sent)
+
+    def _job(self, event: WatchEvent) -> None:
+        ended = {one["type"] for one in event.tree.get("status", {}).get("conditions", ())} & ENDS.keys()
+        where = "gone" if event.type == "DELETED" else ENDS[ended.pop()] if ended else "made"
+        self._move(event.tree["metadata"]["name"], where)
+
+    def _sent(self, sent: Sent) -> None:
+        if self._cluster.outlets.jobs is not None:
+            self._move(sent.order.id, "running")
+
+    def _move(self, job: str, where: str) -> None:
+        if self._at.get(job) != where:
+            self._at[job] = where
+            self._reached(Point(where, JOB.kind))
+
+
 def play(
     story: Story,
     *,
@@ -76,15 +110,18 @@ def play(
     begun_ms, busy_ms = cluster.agenda.now_ms, 0
     points: list[Point] = []
 
-    def boundary(dying: Process, where: str, effect: Effect) -> None:
+    def reached(point: Point) -> None:
         nonlocal busy_ms
         busy_ms = cluster.agenda.now_ms - begun_ms
-        points.append(Point(where, type(effect.action).__name__))
+        points.append(point)
         if len(points) - 1 == die_at:
-            dying.kill()
-            cluster.agenda.after(away_ms, dying.start)
+            process.kill()
+            cluster.agenda.after(away_ms, process.start)
 
-    process.on_boundary.append(boundary)
+    process.on_boundary.append(
+        lambda _, where, effect: reached(Point(where, type(effect.action).__name__, effect.key.room))
+    )
+    Moves(cluster, reached)
     story(cluster)
     end_ms = begun_ms + STORY_MS * (1 if like is None else 2)
     if like is not None:
@@ -119,8 +156,10 @@ def state_of(cluster: Cluster, checkers: Checkers) -> tuple[str, ...]:
         meta, spec = node["metadata"], node["spec"]
         lines.append(f"{meta['name']} {sorted(meta.get('labels', {}).items())} {notes_of(node)}")
         lines.append(f"{meta['name']} {spec.get('taints', [])} {spec.get('unschedulable', False)}")
-    for kind in (MACHINE, HOST):
+    for kind in (cluster.dialect.machine, HOST):
         lines += [f"{tree['metadata']['name']} {notes_of(tree)}" for tree in cluster.api.list(kind)]
+    lines += [f"{tree['metadata']['name']} {told_on(tree)}" for tree in cluster.api.list(cluster.dialect.machine)]
+    lines += [check_line(tree) for tree in cluster.api.list(cluster.dialect.check)]
     if cluster.api.resources.find(DOCTOR):
         lines += [f"request for {tree['metadata']['name']}" for tree in cluster.api.list(DOCTOR)]
     lines += [remediation_line(tree) for tree in cluster.api.list(REMEDIATION)]
@@ -133,12 +172,24 @@ def state_of(cluster: Cluster, checkers: Checkers) -> tuple[str, ...]:
 
 def remediation_line(tree: dict[str, Any]) -> str:
     status = tree.get("status", {})
-    said = [(one["type"], one["status"], one["reason"]) for one in status.get("conditions", ())]
-    return f"{tree['metadata']['name']} {status.get('phase')} {status.get('retryCount')} {said}"
+    return f"{tree['metadata']['name']} {status.get('phase')} {status.get('retryCount')} {told_on(tree)}"
+
+
+def check_line(tree: dict[str, Any]) -> str:
+    """Without what came of its template: that tells of the last machine that was sick, or of nobody's."""
+    status = tree.get("status", {})
+    counts = [status.get(name) for name in ("expectedMachines", "currentHealthy", "remediationsAllowed")]
+    return f"{tree['metadata']['name']} {counts} {[one for one in told_on(tree) if one[0] not in REASONS]}"
+
+
+def told_on(tree: dict[str, Any]) -> list[tuple[str, str, str]]:
+    told = tree.get("status", {}).get("conditions", ())
+    return [(one["type"], one["status"], one.get("reason", "")) for one in told]
 
 
 def notes_of(tree: dict[str, Any]) -> list[tuple[str, str]]:
-    return sorted((tree["metadata"].get("annotations") or {}).items())
+    found: dict[str, str] = tree["metadata"].get("annotations") or {}
+    return sorted((key, "" if key == names.ASKED_AT else value) for key, value in found.items())
 
 
 # --- stories ---------------------------------------------------------------------------------------------------------
@@ -238,6 +289,11 @@ def given_up(cluster: Cluster) -> None:
     cluster.servers["worker-2"].is_broken = True
     cluster.remediate("worker-2", deleteAfterRetries=1, powerOnTimeoutSeconds=120)
     cluster.agenda.after(STORY_MS - 8 * MINUTE_MS, lambda: repaired(cluster, "worker-2"))
+
+
+def deleted(cluster: Cluster, kind: Kind, name: str, namespace: str = "") -> None:
+    """Somebody deletes an object by hand."""
+    cluster.api.delete(kind, name, namespace)
 
 
 def repaired(cluster: Cluster, node: str) -> None:
