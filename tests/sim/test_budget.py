@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.sabotage.running import set_to
 
 from noderemedy.core import slots
 from noderemedy.core.budget import grants, health
-from noderemedy.core.metal3 import gates
+from noderemedy.core.metal3 import gates, remediation, remediationgates
 from noderemedy.model.ids import BUDGET, HOST, MACHINE, NODE
 from noderemedy.model.time import MINUTE, Span
 from noderemedy.sim import objects
+from noderemedy.sim.bearing import Bearing
 from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.granting import Granting
@@ -26,14 +28,14 @@ Story = Callable[[], Budgeting]
 Harm = Callable[[pytest.MonkeyPatch], None]
 
 
-def a_budgeted_cluster(rulers: int = 0, nodes: int = 10, **spec: int) -> Budgeting:
+def a_budgeted_cluster(rulers: int = 0, nodes: int = 10, **spec: Any) -> Budgeting:
     """Some quiet nodes and one manager, whose budget says this."""
     cluster, checkers, process = calm(seed=5, nodes=nodes)
     budgeting = Budgeting(checkers, rulers=rulers)
     Resuming(budgeting, [process])
+    Bearing(budgeting, [process])
     cluster.api.patch(BUDGET, "cluster", "", {"spec": spec}, "merge")
     budgeting.in_flight_max = spec.get("maxInFlight", budgeting.in_flight_max)
-    budgeting.per_hour_max = spec.get("maxPerHour", budgeting.per_hour_max)
     run(cluster, 1)
     return budgeting
 
@@ -191,6 +193,68 @@ def two_rulers() -> Budgeting:
     return budgeting
 
 
+def one_request_at_a_time() -> Budgeting:
+    """Two Metal3Remediations of nodes that hang, and room for one of them."""
+    budgeting = a_budgeted_cluster(maxInFlight=1)
+    hang(budgeting.cluster, "worker-1", "worker-2")
+    for name in ("worker-1", "worker-2"):
+        budgeting.cluster.remediate(name, strategy="reboot")
+    run(budgeting.cluster, 30)
+    return budgeting
+
+
+def a_sick_one(rulers: int = 0, **spec: Any) -> Budgeting:
+    """One node hangs, its budget says this since long, and somebody asks for it."""
+    budgeting = a_budgeted_cluster(rulers, **spec)
+    hang(budgeting.cluster, "worker-2")
+    run(budgeting.cluster, 5)
+    budgeting.cluster.mark("worker-2")
+    run(budgeting.cluster, 5)
+    return budgeting
+
+
+def outside_of_windows() -> Budgeting:
+    return a_sick_one(windows=[{"from": "02:00", "to": "02:01"}])
+
+
+def none_per_domain() -> Budgeting:
+    return a_sick_one(perDomain={"maxUnhealthy": 1})
+
+
+def a_pause() -> Budgeting:
+    """The budget is paused, and somebody asks for a node that hangs."""
+    budgeting = a_budgeted_cluster()
+    paused = {"metadata": {"annotations": {names.PAUSED: "true"}}}
+    budgeting.cluster.api.patch(BUDGET, "cluster", "", paused, "merge")
+    hang(budgeting.cluster, "worker-2")
+    run(budgeting.cluster, 5)
+    budgeting.cluster.mark("worker-2")
+    run(budgeting.cluster, 5)
+    return budgeting
+
+
+def a_rack_at_once() -> Budgeting:
+    """Five of the seven nodes of a rack hang at one moment, and somebody asks for one of them."""
+    budgeting = a_budgeted_cluster(nodes=20)
+    run(budgeting.cluster, 22)  # whoever resets such a rack by hand has just been there
+    for name in ("worker-2", "worker-5", "worker-8", "worker-11", "worker-14"):
+        budgeting.cluster.servers[name].hang()
+    run(budgeting.cluster, 8)
+    budgeting.cluster.mark("worker-2")
+    run(budgeting.cluster, 5)
+    return budgeting
+
+
+def half_a_quorum() -> Budgeting:
+    """Two of three members of the control plane hang, and somebody asks for one of them."""
+    budgeting = a_budgeted_cluster(rulers=3)
+    hang(budgeting.cluster, "worker-1", "worker-2")
+    run(budgeting.cluster, 8)
+    budgeting.cluster.mark("worker-1")
+    run(budgeting.cluster, 5)
+    return budgeting
+
+
 def rulers_without_nodes() -> list[str]:
     """Somebody deletes the Nodes of a silent control plane, and asks for all of them; what is said of S5."""
     budgeting = a_budgeted_cluster(rulers=3, nodes=20, maxInFlight=5)
@@ -300,12 +364,19 @@ def an_hour_to_cool_down(patch: pytest.MonkeyPatch) -> None:
 
 
 def without(gate: grants.Gate) -> Callable[[pytest.MonkeyPatch], None]:
-    rest = tuple(one for one in grants.GATES if one is not gate)
-    return lambda patch: patch.setattr(grants, "GATES", rest)
+    def harm(patch: pytest.MonkeyPatch) -> None:
+        for gates_of in ("GATES", "STILL"):
+            patch.setattr(grants, gates_of, tuple(one for one in getattr(grants, gates_of) if one is not gate))
+
+    return harm
 
 
 def nobody_asks(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(gates, "budgeted_anew", lambda answer, before, now: None)
+
+
+def no_request_asks(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(remediation, "SHARED", remediationgates.ALONE)
 
 
 def is_seen(words: str, story: Callable[[], Granting], harm: Harm, patch: pytest.MonkeyPatch) -> bool:
@@ -326,6 +397,15 @@ SABOTAGES: dict[str, tuple[Story, Harm]] = {
     "L4: Machine/metal3/machine-worker-1 still waits for a storm": (a_storm_that_ends, the_storm_is_never_over),
     "L4: Machine/metal3/machine-worker-1 has to wait for another": (a_storm_that_ends, an_hour_to_cool_down),
     "S5: ": (two_rulers, without(grants.control_plane_free)),
+    "S3: 2 repairs have a place at once": (one_request_at_a_time, without(grants.in_flight_bearable)),
+    "S3: PublishRemediationStatus for machine-worker-2, which has no place": (one_request_at_a_time, no_request_asks),
+    "S3: AddRebootAnnotation for machine-worker-1, which has no place": (a_storm, nobody_asks),
+    "S4: AddRebootAnnotation for machine-worker-1 in a storm": (a_storm, nobody_asks),
+    "worker-2 outside of all windows": (outside_of_windows, without(grants.window_open)),
+    "worker-2 in rack-2, of which 1 nodes are sick": (none_per_domain, without(grants.domain_bearable)),
+    "worker-2 in rack-2, where 4 nodes fell sick at once": (a_rack_at_once, without(grants.domain_quiet)),
+    "S8: AddRebootAnnotation for machine-worker-2, and the budget is paused": (a_pause, without(grants.not_paused)),
+    "S5: AddRebootAnnotation for machine-worker-1, and only 1 other": (half_a_quorum, without(grants.quorum_kept)),
 }
 
 

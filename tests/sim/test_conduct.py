@@ -42,6 +42,10 @@ class Stage:
         record = {"machineUid": machine["metadata"]["uid"], "since": "2027-01-15T08:00:00Z", **other}
         self.annotate(HOST, host_of(node), REBOOT="{}", HOLD=json.dumps(record))
 
+    def hold_for_a_request(self, node: str) -> None:
+        notes = {f"{names.REBOOT_FOR}of-{node}": names.REBOOT_VALUE}
+        self.cluster.api.patch(HOST, host_of(node), NAMESPACE, {"metadata": {"annotations": notes}}, "merge")
+
     def send(self, method: str, path: str, body: str = "") -> None:
         self.process.apply(Request(method, path, body=body.encode()), Fate.FINE, self.cluster.api)
 
@@ -91,6 +95,16 @@ def a_start_in_a_storm(stage: Stage) -> None:
 def two_rulers_held(stage: Stage) -> None:
     stage.hold("worker-1")
     stage.hold("worker-2")
+
+
+def too_many_held_for_requests(stage: Stage) -> None:
+    for number in range(4, 7):
+        stage.hold_for_a_request(f"worker-{number}")
+
+
+def two_rulers_held_for_requests(stage: Stage) -> None:
+    stage.hold_for_a_request("worker-1")
+    stage.hold_for_a_request("worker-2")
 
 
 def a_hold_for_another_machine(stage: Stage) -> None:
@@ -159,6 +173,8 @@ BY_HAND: dict[Callable[[Stage], None], str] = {
     too_many_starts: "S3: 31 repairs",
     a_start_in_a_storm: "S4: ",
     two_rulers_held: "S5: ",
+    too_many_held_for_requests: "S3: 3 hosts are held at once",
+    two_rulers_held_for_requests: "S5: host-worker-1 and host-worker-2",
     a_hold_for_another_machine: "S7: host-worker-1 of machine-worker-1 is held for Machine of-another",
     a_hold_for_another_node: "S7: host-worker-1 is held for Node of-another",
     a_write_to_the_paused: "S8: PATCH",

@@ -25,7 +25,7 @@ def fenced(*sick: str, rulers: int = 0, **spec: int) -> FenceBudget:
     budget = FenceBudget(checkers, rulers=rulers)
     limits: dict[str, Any] = {"maxInFlight": 5, **spec}
     cluster.api.patch(BUDGET, "cluster", "", {"spec": limits}, "merge")
-    budget.in_flight_max, budget.per_hour_max = limits["maxInFlight"], limits.get("maxPerHour", budget.per_hour_max)
+    budget.in_flight_max = limits["maxInFlight"]
     for name in sick:
         cluster.servers[name].hang()
     cluster.agenda.run_until(8 * MINUTE_MS)

@@ -14,8 +14,8 @@ from noderemedy.model.ids import HOST, JOB, MACHINE, NODE_FENCE
 from noderemedy.model.run import Deed, Power
 from noderemedy.model.time import Span
 from noderemedy.sim.apiserver import WatchEvent
+from noderemedy.sim.budgeting import our_holds
 from noderemedy.sim.cluster import host_of, machine_of
-from noderemedy.sim.conduct import holds_on
 from noderemedy.sim.fencecrash import FencedCheckers, stage
 from noderemedy.sim.fenced import PASSWORD
 from noderemedy.sim.fencetroubles import node_fence
@@ -328,7 +328,7 @@ def _held() -> Ward:
     ward = Ward()
     ward.hang("worker-5")
     ward.fence("worker-5")
-    while not holds_on(ward.cluster.api.get(HOST, host_of("worker-5"), NAMESPACE)):
+    while not our_holds(ward.cluster.api.get(HOST, host_of("worker-5"), NAMESPACE)):
         ward.cluster.agenda.run_until(ward.cluster.agenda.now_ms + 100)
     return ward
 

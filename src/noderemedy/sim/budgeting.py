@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from noderemedy.model.ids import HOST
-from noderemedy.sim.apiserver import WatchEvent
+from noderemedy.model.ids import HOST, REMEDIATION
+from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import host_of, machine_of
 from noderemedy.sim.granting import MINUTE_MS, PERCENT, STUCK_MS, Granting
@@ -22,6 +22,13 @@ from noderemedy.sim.server import Kernel
 from noderemedy.wire import names
 
 CALLED_EVERY_MS = 20 * MINUTE_MS
+
+
+def our_holds(host: Tree) -> tuple[str, ...]:
+    """The keys by which managers hold a host, for a Machine, a Metal3Remediation or a NodeFence, in order."""
+    notes = host["metadata"].get("annotations") or {}
+    repairs = (names.REBOOT_FOR, names.FENCE_REBOOT_FOR)
+    return tuple(sorted(key for key in notes if key == names.REBOOT or key.startswith(repairs)))
 
 
 class Budgeting(Granting):
@@ -38,7 +45,7 @@ class Budgeting(Granting):
 
     def _host(self, event: WatchEvent) -> None:
         host = event.tree["metadata"]["name"]
-        is_held = event.type != "DELETED" and names.REBOOT in (event.tree["metadata"].get("annotations") or {})
+        is_held = event.type != "DELETED" and bool(our_holds(event.tree))
         if is_held and host not in self._held and host in self.node_of:
             self._held[host] = self.now_ms
             self._hold(host)
@@ -48,7 +55,7 @@ class Budgeting(Granting):
     def _hold(self, host: str) -> None:
         self.checkers.ran["S3 in flight"] += 1
         ours = [one for one in self._held if self._is_named(one)]
-        moving = [one for one in ours if self.now_ms - self._held[one] < STUCK_MS]
+        moving = [one for one in ours if self.now_ms - self._held[one] < STUCK_MS and not self._is_on_a_word(one)]
         if len(moving) > self.in_flight_max:
             self.checkers.complain("S3", f"{len(moving)} hosts are held at once")
         self.checkers.ran["S3 held and on"] += 1
@@ -73,6 +80,11 @@ class Budgeting(Granting):
             consumer.get("name") == machine_of(self.node_of[host])
             and notes.get(names.MACHINE_HOST) == f"{NAMESPACE}/{host}"
         )
+
+    def _is_on_a_word(self, host: str) -> bool:
+        """Whether a person said that it is off: what is freed then is held as well, and nobody is asked for that."""
+        found = self.cluster.api.find(REMEDIATION, machine_of(self.node_of[host]), NAMESPACE)
+        return found is not None and names.ATTESTED_OFF in (found["metadata"].get("annotations") or {})
 
     # --- who is called when a storm stays ------------------------------------------------------------------------
 

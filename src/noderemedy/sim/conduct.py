@@ -15,15 +15,16 @@ from typing import Any
 
 from noderemedy.model.ids import BUDGET, HOST, NODE, REMEDIATION
 from noderemedy.sim.apiserver import Tree, WatchEvent
+from noderemedy.sim.budgeting import our_holds
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import host_of, machine_of
+from noderemedy.sim.news import NEWS_MS
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
 from noderemedy.sim.successors import is_ready
 from noderemedy.wire import names
 from noderemedy.wire.http import Request
 
-NEWS_MS = 4 * 60_000  # how late a manager may learn of a pause: silent watches, lag, a pause of its own
 FRESH_MS = 7_000  # the five seconds of a proof, and the way of two requests
 
 
@@ -111,7 +112,7 @@ class Conduct:
         host = event.tree["metadata"]["name"]
         if event.type == "DELETED" or host not in self._node_of:
             return
-        held = holds_on(event.tree)
+        held = our_holds(event.tree)
         before = self._held.get(host, ())
         self._held[host] = held
         for key in held:
@@ -179,10 +180,3 @@ class Conduct:
     def _is_well(self, machine: Tree) -> bool:
         node = self.cluster.api.find(NODE, machine.get("status", {}).get("nodeRef", {}).get("name", ""))
         return node is not None and is_ready(node)
-
-
-def holds_on(host: Tree) -> tuple[str, ...]:
-    """What of ours holds a host, by the keys of its annotations."""
-    notes = host["metadata"].get("annotations") or {}
-    repairs = (names.REBOOT_FOR, names.FENCE_REBOOT_FOR)
-    return tuple(sorted(key for key in notes if key == names.REBOOT or key.startswith(repairs)))

@@ -19,7 +19,7 @@ from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.escalating import is_asked
 from noderemedy.sim.fencetroubles import is_given_up
-from noderemedy.sim.granting import NEWS_MS
+from noderemedy.sim.news import NEWS_MS
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.provider import is_ours
 from noderemedy.wire import names

@@ -18,9 +18,9 @@ from noderemedy.model.ids import HOST, JOB, MACHINE, NODE, NODE_FENCE
 from noderemedy.model.nodefence import PREFIX
 from noderemedy.model.run import Deed
 from noderemedy.sim.apiserver import Tree, WatchEvent
+from noderemedy.sim.budgeting import our_holds
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import host_of
-from noderemedy.sim.conduct import holds_on
 from noderemedy.sim.fencetroubles import is_given_up
 from noderemedy.sim.jobrunner import RESETS, variables
 from noderemedy.sim.outlets import Sent
@@ -126,7 +126,7 @@ class FenceRepairs:
 
     def _host(self, event: WatchEvent) -> None:
         host = event.tree["metadata"]["name"]
-        held = () if event.type == "DELETED" else holds_on(event.tree)
+        held = () if event.type == "DELETED" else our_holds(event.tree)
         before, self._held[host] = self._held.get(host, ()), held
         if len(held) > 1 and held != before:
             self.checkers.complain("S2", f"{host} is held by {' and '.join(held)}")

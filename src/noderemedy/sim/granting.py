@@ -1,9 +1,10 @@
 """What the budget's ledger grants, held against the truth: checkers of S3 and S4 that every world has.
 
-S3: no more repairs start within an hour than the budget allows, over all leaders.
+S3: no more repairs start within an hour, and no more have a place at once, than the budget allows, over all leaders.
 S4: nobody starts a repair while the limit of unhealthy nodes has been reached for longer than news takes to arrive.
 
-`budgeting.py` adds what is held where BareMetalHosts are powered, `fencebudget.py` where devices are switched.
+`budgeting.py` adds what is held where BareMetalHosts are powered, `fencebudget.py` where devices are switched;
+`bearing.py` holds what is begun against what was granted.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from noderemedy.model.ledger import LEDGER_AT
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.limits import Limits
+from noderemedy.sim.news import NEWS_MS
 from noderemedy.sim.successors import is_ready
 
 MINUTE_MS = 60_000
-NEWS_MS = 4 * MINUTE_MS  # how late a manager may learn of a node: silent watches, lag, a pause of its own
 HOUR_MS = 50 * MINUTE_MS  # leaders' clocks may differ by ten minutes
 STUCK_MS = 10 * MINUTE_MS
+VERDICT_MS = 11 * MINUTE_MS  # how long a verdict may outlive the sickness, or be there without one: marked by a person
 PERCENT = 40
 ROLE = "node-role.kubernetes.io/control-plane"
 
@@ -45,10 +48,14 @@ class Granting:
         self.cluster: Cluster = checkers.cluster
         self.rulers = list(self.cluster.servers)[:rulers]
         budget = a_budget(len(self.cluster.servers))
-        self.in_flight_max, self.per_hour_max = budget["spec"]["maxInFlight"], budget["spec"]["maxPerHour"]
+        self.in_flight_max = budget["spec"]["maxInFlight"]
         self.storms = 0
         self.reserved: set[str] = set()  # Machines and Nodes that the ledger has named
-        self._sick: set[str] = set()
+        self._reserved_now: set[str] = set()  # those whose reservation is in the ledger now
+        self._places: dict[str, int] = {}  # and until when it was, of all others
+        self._sick: dict[str, int] = {}  # nodes that are not ready or gone, since when
+        self._well_since: dict[str, int] = dict.fromkeys(self.cluster.servers, 0)
+        self._was_well: dict[str, int] = {}  # for how long, before they fell sick
         self._guests: set[str] = set()  # nodes of the cloud
         self._over_since: int | None = None
         self.bearable_since: int | None = 0  # when the last storm ended; None while there is one
@@ -56,6 +63,7 @@ class Granting:
         self._started_at: deque[int] = deque()
         api = self.cluster.api
         api.create(budget)
+        self.limits = Limits(self.cluster)
         for name in self.rulers:
             api.patch(NODE, name, "", {"metadata": {"labels": {ROLE: ""}}}, "merge")
         api.subscribe(CONFIG_MAP, self._ledger)
@@ -74,20 +82,34 @@ class Granting:
             return  # somebody broke it: nothing may be granted until it is mended
         for one in found["reservations"]:
             self.reserved |= {one[what]["name"] for what in ("target", "node") if what in one}
+        self._reserve({one["target"]["name"] for one in found["reservations"]})
         starts = Counter(json.dumps(one) for one in found["starts"])
         for _ in (starts - self._starts).elements():
-            self._started()
+            self._started(len(found["reservations"]))
         self._starts = starts
 
-    def _started(self) -> None:
+    def _reserve(self, named: set[str]) -> None:
+        for machine in self._reserved_now - named:
+            self._places[machine] = self.now_ms
+        self._reserved_now = named
+
+    def has_place(self, machine: str) -> bool:
+        """Whether a manager may take its reservation for one that stands."""
+        left = self._places.get(machine)
+        return machine in self._reserved_now or (left is not None and self.now_ms - left <= NEWS_MS)
+
+    def _started(self, places: int) -> None:
         self.checkers.ran["S3 per hour"] += 1
         self._started_at.append(self.now_ms)
         while self.now_ms - self._started_at[0] > HOUR_MS:
             self._started_at.popleft()
-        if len(self._started_at) > self.per_hour_max:
+        if len(self._started_at) > self.limits.per_hour_max(self._total):
             self.checkers.complain("S3", f"{len(self._started_at)} repairs were started within an hour")
+        self.checkers.ran["S3 places"] += 1
+        if places > self.limits.in_flight_max(self._total):
+            self.checkers.complain("S3", f"{places} repairs have a place at once")
         self.checkers.ran["S4 no start in a storm"] += 1
-        if self._over_since is not None and self.now_ms - self._over_since > NEWS_MS:
+        if self.is_stormy:
             self.checkers.complain("S4", f"a repair starts while {len(self._sick)} nodes are unhealthy")
 
     def _node(self, event: WatchEvent) -> None:
@@ -96,9 +118,12 @@ class Granting:
         if name not in self.cluster.servers:  # an instance of the cloud, which counts as long as its Node is there
             (self._guests.discard if is_gone else self._guests.add)(name)
         if (is_gone and name in self.cluster.servers) or (not is_gone and not is_ready(event.tree)):
-            self._sick.add(name)
+            if name not in self._sick:
+                self._sick[name] = self.now_ms
+                self._was_well[name] = self.now_ms - self._well_since.pop(name, self.now_ms)
         else:
-            self._sick.discard(name)
+            self._sick.pop(name, None)
+            self._well_since.setdefault(name, self.now_ms)
         is_over = len(self._sick) >= 2 and len(self._sick) * 100 >= PERCENT * self._total
         if is_over and self._over_since is None:
             self._over_since, self.bearable_since = self.now_ms, None
@@ -106,6 +131,19 @@ class Granting:
             self._over_since, self.bearable_since = None, self.now_ms
             self.storms += 1
             self.checkers.ran["L4 a storm ended"] += 1
+
+    @property
+    def is_stormy(self) -> bool:
+        """Whether everybody has heard of too many sick nodes."""
+        return self._over_since is not None and self.now_ms - self._over_since > NEWS_MS
+
+    def long_sick(self) -> list[str]:
+        """Nodes of whose sickness everybody has heard."""
+        return [name for name, since in self._sick.items() if self.now_ms - since > NEWS_MS]
+
+    def was_well_long(self, node: str) -> bool:
+        """Whether nobody can have called it sick before its Node did."""
+        return self._was_well.get(node, 0) > VERDICT_MS
 
     @property
     def _total(self) -> int:

@@ -17,8 +17,8 @@ from noderemedy.model.ids import BUDGET, Ref
 from noderemedy.model.outcome import Effect
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.checkers import Checkers
-from noderemedy.sim.granting import NEWS_MS
 from noderemedy.sim.kinds import POD
+from noderemedy.sim.news import NEWS_MS
 from noderemedy.sim.process import Process
 
 MINUTE_MS, FOR_EVER_MS = 60_000, 10**12

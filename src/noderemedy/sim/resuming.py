@@ -9,10 +9,10 @@ from __future__ import annotations
 from noderemedy.model.reasons import CooldownAfterStorm, TooManyNodesUnhealthy
 from noderemedy.model.remediationbudget import DEFAULT
 from noderemedy.sim.budgeting import Budgeting
-from noderemedy.sim.granting import MINUTE_MS, NEWS_MS
+from noderemedy.sim.granting import MINUTE_MS, VERDICT_MS
+from noderemedy.sim.news import NEWS_MS
 from noderemedy.sim.process import Process
 
-VERDICT_MS = 11 * MINUTE_MS  # how long a verdict may outlive the sickness, or be there without one: marked by a person
 BEARABLE_WITHIN_MS = NEWS_MS + VERDICT_MS
 SKEW_MS = 10 * MINUTE_MS  # one leader wrote down the end, another one reads it: two clocks, five minutes off each
 

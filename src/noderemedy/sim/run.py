@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from noderemedy.sim import objects
 from noderemedy.sim.aftermath import Aftermath
+from noderemedy.sim.bearing import Bearing
 from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.bystanders import Bystanders
 from noderemedy.sim.checkers import Checkers
@@ -86,6 +87,7 @@ def simulate(
     checkers.watch(processes)
     pace_of(seed, checkers, processes)
     conduct = Conduct(checkers, processes)
+    Bearing(budgeting, processes)
     if machine_set is not None:
         DeletionCheckers(machine_set, budgeting, processes)
     aftermath = Aftermath(cluster, processes)
