@@ -22,6 +22,7 @@ from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.machinesets import DeletionCheckers, machine_set_of
 from noderemedy.sim.pacecheckers import pace_of
 from noderemedy.sim.pages import pages_of
+from noderemedy.sim.permitting import Permitting
 from noderemedy.sim.plugs import Plugs
 from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
@@ -88,6 +89,7 @@ def simulate(
     pace_of(seed, checkers, processes)
     conduct = Conduct(checkers, processes)
     Bearing(budgeting, processes)
+    Permitting(budgeting, processes)
     if machine_set is not None:
         DeletionCheckers(machine_set, budgeting, processes)
     aftermath = Aftermath(cluster, processes)
