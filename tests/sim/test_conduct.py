@@ -8,15 +8,19 @@ from typing import Any
 
 import pytest
 
+from noderemedy.core import safety
 from noderemedy.model.ids import CONFIG_MAP, HEALTH_CHECK, HOST, MACHINE, NODE, REMEDIATION
 from noderemedy.model.ledger import LEDGER_AT
+from noderemedy.model.time import Span
 from noderemedy.sim import objects
 from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.conduct import Conduct
+from noderemedy.sim.kinds import ATTACHMENT, POD
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
+from noderemedy.sim.run import simulate
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.sim.weather import Fate
 from noderemedy.wire import names
@@ -145,6 +149,34 @@ def a_node_deleted_unread(stage: Stage) -> None:
     stage.send("DELETE", "/api/v1/nodes/worker-1", json.dumps({"preconditions": {"uid": uid}}))
 
 
+def a_node_tainted_unread(stage: Stage) -> None:
+    uid = stage.cluster.api.get(NODE, "worker-1")["metadata"]["uid"]
+    taint = {"key": "node.kubernetes.io/out-of-service", "effect": "NoExecute"}
+    body = json.dumps({"metadata": {"uid": uid}, "spec": {"taints": [taint]}}, separators=(",", ":"))
+    stage.send("PATCH", "/api/v1/nodes/worker-1", body)
+
+
+def a_pod_deleted_unread(stage: Stage) -> None:
+    stage.wait(2)
+    pod = stage.cluster.api.list(POD)[0]["metadata"]
+    body = json.dumps({"preconditions": {"uid": pod["uid"]}}, separators=(",", ":"))
+    stage.send("DELETE", f"/api/v1/namespaces/{pod['namespace']}/pods/{pod['name']}", body)
+
+
+def a_volume_detached_unread(stage: Stage) -> None:
+    stage.wait(2)
+    found = stage.cluster.api.list(ATTACHMENT)[0]["metadata"]
+    body = json.dumps({"preconditions": {"uid": found["uid"]}}, separators=(",", ":"))
+    stage.send("DELETE", f"/apis/storage.k8s.io/v1/volumeattachments/{found['name']}", body)
+
+
+def a_host_held_for_a_machine_unread(stage: Stage) -> None:
+    uid = stage.cluster.api.get(HOST, host_of("worker-5"), NAMESPACE)["metadata"]["uid"]
+    body = {"metadata": {"uid": uid, "annotations": {names.REBOOT: names.REBOOT_VALUE}}}
+    path = f"/apis/metal3.io/v1alpha1/namespaces/{NAMESPACE}/baremetalhosts/{host_of('worker-5')}"
+    stage.send("PATCH", path, json.dumps(body, separators=(",", ":")))
+
+
 def a_phase_skipped(stage: Stage) -> None:
     stage.cluster.remediate("worker-1", strategy="reboot")
     stage.phase("waiting")
@@ -182,6 +214,10 @@ BY_HAND: dict[Callable[[Stage], None], str] = {
     a_hold_of_what_a_person_paused: "S8: host-worker-1 is held",
     a_mark_on_what_a_person_paused: "S8: machine-worker-1 is marked",
     a_node_deleted_unread: "S9: manager-1 deletes nodes/worker-1",
+    a_node_tainted_unread: "S9: manager-1 taints nodes/worker-1",
+    a_pod_deleted_unread: "S9: manager-1 deletes pods/database-",
+    a_volume_detached_unread: "S9: manager-1 deletes volumeattachments/",
+    a_host_held_for_a_machine_unread: "S9: manager-1 holds baremetalhosts/host-worker-5",
     a_phase_skipped: "S14: ",
     a_finalizer_that_stays: "L7: ",
     a_status_that_is_wrong: "L8: check all says (10, 3)",
@@ -196,6 +232,21 @@ def test_what_no_manager_may_do_is_seen(deed: Callable[[Stage], None]) -> None:
     deed(stage)
 
     assert any(f"ms: {BY_HAND[deed]}" in line for line in stage.checkers.violations)
+
+
+def test_acts_on_old_reads_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A manager that believes what it read an hour ago is seen in every act that cannot be undone."""
+    monkeypatch.setattr(safety, "FRESH", Span.seconds(3600))
+    lines = simulate(120, nodes=20, hours=2.0, trouble_every_ms=MINUTE_MS).violations
+    deeds = {line.partition("S9: ")[2].partition(" ")[2].partition("/")[0] for line in lines if "S9" in line}
+
+    assert {
+        "deletes nodes",
+        "taints nodes",
+        "deletes pods",
+        "deletes volumeattachments",
+        "holds baremetalhosts",
+    } <= deeds
 
 
 def test_the_request_of_a_former_machine_is_not_the_paused_ones() -> None:

@@ -3,8 +3,7 @@
 S2: every change names the uid that it was decided on, and a host that we hold is held by one repair only.
 S7: a host is held for the Machine that it belongs to, and for the Node of that very server.
 S8: a paused Machine, its host and its Node are not written to; what a person paused is not begun.
-S9: what cannot be undone follows a live read of the same object by the same process within seconds. A Machine may go
-    by the version that it was decided on instead: its instance, Node and pods stay until the provider has ended it.
+S9: what cannot be undone follows live reads by the same process within seconds (`freshness.py`).
 L8: when all is well, the status of checks and budget says so.
 """
 
@@ -18,14 +17,13 @@ from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.budgeting import our_holds
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import host_of, machine_of
+from noderemedy.sim.freshness import Freshness
 from noderemedy.sim.news import NEWS_MS
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
 from noderemedy.sim.successors import is_ready
 from noderemedy.wire import names
 from noderemedy.wire.http import Request
-
-FRESH_MS = 7_000  # the five seconds of a proof, and the way of two requests
 
 
 class Conduct:
@@ -44,7 +42,7 @@ class Conduct:
         self._spared: dict[str, int] = {}  # Machines that a person paused
         self._marks: dict[str, str] = {}
         self._held: dict[str, tuple[str, ...]] = {}
-        self._read: dict[tuple[str, int, str], int] = {}
+        self._freshness = Freshness(checkers)
         self.cluster.api.subscribe(HOST, self._host)
         self.cluster.api.subscribe(self.cluster.dialect.machine, self._machine)
         for process in processes:
@@ -60,8 +58,7 @@ class Conduct:
     # --- what is sent --------------------------------------------------------------------------------------------
 
     def _requested(self, process: Process, request: Request) -> None:
-        if request.method in ("GET", "PATCH"):  # the answer to a write is the object as it is then: a live read, too
-            self._read[process.name, process.lives, request.path] = self.now_ms
+        self._freshness.requested(process, request)
         if request.method == "GET":
             return
         self._leaves_the_paused(request)
@@ -70,8 +67,6 @@ class Conduct:
         self.checkers.ran["S2 names a uid"] += 1
         if b'"uid":"' not in request.body:
             self.checkers.complain("S2", f"{request.method} {request.path} names no uid")
-        if request.method == "DELETE":
-            self._knows_what_it_deletes(process, request)
 
     def _leaves_the_paused(self, request: Request) -> None:
         if not self._paused or request.path.endswith("/status"):
@@ -90,21 +85,6 @@ class Conduct:
         )
         begun_for = ((request_tree or {}).get("status") or {}).get("evidence", {}).get("machineUid")
         return machine_tree is not None and begun_for not in (None, machine_tree["metadata"]["uid"])
-
-    def _knows_what_it_deletes(self, process: Process, request: Request) -> None:
-        kind, name = request.path.split("/")[-2:]
-        if kind not in ("nodes", "machines"):
-            return
-        self.checkers.ran["S9 read live"] += 1
-        if kind == "machines" and b'"resourceVersion":"' in request.body:
-            return
-        paths = [request.path]
-        if kind == "nodes" and name in self.cluster.servers:
-            paths.append(f"/apis/metal3.io/v1alpha1/namespaces/{NAMESPACE}/baremetalhosts/{host_of(name)}")
-        for path in paths:
-            read = self._read.get((process.name, process.lives, path))
-            if read is None or self.now_ms - read > FRESH_MS:
-                self.checkers.complain("S9", f"{process.name} deletes {kind}/{name}, and read {path} at {read} ms")
 
     # --- what is held and marked -----------------------------------------------------------------------------------
 
