@@ -23,6 +23,7 @@ from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, machine_of
 from noderemedy.sim.conduct import Conduct
 from noderemedy.sim.dialects import CLUSTER_API, METAL3, OPENSHIFT, dialect_of
+from noderemedy.sim.extras import PLAIN
 from noderemedy.sim.machinesets import DeletionCheckers, MachineSet
 from noderemedy.sim.objects import NAMESPACE, SYSTEM
 from noderemedy.sim.process import MANAGER, Process
@@ -179,4 +180,4 @@ def test_in_one_world_of_nine_metal3s_provider_made_the_machines() -> None:
 @pytest.mark.timeout(300)
 def test_a_power_cycle_after_a_deletion_that_was_refused_does_not_wait_for_ever() -> None:
     """The seed that found it."""
-    assert () == simulate(SEED, nodes=50).violations
+    assert () == simulate(SEED, nodes=50, extras=PLAIN).violations

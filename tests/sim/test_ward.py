@@ -402,7 +402,8 @@ def test_seeds_with_a_ward() -> None:
 
 def test_half_of_the_seeds_have_a_ward() -> None:
     """Drawn from the seed alone."""
-    found = [hospital_of(seed, Cluster(nodes=4, replicas=0), a_checkers()) is not None for seed in range(10)]
+    stages = [(seed, Checkers(Cluster(nodes=4, replicas=0))) for seed in range(10)]
+    found = [hospital_of(seed, checkers.cluster, checkers) is not None for seed, checkers in stages]
 
     assert {True, False} == set(found)
     assert hospital_of(1, Cluster(nodes=3, replicas=0), a_checkers()) is None

@@ -33,7 +33,7 @@ class Cloud:
         self.provider.removes_nodes = self.chance.random() < 0.5
         self.provider.grow(MACHINES)
         if has_check:
-            cluster.api.create(pool_check())
+            cluster.api.create(cluster.dialect.say(pool_check()))
 
     def troubles(self) -> list[tuple[Callable[[], None], int]]:
         return [

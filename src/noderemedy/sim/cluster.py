@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from noderemedy.model.ids import HOST, NODE, REMEDIATION
+from noderemedy.model.ids import HOST, METAL3_MACHINE, NODE, REMEDIATION
 from noderemedy.sim import objects
 from noderemedy.sim.agenda import Agenda
 from noderemedy.sim.apiserver import ApiError, ApiServer, Tree
 from noderemedy.sim.baremetal import BaremetalOperator
 from noderemedy.sim.decoding import Decoding
-from noderemedy.sim.dialects import CLUSTER_API, METAL3, OPENSHIFT, Dialect
+from noderemedy.sim.dialects import CLUSTER_API, OPENSHIFT, Dialect
 from noderemedy.sim.durations import Durations
 from noderemedy.sim.fleet import WorkloadCluster
 from noderemedy.sim.kinds import POD, VOLUME
@@ -25,6 +25,7 @@ from noderemedy.sim.kubelet import Kubelet, Kubelets
 from noderemedy.sim.lifecycle import Lifecycle
 from noderemedy.sim.outlets import Outlets
 from noderemedy.sim.provider import Provider
+from noderemedy.sim.requesting import Requesting
 from noderemedy.sim.server import Server
 from noderemedy.sim.workload import Attacher, Scheduler, StatefulSets
 from noderemedy.wire import names
@@ -50,8 +51,10 @@ class Cluster:
         tracks_fields: bool = True,  # managedFields: for people with kubectl; the simulator goes without
         volumes: tuple[str, ...] = ("data",),  # of each pod of the workload
         dialect: Dialect = CLUSTER_API,
+        requesting: Requesting | None = None,
     ) -> None:
         self.dialect = dialect
+        self.requesting = requesting
         self.agenda = agenda or Agenda()
         self.chance = random.Random(seed)
         self.durations = durations or Durations()
@@ -91,12 +94,14 @@ class Cluster:
 
     def _install(self) -> None:
         for tree in objects.definitions(with_openshift=self.dialect is OPENSHIFT):
-            self.api.create(tree)
+            self.api.create(self.dialect.define(tree))
         for name in (objects.NAMESPACE, objects.SYSTEM):
             self.api.create(objects.namespace(name))
         for name in self.servers:
             self.create_machine(name)
             self._create_host(host_of(name), machine_of(name))
+        for tree in self.requesting.templates() if self.requesting else ():
+            self.api.create(tree)
 
     def create_machine(self, node: str) -> None:
         """The Machine of a node, as its provider makes it."""
@@ -104,7 +109,7 @@ class Cluster:
         body = {"status": tree.pop("status")}
         made = self.api.create(tree)
         self.api.patch(self.dialect.machine, machine_of(node), objects.NAMESPACE, body, "merge", subresource="status")
-        if self.dialect is METAL3:
+        if self.dialect.names_host == METAL3_MACHINE:
             self.api.create(objects.metal3_machine(machine_of(node), made["metadata"]["uid"], host_of(node)))
 
     def _create_host(self, name: str, machine: str) -> None:
@@ -126,6 +131,11 @@ class Cluster:
             self.api.create(objects.volume(name))
             self.api.patch(VOLUME, name, "", {"status": {"phase": "Bound"}}, "merge", subresource="status")
         self.api.create(objects.stateful_set("database", replicas, volumes))
+
+    def check(self, name: str, max_unhealthy: str) -> Tree:
+        """A check over all machines, before it is said in the words of this cluster."""
+        tree = objects.marking_check(name, max_unhealthy, self.durations)
+        return tree if self.requesting is None else self.requesting.over(tree)
 
     def machines(self, node: str) -> list[Tree]:
         """The Machines of a node: one, unless somebody took it away, or the whole kind."""

@@ -45,7 +45,7 @@ class Definitions:
         taken = self._taken.pop(kind, None)
         if taken is None:
             return
-        self.cluster.api.create(definition_of(kind))
+        self.cluster.api.create(self.cluster.dialect.define(definition_of(kind)))
         for tree in taken:
             self.cluster.api.create(tree)
 

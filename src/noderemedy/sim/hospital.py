@@ -30,7 +30,7 @@ class Hospital:
         self.chance = random.Random(seed)
         self.ward = Ward(cluster, beds)
         self.doctor = Doctor(self.ward, self.chance.getrandbits(64))
-        self.checkers = WardCheckers(checkers, self.ward)
+        self.checkers = WardCheckers(checkers, self.ward.nodes, DOCTOR)
 
     # --- what goes wrong -----------------------------------------------------------------------------------------
 

@@ -13,10 +13,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from noderemedy.model.ids import NODE
-from noderemedy.sim import objects
+from noderemedy.model.ids import NODE, REMEDIATION
 from noderemedy.sim.apiserver import WatchEvent
-from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.cluster import Cluster, machine_of
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.wire import names
 
@@ -27,7 +26,7 @@ FIRST, YOUNGER = "all", "younger"
 
 
 class PolicyCheckers:
-    """Watches checks and the marks that name them."""
+    """Watches checks, and the marks and requests that name them."""
 
     def __init__(self, cluster: Cluster, ran: Counter[str], complain: Callable[[str, str], None]) -> None:
         self.cluster = cluster
@@ -38,6 +37,7 @@ class PolicyCheckers:
         self._marks: dict[str, str] = {}
         cluster.api.subscribe(cluster.dialect.check, self._check)
         cluster.api.subscribe(cluster.dialect.machine, self._machine)
+        cluster.api.subscribe(REMEDIATION, self._request)
 
     def _check(self, event: WatchEvent) -> None:
         name, spec = event.tree["metadata"]["name"], event.tree["spec"]
@@ -56,6 +56,16 @@ class PolicyCheckers:
         author = mark.removeprefix(names.MARKED_BY)
         self._governs(author, event.tree)
         self._is_valid(author, machine)
+
+    def _request(self, event: WatchEvent) -> None:
+        """One that a check had made: its template has the name of the check."""
+        meta = event.tree["metadata"]
+        author, node = (meta.get("annotations") or {}).get(names.CLONED_FROM), meta["name"].removeprefix(machine_of(""))
+        if event.type != "ADDED" or author is None:
+            return
+        for machine in self.cluster.machines(node):
+            self._governs(author, machine)
+        self._is_valid(author, meta["name"])
 
     def _governs(self, author: str, machine: dict[str, Any]) -> None:
         self.ran["S17 one policy"] += 1
@@ -89,7 +99,8 @@ def age_of(check: dict[str, Any]) -> tuple[str, str]:
 
 
 def is_broken(check: dict[str, Any]) -> bool:
-    return bool(check["spec"].get("unhealthyRange") == BROKEN)
+    trigger = (check["spec"].get("remediation") or {}).get("triggerIf") or {}
+    return BROKEN in (check["spec"].get("unhealthyRange"), trigger.get("unhealthyInRange"))
 
 
 def selects(check: dict[str, Any], machine: dict[str, Any]) -> bool:
@@ -104,9 +115,9 @@ class PolicyTroubles:
         self.cluster = cluster
         self.chance = chance
         self._kind = cluster.dialect.check
-        self._first = self._said(FIRST, "40%")
+        self._first = cluster.check(FIRST, "40%")
 
-    def all(self) -> list[tuple[Callable[[], None], int]]:
+    def troubles(self) -> list[tuple[Callable[[], None], int]]:
         return [
             (self.check_edited, 2),
             (self.check_broken, 2),
@@ -128,7 +139,7 @@ class PolicyTroubles:
     def check_doubled(self) -> None:
         """A second check over the same machines, in a hurry."""
         if self._is_served() and self.cluster.api.find(self._kind, YOUNGER, NAMESPACE) is None:
-            self.cluster.api.create(self._said(YOUNGER, "100%"))
+            self.cluster.api.create(self.cluster.dialect.say(self.cluster.check(YOUNGER, "100%")))
             self._later(self.mend)
 
     def check_deleted(self) -> None:
@@ -148,16 +159,14 @@ class PolicyTroubles:
         if self.cluster.api.find(self._kind, YOUNGER, NAMESPACE) is not None:
             self.cluster.api.delete(self._kind, YOUNGER, NAMESPACE)
         if self.cluster.api.find(self._kind, FIRST, NAMESPACE) is None:
-            self.cluster.api.create(self._first)
+            self.cluster.api.create(self.cluster.dialect.say(self._first))
         self._annotate(None)
         self._patch({"unhealthyRange": None, **self._first["spec"]})
 
-    def _said(self, name: str, max_unhealthy: str) -> dict[str, Any]:
-        return self.cluster.dialect.say(objects.marking_check(name, max_unhealthy, self.cluster.durations))
-
     def _patch(self, spec: dict[str, Any]) -> None:
         if self._has_first():
-            self.cluster.api.patch(self._kind, FIRST, NAMESPACE, {"spec": spec}, "merge")
+            body = {"spec": self.cluster.dialect.spec(spec)}
+            self.cluster.api.patch(self._kind, FIRST, NAMESPACE, body, "merge")
 
     def _annotate(self, value: str | None) -> None:
         body = {"metadata": {"annotations": {names.PAUSED: value}}}

@@ -7,7 +7,6 @@ from collections import Counter
 
 from msgspec import Struct
 
-from noderemedy.sim import objects
 from noderemedy.sim.aftermath import Aftermath
 from noderemedy.sim.bearing import Bearing
 from noderemedy.sim.budgeting import Budgeting
@@ -18,14 +17,17 @@ from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.conduct import Conduct
 from noderemedy.sim.definitions import Definitions
 from noderemedy.sim.dialects import dialect_of
+from noderemedy.sim.extras import Extras, extras_of
 from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.machinesets import DeletionCheckers, machine_set_of
 from noderemedy.sim.pacecheckers import pace_of
 from noderemedy.sim.pages import pages_of
 from noderemedy.sim.permitting import Permitting
 from noderemedy.sim.plugs import Plugs
-from noderemedy.sim.policies import PolicyCheckers, PolicyTroubles
+from noderemedy.sim.policies import FIRST, PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
+from noderemedy.sim.requested import requested_of
+from noderemedy.sim.requesting import Requesting, spoken
 from noderemedy.sim.resuming import Resuming
 from noderemedy.sim.shelves import rooms_of
 from noderemedy.sim.sleepers import sleepers
@@ -73,12 +75,15 @@ def simulate(
     weather: Weather = ROUGH,
     trouble_every_ms: int = 4 * MINUTE_MS,
     managers: int = 2,
+    extras: Extras | None = None,
 ) -> Report:
     """Run one seed. Everything that happens is drawn from it."""
     chance = random.Random(seed)
-    cluster = cluster_of(seed, nodes, chance.getrandbits(64))
+    extras = extras_of(seed, nodes) if extras is None else extras
+    cluster = cluster_of(seed, nodes, chance.getrandbits(64), extras.requesting)
     checkers = Checkers(cluster)
     budgeting = Budgeting(checkers, rulers=3 if nodes >= 10 else 0)
+    requested = requested_of(checkers)
     policy_checkers = PolicyCheckers(cluster, checkers.ran, checkers.complain)
     hospital = hospital_of(seed, cluster, checkers)
     machine_set = machine_set_of(seed, checkers)
@@ -104,28 +109,23 @@ def simulate(
     for part in (hospital, cloud, machine_set, wires):
         if part is not None:
             troubles.add(part.troubles())
-    policies = PolicyTroubles(cluster, random.Random(chance.getrandbits(64)))
-    troubles.add(policies.all())
-    bystanders = Bystanders(cluster, processes, random.Random(chance.getrandbits(64)))
-    troubles.add(bystanders.troubles())
-    switches = Switches(cluster, random.Random(chance.getrandbits(64)))
-    troubles.add(switches.troubles())
-    definitions = Definitions(cluster, random.Random(chance.getrandbits(64)))
-    troubles.add(definitions.troubles())
-    plugs = Plugs(cluster, random.Random(chance.getrandbits(64)))
-    troubles.add(plugs.troubles())
+    policies = PolicyTroubles(cluster, another(chance))
+    bystanders = Bystanders(cluster, processes, another(chance))
+    switches, definitions = Switches(cluster, another(chance)), Definitions(cluster, another(chance))
+    plugs = Plugs(cluster, another(chance))
+    for people in (policies, bystanders, switches, definitions, plugs):
+        troubles.add(people.troubles())
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
     plugs.heal()
     if wires is not None:
         wires.heal()
-    troubles.heal()
-    definitions.heal()
-    bystanders.heal()
-    switches.heal()
-    if cloud is not None:
-        cloud.heal()
+    for healer in (troubles, definitions, bystanders, switches):
+        healer.heal()
+    for person in (cloud, requested):
+        if person is not None:
+            person.heal()
     budgeting.call()
     policies.mend()
     cluster.agenda.run_until(end_ms + HEALING_MS)
@@ -134,14 +134,28 @@ def simulate(
     rest(cluster, checkers, processes)
     if hospital is not None:
         hospital.checkers.at_rest()
+    if requested is not None:
+        requested.checkers.at_rest()
     return report(seed, nodes, hours, cluster, checkers, troubles, aftermath)
 
 
-def cluster_of(seed: int, nodes: int, chance: int) -> Cluster:
+def another(chance: random.Random) -> random.Random:
+    """A chance for somebody who draws for himself."""
+    return random.Random(chance.getrandbits(64))
+
+
+def cluster_of(seed: int, nodes: int, chance: int, requesting: Requesting | None) -> Cluster:
     """In the words of this seed, with one check over all machines."""
-    dialect = dialect_of(seed, nodes)
-    cluster = Cluster(nodes=nodes, seed=chance, replicas=min(nodes, 10), tracks_fields=False, dialect=dialect)
-    cluster.api.create(dialect.say(objects.marking_check("all", "40%", cluster.durations)))
+    dialect = spoken(dialect_of(seed, nodes), requesting)
+    cluster = Cluster(
+        nodes=nodes,
+        seed=chance,
+        replicas=min(nodes, 10),
+        tracks_fields=False,
+        dialect=dialect,
+        requesting=requesting,
+    )
+    cluster.api.create(dialect.say(cluster.check(FIRST, "40%")))
     return cluster
 
 

@@ -30,6 +30,8 @@ from noderemedy.sim import (
     wires,
 )
 from noderemedy.sim.remediationcheckers import MAY_FOLLOW
+from noderemedy.sim.requested import ESCALATED, MADE, WITHDRAWN
+from noderemedy.sim.requesting import WORDS
 from noderemedy.sim.versions import DOWNGRADE, UPGRADE
 from noderemedy.sim.weather import Fate, Stream
 
@@ -172,7 +174,7 @@ WANTED: dict[str, set[str]] = {
     "checks": CHECKERS,
     "decided": all_gates() - GATES_ELSEWHERE | {"FreeingPaced", "HostContradicted"},
     "freed_by": FREED_BY,
-    "phases": transitions() - AT_A_WORD - AT_A_WORD_ELSEWHERE - IN_A_MOMENT,
+    "phases": transitions() - AT_A_WORD - AT_A_WORD_ELSEWHERE - IN_A_MOMENT | {MADE, ESCALATED, WITHDRAWN},
     "outlived": planned(*TROUBLES) | BAD_WEATHER | CHANGES_OF_VERSION,
     "leaders": changes_of_leaders(),
 }
@@ -180,6 +182,6 @@ WANTED: dict[str, set[str]] = {
 SELDOM: dict[str, set[str]] = {
     "outlived": {f"410 of {kind}" for kind in CHANGING},
     "leaders": {"replacement: delete", "replacement: deleted"},
-    "phases": AT_A_WORD,
+    "phases": AT_A_WORD | {f"{MADE} in the words of {words}" for words in WORDS},
     "freed_by": BY_WORD,
 }
