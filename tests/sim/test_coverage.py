@@ -20,7 +20,8 @@ from noderemedy.sim.run import Report, simulate
 from noderemedy.sim.sometimes import FREED_BY, GATES_ELSEWHERE, SELDOM, WANTED, all_gates
 from noderemedy.sim.troubles import MINUTE_MS
 
-SOONEST = (120, 123, 10, 106, 133, 30)  # in which all was met when they were chosen; later others may be needed, too
+# In which all was met when they were chosen; after a change others may be needed, too.
+SOONEST = (120, 123, 10, 106, 133, 117, 129, 13)
 SEEDS = (*SOONEST, *(seed for seed in range(101, 125) if seed not in SOONEST))
 
 

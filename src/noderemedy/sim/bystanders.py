@@ -59,14 +59,14 @@ class Bystanders:
     def api_outage(self) -> None:
         """Faults 11, 60: no request of any manager arrives, no watch says anything, no list is answered."""
         for process in self.processes:
-            self._weather(process, CUT_OFF)
+            self.change_weather(process, CUT_OFF)
 
     def api_refuses(self) -> None:
         """Faults 1, 10 to 14, 19: one manager gets the same refusal for whatever it asks."""
         fate = self.chance.choice(REFUSALS)
-        self._weather(self.chance.choice(self.processes), structs.replace(CALM, requests=((fate, 1.0),)))
+        self.change_weather(self.chance.choice(self.processes), structs.replace(CALM, requests=((fate, 1.0),)))
 
-    def _weather(self, process: Process, bad: Weather) -> None:
+    def change_weather(self, process: Process, bad: Weather) -> None:
         usual = process.weather
         if usual.is_bad:
             return

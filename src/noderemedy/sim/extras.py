@@ -5,15 +5,21 @@
 
 from __future__ import annotations
 
+import random
+
 from msgspec import Struct
 
 from noderemedy.sim.requesting import Requesting, requesting_of
+
+SHARE = 0.25  # of the histories, for each of what has no share of its own
 
 
 class Extras(Struct, frozen=True):
     """Of one history."""
 
     requesting: Requesting | None = None  # what its check asks for, if it does not mark
+    deaths: bool = False  # fault 25: managers die in the middle of their lists
+    rights: bool = False  # faults 13, 14: lists and watches are refused
 
 
 PLAIN = Extras()
@@ -21,4 +27,5 @@ PLAIN = Extras()
 
 def extras_of(seed: int, nodes: int) -> Extras:
     """What this seed's history has."""
-    return Extras(requesting=requesting_of(seed, nodes))
+    drawn = {what: random.Random(f"{what} {seed}").random() < SHARE for what in ("deaths", "rights")}
+    return Extras(requesting=requesting_of(seed, nodes), **drawn)

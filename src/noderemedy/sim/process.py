@@ -149,6 +149,12 @@ class Process:
         """All that are open: of the kinds that rooms watch, of requests, and in other clusters."""
         return (*self._watches, *self._requests.watches.values(), *self.remotes.watches)
 
+    @property
+    def is_listing(self) -> bool:
+        """Whether some of what rooms watch is there, whole or in part, and some is not."""
+        served = [watch for watch in self._watches if watch.kind in self.resources]
+        return any(watch.has_come for watch in served) and not all(watch.is_listed for watch in served)
+
     def calm_watches(self) -> None:
         """The weather turned: watches that are open feel it too."""
         if self.is_alive:
@@ -189,6 +195,17 @@ class Process:
 
     def on_missing(self, kind: Kind) -> None:
         self.when_running(lambda: self._missing(kind))
+
+    def on_refused(self, kind: Kind) -> None:
+        self.when_running(lambda: self._refused(kind))
+
+    def _refused(self, kind: Kind) -> None:
+        """What the API refuses to show is lost, until it is listed again."""
+        if kind in self._watched:
+            self.engine.lost(kind, self.now())
+        elif self._requests.is_ours(kind):
+            self.engine.followed(kind, self.now(), refused="forbidden")
+        self.soon()
 
     def _missing(self, kind: Kind) -> None:
         """A kind that is not served has no objects; one that was wanted cannot be asked for."""

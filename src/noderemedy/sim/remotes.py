@@ -127,6 +127,9 @@ class Link:
     def on_missing(self, kind: Kind) -> None:
         """Never: Nodes are served wherever there is an API."""
 
+    def on_refused(self, kind: Kind) -> None:
+        """Never: what is refused is refused in the cluster of the manager."""
+
     def _listed(self, trees: list[WatchEvent]) -> None:
         if not self._same() or self.api is None:
             return

@@ -29,6 +29,7 @@ from noderemedy.sim.process import Process
 from noderemedy.sim.requested import requested_of
 from noderemedy.sim.requesting import Requesting, spoken
 from noderemedy.sim.resuming import Resuming
+from noderemedy.sim.rights import Rights
 from noderemedy.sim.shelves import rooms_of
 from noderemedy.sim.sleepers import sleepers
 from noderemedy.sim.switches import Switches
@@ -115,6 +116,7 @@ def simulate(
     plugs = Plugs(cluster, another(chance))
     for people in (policies, bystanders, switches, definitions, plugs):
         troubles.add(people.troubles())
+    worsen(seed, extras, troubles, bystanders)
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
@@ -137,6 +139,14 @@ def simulate(
     if requested is not None:
         requested.checkers.at_rest()
     return report(seed, nodes, hours, cluster, checkers, troubles, aftermath)
+
+
+def worsen(seed: int, extras: Extras, troubles: Troubles, bystanders: Bystanders) -> None:
+    """What only this history has."""
+    if extras.deaths:
+        troubles.deaths = random.Random(f"when it dies {seed}")
+    if extras.rights:
+        troubles.add(Rights(bystanders, random.Random(f"whose rights {seed}")).troubles())
 
 
 def another(chance: random.Random) -> random.Random:

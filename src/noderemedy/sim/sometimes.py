@@ -25,6 +25,7 @@ from noderemedy.sim import (
     machinesets,
     plugs,
     policies,
+    rights,
     switches,
     troubles,
     wires,
@@ -32,7 +33,9 @@ from noderemedy.sim import (
 from noderemedy.sim.remediationcheckers import MAY_FOLLOW
 from noderemedy.sim.requested import ESCALATED, MADE, WITHDRAWN
 from noderemedy.sim.requesting import WORDS
+from noderemedy.sim.troubles import DIES_LISTING
 from noderemedy.sim.versions import DOWNGRADE, UPGRADE
+from noderemedy.sim.watching import REFUSED
 from noderemedy.sim.weather import Fate, Stream
 
 CORE = Path(inspect.getfile(safety)).parent
@@ -129,10 +132,12 @@ TROUBLES = (
     machinesets.MachineSet,
     plugs.Plugs,
     policies.PolicyTroubles,
+    rights.Rights,
     switches.Switches,
     wires.Wires,
 )
 CHANGES_OF_VERSION = {UPGRADE, DOWNGRADE}  # in the middle of a repair
+AT_A_START = {DIES_LISTING}
 WEATHER = {str(one) for one in (*Fate, *Stream)}
 BAD_WEATHER = WEATHER - {str(Fate.FINE), str(Stream.FINE)}
 CHANGING = (BUDGET, CONFIG_MAP, HEALTH_CHECK, HOST, INCIDENT, LEASE, MACHINE, NODE, REMEDIATION)  # kinds with news
@@ -169,13 +174,13 @@ def changes_of_leaders() -> set[str]:
 
 WANTED: dict[str, set[str]] = {
     "actions": may_do(),
-    "troubles": planned(*TROUBLES) | CHANGES_OF_VERSION,
-    "weather": WEATHER,
+    "troubles": planned(*TROUBLES) | CHANGES_OF_VERSION | AT_A_START,
+    "weather": WEATHER | {REFUSED},
     "checks": CHECKERS,
     "decided": all_gates() - GATES_ELSEWHERE | {"FreeingPaced", "HostContradicted"},
     "freed_by": FREED_BY,
     "phases": transitions() - AT_A_WORD - AT_A_WORD_ELSEWHERE - IN_A_MOMENT | {MADE, ESCALATED, WITHDRAWN},
-    "outlived": planned(*TROUBLES) | BAD_WEATHER | CHANGES_OF_VERSION,
+    "outlived": planned(*TROUBLES) | BAD_WEATHER | {REFUSED} | CHANGES_OF_VERSION | AT_A_START,
     "leaders": changes_of_leaders(),
 }
 # What a few histories may miss. tests/sim/test_gone.py: 410 in every watch; tests/sim/test_crash.py: every step.

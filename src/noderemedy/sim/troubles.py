@@ -22,6 +22,8 @@ from noderemedy.wire import names
 MINUTE_MS = 60_000
 KEEPER = "example.com/keeps"
 HOST_PAUSED = "baremetalhost.metal3.io/paused"
+DIES_LISTING = "manager_dies_listing"
+LISTING_MS, PAGING_MS = (5, 40), (5, 5_000)  # how long lists are on their way, in one piece or in pages
 
 
 class Troubles:
@@ -34,6 +36,7 @@ class Troubles:
         self.seen: Counter[str] = Counter()
         self.first_ms: dict[str, int] = {}  # when each was seen first
         self.is_over = False
+        self.deaths: random.Random | None = None  # what says when it dies that lists; None: before anything came
         self._kinds: list[tuple[Callable[[], None], int]] = [
             (self.panic, 6),
             (self.hang, 6),
@@ -288,9 +291,23 @@ class Troubles:
         if process.is_alive:
             return
         process.start()
-        if not self.is_over and self.chance.random() < 0.3:
+        if self.is_over or self.chance.random() >= 0.3:
+            return
+        if self.deaths is None:
             process.kill()
             self.cluster.agenda.after(5_000, lambda: self._restart(process))
+        else:
+            delay = self.deaths.randint(*PAGING_MS if process.pages else LISTING_MS)
+            self.cluster.agenda.after(delay, partial(self._die_listing, process, process.alive_since()))
+
+    def _die_listing(self, process: Process, is_same: Callable[[], bool]) -> None:
+        """In the middle of its lists: some kinds are complete, or half complete, and some have not come."""
+        if self.is_over or not is_same():
+            return
+        if process.is_listing:
+            self.count(DIES_LISTING)
+        process.kill()
+        self.cluster.agenda.after(5_000, lambda: self._restart(process))
 
     def manager_pauses(self) -> None:
         process = self.chance.choice(self.processes)

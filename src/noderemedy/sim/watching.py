@@ -2,7 +2,8 @@
 
 Streams of different kinds lag independently (fault 5), skip states (6), end with 410 (7), fall silent (4), break where
 no bookmark says how far they had come (9), or come from a server that is behind (8). A kind whose definition is deleted
-is looked for until it is there again (15). Within one stream order is kept: that much a real API server promises.
+is looked for until it is there again (15), and one that may not be seen is asked for until it may (13, 14). Within one
+stream order is kept: that much a real API server promises.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from noderemedy.sim.weather import Stream, Weather, within
 
 AGAIN_MS = 5_000  # a list that is not answered is asked for again
 LOOK_AGAIN_MS = 30_000  # a kind that is not served is looked for
+REFUSED = "list refused"
 BEHIND = 200  # writes that a lagging server may not have seen yet
 
 
@@ -34,6 +36,8 @@ class Listener(Protocol):
     def on_event(self, kind: Kind, event: WatchEvent) -> None: ...
 
     def on_missing(self, kind: Kind) -> None: ...
+
+    def on_refused(self, kind: Kind) -> None: ...
 
 
 class Watch:
@@ -64,7 +68,9 @@ class Watch:
         self._lag_ms = 0
         self._is_silent = False
         self._is_missed = False
-        self._is_listed = False
+        self._is_refused = False
+        self.is_listed = False
+        self.has_come = False  # whole or in part
         self._hurt: list[str] = []  # what it has met since it was last heard
         self._version = 0  # how far we have come, as far as events have told
         self.relist()
@@ -79,8 +85,11 @@ class Watch:
         if self.api.resources.find(self.kind) is None:
             self._look_for_kind()
             return
+        if self.kind in self.weather.refused:
+            self._ask_again()
+            return
         self.relists += 1
-        self._is_missed = self._is_listed = False
+        self._is_missed = self._is_refused = self.is_listed = False
         self._version = self.api.store.revision
         behind = self.weather.stream(self.chance) is Stream.LAGGING
         self._lag_ms = within(self.weather.lag, self.chance) if behind else 0
@@ -89,6 +98,16 @@ class Watch:
         self._subscription = self.api.subscribe(self.kind, self._happened, on_end=self.relist)
         delay = within(self.weather.latency, self.chance)
         self._planned = self.agenda.after(delay, lambda: self._deliver_list(listed))
+
+    def _ask_again(self) -> None:
+        """Faults 13, 14: the list is refused, and asked for again until it is granted."""
+        self._is_silent = True
+        if not self._is_refused:
+            self._is_refused = True
+            self.reader.met[REFUSED] += 1
+            self._hurt.append(REFUSED)
+            self.reader.on_refused(self.kind)
+        self._planned = self.agenda.after(AGAIN_MS, self.relist)
 
     def _look_for_kind(self) -> None:
         """Fault 15: discovery finds nothing, and is asked again."""
@@ -127,7 +146,7 @@ class Watch:
             self._deliver_page(*self.pages, pages)
             return
         self._planned = None
-        self._is_listed = True
+        self.is_listed = self.has_come = True
         self._heard()
         self.reader.on_list(self.kind, listed)
         self._plan()
@@ -135,11 +154,12 @@ class Watch:
     def _deliver_page(self, pages: Pages, reader: Reader, left: list[list[WatchEvent]]) -> None:
         """One page, and the next one later: a list that is broken off on its way is begun anew."""
         self._planned = None
+        self.has_come = True
         reader.on_page(self.kind, left[0])
         if left[1:]:
             self._planned = self.agenda.after(pages.pause_ms(), lambda: self._deliver_page(pages, reader, left[1:]))
             return
-        self._is_listed = True
+        self.is_listed = True
         self.reader.met["list in pages"] += 1
         self._heard()
         reader.on_listed(self.kind)
@@ -149,7 +169,7 @@ class Watch:
         """Something changed at the server: it travels to us, or does not."""
         if self._is_silent or not self._is_ours(event.tree):
             return
-        if self.weather.is_cut:
+        if self.weather.is_cut or self.kind in self.weather.refused:
             self.relist()
             return
         fate = self.weather.stream(self.chance)
@@ -196,7 +216,7 @@ class Watch:
 
     def break_off(self) -> None:
         """Fault 9: what was on its way is lost, and no bookmark moved our version on."""
-        if not self._is_listed:  # nobody goes on from a list that never came
+        if not self.is_listed:  # nobody goes on from a list that never came
             self.relist()
             return
         self._queue.clear()

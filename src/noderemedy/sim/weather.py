@@ -12,6 +12,8 @@ from typing import TypeVar
 
 from msgspec import Struct, structs
 
+from noderemedy.model.ids import Kind
+
 T = TypeVar("T")
 USUAL_SIZE = 20
 
@@ -55,6 +57,7 @@ class Weather(Struct, frozen=True):
     time_out: int = 10_000
     silence: int = 70_000  # how long a silent watch goes unnoticed
     is_cut: bool = False  # 60: nothing comes through, no list and no watch
+    refused: frozenset[Kind] = frozenset()  # 13, 14: kinds that may not be listed nor watched
     is_bad: bool = False  # worse than usual, for a while
 
     def over(self, nodes: int) -> Weather:
