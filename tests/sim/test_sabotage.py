@@ -127,9 +127,13 @@ def restored_again_and_again(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(cleanup, "restore", restore)
 
 
-# rule -> the sabotage under which a hung node's story, or a simulated day, breaks it
-def the_deletion_is_not_noted(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(diary, "ASPECTS", tuple(aspect for aspect in ASPECTS if aspect is not aspects.deletion))
+def unnoted(*left_out: aspects.Aspect) -> Sabotage:
+    """Steps of these aspects are missing in every record."""
+    return lambda patch: patch.setattr(diary, "ASPECTS", tuple(one for one in ASPECTS if one not in left_out))
+
+
+def phases_tell_nothing(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(aspects, "evidence_of", lambda progress: "")
 
 
 def records_are_never_closed(patch: pytest.MonkeyPatch) -> None:
@@ -144,6 +148,7 @@ def a_record_holds_its_last_step_only(patch: pytest.MonkeyPatch) -> None:
     )
 
 
+# rule -> the sabotage under which a hung node's story, or a simulated day, breaks it
 STORY_SABOTAGES: dict[str, Sabotage] = {
     "S1: Node": a_held_host_passes_for_off,
     "S1: Pod": pods_of_a_silent_node_are_forced_out,
@@ -151,7 +156,7 @@ STORY_SABOTAGES: dict[str, Sabotage] = {
     "P1": pods_of_a_silent_node_are_forced_out,
     "S6": the_hold_is_never_released,
     "S13": nothing_is_restored,
-    "S15: no record says deletion": the_deletion_is_not_noted,
+    "S15: no record says deletion": unnoted(aspects.deletion),
     "S15: Incident": records_are_never_closed,
     "S15: steps": a_record_holds_its_last_step_only,
     "L1": no_pod_is_made_again,
@@ -162,6 +167,7 @@ STORY_SABOTAGES: dict[str, Sabotage] = {
 REMEDIATION_SABOTAGES: dict[str, tuple[Story, Sabotage]] = {
     "S1: Node worker-1 was called out of service": (remediated_by_taint, a_host_held_for_a_request_passes_for_off),
     "S14": (given_up, attempts_never_end),
+    "S15: no record says taint out-of-service": (remediated_by_taint, unnoted(aspects.taint)),
     "L7": (recalled, finalizers_stay),
 }
 DAY_SABOTAGES: dict[str, Sabotage] = {
@@ -169,6 +175,7 @@ DAY_SABOTAGES: dict[str, Sabotage] = {
     "S13": taints_are_not_backed_up,
     "L2": the_request_is_never_taken_off,
     "L6": changes_of_hosts_are_not_noticed,
+    "S15: no record says external request": unnoted(aspects.requests),
     "L9": restored_again_and_again,
 }
 
@@ -203,6 +210,14 @@ def test_a_day_turns_red(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     DAY_SABOTAGES[rule](monkeypatch)
 
     assert any(f"ms: {rule}" in line for line in simulate(1, nodes=20, hours=2.0).violations)
+
+
+def test_pods_without_a_word_turn_red(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where no phase tells how a node was freed, the pods that were deleted for it are told by nobody (S15)."""
+    phases_tell_nothing(monkeypatch)
+    lines = simulate(120, nodes=20, hours=2.0, trouble_every_ms=60_000).violations
+
+    assert any("ms: S15: no record says pods deleted" in line for line in lines)
 
 
 def test_crash_plans_turn_red(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,8 +1,9 @@
 """S15: history is append-only and gap-free, and one record explains every side effect.
 
 Looks at each event of an Incident (only appended to, closed once), and notes what was done to a node: a host held, a
-Node deleted by us, a Machine marked by a check, its owner asked. When the world is at rest each of them must be a step
-of an Incident of that very Machine, whether that Incident is still kept or was dropped meanwhile.
+Node deleted or called out of service by us, its pods deleted, a Machine marked by a check, its owner asked, a request
+made for it (`wardcheckers.py` tells). When the world is at rest each of them must be a step of an Incident of that very
+Machine, whether that Incident is still kept or was dropped meanwhile.
 """
 
 from __future__ import annotations
@@ -14,17 +15,21 @@ from itertools import pairwise
 
 from msgspec import Struct
 
-from noderemedy.model.actions import OpenIncident, WriteIncident
+from noderemedy.model.actions import DeletePod, OpenIncident, WriteIncident
 from noderemedy.model.ids import HOST, INCIDENT, NODE
 from noderemedy.model.machineconditions import OWNER_REMEDIATED
 from noderemedy.model.outcome import Effect as Asked
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.kinds import POD
+from noderemedy.sim.lifecycle import OUT_OF_SERVICE, is_out_of_service
 from noderemedy.sim.process import Process
 from noderemedy.wire import names
 
 RULE = "S15"
 DELETION = "deletion of the Node"
+TAINT = "taint out-of-service"
+PODS, FREED_BY_PODS = ("pods", "deleted"), "freed by pods"  # a record tells of them in the evidence of a phase
 SETTLED_MS = 15_000  # a manager has seen what was done within so much; what it writes then must tell of it
 # A Machine that goes while it is acted on takes that with it, also where whoever knew of it dies before the next write
 # of its record, which comes two minutes after the last one.
@@ -74,7 +79,7 @@ class RecordCheckers:
 
     # --- what happened -------------------------------------------------------------------------------------------
 
-    def _note(self, machine_uid: str, what: str, value: str) -> None:
+    def note(self, machine_uid: str, what: str, value: str) -> None:
         self._effects.setdefault(
             (machine_uid, what, value), Effect(machine_uid, what, value, self._cluster.agenda.now_ms)
         )
@@ -91,7 +96,7 @@ class RecordCheckers:
                 hold = json.loads(text)
                 standing.add((hold["machineUid"], what, f"held since {hold['since']}"))
         for one in standing:
-            self._note(*one)
+            self.note(*one)
         host = event.tree["metadata"]["name"]
         for one in self._held.get(host, set()) - standing:
             self._released[one] = self._cluster.agenda.now_ms
@@ -100,13 +105,24 @@ class RecordCheckers:
         self._held[host] = standing
 
     def _node(self, event: WatchEvent) -> None:
-        """A Node that went after we had recorded that on its Machine."""
+        """A Node that we called out of service, or that went after we had recorded that on its Machine."""
         if event.type != "DELETED":
+            if names.OUT_OF_SERVICE_BY in (event.tree["metadata"].get("annotations") or {}):
+                self._out_of_service(event.tree)
             return
         for machine in self._cluster.machines(event.tree["metadata"]["name"]):
             at = (machine["metadata"].get("annotations") or {}).get(names.NODE_DELETED_AT)
             if at:
-                self._note(machine["metadata"]["uid"], DELETION, f"decided at {at}")
+                self.note(machine["metadata"]["uid"], DELETION, f"decided at {at}")
+
+    def _out_of_service(self, node: Tree) -> None:
+        for taint in node["spec"].get("taints", ()) if is_out_of_service(node) else ():
+            if taint["key"] == OUT_OF_SERVICE:
+                self._about(node["metadata"]["name"], TAINT, f"{taint.get('value', '')}:{taint['effect']}")
+
+    def _about(self, node: str, what: str, value: str) -> None:
+        for machine in self._cluster.machines(node):
+            self.note(machine["metadata"]["uid"], what, value)
 
     def _machine(self, event: WatchEvent) -> None:
         meta = event.tree["metadata"]
@@ -115,15 +131,20 @@ class RecordCheckers:
             return
         mark = (meta.get("annotations") or {}).get(names.NEEDS_REMEDIATION, "")
         if mark.startswith(names.MARKED_BY):
-            self._note(meta["uid"], "request", "marked")
+            self.note(meta["uid"], "request", "marked")
         for condition in event.tree.get("status", {}).get("conditions", ()):
             if (condition["type"], condition["status"]) == (OWNER_REMEDIATED, "False"):
-                self._note(meta["uid"], OWNER_REMEDIATED, "False")
+                self.note(meta["uid"], OWNER_REMEDIATED, "False")
 
     def acted(self, acting: Process, where: str, effect: Asked) -> None:
         """Called at the boundaries of every effect."""
         action = effect.action
-        if where != "begin" or not isinstance(action, OpenIncident | WriteIncident):
+        if where != "begin":
+            return
+        if isinstance(action, DeletePod):
+            pod = self._cluster.api.find(POD, action.ref.name, action.ref.namespace) or {"spec": {}}
+            self._about(pod["spec"].get("nodeName", ""), *PODS)
+        if not isinstance(action, OpenIncident | WriteIncident):
             return
         if isinstance(action, OpenIncident):
             self._begun.setdefault(action.found.target_uid, set()).add(action.ref.name)
@@ -161,6 +182,11 @@ class RecordCheckers:
             (tree["spec"]["target"].get("uid", ""), step["what"], step.get("value", ""))
             for tree in self._records.values()
             for step in steps_of(tree)
+        }
+        told |= {
+            (tree["spec"]["target"].get("uid", ""), *PODS)
+            for tree in self._records.values()
+            if any(FREED_BY_PODS in step.get("evidence", "") for step in steps_of(tree))
         }
         for identity, effect in sorted(self._effects.items()):
             self._ran["S15 explained"] += 1
