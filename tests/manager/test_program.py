@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import socket
+import threading
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
@@ -464,6 +465,37 @@ def test_definition_of_hosts_is_deleted(tmp_path: Path, caplog: pytest.LogCaptur
             it.create(held)
             await until(lambda: "DropBackup" in manager.done(), 15, "the flow after the definition came back")
             assert FLOW == steps(manager.done())
+            await manager.end()
+
+    within(30, story())
+
+
+def test_names_that_nobody_resolves_hold_up_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each cluster's API server has a name: dead name servers of fifty delay no connection to another."""
+    over, resolve = threading.Event(), socket.getaddrinfo
+
+    def hang(host: str, *words: Any, **more: Any) -> Any:
+        if host.endswith(".deaf"):
+            over.wait(20)
+            raise OSError("no such name")
+        return resolve(host, *words, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            manager = it.start()
+            await until(manager.is_leading)
+            loop = asyncio.get_running_loop()
+            lost = [asyncio.create_task(loop.getaddrinfo(f"{number}.deaf", 6443)) for number in range(50)]
+            await asyncio.sleep(0)
+            try:
+                async with asyncio.timeout(5):
+                    assert await loop.getaddrinfo("localhost", 6443)
+            finally:
+                over.set()
+                await asyncio.gather(*lost, return_exceptions=True)
             await manager.end()
 
     within(30, story())

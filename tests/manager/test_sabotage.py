@@ -200,6 +200,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "what is over stands for ever": (
         Gauge, "clear", always(None), test_program.test_what_stands_is_a_figure_of_the_leader, {},
     ),
+    "few names are looked up at once": (
+        program, "NAMES_AT_ONCE", 6, test_program.test_names_that_nobody_resolves_hold_up_no_other, {},
+    ),
     "look at all before anything leaves": (
         program, "LOOKS_BESIDE", 500, test_program.test_looks_are_few_at_once_while_something_is_on_its_way, {},
     ),

@@ -11,6 +11,7 @@ import gc
 import os
 import random
 from collections.abc import Coroutine, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -58,6 +59,7 @@ from noderemedy.wire.fencejobs import JobSettings
 
 LOG = Log("noderemedy.manager")
 SECRETS_AT_ONCE = 4  # reads of kubeconfigs: effects come first
+NAMES_AT_ONCE = 256  # at most; there are as many threads as were needed at one moment
 RARELY = (1_000_000, 20, 100)  # thresholds of garbage collection while the cache fills: nothing of it is garbage
 CALMLY = (10_000, 10, 10)  # and afterwards: the usual 700 would interrupt one repair ten times
 ASIDE_EVERY = MINUTE * 10
@@ -70,8 +72,16 @@ class PortTaken(Permanent):
 
 async def run(settings: Settings, stop: asyncio.Event, observer: Observer | None = None) -> None:
     """Repair nodes until `stop` is set. Raises what a part of it died of."""
+    look_up_names_at_once(NAMES_AT_ONCE)
     async with KubeClient(settings.access) as client:
         await Manager(settings, client, stop, observer or nobody).run()
+
+
+def look_up_names_at_once(most: int) -> None:
+    """Names are looked up in threads, which wait as long as a dead name server lets them: so few as there are by
+    default would be taken by a few clusters that are away, and no other could be connected to.
+    """
+    asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(most, thread_name_prefix="names"))
 
 
 class Manager:
