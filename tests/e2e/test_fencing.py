@@ -17,6 +17,7 @@ import pytest
 import yaml
 from tests.devices.device import PASSWORD
 from tests.devices.ipmi import Bmc
+from tests.e2e import audit
 from tests.e2e.api import Json, eventually
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.fleet import MACHINES, Fleet, machine
@@ -29,6 +30,7 @@ REQUESTS = "/apis/node-remedy.dev/v1alpha1/namespaces/default/fenceremediations"
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "fence-remediation" / "fence.yaml"
 SETS = "/apis/apps/v1/namespaces/default/statefulsets"
 JOBS = f"/apis/batch/v1/namespaces/{SYSTEM}/jobs"
+PODS = "/api/v1/namespaces/default/pods"
 CHECKS = "/apis/cluster.x-k8s.io/v1alpha3/namespaces/default/machinehealthchecks"
 DATABASE = {"tier": "db"}
 REMEDIED = {"role": "remedied"}
@@ -74,6 +76,13 @@ class Night:
         """The check is content, and the fence has done all that it had to."""
         return not self.requests() and self.state(name) in ("", "final")
 
+    def is_off(self, name: str, pods: dict[str, str]) -> bool:
+        """Whether its power is off; until then these pods are there. Kubernetes asks them to go: nobody could obey."""
+        there = pods_on(self.fleet, name)
+        is_off = bool(self.fleet.world.when("powered off", name))
+        assert is_off or pods == there, "freed from a node that was on"
+        return is_off
+
     def scale(self, replicas: int) -> None:
         self.fleet.api.merge(f"{SETS}/db", {"spec": {"replicas": replicas}}).ok()
 
@@ -102,6 +111,26 @@ def a_database(replicas: int) -> Json:
             "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": claim}],
         },
     }
+
+
+def add_others(fleet: Fleet, node: str) -> None:
+    """What else runs on a node: a Deployment that may go anywhere its kind may, a DaemonSet, a pod of nobody."""
+    for kind, name, place in (("Deployment", "web", DATABASE), ("DaemonSet", "logs", {"kubernetes.io/hostname": node})):
+        pod = {"nodeSelector": place, "containers": [{"name": "c", "image": "c:1"}]}
+        template = {"metadata": {"labels": {"app": name}}, "spec": pod}
+        spec = {"selector": {"matchLabels": {"app": name}}, "template": template}
+        body = {"apiVersion": "apps/v1", "kind": kind, "metadata": {"name": name}, "spec": spec}
+        fleet.api.create(f"/apis/apps/v1/namespaces/default/{kind.lower()}s", body).ok()
+    bare = {"nodeSelector": DATABASE, "containers": [{"name": "c", "image": "c:1"}]}
+    meta = {"name": "lone", "labels": {"app": "lone"}}
+    fleet.api.create(PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": bare}).ok()
+
+
+def pods_on(fleet: Fleet, node: str) -> dict[str, str]:
+    """The pods that the API has on a node, by the app that they are of: their names and uids."""
+    found = fleet.api.get(f"{PODS}?fieldSelector=spec.nodeName={node}").ok()["items"]
+    metas = [pod["metadata"] for pod in found if pod["metadata"]["labels"]["app"] != "db"]
+    return {meta["labels"]["app"]: f"{meta['name']} {meta['uid']}" for meta in metas}
 
 
 def configure(fleet: Fleet, name: str, bmc: Bmc) -> None:
@@ -144,6 +173,8 @@ def night(installed_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactor
         fleet.api.create(f"/api/v1/namespaces/{SYSTEM}/secrets", body).ok()
         fleet.api.create(SETS, a_database(2)).ok()
         eventually(lambda: made.places("db-0", "db-1") == ["lost", "lost"], "the database runs", 60)
+        add_others(fleet, "lost")
+        eventually(lambda: len(fleet.world.computers["lost"].containers) == 5, "all else runs", 60)
         fleet.add_computers("spare", labels=DATABASE)
         fleet.add_computers("late", *(f"well-{number}" for number in range(4)))
         fleet.add_computers("silent", labels=REMEDIED)
@@ -157,8 +188,12 @@ def night(installed_plane: ControlPlane, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.mark.timeout(420)
 def test_a_volume_moves_after_the_power_is_off_and_not_one_moment_before(night: Night) -> None:
-    """The set is scaled down and up while its node is lost; its check notices, all comes right, nothing ran twice."""
+    """The set is scaled down and up while its node is lost; its check notices, all comes right, nothing ran twice.
+
+    What else ran there is freed by the same proof and not before; what belongs to the node is on it again.
+    """
     fleet, world = night.fleet, night.fleet.world
+    before = pods_on(fleet, "lost")
     fleet.crash("lost")
     eventually(lambda: fleet.ready_status("lost") == "Unknown", "the silence is noticed", 60)
     night.scale(1)
@@ -167,9 +202,12 @@ def test_a_volume_moves_after_the_power_is_off_and_not_one_moment_before(night: 
         night.scale(3)
         eventually(lambda: bool(night.fence("lost")), "the check has the node fenced", 90)
         asked = (night.requests(), night.fence("lost")["metadata"]["annotations"])
+        eventually(lambda: night.is_off("lost", before), "the power is off", 120)
         names = ("db-0", "db-1", "db-2")
         eventually(lambda: night.places(*names) == ["spare"] * 3, f"the pods have moved: {night.story('lost')}", 180)
         eventually(lambda: night.is_over("lost"), f"the fence is over: {night.story('lost')}", 120)
+        eventually(lambda: list(pods_on(fleet, "spare")) == ["web"], "the Deployment has its pod elsewhere", 60)
+        after = pods_on(fleet, "lost")
         night.scale(1)
         eventually(lambda: night.places(*names) == ["spare"], "the set is smaller", 60)
 
@@ -180,8 +218,14 @@ def test_a_volume_moves_after_the_power_is_off_and_not_one_moment_before(night: 
     assert 2 == len(world.when("volume detached", "lost"))
     assert off[0] < min(world.when("volume detached", "lost")), "detached from a node that was on"
     assert off[0] < min(world.when("volume attached", "spare"))
-    assert off[0] < min(world.when("container started", "spare"))
+    assert off[0] < min(at for name in names for at in world.when("container started", "spare", f"default/{name}"))
     assert [] == world.overlaps
+    assert ["logs", "lone", "web"] == sorted(before)
+    assert ["logs"] == list(after)  # the taint ends the old one, too, and its DaemonSet has one there again
+    gone = [before[name].split()[0] for name in ("lone", "web")]
+    freed = [one for one in audit.writes(night.plane.audit_log) if one.name in gone]
+    assert [] == [one for one in freed if world.was_on("lost", one.at)], "freed from a node that was on"
+    assert [] == audit.writes(night.plane.audit_log, before["logs"].split()[0])
     node = fleet.node("lost")
     assert (True, False) == (fleet.is_ready("lost"), bool(node["spec"].get("unschedulable")))
     assert [] == [taint["key"] for taint in node["spec"].get("taints", [])]

@@ -3,7 +3,7 @@
 Called with a proof from `core/safety.py` in the very decision in which it was made. A step is either done, or says what
 to do next and when to look again. Pods and volumes are read by live lists, never watched; a list is at most five
 seconds old when anything is decided on it, a minute where pods are only counted. What belongs to the node (DaemonSets,
-static pods) is left alone.
+static pods) is left alone by us; the taint has Kubernetes end pods of DaemonSets, too, which get new ones there.
 """
 
 from __future__ import annotations
