@@ -78,7 +78,7 @@ class WardCheckers:
             self.checkers.complain("E1", f"a request for {meta['name']}, which is well since {well_since} ms")
         owners = [self._owners.get(owner["uid"]) for owner in meta.get("ownerReferences", ())]
         for owner in meta.get("ownerReferences", ()):
-            self.checkers.records.note(owner["uid"], "external request", f"{DOCTOR.kind} {meta['uid']}")
+            self.checkers.records.note(owner["uid"], "external request", f"{self.kind.kind} {meta['uid']}")
         if owners != [meta["name"]]:
             self.checkers.complain("E3", f"the request for {meta['name']} belongs to {owners}")
 
