@@ -13,6 +13,7 @@ from noderemedy.model.ids import HOST, MACHINE, NODE_FENCE, OPENSHIFT_MACHINE, R
 from noderemedy.model.meta import Malformed
 from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.process import Process
+from noderemedy.sim.touching import node_of
 from noderemedy.sim.world import World
 from noderemedy.wire import names
 from noderemedy.wire.replacements import read_replacement
@@ -40,10 +41,18 @@ class Aftermath:
         kinds = [kind for kind in STEPS if self.api.resources.find(kind) is not None]
         return [step for kind in kinds for tree in self.api.list(kind) for step in STEPS[kind](tree)]
 
-    def outlived(self, troubles: dict[str, int]) -> Counter[str]:
-        """Every fault that a success followed; of troubles it is known when each came first."""
-        last_ms = max(process.succeeded_ms for process in self.processes)
-        found = Counter(name for name, first_ms in troubles.items() if first_ms < last_ms)
+    def outlived(self, touched: dict[str, dict[str, int]]) -> Counter[str]:
+        """Every fault that a success followed: of the node that a trouble touched first then, of any if of nobody."""
+        last_ms: dict[str, int] = {}
+        for process in self.processes:
+            for name, at_ms in process.succeeded.items():
+                for node in ("", node_of(name)):
+                    last_ms[node] = max(at_ms, last_ms.get(node, -1))
+        found = Counter(
+            name
+            for name, nodes in touched.items()
+            if any(first_ms < last_ms.get(node, -1) for node, first_ms in nodes.items())
+        )
         for process in self.processes:
             found.update(process.outlived)
         return found

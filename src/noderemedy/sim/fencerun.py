@@ -90,7 +90,7 @@ def simulate_fencing(
     escalation_checkers.at_rest()
     rest(cluster, checkers, fence_checkers, processes)
     troubles.seen.update(Counter(f"job: {fate}" for fate in jobs.met))
-    troubles.first_ms.update(jobs.first_ms)
+    troubles.touched.update({fate: {"": first_ms} for fate, first_ms in jobs.first_ms.items()})
     found = report(seed, nodes, hours, cluster, checkers, troubles, aftermath)
     found.phases.update(dict(sorted(fence_checkers.passed.items())))
     return found

@@ -43,6 +43,7 @@ class FenceTroubles(Troubles):
 
     def __init__(self, fenced: Fenced, jobs: Jobs, processes: list[Process], seed: int) -> None:
         super().__init__(fenced.cluster, processes, seed)
+        self.touching = None  # devices, documents and secrets are not looked at: all that is drawn counts
         self.fenced = fenced
         self.jobs = jobs
         self.spared: set[str] = set()  # whose silence would prove what nobody can know

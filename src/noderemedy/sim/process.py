@@ -61,7 +61,7 @@ class Process:
         self.acted: list[str] = []
         self.met: Counter[str] = Counter()  # the weather of its requests and watches
         self.outlived: Counter[str] = Counter()  # the same, once a success has followed
-        self.succeeded_ms = -1  # when a repair was last seen to have ended well
+        self.succeeded: dict[str, int] = {}  # by name of what was repaired: when that was last seen to have ended well
         self.mixtures: list[Kind] = []  # kinds of which half a list was seen beside the old one
         self.decided: Counter[str] = Counter()  # reasons of all decisions, told or not
         self.freed_by: Counter[str] = Counter()  # what frees a workload, and on which proof
@@ -291,8 +291,9 @@ class Process:
         now = self.now()
         output = self.engine.step(now, self._token(now))
         self.notices.extend(output.notices)
-        if any(isinstance(notice.reason, SUCCESSES) for notice in output.notices):
-            self.succeeded_ms = self.agenda.now_ms
+        for notice in output.notices:
+            if isinstance(notice.reason, SUCCESSES):
+                self.succeeded[notice.ref.name] = self.agenda.now_ms
         for effect in output.effects:
             if self.is_alive:
                 self._begin(effect)

@@ -235,7 +235,7 @@ def report(
         freed_by=dict(sorted(freed_by.items())),
         weather=dict(sorted(weather.items())),
         phases=dict(sorted(checkers.remediations.phases.items())),
-        outlived=dict(sorted(aftermath.outlived(troubles.first_ms).items())),
+        outlived=dict(sorted(aftermath.outlived(troubles.touched).items())),
         leaders=dict(sorted(aftermath.leaders.items())),
     )
 

@@ -16,6 +16,7 @@ from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
 from noderemedy.sim.server import Kernel, Server
+from noderemedy.sim.touching import UNSEEN, Touching
 from noderemedy.sim.weather import CALM
 from noderemedy.wire import names
 
@@ -34,7 +35,8 @@ class Troubles:
         self.processes = processes
         self.chance = random.Random(seed)
         self.seen: Counter[str] = Counter()
-        self.first_ms: dict[str, int] = {}  # when each was seen first
+        self.touched: dict[str, dict[str, int]] = {}  # by each trouble: which node, "" if nobody's, and when first
+        self.touching: Touching | None = Touching(cluster, processes)
         self.is_over = False
         self.deaths: random.Random | None = None  # what says when it dies that lists; None: before anything came
         self._kinds: list[tuple[Callable[[], None], int]] = [
@@ -82,13 +84,18 @@ class Troubles:
     def _strike(self, until_ms: int, every_ms: int) -> None:
         kinds, weights = zip(*self._kinds, strict=True)
         trouble = self.chance.choices(kinds, weights)[0]
-        self.count(trouble.__name__)
+        before = self.touching.look() if self.touching else None
         trouble()
+        nodes = self.touching.since(before) if self.touching and before else set()
+        if nodes is not None or trouble.__name__ in UNSEEN:
+            self.count(trouble.__name__, nodes)
         self.plan(until_ms, every_ms)
 
-    def count(self, name: str) -> None:
+    def count(self, name: str, nodes: set[str] | None = None) -> None:
+        """It did something, to these nodes or to nobody in particular."""
         self.seen[name] += 1
-        self.first_ms.setdefault(name, self.cluster.agenda.now_ms)
+        for node in sorted(nodes or {""}):
+            self.touched.setdefault(name, {}).setdefault(node, self.cluster.agenda.now_ms)
 
     def heal(self) -> None:
         """All faults end; what lies broken is picked up by the usual means."""
