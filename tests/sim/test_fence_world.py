@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from msgspec import structs
 from noderemedy.core.fencing import drills, power, staleness
 from noderemedy.model.drill import FENCING_READY
 from noderemedy.model.ids import NODE
-from noderemedy.model.run import Deed
+from noderemedy.model.run import Deed, Power
 from noderemedy.model.time import Span
 from noderemedy.sim.dumps import Dumps
 from noderemedy.sim.fencecrash import FencedCheckers, stage
@@ -144,3 +145,15 @@ def test_a_drill_that_switches_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     world.wait(45)
 
     assert "F1" in world.broken
+
+
+def test_answers_that_change_call_only_a_node_off_that_is_heard() -> None:
+    """Fault 53: on, off and nothing in turns; but no device calls a silent node off that runs, as nobody could know."""
+    cluster, _, _ = stage("person", 1, 5)
+    server, outlet = cluster.servers["worker-1"], cluster.outlets.by_node["worker-1"][0]
+    outlet.faults.add(Fault.FLAPPING)
+    chance = random.Random(1)
+
+    assert set(Power) == {outlet.says(chance) for _ in range(100)}
+    server.hang()
+    assert {Power.ON, Power.UNKNOWN} == {outlet.says(chance) for _ in range(100)}

@@ -210,9 +210,11 @@ class Checkers:
     def workload_runs(self) -> None:
         self.ran["L1 workload runs"] += 1
         wanted = sum(found["spec"]["replicas"] for found in self.cluster.api.list(STATEFUL_SET))
-        if wanted != len(self.cluster.api.list(POD)):
-            self.complain("L1", f"{len(self.cluster.api.list(POD))} pods of {wanted}")
-        for pod in self.cluster.api.list(POD):
+        pods = self.cluster.api.list(POD)
+        found = [one for one in pods if any(by["kind"] == STATEFUL_SET.kind for by in owners_of(one))]
+        if wanted != len(found):
+            self.complain("L1", f"{len(found)} pods of {wanted}")
+        for pod in pods:
             if pod.get("status", {}).get("phase") != "Running":
                 self.complain("L1", f"pod {pod['metadata']['name']} does not run")
 
@@ -236,6 +238,10 @@ class Checkers:
         entry = engine.cache.read(seen.ref)
         if not isinstance(entry, Present) or entry.obj != seen.obj:
             self.complain("L6", f"the cache is wrong about {seen.ref}")
+
+
+def owners_of(tree: dict[str, Any]) -> list[dict[str, Any]]:
+    return list(tree["metadata"].get("ownerReferences", ()))
 
 
 def is_unsafe(server: Server, boot_id: str) -> bool:

@@ -144,7 +144,7 @@ class FenceCheckers:
         self._ran("S13 storage given back")
         server = outlet.server
         kept = {pod["metadata"]["uid"] for pod in self.cluster.api.list(POD)}
-        freed = [copy.identity for copy in server.running.values() if copy.pod_uid not in kept]
+        freed = [copy.identity for copy in server.running.values() if copy.volumes and copy.pod_uid not in kept]
         if freed and server.can_write and not server.is_heard:
             self._complain("S13", f"{server.name} reaches its volumes again, and {freed[0]} was freed behind the fence")
 

@@ -2,7 +2,8 @@
 
 Beside `run.py`, which has the worlds of health checks and Metal3: here devices, documents and Jobs are what fails.
 Every third history has its agents run as Jobs, some on the node itself; every second one has strict documents, most
-have drills, and a quarter has owners who replace what fencing does not help.
+have drills, half have pods that belong to their node and pods without volumes, and a quarter has owners who replace
+what fencing does not help.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections import Counter
 
 from noderemedy.model.time import Span
 from noderemedy.sim.aftermath import Aftermath
+from noderemedy.sim.attendants import attendants_of
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.escalating import Escalating, chance_of
@@ -66,6 +68,7 @@ def simulate_fencing(
     fence_checkers = FenceCheckers(checkers, fenced, processes)
     aftermath = Aftermath(cluster, processes)
     pace_of(seed, checkers, processes)
+    attendants = attendants_of(seed, checkers, processes)
     for number, process in enumerate(processes):
         process.pages = pages_of(seed, number)
         process.drills = DRILLS if seed % DRILLS_EVERY else None
@@ -88,6 +91,8 @@ def simulate_fencing(
             escalating.pool.call()
     cluster.agenda.run_until(end_ms + SETTLED_MS)
     escalation_checkers.at_rest()
+    if attendants is not None:
+        attendants.at_rest()
     rest(cluster, checkers, fence_checkers, processes)
     troubles.seen.update(Counter(f"job: {fate}" for fate in jobs.met))
     troubles.touched.update({fate: {"": first_ms} for fate, first_ms in jobs.first_ms.items()})

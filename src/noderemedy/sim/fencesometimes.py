@@ -13,7 +13,15 @@ from noderemedy.model.ids import BUDGET, INCIDENT, LEASE, NODE, NODE_FENCE
 from noderemedy.model.proof import Attested, FencedOff, PoweredOff, StorageFenced
 from noderemedy.model.run import Deed
 from noderemedy.rooms import ROOMS
-from noderemedy.sim import escalating, escalationcheckers, fencecheckers, fencerepairs, fenceswitches, fencetroubles
+from noderemedy.sim import (
+    attendants,
+    escalating,
+    escalationcheckers,
+    fencecheckers,
+    fencerepairs,
+    fenceswitches,
+    fencetroubles,
+)
 from noderemedy.sim.fencetroubles import DEVICE_FAULTS
 from noderemedy.sim.jobrunner import JobFate
 from noderemedy.sim.outlets import Sort
@@ -26,7 +34,7 @@ CHECKERS = {
     *("L1 workload runs", "L1 pool", "L9 idle", "S2 one successor"),
     *(
         name
-        for module in (fencecheckers, fencerepairs, escalationcheckers)
+        for module in (attendants, fencecheckers, fencerepairs, escalationcheckers)
         for name in re.findall(r'_ran\("([^"]+)"\)', inspect.getsource(module))
     ),
 }

@@ -95,7 +95,7 @@ class FenceTroubles(Troubles):
         return self.cluster.servers[self.chance.choice((self._name, self._busy))()]
 
     def _busy(self) -> str:
-        busy = [name for name, server in self.cluster.servers.items() if server.running and name not in self.spared]
+        busy = [name for name, server in self.cluster.servers.items() if server.is_busy and name not in self.spared]
         return self.chance.choice(busy) if busy else self._name()
 
     # --- kernels -------------------------------------------------------------------------------------------------

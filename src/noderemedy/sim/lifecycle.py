@@ -92,7 +92,7 @@ class Lifecycle:
     def _evict(self, name: str) -> None:
         """Ask the pods of an unreachable node to go. They stay: kubelet is not there to end them."""
         for pod in self.api.list(POD, fields=f"spec.nodeName={name}"):
-            if "deletionTimestamp" not in pod["metadata"]:
+            if "deletionTimestamp" not in pod["metadata"] and not tolerates_all(pod):
                 self.api.delete(POD, pod["metadata"]["name"], pod["metadata"]["namespace"])
 
     def _remove(self, name: str) -> None:
@@ -110,6 +110,11 @@ class Lifecycle:
             return
         for pod in self.api.list(POD, fields=f"spec.nodeName={name}"):
             self.api.delete(POD, pod["metadata"]["name"], pod["metadata"]["namespace"], grace=0)
+
+
+def tolerates_all(pod: dict[str, Any]) -> bool:
+    """As the agents of nodes do: no taint drives them away."""
+    return any(one == {"operator": "Exists"} for one in pod["spec"].get("tolerations", ()))
 
 
 def is_out_of_service(node: dict[str, Any]) -> bool:

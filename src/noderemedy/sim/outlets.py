@@ -38,7 +38,7 @@ class Fault(Enum):
     IDLE_OFF = "accepts off and does nothing"  # 49
     LYING = "says off while it is on"  # 50: only about a node that is heard; about another one no word could be trusted
     IDLE_ON = "accepts on and does nothing"  # 52, 58
-    FLAPPING = "its answers change"  # 53: what is off is now and then called on, or nothing; the reverse would be 50
+    FLAPPING = "its answers change"  # 53: now and then on, or nothing; off only of a node that is heard, as with 50
     SLOW = "slow"  # 54: by two minutes, whatever it is asked
     ELSEWHERE = "switches another machine"  # 55
     BUSY = "no session is left"  # 57
@@ -84,7 +84,7 @@ class Outlet:
         if Fault.LYING in self.faults and self.server.is_heard:
             return Power.OFF
         if Fault.FLAPPING in self.faults and chance.random() < 0.5:
-            return chance.choice((Power.ON, Power.UNKNOWN))
+            return chance.choice(tuple(Power) if self.server.is_heard else (Power.ON, Power.UNKNOWN))
         return Power.ON if self.is_on else Power.OFF
 
 

@@ -1,8 +1,8 @@
 """S3 for freed pods: within a minute a manager frees no more than `podsPerMinute`, or the pods of one single node.
 
 Looks at what managers begin: a Node that is deleted or tainted out-of-service counts with all pods that are bound to
-it, a pod that is deleted on proof counts as one. What is tried again is the same. Each leadership is counted by itself:
-whoever takes over may spend one minute's worth once more (`core/budget/pods.py`).
+it but those of DaemonSets, a pod that is deleted on proof counts as one. What is tried again is the same. Each
+leadership is counted by itself: whoever takes over may spend one minute's worth once more (`core/budget/pods.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from noderemedy.model.actions import Action, DeleteNode, DeletePod, TaintOutOfSe
 from noderemedy.model.ids import BUDGET, Ref
 from noderemedy.model.outcome import Effect
 from noderemedy.sim.apiserver import WatchEvent
+from noderemedy.sim.attendants import is_of_its_node
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.news import NEWS_MS
@@ -79,7 +80,10 @@ class PaceCheckers:
         if isinstance(action, DeletePod):
             return 1
         is_whole = isinstance(action, DeleteNode | TaintOutOfService)
-        return len(self.checkers.cluster.api.list(POD, fields=f"spec.nodeName={action.ref.name}")) if is_whole else 0
+        if not is_whole:
+            return 0
+        pods = self.checkers.cluster.api.list(POD, fields=f"spec.nodeName={action.ref.name}")
+        return sum(not is_of_its_node(pod) for pod in pods)
 
 
 def pace_of(seed: int, checkers: Checkers, processes: list[Process]) -> PaceCheckers | None:

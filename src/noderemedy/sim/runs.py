@@ -157,22 +157,22 @@ class Runs:
     def _send(self, order: Order) -> None:
         process = self._process
         fates = [process.weather.fate(process.chance) for _ in range(READ_TRIES)]
-        try:
-            why = unread(fates) or self._refusal(order)
-            secrets = secrets_of(order, process.cluster.api.find)
-        except credentials.SecretMissing as problem:
-            why = str(problem)
         if order.bound_to:
             self._ended(order, results.out_of_place(order))
-        elif why:
+            return
+        try:
+            secrets = {} if unread(fates) else secrets_of(order, process.cluster.api.find)
+            why = unread(fates) or self._refusal(order)
+        except credentials.SecretMissing as problem:
+            why = str(problem)
+        if why:
             self._ended(order, results.not_begun(order, why))
-        else:
-            Sending(order, secrets, process.cluster.outlets, self._teller(order))
+            return
+        Sending(order, secrets, process.cluster.outlets, self._teller(order))
 
     def _refusal(self, order: Order) -> str:
         """Why it may not leave. A drill is never too late: its time begins when it is its turn."""
         process, now = self._process, self._process.now()
-        secrets_of(order, process.cluster.api.find)
         late = staleness.too_late(order, now.wall) if staleness.belongs_to_a_fence(order) else ""
         lapsed = "" if process.leads(order.token) else LAPSED
         return stale(order, process.cluster.api.find) or late or staleness.unasked(lapsed)

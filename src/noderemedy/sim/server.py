@@ -72,6 +72,11 @@ class Server:
         """Whether kubelet lives and reaches the API."""
         return self.has_power and self.kernel is Kernel.UP and self.is_linked
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether something runs here that has volumes."""
+        return any(copy.volumes for copy in self.running.values())
+
     def can_write_as(self, process: Process) -> bool:
         """Whether this copy of a workload can still change anything that others could read."""
         return self.can_write and not (self.is_cut_off and self.is_fenced(process.volumes))
