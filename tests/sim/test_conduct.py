@@ -249,6 +249,17 @@ def test_acts_on_old_reads_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     } <= deeds
 
 
+def test_a_successor_of_a_pod_is_another_one() -> None:
+    """A deletion that names the uid of a former pod of that name frees nothing, and rests on nothing (seed 134)."""
+    stage = Stage()
+    stage.wait(2)
+    pod = stage.cluster.api.list(POD)[0]["metadata"]
+    path = f"/api/v1/namespaces/{pod['namespace']}/pods/{pod['name']}"
+    stage.send("DELETE", path, '{"preconditions":{"uid":"of-a-former-one"}}')
+
+    assert [] == stage.checkers.violations
+
+
 def test_the_request_of_a_former_machine_is_not_the_paused_ones() -> None:
     """A Machine of the same name came after it, and is paused: what was begun for the former one may go."""
     stage = Stage()

@@ -57,9 +57,9 @@ class Freshness:
         elif kind == "machines":
             self.checkers.ran["S9 read live"] += 1
         elif kind in GIVEN_UP:
-            found = self.cluster.api.find(GIVEN_UP[kind][0], name, GIVEN_UP[kind][1])
-            node = found["spec"].get("nodeName", "") if found is not None else ""
-            if node:
+            found = self.cluster.api.find(GIVEN_UP[kind][0], name, GIVEN_UP[kind][1]) or {"metadata": {}}
+            is_meant = found["metadata"].get("uid", "").encode() in request.body  # and not a successor of that name
+            if is_meant and (node := found.get("spec", {}).get("nodeName", "")):
                 self._has_read(process, f"deletes {what}", self._of_node(node), BATCH_MS)
 
     def _writes(self, process: Process, request: Request, what: str) -> None:

@@ -142,8 +142,9 @@ class RecordCheckers:
         if where != "begin":
             return
         if isinstance(action, DeletePod):
-            pod = self._cluster.api.find(POD, action.ref.name, action.ref.namespace) or {"spec": {}}
-            self._about(pod["spec"].get("nodeName", ""), *PODS)
+            pod = self._cluster.api.find(POD, action.ref.name, action.ref.namespace)
+            if pod is not None and pod["metadata"]["uid"] == action.guard.uid:  # not a successor of that name
+                self._about(pod["spec"].get("nodeName", ""), *PODS)
         if not isinstance(action, OpenIncident | WriteIncident):
             return
         if isinstance(action, OpenIncident):
