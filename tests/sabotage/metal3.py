@@ -47,6 +47,7 @@ from noderemedy.core.metal3 import (
     steps,
     words,
 )
+from noderemedy.core.metal3.remediationview import PhaseSight, what_is_waited_for
 from noderemedy.model.actions import Guard, HoldHost, ListPods, TaintOutOfService
 from noderemedy.model.budget import need
 from noderemedy.model.decision import NOTHING
@@ -103,6 +104,12 @@ ENTER = phases.enter
 def from_the_attempt(one: Any, which: Phase, now: Any, evidence: Any = None) -> Any:
     """The phase begins when its attempt began."""
     return replace(ENTER(one, which, now, evidence), since=one.progress.since)
+
+
+def on_the_wall(view: Any, now: Any) -> Any:
+    """As the request itself records it, whatever has become of the clock."""
+    since = view.remediation.progress.since or now.wall
+    return PhaseSight(what_is_waited_for(view.remediation), now.until(since), since)
 
 
 SABOTAGES = (
@@ -233,7 +240,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "waits are measured on the wall",
-        set_to(patience, "lasted", lambda view, now: now.wall.since(view.remediation.progress.since or now.wall)),
+        set_to(patience, "sight", on_the_wall),
         (
             waits.test_a_step_of_the_clock_neither_shortens_nor_lengthens_a_wait,
             waits.test_who_takes_over_waits_the_whole_time,

@@ -28,7 +28,7 @@ from noderemedy.wire import names
 from noderemedy.wire.objects import convert
 
 SICK = "worker-1"
-OF_TODAY = 64  # a seed whose check is of v1beta2 and escalates
+OF_TODAY = 92  # a seed whose check is of v1beta2 and escalates
 QUICK = {"strategy": "escalate", "deleteAfterRetries": 0, "powerOnTimeoutSeconds": 180}
 DIALECTS = [CLUSTER_API, OPENSHIFT, *(structs.replace(METAL3, checks=version) for version in VERSIONS)]
 

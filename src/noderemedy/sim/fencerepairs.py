@@ -14,6 +14,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from noderemedy.core.fencing.view import NAME as OF_FENCE
+from noderemedy.model.actions import DeleteMachine
 from noderemedy.model.ids import HOST, JOB, MACHINE, NODE, NODE_FENCE
 from noderemedy.model.nodefence import PREFIX
 from noderemedy.model.run import Deed
@@ -135,7 +137,7 @@ class FenceRepairs:
 
     def _requested(self, process: Process, request: Request) -> None:
         kind, _, name = request.path.rpartition("/")
-        if request.method == "DELETE" and kind.endswith("/machines"):
+        if request.method == "DELETE" and kind.endswith("/machines") and not is_of_fence(process, name):
             self._asked = (self.cluster.agenda.now_ms, name)
 
     def _machine(self, event: WatchEvent) -> None:
@@ -147,6 +149,12 @@ class FenceRepairs:
         self._asked = (-1, "")
         if node := event.tree.get("status", {}).get("nodeRef", {}).get("name", ""):
             self._begins(DELETION, node)
+
+
+def is_of_fence(process: Process, machine: str) -> bool:
+    """Whether a fence ends its own node for good (`terminate`): that is the same repair."""
+    effects = [one for one in process.engine.ledger.in_flight() if isinstance(one.action, DeleteMachine)]
+    return any(one.key.room == OF_FENCE and one.action.ref.name == machine for one in effects)
 
 
 def is_under_way(fence: Tree) -> bool:

@@ -134,10 +134,9 @@ def simulate(
     policy_checkers.at_rest()
     conduct.at_rest()
     rest(cluster, checkers, processes)
-    if hospital is not None:
-        hospital.checkers.at_rest()
-    if requested is not None:
-        requested.checkers.at_rest()
+    for ward in (hospital, requested):
+        if ward is not None:
+            ward.checkers.at_rest()
     return report(seed, nodes, hours, cluster, checkers, troubles, aftermath)
 
 
