@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from tests.builders import MACHINE_AT, NODE_AT, NOW, absent, present, unreadable
+from tests.builders import MACHINE_AT, NODE_AT, NOW, a_machine, absent, present, unreadable
 
 from noderemedy.core import claim
 from noderemedy.core.claim import Claim, claimed, holder_name, lease_of, see
 from noderemedy.core.gates import Blocked, budgeted
 from noderemedy.engine.cache import Cache
-from noderemedy.model.actions import ClaimRepair, Guard
+from noderemedy.model.actions import ClaimRepair, Confirm, Guard
 from noderemedy.model.budget import Granted, Refused, need
-from noderemedy.model.ids import LEASE, MACHINE, NODE, OPENSHIFT_MACHINE, Ref, ref
+from noderemedy.model.ids import FENCE_REMEDIATION, LEASE, MACHINE, NODE, OPENSHIFT_MACHINE, REMEDIATION, Ref, ref
 from noderemedy.model.lease import Lease
+from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.reasons import BudgetPaused, ClaimedByOther, Claiming, ClaimUnreadable, OwnNode, WaitingForBudget
@@ -22,6 +23,7 @@ from noderemedy.model.time import SECOND, Mono, Span
 OURS, THEIRS = holder_name("annotation", MACHINE_AT), holder_name("owner", MACHINE_AT)
 AT = lease_of(NODE_AT)
 SOON = NOW.wall + Span.seconds(30)
+A_READ = Seen(MACHINE_AT, "machine-uid", "5", a_machine())  # of what the rooms of these tests record their progress on
 
 
 def held_by(holder: str) -> Entry:
@@ -70,6 +72,7 @@ def test_of_two_who_come_at_once_one_acts() -> None:
     """Whoever held it last and whoever takes it over write on one version: the loser waits, whichever it is."""
     cache, later = Cache(claim.INDEXES), NOW.mono + SECOND
     cache.put(Seen(AT, "lease-uid", "9", Lease("lease-uid", OURS, "yesterday")), NOW.mono)
+    cache.put(A_READ, NOW.mono, confirmed_at=NOW.mono)
     takes = []
     for room in ("owner", "annotation"):
         takes.append(claimed(see(room, MACHINE_AT, NODE_AT, cache), NOW))
@@ -82,6 +85,41 @@ def test_of_two_who_come_at_once_one_acts() -> None:
         assert claimed(see(winner, MACHINE_AT, NODE_AT, cache), NOW) is None
         waits = Blocked(ClaimedByOther("worker-0", held.holder), SOON)
         assert waits == claimed(see(loser, MACHINE_AT, NODE_AT, cache), NOW)
+
+
+REMEDIATION_AT = ref(REMEDIATION, MACHINE_AT.name, MACHINE_AT.namespace)
+REQUEST_AT = ref(FENCE_REMEDIATION, MACHINE_AT.name, MACHINE_AT.namespace)
+
+
+@pytest.mark.parametrize(
+    ("room", "node", "record"),
+    [
+        ("owner", NODE_AT, MACHINE_AT),
+        ("remedy", NODE_AT, NODE_AT),
+        ("remedy", None, MACHINE_AT),
+        ("node-fence", NODE_AT, fence_ref(NODE_AT)),
+        ("metal3-remediation", NODE_AT, REMEDIATION_AT),
+        ("fence-remediation", NODE_AT, REQUEST_AT),
+    ],
+)
+def test_what_another_began_is_read_before_its_claim_is_taken(room: str, node: Ref | None, record: Ref) -> None:
+    """A leader that has just come may see the Lease before the record: only what was read since then counts."""
+    cache, at = Cache(claim.INDEXES), lease_of(node or MACHINE_AT)
+    for version, before in (("8", "somebody"), ("9", holder_name(room, MACHINE_AT))):
+        cache.put(Seen(at, "lease-uid", version, Lease("lease-uid", before)), NOW.mono)
+    reads = Blocked(Claiming((node or MACHINE_AT).name), actions=(Confirm(record),))
+
+    assert reads == claimed(see("annotation", MACHINE_AT, node, cache), NOW)
+    cache.drop(record, confirmed_at=Mono(NOW.mono.ms - 1))
+    assert reads == claimed(see("annotation", MACHINE_AT, node, cache), NOW), "that was before"
+    cache.drop(record, confirmed_at=NOW.mono)
+    take = ClaimRepair(at, Guard("lease-uid", "9"), OURS, NOW.wall)
+    assert Blocked(reads.reason, actions=(take,)) == claimed(see("annotation", MACHINE_AT, node, cache), NOW)
+
+
+def test_names_that_are_not_ours_are_not_looked_for() -> None:
+    """Whoever wrote something else into the Lease has no record that we could read."""
+    assert claim.record_of("somebody", NODE_AT) is None
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -696,6 +696,16 @@ CLAIM = (
         (test_claimshelf.test_it_goes_when_its_machine_is_gone,),
     ),
     Sabotage(
+        "what another began is not read",
+        set_to(claim, "was_read_since", lambda record, lease: True),
+        (test_claim.test_what_another_began_is_read_before_its_claim_is_taken,),
+    ),
+    Sabotage(
+        "any old look at what another began will do",
+        set_to(claim, "was_read_since", lambda record, lease: getattr(record, "confirmed_at", None) is not None),
+        (test_claim.test_what_another_began_is_read_before_its_claim_is_taken,),
+    ),
+    Sabotage(
         "a claim of an earlier repair is as good as a new one",
         set_to(claim, "was_made_since", lambda lease, need: True),
         (test_claim.test_a_claim_of_an_earlier_repair_is_made_again, test_claim.test_of_two_who_come_at_once_one_acts),

@@ -9,19 +9,24 @@ A claim that is ours from an earlier repair is made once more where somebody els
 no need another room may have decided to take it over, and its write may be under way. Of two writes of one version one
 fails; a look at the Lease tells nothing. Whoever takes it over states a need with that: where there is none but ours,
 nobody does, and a manager that is killed after each of its writes still comes to an end.
+
+Whoever takes over what another holds reads first, live, what that one writes its progress on: a leader that has just
+come may see the Lease and not yet the record of a repair that its predecessor began with it (fencing seed 49).
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable
 
 from msgspec import Struct
 
 from noderemedy.core.gates import Blocked
-from noderemedy.model.actions import ClaimRepair, Guard
+from noderemedy.model.actions import ClaimRepair, Confirm, Guard
 from noderemedy.model.budget import NEED, Need, need_ref
-from noderemedy.model.ids import LEASE, NODE, SYSTEM, Kind, Ref
+from noderemedy.model.ids import FENCE_REMEDIATION, LEASE, NODE, REMEDIATION, SYSTEM, Kind, Ref
+from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.ownnode import is_own
 from noderemedy.model.reasons import ClaimedByOther, Claiming, ClaimUnreadable, OwnNode, WaitingForBudget
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable
@@ -33,6 +38,9 @@ AGAIN = Span.seconds(30)  # what another holds is looked at again: its end chang
 HOLDER = re.compile(r"\S+ (?P<kind>\S+) (?P<namespace>[^\s/]*)/(?P<name>[^\s/]+)(?: in (?P<cluster>\S+))?")
 BY_HOLDER = "needs by holder"
 BY_LEASE = "needs by lease"
+# Rooms that record their progress elsewhere than on the Machine that they repair.
+ON_THE_NODE: dict[str, Callable[[Ref], Ref]] = {"remedy": lambda node: node, "node-fence": fence_ref}
+ON_A_REQUEST = {"metal3-remediation": REMEDIATION, "fence-remediation": FENCE_REMEDIATION}
 
 
 class Claim(Struct, frozen=True):
@@ -44,6 +52,7 @@ class Claim(Struct, frozen=True):
     is_other_about_it: bool = False  # the one who holds it states a need
     is_own: bool = False  # we ourselves run there
     is_of_now: bool = True  # nobody can have decided to take it over before we stated our need
+    unread: Ref | None = None  # what tells whether another one that holds it is about it after all
 
 
 def lease_of(subject: Ref) -> Ref:
@@ -96,7 +105,35 @@ def see(room: str, target: Ref, node: Ref | None, reader: Reader) -> Claim:
     own = need_ref(target, room)
     is_wanted = any(one != own for one in reader.find(BY_LEASE, at.name))
     is_of_now = not is_wanted or was_made_since(entry, reader.read(own))
-    return Claim(subject, entry, holder_name(room, target), is_other_about_it, is_own(subject, reader), is_of_now)
+    holder = holder_name(room, target)
+    record = record_of(held_by, subject) if held_by != holder and not is_other_about_it else None
+    is_read = record is None or was_read_since(reader.read(record), entry)
+    return Claim(
+        subject=subject,
+        entry=entry,
+        holder=holder,
+        is_other_about_it=is_other_about_it,
+        is_own=is_own(subject, reader),
+        is_of_now=is_of_now,
+        unread=None if is_read else record,
+    )
+
+
+def record_of(holder: str, subject: Ref) -> Ref | None:
+    """On which object a holder writes how far its repair is; None for what is not a name of ours."""
+    target, room = target_of(holder), holder.partition(" ")[0]
+    if target is None:
+        return None
+    if room in ON_THE_NODE:
+        return ON_THE_NODE[room](subject) if subject.kind == NODE else target
+    kind = ON_A_REQUEST.get(room)
+    return Ref(target.cluster, kind, target.namespace, target.name) if kind is not None else target
+
+
+def was_read_since(record: Entry, lease: Entry) -> bool:
+    """Whether it was read live after we saw the Lease become what it is."""
+    read_at = record.confirmed_at if isinstance(record, Present | Absent) else None
+    return isinstance(lease, Present) and read_at is not None and read_at >= lease.changed_at
 
 
 def was_made_since(lease: Entry, need: Entry) -> bool:
@@ -120,5 +157,7 @@ def claimed(claim: Claim, now: Now) -> Blocked | None:
         return None
     if entry.obj.holder and not is_ours and claim.is_other_about_it:
         return Blocked(ClaimedByOther(claim.subject.name, entry.obj.holder), now.wall + AGAIN)
+    if claim.unread is not None:
+        return Blocked(Claiming(claim.subject.name), actions=(Confirm(claim.unread),))
     guard = Guard(entry.obj.uid, entry.resource_version)
     return Blocked(Claiming(claim.subject.name), actions=(ClaimRepair(at, guard, claim.holder, now.wall),))
