@@ -64,10 +64,26 @@ class Granting:
         api = self.cluster.api
         api.create(budget)
         self.limits = Limits(self.cluster)
+        self._machines = {name: self._uids(name) for name in self.rulers}
         for name in self.rulers:
-            api.patch(NODE, name, "", {"metadata": {"labels": {ROLE: ""}}}, "merge")
+            self._label(name)
         api.subscribe(CONFIG_MAP, self._ledger)
         api.subscribe(NODE, self._node)
+
+    def _uids(self, node: str) -> list[str]:
+        return [tree["metadata"]["uid"] for tree in self.cluster.machines(node)]
+
+    def _label(self, node: str) -> None:
+        if self.cluster.api.find(NODE, node) is not None:
+            self.cluster.api.patch(NODE, node, "", {"metadata": {"labels": {ROLE: ""}}}, "merge")
+
+    def _joins(self, node: str) -> None:
+        """A new machine in the place of one of the control plane joins it, and is labelled by whoever set it up. What
+        the same machine carried, managers give back.
+        """
+        if node in self.rulers and (uids := self._uids(node)) != self._machines[node]:
+            self._machines[node] = uids
+            self.cluster.agenda.after(1, lambda: self._label(node))
 
     @property
     def now_ms(self) -> int:
@@ -115,6 +131,8 @@ class Granting:
     def _node(self, event: WatchEvent) -> None:
         name = event.tree["metadata"]["name"]
         is_gone = event.type == "DELETED"
+        if event.type == "ADDED":
+            self._joins(name)
         if name not in self.cluster.servers:  # an instance of the cloud, which counts as long as its Node is there
             (self._guests.discard if is_gone else self._guests.add)(name)
         if (is_gone and name in self.cluster.servers) or (not is_gone and not is_ready(event.tree)):
