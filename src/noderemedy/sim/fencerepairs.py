@@ -6,7 +6,8 @@ tells it to switch for another one.
 A node has one repair at a time. What begins one: a NodeFence that records its start, a chain of remedies that orders a
 Job, the Job that resets a server, a BareMetalHost that is held, a Machine that a manager deletes. Each must find the
 node free of all others. A fence of a health check's request, or of a chain, is that very repair and not a second one;
-a fence that is final or was given up is none any more, and a recovery is none yet.
+a fence that is final or was given up is none any more, also when it takes back what it did as its node is well again,
+and a recovery is none yet.
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ class FenceRepairs:
     def _fence(self, event: WatchEvent) -> None:
         node = event.tree["spec"]["node"]
         is_there = event.type != "DELETED"
-        self._is(FENCE, node, is_there and is_under_way(event.tree))
+        is_known = FENCE in self._repairs.get(node, ())
+        is_ending = event.tree.get("status", {}).get("step") == "recovery" and not is_known
+        self._is(FENCE, node, is_there and is_under_way(event.tree) and not is_ending)
         if not is_there:
             for place in self._places.pop(node, ()):
                 del self._user[place]
