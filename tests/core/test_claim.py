@@ -19,6 +19,7 @@ from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.reasons import BudgetPaused, ClaimedByOther, Claiming, ClaimUnreadable, OwnNode, WaitingForBudget
 from noderemedy.model.room import Entry, Unseen
 from noderemedy.model.time import SECOND, Mono, Span
+from noderemedy.rooms import ROOMS
 
 OURS, THEIRS = holder_name("annotation", MACHINE_AT), holder_name("owner", MACHINE_AT)
 AT = lease_of(NODE_AT)
@@ -115,6 +116,11 @@ def test_what_another_began_is_read_before_its_claim_is_taken(room: str, node: R
     cache.drop(record, confirmed_at=NOW.mono)
     take = ClaimRepair(at, Guard("lease-uid", "9"), OURS, NOW.wall)
     assert Blocked(reads.reason, actions=(take,)) == claimed(see("annotation", MACHINE_AT, node, cache), NOW)
+
+
+def test_rooms_are_known_by_their_names() -> None:
+    """A room that is renamed would have its record looked for in the wrong place, and nobody would notice."""
+    assert {*claim.ON_THE_NODE, *claim.ON_A_REQUEST} <= {room.name for room in ROOMS}
 
 
 def test_names_that_are_not_ours_are_not_looked_for() -> None:
