@@ -177,13 +177,24 @@ class Fleet:
         return task
 
     async def _follow(self, path: str, version: str, take: Callable[[str, Any], None]) -> None:
-        """Follow for ever. A server under load may end a stream: then what is there now is looked at, too."""
+        """Follow for ever. A server under load may end a stream: then what is there now, or no more, is told."""
+        known: dict[str, Any] = {}
+
+        def tell(type_: str, meta: Any) -> None:
+            known[meta["name"]] = meta
+            take(type_, meta)
+            if type_ == "DELETED":
+                del known[meta["name"]]
+
         while True:
-            await self._stream(path, version, take)
+            await self._stream(path, version, tell)
             listed = await self.send("GET", path)
             version = listed["metadata"]["resourceVersion"]
-            for item in listed["items"]:
-                take("MODIFIED", item["metadata"])
+            there = {item["metadata"]["name"]: item["metadata"] for item in listed["items"]}
+            for meta in [one for name, one in known.items() if name not in there]:
+                tell("DELETED", meta)
+            for meta in there.values():
+                tell("MODIFIED", meta)
 
     async def _stream(self, path: str, version: str, take: Callable[[str, Any], None]) -> None:
         query = {"watch": "true", "resourceVersion": version}

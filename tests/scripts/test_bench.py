@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -158,3 +159,30 @@ def test_a_missed_target_is_told(table: Any, figure: str) -> None:
 
     assert 1 <= len(red) <= 2
     assert all("NOT MET" in row for row in table.rows(red))
+
+
+def test_who_follows_learns_of_what_went_while_the_stream_was_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Or a benchmark waits for requests to go that are gone."""
+    monkeypatch.syspath_prepend(str(SCRIPTS))
+    from benching.fleet import Fleet  # type: ignore[import-not-found]
+
+    told: list[tuple[str, str]] = []
+    streams = [["a", "b"], []]
+
+    class Cut(Fleet):  # type: ignore[misc]
+        def __init__(self) -> None:
+            """It connects to nobody."""
+
+        async def _stream(self, path: str, version: str, take: Any) -> None:
+            if not streams:
+                raise asyncio.CancelledError
+            for name in streams.pop(0):
+                take("ADDED", {"name": name})
+
+        async def send(self, method: str, path: str, body: Any = None, **more: Any) -> Any:
+            return {"metadata": {"resourceVersion": "2"}, "items": [{"metadata": {"name": "b"}}]}
+
+    with pytest.raises(asyncio.CancelledError):
+        asyncio.run(Cut()._follow("/x", "1", lambda type_, meta: told.append((type_, meta["name"]))))
+
+    assert [("ADDED", "a"), ("ADDED", "b"), ("DELETED", "a"), ("MODIFIED", "b"), ("MODIFIED", "b")] == told

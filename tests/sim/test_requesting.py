@@ -20,7 +20,7 @@ from noderemedy.sim.extras import PLAIN, extras_of
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.policies import FIRST, YOUNGER, PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
-from noderemedy.sim.requested import ESCALATED, MADE, WITHDRAWN, Requested, words_of
+from noderemedy.sim.requested import ESCALATED, MADE, WITHDRAWN, Requested, is_over, words_of
 from noderemedy.sim.requesting import API, TEMPLATE, VERSIONS, Requesting, requesting_of, spoken
 from noderemedy.sim.run import simulate
 from noderemedy.sim.troubles import MINUTE_MS
@@ -123,6 +123,26 @@ def test_what_a_power_cycle_does_not_cure_is_seen_by_a_person(version: str) -> N
     assert [] == scene.checkers.violations
     assert (1, 1, 1) == tuple(scene.counted[what] for what in (MADE, ESCALATED, WITHDRAWN))
     assert scene.cluster.servers[SICK].is_heard
+
+
+def test_a_node_that_dies_when_its_request_has_succeeded_is_repaired_once_more() -> None:
+    """Somebody had paused the check, so that it did not see it well in between (dense seed 112)."""
+    scene = Scene()
+    server, at = scene.cluster.servers[SICK], (scene.cluster.dialect.check, FIRST, NAMESPACE)
+    server.hang()
+    while not scene.cluster.api.list(REMEDIATION):
+        scene.run(0.1)
+    scene.cluster.api.patch(*at, {"metadata": {"annotations": {names.CLUSTER_PAUSED: ""}}}, "merge")
+    scene.run(15)
+    assert ([True], True) == ([is_over(one) for one in scene.cluster.api.list(REMEDIATION)], server.is_heard)
+
+    server.hang()
+    scene.run(1)
+    scene.cluster.api.patch(*at, {"metadata": {"annotations": {names.CLUSTER_PAUSED: None}}}, "merge")
+    scene.run(30)
+    scene.checkers.at_rest(scene.process.engine)
+    assert [] == scene.checkers.violations
+    assert (3, 2, True) == (server.boots, scene.counted[MADE], server.is_heard)
 
 
 def test_a_request_of_a_person_that_is_over_makes_room() -> None:

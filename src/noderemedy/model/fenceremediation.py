@@ -71,7 +71,11 @@ class FenceRemediation(Struct, frozen=True):
     @property
     def is_ended(self) -> bool:
         """Recovered or failed: nobody works on it any more."""
-        return self.status.phase in (FencePhase.RECOVERED, FencePhase.FAILED)
+        return self.has_succeeded or self.status.phase is FencePhase.FAILED
+
+    @property
+    def has_succeeded(self) -> bool:
+        return self.status.phase is FencePhase.RECOVERED
 
     @property
     def is_finalized_by_us(self) -> bool:

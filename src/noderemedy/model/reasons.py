@@ -2308,6 +2308,16 @@ class RequestLeft(Reason, frozen=True):
         )
 
 
+class RequestSpent(Reason, frozen=True):
+    """The request was carried out, and its node is not ready again: it makes room for another one."""
+
+    logged: ClassVar[bool] = True
+    request: str
+
+    def note(self) -> str:
+        return f"{self.request} has succeeded, and the node is not ready again: it is deleted, to ask anew"
+
+
 class RequestUnneeded(Reason, frozen=True):
     """The machine is healthy again: its request goes."""
 

@@ -103,7 +103,11 @@ class Metal3Remediation(Struct, frozen=True):
     @property
     def is_ended(self) -> bool:
         """Recovered or failed: nobody works on it any more."""
-        return self.progress.phase is Phase.FAILED or self.progress.is_recovered
+        return self.progress.phase is Phase.FAILED or self.has_succeeded
+
+    @property
+    def has_succeeded(self) -> bool:
+        return self.progress.is_recovered
 
     @property
     def is_finalized_by_us(self) -> bool:

@@ -37,6 +37,11 @@ class ExternalRequest(Struct, frozen=True):
     cloned_from: str = ""
     created: Wall | None = None
 
+    @property
+    def has_succeeded(self) -> bool:
+        """Nobody knows."""
+        return False
+
 
 class Wanted(FactValue, frozen=True):
     """Requests of this kind have to be followed; its templates are read in the same version if that is served."""

@@ -64,8 +64,8 @@ class Requested:
         """Somebody comes for what an owner should have replaced, and takes away what is over and in the way."""
         for tree in self.cluster.api.list(REMEDIATION):
             node = tree["metadata"]["name"].removeprefix(machine_of(""))
-            if is_over(tree) and not self.cluster.servers[node].is_heard:
-                self.cluster.recall(node)  # also a check's own, of a node that died again before the check saw it well
+            if not is_meant(tree) and is_over(tree) and not self.cluster.servers[node].is_heard:
+                self.cluster.recall(node)
             elif is_meant(tree) and tree.get("status", {}).get("phase") in CALLED_FOR:
                 self._reset(node)
 

@@ -37,7 +37,9 @@ from noderemedy.core.external.lifecycle import (
 from noderemedy.core.gates import passages
 from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import Confirm, CreateRequest, DeleteRequest, Guard
+from noderemedy.model.checkstatus import Told
 from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.fenceremediation import FencePhase, FenceRemediation, RequestStatus
 from noderemedy.model.healthcheck import TemplateRef
 from noderemedy.model.ids import Kind, Ref, ref
 from noderemedy.model.meta import Malformed
@@ -57,6 +59,7 @@ from noderemedy.model.reasons import (
     WaitingForRequests,
 )
 from noderemedy.model.refusal import Refusal, refusal_ref
+from noderemedy.model.remediation import Metal3Remediation, Phase, Progress
 from noderemedy.model.request import ExternalRequest, Followed, Template, followed_ref, want
 from noderemedy.model.room import Absent, Entry, Present, Unseen
 
@@ -294,6 +297,28 @@ def test_a_machine_sees_all_its_requests() -> None:
     assert isinstance(view.wish.request, Present)
     assert [DOCTOR_AT, NURSE_AT] == [one.at for one in view.standing]
     assert Refusal("X", DOCTOR_AT, "no") == view.refusal
+
+
+HAS_SUCCEEDED: list[tuple[str, Any, bool]] = [
+    ("ready again", Metal3Remediation("r", progress=Progress(conditions=(Told("Succeeded", "True"),))), True),
+    ("power cycled", Metal3Remediation("r", progress=Progress(conditions=(Told("Succeeded", "Unknown"),))), False),
+    ("given up", Metal3Remediation("r", progress=Progress(phase=Phase.FAILED)), False),
+    ("fenced, and back", FenceRemediation("f", status=RequestStatus(phase=FencePhase.RECOVERED)), True),
+    ("fenced", FenceRemediation("f", status=RequestStatus(phase=FencePhase.FENCING)), False),
+    ("could not be fenced", FenceRemediation("f", status=RequestStatus(phase=FencePhase.FAILED)), False),
+    ("of whatever kind", OURS, False),
+]
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected"), [row[1:] for row in HAS_SUCCEEDED], ids=[row[0] for row in HAS_SUCCEEDED]
+)
+def test_only_what_is_known_to_have_succeeded_has(request_: Any, expected: bool) -> None:
+    """Requests that rooms of ours carry out say so; of others nobody knows."""
+    ours = replace(request_, owner_uid="machine-uid-1")
+    view = sees(MACHINE_AT, a_machine(), None, "room", a_world(DOCTOR, one=(DOCTOR_AT, ours)))
+
+    assert [expected] == [one.has_succeeded for one in view.standing]
 
 
 def test_without_a_template_there_is_no_wish() -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.builders import DOCTOR, NOW, TEMPLATE_AT, a_host, a_machine, a_node, ago, later, present
+from tests.builders import DOCTOR, NOW, TEMPLATE_AT, a_host, a_machine, a_node, absent, ago, later, present
 from tests.core.external.test_lifecycle import a_request_view
 from tests.core.healthcheck.remediations import CHECK_AT, SICK, TEMPLATE, WELL, a_view, decide, names, reasons
 from tests.core.healthcheck.targets import UNKNOWN, a_check
@@ -32,7 +32,7 @@ from noderemedy.model.actions import (
 from noderemedy.model.budget import Granted, Need, Refused, answer_ref
 from noderemedy.model.checkstatus import Writer
 from noderemedy.model.healthcheck import Count, Dialect, HealthCheck, Unjudged
-from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, Ref, ref
+from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, Kind, Ref, ref
 from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition
@@ -575,6 +575,39 @@ def test_a_request_that_stands_is_left_to_its_controller() -> None:
 
     assert ([], ["RemediationGoesOn"]) == (names(decision.actions), reasons(decision))
     assert ["Need", "Wanted", "TemplateFact"] == [type(one.value).__name__ for one in decision.facts]
+
+
+DONE = replace(STANDING[0], has_succeeded=True)
+NURSE = Standing(ref(Kind("example.com", "Nurse"), "worker-0", "metal"), "nurse-uid-1", False)
+
+
+@pytest.mark.parametrize(
+    ("standing", "is_ready", "check", "actions", "why"),
+    [
+        ((DONE,), False, {}, ["DeleteRequest"], ["RequestSpent"]),
+        ((DONE,), None, {}, ["DeleteRequest"], ["RequestSpent"]),
+        ((DONE, replace(NURSE, has_succeeded=True)), False, {}, ["DeleteRequest"] * 2, ["RequestSpent"] * 2),
+        ((DONE, NURSE), False, {}, [], ["RemediationGoesOn"]),
+        ((replace(DONE, deleting=True),), False, {}, [], ["RemediationGoesOn"]),
+        ((DONE,), True, {}, [], ["RemediationGoesOn"]),
+        (STANDING, False, {}, [], ["RemediationGoesOn"]),
+        ((DONE,), False, {"observes_only": True}, [], ["RemediationGoesOn"]),
+        ((DONE,), False, {"cluster_paused": True}, [], ["RemediationGoesOn"]),
+    ],
+    ids=["fails again", "gone", "all done", "one is not", "leaves", "ready", "runs", "observed", "paused"],
+)
+def test_a_request_that_is_done_makes_room_when_its_node_fails_again(
+    standing: tuple[Standing, ...], is_ready: bool | None, check: dict[str, Any], actions: list[str], why: list[str]
+) -> None:
+    """A node that died before its check saw it well is repaired once more; what the repair did not cure is not."""
+    view = with_template(standing=standing)
+    assert view.governing is not None
+    governing = replace(view.governing, check=replace(view.governing.check, **check))
+    node = present(a_node(ready="True" if is_ready else "False")) if is_ready is not None else absent()
+    decision = decide(replace(view, governing=governing, node=node))
+
+    assert (actions, why) == (names(decision.actions), reasons(decision))
+    assert [True] == [fact.value.is_running for fact in decision.facts if isinstance(fact.value, Need)]
 
 
 @pytest.mark.parametrize(

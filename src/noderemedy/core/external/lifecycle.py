@@ -6,6 +6,7 @@ Used by the room that remediates machines; pure questions about one machine:
     hindrance  why no request can be made at all: asked before the budget is
     ask        the machine is sick and may be repaired: make the request, or say why there is none
     recover    the machine is healthy: delete what was asked for, whatever check, gate and template say by now
+    spent      its node was repaired, and is sick again: what was asked for makes room
     trouble    what a condition should tell of it
     left       no check speaks for the machine any more: what was asked for and stands
 
@@ -37,6 +38,7 @@ from noderemedy.model.reasons import (
     RequestLeaving,
     RequestNeeded,
     RequestNotOurs,
+    RequestSpent,
     RequestStands,
     RequestsUnseen,
     RequestUnneeded,
@@ -73,6 +75,7 @@ class Standing(Struct, frozen=True):
     at: Ref
     uid: str
     deleting: bool
+    has_succeeded: bool = False
 
 
 class RequestView(Struct, frozen=True):
@@ -111,7 +114,7 @@ def wish_for(at: Ref, template: TemplateRef, reader: Reader) -> Wish:
 def standing(at: Ref, machine: Machine, reader: Reader) -> list[Standing]:
     """Also what an earlier template asked for: a check may have been edited in the middle."""
     found = requests_of(at, machine, followed_kinds(reader), reader)
-    return [Standing(there, one.uid, one.deleting) for there, one in found]
+    return [Standing(there, one.uid, one.deleting, one.has_succeeded) for there, one in found]
 
 
 def followed_kinds(reader: Reader) -> list[Kind]:
@@ -299,4 +302,18 @@ def recover(view: RequestView) -> Decision:
     return Decision(
         actions=tuple(DeleteRequest(one.at, Guard(one.uid)) for one in doomed),
         because=(*(RequestUnneeded(str(one.at)) for one in doomed), *leaving),
+    )
+
+
+def spent(view: RequestView) -> Decision | None:
+    """The node that they brought back is not ready again: one that is done would wait for nobody. None: not yet done.
+
+    A request that succeeds is over for its controller, and the check deletes it as soon as it sees the machine well.
+    A node that dies before that would never be repaired.
+    """
+    if not view.standing or not all(one.has_succeeded and not one.deleting for one in view.standing):
+        return None
+    return Decision(
+        actions=tuple(DeleteRequest(one.at, Guard(one.uid)) for one in view.standing),
+        because=tuple(RequestSpent(str(one.at)) for one in view.standing),
     )

@@ -108,7 +108,7 @@ def sick(view: RemediationView, verdict: Unhealthy, now: Now) -> Decision:
     assert view.governing is not None
     running = running_way(view)
     if running is not None:
-        return with_telling(goes_on(view, running, now), view, now, running)
+        return with_telling(spent(view, running, now) or goes_on(view, running, now), view, now, running)
     way = way_of(view.governing.check, view.machine)
     if held := hindered(view, way, now):
         return structs.replace(held, facts=resting.kept(waiting(view, way, verdict, Turn()), view.need))
@@ -161,6 +161,20 @@ def goes_on(view: RemediationView, running: Way, now: Now) -> Decision:
     assert view.governing is not None
     is_meant = running is way_of(view.governing.check, view.machine)
     return unended(view, running, now, RemediationGoesOn(running.value) if is_meant else AnotherRepair(running.value))
+
+
+def spent(view: RemediationView, running: Way, now: Now) -> Decision | None:
+    """Requests that were carried out make room once the node that they brought back has failed again.
+
+    By the node, and not by the times of either: their clocks differ. One that is ready fails its check for something
+    that the same repair would not help. Seen too early, it costs a request that was over: the node is read before
+    another one is made.
+    """
+    is_back = isinstance(view.node, Present) and view.node.obj.is_ready
+    if running is not Way.EXTERNAL or view.requests is None or is_back or first(SILENT, view, now):
+        return None
+    found = lifecycle.spent(view.requests)
+    return structs.replace(found, facts=running_need(view, running)) if found else None
 
 
 def unended(view: RemediationView, running: Way | None, now: Now, *because: Reason) -> Decision:
