@@ -84,7 +84,11 @@ class Patients:
         """All are well again, and their requests are gone."""
         now = time.time()
         await asyncio.gather(*(self._say(number, "True", now) for number in numbers))
-        await until(lambda: not self.open, "the requests are withdrawn")
+        try:
+            await until(lambda: not self.open, "the requests are withdrawn")
+        except SystemExit as late:
+            there = [item["metadata"]["name"] for item in (await self.fleet.send("GET", REQUESTS))["items"]]
+            raise SystemExit(f"{late}; open are {sorted(self.open)[:5]}, the server has {there[:5]}") from None
 
     async def _say(self, number: int, ready: str, since: float) -> None:
         told = objects.conditions(stamp(time.time()), ready, stamp(since))

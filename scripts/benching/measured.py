@@ -76,6 +76,11 @@ class Manager(Measured):
         lines = [json.loads(line) for line in self.words.read_text().splitlines() if line.startswith("{")]
         return int(next(line["port"] for line in lines if "port" in line))
 
+    def last_words(self) -> str:
+        """Of all that did not simply go well."""
+        lines = [line for line in self.words.read_text().splitlines() if '"outcome":"Done"' not in line]
+        return "\n".join(line[:500] for line in lines[-30:])
+
     def effects(self) -> float:
         """How many requests its decisions caused so far, reads and writes; leases and events are not among them."""
         with urllib.request.urlopen(f"http://127.0.0.1:{self.port()}/metrics", timeout=10) as answer:

@@ -65,7 +65,7 @@ async def one_size(fleet: Fleet, server: Server, folder: Path, size: int, plan: 
                 await limit(patients, figures, plan["quiet"])
         figures["stormMb"] = manager.memory_mb("VmHWM")
     except SystemExit:
-        print(f"the manager's last words:\n{manager.words.read_text()[-3000:]}", flush=True)
+        print(f"the manager's last words:\n{manager.last_words()}", flush=True)
         raise
     finally:
         manager.end()
@@ -104,7 +104,7 @@ async def start(manager: Manager, patients: Patients, size: int) -> tuple[float,
         told = time.monotonic() - manager.begun
         await asyncio.to_thread(manager.wait_for, "this manager leads")
     except SystemExit:
-        print(f"the manager's last words:\n{manager.words.read_text()[-3000:]}", flush=True)
+        print(f"the manager's last words:\n{manager.last_words()}", flush=True)
         raise
     return synced, told
 
