@@ -149,7 +149,7 @@ def after(view: FenceView, found: freeing.Step, now: Now) -> Decision:
 
 
 def delete_node(view: FenceView, work: freeing.Workload, proof: Whole, now: Now) -> Decision:
-    """With a backup that lives in the NodeFence, unless the instance goes for good."""
+    """With a backup that lives in the NodeFence, and is given back to this instance alone."""
     evidence, node = view.status.evidence, work.node
     assert evidence.freeing_since is not None
     if node.deleting:
