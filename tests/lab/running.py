@@ -20,9 +20,10 @@ PATIENCE_S = 100.0
 
 
 def environment(**variables: str) -> dict[str, str]:
-    """Ours without what a CI or an enclosing make put there."""
+    """Ours without what a CI or an enclosing make put there, which hands on what it was told, too (`ARGS=-q`)."""
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))}
-    inherited.pop("CI", None)
+    for ours in ("CI", "ARGS"):
+        inherited.pop(ours, None)
     return {**inherited, **variables}
 
 

@@ -67,10 +67,15 @@ def replaced(action: RecordReplacement, cluster: Cluster) -> str:
 
 
 def asked(action: WriteMachineConditions, cluster: Cluster) -> str:
-    """The owner's turn, in either generation of conditions."""
+    """The owner's turn, in either generation of conditions.
+
+    Whoever writes leaves the word of others as it has seen it: by a version that is no more, which is refused.
+    """
     told = [one for one in (*(action.current or ()), *(action.older or ())) if isinstance(one, Graded)]
     is_word = any((one.type, one.status) == (OWNER_REMEDIATED, "False") for one in told)
-    return action.ref.name if is_word and not is_owner_asked(machine_at(action, cluster)) else ""
+    machine = machine_at(action, cluster)
+    is_refused = action.guard.resource_version != machine["metadata"].get("resourceVersion")
+    return action.ref.name if is_word and not is_refused and not is_owner_asked(machine) else ""
 
 
 def machine_at(action: Any, cluster: Cluster) -> Tree:
