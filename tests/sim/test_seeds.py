@@ -149,3 +149,9 @@ def test_a_backup_survives_two_leaders_with_lagging_views(monkeypatch: pytest.Mo
     monkeypatch.setattr(process, "watched", watched)
 
     assert () == simulate(105, nodes=20, hours=3.0, trouble_every_ms=2 * MINUTE_MS, extras=PLAIN).violations
+
+
+@pytest.mark.soak
+def test_a_check_that_marks_once_more_asks_the_budget_anew() -> None:
+    """It came by what had been granted to a Metal3Remediation, before its rack was to be left alone (seed 331, S3)."""
+    assert () == simulate(331, nodes=50, hours=2.3).violations

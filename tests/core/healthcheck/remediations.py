@@ -13,7 +13,7 @@ from noderemedy.core.healthcheck import remediation
 from noderemedy.core.healthcheck.facts import PermitFact, VerdictFact
 from noderemedy.core.healthcheck.remediationview import Governing, RemediationView
 from noderemedy.model.actions import Action
-from noderemedy.model.budget import Granted
+from noderemedy.model.budget import Granted, Need
 from noderemedy.model.decision import Decision
 from noderemedy.model.healthcheck import Dialect, HealthCheck, Healthy, TemplateRef, Unhealthy, Verdict
 from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, ref
@@ -62,6 +62,7 @@ def a_view(
         "node_at": NODE_AT,
         "node": present(a_node()),
         "answer": Granted(at, NOW.wall),
+        "need": Need(at, "remediation", NOW.wall, is_running=False),
         "contact_since": Mono(NOW.mono.ms - 3_600_000),
         "claim": Claim(NODE_AT, present(Lease("lease-uid", holder)), holder),
     }

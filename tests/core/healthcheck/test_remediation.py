@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.builders import DOCTOR, NOW, TEMPLATE_AT, a_host, a_machine, a_node, absent, ago, later, present
+from tests.builders import DOCTOR, MACHINE_AT, NOW, TEMPLATE_AT, a_host, a_machine, a_node, absent, ago, later, present
 from tests.core.external.test_lifecycle import a_request_view
 from tests.core.healthcheck.remediations import CHECK_AT, SICK, TEMPLATE, WELL, a_view, decide, names, reasons
 from tests.core.healthcheck.targets import UNKNOWN, a_check
@@ -24,6 +24,7 @@ from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import (
     Action,
     Confirm,
+    CreateRequest,
     DeleteMachine,
     MarkMachine,
     RemoveRemediationAnnotation,
@@ -368,8 +369,9 @@ def test_a_node_that_was_made_again_is_another_node() -> None:
 def test_a_machine_that_was_power_cycled_gets_time_to_start() -> None:
     """Its node was gone already, so nothing was deleted: it is not marked again before its startup timeout is over."""
     stage = Stage(a_check(annotation_mode=True))
-    stage.grant(0)
     stage.drop(ref(NODE, "node-0"))
+    stage.step()
+    stage.grant(0)
     stage.step()
     assert (["Confirm node-0"], ["MarkMachine worker-0"]) == (stage.read, stage.did)
     stage.change(0, needs_remediation=False, marked_by="")  # by the room that power cycles, once the host was off
@@ -575,6 +577,24 @@ def test_a_request_that_stands_is_left_to_its_controller() -> None:
 
     assert ([], ["RemediationGoesOn"]) == (names(decision.actions), reasons(decision))
     assert ["Need", "Wanted", "TemplateFact"] == [type(one.value).__name__ for one in decision.facts]
+
+
+@pytest.mark.parametrize("has_run", [True, False], ids=["by us", "by another room"])
+@pytest.mark.parametrize("way", ["mark", "request", "owner"])
+def test_who_was_repaired_a_moment_ago_asks_the_budget_anew(way: str, has_run: bool) -> None:
+    """A grant of a repair that runs or ran tells of no storm and no limit of now (seed 331, S3)."""
+    check = {"mark": a_check(annotation_mode=True), "request": a_check(template=TEMPLATE), "owner": a_check()}[way]
+    ran = Need(MACHINE_AT, "remediation", NOW.wall, is_running=True, begun=NOW.mono) if has_run else None
+    view = replace(a_view(check, need=ran), requests=a_request_view() if way == "request" else None)
+    first = decide(view)
+    (asked,) = [fact.value for fact in first.facts if isinstance(fact.value, Need)]
+
+    assert ("WaitingForBudget" in reasons(first), False, NOW.mono) == (True, asked.is_running, first.wake_at)
+    assert not any(isinstance(one, MarkMachine | CreateRequest) for one in first.actions)
+    assert "OwnerRemediated" not in str(first.actions)
+    again = decide(replace(view, need=asked))
+    assert "WaitingForBudget" not in reasons(again)
+    assert again.actions != first.actions
 
 
 DONE = replace(STANDING[0], has_succeeded=True)
