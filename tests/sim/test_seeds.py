@@ -155,3 +155,9 @@ def test_a_backup_survives_two_leaders_with_lagging_views(monkeypatch: pytest.Mo
 def test_a_check_that_marks_once_more_asks_the_budget_anew() -> None:
     """It came by what had been granted to a Metal3Remediation, before its rack was to be left alone (seed 331, S3)."""
     assert () == simulate(331, nodes=50, hours=2.3).violations
+
+
+@pytest.mark.soak
+def test_who_leads_no_more_tells_no_more() -> None:
+    """The namespace of the records was being terminated until another one led, who had seen nothing (seed 427, S15)."""
+    assert () == simulate(427, nodes=50, hours=6.0).violations

@@ -34,6 +34,7 @@ SETTLED_MS = 15_000  # a manager has seen what was done within so much; what it 
 # A Machine that goes while it is acted on takes that with it, also where whoever knew of it dies before the next write
 # of its record, which comes two minutes after the last one.
 AROUND_MS = 120_000
+AGAIN_MS = 120_000  # what was refused is tried again by then
 
 
 class Effect(Struct, frozen=True):
@@ -50,6 +51,7 @@ class Try(Struct, frozen=True):
 
     by: int  # a life of it
     steps: frozenset[tuple[str, str]]
+    at_ms: int
 
 
 class RecordCheckers:
@@ -66,6 +68,7 @@ class RecordCheckers:
         self._written: dict[str, list[int]] = {}  # uid of a Machine: when steps of its Incident were written
         self._held: dict[str, set[tuple[str, str, str]]] = {}  # name of a host: the holds on it
         self._spoilt: set[tuple[str, str, str]] = set()  # holds whose record somebody overwrote with garbage
+        self._reigns: list[tuple[int, int]] = []  # since when which life of a manager has acted
         self._tries: dict[str, list[Try]] = {}  # name of an Incident: what managers meant to write in it
         self._begun: dict[str, set[str]] = {}  # uid of a Machine: the Incidents that managers meant to open
         for kind, listener in (
@@ -138,9 +141,11 @@ class RecordCheckers:
 
     def acted(self, acting: Process, where: str, effect: Asked) -> None:
         """Called at the boundaries of every effect."""
-        action = effect.action
+        action, now = effect.action, self._cluster.agenda.now_ms
         if where != "begin":
             return
+        if not self._reigns or self._reigns[-1][1] != id(acting.engine):
+            self._reigns.append((now, id(acting.engine)))
         if isinstance(action, DeletePod):
             pod = self._cluster.api.find(POD, action.ref.name, action.ref.namespace)
             if pod is not None and pod["metadata"]["uid"] == action.guard.uid:  # not a successor of that name
@@ -151,7 +156,7 @@ class RecordCheckers:
             self._begun.setdefault(action.found.target_uid, set()).add(action.ref.name)
         record = action.begun if isinstance(action, OpenIncident) else action.record
         steps = frozenset((step.what, step.value) for step in record.steps)
-        self._tries.setdefault(action.ref.name, []).append(Try(id(acting.engine), steps))
+        self._tries.setdefault(action.ref.name, []).append(Try(id(acting.engine), steps, now))
 
     # --- what is told --------------------------------------------------------------------------------------------
 
@@ -199,7 +204,8 @@ class RecordCheckers:
                 self._complain(RULE, f"Incident {tree['metadata']['name']} is still open")
 
     def _is_excused(self, effect: Effect) -> bool:
-        """Somebody destroyed the trace or the Machine; or the API refused to be told, and whoever knew of it died then.
+        """Somebody destroyed the trace or the Machine; or the API refused to be told, and whoever knew of it died then,
+        or led no more when it would have tried again.
 
         Records never stand in the way of a repair: a room waits for them, but not for ever (`core/traces.py`).
         """
@@ -209,8 +215,12 @@ class RecordCheckers:
             return True
         names_of = {tree["metadata"]["name"] for tree in self._records.values() if is_about(tree, effect.machine_uid)}
         names_of |= self._begun.get(effect.machine_uid, set())
-        tries = [pair for name in sorted(names_of) for pair in pairwise(self._tries.get(name, ()))]
-        return any((effect.what, effect.value) in one.steps and one.by != after.by for one, after in tries)
+        tries = [self._tries.get(name, []) for name in sorted(names_of)]
+        last = [one for found in tries for one in found[-1:] if (effect.what, effect.value) in one.steps]
+        if any(one.at_ms < at <= one.at_ms + AGAIN_MS and by != one.by for one in last for at, by in self._reigns):
+            return True
+        pairs = [pair for found in tries for pair in pairwise(found)]
+        return any((effect.what, effect.value) in one.steps and one.by != after.by for one, after in pairs)
 
     def _is_implied(self, effect: Effect, told: set[tuple[str, str, str]]) -> bool:
         """A hold that came and went before the next leader looked.
