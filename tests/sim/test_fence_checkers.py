@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from noderemedy.core import leftalone
 from noderemedy.core.fencing import automaton, erring, plan, recovery, redaction, results, runs, storage
 from noderemedy.core.fencing import gates as fencing_gates
 from noderemedy.core.fencing.disks import Peer
@@ -75,6 +76,29 @@ def test_nothing_is_wrong_where_all_is_well() -> None:
 
     assert set() == ward.broken
     assert ward.cluster.servers["worker-3"].boots == 2
+
+
+@pytest.mark.parametrize("is_left_alone", [True, False])
+def test_switching_off_what_cluster_api_has_paused_is_seen(
+    is_left_alone: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A manager that does not care for the pause marks the Node, tells its device, and writes to its fence: S8."""
+    if not is_left_alone:
+        monkeypatch.setattr(leftalone, "is_paused", lambda *about: False)
+    ward = Ward()
+    body = {"metadata": {"annotations": {names.CLUSTER_PAUSED: "true"}}}
+    ward.cluster.api.patch(MACHINE, machine_of("worker-2"), NAMESPACE, body, "merge")
+    ward.wait(5)
+    ward.hang("worker-2")
+    ward.fence("worker-2")
+    ward.wait(20)
+
+    assert (set() if is_left_alone else {"S8"}) == ward.broken
+    assert (1 if is_left_alone else 2) == ward.cluster.servers["worker-2"].boots
+    if not is_left_alone:
+        assert ward.told_of("PATCH /api/v1/nodes/worker-2")
+        assert ward.told_of("PATCH /apis/ha.k8s.io/v1/nodefences/node-fence-worker-2")
+        assert ward.told_of("worker-2 is switched off")
 
 
 @pytest.mark.parametrize("fault", [Fault.LYING, Fault.ELSEWHERE])

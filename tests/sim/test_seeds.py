@@ -43,6 +43,11 @@ def test_rotating_seeds(turn: int) -> None:
     assert () == report.violations, f"keep this seed in ONCE_FAILED: {seed}"
 
 
+def test_the_host_of_a_paused_machine_stays_held_though_it_names_another() -> None:
+    """Somebody changed the host's name on a paused Machine, and its hold was taken for an orphan (S8)."""
+    assert () == simulate(44_039_434, nodes=20, hours=2.0).violations
+
+
 @pytest.mark.soak
 def test_a_stream_does_not_go_on_from_a_list_that_never_came() -> None:
     """A simulated stream broke before its list was there, and hid an outage from a leader (seed 265, S4)."""

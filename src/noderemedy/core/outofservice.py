@@ -12,12 +12,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import freeing, machines, safety
+from noderemedy.core import freeing, leftalone, machines, safety
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.actions import Confirm, Guard, UntaintOutOfService
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import CLUSTER, NODE, NODE_FENCE, REMEDIATION, Kind, Ref
-from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node, OutOfService
 from noderemedy.model.reasons import ClusterPaused, ConfirmFirst, TaintOrphaned, UntaintingNode
 from noderemedy.model.remediation import Metal3Remediation
@@ -103,16 +102,7 @@ def owner_ref(mark: OutOfService) -> Ref:
 
 def is_paused(node: Ref, reader: Reader) -> bool:
     entries = [(at, reader.read(at)) for at in machines.at_node(node, reader)]
-    return any(
-        entry.obj.cluster_paused or is_cluster_paused(at, entry.obj, reader)
-        for at, entry in entries
-        if isinstance(entry, Present)
-    )
-
-
-def is_cluster_paused(at: Ref, machine: Machine, reader: Reader) -> bool:
-    cluster = machines.owning_cluster(at, machine, reader)
-    return cluster is not None and cluster.paused
+    return any(leftalone.is_paused(at, entry.obj, reader) for at, entry in entries if isinstance(entry, Present))
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:

@@ -2,7 +2,7 @@
 
 S2: every change names the uid that it was decided on, and a host that we hold is held by one repair only.
 S7: a host is held for the Machine that it belongs to, and for the Node of that very server.
-S8: a paused Machine, its host and its Node are not written to; what a person paused is not begun.
+S8: what a person paused is not begun; what is paused by Cluster API is not written to (`pausing.py`).
 S9: what cannot be undone follows live reads by the same process within seconds (`freshness.py`).
 L8: when all is well, the status of checks and budget says so.
 """
@@ -20,6 +20,7 @@ from noderemedy.sim.cluster import host_of, machine_of
 from noderemedy.sim.freshness import Freshness
 from noderemedy.sim.news import NEWS_MS
 from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.pausing import Pausing
 from noderemedy.sim.process import Process
 from noderemedy.sim.successors import is_ready
 from noderemedy.wire import names
@@ -33,16 +34,12 @@ class Conduct:
         self.checkers = checkers
         self.cluster = checkers.cluster
         self._node_of = {host_of(name): name for name in self.cluster.servers}
-        self._machine_of = {
-            **{host: machine_of(node) for host, node in self._node_of.items()},
-            **{node: machine_of(node) for node in self.cluster.servers},
-            **{machine_of(node): machine_of(node) for node in self.cluster.servers},
-        }
-        self._paused: dict[str, int] = {}  # Machines that say cluster.x-k8s.io/paused, since when
+        self._machine_of = {host: machine_of(node) for host, node in self._node_of.items()}
         self._spared: dict[str, int] = {}  # Machines that a person paused
         self._marks: dict[str, str] = {}
         self._held: dict[str, tuple[str, ...]] = {}
         self._freshness = Freshness(checkers)
+        Pausing(checkers, processes)
         self.cluster.api.subscribe(HOST, self._host)
         self.cluster.api.subscribe(self.cluster.dialect.machine, self._machine)
         for process in processes:
@@ -59,32 +56,11 @@ class Conduct:
 
     def _requested(self, process: Process, request: Request) -> None:
         self._freshness.requested(process, request)
-        if request.method == "GET":
-            return
-        self._leaves_the_paused(request)
-        if request.method == "POST":
+        if request.method in ("GET", "POST"):
             return
         self.checkers.ran["S2 names a uid"] += 1
         if b'"uid":"' not in request.body:
             self.checkers.complain("S2", f"{request.method} {request.path} names no uid")
-
-    def _leaves_the_paused(self, request: Request) -> None:
-        if not self._paused or request.path.endswith("/status"):
-            return
-        machine = self._machine_of.get(request.path.rpartition("/")[2], "")
-        self.checkers.ran["S8 paused"] += 1
-        if self._is_old(self._paused.get(machine)) and not self._is_of_a_former(machine, request):
-            self.checkers.complain("S8", f"{request.method} {request.path}, and {machine} is paused")
-
-    def _is_of_a_former(self, machine: str, request: Request) -> bool:
-        """A Metal3Remediation that was begun for a Machine of that name which is no more: nobody paused that one."""
-        if "/metal3remediations/" not in request.path:
-            return False
-        request_tree, machine_tree = (
-            self.cluster.api.find(kind, machine, NAMESPACE) for kind in (REMEDIATION, self.cluster.dialect.machine)
-        )
-        begun_for = ((request_tree or {}).get("status") or {}).get("evidence", {}).get("machineUid")
-        return machine_tree is not None and begun_for not in (None, machine_tree["metadata"]["uid"])
 
     # --- what is held and marked -----------------------------------------------------------------------------------
 
@@ -123,11 +99,10 @@ class Conduct:
 
     def _machine(self, event: WatchEvent) -> None:
         name, notes = event.tree["metadata"]["name"], event.tree["metadata"].get("annotations") or {}
-        for key, since in ((names.CLUSTER_PAUSED, self._paused), (names.PAUSED, self._spared)):
-            if event.type != "DELETED" and key in notes:
-                since.setdefault(name, self.now_ms)
-            else:
-                since.pop(name, None)
+        if event.type != "DELETED" and names.PAUSED in notes:
+            self._spared.setdefault(name, self.now_ms)
+        else:
+            self._spared.pop(name, None)
         mark = notes.get(names.NEEDS_REMEDIATION, "")
         before, self._marks[name] = self._marks.get(name, ""), mark
         if mark != before and mark.startswith(names.MARKED_BY) and self._is_old(self._spared.get(name)):

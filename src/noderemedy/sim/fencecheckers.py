@@ -7,6 +7,7 @@ S2  what switches a node off names the Node that is there; one device switches f
 S3  a flow that begins anew has a reservation in the budget's ledger, as one that begins.
 S6  a fence that is over leaves nothing off that it switched off, unless it calls a person.
 S7  a device is switched for the node that it powers; what registers a node with its disks runs on that very node.
+S8  what is paused by Cluster API is left alone (`pausing.py`).
 S13 a storage fence is lifted only when no pod that was freed behind it can still write; a fence goes with nothing that
     the Node carried which it deleted.
 S14 retries and restarts stay within what the NodeFence says; its states follow the table.
@@ -40,6 +41,7 @@ from noderemedy.sim.fenced import DUMP_WITHIN, PASSWORD, Fenced
 from noderemedy.sim.fencerepairs import FenceRepairs
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.outlets import STORAGE, Fault, Outlet, Sent, Sort
+from noderemedy.sim.pausing import Pausing
 from noderemedy.sim.process import Process
 from noderemedy.wire import names
 from noderemedy.wire.objects import convert
@@ -66,6 +68,7 @@ class FenceCheckers:
         self._made: dict[str, int] = {}  # when a fence was
         self._replaced: dict[str, int] = {}  # when the last Machine of a node went, or was going
         FenceRepairs(checkers, processes)
+        Pausing(checkers, processes)
         self.cluster.outlets.on_sent.append(self._sent)
         self.cluster.outlets.on_done.append(self._done)
         self.cluster.api.subscribe(NODE_FENCE, self._fence)

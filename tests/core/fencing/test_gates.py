@@ -21,11 +21,12 @@ from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import WriteFinalizers
 from noderemedy.model.budget import Granted, Need, Refused
 from noderemedy.model.checkstatus import SUCCEEDED, Told
+from noderemedy.model.cluster import Cluster
 from noderemedy.model.configuration import SkipCondition
 from noderemedy.model.fenceplan import plan_ref
 from noderemedy.model.governing import PermitFact, permit_ref
 from noderemedy.model.host import Power
-from noderemedy.model.ids import CONFIG_MAP, NODE, SYSTEM, Ref, ref
+from noderemedy.model.ids import CLUSTER, CONFIG_MAP, NODE, SYSTEM, Ref, ref
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Taint
 from noderemedy.model.nodefence import FenceEvidence, State
@@ -80,6 +81,30 @@ def test_what_keeps_a_fence_from_beginning(more: dict[str, Any], reason: str) ->
     assert blocked is not None
     assert reason == type(blocked.reason).__name__
     assert () == decide(view, NOW).actions
+
+
+CLUSTER_AT = ref(CLUSTER, "prod", MACHINE_AT.namespace)
+
+
+@pytest.mark.parametrize("of", ["machine", "cluster"])
+def test_a_fence_leaves_the_node_of_a_paused_cluster_alone(of: str) -> None:
+    """Whoever paused the Machine or its Cluster may be moving it; when the pause ends, the fence is looked at again."""
+    machine = replace(a_machine(cluster_paused=of == "machine"), cluster_name="prod")
+    cluster = Cluster("cluster-uid", paused=of == "cluster")
+    objects = {FENCE_AT: a_fence(), NODE_AT: SICK, plan_ref(NODE_AT): a_plan()}
+    view = seen({**objects, MACHINE_AT: machine, CLUSTER_AT: cluster})
+    blocked, decision = first(BEFORE_THE_START, view, NOW), decide(view, NOW)
+
+    assert blocked is not None
+    assert ("ClusterPaused", ["ClusterPaused"]) == (
+        type(blocked.reason).__name__,
+        [type(one).__name__ for one in decision.because],
+    )
+    assert () == decision.actions
+    cache = Cache(INDEXES)
+    for at, obj in ((FENCE_AT, a_fence()), (MACHINE_AT, machine), (CLUSTER_AT, cluster)):
+        cache.put(Seen(at, obj.uid, "1", obj), NOW.mono)
+    assert [FENCE_AT] == list(ROOM.wakes(CLUSTER_AT, cluster, cache))
 
 
 CLOSED = PermitFact(DOCUMENT_AT, closed=SkippedUnresponsive("workers", 40))

@@ -276,6 +276,20 @@ def test_the_hold_of_a_fence_that_cannot_be_read_stays(entry: Entry, action: lis
     assert (NOW.mono + MINUTE if reason == "HolderUnreadable" else None) == decision.wake_at
 
 
+@pytest.mark.parametrize("is_paused", [False, True])
+def test_the_host_of_a_paused_machine_is_left_alone(is_paused: bool) -> None:
+    """Not even the hold of a fence that is gone is taken off it, until the pause ends."""
+    cache = Cache(INDEXES)
+    cache.put(Seen(builders.MACHINE_AT, "m", "1", builders.a_machine(cluster_paused=is_paused)), NOW.mono)
+    cache.drop(FENCE_AT, confirmed_at=NOW.mono)
+    view = relics.see(builders.HOST_AT, builders.present(LEFT), cache)
+
+    assert view is not None
+    decision = relics.decide(view, NOW)
+    assert (["ClusterPaused"] if is_paused else ["HoldOrphaned"]) == reasons_of(decision)
+    assert (0 if is_paused else 1) == len(decision.actions)
+
+
 def test_a_hold_that_must_stay_keeps_no_other() -> None:
     """Of two that were left on a host the one goes whose fence is gone."""
     both = replace(LEFT, fenced_for=(*LEFT.fenced_for, ("uid-of-another", Hold("m", NOW.wall, owner="/gone"))))

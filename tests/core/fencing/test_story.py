@@ -654,6 +654,30 @@ def test_a_machine_that_somebody_paused_on_the_way_is_not_deleted(key: str) -> N
     assert [] == story.api.list(MACHINE)
 
 
+@pytest.mark.parametrize("second", [0, 2, 6, 12, 20, 60, 100])
+@pytest.mark.parametrize("asks", ["it", "its end"])
+def test_whoever_pauses_the_cluster_stops_a_fence_wherever_it_is(second: int, asks: str) -> None:
+    """Nothing but its status is written and no device is asked, for as long as that lasts; then it goes on."""
+    story = Story()
+    story.machine()
+    story.pods("db-0")
+    story.hang()
+    story.run(65)
+    story.ask()
+    story.run(second)
+    story.patch(MACHINE_AT, {"metadata": {"annotations": {"cluster.x-k8s.io/paused": "true"}}})
+    before = len(story.acts), len(story.orders)
+    if asks == "its end":
+        story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.run(1_200)
+    acts, orders = story.acts[before[0] :], story.orders[before[1] :]
+    story.patch(MACHINE_AT, {"metadata": {"annotations": {"cluster.x-k8s.io/paused": None}}})
+    story.run_until(lambda: story.api.find(NODE_FENCE, FENCE_AT.name) is None or story.state == "final", 1_800)
+
+    assert ([], set()) == (orders, set(acts) - {"PublishFenceStatus"})
+    assert ([], True) == (story.freed_early, story.is_on)
+
+
 def test_another_machine_that_names_the_node_is_not_deleted() -> None:
     """Its own was replaced on the way: the instance of that one was never switched off."""
     story = Story(ENDED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.builders import (
     HOST_AT,
     MACHINE_AT,
@@ -22,11 +23,13 @@ from tests.builders import (
 from noderemedy.core.metal3.annotation import decide
 from noderemedy.core.metal3.view import HostView, sees
 from noderemedy.model.actions import Confirm, Guard, RemoveRebootAnnotation
+from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Consumer, Power
-from noderemedy.model.ids import MACHINE, METAL3_MACHINE, OPENSHIFT_MACHINE, Ref, ref
+from noderemedy.model.ids import CLUSTER, MACHINE, METAL3_MACHINE, OPENSHIFT_MACHINE, Ref, ref
 from noderemedy.model.machine import HostName
 from noderemedy.model.meta import Malformed
-from noderemedy.model.reasons import ConfirmFirst, ConsumerUnreadable, HoldOrphaned, HostPaused
+from noderemedy.model.reasons import ClusterPaused, ConfirmFirst, ConsumerUnreadable, HoldOrphaned, HostPaused
+from noderemedy.model.time import MINUTE
 
 OTHER = ref(MACHINE, "worker-9", "metal")
 
@@ -141,6 +144,39 @@ def test_a_host_without_our_hold_is_not_looked_at() -> None:
     """Without the hold there is nothing to judge, whoever consumes the host."""
     assert sees(HOST_AT, a_cache({HOST_AT: a_host(consumer=None)})) is None
     assert sees(HOST_AT, a_cache({})) is None
+
+
+ELSEWHERE = HostName("metal", "rack9")
+CAPI = ref(CLUSTER, "site", "metal")
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        {MACHINE_AT: a_machine(host=ELSEWHERE, cluster_paused=True)},
+        {MACHINE_AT: replace(a_machine(host=ELSEWHERE), cluster_name="site"), CAPI: Cluster("uid", paused=True)},
+        {HOST_AT: held(None), MACHINE_AT: a_machine(cluster_paused=True)},
+        {MACHINE_AT: a_machine(uid="its successor", host=ELSEWHERE, cluster_paused=True)},
+    ],
+    ids=["it names another host", "its Cluster is paused", "the host serves nobody", "another one of that name"],
+)
+def test_the_host_of_a_paused_machine_is_left_alone(objects: dict[Ref, Any]) -> None:
+    """Not even a hold that nobody answers for is taken off, until the pause ends; that is looked for every minute."""
+    view = sees(HOST_AT, a_cache({HOST_AT: a_host(held=True, power=Power.OFF), **objects}))
+
+    assert view is not None
+    decision = decide(view, NOW)
+    assert ((), (ClusterPaused(),)) == (decision.actions, decision.because)
+    assert NOW.mono + MINUTE == decision.wake_at
+
+
+def test_a_paused_machine_that_merely_names_the_host_keeps_no_hold() -> None:
+    """A host belongs to the Machine that it serves, and to the one that it is held for."""
+    stranger = a_machine(uid="stranger", cluster_paused=True)
+    view = sees(HOST_AT, a_cache({HOST_AT: held(None), OTHER: stranger}))
+
+    assert view is not None
+    assert (HoldOrphaned("metal/rack1-u07"),) == decide(view, NOW).because
 
 
 @pytest.mark.parametrize("how", ["paused", "detached"])

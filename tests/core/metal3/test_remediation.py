@@ -70,7 +70,7 @@ from noderemedy.model.proof import PoweredOff
 from noderemedy.model.reasons import NextAttemptAt, PausedByPerson, TooManyUnhealthy
 from noderemedy.model.remediation import FINALIZER, Evidence, Metal3Remediation, Phase, Strategy
 from noderemedy.model.room import Unreadable
-from noderemedy.model.time import Span
+from noderemedy.model.time import MINUTE, Span
 from noderemedy.model.workload import ATTACHMENT, POD, Attachment, FreeBy, Pod, PodsOfNode, VolumesOfNode
 
 NEW, POWER_OFF, FREEING = a_remediation(), a_remediation(Phase.POWER_OFF), a_remediation(Phase.FREEING)
@@ -1000,6 +1000,17 @@ def test_a_hold_without_a_request_goes() -> None:
 
     assert (["Confirm"], ["ConfirmFirst"]) == (actions(asked), reasons(asked))
     assert (["ReleaseHost"], ["HoldOrphaned"]) == (actions(released), reasons(released))
+
+
+@pytest.mark.parametrize("relic", ["hold", "mark"])
+def test_the_host_of_a_paused_machine_is_left_alone(relic: str) -> None:
+    """Neither a hold without a request nor an outlived mark is taken off it, until the pause ends."""
+    host = a_held_host() if relic == "hold" else replace(a_host(), unhealthy=OUR_MARKS)
+    world = a_world(None, host=host, node=a_node(), machine=a_machine(cluster_paused=True))
+
+    decision = looked(world, HOST_AT)
+
+    assert ([], ["ClusterPaused"], NOW.mono + MINUTE) == (actions(decision), reasons(decision), decision.wake_at)
 
 
 @pytest.mark.parametrize("phase", [Phase.NEW, Phase.POWER_OFF])

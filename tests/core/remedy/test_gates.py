@@ -11,13 +11,15 @@ from tests.core.remedy.scene import DOCUMENT_AT, TEXT, Scene, and_more, text
 
 from noderemedy.core.remedy import remedy
 from noderemedy.core.remedy.view import sees
-from noderemedy.model.ids import LEASE, MACHINE, NODE, ref
+from noderemedy.model.cluster import Cluster
+from noderemedy.model.ids import CLUSTER, LEASE, MACHINE, NODE, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.time import Wall
 from noderemedy.wire.objects import convert
 
 POLICY = "policy: {%s}"
+CLUSTER_AT = ref(CLUSTER, "metal", "metal")
 
 
 def annotate(scene: Scene, **notes: str) -> None:
@@ -45,6 +47,17 @@ def delete_machine(scene: Scene) -> None:
     scene.step()
 
 
+def its_cluster(scene: Scene, *, is_paused: bool) -> None:
+    cluster = Cluster("cluster-uid", paused=is_paused)
+    scene.engine.seen(Seen(CLUSTER_AT, cluster.uid, "1" if is_paused else "2", cluster), scene.now)
+    scene.step()
+
+
+def pause_cluster(scene: Scene) -> None:
+    scene.engine.seen(convert(MACHINE, a_machine_tree(node_name="n0")), scene.now)
+    its_cluster(scene, is_paused=True)
+
+
 def sick_for(scene: Scene, seconds: float) -> None:
     scene.falls_sick()
     scene.wait(seconds)
@@ -59,6 +72,7 @@ HELD: dict[str, tuple[dict[str, Any], Callable[[Scene], Any], str]] = {
     "autoscaler": ({}, taint("ToBeDeletedByClusterAutoscaler"), "NodeBeingRemoved"),
     "a person who deleted the Node": ({}, delete_node, "NodeBeingRemoved"),
     "the owner of its Machine": ({}, delete_machine, "NodeBeingRemoved"),
+    "whoever paused its Cluster": ({}, pause_cluster, "ClusterPaused"),
     "karpenter": ({}, taint("karpenter.sh/disrupted"), "NodeBeingRemoved"),
     "lost storage": (
         {"document": and_more(POLICY % "skipWhenNodeCondition: [StorageLost]")},
@@ -88,6 +102,39 @@ def test_it_goes_on_when_the_hindrance_ends() -> None:
     scene.set_condition("StorageLost", "False")
 
     assert ["repair"] == scene.ordered()
+
+
+def test_it_goes_on_when_its_cluster_is_paused_no_more() -> None:
+    """Nobody touches the Node or its Machine then: the Cluster says it."""
+    scene = Scene()
+    pause_cluster(scene)
+    sick_for(scene, 300)
+    before = scene.ordered()
+    its_cluster(scene, is_paused=False)
+
+    assert ([], ["repair"]) == (before, scene.ordered())
+
+
+@pytest.mark.parametrize("seconds", [10, 200, 400, 700, 1_000])
+def test_whoever_pauses_the_cluster_stops_a_chain_wherever_it_is(seconds: int) -> None:
+    """Neither a Job nor a record is written meanwhile, whatever becomes of the node; then the chain goes on."""
+    scene = Scene()
+    sick_for(scene, 61)
+    for _ in range(seconds // 10):
+        scene.wait(10)
+        if scene.running_jobs():
+            scene.end_job()
+    pause_cluster(scene)
+    before = len(scene.done)
+    scene.wait(600)
+    scene.recovers("n0")
+    scene.wait(600)
+    during = scene.done[before:]
+    its_cluster(scene, is_paused=False)
+    welcomed = scene.ordered()[-1]
+    scene.end_job()
+
+    assert ([], "welcome", None) == (during, welcomed, scene.record())
 
 
 def test_repair_now_skips_the_period_only() -> None:

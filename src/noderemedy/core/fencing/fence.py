@@ -17,7 +17,7 @@ from msgspec import structs
 from noderemedy.core import foredated, slots
 from noderemedy.core.fencing import devices, hostpower, leaving, recovery, relics, words
 from noderemedy.core.fencing.erring import error
-from noderemedy.core.fencing.gates import BEFORE_ANYTHING, explain
+from noderemedy.core.fencing.gates import BEFORE_ANYTHING, BEFORE_LEAVING, explain
 from noderemedy.core.fencing.isolation import new
 from noderemedy.core.fencing.needs import needs
 from noderemedy.core.fencing.patience import memory, pause
@@ -101,7 +101,7 @@ def harmless(view: FenceView) -> Refusal | None:
 
 def told(view: FenceView, now: Now) -> Decision:
     """What is to be done: the run that was ordered, then whoever wants it to end, then what the state says."""
-    if not view.fence.deleting and (blocked := first(BEFORE_ANYTHING, view, now)):
+    if blocked := first(BEFORE_LEAVING if view.fence.deleting else BEFORE_ANYTHING, view, now):
         return blocked.decision(now)
     if under_way := ordered(view, now):
         return under_way

@@ -47,8 +47,8 @@ def nobody_paused_it(view: FenceView, now: Now) -> Blocked | None:
 
 
 def cluster_is_not_paused(view: FenceView, now: Now) -> Blocked | None:
-    """`cluster.x-k8s.io/paused` on the machine: whoever owns it wants it left as it is."""
-    return Blocked(ClusterPaused()) if view.machine is not None and view.machine.cluster_paused else None
+    """Not a single write then, wherever the fence is; what is off stays off (invariant S8)."""
+    return Blocked(ClusterPaused()) if view.is_cluster_paused else None
 
 
 def node_is_seen(view: FenceView, now: Now) -> Blocked | None:
@@ -139,8 +139,8 @@ def one_repair_per_node(view: FenceView, now: Now) -> Blocked | None:
     return claimed(view.claim, now)
 
 
-BEFORE_ANYTHING: tuple[Gate, ...] = (fence_is_valid, node_is_seen)
-UNPAUSED: tuple[Gate, ...] = (nobody_paused_it, cluster_is_not_paused)
+BEFORE_LEAVING: tuple[Gate, ...] = (cluster_is_not_paused,)
+BEFORE_ANYTHING: tuple[Gate, ...] = (*BEFORE_LEAVING, fence_is_valid, node_is_seen)
 USABLE: tuple[Gate, ...] = (plan_is_there, plan_is_sound)
 BEFORE_POWER_OFF: tuple[Gate, ...] = (nobody_stopped_it, nobody_paused_it, nobody_removes_it, one_repair_per_node)
 BEFORE_THE_PLAN: tuple[Gate, ...] = (*BEFORE_ANYTHING, nobody_stopped_it, nobody_paused_it, node_is_there)

@@ -12,7 +12,7 @@ from noderemedy.core.backup import restore
 from noderemedy.core.fencing import attempts, devices, erring, patience
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.emptying import is_terminated
-from noderemedy.core.fencing.gates import UNPAUSED, USABLE, plan_is_sound
+from noderemedy.core.fencing.gates import USABLE, nobody_paused_it, plan_is_sound
 from noderemedy.core.fencing.moves import confirm, move, noted
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
@@ -66,7 +66,7 @@ def ended(view: FenceView, now: Now) -> Decision:
     due = patience.due(view, view.status.since, view.fence.spec.node_ready_timeout, now)
     if now.mono >= due or not machine.provider_id:
         return move(view, Event.STEP_DONE, now, NodeTerminated(view.name), InstanceLeft(view.name, view.target.name))
-    if blocked := first(UNPAUSED, view, now):
+    if blocked := nobody_paused_it(view, now):
         return structs.replace(blocked.decision(now), wake_at=due)
     if asked := confirm(now, (view.target, entry)):
         return asked

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
+from noderemedy.core import leftalone
 from noderemedy.core.fencing.moves import confirm
 from noderemedy.core.fencing.view import BY_UID
 from noderemedy.model.actions import Guard, ReleaseHost
@@ -28,12 +29,14 @@ class RelicView(Struct, frozen=True):
     uid: str
     fence_at: Ref | None
     fence: Entry
+    is_left_alone: bool = False  # the host belongs to a paused Machine
 
 
 def see(key: Ref, entry: Present, reader: Reader) -> RelicView | None:
     host: Host = entry.obj
     lost = [(uid, record) for uid, record in host.fenced_for if not reader.find(BY_UID, uid)]
-    views = [RelicView(key, entry, uid, *suspect(record, reader)) for uid, record in lost]
+    is_left_alone = bool(lost) and leftalone.is_of_a_paused(key, host, reader)
+    views = [RelicView(key, entry, uid, *suspect(record, reader), is_left_alone) for uid, record in lost]
     return next((one for one in views if not is_unread(one)), views[0] if views else None)
 
 
@@ -48,6 +51,8 @@ def decide(view: RelicView, now: Now) -> Decision:
     name = f"{view.ref.namespace}/{view.ref.name}"
     if is_unread(view):
         return Decision(because=(HolderUnreadable(name),), wake_at=now.mono + MINUTE)  # nobody tells us when it goes
+    if view.is_left_alone:
+        return leftalone.until_unpaused(now)
     is_readable = isinstance(view.fence, Present | Absent)
     if view.fence_at is not None and is_readable and (asked := confirm(now, (view.fence_at, view.fence))):
         return asked

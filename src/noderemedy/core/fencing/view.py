@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, consumers, foredated, freeing, hostnames, machines, pacing
+from noderemedy.core import claim, consumers, foredated, freeing, hostnames, leftalone, machines, pacing
 from noderemedy.core.claim import Claim
 from noderemedy.core.fencing import disks, hosts
 from noderemedy.core.fencing.disks import Peer
@@ -34,7 +34,7 @@ from noderemedy.model.governing import (
     permit_for,
 )
 from noderemedy.model.host import Host
-from noderemedy.model.ids import FACTS, HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Kind, Ref
+from noderemedy.model.ids import CLUSTER, FACTS, HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Kind, Ref
 from noderemedy.model.kdump import KDUMP, KdumpSeen, kdump_ref
 from noderemedy.model.machine import Machine, Metal3Machine
 from noderemedy.model.node import Node
@@ -56,7 +56,7 @@ BY_UID = "fences by uid"
 TO_BEGIN = "fences that have not begun, or may begin anew"
 HELD_FOR = "hosts by fence"
 WATCHES = (
-    *(NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN),
+    *(NODE_FENCE, NODE, REMOTE, CLUSTER, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN),
     *(MEMBER, PERMIT, REPEATS, ANSWER, LEASE, LEAVE, OBSERVER),
 )
 
@@ -87,6 +87,7 @@ class FenceView(Struct, frozen=True):
     claim: Claim
     machine: Machine | None = None
     machine_entry: Entry = Absent()
+    is_cluster_paused: bool = False  # the machine, or its Cluster: whoever owns it wants it left as it is
     plan: FencePlan | None = None
     runs: tuple[Run, ...] = ()  # of the runs that its status lists
     peers: tuple[Peer, ...] = ()  # who could cut it off from its disks
@@ -225,6 +226,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         claim=claim.see(NAME, target, node_at, reader),
         machine=machine,
         machine_entry=found,
+        is_cluster_paused=machine is not None and leftalone.is_paused(target, machine, reader),
         plan=plan.obj if isinstance(plan, Present) else None,
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
         peers=disks.peers_of(plan.obj, reader) if isinstance(plan, Present) else (),
@@ -293,6 +295,9 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return of_node(ref, reader)
     if ref.kind == REMOTE:
         return reader.find(BY_CLUSTER, f"{ref.namespace}/{ref.name}")
+    if ref.kind == CLUSTER:
+        found = machines.of_cluster(ref, reader) if reader.has(BY_UID) else ()
+        return [one for machine in found for one in of_target(machine, reader)]
     if ref.kind == LEASE:
         needs = [reader.read(one) for one in reader.find(claim.BY_LEASE, ref.name)]
         return [one for need in needs if isinstance(need, Present) for one in of_target(need.obj.target, reader)]

@@ -19,7 +19,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from noderemedy.core import freeing, safety, traces
+from noderemedy.core import freeing, leftalone, safety, traces
 from noderemedy.core.backup import back_up
 from noderemedy.core.gates import first, meanwhile
 from noderemedy.core.machines import MACHINE_KINDS
@@ -282,6 +282,8 @@ def orphan(view: HostView, now: Now) -> Decision:
     """Release a hold of ours that no living Machine answers for; free nothing."""
     if view.is_named_back:
         return NOTHING
+    if view.is_left_alone:
+        return leftalone.until_unpaused(now)
     if reason := gates.consumer_unreadable(view.suspects) or gates.host_unattended(view.ref, view.host):
         return Decision(because=(reason,))
     if asked := confirm_first(now, *view.suspects):

@@ -7,6 +7,7 @@ So does a hold without our record, which is not ours: the provider's own control
 
 from __future__ import annotations
 
+from noderemedy.core import leftalone
 from noderemedy.core.metal3.gates import host_unattended
 from noderemedy.core.metal3.remediationview import RelicView
 from noderemedy.core.metal3.steps import is_confirmed
@@ -21,6 +22,8 @@ def decide(view: RelicView, now: Now) -> Decision:
     guard = Guard(view.host.uid, view.entry.resource_version)
     name = f"{view.ref.namespace}/{view.ref.name}"
     unread = [entry for uid, _, entry in view.orphans if is_unread(uid, entry)]
+    if view.is_left_alone and (len(unread) < len(view.orphans) or view.runs_a_node):
+        return leftalone.until_unpaused(now)
     for uid, at, entry in view.orphans:
         if is_unread(uid, entry):
             continue

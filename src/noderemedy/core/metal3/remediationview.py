@@ -11,7 +11,18 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, consumers, foredated, freeing, hostnames, machines, pacing, takingback, traces
+from noderemedy.core import (
+    claim,
+    consumers,
+    foredated,
+    freeing,
+    hostnames,
+    leftalone,
+    machines,
+    pacing,
+    takingback,
+    traces,
+)
 from noderemedy.core.claim import Claim
 from noderemedy.core.foredated import ForedatedWord
 from noderemedy.core.machines import MACHINE_KINDS, machine_refs
@@ -105,6 +116,7 @@ class RelicView(Struct, frozen=True):
     orphans: tuple[tuple[str, Ref | None, Entry], ...] = ()  # uid, and who it may be, of holds without a remediation
     marks: tuple[MarkName, ...] = ()  # by which names we have marked it as unhealthy
     runs_a_node: bool = False
+    is_left_alone: bool = False  # it belongs to a paused Machine
 
 
 # --- indexes -----------------------------------------------------------------------------------------------------
@@ -240,7 +252,8 @@ def see_relics(key: Ref, entry: Present, reader: Reader) -> RelicView | None:
     if not lost and not marks:
         return None
     orphans = tuple((uid, *suspect(key, record, reader)) for uid, record in lost)
-    return RelicView(key, entry, host, orphans, marks, bool(marks) and runs_a_node(key, host, reader))
+    runs = bool(marks) and runs_a_node(key, host, reader)
+    return RelicView(key, entry, host, orphans, marks, runs, leftalone.is_of_a_paused(key, host, reader))
 
 
 def our_marks(host: Host) -> tuple[MarkName, ...]:

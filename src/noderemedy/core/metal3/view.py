@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, structs
 
-from noderemedy.core import claim, consumers, freeing, hostnames, machines, pacing, traces
+from noderemedy.core import claim, consumers, freeing, hostnames, leftalone, machines, pacing, traces
 from noderemedy.core.claim import Claim
 from noderemedy.core.metal3 import links
 from noderemedy.core.traces import Told
@@ -81,6 +81,7 @@ class HostView(Struct, frozen=True):
     suspects: tuple[tuple[Ref, Entry], ...] = ()  # whose absence must be read live before the hold is an orphan
     held_for: Ref | None = None  # the machine that the hold was for
     record: traces.Told = traces.Told()  # of that machine
+    is_left_alone: bool = False  # it belongs to a paused Machine
 
 
 def sees(key: Ref, reader: Reader) -> MachineView | HostView | None:
@@ -127,8 +128,9 @@ def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:
     host = entry.obj
     if not host.held:
         return None
+    is_left_alone = leftalone.is_of_a_paused(key, host, reader)
     if host.consumer is None:
-        return of_whom(HostView(key, entry, host, is_named_back=False), reader)
+        return of_whom(HostView(key, entry, host, is_named_back=False, is_left_alone=is_left_alone), reader)
     machines = consumers.machine_of_consumer(key, host.consumer, reader)
     suspects = tuple((ref, reader.read(ref)) for ref in machines or consumers.consumer_refs(key, host.consumer))
     named_back = any(
@@ -138,7 +140,7 @@ def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:
         and consumers.is_consumed_by(host, key, found.obj, ref, reader)
         for ref, found in suspects
     )
-    return of_whom(HostView(key, entry, host, named_back, suspects), reader)
+    return of_whom(HostView(key, entry, host, named_back, suspects, is_left_alone=is_left_alone), reader)
 
 
 def of_whom(view: HostView, reader: Reader) -> HostView:

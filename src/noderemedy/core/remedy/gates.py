@@ -34,9 +34,9 @@ def document_is_there(view: RemedyView, now: Now) -> Blocked | None:
 
 
 def nobody_paused_it(view: RemedyView, now: Now) -> Blocked | None:
-    """`node-remedy.dev/paused` on the document, the Node or its Machine."""
+    """`node-remedy.dev/paused` on the document, the Node or its Machine, or a pause of its Machine or Cluster."""
     machine, document = view.machine, view.document
-    if machine is not None and machine.cluster_paused:
+    if view.is_cluster_paused:
         return Blocked(ClusterPaused())
     pauses = (document.document.paused if document else None, view.node.paused, machine.paused if machine else None)
     return unpaused(now, *pauses)

@@ -49,14 +49,16 @@ from noderemedy.model.actions import (
 from noderemedy.model.budget import ANSWER, NEED, Need, need
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.governing import PERMIT, REPEATS
-from noderemedy.model.ids import CONFIG_MAP, INCIDENT, JOB, LEASE, NODE, NODE_FENCE, SYSTEM, Ref
+from noderemedy.model.ids import CLUSTER, CONFIG_MAP, INCIDENT, JOB, LEASE, NODE, NODE_FENCE, SYSTEM, Ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.observer import OBSERVER
 from noderemedy.model.pace import LEAVE
-from noderemedy.model.reasons import RemedyRecordUnreadable
+from noderemedy.model.reasons import ClusterPaused, RemedyRecordUnreadable
 from noderemedy.model.remedy import Phase, RemedyRecord
 from noderemedy.model.room import Index, Present, Reader, Room
 from noderemedy.model.time import Now, Wall
+
+HALTED = Decision(because=(ClusterPaused(),))  # not a single write, wherever the chain is (invariant S8)
 
 
 def decide(view: RemedyView, now: Now) -> Decision:
@@ -65,7 +67,7 @@ def decide(view: RemedyView, now: Now) -> Decision:
     record = view.record
     if record is None:
         return begin(view, now)
-    decision = chain.PHASES[record.phase](view, record, now)
+    decision = HALTED if view.is_cluster_paused else chain.PHASES[record.phase](view, record, now)
     kept = (*decision.facts, *running_facts(view, record, decision, now))
     return in_turn(settled(replace(decision, facts=kept, episode=record.episode), view.need, now))
 
@@ -73,7 +75,7 @@ def decide(view: RemedyView, now: Now) -> Decision:
 def begin(view: RemedyView, now: Now) -> Decision:
     """All gates; then the first remedy that is defined is written down, or rests if that is refused."""
     if view.trouble is None or not view.trouble.is_over:
-        return untaint(view) or NOTHING
+        return NOTHING if view.is_cluster_paused else untaint(view) or NOTHING
     if blocked := first(gates.BEFORE_TURN, view, now):
         return blocked.decision(now)
     assert view.document is not None
@@ -163,6 +165,9 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (Ref("", NODE, "", obj.node),) if obj is not None and obj.node else ()
     if ref.kind in MACHINE_KINDS:
         return [at for at in nodes_of(ref, obj, reader) if is_in_sight(at, reader)]
+    if ref.kind == CLUSTER:
+        nodes = (one for machine in machines.of_cluster(ref, reader) for one in target_nodes(machine, reader))
+        return [at for at in nodes if is_in_sight(at, reader)]
     if ref.kind in (ANSWER, INCIDENT):
         target = None if obj is None else obj.target if ref.kind == ANSWER else obj.found.target
         return target_nodes(target, reader) if target is not None else ()
@@ -215,6 +220,7 @@ ROOM = Room(
         LEASE,
         INCIDENT,
         *MACHINE_KINDS,
+        CLUSTER,
         DOCUMENT,
         PERMIT,
         REPEATS,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import approvals, claim, freeing, machines, pacing, traces
+from noderemedy.core import approvals, claim, freeing, leftalone, machines, pacing, traces
 from noderemedy.core.approvals import Asked
 from noderemedy.core.claim import Claim
 from noderemedy.core.freeing import Workload
@@ -48,6 +48,7 @@ class RemedyView(Struct, frozen=True):
     entry: Present
     target: Ref  # its Machine; itself where there is none
     machine: Machine | None = None
+    is_cluster_paused: bool = False  # the Machine, or its Cluster
     trouble: Trouble | None = None
     document: DocumentFact | None = None  # None: it is gone
     permit: PermitFact | None = None
@@ -100,6 +101,7 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         entry=entry,
         target=target,
         machine=machine,
+        is_cluster_paused=machine is not None and leftalone.is_paused(target, machine, reader),
         trouble=trouble,
         document=document,
         permit=permit,

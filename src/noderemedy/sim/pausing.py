@@ -1,0 +1,84 @@
+"""S8: of a Machine that says `cluster.x-k8s.io/paused` nothing is written but status, and no device is switched.
+
+Neither the Machine, its host, its Node with pods and volumes, nor its requests and its fence. A manager may learn of a
+pause late, by minutes. `conduct.py` and `fencecheckers.py` own one each.
+"""
+
+from __future__ import annotations
+
+from noderemedy.model.ids import NODE, REMEDIATION, ref
+from noderemedy.model.nodefence import fence_ref
+from noderemedy.model.run import Deed
+from noderemedy.sim.apiserver import WatchEvent
+from noderemedy.sim.checkers import Checkers
+from noderemedy.sim.cluster import host_of, machine_of
+from noderemedy.sim.freshness import GIVEN_UP
+from noderemedy.sim.news import NEWS_MS
+from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.outlets import Sent
+from noderemedy.sim.process import Process
+from noderemedy.wire import names
+from noderemedy.wire.http import Request
+
+
+class Pausing:
+    """Watches Machines, requests of managers and commands to devices from outside."""
+
+    def __init__(self, checkers: Checkers, processes: list[Process]) -> None:
+        self.checkers = checkers
+        self.cluster = checkers.cluster
+        self._machine_of = {name: machine_of(node) for node in self.cluster.servers for name in names_of(node)}
+        self._paused: dict[str, int] = {}  # Machines, since when
+        self.cluster.api.subscribe(self.cluster.dialect.machine, self._machine)
+        self.cluster.outlets.on_sent.append(self._sent)
+        for process in processes:
+            process.on_request.append(self._requested)
+
+    def _machine(self, event: WatchEvent) -> None:
+        name, notes = event.tree["metadata"]["name"], event.tree["metadata"].get("annotations") or {}
+        if event.type != "DELETED" and names.CLUSTER_PAUSED in notes:
+            self._paused.setdefault(name, self.cluster.agenda.now_ms)
+        else:
+            self._paused.pop(name, None)
+
+    def _is_left_alone(self, machine: str) -> bool:
+        """Whether it has been paused for so long that everybody knows."""
+        self.checkers.ran["S8 paused"] += 1
+        since = self._paused.get(machine)
+        return since is not None and self.cluster.agenda.now_ms - since > NEWS_MS
+
+    def _requested(self, process: Process, request: Request) -> None:
+        if not self._paused or request.method == "GET" or request.path.endswith("/status"):
+            return
+        machine = self._concerned(request)
+        if self._is_left_alone(machine) and not self._is_of_a_former(machine, request):
+            self.checkers.complain("S8", f"{request.method} {request.path}, and {machine} is paused")
+
+    def _sent(self, sent: Sent) -> None:
+        node = sent.order.node
+        if self._paused and sent.deed is not Deed.STATUS and self._is_left_alone(machine_of(node)):
+            self.checkers.complain("S8", f"{node} is switched {sent.deed.value}, and its Machine is paused")
+
+    def _concerned(self, request: Request) -> str:
+        """The Machine whose something it is; "": nobody's."""
+        kind, _, name = request.path.removesuffix("/eviction").rpartition("/")
+        given_up = GIVEN_UP.get(kind.rpartition("/")[2])
+        if given_up is None:
+            return self._machine_of.get(name, "")
+        found = self.cluster.api.find(given_up[0], name, given_up[1]) or {}
+        return self._machine_of.get(found.get("spec", {}).get("nodeName", ""), "")
+
+    def _is_of_a_former(self, machine: str, request: Request) -> bool:
+        """A Metal3Remediation that was begun for a Machine of that name which is no more: nobody paused that one."""
+        if "/metal3remediations/" not in request.path:
+            return False
+        request_tree, machine_tree = (
+            self.cluster.api.find(kind, machine, NAMESPACE) for kind in (REMEDIATION, self.cluster.dialect.machine)
+        )
+        begun_for = ((request_tree or {}).get("status") or {}).get("evidence", {}).get("machineUid")
+        return machine_tree is not None and begun_for not in (None, machine_tree["metadata"]["uid"])
+
+
+def names_of(node: str) -> tuple[str, ...]:
+    """Under which names something of a node is written to."""
+    return node, machine_of(node), host_of(node), fence_ref(ref(NODE, node)).name
