@@ -15,7 +15,7 @@ from noderemedy.core.machines import node_at
 from noderemedy.core.metal3.links import INDEXES
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.engine.cache import Cache
-from noderemedy.model.budget import Granted, Refused, answer_ref, need
+from noderemedy.model.budget import Granted, Need, Refused, answer_ref, need
 from noderemedy.model.drill import FENCING_READY, WRONG_DEVICE, host_identity
 from noderemedy.model.host import Consumer, Hold, Host, Power
 from noderemedy.model.ids import (
@@ -236,6 +236,7 @@ def a_claim(
 DEFAULT_HOST = a_host()
 DEFAULT_NODE = a_node()
 GRANTED = Granted(MACHINE_AT, NOW.wall)
+ASKED = Need(MACHINE_AT, "annotation", NOW.wall, is_running=False, node=NODE_AT)
 
 
 def a_view(
@@ -247,11 +248,12 @@ def a_view(
     is_consumer: bool = True,
     machine_confirmed: bool = True,
     told: Granted | Refused | None = GRANTED,
+    need: Need | None = ASKED,
     claim: Claim | None = None,
 ) -> MachineView:
     """A Machine with its host and node; None for one that does not exist. Each has a version of its own.
 
-    Its repair is granted and claimed, unless said otherwise; who is held off is silent.
+    Its repair was asked for, granted and claimed, unless said otherwise; who is held off is silent.
     """
     machine = machine or a_machine(needs=True)
     if node is DEFAULT_NODE and isinstance(host, Host) and host.held and host.power is Power.OFF:
@@ -267,6 +269,7 @@ def a_view(
         is_consumer=is_consumer and is_named and host is not None,
         node_at=NODE_AT if machine.node_name else None,
         node_entry=an_entry(node if machine.node_name else None, confirmed=confirmed, version="103"),
+        need=need,
         told=told,
         claim=(claim or a_claim()) if machine.needs_remediation else None,
     )

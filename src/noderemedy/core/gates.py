@@ -70,18 +70,27 @@ def budgeted(told: Granted | Refused | None) -> Blocked | None:
 
 
 def budgeted_anew(told: Granted | Refused | None, before: Need | None, now: Now) -> Blocked | None:
-    """The same for what may have had to give its place back: then it asks anew, whatever it was told before."""
-    is_given_back = before is not None and before.is_stuck
-    return Blocked(WaitingForBudget(), now.wall) if is_given_back else budgeted(told)
+    """The same for a repair that would begin: only what is said after it has asked itself lets it.
+
+    What was granted to a repair that runs or ran, be it another room's, tells of no storm and no pause.
+    """
+    has_asked = before is not None and not before.is_running
+    is_of_before = isinstance(told, Granted) and not has_asked
+    return Blocked(WaitingForBudget(), now.wall) if is_of_before else given_back(before, now) or budgeted(told)
 
 
-def budgeted_to_begin(told: Granted | Refused | None, begins: str) -> Blocked | None:
+def budgeted_to_begin(told: Granted | Refused | None, before: Need | None, begins: str, now: Now) -> Blocked | None:
     """The same in the middle of a repair, which has been granted: the budget must have been asked for that beginning.
 
-    An answer to who runs tells of no storm and no pause. The right one wakes us.
+    The right answer wakes us.
     """
     is_of_before = isinstance(told, Granted) and begins not in told.begins
-    return Blocked(WaitingForBudget()) if is_of_before else budgeted(told)
+    return given_back(before, now) or (Blocked(WaitingForBudget()) if is_of_before else budgeted(told))
+
+
+def given_back(before: Need | None, now: Now) -> Blocked | None:
+    """Whoever had to give its place back asks anew, whatever it was told before."""
+    return Blocked(WaitingForBudget(), now.wall) if before is not None and before.is_stuck else None
 
 
 def meanwhile(blocked: Blocked, reads: Sequence[Action]) -> Blocked:

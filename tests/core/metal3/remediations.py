@@ -96,7 +96,7 @@ def a_reader(
 ) -> Cache:
     """The engine's cache with these objects, all read live just now but those that are stale, and known for long.
 
-    Unless said otherwise the budget has granted the repair and what begins next in it, and the claim is ours.
+    Unless said otherwise the budget was asked and has granted the repair and what begins next, and the claim is ours.
     """
     cache = Cache(INDEXES)
     for kind in (*RESOURCES, LEASE):
@@ -107,9 +107,11 @@ def a_reader(
     if told is not None:
         for at in (MACHINE_AT, ref(OPENSHIFT_MACHINE, MACHINE_AT.name, MACHINE_AT.namespace)):
             cache.put(Seen(answer_ref(at), "", "", replace(told, target=at)), now.mono)
-    if holder is not None:
-        wanted = need(MACHINE_AT, holder.partition(" ")[0], now.wall, is_running=False, node=NODE_AT)
+    is_new = isinstance(wants, Metal3Remediation) and wants.progress.phase is Phase.NEW
+    if holder is not None or is_new:
+        wanted = need(MACHINE_AT, (holder or HOLDER).partition(" ")[0], now.wall, is_running=False, node=NODE_AT)
         cache.put(Seen(wanted.ref, "", "", wanted.value), now.mono)
+    if holder is not None:
         cache.put(Seen(lease_of(NODE_AT), "lease-uid-1", "7", Lease("lease-uid-1", holder)), now.mono)
         cache.put(Seen(lease_of(MACHINE_AT), "lease-uid-2", "8", Lease("lease-uid-2", holder)), now.mono)
     for at in (NODE_AT, HOST_AT, MACHINE_AT):

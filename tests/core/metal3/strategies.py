@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from msgspec import Struct
 from msgspec.structs import replace
 from tests.builders import (
+    ASKED,
     GRANTED,
     HOST_AT,
     MACHINE_AT,
@@ -211,6 +212,7 @@ def a_view(chance: Random) -> MachineView:
         is_consumer=isinstance(host_entry, Present) and host_entry.obj.consumer == a_host().consumer,
         node_at=NODE_AT if machine.node_name else None,
         node_entry=entry_of(state.node, node_read) if machine.node_name else Absent(),
+        need=ASKED,
         told=GRANTED if chance.random() < 0.9 else None,
         claim=a_claim(chance.choice(HOLDERS)) if machine.needs_remediation else None,
     )

@@ -55,6 +55,10 @@ def tried(minutes: int, room: str, *, is_stuck: bool = False, is_running: bool =
     return Need(MACHINE_AT, room, ago(60), is_running, NODE_AT, None, is_stuck, tried=since if is_waiting else None)
 
 
+def asked(room: str) -> Need:
+    return Need(MACHINE_AT, room, ago(60), is_running=False, node=NODE_AT)
+
+
 def marked(before: Need | None, **changes: Any) -> Decision:
     """What the truth table's room decides for a Machine that is marked, on and not held, unless said otherwise."""
     return annotation.decide(replace(a_view(**changes), need=before), NOW)
@@ -85,7 +89,7 @@ LOOKS: dict[str, tuple[Callable[[Need | None], Decision], str, str]] = {
 def test_what_was_granted_has_ten_minutes(name: str) -> None:
     """As long as it is tried it has its place; then it gives that back and tries nothing, and a person is told."""
     look, who, act = LOOKS[name]
-    first, last, over = look(None), look(tried(9, who)), look(tried(10, who))
+    first, last, over = look(asked(who)), look(tried(9, who)), look(tried(10, who))
 
     assert ([act], NOW.mono, later(600).mono) == (actions(first), stated(first).tried, first.wake_at)
     assert ([act], later(MINUTE).mono) == (actions(last), last.wake_at)
@@ -158,7 +162,7 @@ KEPT: dict[str, tuple[Metal3Remediation, dict[str, Any], str]] = {
 def test_what_may_go_off_or_ends_by_itself_keeps_its_place(name: str) -> None:
     """A host that is held may go off at any moment, so it counts; the owner has half an hour, in all."""
     remediation, changes, act = KEPT[name]
-    first = requested(None, remediation, **changes)
+    first = requested(asked(NAME), remediation, **changes)
     later_on = requested(stated(first), remediation, now=later(601), **changes)
 
     assert ([act], [act]) == (actions(first), actions(later_on))

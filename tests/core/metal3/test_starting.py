@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, a_backup, a_host, a_machine, a_node, a_view, ago, later
+from tests.builders import (
+    ASKED,
+    HOST_AT,
+    MACHINE_AT,
+    NODE_AT,
+    NOW,
+    a_backup,
+    a_host,
+    a_machine,
+    a_node,
+    a_view,
+    ago,
+    later,
+)
 
 from noderemedy.core.metal3.annotation import ROOM, decide
 from noderemedy.core.metal3.view import MachineView
@@ -65,6 +78,18 @@ COUNTS: dict[str, tuple[Machine, Node | None, float, bool]] = {
     "a time that no clock has shown": (marked(NOW.wall + CLOCKS_WITHIN + Span(1)), None, 0, True),
     "marked by our own check": (marked(marked_by="workers"), None, 10, True),
 }
+
+
+def test_a_mark_of_our_check_in_the_middle_of_a_repair_asks_the_budget() -> None:
+    """The next power cycle is a beginning: what was granted to the last one, which runs, is none for it."""
+    ran = replace(ASKED, is_running=True)
+    view = replace(fresh(a_view(marked(marked_by="workers"), node=None), later(10)), need=ran)
+    first = decide(view, later(10))
+    [asks] = [fact.value for fact in first.facts if isinstance(fact.value, Need)]
+    then = decide(replace(view, need=asks), later(10))
+
+    assert ((), False, later(10).mono) == (first.actions, asks.is_running, first.wake_at)
+    assert [AddRebootAnnotation] == [type(action) for action in then.actions]
 
 
 @pytest.mark.parametrize("name", COUNTS)

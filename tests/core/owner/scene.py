@@ -10,7 +10,7 @@ from tests.builders import NODE_AT, a_machine, a_node, ago, an_entry, present
 from noderemedy.core.claim import Claim
 from noderemedy.core.owner.view import FINALIZER, OURS, View, successor_at
 from noderemedy.model.actions import Action
-from noderemedy.model.budget import Granted, Refused
+from noderemedy.model.budget import Granted, Need, Refused
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import MACHINE, ref
@@ -33,6 +33,7 @@ GONE = Condition("InfrastructureReady", "False", ago(5), "Deleted")
 HOLDER = "owner"
 MINE = Claim(NODE_AT, present(Lease("lease-uid", HOLDER)), HOLDER)
 GRANTED = Granted(AT, ago(1))  # for what is ahead in a scene
+ASKED = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT)
 OF_BEFORE = Granted(AT, ago(2))  # told to a replacement that ran: it names no deletion
 DEFAULT_NODE = a_node(ready="Unknown")
 CORDONED = {"node-remedy.dev/cordoned": "node-remedy"}
@@ -88,6 +89,7 @@ def a_scene(
         node_entry=an_entry(node, confirmed=node_confirmed, version="103"),
         pods_entry=pods or Absent(),
         cluster=cluster,
+        need=ASKED,
         answer=answer,
     )
     return replace(view, answer=replace(GRANTED, begins=(view.begins,))) if answer is GRANTED and view.begins else view

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.builders import NODE_AT, NOW, a_node, later
-from tests.core.owner.scene import AT, CORDONED, GONE, MINE, PROVIDER, WELL, a_sick_machine
+from tests.core.owner.scene import ASKED, AT, CORDONED, GONE, MINE, PROVIDER, WELL, a_sick_machine
 
 from noderemedy.core.owner.replacing import decide
 from noderemedy.core.owner.view import FINALIZER, View, successor_at
@@ -65,6 +65,7 @@ class World:
             node_at=NODE_AT,
             node_entry=self.read(NODE_AT),
             pods_entry=self.read(pods_at(NODE_AT)),
+            need=ASKED,
         )
         return replace(view, answer=Granted(AT, NOW.wall, (view.begins,)))
 

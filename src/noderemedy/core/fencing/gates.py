@@ -132,7 +132,7 @@ def budget_allows(view: FenceView, now: Now) -> Blocked | None:
         return budgeted_anew(view.answer, view.need, now)
     if view.status.state is not State.ERROR:
         return None
-    return budgeted_anew(view.answer, view.need, now) or budgeted_to_begin(view.answer, what_is_waited_for(view.fence))
+    return budgeted_to_begin(view.answer, view.need, what_is_waited_for(view.fence), now)
 
 
 def one_repair_per_node(view: FenceView, now: Now) -> Blocked | None:

@@ -11,7 +11,7 @@ from noderemedy.core import conditions
 from noderemedy.core.claim import claimed
 from noderemedy.core.fencing.requestview import RequestView, what_is_waited_for
 from noderemedy.core.fencing.wellness import HEALTHY_FOR, is_whole, steady_at
-from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, passages, unpaused
+from noderemedy.core.gates import Blocked, budgeted_to_begin, passages, unpaused
 from noderemedy.model.fenceremediation import FencePhase, FenceStrategy
 from noderemedy.model.ids import OPENSHIFT_MACHINE
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
@@ -76,8 +76,7 @@ def fencing_cannot_help(view: RequestView, now: Now) -> Blocked | None:
 
 def budget_allows(view: RequestView, now: Now) -> Blocked | None:
     """For the owner's turn by itself: the grant of a check, or of a fence, may be of before a storm or a pause."""
-    blocked = budgeted_anew(view.answer, view.need, now)
-    return blocked or budgeted_to_begin(view.answer, what_is_waited_for(view.request))
+    return budgeted_to_begin(view.answer, view.need, what_is_waited_for(view.request), now)
 
 
 def one_repair_per_node(view: RequestView, now: Now) -> Blocked | None:

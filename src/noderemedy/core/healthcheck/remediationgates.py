@@ -13,7 +13,6 @@ from noderemedy.core.healthcheck.modes import Way, way_of
 from noderemedy.core.healthcheck.remediationview import RemediationView
 from noderemedy.core.safety import is_confirmed
 from noderemedy.model.actions import Confirm
-from noderemedy.model.budget import Granted
 from noderemedy.model.healthcheck import HealthCheck, Healthy, Unhealthy
 from noderemedy.model.host import Hold
 from noderemedy.model.reasons import (
@@ -32,7 +31,6 @@ from noderemedy.model.reasons import (
     TargetHealthy,
     TargetLeaving,
     TargetOfNobody,
-    WaitingForBudget,
 )
 from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import Now, Span
@@ -135,12 +133,6 @@ def person_approved(view: RemediationView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
-    """What the budget said to a repair that runs or ran, be it another room's, tells of no storm and no limit: only
-    what it says after we have asked counts.
-    """
-    has_asked = view.need is not None and not view.need.is_running
-    if isinstance(view.answer, Granted) and not has_asked:
-        return Blocked(WaitingForBudget(), now.wall)
     return budgeted_anew(view.answer, view.need, now)
 
 

@@ -126,9 +126,8 @@ def machine(view: MachineView, now: Now) -> Decision:
         or gates.blocked(gates.BEFORE_THE_TABLE, view, now)
         or table(view, now)
     )
-    running = running_need(view, now)
-    asked = tuple(fact for fact in decision.facts if not running or fact.ref.kind != NEED)
-    facts = (*running, *asked)
+    asks = any(fact.ref.kind == NEED for fact in decision.facts)  # a mark in the middle of a repair begins another one
+    facts = decision.facts if asks else (*running_need(view, now), *decision.facts)
     wake_at = soonest(decision.wake_at, overdue_at(view, now))
     whole = Decision(decision.actions, decision.because, wake_at, episode=episode(view), facts=facts)
     return settled(whole, view.need, now)

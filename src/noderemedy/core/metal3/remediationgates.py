@@ -97,8 +97,7 @@ def owner_may_be_asked(view: RemediationView, now: Now) -> Blocked | None:
 
 def granted_to_begin(view: RemediationView, now: Now) -> Blocked | None:
     """In the middle of a repair."""
-    begins = what_is_waited_for(view.remediation)
-    return budgeted_anew(view.answer, view.need, now) or budgeted_to_begin(view.answer, begins)
+    return budgeted_to_begin(view.answer, view.need, what_is_waited_for(view.remediation), now)
 
 
 def one_repair_per_node(view: RemediationView, now: Now) -> Blocked | None:

@@ -57,9 +57,9 @@ def node_seen(view: View, now: Now) -> Blocked | None:
 
 def budget(view: View, now: Now) -> Blocked | None:
     """For the whole replacement before it begins; then, once the node is empty, for the deletion."""
-    is_to_delete = bool(view.begins) and not view.machine.deleting
-    blocked = budgeted_anew(view.answer, view.need, now)
-    return blocked or (budgeted_to_begin(view.answer, view.begins) if is_to_delete else None)
+    if view.begins and not view.machine.deleting:
+        return budgeted_to_begin(view.answer, view.need, view.begins, now)
+    return budgeted_anew(view.answer, view.need, now)
 
 
 def one_repair_per_node(view: View, now: Now) -> Blocked | None:
