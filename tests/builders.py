@@ -220,9 +220,12 @@ def an_entry(obj: Any, *, confirmed: bool, version: str) -> Entry:
     return absent(confirmed=confirmed) if obj is None else present(obj, confirmed=confirmed, version=version)
 
 
+EVERYBODY = ("annotation", "metal3-remediation", "node-fence", "owner", "remediation", "remedy")  # who has asked
+
+
 def granted(target: Ref = MACHINE_AT) -> dict[Ref, Granted]:
     """The fact by which the budget lets a repair of this target begin; goes into `a_cache` or into an engine."""
-    return {answer_ref(target): Granted(target, NOW.wall)}
+    return {answer_ref(target): Granted(target, NOW.wall, asked=EVERYBODY)}
 
 
 def a_claim(
@@ -235,7 +238,7 @@ def a_claim(
 
 DEFAULT_HOST = a_host()
 DEFAULT_NODE = a_node()
-GRANTED = Granted(MACHINE_AT, NOW.wall)
+GRANTED = Granted(MACHINE_AT, NOW.wall, asked=EVERYBODY)
 ASKED = Need(MACHINE_AT, "annotation", NOW.wall, is_running=False, node=NODE_AT)
 
 

@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests import builders
-from tests.builders import MACHINE_AT, NODE_AT, NOW, ago
+from tests.builders import MACHINE_AT, NODE_AT, NOW, REMEDIATION_AT, ago
 from tests.core.fencing.test_gates import a_view as a_fence_view
-from tests.core.metal3.remediations import a_remediation
-from tests.core.metal3.test_resting import requested
+from tests.core.metal3.remediations import a_reader, a_remediation, a_world
+from tests.core.metal3.test_escalation import UNASKED
 from tests.core.owner.scene import a_scene
 from tests.core.remedy.scene import Scene
 
 from noderemedy.core.fencing import fence
 from noderemedy.core.gates import budgeted_anew, budgeted_to_begin
 from noderemedy.core.metal3 import annotation
+from noderemedy.core.metal3 import remediation as metal3
 from noderemedy.core.owner import replacing
 from noderemedy.core.remedy import remedy
 from noderemedy.model.actions import READS
@@ -33,7 +34,9 @@ from noderemedy.model.time import Now
 
 ASKS = Need(MACHINE_AT, "annotation", ago(60), is_running=False, node=NODE_AT)
 RUNS, RESTS = replace(ASKS, is_running=True), replace(ASKS, is_stuck=True)
-GRANTED, NO = Granted(MACHINE_AT, ago(1), ("a deletion",)), Refused(MACHINE_AT, BudgetPaused(None))
+GRANTED = Granted(MACHINE_AT, ago(1), ("a deletion",), ("annotation",))
+OTHERS = replace(GRANTED, asked=("remediation",))
+NO = Refused(MACHINE_AT, BudgetPaused(None))
 WAITS = "WaitingForBudget"
 
 
@@ -41,7 +44,10 @@ WAITS = "WaitingForBudget"
     ("told", "before", "of_a_whole", "of_a_part"),
     [
         (GRANTED, ASKS, "", ""),
-        (GRANTED, None, WAITS, ""),
+        (GRANTED, None, "", ""),
+        (OTHERS, ASKS, WAITS, ""),
+        (OTHERS, None, WAITS, ""),
+        (OTHERS, RESTS, WAITS, WAITS),
         (GRANTED, RUNS, WAITS, ""),
         (GRANTED, RESTS, WAITS, WAITS),
         (replace(GRANTED, begins=()), ASKS, "", WAITS),
@@ -57,43 +63,53 @@ def test_what_lets_a_repair_begin(
 ) -> None:
     """A whole one needs a grant after its own question; what begins in the middle of one, a grant that names it."""
     for wanted, found in (
-        (of_a_whole, budgeted_anew(told, before, NOW)),
+        (of_a_whole, budgeted_anew(told, before, "annotation", NOW)),
         (of_a_part, budgeted_to_begin(told, before, "a deletion", NOW)),
     ):
         assert wanted == (type(found.reason).__name__ if found else "")
 
 
-def of_a_remedy(before: Need | None) -> Decision:
-    """A node that is sick for long enough; the budget has granted its repair to somebody."""
+def answered(view: Any, room: str, field: str = "answer") -> Any:
+    """The same after a grant that answers the question of one room only."""
+    return replace(view, **{field: replace(getattr(view, field), asked=(room,))})
+
+
+def of_a_remedy(before: Need | None, room: str) -> Decision:
+    """A node that is sick for long enough; the budget has granted its repair."""
     scene = Scene()
     scene.falls_sick()
     scene.wait(55)
     now: Now = builders.later(70, scene.now)
     view: Any = remedy.ROOM.sees(ref(NODE, "n0"), scene.engine.cache)
-    view = replace(view, trouble=replace(view.trouble, is_over=True), need=before)
-    return remedy.decide(replace(view, answer=Granted(view.target, ago(1))), now)
+    view = replace(view, trouble=replace(view.trouble, is_over=True), need=before, answer=Granted(view.target, ago(1)))
+    return remedy.decide(answered(view, room), now)
 
 
-ROOMS: dict[str, Callable[[Need | None], Decision]] = {
-    "annotation": lambda before: annotation.decide(builders.a_view(need=before), NOW),
-    "fence": lambda before: fence.decide(a_fence_view(need=before), NOW),
-    "metal3": lambda before: requested(before, a_remediation(created=ago(60))),
-    "owner": lambda before: replacing.decide(replace(a_scene(), need=before), NOW),
+def of_a_request(before: Need | None, room: str) -> Decision:
+    view: Any = metal3.ROOM.sees(REMEDIATION_AT, a_reader(a_world(a_remediation(created=ago(60)), machine=UNASKED)))
+    return metal3.decide(answered(replace(view, need=before), room), NOW)
+
+
+# Besides health checks: `healthcheck/test_remediation.py`.
+ROOMS: dict[str, Callable[[Need | None, str], Decision]] = {
+    "annotation": lambda before, room: annotation.decide(answered(builders.a_view(need=before), room, "told"), NOW),
+    "metal3-remediation": of_a_request,
+    "node-fence": lambda before, room: fence.decide(answered(a_fence_view(need=before), room), NOW),
+    "owner": lambda before, room: replacing.decide(answered(replace(a_scene(), need=before), room), NOW),
     "remedy": of_a_remedy,
 }
 
 
 @pytest.mark.parametrize("name", ROOMS)
-@pytest.mark.parametrize("before", [None, RUNS], ids=["nothing", "that it runs"])
-def test_a_room_asks_before_it_begins(name: str, before: Need | None) -> None:
-    """A grant is there to which it has not asked: it asks, looks again at once, and begins on the answer to that."""
-    first = ROOMS[name](before)
+@pytest.mark.parametrize("before", [None, ASKS], ids=["new", "waiting"])
+def test_a_room_begins_on_the_answer_to_its_own_question(name: str, before: Need | None) -> None:
+    """What was granted to another one lets it only read and ask; the answer to that lets it begin."""
+    first = ROOMS[name](before, "another room")
     [asks] = [fact.value for fact in first.facts if isinstance(fact.value, Need)]
-    then = ROOMS[name](asks)
+    then = ROOMS[name](asks, name)
 
     assert WaitingForBudget() in first.because
     assert all(isinstance(action, READS) for action in first.actions)
-    assert (False, False) == (asks.is_running, asks.is_stuck)
-    assert first.wake_at is not None
+    assert (name, False, False) == (asks.room, asks.is_running, asks.is_stuck)
     assert WaitingForBudget() not in then.because
-    assert then.actions
+    assert any(not isinstance(action, READS) for action in then.actions)

@@ -19,9 +19,10 @@ from tests.core.budget import (
     test_storms,
 )
 from tests.core.fencing import test_beginnings as test_fence_beginnings
-from tests.core.fencing import test_paced, test_story
+from tests.core.fencing import test_gates as test_fence_gates
+from tests.core.fencing import test_hostpower, test_paced, test_story
 from tests.core.healthcheck import test_modes, test_remediation
-from tests.core.metal3 import test_delete, test_waiting
+from tests.core.metal3 import test_delete, test_orphan, test_starting, test_waiting
 from tests.core.metal3 import test_remediation as test_power_cycles
 from tests.core.metal3 import test_resting as test_metal3_resting
 from tests.core.owner import test_aftermath
@@ -30,13 +31,13 @@ from tests.core.remedy import test_gates as test_remedy_gates
 from tests.sabotage.running import Sabotage, Test, set_to, together
 from tests.wire import test_budgets
 
-from noderemedy.core import claim, claimshelf, freeing, pacing, slots
+from noderemedy.core import claim, claimshelf, freeing, leftalone, pacing, slots
 from noderemedy.core.budget import facts, grants, health, openings, places, pods, room, spec, storms, view
 from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
 from noderemedy.core.fencing import fence
 from noderemedy.core.healthcheck import remediation as healthcheck
-from noderemedy.core.metal3 import needs, remediation
+from noderemedy.core.metal3 import annotation, needs, remediation
 from noderemedy.model import budget
 from noderemedy.model.budget import NEED, Granted, Need
 from noderemedy.model.ids import Ref
@@ -105,7 +106,7 @@ LIMITS = (
     ),
     Sabotage(
         "a grant does not name what may begin",
-        set_to(grants, "Granted", lambda target, at, begins: Granted(target, at)),
+        set_to(grants, "Granted", lambda target, at, begins, asked: Granted(target, at, (), asked)),
         (
             test_grants.test_a_grant_names_what_may_begin_in_the_middle,
             test_rooms.test_a_grant_of_what_begins_in_the_middle_ends_when_it_has_begun,
@@ -704,6 +705,43 @@ CLAIM = (
         "any old look at what another began will do",
         set_to(claim, "was_read_since", lambda record, lease: getattr(record, "confirmed_at", None) is not None),
         (test_claim.test_what_another_began_is_read_before_its_claim_is_taken,),
+    ),
+    Sabotage(
+        "a grant is anybody's",
+        set_to(view, "asked", lambda needs, told: tuple(sorted(one.room for one in needs))),
+        (test_rooms.test_a_grant_names_those_who_have_asked,),
+    ),
+    Sabotage(
+        "who has run asks nobody",
+        set_to(view, "asked", lambda needs, told: told.asked if isinstance(told, Granted) else ()),
+        (test_rooms.test_a_grant_names_those_who_have_asked, test_rooms.test_a_second_room_is_answered_by_itself),
+    ),
+    Sabotage(
+        "the next power cycle is told as the one that runs",
+        set_to(annotation, "wanted_need", lambda of, now: needs.running_need(of, now) or needs.wanted_need(of, now)),
+        (test_starting.test_a_mark_of_our_check_in_the_middle_of_a_repair_asks_the_budget,),
+    ),
+    Sabotage(
+        "what Cluster API has paused is as good as anything",
+        set_to(leftalone, "is_paused", lambda at, machine, reader: False),
+        (
+            test_orphan.test_the_host_of_a_paused_machine_is_left_alone,
+            test_power_cycles.test_the_host_of_a_paused_machine_is_left_alone,
+            test_hostpower.test_the_host_of_a_paused_machine_is_left_alone,
+            test_fence_gates.test_a_fence_leaves_the_node_of_a_paused_cluster_alone,
+            test_story.test_whoever_pauses_the_cluster_stops_a_fence_wherever_it_is,
+            test_remedy_gates.test_whoever_pauses_the_cluster_stops_a_chain_wherever_it_is,
+            test_remedy_gates.test_it_goes_on_when_its_cluster_is_paused_no_more,
+        ),
+    ),
+    Sabotage(
+        "only a Machine can be paused",
+        set_to(leftalone, "is_paused", lambda at, machine, reader: machine.cluster_paused),
+        (
+            test_orphan.test_the_host_of_a_paused_machine_is_left_alone,
+            test_fence_gates.test_a_fence_leaves_the_node_of_a_paused_cluster_alone,
+            test_remedy_gates.test_it_goes_on_when_its_cluster_is_paused_no_more,
+        ),
     ),
     Sabotage(
         "a claim of an earlier repair is as good as a new one",

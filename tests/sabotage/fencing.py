@@ -696,7 +696,7 @@ LIT: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a flow begins anew under its old grant",
-        set_to(gates, "budgeted_to_begin", lambda told, begins: budgeted(told)),
+        set_to(gates, "budgeted_to_begin", lambda told, *rest: budgeted(told)),
         (
             test_gates.test_what_begins_anew_holds_a_grant_for_that,
             test_beginnings.test_no_flow_begins_anew_while_the_budget_lets_nothing_begin,
@@ -718,7 +718,7 @@ LIT: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a start that has rested uses its old grant",
-        set_to(gates, "budgeted_anew", lambda told, before, now: budgeted(told)),
+        set_to(gates, "budgeted_anew", lambda told, *rest: budgeted(told)),
         (test_beginnings.test_what_was_granted_has_ten_minutes,),
     ),
     Sabotage(
@@ -1022,15 +1022,12 @@ REQUESTS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "the owner is asked under the grant of a check",
-        set_to(requestgates, "budgeted_to_begin", lambda told, begins: budgeted(told)),
+        set_to(requestgates, "budgeted_to_begin", lambda told, *rest: budgeted(told)),
         (test_escalation.test_the_grant_of_a_check_is_of_before_the_storm,),
     ),
     Sabotage(
         "the owner is asked without a grant",
-        together(
-            set_to(requestgates, "budgeted_to_begin", lambda told, begins: None),
-            set_to(requestgates, "budgeted_anew", lambda told, before, now: None),
-        ),
+        set_to(requestgates, "budgeted_to_begin", lambda *given: None),
         (
             test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,
             test_escalation.test_a_paused_budget_holds_the_owner_s_turn_until_it_opens,

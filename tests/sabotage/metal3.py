@@ -24,7 +24,7 @@ from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
 from tests.core.metal3 import test_resting as resting_tests
 from tests.core.metal3 import test_words as words_tests
-from tests.sabotage.running import Sabotage, item_to, set_to
+from tests.sabotage.running import Sabotage, item_to, set_to, together
 from tests.sim import test_bad_input as bad_input
 from tests.wire import test_remediations as wire_tests
 
@@ -547,7 +547,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "any grant is one for what begins in the middle",
-        set_to(remediationgates, "budgeted_to_begin", lambda told, begins: budgeted(told)),
+        set_to(remediationgates, "budgeted_to_begin", lambda told, *rest: budgeted(told)),
         (
             beginnings.test_nothing_begins_while_the_budget_lets_nothing_begin,
             beginnings.test_what_was_told_to_a_repair_that_runs_is_no_answer,
@@ -791,8 +791,11 @@ SABOTAGES = (
         ),
     ),
     Sabotage(
-        "a claim of before a pause is good enough for the grant of a check",
-        set_to(claim, "was_made_since", lambda lease, need: True),
+        "a claim of before a pause is good enough, and so is the grant of a check",
+        together(
+            set_to(claim, "was_made_since", lambda lease, need: True),
+            set_to(remediationgates, "budgeted_anew", lambda told, *rest: budgeted(told)),
+        ),
         (beginnings.test_a_request_that_was_paused_at_once_is_none_of_before_the_storm,),
     ),
     Sabotage(
@@ -823,12 +826,12 @@ SABOTAGES = (
     ),
     Sabotage(
         "the grant of a hold outlives the place that was given back",
-        set_to(gates, "budgeted_anew", lambda told, before, now: budgeted(told)),
+        set_to(gates, "budgeted_anew", lambda told, *rest: budgeted(told)),
         (resting_tests.test_it_asks_again_when_it_has_rested,),
     ),
     Sabotage(
         "the grant of a request outlives the place that was given back",
-        set_to(remediationgates, "budgeted_anew", lambda told, before, now: budgeted(told)),
+        set_to(remediationgates, "budgeted_anew", lambda told, *rest: budgeted(told)),
         (resting_tests.test_it_asks_again_when_it_has_rested,),
     ),
     Sabotage(

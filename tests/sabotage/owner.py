@@ -338,7 +338,7 @@ OWNER: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a storm holds no deletion that was granted before it",
-        set_to(gates, "budgeted_to_begin", lambda told, begins: budgeted(told)),
+        set_to(gates, "budgeted_to_begin", lambda told, *rest: budgeted(told)),
         (
             test_beginnings.test_a_successor_deletes_nothing_in_a_storm,
             test_refused.test_a_refused_deletion_without_its_place_asks_for_one,
@@ -346,7 +346,7 @@ OWNER: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a deletion that is ahead is told as one that runs",
-        set_to(view.View, "begins", property(lambda self: "")),
+        set_to(replacing, "waiting", lambda of, stands, again=None: replacing.running(of)),
         (test_beginnings.test_nothing_is_deleted_while_the_budget_lets_nothing_begin,),
     ),
     Sabotage(

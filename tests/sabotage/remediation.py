@@ -108,7 +108,7 @@ GATES = (
     ),
     Sabotage(
         "a grant outlives the place that was given back",
-        set_to(remediationgates, "budgeted_anew", lambda told, before, now: budgeted(told)),
+        set_to(remediationgates, "budgeted_anew", lambda told, *rest: budgeted(told)),
         (test_resting.test_it_asks_again_when_it_has_rested,),
     ),
     Sabotage(

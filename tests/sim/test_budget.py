@@ -372,7 +372,7 @@ def without(gate: grants.Gate) -> Callable[[pytest.MonkeyPatch], None]:
 
 
 def nobody_asks(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(gates, "budgeted_anew", lambda answer, before, now: None)
+    patch.setattr(gates, "budgeted_anew", lambda *given: None)
 
 
 def no_request_asks(patch: pytest.MonkeyPatch) -> None:

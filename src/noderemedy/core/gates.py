@@ -69,14 +69,16 @@ def budgeted(told: Granted | Refused | None) -> Blocked | None:
     return Blocked(told.reason, told.until, besides=stuck)
 
 
-def budgeted_anew(told: Granted | Refused | None, before: Need | None, now: Now) -> Blocked | None:
-    """The same for a repair that would begin: only what is said after it has asked itself lets it.
+def budgeted_anew(told: Granted | Refused | None, before: Need | None, room: str, now: Now) -> Blocked | None:
+    """The same for a repair that would begin: the answer must be one to its own question. That one wakes us.
 
-    What was granted to a repair that runs or ran, be it another room's, tells of no storm and no pause.
+    What was granted to a repair that runs, be it another room's, tells of no storm and no pause; so does what was told
+    to one of this room that ran until now, and nobody wakes us where the next answer is the same.
     """
-    has_asked = before is not None and not before.is_running
-    is_of_before = isinstance(told, Granted) and not has_asked
-    return Blocked(WaitingForBudget(), now.wall) if is_of_before else given_back(before, now) or budgeted(told)
+    if isinstance(told, Granted) and room not in told.asked:
+        return given_back(before, now) or Blocked(WaitingForBudget())
+    has_run = before is not None and before.is_running and isinstance(told, Granted)
+    return given_back(before, now) or (Blocked(WaitingForBudget(), now.wall) if has_run else budgeted(told))
 
 
 def budgeted_to_begin(told: Granted | Refused | None, before: Need | None, begins: str, now: Now) -> Blocked | None:

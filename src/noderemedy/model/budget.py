@@ -44,6 +44,7 @@ class Granted(FactValue, frozen=True):
     target: Ref
     at: Wall
     begins: tuple[str, ...] = ()  # what may begin in the middle of it: asked at this very look
+    asked: tuple[str, ...] = ()  # the rooms to whose question this is the answer, until they need nothing any more
 
     def if_broken(self, problem: str) -> None:
         """Nothing: a licence needs somebody who stands by it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 from tests.builders import NAMESPACE, NOW, RESOURCES, a_node, ago, later
 
@@ -16,7 +17,7 @@ from noderemedy.engine.assumed import assumed
 from noderemedy.engine.cache import Cache
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import Confirm, PublishBudgetStatus, WriteLedger
-from noderemedy.model.budget import Granted, Refused, answer, need
+from noderemedy.model.budget import Granted, Need, Refused, answer, need
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision
@@ -426,3 +427,51 @@ def test_it_is_judged_anew_when_its_cluster_is_known() -> None:
     bench.run()
 
     assert [Granted, Refused] == [type(before), type(bench.answer(20))]
+
+
+def need_of(name: str, **state: Any) -> Need:
+    return Need(machine_at(0), name, ago(60), **{"is_running": False, **state})
+
+
+@pytest.mark.parametrize(
+    ("needs", "before", "asked"),
+    [
+        ([need_of("a")], (), ("a",)),
+        ([need_of("a"), need_of("b")], (), ("a", "b")),
+        ([need_of("a", is_running=True), need_of("b")], ("a",), ("a", "b")),
+        ([need_of("a", is_running=True), need_of("b")], (), ("b",)),
+        ([need_of("a", is_running=True)], ("a", "b"), ("a",)),
+        ([need_of("a", is_running=True)], ("b",), ()),
+        ([need_of("a", is_stuck=True)], ("a",), ()),
+    ],
+)
+def test_a_grant_names_those_who_have_asked(needs: list[Need], before: tuple[str, ...], asked: tuple[str, ...]) -> None:
+    """Whoever waits, and whoever began by such a grant and still runs; who needs nothing any more is forgotten."""
+    told = Granted(machine_at(0), NOW.wall, asked=before)
+
+    assert asked == budget_view.asked(needs, told)
+    refused = Refused(machine_at(0), Reserving(1))
+    assert tuple(one.room for one in needs if budget_view.is_asking(one)) == budget_view.asked(needs, refused)
+
+
+def test_a_second_room_is_answered_by_itself() -> None:
+    """One room runs by its grant; when another one asks, it gets an answer of its own, or is refused in a storm."""
+    bench = Bench()
+    bench.node(0, ready="False")
+    bench.machine(0, needs_remediation=True)
+    bench.run()
+    alone = bench.answer(0)
+    bench.machine(0, node_deleted_at=ago(1))
+    other = need(machine_at(0), "other", ago(60), is_running=False, node=ref(NODE, "worker-0"))
+    bench.engine.seen(Seen(other.ref, "", "", other.value), bench.now)
+    bench.run()
+    both = bench.answer(0)
+    for number in range(1, 9):
+        bench.node(number, ready="False")
+    bench.run()
+    in_a_storm = bench.answer(0)
+
+    assert isinstance(alone, Granted)
+    assert isinstance(both, Granted)
+    assert (("test",), ("other", "test")) == (alone.asked, both.asked)
+    assert isinstance(in_a_storm, Refused)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.builders import NODE_AT, NOW, a_node, ago
+from tests.builders import EVERYBODY, NODE_AT, NOW, a_node, ago
 from tests.core.fencing.fences import CORDON, FENCE_AT, IPMI, UNCORDON, a_fence, a_plan, an_agent
 
 from noderemedy.core.claim import INDEXES as CLAIMS
@@ -120,7 +120,7 @@ def seen(objects: dict[Any, Any], *, confirmed: bool = True) -> FenceView:
         **objects,
         TERM_AT: Term(7, Mono(0)),
         OBSERVER_AT: Observer(Mono(0)),
-        answer_ref(NODE_AT): Granted(NODE_AT, ago(100), (what_is_waited_for(objects[FENCE_AT]),)),
+        answer_ref(NODE_AT): Granted(NODE_AT, ago(100), (what_is_waited_for(objects[FENCE_AT]),), EVERYBODY),
         wanted.ref: wanted.value,
         lease: Lease("lease-uid", holder_name(NAME, NODE_AT)),
     }

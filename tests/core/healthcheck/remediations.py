@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
-from tests.builders import MACHINE_AT, NODE_AT, NOW, OPENSHIFT_MACHINE_AT, a_machine, a_node, ago, present
+from tests.builders import EVERYBODY, MACHINE_AT, NODE_AT, NOW, OPENSHIFT_MACHINE_AT, a_machine, a_node, ago, present
 from tests.core.healthcheck.targets import a_check
 
 from noderemedy.core.claim import Claim, holder_name
@@ -61,7 +61,7 @@ def a_view(
         "governing": Governing(check_at, check, VerdictFact(check_at, verdict, False), permit),
         "node_at": NODE_AT,
         "node": present(a_node()),
-        "answer": Granted(at, NOW.wall),
+        "answer": Granted(at, NOW.wall, asked=EVERYBODY),
         "need": Need(at, "remediation", NOW.wall, is_running=False),
         "contact_since": Mono(NOW.mono.ms - 3_600_000),
         "claim": Claim(NODE_AT, present(Lease("lease-uid", holder)), holder),

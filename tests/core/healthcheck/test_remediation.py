@@ -8,7 +8,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.builders import DOCTOR, MACHINE_AT, NOW, TEMPLATE_AT, a_host, a_machine, a_node, absent, ago, later, present
+from tests.builders import (
+    DOCTOR,
+    EVERYBODY,
+    MACHINE_AT,
+    NOW,
+    TEMPLATE_AT,
+    a_host,
+    a_machine,
+    a_node,
+    absent,
+    ago,
+    later,
+    present,
+)
 from tests.core.external.test_lifecycle import a_request_view
 from tests.core.healthcheck.remediations import CHECK_AT, SICK, TEMPLATE, WELL, a_view, decide, names, reasons
 from tests.core.healthcheck.targets import UNKNOWN, a_check
@@ -105,7 +118,7 @@ class Stage:
         self.put(CHECK_AT, replace(entry.obj, **more))
 
     def grant(self, number: int) -> None:
-        self.fact(answer_ref(at(number)), Granted(at(number), self.now.wall))
+        self.fact(answer_ref(at(number)), Granted(at(number), self.now.wall, asked=EVERYBODY))
 
     def machine(self, number: int) -> Any:
         entry = self.engine.cache.read(at(number))
@@ -586,10 +599,12 @@ def test_who_was_repaired_a_moment_ago_asks_the_budget_anew(way: str, has_run: b
     check = {"mark": a_check(annotation_mode=True), "request": a_check(template=TEMPLATE), "owner": a_check()}[way]
     ran = Need(MACHINE_AT, "remediation", NOW.wall, is_running=True, begun=NOW.mono) if has_run else None
     view = replace(a_view(check, need=ran), requests=a_request_view() if way == "request" else None)
-    first = decide(view)
+    theirs = view if has_run else replace(view, answer=Granted(MACHINE_AT, NOW.wall, asked=("annotation",)))
+    first = decide(theirs)
     (asked,) = [fact.value for fact in first.facts if isinstance(fact.value, Need)]
 
-    assert ("WaitingForBudget" in reasons(first), False, NOW.mono) == (True, asked.is_running, first.wake_at)
+    wake_at = NOW.mono if has_run else None  # an answer to us wakes us where it is another one
+    assert ("WaitingForBudget" in reasons(first), False, wake_at) == (True, asked.is_running, first.wake_at)
     assert not any(isinstance(one, MarkMachine | CreateRequest) for one in first.actions)
     assert "OwnerRemediated" not in str(first.actions)
     again = decide(replace(view, need=asked))
@@ -752,6 +767,7 @@ checks_ = st.builds(
     observes_only=rarely,
     paused=st.sampled_from([None, None, None, Paused(), Paused(later(60).wall)]),
 )
+GRANTED = Granted(at(0), NOW.wall, asked=EVERYBODY)
 views = st.builds(
     a_view,
     checks_,
@@ -759,9 +775,7 @@ views = st.builds(
     machine=machines,
     is_open=st.sampled_from([True, True, False]),
     other=st.sampled_from(["", "", "", "capi"]),
-    answer=st.sampled_from(
-        [Granted(at(0), NOW.wall), Granted(at(0), NOW.wall), None, Refused(at(0), WaitingForBudget())]
-    ),
+    answer=st.sampled_from([GRANTED, GRANTED, None, Refused(at(0), WaitingForBudget())]),
     host=st.sampled_from([Absent(), present(a_host()), present(a_host(held=True))]),
 )
 

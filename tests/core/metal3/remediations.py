@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
-from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, REMEDIATION_AT, RESOURCES, a_host, a_machine, a_node, ago
+from tests.builders import (
+    EVERYBODY,
+    HOST_AT,
+    MACHINE_AT,
+    NODE_AT,
+    NOW,
+    REMEDIATION_AT,
+    RESOURCES,
+    a_host,
+    a_machine,
+    a_node,
+    ago,
+)
 
 from noderemedy.core.claim import holder_name, lease_of
 from noderemedy.core.metal3 import remediation as room
@@ -27,7 +39,7 @@ from noderemedy.model.workload import PodsOfNode, VolumesOfNode, pods_at, volume
 
 UID = "remediation-uid-1"
 LONG_AGO = Mono(0)
-GRANTED = Granted(MACHINE_AT, NOW.wall)
+GRANTED = Granted(MACHINE_AT, NOW.wall, asked=EVERYBODY)
 OF_BEFORE = Granted(MACHINE_AT, ago(600))  # as told to a repair that runs
 HOLDER = holder_name("metal3-remediation", MACHINE_AT)
 SICK = a_node(ready="Unknown")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
-from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, PROVIDER_ID, later
+from tests.builders import EVERYBODY, HOST_AT, MACHINE_AT, NODE_AT, NOW, PROVIDER_ID, later
 
 from noderemedy.core.claim import BY_LEASE
 from noderemedy.core.hostnames import BETWEEN_BY_HOST, BY_HOST, BY_OWNER
@@ -78,7 +78,7 @@ class World:
         if ref.kind == ANSWER:
             needs = [one for facts in self._facts.values() for one in facts.values() if isinstance(one, Need)]
             begins = tuple(one.begins for one in needs if one.begins)
-            return Present(Granted(MACHINE_AT, NOW.wall, begins), "", NOW.mono)
+            return Present(Granted(MACHINE_AT, NOW.wall, begins, EVERYBODY), "", NOW.mono)
         for facts in self._facts.values():
             if ref in facts:
                 return Present(facts[ref], "", NOW.mono)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from msgspec.structs import replace
-from tests.builders import NODE_AT, a_machine, a_node, ago, an_entry, present
+from tests.builders import EVERYBODY, NODE_AT, a_machine, a_node, ago, an_entry, present
 
 from noderemedy.core.claim import Claim
 from noderemedy.core.owner.view import FINALIZER, OURS, View, successor_at
@@ -32,7 +32,7 @@ WELL = MachineConditions(older=(Graded(OWNER_REMEDIATED, "True"),))
 GONE = Condition("InfrastructureReady", "False", ago(5), "Deleted")
 HOLDER = "owner"
 MINE = Claim(NODE_AT, present(Lease("lease-uid", HOLDER)), HOLDER)
-GRANTED = Granted(AT, ago(1))  # for what is ahead in a scene
+GRANTED = Granted(AT, ago(1), asked=EVERYBODY)  # for what is ahead in a scene
 ASKED = Need(AT, "owner", ago(60), is_running=False, node=NODE_AT)
 OF_BEFORE = Granted(AT, ago(2))  # told to a replacement that ran: it names no deletion
 DEFAULT_NODE = a_node(ready="Unknown")

@@ -10,7 +10,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.builders import NODE_AT, NOW, a_node, later
+from tests.builders import EVERYBODY, NODE_AT, NOW, a_node, later
 from tests.core.owner.scene import ASKED, AT, CORDONED, GONE, MINE, PROVIDER, WELL, a_sick_machine
 
 from noderemedy.core.owner.replacing import decide
@@ -67,7 +67,7 @@ class World:
             pods_entry=self.read(pods_at(NODE_AT)),
             need=ASKED,
         )
-        return replace(view, answer=Granted(AT, NOW.wall, (view.begins,)))
+        return replace(view, answer=Granted(AT, NOW.wall, (view.begins,), EVERYBODY))
 
     def read(self, at: Ref) -> Entry:
         confirmed = self.confirmed.get(at)

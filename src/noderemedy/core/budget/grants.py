@@ -259,7 +259,7 @@ def cooled(calm: Calm, view: BudgetView, now: Now) -> Wall:
 def judge(ask: Ask, view: BudgetView, books: Books, now: Now) -> Granted | Refused | None:
     """What to answer; None where the ledger must be written first, or where nobody waits."""
     held = books.reserved.get(ask.target)
-    granted = Granted(ask.target, held.since, ask.begins) if held is not None else None
+    granted = Granted(ask.target, held.since, ask.begins, ask.asked) if held is not None else None
     if not ask.is_waiting:
         return granted
     for gate in GATES if granted is None else STILL:

@@ -12,7 +12,7 @@ from noderemedy.core import machines
 from noderemedy.core.budget import facts
 from noderemedy.core.budget.facts import BY_HEALTH, MEMORY_AT, SPEC_AT, Memory, NodeHealth, health_ref
 from noderemedy.core.budget.storms import is_burst
-from noderemedy.model.budget import NEED, Need, Refused, answer
+from noderemedy.model.budget import NEED, Granted, Need, Refused, answer
 from noderemedy.model.ids import Ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger
 from noderemedy.model.meta import Malformed
@@ -40,6 +40,7 @@ class Ask(Struct, frozen=True):
     is_off_pending: bool = False  # somebody ordered a power-off that was not carried out yet
     again: Wall | None = None  # it asks once more, since then; None: it waits for the first time
     begins: tuple[str, ...] = ()  # what those who wait would begin in the middle of a repair
+    asked: tuple[str, ...] = ()  # whose question the answer is: who waits now, and who runs by an earlier answer
     where: str = ""  # the cluster in which a machine without a node would have one
     is_at_work: bool = False  # somebody repairs it, whoever else asks: its place is no other's
     is_midway: bool = False  # somebody who repairs it has begun, and is at work, or rests, or would go on
@@ -185,8 +186,8 @@ def ask(target: Ref, needs: list[Need], reader: Reader, given_back: Wall | None 
         is_waiting = is_waiting or is_asking(one)
         is_stuck = is_stuck and one.is_stuck
         is_off_pending = is_off_pending or one.is_off_pending
-    told = answer(target, reader) if is_waiting else None  # who has begun is refused nothing
-    refused = told if isinstance(told, Refused) else None
+    told = answer(target, reader)
+    refused = told if isinstance(told, Refused) and is_waiting else None  # who has begun is refused nothing
     health = health_of(node, reader)
     again = again_of(needs) or given_back if is_waiting else None
     begins = tuple(one.begins for one in needs if one.begins and is_asking(one))
@@ -203,10 +204,17 @@ def ask(target: Ref, needs: list[Need], reader: Reader, given_back: Wall | None 
         is_off_pending=is_off_pending,
         again=again,
         begins=begins,
+        asked=asked(needs, told),
         where=where,
         is_at_work=any(one.is_running and not one.is_stuck and one.is_claimant for one in needs),
         is_midway=any(one.begins or (one.is_running and one.is_claimant) for one in needs),
     )
+
+
+def asked(needs: list[Need], told: Granted | Refused | None) -> tuple[str, ...]:
+    """Whoever runs keeps its answer, so that nobody is woken; whoever needs nothing any more has to ask anew."""
+    before = told.asked if isinstance(told, Granted) else ()
+    return tuple(sorted(one.room for one in needs if is_asking(one) or (one.is_running and one.room in before)))
 
 
 def cluster_of(target: Ref, reader: Reader) -> str:

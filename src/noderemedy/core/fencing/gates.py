@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core.claim import claimed
-from noderemedy.core.fencing.view import FenceView, what_is_waited_for
+from noderemedy.core.fencing.view import NAME, FenceView, what_is_waited_for
 from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, passages, unpaused
 from noderemedy.core.removers import remover_of
 from noderemedy.model.nodefence import State
@@ -129,7 +129,7 @@ def budget_allows(view: FenceView, now: Now) -> Blocked | None:
     A repair that runs goes on.
     """
     if not view.fence.is_begun:
-        return budgeted_anew(view.answer, view.need, now)
+        return budgeted_anew(view.answer, view.need, NAME, now)
     if view.status.state is not State.ERROR:
         return None
     return budgeted_to_begin(view.answer, view.need, what_is_waited_for(view.fence), now)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from noderemedy.core.approvals import unapproved
 from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
 from noderemedy.core.healthcheck.modes import Way, way_of
-from noderemedy.core.healthcheck.remediationview import RemediationView
+from noderemedy.core.healthcheck.remediationview import NAME, RemediationView
 from noderemedy.core.safety import is_confirmed
 from noderemedy.model.actions import Confirm
 from noderemedy.model.healthcheck import HealthCheck, Healthy, Unhealthy
@@ -133,7 +133,7 @@ def person_approved(view: RemediationView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
-    return budgeted_anew(view.answer, view.need, now)
+    return budgeted_anew(view.answer, view.need, NAME, now)
 
 
 def node_is_read_live(view: RemediationView, now: Now) -> Blocked | None:

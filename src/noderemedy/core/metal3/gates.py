@@ -12,7 +12,7 @@ from noderemedy.core.claim import claimed
 from noderemedy.core.gates import Blocked, budgeted_anew, first, passages, unpaused
 from noderemedy.core.machines import is_own
 from noderemedy.core.metal3.links import consumer_text
-from noderemedy.core.metal3.view import HostView, MachineView
+from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView
 from noderemedy.core.safety import CLOCKS_WITHIN
 from noderemedy.model.decision import Decision
 from noderemedy.model.drill import host_identity, is_found_wrong
@@ -203,7 +203,7 @@ def host_is_not_mistaken(view: MachineView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: MachineView, now: Now) -> Blocked | None:
-    return budgeted_anew(view.told, view.need, now)
+    return budgeted_anew(view.told, view.need, ROOM_NAME, now)
 
 
 def one_repair_per_node(view: MachineView, now: Now) -> Blocked | None:

@@ -15,7 +15,7 @@ from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, fir
 from noderemedy.core.machines import machine_refs
 from noderemedy.core.metal3 import contradiction, gates, phases
 from noderemedy.core.metal3.patience import is_overdue, lasted, rests_between_attempts
-from noderemedy.core.metal3.remediationview import RelicView, RemediationView, what_is_waited_for
+from noderemedy.core.metal3.remediationview import NAME, RelicView, RemediationView, what_is_waited_for
 from noderemedy.core.metal3.steps import is_back
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.model.ids import MACHINE
@@ -83,7 +83,7 @@ def host_is_not_contradicted(view: RemediationView, now: Now) -> Blocked | None:
 def budget_allows(view: RemediationView, now: Now) -> Blocked | None:
     """What has not begun asks, and every further attempt: a repair that runs goes on."""
     if view.remediation.progress.phase is Phase.NEW:
-        return budgeted_anew(view.answer, view.need, now)
+        return budgeted_anew(view.answer, view.need, NAME, now)
     return granted_to_begin(view, now) if is_attempt_over(view, now) else None
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from noderemedy.core import claim
 from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, unpaused
-from noderemedy.core.owner.view import View
+from noderemedy.core.owner.view import NAME, View
 from noderemedy.model.reasons import (
     CannotSeeNode,
     ClusterPaused,
@@ -59,7 +59,7 @@ def budget(view: View, now: Now) -> Blocked | None:
     """For the whole replacement before it begins; then, once the node is empty, for the deletion."""
     if view.begins and not view.machine.deleting:
         return budgeted_to_begin(view.answer, view.need, view.begins, now)
-    return budgeted_anew(view.answer, view.need, now)
+    return budgeted_anew(view.answer, view.need, NAME, now)
 
 
 def one_repair_per_node(view: View, now: Now) -> Blocked | None:

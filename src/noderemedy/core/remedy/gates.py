@@ -10,7 +10,7 @@ from __future__ import annotations
 from noderemedy.core.approvals import unapproved
 from noderemedy.core.claim import claimed
 from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
-from noderemedy.core.remedy.view import RemedyView
+from noderemedy.core.remedy.view import NAME, RemedyView
 from noderemedy.core.removers import remover_of
 from noderemedy.core.safety import is_confirmed
 from noderemedy.model.actions import Confirm
@@ -105,7 +105,7 @@ def its_turn(view: RemedyView, now: Now) -> Blocked | None:
 
 
 def budget_allows(view: RemedyView, now: Now) -> Blocked | None:
-    return budgeted_anew(view.answer, view.need, now)
+    return budgeted_anew(view.answer, view.need, NAME, now)
 
 
 def nobody_else_repairs_it(view: RemedyView, now: Now) -> Blocked | None:

@@ -232,7 +232,7 @@ ROOM = Room(
     ),
     indexes=INDEXES,
     wakes=wakes,
-    secondary=MACHINE_KINDS,
+    secondary=(*MACHINE_KINDS, CLUSTER),
     sees=sees,
     decide=decide,
     may=frozenset(MAY),
