@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import shutil
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -115,3 +116,12 @@ def test_sabotage_is_noticed(name: str, tmp_path: Path, monkeypatch: pytest.Monk
 
     with pytest.raises((AssertionError, TimeoutError, ValueError, pytest.fail.Exception)):
         test(**{**given, **arguments})
+    await_what_is_left()
+
+
+def await_what_is_left() -> None:
+    """Agents that nobody waits for end by themselves. That is logged by a thread, with a traceback, which parses code:
+    should a test parse at that moment, CPython 3.11 fails for its depth."""
+    for thread in threading.enumerate():
+        if thread.name.startswith("asyncio-waitpid"):
+            thread.join(timeout=30)
