@@ -13,9 +13,17 @@ from msgspec import Struct, structs
 
 from noderemedy.model.actions import Action
 from noderemedy.model.budget import Granted, Need, Refused
+from noderemedy.model.cluster import Cluster
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.meta import Malformed, Paused
-from noderemedy.model.reasons import PausedByPerson, PauseUnreadable, Reason, RepairStuck, WaitingForBudget
+from noderemedy.model.reasons import (
+    ClusterPaused,
+    PausedByPerson,
+    PauseUnreadable,
+    Reason,
+    RepairStuck,
+    WaitingForBudget,
+)
 from noderemedy.model.room import Passage
 from noderemedy.model.time import Now, Wall
 
@@ -57,6 +65,11 @@ def unpaused(now: Now, *pauses: Paused | Malformed | None) -> Blocked | None:
         if pause is not None and pause.holds(now.wall):
             return Blocked(PausedByPerson(pause.until), pause.until)
     return None
+
+
+def left_as_it_is(cluster: Cluster | None, *marked: bool) -> Blocked | None:
+    """`cluster.x-k8s.io/paused` on one of the objects of a repair, or a paused Cluster: not a single write."""
+    return Blocked(ClusterPaused()) if any(marked) or (cluster is not None and cluster.paused) else None
 
 
 def budgeted(told: Granted | Refused | None) -> Blocked | None:

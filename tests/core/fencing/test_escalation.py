@@ -268,7 +268,7 @@ IN_OTHER_WORDS = Graded(OWNER_REMEDIATED, "False", "DeletionFailed", "a webhook 
 ASKED: dict[str, dict[str, Any]] = {
     "the machine goes": {"machine": {"deleting": True}},
     "the owner tells of itself": {"machine": {"told": MachineConditions((IN_OTHER_WORDS,), (IN_OTHER_WORDS,))}},
-    "and the cluster is paused": {"machine": {"deleting": True, "cluster_paused": True}},
+    "and the cluster is paused": {"machine": {"deleting": True}, "is_cluster_paused": True},
 }
 
 

@@ -43,8 +43,7 @@ def machine_is_there(view: RequestView, now: Now) -> Blocked | None:
 
 def cluster_is_not_paused(view: RequestView, now: Now) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on the request or its machine, or a paused Cluster: not a single write."""
-    of_machine = view.machine is not None and view.machine.cluster_paused
-    return Blocked(ClusterPaused()) if view.request.cluster_paused or of_machine or view.is_cluster_paused else None
+    return Blocked(ClusterPaused()) if view.request.cluster_paused or view.is_cluster_paused else None
 
 
 def nobody_paused_it(view: RequestView, now: Now) -> Blocked | None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from noderemedy.core import claim, hostnames, machines, takingback
+from noderemedy.core import claim, hostnames, leftalone, machines, takingback
 from noderemedy.core.claim import Claim
 from noderemedy.core.machines import MACHINE_KINDS, machine_refs
 from noderemedy.model.actions import Guard
@@ -41,7 +41,7 @@ class RequestView(Struct, frozen=True):
     node_at: Ref | None = None
     node_entry: Entry = Absent()
     fence_entry: Entry = Absent()
-    is_cluster_paused: bool = False
+    is_cluster_paused: bool = False  # the machine, or its Cluster
     rival: str = ""  # another request for the same machine, which goes first
     answer: Granted | Refused | None = None  # the budget's
     claim: Claim | None = None  # None: there is no machine
@@ -118,7 +118,6 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
     machine = machine_entry.obj if isinstance(machine_entry, Present) else None
     node_at = machines.node_at(machine_at, machine, reader) if machine is not None else None
     name = request.status.fence or (fence_ref(node_at).name if node_at else "")
-    cluster = machines.owning_cluster(machine_at, machine, reader) if machine is not None else None
     return RequestView(
         ref=key,
         entry=entry,
@@ -128,7 +127,7 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
         node_at=node_at,
         node_entry=reader.read(node_at) if node_at else Absent(),
         fence_entry=reader.read(Ref("", NODE_FENCE, "", name)) if name else Absent(),
-        is_cluster_paused=cluster is not None and cluster.paused,
+        is_cluster_paused=machine is not None and leftalone.is_paused(machine_at, machine, reader),
         rival=rival_of(key, request, machine_at, reader),
         answer=answer(machine_at, reader),
         claim=claim.see(NAME, machine_at, node_at, reader) if machine is not None else None,

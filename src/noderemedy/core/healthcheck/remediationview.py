@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from noderemedy.core import approvals, claim, hostnames, machines, traces
+from noderemedy.core import approvals, claim, hostnames, leftalone, machines, traces
 from noderemedy.core.approvals import Asked
 from noderemedy.core.claim import Claim
 from noderemedy.core.external import lifecycle
@@ -143,8 +143,7 @@ def without_check(key: Ref, entry: Present, machine: Machine, reader: Reader) ->
 
 
 def is_quiet(key: Ref, machine: Machine, reader: Reader) -> bool:
-    cluster = machines.owning_cluster(key, machine, reader)
-    return machine.deleting or machine.cluster_paused or (cluster is not None and cluster.paused)
+    return machine.deleting or leftalone.is_paused(key, machine, reader)
 
 
 def is_left(key: Ref, machine: Machine, reader: Reader) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted_anew, first, passages, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, first, left_as_it_is, passages, unpaused
 from noderemedy.core.machines import is_own
 from noderemedy.core.metal3.links import consumer_text
 from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView
@@ -23,7 +23,6 @@ from noderemedy.model.node import NodeBackup
 from noderemedy.model.reasons import (
     CannotSeeCluster,
     ClaimedByOther,
-    ClusterPaused,
     ConsumerUnreadable,
     DeviceMistaken,
     HostMissing,
@@ -51,8 +50,7 @@ Gate = Callable[[MachineView, Now], Blocked | None]
 
 def cluster_is_not_paused(view: MachineView, now: Now) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on the Machine, or a paused Cluster: they may be on their way to another place."""
-    is_paused = view.machine.cluster_paused or (view.cluster is not None and view.cluster.paused)
-    return Blocked(ClusterPaused()) if is_paused else None
+    return left_as_it_is(view.cluster, view.machine.cluster_paused)
 
 
 def cluster_is_seen(view: MachineView, now: Now) -> Blocked | None:

@@ -11,7 +11,7 @@ from msgspec import structs
 
 from noderemedy.core import conditions
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, first, passages, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, first, left_as_it_is, passages, unpaused
 from noderemedy.core.machines import machine_refs
 from noderemedy.core.metal3 import contradiction, gates, phases
 from noderemedy.core.metal3.patience import is_overdue, lasted, rests_between_attempts
@@ -22,7 +22,6 @@ from noderemedy.model.ids import MACHINE
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
 from noderemedy.model.reasons import (
     AnotherRemediation,
-    ClusterPaused,
     HostOffOnPurpose,
     RemediatedMachineMissing,
     RemediationInvalid,
@@ -51,8 +50,7 @@ def request_is_valid(view: RemediationView, now: Now) -> Blocked | None:
 def cluster_is_not_paused(view: RemediationView, now: Now) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on the request or its machine, or a paused Cluster: not a single write."""
     of_machine = view.machine is not None and view.machine.machine.cluster_paused
-    is_paused = view.remediation.cluster_paused or of_machine or (view.cluster is not None and view.cluster.paused)
-    return Blocked(ClusterPaused()) if is_paused else None
+    return left_as_it_is(view.cluster, view.remediation.cluster_paused, of_machine)
 
 
 def machine_is_there(view: RemediationView, now: Now) -> Blocked | None:

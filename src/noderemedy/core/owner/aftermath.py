@@ -7,6 +7,7 @@ successor depends on what the Machine says now.
 from __future__ import annotations
 
 from noderemedy.core import freeing, safety, traces
+from noderemedy.core.owner import gates
 from noderemedy.core.owner.drain import node_guard
 from noderemedy.core.owner.overdue import told, told_if_refused
 from noderemedy.core.owner.reading import confirm_first
@@ -15,7 +16,6 @@ from noderemedy.model.actions import CreateMachine, DeleteNode, ForgetReplacemen
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.reasons import (
     CannotSeeNode,
-    ClusterPaused,
     InstanceOverdue,
     InstanceUnproven,
     NodeFinalizing,
@@ -36,8 +36,8 @@ def after_deletion(view: View, now: Now) -> Decision:
     """The first of these that is not over: the provider's part, the Node, the successor, the end."""
     if FINALIZER not in view.machine.finalizers:
         return NOTHING  # let go already; the watch has yet to tell
-    if view.machine.cluster_paused or (view.cluster is not None and view.cluster.paused):
-        return Decision(because=(ClusterPaused(),))
+    if blocked := gates.cluster_paused(view, now):
+        return blocked.decision(now)
     if view.keepers:
         return waits(view, WaitingForInstance(", ".join(view.keepers)), now)
     return free_node(view, now) or make_successor(view, now)

@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core import claim
-from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, left_as_it_is, unpaused
 from noderemedy.core.owner.view import NAME, View
 from noderemedy.model.reasons import (
     CannotSeeNode,
-    ClusterPaused,
     NodeUnreadable,
     NoOwner,
     SpecNotReusable,
@@ -31,8 +30,7 @@ def owner_named(view: View, now: Now) -> Blocked | None:
 
 
 def cluster_paused(view: View, now: Now) -> Blocked | None:
-    is_paused = view.machine.cluster_paused or (view.cluster is not None and view.cluster.paused)
-    return Blocked(ClusterPaused()) if is_paused else None
+    return left_as_it_is(view.cluster, view.machine.cluster_paused)
 
 
 def paused_by_person(view: View, now: Now) -> Blocked | None:
