@@ -467,6 +467,8 @@ BAD_TEMPLATES = [
     ({**TEMPLATE, "kind": "Template"}, ".kind"),
     ({**TEMPLATE, "apiVersion": "not an api version"}, ".apiVersion"),
     ({**TEMPLATE, "apiVersion": "a/b/v1"}, ".apiVersion"),
+    ({**TEMPLATE, "apiVersion": "v1"}, ".apiVersion"),
+    ({**TEMPLATE, "apiVersion": "apps/v1"}, ".apiVersion"),
     ({**TEMPLATE, "name": ""}, ".name"),
     ({key: TEMPLATE[key] for key in ("apiVersion", "kind")}, ".name"),
     ({key: TEMPLATE[key] for key in ("apiVersion", "name")}, ".kind"),
