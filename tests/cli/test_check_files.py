@@ -235,6 +235,28 @@ def test_a_try_is_noted(agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (0, []) == checked(tmp_path, text)
 
 
+DUMPING = """\
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: fence-config-worker-1, namespace: node-remedy-system}
+data:
+  config.properties: |
+    node_name=worker-1
+    power_management=host-power
+    kdump=true
+"""
+
+
+def test_kernel_dumps_are_noted_to_need_a_manager_that_listens(tmp_path: Path) -> None:
+    """No file says how managers run: what it takes is a note, and without `kdump` there is none."""
+    code, found = checked(tmp_path, DUMPING)
+
+    (note,) = found
+    assert (0, "note", "fence-config-worker-1") == (code, note["severity"], note["name"])
+    assert "--kdump-listen" in note["problem"]
+    assert (0, []) == checked(tmp_path, DUMPING.replace("kdump=true", "kdump=false"))
+
+
 MARKING = """\
 apiVersion: machine.openshift.io/v1beta1
 kind: MachineHealthCheck

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +37,11 @@ def assert_enough_memory(text: str) -> None:
 
 
 def assert_waited_for(text: str) -> None:
-    """A stop waits for a run whose method has no timeout of its own."""
-    assert PATIENCE.ms / 1000 + MORE_S <= pod(text)["terminationGracePeriodSeconds"]
+    """A stop waits for a run whose method has no timeout of its own, or the longest one of our examples."""
+    files = (Path(__file__).parents[2] / "examples").glob("*/*.yaml")
+    told = [int(found) for file in files for found in re.findall(r"^ *timeout=(\d+)$", file.read_text(), re.MULTILINE)]
+    assert told
+    assert max(PATIENCE.ms / 1000, *told) + MORE_S <= pod(text)["terminationGracePeriodSeconds"]
 
 
 @pytest.mark.parametrize("check", [assert_enough_memory, assert_waited_for])
@@ -51,7 +55,7 @@ def test_the_manager_is_granted_what_it_needs(check: Any) -> None:
     [
         (assert_enough_memory, "memory: 2Gi", "memory: 512Mi"),
         (assert_enough_memory, "sizeLimit: 32Mi", "sizeLimit: 512Mi"),
-        (assert_waited_for, "terminationGracePeriodSeconds: 180", "terminationGracePeriodSeconds: 120"),
+        (assert_waited_for, "terminationGracePeriodSeconds: 300", "terminationGracePeriodSeconds: 240"),
     ],
 )
 def test_sabotage_is_seen(check: Any, line: str, instead: str) -> None:

@@ -19,6 +19,9 @@ LIMIT = 'write a number from 0 on, or a percentage from "0%" to "100%"'
 WINDOW = 'write two numbers, the smaller one first, like "[3-5]"'
 DURATION = 'write a duration with its unit, like "5m" or "1h30m"'
 STARTUP = 'write a duration with its unit, like "10m", or "0" to disable it'
+EXPRESSION = "spec.selector.matchExpressions[0]"
+VALUES, NO_VALUES = "In and NotIn need at least one value", "Exists and DoesNotExist take no values"
+GROUP = 'write group/version, like "remediation.metal3.io/v1alpha1"'
 AT_LEAST = 'write at least "30s", or "0" to disable it'
 
 
@@ -40,6 +43,13 @@ def a_check(version: str, **spec: object) -> Json:
     return {"apiVersion": version, "kind": "MachineHealthCheck", "metadata": {"name": "workers"}, "spec": wanted}
 
 
+def labelled(operator: str, values: list[str] | None = None) -> Json:
+    """A selector of one expression."""
+    return {
+        "matchExpressions": [{"key": "role", "operator": operator, **({} if values is None else {"values": values})}]
+    }
+
+
 ACCEPTED: tuple[tuple[str, Json], ...] = (
     (SEED, {}),
     (SEED, {"maxUnhealthy": 0, "nodeStartupTimeout": "0"}),
@@ -47,8 +57,11 @@ ACCEPTED: tuple[tuple[str, Json], ...] = (
     (SEED, {"unhealthyRange": "[3-5]", "nodeStartupTimeout": "30s"}),
     (SEED, {"unhealthyRange": "[2-2]", "unhealthyConditions": [{**READY, "timeout": "0"}]}),
     (SEED, {"unhealthyConditions": None, "clusterName": "metal"}),
-    (SEED, {"selector": {"matchExpressions": [{"key": "role", "operator": "Exists"}]}}),
+    (SEED, {"selector": labelled("Exists")}),
+    (SEED, {"selector": labelled("NotIn", ["db", "web"])}),
+    (SEED, {"selector": labelled("DoesNotExist", [])}),
     (SEED, {"externalRemediationTemplate": TEMPLATE}),
+    (SEED, {"externalRemediationTemplate": {**TEMPLATE, "apiVersion": "remediation.metal3.io/v1alpha1"}}),
     (OPENSHIFT, {"selector": {}}),
     (OPENSHIFT, {"maxUnhealthy": "2", "nodeStartupTimeout": "0"}),
     (OPENSHIFT, {"maxUnhealthy": -1, "unhealthyConditions": [{**READY, "timeout": "0s"}]}),
@@ -123,8 +136,26 @@ REFUSED: dict[str, tuple[str, Json, tuple[str, ...]]] = {
     "no selector": (SEED, {"selector": None}, ("spec.selector", "Required")),
     "an operator": (
         SEED,
-        {"selector": {"matchExpressions": [{"key": "role", "operator": "Like"}]}},
+        {"selector": labelled("Like")},
         ("spec.selector.matchExpressions[0].operator", "Like", '"Exists"'),
+    ),
+    "In without values": (SEED, {"selector": labelled("In")}, (EXPRESSION, VALUES)),
+    "NotIn with no values": (SEED, {"selector": labelled("NotIn", [])}, (EXPRESSION, VALUES)),
+    "Exists with values": (SEED, {"selector": labelled("Exists", ["worker"])}, (EXPRESSION, NO_VALUES)),
+    "a template of no group": (
+        SEED,
+        {"externalRemediationTemplate": {**TEMPLATE, "apiVersion": "v1"}},
+        ("spec.externalRemediationTemplate.apiVersion", '"v1"', GROUP),
+    ),
+    "a template of Kubernetes' own": (
+        SEED,
+        {"externalRemediationTemplate": {**TEMPLATE, "apiVersion": "apps/v1"}},
+        ("spec.externalRemediationTemplate.apiVersion", "apps/v1", GROUP),
+    ),
+    "a template of no version": (
+        SEED,
+        {"externalRemediationTemplate": {**TEMPLATE, "apiVersion": ""}},
+        ("spec.externalRemediationTemplate.apiVersion", GROUP),
     ),
     "a kind that is no template": (
         SEED,
@@ -151,6 +182,17 @@ REFUSED: dict[str, tuple[str, Json, tuple[str, ...]]] = {
     "openshift: a startup": (OPENSHIFT, {"nodeStartupTimeout": "1"}, ("spec.nodeStartupTimeout", '"1"', STARTUP)),
     "openshift: too short": (OPENSHIFT, {"nodeStartupTimeout": "1s"}, ("spec.nodeStartupTimeout", "1s", AT_LEAST)),
     "openshift: no selector": (OPENSHIFT, {"selector": None}, ("spec.selector", "Required")),
+    "openshift: In without values": (OPENSHIFT, {"selector": labelled("In")}, (EXPRESSION, VALUES)),
+    "openshift: DoesNotExist with values": (
+        OPENSHIFT,
+        {"selector": labelled("DoesNotExist", ["worker"])},
+        (EXPRESSION, NO_VALUES),
+    ),
+    "openshift: a template of no group": (
+        OPENSHIFT,
+        {"remediationTemplate": {**TEMPLATE, "apiVersion": "v1"}},
+        ("spec.remediationTemplate.apiVersion", '"v1"', GROUP),
+    ),
     "openshift: a kind that is no template": (
         OPENSHIFT,
         {"remediationTemplate": {**TEMPLATE, "kind": "Repair"}},

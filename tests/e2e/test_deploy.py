@@ -223,17 +223,32 @@ def test_alerts_are_objects_of_the_prometheus_operator(shipped: ControlPlane) ->
     assert 2 == told.count("serverside-applied")
 
 
-def with_dumps(folder: Path) -> Path:
-    """deploy/ as somebody has it who wants managers to hear crash kernels."""
+def with_component(folder: Path, name: str) -> Path:
+    """deploy/ as somebody has it who wants managers to hear crash kernels, say."""
     copied = Path(shutil.copytree(DEPLOY, folder / "deploy"))
     file = copied / "kustomization.yaml"
-    file.write_text(file.read_text().replace("\n# components: [kdump]\n", "\ncomponents: [kdump]\n"))
+    file.write_text(file.read_text().replace(f"\n# components: [{name}]\n", f"\ncomponents: [{name}]\n"))
     return copied
+
+
+def test_managers_may_be_kept_on_control_plane_nodes(shipped: ControlPlane, tmp_path: Path) -> None:
+    """Required instead of preferred, and apart from that what is shipped."""
+    plain, kept = (
+        [*yaml.safe_load_all(kubectl(shipped, "kustomize", folder))]
+        for folder in (DEPLOY, with_component(tmp_path, "control-plane"))
+    )
+    [before], [after] = ([one for one in built if one["kind"] == "Deployment"] for built in (plain, kept))
+    wished = before["spec"]["template"]["spec"]["affinity"].pop("nodeAffinity")
+    required = after["spec"]["template"]["spec"]["affinity"].pop("nodeAffinity")
+
+    assert ["preferredDuringSchedulingIgnoredDuringExecution"] == list(wished)
+    assert ["requiredDuringSchedulingIgnoredDuringExecution"] == list(required)
+    assert plain == kept
 
 
 def test_managers_that_hear_crash_kernels_find_their_places(shipped: ControlPlane, tmp_path: Path) -> None:
     """In the network of their hosts, which the namespace of the others refuses; one on each control-plane node."""
-    api, folder = shipped.api(), with_dumps(tmp_path)
+    api, folder = shipped.api(), with_component(tmp_path, "kdump")
     built = [*yaml.safe_load_all(kubectl(shipped, "kustomize", folder))]
     [listening] = [one["spec"]["template"] for one in built if one["kind"] == "Deployment"]
     refused = pod_reply(shipped, listening)

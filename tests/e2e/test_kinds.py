@@ -274,6 +274,7 @@ def test_the_manager_makes_and_carries_out_requests(plane: ControlPlane) -> None
     ("spec", "words"),
     [
         ({"strategy": "pray"}, ("spec.strategy", '"reboot"')),
+        ({"strategy": {"type": "Reboot", "retryLimit": 1}}, ("spec.strategy", "must be of type string")),
         ({"freeBy": "hope"}, ("spec.freeBy", '"taint"')),
         ({"powerOffTimeoutSeconds": 0}, ("spec.powerOffTimeoutSeconds", "greater than or equal to 1")),
         ({"deleteAfterRetries": 101}, ("spec.deleteAfterRetries", "less than or equal to 100")),

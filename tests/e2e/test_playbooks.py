@@ -31,14 +31,17 @@ RUNNER = IMAGE / "runner"
 DOCKERFILE = (IMAGE / "Dockerfile").read_text()
 PROGRAM = Path(sys.executable).with_name("ansible-runner")
 EPISODE = "0123456789"
-RECORD = {"node-remedy.dev/remedy": json.dumps({"episode": EPISODE, "phase": "running", "number": 1})}
-ENDED = {"node-remedy.dev/remedy": json.dumps({"episode": EPISODE, "phase": "waiting", "number": 1})}
+ORDERED: Json = {"episode": EPISODE, "phase": "running", "number": 1, "at": "2026-01-01T12:00:00Z"}
+RECORD = {"node-remedy.dev/remedy": json.dumps(ORDERED)}
+ENDED = {"node-remedy.dev/remedy": json.dumps({**ORDERED, "phase": "waiting"})}
+WELL = {"type": "ReadonlyFilesystem", "status": "False"}  # of a node that is silent otherwise
 LATE = {
     "another boot": {"NODE_BOOT_ID": "another"},
     "another node": {"NODE_UID": "another"},
     "another episode": {"EPISODE": "another"},
     "another remedy's turn": {"REMEDY_NUMBER": "2"},
     "its time has passed": {"NOT_AFTER": "2026-01-01T00:00:00Z"},
+    "the trouble is over": {"THRESHOLD": "ReadonlyFilesystem=True"},
 }
 ATTACHMENTS = "/apis/storage.k8s.io/v1/volumeattachments"
 PODS = "/api/v1/namespaces/default/pods"
@@ -87,6 +90,7 @@ class Workshop:
             "NODE_ADDRESSES": "127.0.0.1",
             "EPISODE": EPISODE,
             "REMEDY_NUMBER": "1",
+            "THRESHOLD": "event KernelOops",
             "NOT_AFTER": "2999-01-01T00:00:00Z",
             **environ,
         }
@@ -166,6 +170,8 @@ def silent(workshop: Workshop) -> Fleet:
     fleet = workshop.fleet
     fleet.crash("worker")
     eventually(lambda: fleet.ready_status("worker") == "Unknown", "the silence is noticed", 60)
+    conditions = [*fleet.node("worker")["status"]["conditions"], WELL]
+    fleet.api.merge("/api/v1/nodes/worker/status", {"status": {"conditions": conditions}}).ok()
     return fleet
 
 

@@ -1,12 +1,13 @@
 """Remedies on a real control plane, under the manager's shipped identity: the pods of their Jobs really run (seed 002).
 
-A node falls silent. The first remedy fails, the second one switches the computer off and on; each is a process with the
-environment, secrets and files that its document asks for, on another node.
+A node falls silent. The first remedy fails, the second one succeeds; then somebody switches the computer off and on.
+Each is a process with the environment, secrets and files that its document asks for, on another node.
 """
 
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 from collections.abc import Iterator
 
@@ -23,6 +24,7 @@ JOBS = f"/apis/batch/v1/namespaces/{SYSTEM}/jobs"
 PODS = f"/api/v1/namespaces/{SYSTEM}/pods"
 SECRET = "hunter2"
 TELL = 'echo "$NODE_NAME $NODE_BOOT_ID $REMEDY $REMEDY_NUMBER $TOKEN"'
+HASHED = 'printf %s "$password" | sha256sum'  # that it is there is shown without showing it
 FILES = "cat /etc/node-remedy/node/annotations /etc/node-remedy/configmaps/playbooks/greeting"
 
 
@@ -32,7 +34,7 @@ def a_pod(script: str, **more: object) -> Json:
 
 
 def a_document() -> Json:
-    fails = a_pod(f"{TELL}; {FILES}; test -n $password && exit 3", env=["bmc"], configmaps=["playbooks"])
+    fails = a_pod(f"{TELL}; {FILES}; {HASHED}; exit 3", env=["bmc"], configmaps=["playbooks"])
     return {
         "apiVersion": "node-remedy/v1alpha",
         "kind": "Configuration",
@@ -114,6 +116,7 @@ def test_remedies_run_one_after_the_other_until_the_node_is_back(fleet: Fleet, i
     assert f"patient {boot} reset 2 1" in words
     assert 'node-remedy.dev/node-name="patient"' in words
     assert "from a playbook" in words
+    assert hashlib.sha256(SECRET.encode()).hexdigest() in words
     assert SECRET not in words + str(pods)
     assert {} == {key: one for key, one in fleet.node("patient")["metadata"]["annotations"].items() if "remed" in key}
 

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import yaml
 from tests.lab.running import PATIENCE_S, ROOT, RunningLab, environment
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -44,6 +45,23 @@ SHOWS = {
     "manager --dry-run": "caches are in step",
     "kubectl annotate": "annotated",
 }
+
+
+def applied(line: str) -> set[str]:
+    """The files below deploy/ that a command applies; a folder means all that is in it."""
+    named = [ROOT / path for path in re.findall(r"-f (\S+)", line)]
+    found = [file for path in named for file in (path.glob("*.yaml") if path.is_dir() else [path])]
+    return {str(file.relative_to(ROOT / "deploy")) for file in found}
+
+
+@pytest.mark.parametrize("line", [line for line in COMMANDS if line.startswith("kubectl apply")])
+def test_nobody_gets_rights_that_an_installation_leaves_out(line: str) -> None:
+    """Rights of remedies, of workload clusters and on OpenShift are given by whoever needs them."""
+    installed = set(yaml.safe_load((ROOT / "deploy" / "kustomization.yaml").read_text())["resources"])
+
+    assert applied(line)
+    assert set() == applied(line) - installed
+    assert "rbac/60-repairer.yaml" in applied("kubectl apply -f deploy/rbac") - installed
 
 
 @pytest.fixture(scope="module")

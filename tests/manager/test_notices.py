@@ -144,8 +144,8 @@ def test_steps_of_fences_are_counted_and_timed() -> None:
 
     text = metrics.text().decode()
     assert 'node_remedy_fence_steps_total{outcome="done",step="isolation"} 2.0' in text
-    assert 'node_remedy_fence_step_duration_seconds_sum{step="isolation"} 30.0' in text
-    assert 'node_remedy_fence_step_duration_seconds_count{step="isolation"} 1.0' in text
+    assert 'node_remedy_fence_step_duration_seconds_sum{outcome="done",step="isolation"} 30.0' in text
+    assert 'node_remedy_fence_step_duration_seconds_count{outcome="done",step="isolation"} 1.0' in text
 
 
 @pytest.mark.parametrize("reason", [RunEnded, RunNoted])
@@ -159,7 +159,8 @@ def test_a_host_as_a_device_is_counted_and_timed(reason: type[RunEnded]) -> None
 
     text = metrics.text().decode()
     assert 'runs_total{agent="builtin",deed="off",method="host-power",outcome="done"} 1.0' in text
-    assert 'run_duration_seconds_sum{agent="builtin",deed="off"} 30.0' in text
+    assert 'run_duration_seconds_sum{agent="builtin",deed="off",outcome="done"} 30.0' in text
+    assert 'method_seconds_total{agent="builtin",deed="off",method="host-power",outcome="done"} 30.0' in text
     assert 'method="ipmi"' not in text
 
 
@@ -187,7 +188,11 @@ def test_methods_without_an_agent_are_counted_and_timed(action: Action, labels: 
     text = metrics.text().decode()
     assert f'runs_total{{agent="builtin",{labels},outcome="done"}} 1.0' in text
     assert f'runs_total{{agent="builtin",{labels},outcome="failed"}} 1.0' in text
-    assert f'run_duration_seconds_sum{{agent="builtin",{labels.split(",")[0]}}} 4.0' in text
+    deed = labels.split(",")[0]
+    assert [True, True] == [
+        f'run_duration_seconds_sum{{agent="builtin",{deed},outcome="{outcome}"}} 2.0' in text
+        for outcome in ("done", "failed")
+    ]
 
 
 def test_a_terminated_instance_is_counted() -> None:

@@ -615,6 +615,31 @@ def test_crash_kernels_are_heard_where_asked_for(tmp_path: Path, caplog: pytest.
     within(20, story())
 
 
+@pytest.mark.parametrize("listens", [False, True])
+def test_a_manager_that_hears_no_crash_kernel_says_so(
+    listens: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Where a fence configuration counts on it: in its log, and as an event on the ConfigMap."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            meta = {"name": "fence-config-worker-0", "namespace": SYSTEM}
+            words = "node_name=worker-0\npower_management=host-power\nkdump=true"
+            it.create(a_node_tree())
+            it.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta, "data": {"config.properties": words}})
+            manager = it.start(**({"kdump_listen": "127.0.0.1:0"} if listens else {}))
+            await until(manager.is_leading)
+            await until(lambda: listens or bool(told()), what="the reason")
+            await manager.end()
+        assert (0 if listens else 1) == len(told())
+
+    def told() -> list[dict[str, Any]]:
+        return [one for one in said(caplog, "decided") if one.get("reason") == "KdumpUnheard"]
+
+    caplog.set_level("INFO")
+    within(20, story())
+
+
 def test_a_port_for_dumps_that_is_taken_ends_it(tmp_path: Path) -> None:
     """It names the option, and nothing is written."""
 

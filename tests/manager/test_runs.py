@@ -111,8 +111,12 @@ def test_an_order_is_accepted_at_once_and_told_when_it_is_over(tmp_path: Path) -
         assert ["off", "status", "status"] == asked(tmp_path)
         assert PASSWORD == (tmp_path / "passwords").read_text().splitlines()[0]
         assert 2 == it.pokes
-        counted = b'node_remedy_fence_runs_total{agent="fence_scripted",deed="off",method="bmc",outcome="done"} 1.0'
-        assert counted in it.metrics.text()
+        labels = 'agent="fence_scripted",deed="off",method="bmc",outcome="done"'
+        figures = it.metrics.text().decode()
+        assert f"node_remedy_fence_runs_total{{{labels}}} 1.0" in figures
+        assert f"node_remedy_fence_method_seconds_total{{{labels}}}" in figures
+        timed = 'node_remedy_fence_run_duration_seconds_count{agent="fence_scripted",deed="off",outcome="done"} 1.0'
+        assert timed in figures
 
     scripted.run(story())
 

@@ -46,6 +46,11 @@ SABOTAGES: tuple[Sabotage, ...] = (
         set_to(check, "by_annotation", lambda at, found: check.Finding(at, "deprecated")),
         (files.test_a_check_that_repairs_by_annotation_is_noted,),
     ),
+    Sabotage(
+        "nobody is told what kernel dumps take",
+        set_to(check, "dumps", nothing),
+        (files.test_kernel_dumps_are_noted_to_need_a_manager_that_listens,),
+    ),
     Sabotage("objects are not asked", set_to(check, "of_object", nothing), BAD),
     Sabotage("nobody stands in for nodes", set_to(standins, "stand_ins", nothing), BAD),
     Sabotage("every text begins beside its key", set_to(places, "BLOCKS", ()), BAD),

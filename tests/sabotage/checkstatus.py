@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from tests.core.budget import test_rooms as test_budget_rooms
-from tests.core.healthcheck import test_rooms, test_status, test_templates
+from tests.core.healthcheck import test_remediation, test_rooms, test_status, test_templates
 from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_check_status
 from tests.wire import test_checkstatus, test_clusterapi, test_requests
@@ -204,6 +204,7 @@ OTHERS = (
         (
             test_status.test_another_controller_is_left_its_status,
             test_status.test_a_write_before_our_time_counts_for_an_hour,
+            test_remediation.test_after_a_restart_the_silence_of_another_counts,
         ),
     ),
     Sabotage(
@@ -211,6 +212,7 @@ OTHERS = (
         set_to(controllers, "is_since_we_look", lambda writer, first_seen, now: False),
         (
             test_status.test_another_controller_is_left_its_status,
+            test_remediation.test_another_controller_is_left_all_machines_of_its_check,
             test_check_status.test_another_controller_keeps_its_status,
         ),
     ),

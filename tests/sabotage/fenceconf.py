@@ -449,6 +449,11 @@ PLANNING = (
         ),
     ),
     Sabotage(
+        "nobody waits for dumps",
+        set_to(configs, "waits_for_dumps", lambda document: False),
+        (test_plan.test_a_dump_that_nobody_hears_is_told,),
+    ),
+    Sabotage(
         "nodes are trusted silently",
         set_to(configs, "trusting", lambda document: set()),
         (test_plan.test_a_document_that_takes_a_nodes_word_says_so,),

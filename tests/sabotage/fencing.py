@@ -274,6 +274,7 @@ PROOFS: tuple[Sabotage, ...] = (
             test_story.test_a_silent_node_is_isolated_powered_off_freed_and_comes_back,
             test_told.test_the_proof_is_told_with_its_evidence,
             test_fence_uses.test_a_pod_of_a_node_without_network_moves_after_the_reboot,
+            test_fence_uses.test_a_stateful_set_in_a_cloud_scales_after_the_loss_of_a_worker,
         ),
     ),
     Sabotage(

@@ -315,6 +315,14 @@ READING = (
         (test_healthchecks.test_a_field_of_another_dialect_is_a_mistake,),
     ),
     Sabotage(
+        "nobody is told of the annotation",
+        set_to(healthchecks, "told_by", lambda path, dialect: ""),
+        (
+            test_healthchecks.test_a_field_of_another_dialect_is_a_mistake,
+            test_healthchecks.test_a_check_of_cluster_api_03_is_read_as_its_problem_says,
+        ),
+    ),
+    Sabotage(
         "labels that cannot be read are left out",
         set_to(selectors, "match_labels", lambda fields, path, tree: ()),
         (test_selectors.test_selectors, test_selectors.test_garbage),

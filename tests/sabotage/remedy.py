@@ -50,15 +50,18 @@ from noderemedy.core.remedy import (
 from noderemedy.core.resting import Turn
 from noderemedy.model import remedy as model_remedy
 from noderemedy.model.decision import Decision
+from noderemedy.model.meta import Malformed
 from noderemedy.model.nodeevents import EventsWanted
 from noderemedy.model.nodefence import FenceSpec
 from noderemedy.model.reasons import SkippedUnresponsive
 from noderemedy.model.remedy import JobState, Phase
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span, Wall
-from noderemedy.wire import configuration, placedfields, podtemplates, remedies
+from noderemedy.wire import configuration, placedfields, podtemplates, remedies, selectortext
 from noderemedy.wire import documents as wire_documents
 
 DESCRIBED = remedies.described
+READ_SELECTOR = selectortext.read_selector_text
 OF_EVENTS = thresholds.of_events
 NUMBERS: Iterator[int] = iter(range(10**6))
 ENDED, CLEAN, RUN_BY = chain.ended, cleaning.cleaning, view.run_by
@@ -74,6 +77,10 @@ def without(gate: Callable[..., Any], *tests: Test) -> Sabotage:
             monkeypatch.setattr(gates, name, kept)
 
     return Sabotage(f"no gate {gate.__name__}", harm, tests)
+
+
+def without_sets(text: str) -> Selector | Malformed:
+    return Malformed("no") if " in (" in text else READ_SELECTOR(text)
 
 
 HELD = test_gates.test_what_holds_a_remedy_back
@@ -375,6 +382,11 @@ WIRE = (
         "the token is not told",
         set_to(remedies, "described", lambda order, token: {**DESCRIBED(order, token), "TOKEN": ""}),
         (test_chain.test_the_pod_is_told_about_the_node, test_remedies.test_a_pod_is_told_twice),
+    ),
+    Sabotage(
+        "sets of labels are unknown to documents",
+        set_to(configuration, "read_selector_text", without_sets),
+        (test_configuration.test_node_selectors,),
     ),
     Sabotage(
         "lines are not known",

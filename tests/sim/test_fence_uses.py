@@ -1,4 +1,4 @@
-"""What seed 002 wants fencing for, in virtual time: a node that lost its network, and one whose resources leak."""
+"""What seed 002 wants fencing for, in virtual time: a lost network, a lost instance, resources that leak."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 from noderemedy.model.ids import CONFIG_MAP, NODE
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.fencecrash import stage
-from noderemedy.sim.kinds import POD
+from noderemedy.sim.kinds import POD, STATEFUL_SET
 from noderemedy.sim.objects import SYSTEM, WORKLOAD
 from noderemedy.sim.server import Server
 from noderemedy.sim.troubles import MINUTE_MS
 
-SICK = "worker-1"
+SICK, INSTANCE = "worker-1", "worker-4"
 LEAKS = "ResourcesLeak"  # as node-problem-detector would tell it
 RESTARTS = f"""
 apiVersion: node-remedy/v1alpha
@@ -32,9 +32,9 @@ def wait(cluster: Cluster, minutes: int) -> None:
     cluster.agenda.run_until(cluster.agenda.now_ms + minutes * MINUTE_MS)
 
 
-def database(cluster: Cluster) -> str:
+def database(cluster: Cluster, node: str = SICK) -> str:
     """Which pod of the StatefulSet runs on the node that falls sick."""
-    return next(one.identity.partition("/")[2] for one in cluster.servers[SICK].running.values() if one.volumes)
+    return next(one.identity.partition("/")[2] for one in cluster.servers[node].running.values() if one.volumes)
 
 
 def where(cluster: Cluster, name: str) -> list[str]:
@@ -64,6 +64,31 @@ def mends_its_network(server: Server) -> None:
     """What a boot does: its tools start anew."""
     if server.boots == 2 and not server.is_linked:
         server.link(True)
+
+
+def test_a_stateful_set_in_a_cloud_scales_after_the_loss_of_a_worker() -> None:
+    """Nobody there replaces the instance: it is stopped, its pod runs elsewhere, the set grows, and it is started."""
+    cluster, checkers, _ = stage("check", 1, 5)
+    server, name = cluster.servers[INSTANCE], database(cluster, INSTANCE)
+    size = cluster.api.get(STATEFUL_SET, "database", WORKLOAD)["spec"]["replicas"]
+    seen: list[tuple[bool, list[str]]] = []
+    server.on_change.append(lambda one: seen.append((one.can_write, where(cluster, name))))
+    scale(cluster, size - 1)
+    wait(cluster, 2)
+    server.hang()
+    scale(cluster, size)
+    wait(cluster, 30)
+    checkers.at_rest(None)
+
+    assert cluster.api.get(NODE, INSTANCE)["spec"]["providerID"].startswith("aws://")
+    assert (True, [INSTANCE]) == seen[0]
+    assert (2, True, []) == (server.boots, server.is_heard, checkers.violations)
+    assert [1] * size == [len(where(cluster, f"database-{number}")) for number in range(size)]
+    assert [INSTANCE] != where(cluster, name)
+
+
+def scale(cluster: Cluster, size: int) -> None:
+    cluster.api.patch(STATEFUL_SET, "database", WORKLOAD, {"spec": {"replicas": size}}, "merge")
 
 
 def test_a_node_whose_resources_leak_is_restarted() -> None:

@@ -86,9 +86,13 @@ def test_clean_resource_of_a_fence_flow_is_pointed_out(remedy: str, definition: 
     assert expected == [hint.split(": ", 1)[1].partition(" does")[0] for hint in found.hints]
 
 
+VIRTUAL = Expression("virtual", Operator.DOES_NOT_EXIST)
 SELECTORS = [
     ("type=compute", Selector((("type", "compute"),))),
     ("a=1,b=2", Selector((("a", "1"), ("b", "2")))),
+    ("rack in (r1, r2), !virtual", Selector((), (Expression("rack", Operator.IN, ("r1", "r2")), VIRTUAL))),
+    ("a = 1, type!=db", Selector((("a", "1"),), (Expression("type", Operator.NOT_IN, ("db",)),))),
+    ("type", Selector((), (Expression("type", Operator.EXISTS),))),
     ('{type: compute, zone: "1"}', Selector((("type", "compute"), ("zone", "1")))),
     (
         "{matchExpressions: [{key: a, operator: Exists}]}",
@@ -99,8 +103,10 @@ SELECTORS = [
 
 @pytest.mark.parametrize(("text", "selector"), SELECTORS)
 def test_node_selectors(text: str, selector: Selector) -> None:
-    """The seed's words, a map of labels, and Kubernetes' own selector."""
-    assert selector == read(f"nodeSelector: {text}").selector
+    """The seed's words, and all that `kubectl -l` takes, as in fence documents; a map of labels; Kubernetes' own."""
+    found = read(f"nodeSelector: {text}")
+
+    assert (selector, ()) == (found.selector, found.problems)
 
 
 def test_without_a_selector_all_nodes_are_meant() -> None:
@@ -167,7 +173,9 @@ MISTAKES = [
     (FENCE, POD % "{spec: {containers: [{name: c}]}}", "podTemplate.spec.containers[0].image:"),
     (FENCE, "- {name: fix, retries: 99, podTemplate: %s}" % (CONTAINER % ""), "write a number from 0 to 6"),
     (FENCE, "- {name: fix, deadline: 48h, podTemplate: %s}" % (CONTAINER % ""), "at most a day"),
-    ("thresholdConfigs:", "nodeSelector: type\nthresholdConfigs:", "write label=value"),
+    ("thresholdConfigs:", "nodeSelector: type in r1\nthresholdConfigs:", "write labels like type=compute"),
+    ("thresholdConfigs:", "nodeSelector: a=1,\nthresholdConfigs:", "write labels like type=compute"),
+    ("thresholdConfigs:", "nodeSelector: ' '\nthresholdConfigs:", "write labels like type=compute"),
     ("thresholdConfigs:", "nodeSelector: {a: true}\nthresholdConfigs:", "write it in quotes"),
     ("thresholdConfigs:", "policy: {skipWhenUnresponsive: 140%}\nthresholdConfigs:", "from 1% to 100%"),
     ("thresholdConfigs:", "policy: {skipWhenNodeCondition: [1]}\nthresholdConfigs:", "write the type of a condition"),

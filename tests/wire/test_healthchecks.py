@@ -23,6 +23,9 @@ ALL = [SEED, V1BETA1, V1BETA2, OPENSHIFT]
 UNKNOWN, FALSE = (Criterion("Ready", status, Span.seconds(300)) for status in ("Unknown", "False"))
 SELECTOR = Selector((("role", "worker"),))
 TEMPLATE = {"apiVersion": "remediation.metal3.io/v1alpha1", "kind": "Metal3RemediationTemplate", "name": "m3"}
+AS_CAPI, AS_SEED = (
+    f", or annotate the check with node-remedy.dev/dialect: {word} if its rules are meant" for word in ("capi", "seed")
+)
 
 
 def a_condition(status: Any = "Unknown", timeout: Any = "5m", kind: Any = "Ready") -> dict[str, Any]:
@@ -464,6 +467,8 @@ BAD_TEMPLATES = [
     ({**TEMPLATE, "kind": "Template"}, ".kind"),
     ({**TEMPLATE, "apiVersion": "not an api version"}, ".apiVersion"),
     ({**TEMPLATE, "apiVersion": "a/b/v1"}, ".apiVersion"),
+    ({**TEMPLATE, "apiVersion": "v1"}, ".apiVersion"),
+    ({**TEMPLATE, "apiVersion": "apps/v1"}, ".apiVersion"),
     ({**TEMPLATE, "name": ""}, ".name"),
     ({key: TEMPLATE[key] for key in ("apiVersion", "kind")}, ".name"),
     ({key: TEMPLATE[key] for key in ("apiVersion", "name")}, ".kind"),
@@ -489,18 +494,18 @@ def test_a_template_that_cannot_be_read(api_version: str, field: str, template: 
 @pytest.mark.parametrize(
     ("api_version", "spec", "remedy"),
     [
-        (SEED, {"remediationTemplate": TEMPLATE}, "write spec.externalRemediationTemplate"),
+        (SEED, {"remediationTemplate": TEMPLATE}, f"write spec.externalRemediationTemplate{AS_CAPI}"),
         (OPENSHIFT, {"externalRemediationTemplate": TEMPLATE}, "write spec.remediationTemplate"),
         (
             V1BETA1,
             {"externalRemediationTemplate": TEMPLATE},
-            "write spec.remediation.templateRef or spec.remediationTemplate",
+            f"write spec.remediation.templateRef or spec.remediationTemplate{AS_SEED}",
         ),
-        (SEED, {"remediation": {"triggerIf": {"unhealthyLessThanOrEqualTo": 1}}}, "write spec.maxUnhealthy"),
+        (SEED, {"remediation": {"triggerIf": {"unhealthyLessThanOrEqualTo": 1}}}, f"write spec.maxUnhealthy{AS_CAPI}"),
         (OPENSHIFT, {"unhealthyRange": "[1-2]"}, "remove it"),
         (OPENSHIFT, {"unhealthyMachineConditions": [a_condition()]}, "remove it"),
-        (SEED, {"checks": {"unhealthyNodeConditions": [a_condition()]}}, "write spec.unhealthyConditions"),
-        (SEED, {"checks": {"nodeStartupTimeoutSeconds": 60}}, "write spec.nodeStartupTimeout"),
+        (SEED, {"checks": {"unhealthyNodeConditions": [a_condition()]}}, f"write spec.unhealthyConditions{AS_CAPI}"),
+        (SEED, {"checks": {"nodeStartupTimeoutSeconds": 60}}, f"write spec.nodeStartupTimeout{AS_CAPI}"),
     ],
 )
 def test_a_field_of_another_dialect_is_a_mistake(api_version: str, spec: dict[str, Any], remedy: str) -> None:
@@ -509,6 +514,17 @@ def test_a_field_of_another_dialect_is_a_mistake(api_version: str, spec: dict[st
 
     assert 1 == len(check.problems)
     assert check.problems[0].endswith(f"; {remedy}")
+
+
+def test_a_check_of_cluster_api_03_is_read_as_its_problem_says() -> None:
+    """v1alpha3 with a `remediationTemplate`: invalid by the seed's rules, and whole with the annotation it is told."""
+    spec = {"clusterName": "east", "remediationTemplate": TEMPLATE}
+    [problem] = read(spec).problems
+    check = read(spec, annotations={"node-remedy.dev/dialect": "capi"})
+
+    assert "annotate the check with node-remedy.dev/dialect: capi" in problem
+    assert ((), Dialect.CAPI) == (check.problems, check.dialect)
+    assert isinstance(check.template, TemplateRef)
 
 
 @pytest.mark.parametrize("api_version", ALL)

@@ -79,7 +79,7 @@ class Metrics:
         self.fence_step_seconds = Histogram(
             "node_remedy_fence_step_duration_seconds",
             "From the beginning of a try of a step to its end",
-            ["step"],
+            ["step", "outcome"],
             buckets=STEP_SECONDS,
             registry=registry,
         )
@@ -89,8 +89,15 @@ class Metrics:
         self.fence_run_seconds = Histogram(
             "node_remedy_fence_run_duration_seconds",
             "From ordering a run of a fence method to its result",
-            ["agent", "deed"],
+            ["agent", "deed", "outcome"],
             buckets=RUN_SECONDS,
+            registry=registry,
+        )
+        # A method's name may be one node's: one series each, and not one for every bucket.
+        self.fence_method_seconds = Counter(
+            "node_remedy_fence_method_seconds",
+            "Time that runs of fence methods took",
+            ["method", "agent", "deed", "outcome"],
             registry=registry,
         )
         self.problems = Counter(
@@ -104,6 +111,13 @@ class Metrics:
             buckets=REMEDY_SECONDS,
             registry=registry,
         )
+
+    def count_run(self, method: str, agent: str, deed: str, outcome: str, took_s: float | None) -> None:
+        """A run of a fence method; None: nobody knows when it began, and it is not timed."""
+        self.fence_runs.labels(method, agent, deed, outcome).inc()
+        if took_s is not None:
+            self.fence_run_seconds.labels(agent, deed, outcome).observe(took_s)
+            self.fence_method_seconds.labels(method, agent, deed, outcome).inc(took_s)
 
     def text(self) -> bytes:
         """All figures in the exposition format."""

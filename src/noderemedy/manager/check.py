@@ -12,6 +12,7 @@ from msgspec import Struct
 
 from noderemedy.core import machines
 from noderemedy.core.external.kinds import request_kind, template_kind
+from noderemedy.core.fencing.configs import waits_for_dumps
 from noderemedy.core.fencing.drafting import SPOKEN_OF_TWICE
 from noderemedy.core.fencing.facts import BY_NAME
 from noderemedy.core.fencing.plan import NOT_INSTALLED
@@ -38,6 +39,7 @@ from noderemedy.model.reasons import (
     FenceConfigTrustsNodes,
     FenceConfigWithoutNode,
     FencePlanMissing,
+    KdumpUnheard,
     Reason,
     TemplateKindMissing,
     TemplateNotFound,
@@ -101,7 +103,7 @@ def of_object(at: Ref, reader: Reader) -> list[Finding]:
         return [Finding(at, entry.problem)]
     obj = entry.obj if isinstance(entry, Present) else None
     if isinstance(obj, ConfigMap):
-        return [Finding(at, problem) for problem in of_config_map(obj)]
+        return [*(Finding(at, problem) for problem in of_config_map(obj)), *dumps(at, obj)]
     if not isinstance(obj, WRITTEN):
         return []
     found = [Finding(at, problem) for problem in obj.problems]
@@ -124,6 +126,11 @@ def name_of(spec: FenceSpec) -> str:
 def of_config_map(found: ConfigMap) -> tuple[str, ...]:
     document = found.document.configuration.problems if found.document else ()
     return (*found.problems, *(found.fence.problems if found.fence else ()), *document)
+
+
+def dumps(at: Ref, found: ConfigMap) -> list[Finding]:
+    """What kernel dumps take: no document says how managers run."""
+    return [Finding(at, KdumpUnheard().note(), is_note=True)] if found.fence and waits_for_dumps(found.fence) else []
 
 
 def of_template(at: Ref, template: TemplateRef, reader: Reader) -> list[Finding]:

@@ -89,7 +89,7 @@ class Reporter:
             case FenceStepEnded(step=step, outcome=outcome, since=since):
                 self._metrics.fence_steps.labels(step, outcome).inc()
                 if since is not None:
-                    self._metrics.fence_step_seconds.labels(step).observe((at.ms - since.ms) / 1000)
+                    self._metrics.fence_step_seconds.labels(step, outcome).observe((at.ms - since.ms) / 1000)
             case RunEnded(method=Builtin.HOST_POWER.value, deed=deed, state=state, since=since):
                 took = Span(at.ms - since.ms) if since is not None else None
                 self._count_builtin(Builtin.HOST_POWER, deed, state, took)
@@ -98,9 +98,8 @@ class Reporter:
 
     def _count_builtin(self, method: Builtin, deed: str, outcome: str, took: Span | None) -> None:
         """A method without an agent. Those with one are counted by the book of their runs."""
-        self._metrics.fence_runs.labels(method.value, BUILTIN, deed, outcome).inc()
-        if took is not None:
-            self._metrics.fence_run_seconds.labels(BUILTIN, deed).observe(took.ms / 1000)
+        took_s = took.ms / 1000 if took is not None else None
+        self._metrics.count_run(method.value, BUILTIN, deed, outcome, took_s)
 
     def ended(self, effect: Effect, outcome: Outcome, took: Span) -> None:
         action, how = type(effect.action).__name__, type(outcome).__name__

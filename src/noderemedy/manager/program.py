@@ -50,6 +50,7 @@ from noderemedy.model.actions import WriteLedger
 from noderemedy.model.drill import SCHEDULE_AT, DrillSchedule
 from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import CLUSTER
+from noderemedy.model.kdump import UNHEARD_AT, DumpsUnheard
 from noderemedy.model.outcome import Effect, Outcome, Seen, Unknown
 from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.reasons import OwnNode
@@ -102,6 +103,8 @@ class Manager:
             self._engine.seen(Seen(SCHEDULE_AT, "", "", schedule), self._clock.now())
         if settings.node:
             self._engine.seen(Seen(OWN_NODE_AT, "", "", OwnNodeFact(settings.node)), self._clock.now())
+        if not settings.kdump_listen:
+            self._engine.seen(Seen(UNHEARD_AT, "", "", DumpsUnheard()), self._clock.now())
         self._sink = EngineSink(self._engine, watched(), self._clock, LOG, self._wake.set)
         self._leadership = None if settings.is_dry else Leadership(settings.identity, settings.rules)
         self._licence = Licence(self._leadership)

@@ -56,10 +56,8 @@ class RunBook:
         self._log.info(
             "fence run ended", **_of(order), state=result.state.value, power=result.power.value, said=result.said
         )
-        self._metrics.fence_runs.labels(order.method, order.agent, order.deed.value, result.state.value).inc()
-        if run.begun != UNKNOWN:
-            took = self._clock.mono().since(run.begun)
-            self._metrics.fence_run_seconds.labels(order.agent, order.deed.value).observe(took.ms / 1000)
+        took_s = self._clock.mono().since(run.begun).ms / 1000 if run.begun != UNKNOWN else None
+        self._metrics.count_run(order.method, order.agent, order.deed.value, result.state.value, took_s)
         self._enter(run.ended(result, self._clock.mono()))
 
     def _enter(self, run: Run) -> None:

@@ -9,7 +9,8 @@ from noderemedy.model.facts import FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.time import Mono
 
-KDUMP = Kind(FACTS, "KdumpSeen")
+KDUMP, UNHEARD = Kind(FACTS, "KdumpSeen"), Kind(FACTS, "DumpsUnheard")
+UNHEARD_AT = Ref("", UNHEARD, "", "dumps")
 
 
 class KdumpSeen(FactValue, frozen=True):
@@ -18,6 +19,10 @@ class KdumpSeen(FactValue, frozen=True):
     node: Ref
     first: Mono
     last: Mono
+
+
+class DumpsUnheard(FactValue, frozen=True):
+    """Entered by a program that could listen and does not: whatever a crash kernel says, it hears nothing."""
 
 
 def kdump_ref(node: Ref) -> Ref:

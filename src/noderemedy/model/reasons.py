@@ -1848,6 +1848,16 @@ class FenceConfigTrustsNodes(Reason, frozen=True):
         )
 
 
+class KdumpUnheard(Reason, frozen=True):
+    """A fence configuration lets kernel dumps delay power management, and nobody listens to crash kernels."""
+
+    def note(self) -> str:
+        return (
+            "kdump=true needs managers that run with --kdump-listen (components: [kdump] in deploy/kustomization.yaml);"
+            " without it power management waits for no dump"
+        )
+
+
 class AskingAgent(Reason, frozen=True):
     """A fence agent is asked for its metadata."""
 

@@ -24,6 +24,7 @@ from noderemedy.model.workload import FreeBy
 from noderemedy.wire.placedfields import PlacedFields
 from noderemedy.wire.podtemplates import read_pod
 from noderemedy.wire.selectors import match_labels, read_selector
+from noderemedy.wire.selectortext import REMEDY, read_selector_text
 from noderemedy.wire.stormpolicy import read_alarms, read_park_after, read_policy
 from noderemedy.wire.yamltext import Place, read_placed
 
@@ -96,27 +97,20 @@ def from_tree(fields: PlacedFields) -> Configuration:
 
 
 def node_selector(fields: PlacedFields) -> Selector:
-    """`type=compute`, several with commas, a map of labels, or a selector of Kubernetes; without one all nodes."""
+    """In one line as `kubectl -l` takes it, a map of labels, or a selector of Kubernetes; without one all nodes."""
     path, value = "nodeSelector", fields.get("nodeSelector")
     if value is None:
         return Selector()
     found: Selector | Malformed
     if isinstance(value, str):
-        found = from_words(fields, path, value)
+        read = read_selector_text(value)
+        found = read if isinstance(read, Selector) else fields.wrong(path, value, REMEDY)
     elif isinstance(value, dict) and not {"matchLabels", "matchExpressions"} & set(value):
         labels = match_labels(fields, path, value)
         found = labels if isinstance(labels, Malformed) else Selector(labels)
     else:
         found = read_selector(fields, path, value)
     return found if isinstance(found, Selector) else Selector()
-
-
-def from_words(fields: PlacedFields, path: str, text: str) -> Selector | Malformed:
-    pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
-    if not pairs or not all(key and sign for key, sign, _ in pairs):
-        return fields.wrong(path, text, "write label=value, several with commas, or a map of labels")
-    labels = match_labels(fields, path, {key.strip(): value.strip() for key, _, value in pairs})
-    return labels if isinstance(labels, Malformed) else Selector(labels)
 
 
 def free_by(fields: PlacedFields) -> FreeBy | None:

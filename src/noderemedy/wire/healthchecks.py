@@ -125,7 +125,17 @@ def foreign(fields: Fields, dialect: Dialect) -> None:
         for path in sorted({path for rules in RULES.values() for path in getattr(rules, name)} - own):
             if fields.get(path):
                 remedy = f"write {instead}" if instead else "remove it"
-                fields.note(f"spec.{path} is not read in the dialect {dialect.value}; {remedy}")
+                fields.note(f"spec.{path} is not read in the dialect {dialect.value}; {remedy}{told_by(path, dialect)}")
+
+
+def told_by(path: str, dialect: Dialect) -> str:
+    """How a check says that the words of another dialect are meant, where its kind may be read in one that has them."""
+    having = [
+        one.value
+        for one in READABLE[dialect]
+        if one is not dialect and any(path in getattr(RULES[one], name) for name in FIELDS)
+    ]
+    return "".join(f", or annotate the check with {names.DIALECT}: {word} if its rules are meant" for word in having)
 
 
 def targets(fields: Fields, rules: Rules) -> Selector | Malformed:

@@ -25,6 +25,7 @@ from noderemedy.model.fenceplan import (
 )
 from noderemedy.model.governing import MemberFact, member_ref
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, SYSTEM, Ref, ref
+from noderemedy.model.kdump import UNHEARD_AT, DumpsUnheard
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.nodefence import FenceEvidence, State
 from noderemedy.model.outcome import Key, Seen
@@ -35,6 +36,8 @@ from noderemedy.model.reasons import (
     FenceConfigTrustsNodes,
     FenceConfigWithoutNode,
     FencePlanInvalid,
+    KdumpUnheard,
+    Reason,
 )
 from noderemedy.model.room import Present
 from noderemedy.model.run import Deed, SecretParameter
@@ -710,6 +713,27 @@ def test_a_document_that_takes_a_nodes_word_says_so(word: str, is_trusting: bool
     assert () == bench.problems()
     expected = (FenceConfigTrustsNodes(word.strip("{}")),) if is_trusting else ()
     assert (expected, expected) == (bench.said("fence-config-c"), bench.said("fence-method-template-t"))
+
+
+@pytest.mark.parametrize(
+    ("listens", "words", "expected"),
+    [
+        (False, "kdump=true", (KdumpUnheard(),)),
+        (False, "kdump=false", ()),
+        (False, "", ()),
+        (True, "kdump=true", ()),
+    ],
+)
+def test_a_dump_that_nobody_hears_is_told(listens: bool, words: str, expected: tuple[Reason, ...]) -> None:
+    """On the document, which works otherwise, by a manager that does not listen."""
+    bench = Bench()
+    if not listens:
+        bench.engine.seen(Seen(UNHEARD_AT, "", "", DumpsUnheard()), bench.now)
+    method, head = "template=fence-method-template-pdu\nplug=1", "node_name=n1\npower_management=m"
+    bench.write("fence-config-c", one_method(method, f"{head}\n{words}"))
+
+    assert () == bench.problems()
+    assert expected == bench.said("fence-config-c")
 
 
 def test_a_broken_template_says_so_on_itself() -> None:

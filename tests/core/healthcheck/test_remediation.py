@@ -112,10 +112,15 @@ class Stage:
     def change(self, number: int, **more: Any) -> None:
         self.put(at(number), replace(self.machine(number), **more))
 
-    def edit(self, **more: Any) -> None:
+    @property
+    def check(self) -> HealthCheck:
         entry = self.engine.cache.read(CHECK_AT)
         assert isinstance(entry, Present)
-        self.put(CHECK_AT, replace(entry.obj, **more))
+        found: HealthCheck = entry.obj
+        return found
+
+    def edit(self, **more: Any) -> None:
+        self.put(CHECK_AT, replace(self.check, **more))
 
     def grant(self, number: int) -> None:
         self.fact(answer_ref(at(number)), Granted(at(number), self.now.wall, asked=EVERYBODY))
@@ -407,15 +412,43 @@ def test_of_overlapping_checks_only_the_older_one_speaks() -> None:
     assert "workers" == stage.machine(0).marked_by
 
 
-def test_another_controller_is_left_all_machines_of_its_check() -> None:
-    """Verdicts are given, nothing is written; after an hour without it, or by a person's word, we take over."""
-    written = Writer("capi", ago(60))
-    stage = Stage(a_check(annotation_mode=True, other_writers=(written,)))
-    stage.grant(0)
+def beside_another() -> Stage:
+    """A machine is sick, and another controller writes the status of its check while we look."""
+    stage = Stage(a_check(annotation_mode=True))
+    stage.step(60)
+    stage.edit(other_writers=(Writer("capi", stage.now.wall),))
     stage.node(0, "Unknown")
     stage.step(301)
-    assert ([], ["CheckOfAnother"]) == (stage.did, stage.why(0))
+    return stage
+
+
+def test_another_controller_is_left_all_machines_of_its_check() -> None:
+    """Verdicts are given, nothing is written, however long it is silent then; by a person's word we take over."""
+    stage = beside_another()
+    for _ in range(3):
+        stage.step(3_600)
+        stage.grant(0)
+        stage.step()
+        assert ([], ["CheckOfAnother"]) == (stage.did, stage.why(0))
     stage.edit(governs=True)
+    stage.step()
+
+    assert ["MarkMachine worker-0"] == stage.did
+
+
+@pytest.mark.parametrize(("restarted", "more"), [(600, 3_001), (3_601, 0)])
+def test_after_a_restart_the_silence_of_another_counts(restarted: int, more: int) -> None:
+    """A manager that comes after its last write waits for an hour from that: for the rest of it, or not at all."""
+    before = beside_another()
+    [written] = before.check.other_writers
+    stage = Stage(replace(before.check, other_writers=(replace(written, at=ago(restarted)),)))
+    stage.node(0, "Unknown")
+    stage.step(301)
+    stage.grant(0)
+    stage.step()
+    assert (more == 0) == (stage.did == ["MarkMachine worker-0"])
+    stage.step(more)
+    stage.grant(0)
     stage.step()
 
     assert ["MarkMachine worker-0"] == stage.did

@@ -102,12 +102,14 @@ def test_the_role_that_is_needed_is_printed() -> None:
 
 
 def test_another_controller_is_named_with_its_hour() -> None:
-    """Who wrote the status, when, and from when on node-remedy acts."""
+    """Who wrote the status, when, and how node-remedy comes to act: its silence alone does not do it."""
     found = differences(a_check(OPENSHIFT, managed=RECENT))["OtherController"]
 
     assert "machine-healthcheck wrote its status at 2030-01-31T11:30:00Z" in found.what
-    assert "2030-01-31T12:30:00Z" in found.what
-    assert 'node-remedy.dev/govern: "true"' in found.remedy
+    assert "a manager that was there then, or sees it write again, stands by for as long as it runs" in found.what
+    assert "one that starts later stands by until 2030-01-31T12:30:00Z" in found.what
+    assert 'annotate the check with node-remedy.dev/govern: "true"' in found.remedy
+    assert "or restart node-remedy's managers" in found.remedy
 
 
 @pytest.mark.parametrize(

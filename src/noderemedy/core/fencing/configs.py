@@ -19,7 +19,8 @@ from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.fenceconfig import FenceConfig, FenceDocument
 from noderemedy.model.fenceplan import FENCE_PLAN, FencePlan
 from noderemedy.model.ids import CONFIG_MAP, NODE, Ref
-from noderemedy.model.reasons import FenceConfigInvalid, FenceConfigTrustsNodes, FenceConfigWithoutNode
+from noderemedy.model.kdump import UNHEARD, UNHEARD_AT
+from noderemedy.model.reasons import FenceConfigInvalid, FenceConfigTrustsNodes, FenceConfigWithoutNode, KdumpUnheard
 from noderemedy.model.room import Absent, Present, Reader, Room, Stage
 from noderemedy.model.time import Now
 
@@ -31,6 +32,7 @@ class ConfigView(Struct, frozen=True):
     broken: int = 0
     problem: str = ""  # the first one of such a node
     lacks_node: str | None = None  # the name that it gives; "": it means nobody at all
+    is_unheard: bool = False  # crash kernels speak to nobody
 
 
 def decide(view: ConfigView, now: Now) -> Decision:
@@ -41,7 +43,13 @@ def decide(view: ConfigView, now: Now) -> Decision:
         return Decision(because=(FenceConfigWithoutNode(view.lacks_node),))
     if trusted := sorted(trusting(view.document)):
         return Decision(because=(FenceConfigTrustsNodes(trusted[0]),))
+    if view.is_unheard and waits_for_dumps(view.document):
+        return Decision(because=(KdumpUnheard(),))
     return NOTHING
+
+
+def waits_for_dumps(document: FenceDocument) -> bool:
+    return isinstance(document, FenceConfig) and document.kdump_within is not None
 
 
 def trusting(document: FenceDocument) -> set[str]:
@@ -58,7 +66,8 @@ def sees(key: Ref, reader: Reader) -> ConfigView | None:
     broken = reader.find(BROKEN_PLANS, key.name)
     first = reader.read(broken[0]) if broken else Absent()
     problem = str(first.obj.problems[0]) if isinstance(first, Present) else ""
-    return ConfigView(found.fence, len(broken), problem, lacking(key, found.fence, reader))
+    is_unheard = isinstance(reader.read(UNHEARD_AT), Present)
+    return ConfigView(found.fence, len(broken), problem, lacking(key, found.fence, reader), is_unheard)
 
 
 def lacking(key: Ref, document: FenceDocument, reader: Reader) -> str | None:
@@ -82,7 +91,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 ROOM = Room(
     name="fence-config",
-    watches=(CONFIG_MAP, FENCE_PLAN, NODE),
+    watches=(CONFIG_MAP, FENCE_PLAN, NODE, UNHEARD),
     indexes=INDEXES,
     wakes=wakes,
     sees=sees,

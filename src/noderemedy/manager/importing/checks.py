@@ -69,9 +69,11 @@ def other_controller(writer: Writer) -> Difference:
     until = writer.at + OTHERS_COUNT_FOR
     return blocks(
         "OtherController",
-        f"{writer.manager} wrote its status at {writer.at}: node-remedy publishes verdicts and repairs nothing"
-        f" until nobody else has written it for an hour, at the earliest at {until}",
-        f'stop {writer.manager} for this check; annotate the check with {names.GOVERN}: "true" to not wait',
+        f"{writer.manager} wrote its status at {writer.at}: node-remedy publishes verdicts and repairs nothing;"
+        " a manager that was there then, or sees it write again, stands by for as long as it runs;"
+        f" one that starts later stands by until {until}",
+        f'stop {writer.manager} for this check; then annotate the check with {names.GOVERN}: "true", or restart'
+        " node-remedy's managers: they take over an hour after its last write",
     )
 
 
