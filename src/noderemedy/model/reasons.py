@@ -2658,7 +2658,7 @@ class ApprovalUnavailable(Reason, frozen=True):
 
     def note(self) -> str:
         return (
-            "the check asks for approval, but Incidents are not installed in this cluster, so nobody can answer: "
+            "the check asks for approval, but Incidents are not installed, so nobody can answer: "
             "nothing is repaired; kubectl apply -f deploy/crds"
         )
 
