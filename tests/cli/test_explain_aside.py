@@ -106,3 +106,18 @@ def test_a_limit_has_its_numbers(tmp_path: Path) -> None:
         "because"
     ]
     assert "2 of 5 machines are not healthy (limit 40%)" in output
+
+
+def test_a_check_of_another_controller_is_named(tmp_path: Path) -> None:
+    """It governs and judges, and its gate says who looks after it instead of us."""
+    check = the_check()
+    writer = {"manager": "capi", "operation": "Update", "subresource": "status", "time": "2026-01-01T00:05:00Z"}
+    check["metadata"]["managedFields"] = [writer]
+    trees = [check, *a_pool("Unknown")]
+    [told] = as_json(tmp_path, "w0", "--now", LATER, trees=trees)
+    output = explained(tmp_path, "w0", "--now", LATER, trees=trees).output
+
+    [closed] = [one for room in told["gates"] for one in room["gates"] if one["gate"] == "no other controller"]
+    assert (CHECK, "Unhealthy", []) == (told["check"], told["verdict"], told["standingAside"])
+    assert ("CheckOfAnother", "capi") == (closed["because"]["reason"], closed["because"]["manager"])
+    assert "Nothing is done now: check example is looked after by capi" in output
