@@ -19,6 +19,7 @@ PACKAGE = ROOT / "src" / "noderemedy"
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 OUR_FOLDERS = ("src", "tests", "docs", "deploy", "examples", "scripts", "changes", ".ci")
 SEEDS = ("000", "001", "002", "003", "004")
+DECIDING = ("cli", "core", "e2e", "engine", "manager", "sim")  # folders of tests in which something is decided
 STATES = {"done", "part", "not yet", "not ours"}
 
 QUOTED = re.compile(r"`([^`\n]+)`")
@@ -201,8 +202,8 @@ def unexpected(names: list[str], tests: list[ast.Module]) -> list[str]:
 
 
 def expectations(tree: ast.Module) -> Iterator[ast.AST]:
-    """Where a test says what it expects: what it asserts, the cases that it is given, and the tables of its file."""
-    yield from (node.value for node in tree.body if isinstance(node, ast.Assign | ast.AnnAssign) and node.value)
+    """Where a test says what it expects: what it asserts, the cases that it is given, and the tables that it uses."""
+    yield from tables_in_use(tree)
     for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
         claims = [node for node in ast.walk(function) if isinstance(node, ast.Assert)]
         yield from (*claims, *function.decorator_list)
@@ -210,6 +211,32 @@ def expectations(tree: ast.Module) -> Iterator[ast.AST]:
         for node in ast.walk(function):
             if isinstance(node, ast.Assign) and claimed.intersection(*[words_of(one) for one in node.targets]):
                 yield node.value
+
+
+def tables_in_use(tree: ast.Module) -> Iterator[ast.AST]:
+    """Tables of a file that one of its tests uses, be it through another table or through a helper."""
+    named = {name: node for node in tree.body for name in names_of(node)}
+    wanted, used = [name for name in named if name.startswith("test_")], set()
+    while wanted:
+        if (name := wanted.pop()) not in used:
+            used.add(name)
+            wanted += [one.id for one in ast.walk(named[name]) if isinstance(one, ast.Name) and one.id in named]
+    for name in used:
+        match named[name]:
+            case ast.Assign(value=value) | ast.AnnAssign(value=ast.AST() as value):
+                yield value
+
+
+def names_of(node: ast.stmt) -> list[str]:
+    """What a statement of a module gives a name to."""
+    match node:
+        case ast.Assign(targets=targets):
+            return [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+        case ast.AnnAssign(target=ast.Name(id=name)):
+            return [name]
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+    return []
 
 
 def words_of(tree: ast.AST) -> Iterator[str]:
@@ -227,11 +254,12 @@ def the_reasons() -> list[str]:
 
 
 def test_every_reason_is_produced_by_a_test() -> None:
-    """No reason exists that no test expects."""
-    paths = [path for path in (ROOT / "tests").rglob("*.py") if path.name != Path(__file__).name]
-    tests = [ast.parse(path.read_text(encoding="utf-8")) for path in paths if path.parent.name != "sabotage"]
+    """No reason exists that no test of a room, an engine or a program expects: those of reasons only make them."""
+    paths = [path for folder in DECIDING for path in (ROOT / "tests" / folder).rglob("*.py")]
+    tests = [ast.parse(path.read_text(encoding="utf-8")) for path in paths]
 
     assert the_reasons()
+    assert set(DECIDING) == {path.relative_to(ROOT / "tests").parts[0] for path in paths}
     assert [] == unexpected(the_reasons(), tests)
 
 
@@ -259,19 +287,23 @@ def test_the_reasons_are_introduced_part_by_part() -> None:
 
 EXPECTING = """
 from reasons import Imported, Told
-TABLE = {"row": Tabled}
+TABLE: dict = {"row": Tabled}
+ALIKE = TABLE
+STANDING = {"number": Numbered}
 @pytest.mark.parametrize("reason", [Given])
 def test_some(reason):
     wanted = (Local(1),)
     other = Made()
-    assert wanted == told(other)
+    assert wanted == told(other, helper())
     assert "Told: in words" == HalfTold()
+def helper():
+    return ALIKE
 """
 
 
 def test_a_reason_that_no_test_expects_is_found() -> None:
-    """One that is only imported, part of another word or nowhere is pointed at; expected ones are not."""
-    names = ["Told", "Tabled", "Given", "Local", "Imported", "Half", "Unheard"]
+    """One that is only imported, part of another word, in a table that no test uses or nowhere is pointed at."""
+    names = ["Told", "Tabled", "Given", "Local", "Imported", "Half", "Numbered", "Unheard"]
     module = "class Reason: ...\n" + "".join(f"class {name}(Reason): ...\n" for name in names)
 
-    assert ["Imported", "Half", "Unheard"] == unexpected(reasons(module), [ast.parse(EXPECTING)])
+    assert ["Imported", "Half", "Numbered", "Unheard"] == unexpected(reasons(module), [ast.parse(EXPECTING)])

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 from click.testing import CliRunner
-from tests.wire.agents import PDU
+from tests.wire.agents import MUTE, PDU
 
 from noderemedy.cli.main import cli
 
@@ -17,23 +17,44 @@ SILENT = "#!/bin/sh\necho usage\nexit 1\n"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The only place with agents: one that describes itself, and one that does not."""
-    pdu = tmp_path / "fence_pdu"
-    (tmp_path / "pdu.xml").write_text(PDU, encoding="utf-8")
-    pdu.write_text(f"#!/bin/sh\ncat {tmp_path / 'pdu.xml'}\n", encoding="utf-8")
-    silent = tmp_path / "fence_silent"
-    silent.write_text(SILENT, encoding="utf-8")
-    for program in (pdu, silent):
+    """The only place with agents."""
+    return furnished(tmp_path, monkeypatch)
+
+
+def furnished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """One agent that describes itself, one that does not, one that cannot be asked, and one that is known by name."""
+    for name, said in (("pdu", PDU), ("mute", MUTE)):
+        (tmp_path / f"{name}.xml").write_text(said, encoding="utf-8")
+        (tmp_path / f"fence_{name}").write_text(f"#!/bin/sh\ncat {tmp_path}/{name}.xml\n", encoding="utf-8")
+    for name in ("silent", "virsh"):
+        (tmp_path / f"fence_{name}").write_text(SILENT, encoding="utf-8")
+    for program in tmp_path.glob("fence_*"):
         program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setattr("noderemedy.drivers.fence.agents.USUAL", ())
     return tmp_path
 
 
-def test_what_is_installed_is_listed(folder: Path) -> None:
-    """By name, one a line, or as JSON."""
-    assert ["fence_pdu", "fence_silent"] == CliRunner().invoke(cli, ["agents"]).stdout.splitlines()
-    assert ["fence_pdu", "fence_silent"] == json.loads(CliRunner().invoke(cli, ["agents", "--json"]).stdout)
+REFUSED = {
+    "fence_mute": "has no action status, so that nothing it does can be verified",
+    "fence_pdu": None,
+    "fence_silent": "it prints no metadata",
+    "fence_virsh": "proves nothing, as it says off also of a guest that shuts down or sleeps",
+}
+
+
+def test_what_is_installed_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By name, one a line, those that are refused with the reason; as JSON the same."""
+    furnished(tmp_path, monkeypatch)
+    shown = CliRunner().invoke(cli, ["agents"])
+    found = {one["name"]: one["refused"] for one in json.loads(CliRunner().invoke(cli, ["agents", "--json"]).stdout)}
+
+    assert sorted(REFUSED) == list(found) == [line.split()[0] for line in shown.stdout.splitlines()]
+    for (name, refused), line in zip(REFUSED.items(), shown.stdout.splitlines(), strict=True):
+        assert (found[name] or "").startswith(refused or "")
+        assert (found[name] is None) is (refused is None)
+        assert line == (f"{name:<12}  refused: {found[name]}" if refused else name)
+    assert "4 fence agents are installed here, 3 of them are refused." in shown.stderr
 
 
 FENCED = """\

@@ -26,10 +26,10 @@ STAGES = {
     "3-off": ["BackUpNode"],
     "4-backed-up": ["DeleteNode"],
     "5-node-gone": ["RemoveRemediationAnnotation"],
-    "6-unmarked": ["RemoveRebootAnnotation"],
+    "6-unmarked": ["RemoveRebootAnnotation", "OpenIncident"],
     "7-booting": [],
     "8-returned": ["RestoreNode"],
-    "9-restored": ["DropBackup"],
+    "9-restored": ["DropBackup", "OpenIncident"],
 }
 
 

@@ -82,9 +82,10 @@ def world(node: int, needs: int, on: int, held: int) -> list[dict[str, Any]]:
 
 
 def summary(entries: list[dict[str, Any]]) -> tuple[str, str]:
-    """What the table said, and the first action, of a plan of at most one entry."""
-    assert len(entries) <= 1
-    for entry in entries:
+    """What the table said, and the first action, of a plan of at most one entry; what is written down is no row."""
+    found = [entry for entry in entries if entry["room"] not in planning.KEEPING_RECORDS]
+    assert len(found) <= 1
+    for entry in found:
         says = [reason["says"] for reason in entry["because"] if reason["reason"] == "TableRow"]
         return says[0], entry["actions"][0]["do"] if entry["actions"] else ""
     return "nothing", ""

@@ -21,7 +21,8 @@ CHECKS = "/apis/cluster.x-k8s.io/v1alpha3/namespaces/default/machinehealthchecks
 LABELS = {"role": "explained"}
 VIEWER = "viewer"
 GATES = [
-    *("check is valid", "no other controller", "cluster is not paused", "nobody paused it", "check may act"),
+    *("check is valid", "no other controller", "cluster is not paused", "machine is not skipped"),
+    *("nobody paused it", "check may act"),
     *("machine stays", "machine is unhealthy", "limit is kept", "watched long enough", "no hold is left"),
     *("somebody replaces it", "person approved", "budget allows", "node is read live"),
 ]

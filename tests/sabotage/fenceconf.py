@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from msgspec.structs import replace
-from tests.cli import test_check_files
+from tests.cli import test_agents_command, test_check_files
 from tests.core.fencing import (
     test_disks,
     test_drilling,
@@ -29,6 +29,7 @@ from tests.wire import (
     test_selectortext,
 )
 
+from noderemedy.cli import agents as cli_agents
 from noderemedy.core.fencing import (
     agents,
     clouds,
@@ -689,6 +690,16 @@ HOSTS = (
 )
 SABOTAGES = (*HOSTS, *READING, *PLANNING, *FORMS, *DISKS, *DRILLS)
 PLACED = (
+    Sabotage(
+        "agents that are refused are listed like all others",
+        set_to(cli_agents, "refused", lambda names, agents_path: {}),
+        (test_agents_command.test_what_is_installed_is_listed,),
+    ),
+    Sabotage(
+        "only what is known by name is refused",
+        set_to(cli_agents, "lacking", lambda agent: ""),
+        (test_agents_command.test_what_is_installed_is_listed,),
+    ),
     Sabotage(
         "what one disk says all of them say",
         set_to(disks, "each", lambda order: [dict(order.parameters)["devices"]]),

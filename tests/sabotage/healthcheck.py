@@ -19,6 +19,7 @@ from tests.core.healthcheck import (
     test_selector,
     test_status,
 )
+from tests.sabotage.aside import ASIDE
 from tests.sabotage.machineconditions import MACHINE_CONDITIONS
 from tests.sabotage.remediation import REMEDIATION
 from tests.sabotage.running import Sabotage, Test, item_to, set_to
@@ -478,4 +479,4 @@ IN_HAND = (
         (test_inhand.test_a_power_cycle_starts_the_clock_of_the_start_anew,),
     ),
 )
-SABOTAGES = (*CRITERIA, *IN_HAND, *GATE, *NEWS, *SELECTION, *READING, *CELLS, *MACHINE_CONDITIONS, *REMEDIATION)
+SABOTAGES = (*CRITERIA, *IN_HAND, *GATE, *NEWS, *SELECTION, *READING, *CELLS, *MACHINE_CONDITIONS, *REMEDIATION, *ASIDE)

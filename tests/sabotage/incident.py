@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from tests.builders import MACHINE_AT
 from tests.cli import test_explain_command as explain_tests
 from tests.cli import test_history_command as history_tests
+from tests.cli import test_plan_records as planned_records
 from tests.core import test_approvals, test_traces
 from tests.core.incident import test_bounds, test_diary, test_fixpoint
 from tests.core.metal3 import test_gates
@@ -20,8 +21,9 @@ from noderemedy.core import approvals, consumers, hostnames, traces
 from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
 from noderemedy.core.metal3 import gates, links, remediation
 from noderemedy.manager import explain as explaining
-from noderemedy.manager import history, notices
+from noderemedy.manager import history, notices, plan
 from noderemedy.model.actions import WriteIncident
+from noderemedy.model.ids import INCIDENT
 from noderemedy.model.incident import Answer, Approval, Ending, Record
 from noderemedy.model.node import Node
 from noderemedy.model.time import Span
@@ -242,6 +244,24 @@ SERVING = (
         "no kind is served",
         set_to(records, "is_served", lambda kind, reader: False),
         (test_diary.test_incidents_that_are_installed_later_are_written,),
+    ),
+    Sabotage(
+        "files have no incidents",
+        set_to(plan, "undefined", lambda trees, kinds: frozenset({INCIDENT})),
+        (
+            planned_records.test_incidents_are_there_unless_the_files_say_otherwise,
+            planned_records.test_a_plan_on_files_tells_of_incidents,
+        ),
+    ),
+    Sabotage(
+        "files have all kinds whatever they define",
+        set_to(plan, "undefined", lambda trees, kinds: frozenset()),
+        (planned_records.test_incidents_are_there_unless_the_files_say_otherwise,),
+    ),
+    Sabotage(
+        "a plan ends where a record is waited for",
+        set_to(plan, "awaited", lambda engine: ()),
+        (planned_records.test_the_act_behind_a_record_is_shown,),
     ),
 )
 APPROVAL = (

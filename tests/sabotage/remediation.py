@@ -80,6 +80,7 @@ GATES = (
     open_gate("person_approved", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
     open_gate("cluster_is_not_paused", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
     open_gate("check_is_valid", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
+    open_gate("machine_is_not_skipped", test_remediationgates.test_behind_a_closed_gate_nothing_is_asked_for),
     Sabotage(
         "the node is not read live",
         set_to(remediation, "AFTER_BUDGET", (remediationgates.budget_allows,)),

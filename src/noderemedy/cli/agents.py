@@ -10,9 +10,9 @@ import click
 
 from noderemedy.cli import options
 from noderemedy.core.fencing import forms
-from noderemedy.core.fencing.scopes import TRIES, only_shown, scope_of, unfit
+from noderemedy.core.fencing.scopes import TRIES, lacking, only_shown, scope_of, unfit, unfit_by_name
 from noderemedy.drivers.fence.agents import folders, installed
-from noderemedy.manager.describing import describe_here
+from noderemedy.manager.describing import describe_all_here, describe_here
 from noderemedy.model.agent import AgentDescription, Parameter
 from noderemedy.model.errors import Permanent
 
@@ -27,14 +27,15 @@ class NoAgent(Permanent):
 @options.output
 @options.agents_path
 def agents(name: str | None, form: bool, is_json: bool, agents_path: str) -> None:
-    """List the fence agents that are installed on this machine; with a NAME, say what that one takes.
+    """List the fence agents that are installed on this machine, and which are refused; with a NAME, what it takes.
 
     As JSON the parameters are a JSON schema, from which a form can be drawn. Changes nothing.
     """
     if name is None:
         if form:
             raise click.UsageError("--form needs the name of an agent")
-        show_all(installed(folders(agents_path, os.environ)), is_json)
+        names = installed(folders(agents_path, os.environ))
+        show_all(names, refused(names, agents_path), is_json)
         return
     found = described(name, agents_path)
     if is_json:
@@ -55,13 +56,24 @@ def described(name: str, agents_path: str) -> AgentDescription:
     return found
 
 
-def show_all(names: tuple[str, ...], is_json: bool) -> None:
+def refused(names: tuple[str, ...], agents_path: str) -> dict[str, str]:
+    """Those that no method may use, and why. Who is not known by name has to be asked, which takes seconds."""
+    why = {name: unfit_by_name(name) for name in names}
+    unknown = [name for name in names if not why[name]]
+    for name, found in zip(unknown, describe_all_here(unknown, agents_path), strict=True):
+        why[name] = (found.problem or lacking(found)) if found else ""
+    return {name: words for name, words in why.items() if words}
+
+
+def show_all(names: tuple[str, ...], why: dict[str, str], is_json: bool) -> None:
     if is_json:
-        click.echo(json.dumps(list(names), indent=2))
+        listed = [{"name": name, "refused": why.get(name)} for name in names]
+        click.echo(json.dumps(listed, indent=2, ensure_ascii=False))
         return
+    width = max(map(len, names), default=0)
     for name in names:
-        click.echo(name)
-    click.echo(f"{len(names)} fence agents are installed here.", err=True)
+        click.echo(f"{name:<{width}}  refused: {why[name]}" if name in why else name)
+    click.echo(f"{len(names)} fence agents are installed here, {len(why)} of them are refused.", err=True)
 
 
 def show(agent: AgentDescription) -> None:

@@ -44,8 +44,10 @@ def lines(one: Explanation, now: Wall) -> list[Text]:
 def judged(one: Explanation, now: Wall) -> list[Text]:
     """What health checks say."""
     dialect = f"  (dialect {one.dialect})" if one.dialect else ""
-    shown = [row("check", f"{one.check}{dialect}" if one.check else NOBODY, "" if one.check else "yellow")]
-    shown += [row("", f"selected by {other}, too", "yellow") for other in one.others]
+    governs = [Text(f"{one.check}{dialect}")] if one.check else []
+    aside = [Text(f"{other.at} does not judge it: {other.reason.note()}", "yellow") for other in one.aside]
+    named = [*governs, *aside] or [Text(NOBODY, "yellow")]
+    shown = [row("" if number else "check", str(words), str(words.style)) for number, words in enumerate(named)]
     return shown + verdict(one, now)
 
 

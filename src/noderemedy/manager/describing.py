@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -20,6 +20,7 @@ from noderemedy.model.ids import Ref
 from noderemedy.model.outcome import Done, Seen
 from noderemedy.model.time import Mono
 
+AT_ONCE = 4
 Describe = Callable[[str], Awaitable[AgentDescription | None]]
 
 
@@ -34,6 +35,20 @@ async def describe(agent: str, where: tuple[Path, ...], *, runs_on_nodes: bool =
 def describe_here(agent: str, agents_path: str) -> AgentDescription | None:
     """The same on this machine, for commands that wait for nothing else."""
     return asyncio.run(describe(agent, folders(agents_path, os.environ)))
+
+
+def describe_all_here(agents: Iterable[str], agents_path: str) -> list[AgentDescription | None]:
+    """The same of many, in their order and a few at a time: each is a program that has to start."""
+    where, lanes = folders(agents_path, os.environ), asyncio.Semaphore(AT_ONCE)
+
+    async def one(agent: str) -> AgentDescription | None:
+        async with lanes:
+            return await describe(agent, where)
+
+    async def all_of_them() -> list[AgentDescription | None]:
+        return await asyncio.gather(*map(one, agents))
+
+    return asyncio.run(all_of_them())
 
 
 def described(at: Ref, begun: Mono, found: AgentDescription | None) -> Done:

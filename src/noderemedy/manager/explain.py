@@ -13,6 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from noderemedy.core import approvals
+from noderemedy.core.healthcheck.aside import Aside, standing_aside
 from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
 from noderemedy.core.hostnames import host_at
 from noderemedy.core.machines import MACHINE_KINDS, node_at
@@ -53,6 +54,7 @@ class Explanation(Struct, frozen=True):
     check: Ref | None = None
     dialect: str = ""  # by whose rules that check is read
     others: tuple[Ref, ...] = ()  # checks that select it, too
+    aside: tuple[Aside, ...] = ()  # those and all others that mean it, and why they do not judge it
     verdict: str = ""  # "": nobody judges it
     since: Wall | None = None
     until: Wall | None = None
@@ -76,6 +78,7 @@ class Explanation(Struct, frozen=True):
             "check": str(self.check) if self.check else None,
             "dialect": self.dialect or None,
             "overlappingChecks": [str(one) for one in self.others],
+            "standingAside": [{"check": str(one.at), "because": plain.reason(one.reason)} for one in self.aside],
             "verdict": self.verdict or None,
             "since": str(self.since) if self.since else None,
             "until": str(self.until) if self.until else None,
@@ -159,6 +162,7 @@ def of_machine(look: Look, ref: Ref, machine: Machine) -> Explanation:
         check=fact.check if fact else None,
         dialect=look.dialect(fact.check) if fact else "",
         others=fact.others if fact else (),
+        aside=standing_aside(ref, machine, cache),
         verdict=type(verdict).__name__ if verdict else "",
         since=verdict.since if isinstance(verdict, Unhealthy) else None,
         until=verdict.until if isinstance(verdict, Waiting | Unjudged) else None,

@@ -17,12 +17,14 @@ from noderemedy.core.incident import diary, nodediary, records, shelf
 from noderemedy.engine.loop import Engine
 from noderemedy.manager import plain
 from noderemedy.manager.describing import described
+from noderemedy.manager.plankinds import remark, undefined
+from noderemedy.manager.planrecords import awaited
 from noderemedy.manager.sources import Source
 from noderemedy.model.actions import READS, Action, DescribeAgent, ListPods, ListVolumes
 from noderemedy.model.agent import AgentDescription
 from noderemedy.model.fenceplan import PlanAsked, asked_ref
 from noderemedy.model.healthcheck import HealthCheck
-from noderemedy.model.ids import CLUSTER, INCIDENT, NODE, Kind, Ref
+from noderemedy.model.ids import CLUSTER, NODE, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
 from noderemedy.model.remote import Remote, remote_ref
@@ -35,9 +37,6 @@ from noderemedy.wire.objects import Undecodable, convert
 
 LONG_AGO = Now(Wall(0), Mono(0))
 QUARANTINE = "quarantine"
-# Kinds that a world of files does not have if it holds none: without records, what would be written down is no news of
-# a plan; without Clusters, the name of one is a mere word.
-UNTOLD = (INCIDENT, CLUSTER)
 KEEPING_RECORDS = frozenset(room.name for room in (diary.ROOM, nodediary.ROOM, records.ROOM, shelf.ROOM))
 COMPLAINTS = (ActionFailed, ActionRefused)  # of the live reads: the reasons of a decision do not say these
 
@@ -97,6 +96,7 @@ class Look:
         self.engine = Engine(rooms, is_dry=True)
         self._unreadable: list[Entry] = []
         self._complaints: dict[Key, Reason] = {}
+        self._written: dict[Key, Entry] = {}  # records that were taken as written
         self.objects = 0
         self._followed: set[Kind] = set()
 
@@ -137,6 +137,15 @@ class Look:
 
     def reads(self) -> tuple[Effect, ...]:
         """The live reads that the rooms ask for now; none: the look is over."""
+        effects = self._step()
+        while not effects and (found := [one for one in awaited(self.engine) if one[0] not in self._written]):
+            for key, record in found:
+                self._written[key] = self._entry(key)
+                self.engine.seen(record, self.now)
+            effects = self._step()
+        return effects
+
+    def _step(self) -> tuple[Effect, ...]:
         output = self.engine.step(self.now, token=0)
         for notice in output.notices:
             if isinstance(notice.reason, COMPLAINTS):
@@ -164,7 +173,7 @@ class Look:
         return Done(self.now.mono, gone=True)
 
     def plan(self, remarks: Iterable[str] = ()) -> Plan:
-        decided = [self._entry(key) for key in self.engine.decisions]
+        decided = [self._written.get(key) or self._entry(key) for key in self.engine.decisions]
         kept = [entry for entry in decided if entry.room in KEEPING_RECORDS]
         entries = [entry for entry in decided if is_told(entry)]
         entries += self._unreadable
@@ -237,12 +246,14 @@ def tell(look: Look, files: list[Source], kinds: tuple[Kind, ...]) -> list[str]:
         except Undecodable as problem:
             look.unreadable(problem)
     told = {kind for kind, _ in chosen}
+    lacking = undefined((source.tree for source in files), kinds) - told
     for kind in kinds:
-        if kind in UNTOLD and kind not in told:
+        # Without Clusters the name of one is a mere word: a dump of Machines need not hold them.
+        if kind in lacking or (kind == CLUSTER and kind not in told):
             look.unserved(kind)
         else:
             look.complete(kind)
-    return remarks
+    return [*remarks, *(remark(kind) for kind in kinds if kind in lacking)]
 
 
 def last_of_each(sources: Iterable[Source], kinds: tuple[Kind, ...]) -> tuple[list[tuple[Kind, Any]], list[str]]:

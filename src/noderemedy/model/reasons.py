@@ -2408,12 +2408,43 @@ class TargetHealthy(Reason, frozen=True):
 
 
 class TargetOfNobody(Reason, frozen=True):
-    """No valid check selects this machine."""
+    """No check selects this machine."""
 
     quiet: ClassVar[bool] = True
 
     def note(self) -> str:
-        return "no valid health check selects this machine"
+        return "no health check selects this machine"
+
+
+class TargetSkipped(Reason, frozen=True):
+    """`cluster.x-k8s.io/skip-remediation` is on the Machine: no check judges it."""
+
+    quiet: ClassVar[bool] = True
+
+    def note(self) -> str:
+        return (
+            "the Machine carries cluster.x-k8s.io/skip-remediation: no health check judges it; "
+            "remove the annotation to have it judged"
+        )
+
+
+class CheckLeaving(Reason, frozen=True):
+    """The check is being deleted: it judges nobody any more."""
+
+    quiet: ClassVar[bool] = True
+
+    def note(self) -> str:
+        return "this check is being deleted and judges nobody; its metadata.finalizers say who holds it up"
+
+
+class CheckYounger(Reason, frozen=True):
+    """Of several checks that select a machine the oldest governs."""
+
+    quiet: ClassVar[bool] = True
+    check: str
+
+    def note(self) -> str:
+        return f"check {self.check} is older and governs; narrow spec.selector of one of them"
 
 
 class ClusterObjectPaused(Reason, frozen=True):
@@ -2450,10 +2481,19 @@ class LimitOfCheck(Reason, frozen=True):
     """The governing check starts no repairs now: its own reason says why."""
 
     quiet: ClassVar[bool] = True
+    passing: ClassVar[tuple[str, ...]] = ("unhealthy", "total")
     check: str
+    unhealthy: int = 0
+    total: int = 0  # 0: it has not counted yet
+    limit: str = ""
 
     def note(self) -> str:
-        return f"check {self.check} starts no repairs now: see its condition RemediationAllowed"
+        if not self.total:
+            return f"check {self.check} starts no repairs now: it has not counted its machines yet"
+        return (
+            f"check {self.check} starts no repairs now: {self.unhealthy} of {self.total} machines are not healthy "
+            f"(limit {self.limit})"
+        )
 
 
 class ObserverNew(Reason, frozen=True):
@@ -2628,7 +2668,7 @@ class ApprovalUnavailable(Reason, frozen=True):
 
     def note(self) -> str:
         return (
-            "the check asks for approval, but Incidents are not installed in this cluster, so nobody can answer: "
+            "the check asks for approval, but Incidents are not installed, so nobody can answer: "
             "nothing is repaired; kubectl apply -f deploy/crds"
         )
 

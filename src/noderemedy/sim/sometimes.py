@@ -102,7 +102,7 @@ IN_A_MOMENT = {"deleting-machine -> waiting"}
 # Gates that no history closes, and where they are closed instead.
 GATES_ELSEWHERE = {
     # only `explain` asks: there is nothing to decide
-    *("TargetHealthy", "TargetOfNobody"),
+    *("TargetHealthy", "TargetOfNobody", "TargetSkipped", "CheckLeaving"),
     # fleets: tests/sim/test_fleet.py
     *("CannotSeeCluster", "CannotSeeNode", "ClusterObjectPaused"),
     # what the schemas of a simulated API refuse to store: tables of tests/core

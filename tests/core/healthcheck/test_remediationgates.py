@@ -7,19 +7,28 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT, NOW, a_hold, a_host, a_node, absent, later, present
-from tests.core.healthcheck.remediations import SICK, WELL, a_view, decide, names, reasons
+from tests.core.healthcheck.remediations import CHECK_AT, SICK, WELL, a_view, decide, names, reasons
 from tests.core.healthcheck.targets import FALSE, UNKNOWN, a_check
 
-from noderemedy.core.gates import first, passages
+from noderemedy.core.gates import Blocked, first, passages
 from noderemedy.core.healthcheck import remediationgates
+from noderemedy.core.healthcheck.aside import Aside
+from noderemedy.core.healthcheck.facts import GateFact
 from noderemedy.core.healthcheck.remediation import ROOM
-from noderemedy.core.healthcheck.remediationgates import GATES, SILENT
+from noderemedy.core.healthcheck.remediationgates import GATES, SILENT, limit_is_kept
 from noderemedy.core.healthcheck.remediationview import RemediationView
 from noderemedy.model.budget import Need, Refused
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.healthcheck import Criterion, Dialect, Unjudged, Waiting
+from noderemedy.model.healthcheck import Criterion, Dialect, Gate, Tally, Unjudged, Waiting
 from noderemedy.model.meta import Malformed, Paused
-from noderemedy.model.reasons import CannotSeeNode, NodeStarting, WaitingForBudget
+from noderemedy.model.reasons import (
+    CannotSeeNode,
+    CheckInvalid,
+    CheckLeaving,
+    LimitOfCheck,
+    NodeStarting,
+    WaitingForBudget,
+)
 from noderemedy.model.time import Mono, Span, Wall
 
 OPENSHIFT = Dialect.OPENSHIFT
@@ -31,16 +40,24 @@ UNSEEN = Unjudged((CannotSeeNode("worker-0"),))
 OUTSIDE = present(replace(a_host(), externally_provisioned=True))
 GIVEN_UP = {"phase": "Failed", "controller": None}  # past power cycling
 NEW = Mono(NOW.mono.ms - 299_000)
+INVALID, LEAVING = Aside(CHECK_AT, CheckInvalid("spec.x: no")), Aside(CHECK_AT, CheckLeaving())
 
 # what is so, the gate that closes, its reason, until when
 CLOSED: list[tuple[RemediationView, str, str, Wall | None]] = [
     (a_view(governing=None), "check is valid", "TargetOfNobody", None),
-    (a_view(a_check(deleting=True)), "check is valid", "TargetOfNobody", None),
+    # without a check that judges, as `sees` shows them: test_aside.py
+    (a_view(governing=None, aside=(INVALID,)), "check is valid", "CheckInvalid", None),
+    (a_view(governing=None, aside=(LEAVING, INVALID)), "check is valid", "CheckLeaving", None),
+    (a_view(governing=None, machine={"cluster_paused": True}), "cluster is not paused", "ClusterPaused", None),
+    (a_view(governing=None, machine={"skips_remediation": True}), "machine is not skipped", "TargetSkipped", None),
+    # in the moment in which a verdict is older than what it was judged by
+    (a_view(a_check(deleting=True)), "check is valid", "CheckLeaving", None),
     (a_view(a_check(problems=("spec.x: no",))), "check is valid", "CheckInvalid", None),
     (a_view(other="capi"), "no other controller", "CheckOfAnother", None),
     (a_view(cluster=Cluster("u", paused=True)), "cluster is not paused", "ClusterObjectPaused", None),
     (a_view(a_check(cluster_paused=True)), "cluster is not paused", "CheckPaused", None),
     (a_view(machine={"cluster_paused": True}), "cluster is not paused", "ClusterPaused", None),
+    (a_view(machine={"skips_remediation": True}), "machine is not skipped", "TargetSkipped", None),
     (a_view(a_check(paused=FOR_NOW)), "nobody paused it", "PausedByPerson", LATER),
     (a_view(machine={"paused": FOR_EVER}), "nobody paused it", "PausedByPerson", None),
     (a_view(machine={"paused": Malformed("soon")}), "nobody paused it", "PauseUnreadable", None),
@@ -80,7 +97,7 @@ def test_each_gate_closes_with_its_reason(view: RemediationView, name: str, reas
     assert (reason, until) == (type(found[name].reason).__name__, found[name].until)
 
 
-@pytest.mark.parametrize(("view", "name", "reason", "until"), [row for row in CLOSED if row[2] != "TargetOfNobody"])
+@pytest.mark.parametrize(("view", "name", "reason", "until"), [row for row in CLOSED if row[0].governing])
 def test_behind_a_closed_gate_nothing_is_asked_for(
     view: RemediationView, name: str, reason: str, until: Wall | None
 ) -> None:
@@ -108,6 +125,18 @@ def test_the_first_closed_gate_is_the_one_that_is_told() -> None:
     view = a_view(a_check(paused=FOR_EVER, observes_only=True), is_open=False, answer=None, other="capi")
 
     assert ["CheckOfAnother"] == reasons(decide(view))
+
+
+def test_the_limit_tells_its_numbers() -> None:
+    """As the check counted them; before it has, that."""
+    view = a_view(is_open=False)
+    assert view.governing is not None
+    count = Tally(total=5, healthy=3, unhealthy=1)
+    counted = replace(view.governing, counted=GateFact(Gate(False, 0, "40%"), count))
+
+    assert Blocked(LimitOfCheck("workers", 2, 5, "40%")) == limit_is_kept(replace(view, governing=counted), NOW)
+    assert Blocked(LimitOfCheck("workers")) == limit_is_kept(view, NOW)
+    assert "it has not counted its machines yet" in LimitOfCheck("workers").note()
 
 
 def test_explain_lists_all_gates() -> None:

@@ -98,14 +98,21 @@ PLACED: dict[tuple[bool, Step], tuple[tuple[Deed, ...], str]] = {
 
 def unfit(agent: AgentDescription) -> str:
     """Why an agent can be used in no step at all; "" if it can."""
-    if agent.name in NO_PROOF:
-        return f"agent {agent.name} cannot fence: {NO_PROOF[agent.name]}"
-    if agent.name in SAYS_OFF:
-        return f"agent {agent.name} proves nothing, as it says off also of {SAYS_OFF[agent.name]}"
-    lacking = [word for word in NEEDED if not agent.can(word)]
-    if lacking:
-        return f"agent {agent.name} has no action {' and no '.join(lacking)}, so that nothing it does can be verified"
-    return ""
+    words = unfit_by_name(agent.name) or lacking(agent)
+    return f"agent {agent.name} {words}" if words else ""
+
+
+def unfit_by_name(agent: str) -> str:
+    """The same, as far as its name tells, without its name: nobody has to ask it."""
+    if agent in NO_PROOF:
+        return f"cannot fence: {NO_PROOF[agent]}"
+    return f"proves nothing, as it says off also of {SAYS_OFF[agent]}" if agent in SAYS_OFF else ""
+
+
+def lacking(agent: AgentDescription) -> str:
+    """The same by what it says of itself."""
+    missing = [word for word in NEEDED if not agent.can(word)]
+    return f"has no action {' and no '.join(missing)}, so that nothing it does can be verified" if missing else ""
 
 
 def scope_of(agent: AgentDescription, values: Mapping[str, str]) -> Scope:

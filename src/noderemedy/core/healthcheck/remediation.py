@@ -30,11 +30,13 @@ from noderemedy.core.healthcheck.remediationgates import (
     BEFORE_BUDGET,
     GATES,
     SILENT,
+    WITHOUT_CHECK,
     budget_allows,
     check_may_act,
     node_is_read_live,
 )
 from noderemedy.core.healthcheck.remediationview import CHECKS_OF, NAME, RemediationView, authors_of, sees
+from noderemedy.core.healthcheck.verdicts import CHECK_INDEXES
 from noderemedy.core.resting import Turn
 from noderemedy.core.slots import begun_at, settled
 from noderemedy.model.actions import (
@@ -332,7 +334,8 @@ def by_whom(view: RemediationView) -> str:
 
 def explains(view: RemediationView, now: Now) -> tuple[Passage, ...]:
     """All gates of the room, then those of a request where one would be made; before them a request that is left."""
-    ours = (*(Passage("no request is left", one) for one in left(view)), *passages(GATES, view, now))
+    gates = GATES if view.governing is not None else WITHOUT_CHECK
+    ours = (*(Passage("no request is left", one) for one in left(view)), *passages(gates, view, now))
     if view.requests is None or view.requests.wish is None:
         return ours
     return (*ours, *passages(lifecycle.GATES, view.requests, now))
@@ -390,6 +393,7 @@ ROOM = Room(
         *traces.INDEXES,
         *claim.INDEXES,
         *hostnames.INDEXES,
+        *CHECK_INDEXES,
         *(Index(BY_AUTHOR, kind, _authors) for kind in facts.VERDICTS),
     ),
     wakes=wakes,

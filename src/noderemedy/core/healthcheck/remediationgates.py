@@ -17,6 +17,7 @@ from noderemedy.model.healthcheck import HealthCheck, Healthy, Unhealthy
 from noderemedy.model.host import Hold
 from noderemedy.model.reasons import (
     CheckInvalid,
+    CheckLeaving,
     CheckOfAnother,
     CheckPaused,
     ClusterObjectPaused,
@@ -31,16 +32,27 @@ from noderemedy.model.reasons import (
     TargetHealthy,
     TargetLeaving,
     TargetOfNobody,
+    TargetSkipped,
 )
 from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import Now, Span
 
 
 def check_is_valid(view: RemediationView, now: Now) -> Blocked | None:
-    if view.governing is None or view.governing.check.deleting:
-        return Blocked(TargetOfNobody())
+    if view.governing is None:
+        return unjudged(view)
     check = view.governing.check
+    if check.deleting:
+        return Blocked(CheckLeaving())
     return None if check.is_valid else Blocked(CheckInvalid(check.trouble))
+
+
+def unjudged(view: RemediationView) -> Blocked | None:
+    """No check judges it: why the oldest one that means it does not; what is on the Machine is said by its own gate."""
+    if not view.aside:
+        return Blocked(TargetOfNobody())
+    reason = view.aside[0].reason
+    return Blocked(reason) if isinstance(reason, CheckInvalid | CheckLeaving) else None
 
 
 def no_other_controller(view: RemediationView, now: Now) -> Blocked | None:
@@ -56,6 +68,10 @@ def cluster_is_not_paused(view: RemediationView, now: Now) -> Blocked | None:
     if view.governing is not None and view.governing.check.cluster_paused:
         return Blocked(CheckPaused())
     return Blocked(ClusterPaused()) if view.machine.cluster_paused else None
+
+
+def machine_is_not_skipped(view: RemediationView, now: Now) -> Blocked | None:
+    return Blocked(TargetSkipped()) if view.machine.skips_remediation else None
 
 
 def nobody_paused_it(view: RemediationView, now: Now) -> Blocked | None:
@@ -87,7 +103,10 @@ def limit_is_kept(view: RemediationView, now: Now) -> Blocked | None:
     """The check's own gate; without its answer it counts as closed."""
     if view.governing is None or (view.governing.permit is not None and view.governing.permit.is_open):
         return None
-    return Blocked(LimitOfCheck(view.governing.at.name))
+    at, found = view.governing.at.name, view.governing.counted
+    if found is None:
+        return Blocked(LimitOfCheck(at))
+    return Blocked(LimitOfCheck(at, found.count.not_healthy, found.count.total, found.gate.limit))
 
 
 def watched_long_enough(view: RemediationView, now: Now) -> Blocked | None:
@@ -152,6 +171,7 @@ BEFORE_BUDGET = (
     check_is_valid,
     no_other_controller,
     cluster_is_not_paused,
+    machine_is_not_skipped,
     nobody_paused_it,
     check_may_act,
     machine_stays,
@@ -164,3 +184,5 @@ BEFORE_BUDGET = (
 )
 AFTER_BUDGET = (budget_allows, node_is_read_live)
 GATES = (*BEFORE_BUDGET, *AFTER_BUDGET)
+# Those that can be answered where no check judges the machine: all others would pass, since nobody has asked.
+WITHOUT_CHECK = (check_is_valid, cluster_is_not_paused, machine_is_not_skipped)

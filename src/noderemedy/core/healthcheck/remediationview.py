@@ -3,6 +3,7 @@
 A machine that is nobody's target is seen only as long as something that a check once asked for is left on it. Whether
 that check is really gone, or merely cannot be understood now, makes the difference: an invalid policy changes nothing.
 A request that a check made is not taken back then, and is told as long as it stands: nobody else would look after it.
+One that a check means all the same, which is paused, skipped or wrongly checked, is seen as well, for `explain` only.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from noderemedy.core.approvals import Asked
 from noderemedy.core.claim import Claim
 from noderemedy.core.external import lifecycle
 from noderemedy.core.external.lifecycle import RequestView, Standing
+from noderemedy.core.healthcheck.aside import Aside, standing_aside
 from noderemedy.core.healthcheck.facts import (
+    GateFact,
     PermitFact,
     SpecFact,
     VerdictFact,
+    gate_ref,
     permit_ref,
     spec_ref,
     verdict_ref,
@@ -44,6 +48,7 @@ class Governing(Struct, frozen=True):
     check: HealthCheck
     found: VerdictFact
     permit: PermitFact | None = None
+    counted: GateFact | None = None  # the numbers behind the permit, for people
 
 
 class RemediationView(Struct, frozen=True):
@@ -66,6 +71,7 @@ class RemediationView(Struct, frozen=True):
     record: Told = Told()  # what its Incident tells
     is_left: bool = True  # nobody's target: what a check asked for on the Machine itself can go
     left: tuple[Standing, ...] = ()  # nobody's target: requests that a check made
+    aside: tuple[Aside, ...] = ()  # nobody's target: checks that mean it all the same
     is_quiet: bool = False  # the machine leaves, or is paused with its cluster: nothing is said of what is left
 
 
@@ -117,7 +123,14 @@ def governing_check(found: VerdictFact, reader: Reader) -> Governing | None:
     spec, permit = reader.read(spec_ref(found.check)), reader.read(permit_ref(found.check))
     if not isinstance(spec, Present):
         return None
-    return Governing(found.check, spec.obj.check, found, permit.obj if isinstance(permit, Present) else None)
+    counted = reader.read(gate_ref(found.check))
+    return Governing(
+        at=found.check,
+        check=spec.obj.check,
+        found=found,
+        permit=permit.obj if isinstance(permit, Present) else None,
+        counted=counted.obj if isinstance(counted, Present) else None,
+    )
 
 
 # --- machines that are nobody's target any more ------------------------------------------------------------------
@@ -126,9 +139,10 @@ CHECKS_OF: dict[Kind, Kind] = {MACHINE: HEALTH_CHECK}
 
 
 def without_check(key: Ref, entry: Present, machine: Machine, reader: Reader) -> RemediationView | None:
-    """What is left on a machine, and beside it; None for most."""
+    """What is left on a machine, and beside it, and which checks mean it; None for most."""
     can_go, requests = is_left(key, machine, reader), lifecycle.left(key, machine, reader)
-    if not can_go and not requests:
+    aside = standing_aside(key, machine, reader)
+    if not can_go and not requests and not aside:
         return None
     return RemediationView(
         key,
@@ -138,6 +152,7 @@ def without_check(key: Ref, entry: Present, machine: Machine, reader: Reader) ->
         record=traces.see(NAME, key, machine.uid, reader),
         is_left=can_go,
         left=requests,
+        aside=aside,
         is_quiet=is_quiet(key, machine, reader),
     )
 

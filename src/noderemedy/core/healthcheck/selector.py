@@ -25,10 +25,14 @@ def is_target(check: HealthCheck, machine: Machine) -> bool:
 
 def selects(check: HealthCheck, machine: Machine) -> bool:
     """Whether the selector means this machine, and the machine is of the check's cluster."""
-    if not check.is_valid or not isinstance(check.selector, Selector):
-        return False
+    return check.is_valid and isinstance(check.selector, Selector) and may_mean(check, machine)
+
+
+def may_mean(check: HealthCheck, machine: Machine) -> bool:
+    """The same of a check that may be invalid, for people: a selector that cannot be read may mean any machine."""
     labels = dict(machine.labels)
-    return is_of_cluster(check.cluster_name, machine, labels) and matches(check.selector, labels)
+    is_meant = not isinstance(check.selector, Selector) or matches(check.selector, labels)
+    return is_meant and is_of_cluster(check.cluster_name, machine, labels)
 
 
 def is_of_cluster(cluster_name: str, machine: Machine, labels: Mapping[str, str]) -> bool:

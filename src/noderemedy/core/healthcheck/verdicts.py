@@ -38,6 +38,7 @@ from noderemedy.model.time import Mono, Now
 
 # Whose specs judge whom. The specs, not the checks: what somebody writes into a status is no news for a machine.
 CHECKED: dict[Kind, Kind] = {MACHINE: SPECS[HEALTH_CHECK], OPENSHIFT_MACHINE: SPECS[OPENSHIFT_HEALTH_CHECK]}
+BY_NAMESPACE = "checks by namespace"
 
 
 class TargetView(Struct, frozen=True):
@@ -98,15 +99,20 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
 
 def governing(key: Ref, machine: Machine, reader: Reader) -> tuple[tuple[Ref, HealthCheck], ...]:
     """The checks that select this machine, oldest first."""
-    found = []
-    for ref in reader.find("checks by namespace", place(CHECKED[key.kind], key.namespace)):
-        entry = reader.read(ref)
-        if not isinstance(entry, Present):
-            continue
-        spec: SpecFact = entry.obj
-        if not spec.check.deleting and is_target(spec.check, machine):
-            found.append((spec.at, spec.check))
-    return tuple(sorted(found, key=lambda one: (one[1].created.ms if one[1].created else 0, one[0].name)))
+    every = checks_beside(key, reader)
+    return tuple((at, check) for at, check in every if not check.deleting and is_target(check, machine))
+
+
+def checks_beside(key: Ref, reader: Reader) -> list[tuple[Ref, HealthCheck]]:
+    """All checks of the namespace and group of this machine, whomever they mean, oldest first."""
+    entries = (reader.read(ref) for ref in reader.find(BY_NAMESPACE, place(CHECKED[key.kind], key.namespace)))
+    specs: list[SpecFact] = [entry.obj for entry in entries if isinstance(entry, Present)]
+    return sorted(((one.at, one.check) for one in specs), key=age)
+
+
+def age(one: tuple[Ref, HealthCheck]) -> tuple[int, str]:
+    at, check = one
+    return (check.created.ms if check.created else 0, at.name)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
@@ -131,6 +137,7 @@ def _namespace(ref: Ref, obj: Any) -> tuple[str, ...]:
     return (place(ref.kind, ref.namespace),)
 
 
+CHECK_INDEXES = tuple(Index(BY_NAMESPACE, kind, _namespace) for kind in CHECKED.values())
 ROOM = Room(
     name="verdict",
     watches=(NODE, MACHINE, OPENSHIFT_MACHINE, *CHECKED.values(), CLUSTER, REMOTE, REMEDIATION),
@@ -138,7 +145,7 @@ ROOM = Room(
         *machines.INDEXES,
         *lifecycle.INDEXES,
         *(Index("machines by namespace", kind, _namespace) for kind in CHECKED),
-        *(Index("checks by namespace", kind, _namespace) for kind in CHECKED.values()),
+        *CHECK_INDEXES,
     ),
     wakes=wakes,
     secondary=(NODE,),
