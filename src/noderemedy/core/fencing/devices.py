@@ -29,8 +29,12 @@ HOW = re.compile(
 
 def identity(method: AgentMethod) -> str:
     """Of the device, after templates and overrides; without any secret: those are not in the parameters."""
-    told = [f"{name}={value}" for name, value in method.parameters if not HOW.fullmatch(name)]
-    return digest("\n".join((method.agent, *told)))
+    return digest("\n".join((method.agent, *(f"{name}={value}" for name, value in meant(method)))))
+
+
+def meant(method: AgentMethod) -> tuple[tuple[str, str], ...]:
+    """The parameters that say, or may say, which device it is."""
+    return tuple(pair for pair in method.parameters if not HOW.fullmatch(pair[0]))
 
 
 def device_of(view: FenceView, job: FenceJob) -> str:
@@ -88,8 +92,7 @@ def is_unsure(view: FenceView, now: Now, within: Span) -> bool:
 
 
 def with_deed(view: FenceView, step: Step, deed: Deed) -> tuple[AgentMethod, ...]:
-    """The agents of a step that are asked for this, in the order of the configuration."""
-    return tuple(one for one in view.methods(step) if isinstance(one, AgentMethod) and deed in one.deeds)
+    return view.plan.doing(step, deed) if view.plan is not None else ()
 
 
 def powering(view: FenceView) -> tuple[AgentMethod, ...]:
