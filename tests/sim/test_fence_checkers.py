@@ -216,7 +216,7 @@ def test_a_node_that_cuts_itself_off_is_seen(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_plug_that_stays_off_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """S6: a fence is released while its node is off, and nobody switches it on."""
     monkeypatch.setattr(erring, "power_comes_back", lambda view, now: None)
-    monkeypatch.setattr(erring, "dark", lambda view: ())
+    monkeypatch.setattr(erring, "dark", lambda view, is_over=False: ())
     ward = Ward()
     ward.hang("worker-1")
     ward.fence("worker-1")

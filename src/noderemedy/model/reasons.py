@@ -1384,6 +1384,17 @@ class PowerLeftOff(Reason, frozen=True):
         return f"node {self.node}: {self.methods} does not come on again; switch it on by hand"
 
 
+class LeftCutOff(Reason, frozen=True):
+    """Something that cut a node off from storage or network is not let in again."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    methods: str
+
+    def note(self) -> str:
+        return f"node {self.node} is still cut off by {self.methods}; let it in again by hand"
+
+
 class DeviceAstray(Reason, frozen=True):
     """A device that we switched off is not in the configuration any more: nobody switches it on."""
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Kind
-from noderemedy.model.reasons import DeviceAstray, FencedNodeReplaced, PowerLeftOff
+from noderemedy.model.reasons import DeviceAstray, FencedNodeReplaced, LeftCutOff, PowerLeftOff
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Wall
 from noderemedy.sim import objects
@@ -423,7 +423,7 @@ class FenceTroubles(Troubles):
     def _dark(self) -> set[str]:
         """Nodes of which people were told that something stays off."""
         told = [notice.reason for process in self.processes for notice in process.notices]
-        return {reason.node for reason in told if isinstance(reason, PowerLeftOff | DeviceAstray)}
+        return {reason.node for reason in told if isinstance(reason, PowerLeftOff | LeftCutOff | DeviceAstray)}
 
     def _all_outlets(self, name: str) -> list[Outlet]:
         """Those, too, that nothing hangs on any more."""

@@ -50,7 +50,7 @@ def done(view: FenceView, now: Now) -> Decision:
         return wait(view, now)
     if left := restored(view) or untaint(view) or recover(view, now) or uncordon(view):
         return left  # storage comes back before pods may
-    return move(view, Event.STEP_DONE, now, *erring.dark(view), FenceSucceeded(view.name))
+    return move(view, Event.STEP_DONE, now, *erring.dark(view, is_over=True), FenceSucceeded(view.name))
 
 
 def ended(view: FenceView, now: Now) -> Decision:
