@@ -86,7 +86,7 @@ from noderemedy.model.host import Consumer
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Metal3Machine
 from noderemedy.model.node import Condition, Node
-from noderemedy.model.nodefence import FenceJob, NodeFence, State
+from noderemedy.model.nodefence import FenceEvidence, FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
 from noderemedy.model.room import Absent, Reader
 from noderemedy.model.time import MINUTE, Mono, Span
@@ -483,6 +483,19 @@ FLOW: tuple[Sabotage, ...] = (
         "a node gets back what it carried when all else is done",
         set_to(recovery, "given_back", lambda view: None),
         (test_story.test_labels_come_back_before_the_plan_that_knows_the_node_by_them,),
+    ),
+    Sabotage(
+        "an instance that nobody removes is nobody's business",
+        set_to(recovery, "unremoved", lambda view: ()),
+        (test_story.test_an_instance_that_nobody_removes_is_told,),
+    ),
+    Sabotage(
+        "whose Machine is not there has none",
+        set_to(FenceEvidence, "machine", ""),
+        (
+            test_story.test_an_instance_whose_machine_went_on_the_way_is_no_persons_business,
+            test_story.test_a_terminated_instance_is_removed_by_its_provider,
+        ),
     ),
     Sabotage(
         "whoever has the name of an ended instance gets what that one carried",
