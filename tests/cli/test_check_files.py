@@ -326,6 +326,82 @@ def test_the_seeds_document_of_a_cloud_is_noted(tmp_path: Path, monkeypatch: pyt
     assert (0, []) == checked(tmp_path, CLOUD.replace("recovery=mark-un", "recovery=mark-"))
 
 
+def noted(tmp_path: Path, text: str) -> list[str]:
+    """All notes of an input in which nothing is wrong."""
+    code, rows = checked(tmp_path, text)
+    assert (0, {"note"}) == (code, {row["severity"] for row in rows} or {"note"})
+    return [row["problem"] for row in rows]
+
+
+@pytest.mark.parametrize("name", ["clean-pods", "detach-volumes"])
+def test_a_method_that_changes_nothing_is_noted(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seeds have it in their documents: it is no mistake, and whoever reads it may think that it does something."""
+    monkeypatch.setattr(command, "describe_here", lambda name, agents_path: AGENTS["fence_aws"])
+    text = CLOUD.replace("recovery=mark-un", "recovery=mark-").replace("=restart-", f"={name} restart-")
+
+    assert [
+        f"method {name}: it changes nothing by itself: pods and volumes are freed when the node is proven safe, "
+        "whether it is listed or not; leave it out, to have no doubt"
+    ] == noted(tmp_path, text)
+
+
+MACHINE_OF = """\
+- apiVersion: cluster.x-k8s.io/v1beta1
+  kind: Machine
+  metadata: {name: m, namespace: default, annotations: {metal3.io/BareMetalHost: default/h}}
+  spec: {clusterName: c, bootstrap: {}, infrastructureRef: {}}
+  status: {nodeRef: {kind: Node, name: worker-3}}
+"""
+HOST_OF = """\
+- apiVersion: metal3.io/v1alpha1
+  kind: BareMetalHost
+  metadata: {name: h, namespace: default}
+  spec: {online: true, consumerRef: {kind: Machine, name: m, namespace: default}}
+  status: {poweredOn: true}
+"""
+
+
+def backed(method: str, *objects: str) -> str:
+    """The document of a cloud with another method, and what stands behind its node."""
+    return CLOUD.replace("recovery=mark-un", "recovery=mark-").replace("restart-instance", method) + "".join(objects)
+
+
+@pytest.mark.parametrize(("objects", "is_noted"), [((), True), ((MACHINE_OF,), False)])
+def test_an_instance_that_nobody_would_remove_is_noted(
+    objects: tuple[str, ...], is_noted: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`terminate` stops it, and only the provider of its Machine removes it."""
+    monkeypatch.setattr(command, "describe_here", lambda name, agents_path: AGENTS["fence_aws"])
+    words = "method terminate: no Machine that was looked at stands behind the node, so that its instance is stopped"
+
+    assert [is_noted] == [words in text for text in noted(tmp_path, backed("terminate", *objects)) or [""]]
+
+
+@pytest.mark.parametrize(
+    ("objects", "missing"),
+    [
+        ((), "no Machine that was looked at stands behind the node"),
+        ((MACHINE_OF.replace("annotations", "labels"),), "Machine default/m names no BareMetalHost"),
+        ((MACHINE_OF,), "BareMetalHost default/h, which its Machine default/m names, is not there"),
+        (
+            (MACHINE_OF, HOST_OF.replace("name: m", "name: x")),
+            "BareMetalHost default/h does not name Machine default/m",
+        ),
+        ((MACHINE_OF, HOST_OF), ""),
+    ],
+)
+def test_a_host_that_is_not_there_is_noted(objects: tuple[str, ...], missing: str, tmp_path: Path) -> None:
+    """`host-power` goes by the Machine of the node and its BareMetalHost: what of them is missing is named."""
+    found = noted(tmp_path, backed("host-power", *objects).replace("aws:///eu-west-1a/i-01", ""))
+
+    assert ([f"method host-power: {missing}"] if missing else []) == [text.partition(";")[0] for text in found]
+
+
+def test_what_stands_behind_a_node_that_stands_in_is_not_asked(tmp_path: Path) -> None:
+    """Without a Node among the files nobody knows."""
+    assert [] == noted(tmp_path, backed("host-power").partition("- {apiVersion: v1, kind: Node")[0])
+
+
 # --- nodes that stand in -----------------------------------------------------------------------------------------
 
 

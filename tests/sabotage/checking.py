@@ -17,13 +17,15 @@ from tests.sabotage.running import Sabotage, item_to, set_to, together
 
 from noderemedy.cli import check as cli
 from noderemedy.cli import drilltext, explaintext, historytext, options, plantext
+from noderemedy.core.fencing import drafting
+from noderemedy.core.fencing.hosts import HostSeen
 from noderemedy.manager import attesting, check, checksecrets, checktrees, livecheck, places, standins
 from noderemedy.manager.check import Complaint
 from noderemedy.model.reasons import FenceConfigWithoutNode
 from noderemedy.model.time import Span
 
 BAD = (command.test_bad_input_is_found,)
-OF_SECRETS = checksecrets.of_secrets
+OF_SECRETS, OF_PLANS = checksecrets.of_secrets, check.of_plans
 
 
 CONSOLE = rich.Console
@@ -136,5 +138,25 @@ SABOTAGES: tuple[Sabotage, ...] = (
             piped.test_history_is_whole,
             piped.test_a_drill_is_whole,
         ),
+    ),
+    Sabotage(
+        "what stands behind a node is not asked",
+        set_to(check, "unbacked", nothing),
+        (files.test_an_instance_that_nobody_would_remove_is_noted, files.test_a_host_that_is_not_there_is_noted),
+    ),
+    Sabotage(
+        "any host is the node's",
+        set_to(HostSeen, "is_own", True),
+        (files.test_a_host_that_is_not_there_is_noted,),
+    ),
+    Sabotage(
+        "a node that stands in stands for all that is behind it",
+        set_to(check, "of_plans", lambda cache, doubts, knows_nodes: OF_PLANS(cache, doubts, knows_nodes=True)),
+        (files.test_what_stands_behind_a_node_that_stands_in_is_not_asked,),
+    ),
+    Sabotage(
+        "who reads of a method thinks that it does something",
+        set_to(drafting, "IDLE", ()),
+        (files.test_a_method_that_changes_nothing_is_noted,),
     ),
 )

@@ -12,6 +12,7 @@ from tests.core.fencing import (
     test_drills,
     test_forms,
     test_hostdrill,
+    test_pairing,
     test_plan,
     test_refusals,
 )
@@ -35,6 +36,7 @@ from noderemedy.core.fencing import (
     clouds,
     configs,
     describing,
+    devices,
     disks,
     documents,
     drafting,
@@ -45,6 +47,7 @@ from noderemedy.core.fencing import (
     identities,
     letters,
     merging,
+    pairing,
     placeholders,
     plan,
     plugs,
@@ -801,5 +804,25 @@ PLACED = (
         "a node without a plan is no news",
         set_to(by_hand, "unplanned", lambda look, name: Finding()),
         (test_drill.test_one_node_can_be_asked_alone,),
+    ),
+    Sabotage(
+        "what is off may stay off",
+        set_to(plan, "unpaired", lambda found: ()),
+        (test_pairing.test_what_is_never_switched_on_again_is_refused,),
+    ),
+    Sabotage(
+        "how a device is talked to makes another one of it",
+        set_to(devices, "HOW", re.compile("username")),
+        (test_pairing.test_what_is_switched_on_again_is_a_plan,),
+    ),
+    Sabotage(
+        "what is ended must come on",
+        set_to(FencePlan, "ends_instance", False),
+        (test_pairing.test_an_instance_that_is_ended_need_not_come_on,),
+    ),
+    Sabotage(
+        "of two slips any is the one",
+        set_to(pairing, "differing", lambda method, other: []),
+        (test_pairing.test_what_is_never_switched_on_again_is_refused,),
     ),
 )

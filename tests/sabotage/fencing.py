@@ -10,6 +10,7 @@ from tests.core import test_foredated, test_takingback
 from tests.core.fencing import (
     test_automaton,
     test_beginnings,
+    test_dark,
     test_devices,
     test_drilling,
     test_erring,
@@ -85,7 +86,7 @@ from noderemedy.model.host import Consumer
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Metal3Machine
 from noderemedy.model.node import Condition, Node
-from noderemedy.model.nodefence import FenceJob, NodeFence, State
+from noderemedy.model.nodefence import FenceEvidence, FenceJob, NodeFence, State
 from noderemedy.model.reasons import FenceAsked
 from noderemedy.model.room import Absent, Reader
 from noderemedy.model.time import MINUTE, Mono, Span
@@ -94,7 +95,7 @@ from noderemedy.wire import nodefences, requests
 from noderemedy.wire import storage as wire_storage
 
 host_of, between = view.host_of, consumers.between
-POWER_OFFS = outliving.power_offs
+POWER_OFFS, DROP = outliving.power_offs, leaving.drop
 
 
 def owned_between(host: Ref, consumer: Consumer, reader: Reader) -> Metal3Machine | None:
@@ -109,6 +110,18 @@ def own_host_of(node_at: Ref, reader: Reader) -> hosts.HostSeen:
 
 def drilled(node: Node) -> Condition:
     return told_by_drills(node) or Condition("", "")
+
+
+def known_to_the_plan(view: FenceView, is_over: bool) -> tuple[FenceJob, ...]:
+    """What is off and has a method that switches it on."""
+    known = {devices.identity(one) for one in devices.left_off(view)}
+    return tuple(job for job in devices.unlit(view) if devices.device_of(view, job) in known)
+
+
+def tells_again(view: FenceView) -> Decision:
+    """A fence that goes, with all that it left off, whatever was told."""
+    gone = DROP(view)
+    return replace(gone, because=(*erring.dark(view, is_over=True), *gone.because))
 
 
 PROOFS: tuple[Sabotage, ...] = (
@@ -473,6 +486,19 @@ FLOW: tuple[Sabotage, ...] = (
         (test_story.test_labels_come_back_before_the_plan_that_knows_the_node_by_them,),
     ),
     Sabotage(
+        "an instance that nobody removes is nobody's business",
+        set_to(recovery, "unremoved", lambda view: ()),
+        (test_story.test_an_instance_that_nobody_removes_is_told,),
+    ),
+    Sabotage(
+        "whose Machine is not there has none",
+        set_to(FenceEvidence, "machine", ""),
+        (
+            test_story.test_an_instance_whose_machine_went_on_the_way_is_no_persons_business,
+            test_story.test_a_terminated_instance_is_removed_by_its_provider,
+        ),
+    ),
+    Sabotage(
         "whoever has the name of an ended instance gets what that one carried",
         set_to(recovery, "is_successor", lambda view: False),
         (
@@ -551,7 +577,6 @@ DEVICES: tuple[Sabotage, ...] = (
         (
             test_devices.test_a_fence_does_not_succeed_while_a_device_is_astray,
             test_devices.test_whoever_releases_it_is_told_what_stays_off,
-            test_devices.test_a_flow_that_begins_anew_remembers_what_is_astray,
         ),
     ),
     Sabotage(
@@ -775,9 +800,33 @@ LIT: tuple[Sabotage, ...] = (
         set_to(devices, "cut_off", lambda view: ()),
         (
             test_leaving.test_what_was_cut_off_is_let_in_again,
-            test_leaving.test_what_does_not_let_it_in_is_told,
             test_leaving.test_storage_comes_back_before_pods_may,
+            test_dark.test_what_is_let_in_again_calls_nobody,
         ),
+    ),
+    Sabotage(
+        "only what the plan would light is told",
+        set_to(devices, "stays_off", known_to_the_plan),
+        (
+            test_dark.test_a_node_that_nobody_lights_is_told,
+            test_dark.test_a_node_that_stays_cut_off_is_told_at_the_end,
+            test_dark.test_a_node_that_nobody_lets_in_is_told,
+        ),
+    ),
+    Sabotage(
+        "what stays off is nobody's business",
+        set_to(erring, "dark", lambda view, is_over=False: ()),
+        (test_leaving.test_what_does_not_let_it_in_is_told, test_told.test_what_stays_off_is_told),
+    ),
+    Sabotage(
+        "what was told at the end is told again",
+        set_to(leaving, "drop", tells_again),
+        (test_dark.test_what_was_ended_for_good_calls_nobody,),
+    ),
+    Sabotage(
+        "what is to be ended has to be lit",
+        set_to(erring, "is_terminated", lambda view: False),
+        (test_dark.test_what_is_to_be_ended_calls_nobody_before_it_is_given_up,),
     ),
     Sabotage(
         "pods may before storage comes back",

@@ -216,7 +216,7 @@ def test_a_node_that_cuts_itself_off_is_seen(monkeypatch: pytest.MonkeyPatch) ->
 def test_a_plug_that_stays_off_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """S6: a fence is released while its node is off, and nobody switches it on."""
     monkeypatch.setattr(erring, "power_comes_back", lambda view, now: None)
-    monkeypatch.setattr(erring, "dark", lambda view: ())
+    monkeypatch.setattr(erring, "dark", lambda view, is_over=False: ())
     ward = Ward()
     ward.hang("worker-1")
     ward.fence("worker-1")
@@ -224,6 +224,49 @@ def test_a_plug_that_stays_off_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     ward.wait(3)
 
     assert "S6" in ward.broken
+
+
+def _left_out(node: str) -> Ward:
+    """The document of a node forgets what switches on or lets in, and the node is to be fenced."""
+    ward = Ward()
+    ward.checkers.of_fences.fenced.leave_out(node)
+    ward.hang(node)
+    ward.fence(node)
+    ward.wait(10)
+    return ward
+
+
+@pytest.mark.parametrize("node", ["worker-2", "worker-3"])
+def test_a_document_that_leaves_something_off_switches_nothing(node: str) -> None:
+    """Until somebody mends it; then the node is fenced, and all is on."""
+    ward = _left_out(node)
+    assert not any(one.was_sent for one in ward.cluster.outlets.by_node[node])
+    ward.checkers.of_fences.fenced.write_config(node)
+    ward.wait(40)
+
+    assert set() == ward.broken
+    assert (2, True) == (
+        ward.cluster.servers[node].boots,
+        all(one.is_on for one in ward.cluster.outlets.by_node[node]),
+    )
+
+
+def test_an_outlet_that_a_document_never_switches_on_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S6: such a document is taken for whole, and nobody is told what stays off."""
+    monkeypatch.setattr(plan, "unpaired", lambda found: ())
+    monkeypatch.setattr(erring, "dark", lambda view, is_over=False: ())
+
+    assert "S6" in _left_out("worker-2").broken
+
+
+def test_what_stays_off_all_the_same_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where such a document is taken for whole, a person is called for the outlet and the port."""
+    monkeypatch.setattr(plan, "unpaired", lambda found: ())
+    ward = _left_out("worker-3")
+
+    assert set() == ward.broken
+    told = {type(notice.reason).__name__ for notice in ward.process.notices}
+    assert {"PowerLeftOff", "LeftCutOff"} <= told
 
 
 def _delete(ward: Ward, sent: Sent) -> None:

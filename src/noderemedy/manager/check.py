@@ -19,6 +19,7 @@ from noderemedy.core.fencing.plan import NOT_INSTALLED
 from noderemedy.core.fencing.scopes import only_shown
 from noderemedy.core.healthcheck.facts import MEMBERS
 from noderemedy.engine.cache import Cache
+from noderemedy.manager.checkbacking import unbacked
 from noderemedy.manager.plan import Look
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.dialect import RULES
@@ -83,7 +84,7 @@ def findings(look: Look, *, knows_nodes: bool = True, has_agents: bool = True) -
     cache = look.engine.cache
     found = [one for kind in watched() for at in cache.refs_of(kind) for one in of_object(at, cache)]
     doubts = (*(() if has_agents else (NOT_INSTALLED,)), *(() if knows_nodes else (SPOKEN_OF_TWICE,)))
-    found += of_plans(cache, doubts)
+    found += of_plans(cache, doubts, knows_nodes=knows_nodes)
     found += unfenced(cache) if knows_nodes else []
     told = [(key.ref, one) for key, decision in look.engine.decisions.items() for one in decision.because]
     found += [
@@ -167,12 +168,13 @@ class Complaint(Struct, frozen=True):
         return self.document, self.text.replace(f" {self.node} ", " NODE ") if self.node else self.text
 
 
-def of_plans(cache: Cache, doubts: tuple[str, ...]) -> list[Finding]:
+def of_plans(cache: Cache, doubts: tuple[str, ...], *, knows_nodes: bool) -> list[Finding]:
     """What keeps nodes from being fenced; what many share is told once. `doubts`: words of what may well be right."""
     entries = [cache.read(at) for at in cache.refs_of(FENCE_PLAN)]
     plans: list[FencePlan] = [entry.obj for entry in entries if isinstance(entry, Present)]
     groups: dict[tuple[str, str], list[Complaint]] = {}
     notes = [one for plan in plans for one in (*tries_of(plan), *(complaint(plan, note) for note in plan.notes))]
+    notes += [one for plan in plans if knows_nodes for one in backing_of(plan, cache)]
     for one in (*(complaint(plan, problem) for plan in plans for problem in plan.problems), *notes):
         groups.setdefault(one.general, []).append(one)
     found = []
@@ -189,6 +191,12 @@ def tries_of(plan: FencePlan) -> list[Complaint]:
     """Methods that only show how a fence goes: nobody may take them for fencing."""
     found = [one for one in plan.agent_methods if one.scope is Scope.NOTHING]
     return [Complaint(plan.source, f"method {one.name}: {only_shown(one.agent)}", plan.node.name) for one in found]
+
+
+def backing_of(plan: FencePlan, reader: Reader) -> list[Complaint]:
+    """Methods that go by the Machine or the host of the node, and would not find it."""
+    found = unbacked(plan, reader)
+    return [Complaint(plan.source, f"method {name}: {words}", plan.node.name) for name, words in found]
 
 
 def complaint(plan: FencePlan, problem: PlanProblem) -> Complaint:

@@ -124,6 +124,16 @@ class FencePlan(FactValue, frozen=True):
         """What is done by agents, in whichever step."""
         return tuple(one for step in Step for one in self.methods(step) if isinstance(one, AgentMethod))
 
+    def doing(self, step: Step, deed: Deed) -> tuple[AgentMethod, ...]:
+        """The agents of a step that are asked for this, in the order of the configuration."""
+        return tuple(one for one in self.methods(step) if isinstance(one, AgentMethod) and deed in one.deeds)
+
+    @property
+    def ends_instance(self) -> bool:
+        """Whether the instance is not to come back."""
+        builtins = [one.builtin for one in self.power_management if isinstance(one, BuiltinMethod)]
+        return Builtin.TERMINATE_INSTANCE in builtins
+
 
 class PlanAsked(FactValue, frozen=True):
     """Entered by a program in which a person asks how a node would be fenced, before anything else has it planned."""

@@ -1188,13 +1188,16 @@ class RemovingInstance(Reason, frozen=True):
 
 
 class InstanceLeft(Reason, frozen=True):
-    """The Machine of an instance that was ended for good could not be deleted."""
+    """An instance that was ended for good is not removed: its Machine could not be deleted, or it has none."""
 
     alert: ClassVar[bool] = True
     node: str
-    machine: str
+    machine: str  # "": none
 
     def note(self) -> str:
+        if not self.machine:
+            remedy = "no Machine stands behind it, so that nobody removes it: delete it and its disks in the account"
+            return f"the instance of node {self.node} is off for good, and {remedy}"
         return (
             f"the instance of node {self.node} is off for good, and its Machine {self.machine} could not be deleted: "
             "delete it, or nobody removes the instance"
@@ -1382,6 +1385,17 @@ class PowerLeftOff(Reason, frozen=True):
 
     def note(self) -> str:
         return f"node {self.node}: {self.methods} does not come on again; switch it on by hand"
+
+
+class LeftCutOff(Reason, frozen=True):
+    """Something that cut a node off from storage or network is not let in again."""
+
+    alert: ClassVar[bool] = True
+    node: str
+    methods: str
+
+    def note(self) -> str:
+        return f"node {self.node} is still cut off by {self.methods}; let it in again by hand"
 
 
 class DeviceAstray(Reason, frozen=True):

@@ -233,7 +233,7 @@ class FenceCheckers:
             del self._off[place]  # a person's business from now on, and no later fence's
 
     def _is_called(self, node: str) -> bool:
-        alerts = ("PowerLeftOff", "DeviceAstray", "StorageStaysFenced")
+        alerts = ("PowerLeftOff", "LeftCutOff", "DeviceAstray", "StorageStaysFenced")
         for process in self.processes:
             told = [one.reason for one in process.notices if getattr(one.reason, "node", "") == node]
             if any(type(one).__name__ in alerts for one in told[-100:]):  # not those of the fence before

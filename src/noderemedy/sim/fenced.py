@@ -254,6 +254,15 @@ class Fenced:
             number = number or self.numbers[node]
             self._write(f"fence-config-{node}", config(*CONFIGS[self.device(node)], node, number))
 
+    def leave_out(self, node: str) -> None:
+        """The document of a node on outlets without what switches one of them on again, or lets it in: whoever took it
+        for whole would leave that off.
+        """
+        properties, methods = CONFIGS[self.device(node)]
+        half = methods | {"left": f"{methods['left']}action=off\n"}
+        data = config(properties.replace(f"fc-on {UNCORDON}", UNCORDON), half, node, self.numbers[node])
+        self._write(f"fence-config-{node}", data)
+
     def write_documents(self) -> None:
         """The Configurations, as they should be."""
         texts = (FENCES + BY_PODS, CHAIN + STRICT + BY_PODS) if self.is_strict else (FENCES, CHAIN)

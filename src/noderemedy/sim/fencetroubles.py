@@ -11,7 +11,7 @@ from typing import Any
 
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.ids import CONFIG_MAP, NODE, NODE_FENCE, Kind
-from noderemedy.model.reasons import DeviceAstray, FencedNodeReplaced, PowerLeftOff
+from noderemedy.model.reasons import DeviceAstray, FencedNodeReplaced, LeftCutOff, PowerLeftOff
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Wall
 from noderemedy.sim import objects
@@ -49,6 +49,7 @@ class FenceTroubles(Troubles):
         self.spared: set[str] = set()  # whose silence would prove what nobody can know
         self.pulled: set[str] = set()  # whose plugs a person pulled, and puts in again when all is over
         self.mixed_up: set[str] = set()  # whose outlet two documents name: a second mistake there shows to nobody
+        self.edits = 0  # mistakes in documents so far
         self.to_move = 0  # how many nodes are to be plugged in elsewhere as soon as they are off
         fenced.cluster.outlets.on_done.append(self._switched)
         self._kinds = [
@@ -213,10 +214,16 @@ class FenceTroubles(Troubles):
             self.fenced.move(name)
 
     def config_edited(self) -> None:
-        """Fault 28: a mistake is written into the document of a node, and mended later."""
+        """Fault 28: a mistake is written into the document of a node, and mended later; every second one is that
+        something is switched off and never on again.
+        """
         name = self.chance.choice([one for one in self.fenced.nodes if self._has_config(one)])
-        body = {"data": {"config.properties": f"node_name={name}\npower_management=no-such-method\n"}}
-        self.cluster.api.patch(CONFIG_MAP, f"fence-config-{name}", objects.SYSTEM, body, "merge")
+        self.edits += 1
+        if self.edits % 2 and self.fenced.device(name) in PLUGGED:
+            self.fenced.leave_out(name)
+        else:
+            body = {"data": {"config.properties": f"node_name={name}\npower_management=no-such-method\n"}}
+            self.cluster.api.patch(CONFIG_MAP, f"fence-config-{name}", objects.SYSTEM, body, "merge")
         self._later(self.chance.randint(1, 10), partial(self.fenced.write_config, name))
 
     def config_deleted(self) -> None:
@@ -423,7 +430,7 @@ class FenceTroubles(Troubles):
     def _dark(self) -> set[str]:
         """Nodes of which people were told that something stays off."""
         told = [notice.reason for process in self.processes for notice in process.notices]
-        return {reason.node for reason in told if isinstance(reason, PowerLeftOff | DeviceAstray)}
+        return {reason.node for reason in told if isinstance(reason, PowerLeftOff | LeftCutOff | DeviceAstray)}
 
     def _all_outlets(self, name: str) -> list[Outlet]:
         """Those, too, that nothing hangs on any more."""

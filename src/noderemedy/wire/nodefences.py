@@ -215,6 +215,7 @@ def read_evidence(tree: Any) -> FenceEvidence:
         on_since=moment(found.get("onSince")),
         heard_since=moment(found.get("heardSince")),
         provider_id=text(found.get("providerID")),
+        machine=text(found.get("machine")),
     )
 
 
@@ -275,6 +276,7 @@ def evidence_body(seen: FenceEvidence) -> dict[str, Any]:
         "onSince": written(seen.on_since),
         "heardSince": written(seen.heard_since),
         "providerID": seen.provider_id or None,
+        "machine": seen.machine or None,
     }
 
 

@@ -82,7 +82,7 @@ def test_what_does_not_let_it_in_is_told() -> None:
     fence = a_fence(State.ERROR, deleting=True, jobs=(IS_OFF, *tries))
     view = old(a_view(fence=fence, plan=CUT_OFF, node=a_node(boot_id="boot-2")), 3_600)
 
-    assert ["PowerLeftOff", "FenceReleased"] == reasons(view)
+    assert ["LeftCutOff", "FenceReleased"] == reasons(view)
     assert ["WriteFinalizers"] == [type(action).__name__ for action in decide(view, NOW).actions]
 
 

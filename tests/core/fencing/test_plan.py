@@ -120,22 +120,21 @@ def test_own_words_override_the_template() -> None:
 
 
 @pytest.mark.parametrize(
-    ("step", "deeds"), [("isolation", (Deed.OFF,)), ("power_management", (Deed.OFF, Deed.ON)), ("recovery", (Deed.ON,))]
+    ("words", "step", "deeds"),
+    [
+        ("isolation=m\npower_management=p\nrecovery=m", Step.ISOLATION, (Deed.OFF,)),
+        ("power_management=m", Step.POWER_MANAGEMENT, (Deed.OFF, Deed.ON)),
+        ("power_management=p\nrecovery=m", Step.RECOVERY, (Deed.ON,)),
+    ],
 )
-def test_without_an_action_the_step_says_what_is_done(step: str, deeds: tuple[Deed, ...]) -> None:
+def test_without_an_action_the_step_says_what_is_done(words: str, step: Step, deeds: tuple[Deed, ...]) -> None:
     """Power is switched off and on again, a fabric off at isolation and on at recovery."""
-    agent = "fence_pdu" if step == "power_management" else "fence_switch"
-    other = "" if step == "power_management" else "\npower_management=p"
+    agent = "fence_pdu" if step is Step.POWER_MANAGEMENT else "fence_switch"
     bench = Bench()
-    data = one_method(f"agent={agent}\nip=10.1.1.1\nplug=1\nusername=u", f"node_name=n1\n{step}=m{other}")
+    data = one_method(f"agent={agent}\nip=10.1.1.1\nplug=1\nusername=u", f"node_name=n1\n{words}")
     bench.write("fence-config-n1", {**data, "fence-method-p": "agent=fence_pdu\nip=10.1.1.2\nplug=1\nusername=u"})
 
-    found = bench.plan()
-    assert found is not None
-    assert () == found.problems
-    (method,) = [one for each in Step for one in found.methods(each) if one.name == "m"]
-    assert isinstance(method, AgentMethod)
-    assert deeds == method.deeds
+    assert deeds == bench.only_method(step).deeds
 
 
 def test_cordon_and_uncordon_stand_where_nobody_wrote_anything() -> None:

@@ -576,6 +576,29 @@ def test_a_terminated_instance_takes_its_node_along() -> None:
     assert "DeleteMachine" not in story.acts
 
 
+def test_an_instance_that_nobody_removes_is_told() -> None:
+    """No Machine ever stood behind it: it is stopped, and stays in the account until a person ends it."""
+    story = sick(ENDED)
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert "InstanceLeft" in story.told
+
+
+def test_an_instance_whose_machine_went_on_the_way_is_no_persons_business() -> None:
+    """Somebody else deleted it, and its provider removes the instance; another manager finds no Machine at the end."""
+    story = Story(ENDED)
+    story.machine(provider_id=INSTANCE)
+    story.hang()
+    story.run(65)
+    story.ask()
+    story.run_until(lambda: STATUS in story.orders, 300)
+    story.api.delete(MACHINE, MACHINE_AT.name, MACHINE_AT.namespace)
+    story.dies()
+    story.run_until(lambda: story.state == "final", 300)
+
+    assert (True, False) == ("NodeTerminated" in story.told, "InstanceLeft" in story.told)
+
+
 def test_a_terminated_instance_is_removed_by_its_provider() -> None:
     """Last of all its Machine is deleted, once: by then the instance is off, its workload free and its Node gone."""
     story = Story(ENDED)
@@ -589,6 +612,7 @@ def test_a_terminated_instance_is_removed_by_its_provider() -> None:
     assert (None, [], []) == (story.api.find(NODE, NODE_AT.name), story.api.list(MACHINE), story.freed_early)
     assert ["DeleteNode", "DeleteMachine"] == [act for act in story.acts if act in ("DeleteNode", "DeleteMachine")]
     assert {"RemovingInstance", "NodeTerminated"} <= set(story.told)
+    assert "InstanceLeft" not in story.told
 
 
 @pytest.mark.parametrize(("successor", "zone"), [(ANOTHER, None), (INSTANCE, "a")], ids=["another", "the same"])

@@ -29,8 +29,12 @@ HOW = re.compile(
 
 def identity(method: AgentMethod) -> str:
     """Of the device, after templates and overrides; without any secret: those are not in the parameters."""
-    told = [f"{name}={value}" for name, value in method.parameters if not HOW.fullmatch(name)]
-    return digest("\n".join((method.agent, *told)))
+    return digest("\n".join((method.agent, *(f"{name}={value}" for name, value in meant(method)))))
+
+
+def meant(method: AgentMethod) -> tuple[tuple[str, str], ...]:
+    """The parameters that say, or may say, which device it is."""
+    return tuple(pair for pair in method.parameters if not HOW.fullmatch(pair[0]))
 
 
 def device_of(view: FenceView, job: FenceJob) -> str:
@@ -88,8 +92,7 @@ def is_unsure(view: FenceView, now: Now, within: Span) -> bool:
 
 
 def with_deed(view: FenceView, step: Step, deed: Deed) -> tuple[AgentMethod, ...]:
-    """The agents of a step that are asked for this, in the order of the configuration."""
-    return tuple(one for one in view.methods(step) if isinstance(one, AgentMethod) and deed in one.deeds)
+    return view.plan.doing(step, deed) if view.plan is not None else ()
 
 
 def powering(view: FenceView) -> tuple[AgentMethod, ...]:
@@ -157,6 +160,13 @@ def astray(view: FenceView) -> tuple[FenceJob, ...]:
     return tuple(job for job in unlit(view) if device_of(view, job) not in named)
 
 
+def stays_off(view: FenceView, *, is_over: bool) -> tuple[FenceJob, ...]:
+    """Those of them that are in the plan, or have none; until it is over, without those that are to be let in again."""
+    lost, let_in = astray(view), () if is_over else cut_off(view)
+    awaited = {identity(one) for one in let_in}
+    return tuple(job for job in unlit(view) if job not in lost and device_of(view, job) not in awaited)
+
+
 def is_not_ours(view: FenceView, method: AgentMethod) -> bool:
     """Whether we never touched a device that is another machine's, or took the place of one that we did touch: it is
     not ours to switch on.
@@ -188,11 +198,8 @@ def is_behind_storage_fence(view: FenceView) -> bool:
 
 
 def remembered(view: FenceView) -> tuple[FenceJob, ...]:
-    """The last word of each device that has to come on: a flow that begins anew must not forget it."""
-    lost = {device_of(view, job) for job in astray(view)}
-    wanted = {identity(method) for method in (*left_off(view), *cut_off(view))} | lost
-    kept = [job for job in unlit(view) if device_of(view, job) in wanted]
-    return tuple(structs.replace(job, is_remembered=True) for job in kept)
+    """The last word of each device that is off, or may be: a flow that begins anew must not forget it."""
+    return tuple(structs.replace(job, is_remembered=True) for job in unlit(view))
 
 
 def are_off(view: FenceView, jobs: tuple[FenceJob, ...]) -> bool:

@@ -34,6 +34,12 @@ PLACED: dict[str, tuple[Step, ...]] = {
     TERMINATE: (Step.POWER_MANAGEMENT,),
 }
 CLOUD_DEEDS = {RESTART: (Deed.OFF, Deed.ON), TERMINATE: (Deed.OFF,)}
+# Freeing comes with the proof, and never before: the seed's documents may name it, and need not.
+IDLE = (Builtin.CLEAN_PODS.value, Builtin.DETACH_VOLUMES.value)
+IDLE_WORDS = (
+    "it changes nothing by itself: pods and volumes are freed when the node is proven safe, whether it is listed or "
+    "not; leave it out, to have no doubt"
+)
 Item = Draft | BuiltinMethod
 
 
@@ -148,6 +154,9 @@ class Drafting:
     def _wrong(self, what: str, method: str = "") -> None:
         self.problems.append(PlanProblem(what, self._source.name, self._sources.node_name, method))
 
+    def _note(self, what: str, method: str) -> None:
+        self.notes.append(PlanProblem(what, self._source.name, self._sources.node_name, method))
+
     def _item(self, step: Step, name: str) -> tuple[Item, ...]:
         found = self._source.config.method(name)
         if found is not None and not found.recipe.agent and not found.recipe.template:
@@ -168,13 +177,15 @@ class Drafting:
             return ()
         if name in CLOUD_DEEDS:
             return self._instance(name)
+        if name in IDLE:
+            self._note(IDLE_WORDS, name)
         return (BuiltinMethod(name, Builtin(name)),)
 
     def _slip(self, name: str) -> tuple[Item, ...]:
         """Who recovers is let in again: that is what the seed means, and says everywhere else."""
         meant = Builtin.MARK_SCHEDULABLE
         words = f"recovery: it is read as {meant.value}, as seed 002 means it; write that, to have no doubt"
-        self.notes.append(PlanProblem(words, self._source.name, self._sources.node_name, name))
+        self._note(words, name)
         return (BuiltinMethod(meant.value, meant),)
 
     def shared(self, method: MethodRecipe) -> Recipe | None:

@@ -16,7 +16,7 @@ from noderemedy.core.fencing.view import NAME, FenceView
 from noderemedy.core.fencing.words import prove, word_of
 from noderemedy.model.actions import DeleteNode, Guard
 from noderemedy.model.decision import Decision
-from noderemedy.model.fenceplan import AgentMethod, Builtin, BuiltinMethod, Step
+from noderemedy.model.fenceplan import AgentMethod, Step
 from noderemedy.model.proof import Attested, FencedOff, PoweredOff, Subject
 from noderemedy.model.reasons import (
     BackupFirst,
@@ -134,8 +134,7 @@ def free_until(view: FenceView, since: Wall, now: Now) -> Mono:
 
 def is_terminated(view: FenceView) -> bool:
     """Whether the instance is not to come back: its Node goes, too."""
-    builtins = [one.builtin for one in view.methods(STEP) if isinstance(one, BuiltinMethod)]
-    return Builtin.TERMINATE_INSTANCE in builtins
+    return view.plan is not None and view.plan.ends_instance
 
 
 def after(view: FenceView, found: freeing.Step, now: Now) -> Decision:

@@ -10,6 +10,7 @@ from msgspec import structs
 
 from noderemedy.core.fencing import automaton, devices, hostpower, isolation, runs
 from noderemedy.core.fencing.automaton import Event
+from noderemedy.core.fencing.emptying import is_terminated
 from noderemedy.core.fencing.gates import BEFORE_ANEW, USABLE, budget_allows, one_repair_per_node
 from noderemedy.core.fencing.moves import confirm, move, moved, publish, saying
 from noderemedy.core.fencing.needs import asking
@@ -28,6 +29,7 @@ from noderemedy.model.reasons import (
     FencedNodeMissing,
     FencedNodeReplaced,
     FenceGivenUp,
+    LeftCutOff,
     PowerLeftOff,
     Reason,
     StorageStaysFenced,
@@ -75,7 +77,8 @@ def restart(view: FenceView, now: Now) -> Decision:
     """Whatever keeps a fence from beginning is asked again."""
     if waits := rests(view, now):
         moments = [at for at in (waits.wake_at, back_at(view, now)) if at is not None]
-        return structs.replace(waits, because=(*waits.because, *dark(view)), wake_at=min(moments))
+        told = () if is_terminated(view) else dark(view)  # off is what it shall be; the next start goes on with it
+        return structs.replace(waits, because=(*waits.because, *told), wake_at=min(moments))
     if blocked := first(BEFORE_ANEW, view, now):
         return away(view, now) if isinstance(blocked.reason, FencedNodeMissing) else blocked.decision(now)
     if waits := unusable(view, now):
@@ -161,11 +164,18 @@ def failures(view: FenceView, method: AgentMethod) -> list[object]:
     return [job for job in jobs if job.deed is Deed.ON and job.state is RunState.FAILED]
 
 
-def dark(view: FenceView) -> tuple[Reason, ...]:
-    """What stays off, for a person."""
-    left = devices.left_off(view)
-    stays = (PowerLeftOff(view.name, ", ".join(one.name for one in left)),) if left else ()
-    return (*stays, *strayed(view))
+def dark(view: FenceView, *, is_over: bool = False) -> tuple[Reason, ...]:
+    """What stays off, for a person: by what was done, whatever the plan has. What recovery, or a release, would let in
+    again is left only when that is over, too.
+    """
+    left = devices.stays_off(view, is_over=is_over)
+    power = ", ".join(job.method for job in left if devices.is_power(job))
+    cut = ", ".join(job.method for job in left if not devices.is_power(job))
+    return (
+        *((PowerLeftOff(view.name, power),) if power else ()),
+        *((LeftCutOff(view.name, cut),) if cut else ()),
+        *strayed(view),
+    )
 
 
 def kept_from_storage(view: FenceView) -> tuple[Reason, ...]:

@@ -99,6 +99,7 @@ def begun(view: FenceView, now: Now) -> FenceStatus:
         kept,
         was_ready=node.is_ready,
         provider_id=node.provider_id,
+        machine=view.target.name if view.machine is not None else old.machine,
         drained_since=None,
         freeing_since=None,
         on_since=None,

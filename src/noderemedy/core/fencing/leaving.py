@@ -24,7 +24,6 @@ from noderemedy.model.reasons import (
     BackupKept,
     FenceReleased,
     FenceStopped,
-    PowerLeftOff,
     StorageStaysFenced,
     WaitingForReady,
 )
@@ -126,7 +125,5 @@ def unfenced(view: FenceView, now: Now) -> Decision | None:
 def drop(view: FenceView) -> Decision:
     kept = tuple(one for one in view.fence.finalizers if one != FINALIZER)
     write = WriteFinalizers(view.ref, view.guard, kept)
-    lost = [job.method for job in devices.unlit(view)] if is_out_of_reach(view) else []
-    left = ", ".join([*(one.name for one in devices.cut_off(view)), *lost])
-    stays = (PowerLeftOff(view.name, left),) if left else ()
-    return Decision((write,), (*erring.dark(view), *stays, FenceReleased(view.name)))
+    left = () if view.fence.is_final else erring.dark(view, is_over=True)  # of what is over it was told
+    return Decision((write,), (*left, FenceReleased(view.name)))

@@ -31,6 +31,7 @@ from noderemedy.core.fencing.facts import (
     known_ref,
 )
 from noderemedy.core.fencing.merging import Draft
+from noderemedy.core.fencing.pairing import unpaired
 from noderemedy.core.fencing.plugs import is_same, loose_plugs
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision, Fact
@@ -116,7 +117,7 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
     if not problems and not any(map(switches_off, steps[Step.POWER_MANAGEMENT])):
         words = f"power_management switches nothing off; {NEEDS_OFF}"
         problems.append(PlanProblem(words, draft.source, at.name))
-    return FencePlan(
+    plan = FencePlan(
         node=at,
         isolation=steps.get(Step.ISOLATION, ()),
         power_management=steps.get(Step.POWER_MANAGEMENT, ()),
@@ -130,6 +131,13 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
         plugs=tuple(sorted(plugs, key=repr)),
         notes=draft.notes,
     )
+    return plan if problems else paired(plan)
+
+
+def paired(plan: FencePlan) -> FencePlan:
+    """The plan in which nothing is wrong, unless it leaves something off."""
+    left = tuple(PlanProblem(words, plan.source, plan.node.name, name) for name, words in unpaired(plan))
+    return structs.replace(plan, problems=left) if left else plan
 
 
 def switches_off(method: Method) -> bool:

@@ -26,6 +26,7 @@ from noderemedy.model.reasons import (
     InstanceLeft,
     NodeTerminated,
     NodeWhole,
+    Reason,
     RemovingInstance,
     RestoringNode,
     UncordoningNode,
@@ -50,7 +51,7 @@ def done(view: FenceView, now: Now) -> Decision:
         return wait(view, now)
     if left := restored(view) or untaint(view) or recover(view, now) or uncordon(view):
         return left  # storage comes back before pods may
-    return move(view, Event.STEP_DONE, now, *erring.dark(view), FenceSucceeded(view.name))
+    return move(view, Event.STEP_DONE, now, *erring.dark(view, is_over=True), FenceSucceeded(view.name))
 
 
 def ended(view: FenceView, now: Now) -> Decision:
@@ -62,7 +63,7 @@ def ended(view: FenceView, now: Now) -> Decision:
     known = view.status.evidence.provider_id
     is_gone = machine is None or machine.deleting or machine.provider_id not in ("", known)  # another one has its name
     if machine is None or not isinstance(entry, Present) or is_gone:
-        return move(view, Event.STEP_DONE, now, NodeTerminated(view.name))
+        return move(view, Event.STEP_DONE, now, NodeTerminated(view.name), *unremoved(view))
     due = patience.due(view, view.status.since, view.fence.spec.node_ready_timeout, now)
     if now.mono >= due or not machine.provider_id:
         return move(view, Event.STEP_DONE, now, NodeTerminated(view.name), InstanceLeft(view.name, view.target.name))
@@ -72,6 +73,12 @@ def ended(view: FenceView, now: Now) -> Decision:
         return asked
     delete = DeleteMachine(view.target, Guard(machine.uid, entry.resource_version))
     return Decision((delete,), (RemovingInstance(view.name, view.target.name),), due)
+
+
+def unremoved(view: FenceView) -> tuple[Reason, ...]:
+    """An instance behind which no Machine stood, when it began or now: it is stopped, and nobody removes it."""
+    is_going = view.machine is not None and view.machine.deleting
+    return () if view.status.evidence.machine or is_going else (InstanceLeft(view.name, ""),)
 
 
 def wait(view: FenceView, now: Now) -> Decision:
