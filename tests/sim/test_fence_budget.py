@@ -10,10 +10,11 @@ from tests.sim.test_budget import Harm, is_seen, without
 
 from noderemedy.core.budget import grants
 from noderemedy.core.fencing import gates
-from noderemedy.model.ids import BUDGET
+from noderemedy.model.ids import BUDGET, NODE_FENCE
 from noderemedy.sim.fencebudget import FenceBudget
 from noderemedy.sim.fencecrash import stage
 from noderemedy.sim.fencetroubles import node_fence
+from noderemedy.sim.outlets import Fault
 from noderemedy.sim.troubles import MINUTE_MS
 
 Story = Callable[[], FenceBudget]
@@ -94,4 +95,25 @@ def test_who_is_heard_again_is_in_flight_no_more() -> None:
     cluster.agenda.run_until(14 * MINUTE_MS)
 
     assert 2 == cluster.servers["worker-3"].boots
+    assert [] == checkers.violations
+
+
+def test_what_no_device_was_told_is_not_off_by_our_word() -> None:
+    """Nobody answers where it is plugged in, and a person lets it go: another one may be switched off beside it."""
+    cluster, checkers, _ = stage("person", 1, 10)
+    budget = FenceBudget(checkers)
+    cluster.api.patch(BUDGET, "cluster", "", {"spec": {"maxInFlight": 1}}, "merge")
+    budget.in_flight_max = 1
+    for outlet in cluster.outlets.by_node["worker-1"]:
+        outlet.faults.add(Fault.UNREACHABLE)
+    for name in ("worker-1", "worker-3"):
+        cluster.servers[name].hang()
+    cluster.agenda.run_until(8 * MINUTE_MS)
+    cluster.api.create(node_fence("worker-1", powerManagementDelay="0s"))
+    cluster.agenda.run_until(9 * MINUTE_MS)
+    cluster.api.delete(NODE_FENCE, node_fence("worker-1")["metadata"]["name"])
+    cluster.api.create(node_fence("worker-3", powerManagementDelay="0s", ttlAfterFinal="60s"))
+    cluster.agenda.run_until(14 * MINUTE_MS)
+
+    assert (1, 2) == (cluster.servers["worker-1"].boots, cluster.servers["worker-3"].boots)
     assert [] == checkers.violations

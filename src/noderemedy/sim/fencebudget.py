@@ -23,6 +23,7 @@ class FenceBudget(Granting):
         self._off: dict[str, int] = {}  # nodes whose devices were told off, since when
         self.cluster.outlets.on_sent.append(self._sent)
         self.cluster.outlets.on_done.append(self._done)
+        self.cluster.outlets.on_refused.append(self._refused)
         self.cluster.provider.on_instance.append(self._follow)
         for server in self.cluster.servers.values():
             self._follow(server)
@@ -65,4 +66,10 @@ class FenceBudget(Granting):
     def _done(self, sent: Sent) -> None:
         """What is on again, or never went off, is in flight no more."""
         if sent.deed is not Deed.STATUS and sent.outlet.is_on:
+            self._off.pop(sent.order.node, None)
+
+    def _refused(self, sent: Sent) -> None:
+        """Whose devices heard nothing of it is not off by our word, unless one of them was off or is at it."""
+        outlets = self.cluster.outlets.by_node.get(sent.order.node, ())
+        if all(one.is_on and one.free_at <= self.now_ms for one in outlets):
             self._off.pop(sent.order.node, None)

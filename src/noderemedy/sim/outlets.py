@@ -108,6 +108,7 @@ class Outlets:
         self.password = ""
         self.on_sent: list[Callable[[Sent], None]] = []
         self.on_done: list[Callable[[Sent], None]] = []
+        self.on_refused: list[Callable[[Sent], None]] = []
         self.agenda = agenda
         self._boot_ms = boot_ms
         self._chance = random.Random(seed)
@@ -138,6 +139,8 @@ class Outlets:
         for listener in self.on_sent:
             listener(sent)
         if refusal := self._refusal(outlet, secrets):
+            for listener in self.on_refused:
+                listener(sent)
             self.agenda.after(self._chance.randint(*STATUS_MS), lambda: then(refusal))
             return
         usual = STATUS_MS if deed is Deed.STATUS else DEED_MS
