@@ -125,6 +125,25 @@ def test_everything_else_that_can_be_said() -> None:
     assert isinstance(found.definitions[0].how, FenceRemedy)
 
 
+def test_alarms_on_events_and_on_other_statuses() -> None:
+    """Each says how its problem is tracked where no threshold does."""
+    found = read(
+        "alarms:",
+        "- {nodeEventReason: OOMKilling, count: 2, within: 1h}",
+        "- {conditionType: VolumesReady, conditionStatus: [false, Unknown], count: 2, within: 1h}",
+        "- {conditionType: KernelDeadlock, count: 2, within: 1h}",
+        "- {conditionType: KernelDeadlock, count: 9, within: 24h}",
+        "- {conditionType: Ready, count: 2, within: 1h}",
+    )
+
+    assert () == found.problems
+    assert ["event OOMKilling", "VolumesReady=False|Unknown", "KernelDeadlock=True"] == [
+        one.name for one in found.watched
+    ]
+    assert ("OOMKilling",) == found.event_reasons
+    assert not any(one.remedies for one in found.watched)
+
+
 def test_thresholds_of_events() -> None:
     """Events that node-problem-detector writes about a node, so many within so long."""
     lines = "- nodeEventReason: KernelOops\n  count: 3\n  within: 1h\n  remedy1: fix\nremedyConfigs:"
@@ -173,6 +192,16 @@ MISTAKES = [
     ("thresholdConfigs:", "policy: {skipWhenNodeCondition: [1]}\nthresholdConfigs:", "write the type of a condition"),
     ("thresholdConfigs:", "policy: {podsPerMinute: 0}\nthresholdConfigs:", "write a number from 1 on"),
     ("thresholdConfigs:", "alarms: [{conditionType: A, count: 0, within: 1h}]\nthresholdConfigs:", "alarms[0].count"),
+    *(
+        ("thresholdConfigs:", f"alarms: [{{{alarm}, count: 2, within: 1h}}]\nthresholdConfigs:", told)
+        for alarm, told in {
+            "conditionType: A, nodeEventReason: B": "alarms[0].conditionType: an alarm is about a condition or",
+            "nodeEventReason: B, conditionStatus: true": "alarms[0].conditionStatus: events have none; remove it",
+            "conditionType: Ready, conditionStatus: false": "a threshold says which of Ready count; remove it",
+            "conditionType: A, conditionStatus: bad": "alarms[0].conditionStatus: 'bad' cannot be read",
+            "nodeEventReason: 5": "alarms[0].nodeEventReason:",
+        }.items()
+    ),
     ("thresholdConfigs:", "parkAfter: 5\nthresholdConfigs:", "write an object with count and within"),
     ("thresholdConfigs:", "freeBy: node\nthresholdConfigs:", "write one of taint, pods"),
     ("thresholdConfigs:", "a: !!python/object:os.system x\nthresholdConfigs:", "has no meaning"),

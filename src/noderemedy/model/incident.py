@@ -12,13 +12,14 @@ from msgspec import Struct
 
 from noderemedy.model.ids import Ref
 from noderemedy.model.meta import Malformed
-from noderemedy.model.time import Wall
+from noderemedy.model.time import MINUTE, Wall
 
 STEPS_MAX = 100  # then the record is closed and another one goes on
 PODS_MAX = 50
 SIGNS_MAX = 8
 TEXT_MAX = 500
 VALUE_MAX = 120
+QUIET = MINUTE  # a target that falls sick again within this time goes on with its record
 
 
 class Ending(Enum):

@@ -7,13 +7,12 @@ from noderemedy.core.incident import remedies
 from noderemedy.core.incident.aspects import EFFECTS
 from noderemedy.core.incident.view import TargetView
 from noderemedy.model.healthcheck import Healthy
-from noderemedy.model.incident import STEPS_MAX, Detection, Ending, Record
+from noderemedy.model.incident import QUIET, STEPS_MAX, Detection, Ending, Record
 from noderemedy.model.machineconditions import OWNER_REMEDIATED
 from noderemedy.model.remediation import Phase
 from noderemedy.model.time import MINUTE, Now, Span, Wall
 
 AT_ONCE = (Ending.GONE, Ending.REPLACED, Ending.ESCALATED, Ending.CONTINUED)
-QUIET = MINUTE  # a target that falls sick again within this time goes on with its record
 PATIENCE = MINUTE * 10  # for a node that nobody judges
 
 

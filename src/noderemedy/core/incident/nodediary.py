@@ -16,18 +16,19 @@ from noderemedy.core import approvals, machines, traces
 from noderemedy.core.episodes import episode
 from noderemedy.core.incident import facts, remedies
 from noderemedy.core.incident.diary import SPARE, keep, seconds, short, step
-from noderemedy.core.incident.ending import QUIET, was_something_done
+from noderemedy.core.incident.ending import was_something_done
 from noderemedy.core.incident.facts import Diary, incident_ref
 from noderemedy.core.incident.observed import Observed, version
 from noderemedy.core.incident.remedies import Care
 from noderemedy.core.incident.view import is_spent
-from noderemedy.core.remedy.facts import TROUBLE, node_of
+from noderemedy.core.remedy.facts import PROBLEMS, TROUBLE, node_of
 from noderemedy.core.traces import diary_ref
 from noderemedy.model import budget
 from noderemedy.model.budget import ANSWER
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import INCIDENT, NODE, NODE_FENCE, Ref
 from noderemedy.model.incident import (
+    QUIET,
     SIGNS_MAX,
     STEPS_MAX,
     TEXT_MAX,
@@ -111,12 +112,12 @@ def detection(view: NodeTargetView, now: Now) -> Detection:
 
 
 def first_sign(view: NodeTargetView, now: Now) -> Wall:
-    told = [one.since for one in (view.care.record, view.care.trouble) if one is not None]
+    told = [one.since for one in (view.care.record, view.care.trouble or view.care.problems) if one is not None]
     return min([*told, now.wall])
 
 
 def found_at(view: NodeTargetView, at: Wall) -> Detection:
-    node, trouble, first = view.node, view.care.trouble, seconds(at)
+    node, problems, first = view.node, view.care.problems, seconds(at)
     uid, boot_id = (node.uid, node.boot_id) if node else ("", "")
     return Detection(
         target=view.at,
@@ -126,9 +127,9 @@ def found_at(view: NodeTargetView, at: Wall) -> Detection:
         node=view.at.name,
         node_uid=uid,
         boot_id=boot_id,
-        check=str(trouble.document) if trouble else "",
-        signs=tuple(one.note()[:TEXT_MAX] for one in trouble.because[:SIGNS_MAX]) if trouble else (),
-        conditions=remedies.conditions_of(trouble.because) if trouble else (),
+        check=str(problems.document) if problems else "",
+        signs=tuple(one.note()[:TEXT_MAX] for one in problems.because[:SIGNS_MAX]) if problems else (),
+        conditions=remedies.conditions_of((), view.care),
     )
 
 
@@ -154,7 +155,8 @@ def aspects(view: NodeTargetView, node: Node, found: Detection, known: dict[str,
     versions = version(view.at, view.entry)
     is_other = (node.uid, node.boot_id) != (found.node_uid, found.boot_id) or "node" in known
     boot = Observed("node", "node", f"{node.uid} boot {node.boot_id or 'unknown'}" if is_other else "", "", versions)
-    return (*remedies.judged(view.care, known, found), approval(view), grant(view), *remedies.observed(view.care), boot)
+    told = (*remedies.problems(view.care, known), *remedies.judged(view.care, known, found))
+    return (*told, approval(view), grant(view), *remedies.observed(view.care), boot)
 
 
 def approval(view: NodeTargetView) -> Observed:
@@ -204,7 +206,7 @@ def sees(key: Ref, reader: Reader) -> NodeTargetView | None:
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == NODE:
         return (ref,)
-    if ref.kind == TROUBLE:
+    if ref.kind in (TROUBLE, PROBLEMS):
         return (node_of(ref),)
     if ref.kind == NODE_FENCE:
         return (obj.spec.node_at,) if obj is not None else ()
@@ -214,7 +216,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 ROOM = Room(
     name="node-diary",
-    watches=(NODE, NODE_FENCE, INCIDENT, TROUBLE, ANSWER, traces.ERASING),
+    watches=(NODE, NODE_FENCE, INCIDENT, TROUBLE, PROBLEMS, ANSWER, traces.ERASING),
     indexes=(*machines.INDEXES, *traces.INDEXES, *facts.INDEXES),
     wakes=wakes,
     sees=sees,
