@@ -54,8 +54,8 @@ def decide(view: TargetView, now: Now) -> Decision:
     over = ending.ending(view, found, record)
     if over is None:
         return keep(diary(view, found, record))
-    if not view.incident and not ending.was_something_done(record):
-        return NOTHING  # well again before anybody wrote it down
+    if not view.incident and ending.is_blink(view.begun, record, now):
+        return NOTHING
     due = ending.due(over, found, record, now)
     if now.wall >= due:
         closed = structs.replace(record, ending=over, closed=ending.since(over, found, record, now))
@@ -82,15 +82,15 @@ def detection(view: TargetView, now: Now) -> Detection:
     """
     if view.stored:
         return view.stored.found
-    if view.diary and (view.diary.found.target_uid == uid_of(view) or not is_nothing(view.diary)):
+    if view.diary and (view.diary.found.target_uid == uid_of(view) or not is_nothing(view, view.diary, now)):
         return view.diary.found
     moments = (first_sign(view, now), *(now.wall + SECOND * late for late in range(len(view.taken) + 1)))
     return next(found for at in moments if incident_ref(found := found_at(view, at)) not in view.taken)
 
 
-def is_nothing(noted: Diary) -> bool:
-    """Whether its Machine went before anything was done."""
-    return not ending.was_something_done(noted.record)
+def is_nothing(view: TargetView, noted: Diary, now: Now) -> bool:
+    """Whether its Machine went before there was anything to tell."""
+    return ending.is_blink(view.begun, noted.record, now)
 
 
 def found_at(view: TargetView, at: Wall) -> Detection:

@@ -16,7 +16,7 @@ from noderemedy.core import approvals, machines, traces
 from noderemedy.core.episodes import episode
 from noderemedy.core.incident import facts, remedies
 from noderemedy.core.incident.diary import SPARE, keep, seconds, short, step
-from noderemedy.core.incident.ending import was_something_done
+from noderemedy.core.incident.ending import is_blink, was_something_done
 from noderemedy.core.incident.facts import Diary, incident_ref
 from noderemedy.core.incident.observed import Observed, version
 from noderemedy.core.incident.remedies import Care
@@ -41,7 +41,7 @@ from noderemedy.model.incident import (
 )
 from noderemedy.model.node import Node
 from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.time import Mono, Now, Wall
 
 
 class NodeTargetView(Struct, frozen=True):
@@ -53,6 +53,7 @@ class NodeTargetView(Struct, frozen=True):
     answer: budget.Granted | budget.Refused | None = None
     incident: tuple[Ref, Present] | None = None
     diary: Diary | None = None
+    begun: Mono | None = None  # since when there is this diary
     taken: tuple[Ref, ...] = ()
     needs_approval: bool = False
 
@@ -74,8 +75,8 @@ def decide(view: NodeTargetView, now: Now) -> Decision:
     over = ending(view, found, record)
     if over is None:
         return keep(diary(view, found, record))
-    if not view.incident and not was_something_done(record):
-        return NOTHING  # well again before anybody wrote it down
+    if not view.incident and is_blink(view.begun, record, now):
+        return NOTHING
     last = record.steps[-1].at if record.steps else found.detected
     due = now.wall if over in (Ending.GONE, Ending.CONTINUED) else last + QUIET
     if now.wall < due:
@@ -198,6 +199,7 @@ def sees(key: Ref, reader: Reader) -> NodeTargetView | None:
         answer=budget.answer(key, reader),
         incident=incident,
         diary=going_on,
+        begun=known.first_seen if going_on and isinstance(known, Present) else None,
         taken=taken,
         needs_approval=remedies.needs_approval(key, reader),
     )
