@@ -255,6 +255,11 @@ def test_whose_document_it_is(text: str, is_ours: bool) -> None:
     assert is_ours == is_meant(text)
 
 
+def test_half_a_character_has_its_line() -> None:
+    """No text that the API knows has one; it is told all the same, and not raised."""
+    assert ("config.yaml:3:",) == tuple(one[:14] for one in changed("thresholdConfigs:", "\ud800:").problems)
+
+
 @settings(max_examples=100)
 @given(st.text(), st.integers(0, len(USUAL)))
 def test_any_text_is_read_or_told(text: str, place: int) -> None:
