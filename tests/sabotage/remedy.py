@@ -50,7 +50,7 @@ from noderemedy.core.remedy import (
 )
 from noderemedy.core.resting import Turn
 from noderemedy.model import remedy as model_remedy
-from noderemedy.model.configuration import Configuration, Threshold
+from noderemedy.model.configuration import Configuration, FenceRemedy, Threshold
 from noderemedy.model.decision import Decision
 from noderemedy.model.nodeevents import EventsWanted
 from noderemedy.model.nodefence import FenceSpec
@@ -320,8 +320,22 @@ FENCING = (
     ),
     Sabotage(
         "who is Ready is well",
-        set_to(fencing, "FenceSpec", lambda **spec: FenceSpec(**{**spec, "even_if_ready": False})),
+        set_to(fencing, "is_about_more", lambda view: False),
         (test_fence_uses.test_a_node_whose_resources_leak_is_restarted,),
+    ),
+    Sabotage(
+        "a fence flow takes its usual time",
+        set_to(fencing, "written", lambda view, record: FenceSpec()),
+        (test_fencing.test_the_document_says_how_long_the_flow_waits,),
+    ),
+    Sabotage(
+        "what a document says of fences is passed over",
+        set_to(configuration, "read_fence", lambda fields, path, tree: FenceRemedy()),
+        (
+            test_fencing.test_the_document_says_how_long_the_flow_waits,
+            test_configuration.test_a_fence_may_have_times_of_its_own,
+            test_configuration.test_mistakes_are_told_with_their_place,
+        ),
     ),
     Sabotage(
         "nobody else removes nodes",

@@ -19,6 +19,7 @@ from noderemedy.model.configuration import (
     Remedy,
     SkipCondition,
 )
+from noderemedy.model.nodefence import FenceSpec
 from noderemedy.model.selector import Expression, Operator, Selector
 from noderemedy.model.time import MINUTE, Span
 from noderemedy.model.workload import FreeBy
@@ -125,6 +126,17 @@ def test_everything_else_that_can_be_said() -> None:
     assert isinstance(found.definitions[0].how, FenceRemedy)
 
 
+def test_a_fence_may_have_times_of_its_own() -> None:
+    """The same fields with the same defaults as a NodeFence has; null is as good as none."""
+    delays = "newDelay: 10s, powerManagementDelay: 0s, nodeReadyTimeout: 15m"
+    times = f"{{{delays}, stepRetries: 1, maxRestarts: 0, ttlAfterFinal: 2h}}"
+    said = FenceSpec("", "", 1, 0, MINUTE * 15, Span.seconds(10), Span(0), ttl_after_final=MINUTE * 120)
+    found = [changed("nodeFence: {}", f"nodeFence: {one}") for one in (times, "", "{}")]
+
+    assert [(), (), ()] == [one.problems for one in found]
+    assert [FenceRemedy(said), FenceRemedy(), FenceRemedy()] == [one.definitions[0].how for one in found]
+
+
 def test_alarms_on_events_and_on_other_statuses() -> None:
     """Each says how its problem is tracked where no threshold does."""
     found = read(
@@ -176,6 +188,12 @@ MISTAKES = [
     (FENCE, "- {name: fix}", "write either podTemplate or nodeFence"),
     (FENCE, f"{FENCE}\n{FENCE}", "remedy fix is defined twice"),
     (FENCE, "- {name: fix, nodeFence: {plug: 1}}", "methods are in fence-config-NODE"),
+    (FENCE, "- {name: fix, nodeFence: 5}", ":9: remedyConfigs[0].nodeFence: 5 cannot be read; write an object"),
+    (FENCE, "- {name: fix, nodeFence: {newDelay: 0}}", ":9: remedyConfigs[0].nodeFence.newDelay: 0 cannot be read;"),
+    (FENCE, "- {name: fix, nodeFence: {newDelay: 25h}}", "write a duration like 5m, at most 24h"),
+    (FENCE, "- {name: fix, nodeFence: {stepRetries: -1}}", "remedyConfigs[0].nodeFence.stepRetries: -1"),
+    (FENCE, "- {name: fix, nodeFence: {node: n1}}", "remedyConfigs[0].nodeFence.node: is no field of a fence here"),
+    (FENCE, "- {name: fix, nodeFence: {powerManagmentDelay: 0s}}", "did you mean powerManagementDelay?"),
     (FENCE, POD % "{spec: {}}", "write at least one container"),
     (FENCE, POD % "{}", "write a pod spec"),
     (FENCE, POD % (CONTAINER % ", env: [[]]"), "write names of Secrets"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from noderemedy.model.meta import Malformed, Paused, trouble
+from noderemedy.model.nodefence import FenceSpec
 from noderemedy.model.remedy import PodRemedy
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import MINUTE, Span, Wall
@@ -58,7 +59,9 @@ class Threshold(Struct, frozen=True):
 
 
 class FenceRemedy(Struct, frozen=True):
-    """`nodeFence: {}`: the remedy is the fence flow of seed 002."""
+    """`nodeFence: {}`: the remedy is the fence flow of seed 002, with these delays and tries."""
+
+    spec: FenceSpec = FenceSpec()  # of the NodeFence to make, without its node
 
 
 class Definition(Struct, frozen=True):

@@ -30,6 +30,8 @@ from noderemedy.model.remedy import PodRemedy
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span
 from noderemedy.model.workload import FreeBy
+from noderemedy.wire.fields import instead, is_object
+from noderemedy.wire.nodefences import fence_spec
 from noderemedy.wire.placedfields import PlacedFields
 from noderemedy.wire.podtemplates import read_pod
 from noderemedy.wire.selectors import match_labels, read_selector
@@ -51,6 +53,10 @@ TOP = (
 )
 OF_CONDITION = ("nodeConditionType", "nodeConditionStatus", "nodeConditionPeriod")
 OF_EVENT = ("nodeEventReason", "count", "within")
+OF_FENCE = (
+    *("newDelay", "powerManagementDelay", "nodeReadyTimeout"),
+    *("stepRetries", "maxRestarts", "ttlAfterFinal"),
+)
 OF_DEFINITION = ("name", "podTemplate", "nodeFence", "deadline", "retries", "ttl")
 
 
@@ -243,9 +249,16 @@ def read_how(fields: PlacedFields, path: str, item: dict[Any, Any]) -> PodRemedy
         return None
     if has_pod:
         return read_pod(fields, path, item)
-    if item["nodeFence"] not in (None, {}):
-        fields.wrong(f"{path}.nodeFence", item["nodeFence"], "write nodeFence: {}; methods are in fence-config-NODE")
-    return FenceRemedy()
+    return read_fence(fields, f"{path}.nodeFence", item["nodeFence"])
+
+
+def read_fence(fields: PlacedFields, path: str, tree: Any) -> FenceRemedy:
+    """As the spec of a NodeFence is read; its node and how that is freed are not said here."""
+    for key in tree if is_object(tree) else ():
+        if key not in OF_FENCE:
+            told = f"is no field of a fence here; {instead(str(key), OF_FENCE)}; methods are in fence-config-NODE"
+            fields.say(f"{path}.{key}", told)
+    return FenceRemedy(fence_spec(fields.part(path, tree)))
 
 
 # --- hints -------------------------------------------------------------------------------------------------------
