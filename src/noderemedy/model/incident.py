@@ -63,7 +63,7 @@ class Detection(Struct, frozen=True):
     boot_id: str = ""
     check: str = ""  # the one that governs, as kind/namespace/name; "" if somebody else asked
     signs: tuple[str, ...] = ()
-    conditions: tuple[str, ...] = ()  # the types of those among them: repeats are counted by these
+    conditions: tuple[str, ...] = ()  # types of conditions and reasons of events: repeats are counted by these
 
 
 class Step(Struct, frozen=True):
