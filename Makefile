@@ -8,6 +8,7 @@
 #   ARGS="…"            more arguments for the command behind lab, test, e2e, sim, soak and bench
 #   WORKERS=2           processes that `make test` is spread over, file by file
 #   SEED=1              which simulated history `make sim` runs
+#   FUZZ=1              which examples `make fuzz` tries; without it others each time
 #   SEEDS, LARGE, FLEETS, FENCES   how many histories of 50 nodes, of 1,000 nodes, of fleets and of fenced clusters `make soak` runs
 
 SHELL := bash
@@ -24,9 +25,11 @@ SEEDS ?= 2000
 LARGE ?= 100
 FLEETS ?= 100
 FENCES ?= 2000
+FUZZ ?= $(shell date +%s)
+FUZZED := tests/wire tests/drivers tests/manager tests/cli tests/core/fencing
 ARGS ?=
 
-.PHONY: help setup check test e2e lab sim sample soak bench generate fmt
+.PHONY: help setup check test e2e lab sim sample fuzz soak bench generate fmt
 
 help: ## List the commands
 	@echo "node-remedy: make COMMAND [PYTHON=…] [ARGS=…]"
@@ -67,6 +70,10 @@ sample: $(STAMP) ## The first 60 histories of `make soak` with 50 nodes, and the
 	$(BIN)/python -m noderemedy.sim soak --seeds 60 --nodes 50 --hours 6
 	$(BIN)/python -m noderemedy.sim soak --fencing --seeds 60 --nodes 20 --hours 6
 
+# Properties of whatever reads text of devices and people: 2,000 examples each at least, and each may take its time.
+fuzz: $(STAMP) ## Garbage for every reader, other garbage each time; the seed is in the printed command (FUZZ=7 repeats it)
+	$(BIN)/pytest -m hypothesis --hypothesis-profile=rotating --hypothesis-seed=$(FUZZ) --timeout=3600 $(FUZZED) $(ARGS)
+
 soak: $(STAMP) ## Crash points, 2,000 simulated histories of 50 nodes, 100 of 1,000, fleets, 2,000 of fencing; hours on two cores (SEEDS=50 LARGE=2 FENCES=50)
 	$(BIN)/python -m noderemedy.sim crash
 	$(BIN)/python -m noderemedy.sim soak --seeds $(SEEDS) --nodes 50 --hours 6 $(ARGS)
@@ -74,6 +81,7 @@ soak: $(STAMP) ## Crash points, 2,000 simulated histories of 50 nodes, 100 of 1,
 	$(BIN)/python -m noderemedy.sim fleet --seeds $(FLEETS)
 	$(BIN)/python -m noderemedy.sim soak --fencing --seeds $(FENCES) --nodes 20 --hours 6 $(ARGS)
 	$(BIN)/pytest -m soak
+	$(MAKE) fuzz FUZZ=$(FUZZ)
 
 bench: $(STAMP) ## Measure, beside a bare watch: heartbeats, latencies, storms, requests, at 500 and 5,000 nodes
 	$(BIN)/python scripts/bench.py $(ARGS)

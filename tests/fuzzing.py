@@ -9,7 +9,13 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pytest
+from hypothesis import settings
+
 SECONDS = 5.0  # of milliseconds that it takes
+
+
+OWN = "_hypothesis_internal_use_settings"  # hypothesis has no public way
 
 
 class TooLong(AssertionError):
@@ -32,3 +38,11 @@ def in_time(seconds: float = SECONDS) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+
+
+def ask_more(item: pytest.Item, examples: int) -> None:
+    """A property tries so many examples at least: the number that it asks for itself is enough for `make test`."""
+    test = getattr(item, "obj", None)
+    own = getattr(test, OWN, None)
+    if own is not None and own.max_examples < examples:
+        setattr(test, OWN, settings(own, max_examples=examples))

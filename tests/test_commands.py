@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-COMMANDS = ("setup", "check", "test", "e2e", "lab", "sim", "sample", "soak", "bench", "generate", "fmt")
+COMMANDS = ("setup", "check", "test", "e2e", "lab", "sim", "sample", "fuzz", "soak", "bench", "generate", "fmt")
 # An interpreter that says it is VERSION, makes an environment with a pip that only notes how it was called.
 STAND_IN = """
 case "$1" in
@@ -71,6 +71,17 @@ def test_every_command_makes_its_own_environment(checkout: Path, command: str) -
     (checkout / ".venv").mkdir()
     (checkout / ".venv" / ".installed").touch()
     assert "-m venv" not in run(["make", "-n", command], checkout).stdout
+
+
+@pytest.mark.parametrize("command", ["fuzz", "soak"])
+def test_fuzzing_rotates_and_names_its_seed(checkout: Path, command: str) -> None:
+    """Each run has another seed, which it prints with its command: what it finds can be found again."""
+    (checkout / ".venv").mkdir()
+    (checkout / ".venv" / ".installed").touch()
+    chosen, given = (run(["make", "-n", command, *more], checkout).stdout for more in ([], ["FUZZ=7"]))
+
+    assert re.search(r"--hypothesis-profile=rotating --hypothesis-seed=\d{9,} ", chosen)
+    assert "--hypothesis-profile=rotating --hypothesis-seed=7 " in given
 
 
 def test_environment_is_made_once(checkout: Path) -> None:

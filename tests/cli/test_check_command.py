@@ -350,6 +350,10 @@ def test_text_is_for_people_and_editors(tmp_path: Path) -> None:
         (["-f", "empty.yaml"], "nothing in there"),
         (["-f", "others.yaml"], "no object of a kind that node-remedy looks at"),
         (["-f", "kindless.yaml"], "kindless.yaml: an entry without apiVersion and kind was left out"),
+        (
+            ["-f", "bare.yaml"],
+            "bare.yaml: a Configuration is no object by itself: make it the text of config.yaml in a",
+        ),
         (["-f", "others.yaml", "--context", "x"], "leave one of them out"),
     ],
 )
@@ -360,6 +364,7 @@ def test_what_cannot_be_checked(
     monkeypatch.chdir(tmp_path)
     Path("empty.yaml").write_text("---\n", encoding="utf-8")
     Path("kindless.yaml").write_text("kind: MachineHealthCheck\nmetadata: {name: x}\n", encoding="utf-8")
+    Path("bare.yaml").write_text("apiVersion: node-remedy/v1alpha\nkind: Configuration\n", encoding="utf-8")
     Path("others.yaml").write_text("apiVersion: v1\nkind: Service\nmetadata: {name: a}\n", encoding="utf-8")
 
     result = run(*arguments)

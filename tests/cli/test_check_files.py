@@ -69,6 +69,27 @@ def a_check(spec: str, version: str = "v1alpha3") -> str:
     return CHECK.replace("SPEC", f"{{{spec}}}").replace("VERSION", version)
 
 
+def test_a_document_without_its_config_map_is_told(tmp_path: Path) -> None:
+    """Beside other objects, too: the seed prints it bare, and nobody would read it."""
+    bare = "apiVersion: node-remedy/v1alpha\nkind: Configuration\nthresholdConfigs: []\n"
+    code, found = checked(tmp_path, f"{BUDGET}---\n{bare}")
+
+    assert (1, [6]) == (code, [one["line"] for one in found])
+    assert "kubectl -n node-remedy-system create configmap NAME --from-file=config.yaml=FILE" in found[0]["problem"]
+
+
+def test_half_a_character_is_told(tmp_path: Path) -> None:
+    """JSON can write one, and no other program could read it: it is refused with file, line and field."""
+    meta = '"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "w", "namespace": "node-remedy-system"}'
+    half = '"data": {"config.yaml": "x: \\ud800"}'
+    file = tmp_path / "w.json"
+    file.write_text(f'{{"kind": "List", "items": [\n{{{meta}, {half}}}]}}', encoding="utf-8")
+    result = run("-f", file)
+
+    assert isinstance(result.exception, Permanent)
+    assert str(result.exception).startswith(f"{file}:2: items[0].data.config.yaml: holds half a character (\\ud800)")
+
+
 # --- fields ------------------------------------------------------------------------------------------------------
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
-import yaml
 from click.testing import CliRunner
 
 from noderemedy.cli.plan import plan
-from noderemedy.wire.configuration import read_configuration
 
 ROOT = Path(__file__).parent.parent.parent
 NOW = "2030-03-17T17:46:40Z"
@@ -36,18 +33,6 @@ def test_the_seeds_example() -> None:
     assert ["WriteRemedyRecord"] == [one["do"] for entry in found for one in entry["actions"]]
     assert ["DocumentHint"] * 3 == [one["reason"] for one in told(found, "configuration")]
     assert [("RemedyOrdered", "repair")] == [(one["reason"], one["remedy"]) for one in told(found, "remedy")]
-
-
-def test_the_example_of_the_guide_is_valid() -> None:
-    """Every field that the page shows is read."""
-    page = (ROOT / "docs" / "guide" / "node-remedy.md").read_text(encoding="utf-8")
-    text, events = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
-    document = yaml.safe_load(text)["data"]["config.yaml"]
-    found = read_configuration(document)
-    counting = read_configuration(yaml.safe_dump({**yaml.safe_load(document), **yaml.safe_load(events)}))
-
-    assert ((), 1) == (found.problems, len(found.hints))  # the recovery is left to the reader
-    assert ((), 3) == (counting.problems, counting.thresholds[0].event and counting.thresholds[0].event.count)
 
 
 def test_a_broken_document_is_told_with_its_line(tmp_path: Path) -> None:

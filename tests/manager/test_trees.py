@@ -76,6 +76,9 @@ REFUSED = [
     ("a: !!int x\n", "'x' is not a !!int"),
     ("a: \x07\n", ":1:4: not YAML"),
     ("<<: 3\n", "<< takes a mapping"),
+    ('{"a": 1,\n "b": [{"c": "\\ud800"}]}', ":2: b[0].c: holds half a character (\\ud800)"),
+    ('{"a": {"x\\uDFFFy": 1}}', ":1: a.x\\udfffy: holds half a character (\\udfff)"),
+    ('"\\uD800"', ""),
     ("[" * 100_000, ""),
 ]
 
@@ -90,6 +93,12 @@ def test_refusals_name_the_place_and_the_remedy(text: str, problem: str) -> None
     assert message.startswith("some/file.yaml:")
     assert problem in message
     assert trees.REMEDY in message
+
+
+@pytest.mark.parametrize("text", ['{"a": "\\ud83d\\ude00"}', '{"a": "\\\\ud800"}', "a: '\\ud800'"])
+def test_what_only_looks_like_half_a_character_is_read(text: str) -> None:
+    """Both halves are one character, and behind two backslashes there is none."""
+    assert ["a"] == list(one(text))  # type: ignore[call-overload]
 
 
 def test_json_is_refused_with_line_and_column() -> None:

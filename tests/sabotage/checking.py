@@ -13,18 +13,21 @@ from tests.cli import test_fencing_commands as steering
 from tests.cli import test_options as spelled
 from tests.cli import test_piped as piped
 from tests.manager import test_livecheck as live
+from tests.manager import test_trees as read_trees
 from tests.sabotage.running import Sabotage, item_to, set_to, together
 
 from noderemedy.cli import check as cli
 from noderemedy.cli import drilltext, explaintext, historytext, options, plantext
 from noderemedy.core.fencing import drafting
 from noderemedy.core.fencing.hosts import HostSeen
-from noderemedy.manager import attesting, check, checksecrets, checktrees, livecheck, places, standins
+from noderemedy.manager import attesting, check, checksecrets, checktrees, livecheck, places, plan, standins, trees
 from noderemedy.manager.check import Complaint
+from noderemedy.model.ids import Kind
 from noderemedy.model.reasons import FenceConfigWithoutNode
 from noderemedy.model.time import Span
 
 BAD = (command.test_bad_input_is_found,)
+NOBODY = Kind("", "Nobody")
 OF_SECRETS, OF_PLANS = checksecrets.of_secrets, check.of_plans
 
 
@@ -52,6 +55,16 @@ SABOTAGES: tuple[Sabotage, ...] = (
         "nobody is told what kernel dumps take",
         set_to(check, "dumps", nothing),
         (files.test_kernel_dumps_are_noted_to_need_a_manager_that_listens,),
+    ),
+    Sabotage(
+        "a document without its ConfigMap is passed over",
+        together(set_to(plan, "CONFIGURATION", NOBODY), set_to(checktrees, "CONFIGURATION", NOBODY)),
+        (command.test_what_cannot_be_checked, files.test_a_document_without_its_config_map_is_told),
+    ),
+    Sabotage(
+        "half a character is text",
+        set_to(trees, "refuse_halves", nothing),
+        (files.test_half_a_character_is_told, read_trees.test_refusals_name_the_place_and_the_remedy),
     ),
     Sabotage("objects are not asked", set_to(check, "of_object", nothing), BAD),
     Sabotage("nobody stands in for nodes", set_to(standins, "stand_ins", nothing), BAD),

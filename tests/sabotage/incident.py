@@ -13,12 +13,13 @@ from tests.cli import test_plan_records as planned_records
 from tests.core import test_approvals, test_traces
 from tests.core.incident import test_bounds, test_diary, test_fixpoint
 from tests.core.metal3 import test_gates
+from tests.core.remedy import test_repeats
 from tests.manager import test_notices as notice_tests
 from tests.sabotage.running import Sabotage, set_to
 from tests.wire import test_incidents
 
 from noderemedy.core import approvals, consumers, hostnames, traces
-from noderemedy.core.incident import aspects, diary, ending, facts, records, shelf, view
+from noderemedy.core.incident import aspects, diary, ending, facts, nodediary, records, shelf, view
 from noderemedy.core.metal3 import gates, links, remediation
 from noderemedy.manager import explain as explaining
 from noderemedy.manager import history, notices, plan
@@ -52,13 +53,34 @@ BEGINNING = (
         ),
     ),
     Sabotage(
+        "whether a record is written is by lot",
+        set_to(ending, "is_blink", lambda begun, record, now: not ending.was_something_done(record)),
+        (
+            test_diary.test_what_lasted_for_seconds_is_written_down_whatever_its_lot,
+            test_diary.test_a_machine_that_goes_before_its_record_was_begun_has_one,
+        ),
+    ),
+    Sabotage(
+        "that of a node, too",
+        set_to(nodediary, "is_blink", lambda begun, record, now: not ending.was_something_done(record)),
+        (test_repeats.test_what_lasted_for_seconds_is_recorded_whatever_its_lot,),
+    ),
+    Sabotage(
+        "a blink is worth a record",
+        set_to(ending, "BLINK", Span(0)),
+        (
+            test_diary.test_a_blink_is_not_written_down,
+            test_repeats.test_what_lasted_for_seconds_is_recorded_whatever_its_lot,
+        ),
+    ),
+    Sabotage(
         "a record begins empty",
         set_to(incidents, "open_still", lambda record: Record()),
         (test_diary.test_a_record_is_opened_with_what_was_done, test_bounds.test_pods_are_listed_before_they_go),
     ),
     Sabotage(
         "who is gone is forgotten",
-        set_to(diary, "is_nothing", lambda noted: True),
+        set_to(diary, "is_nothing", lambda seen, noted, now: True),
         (test_diary.test_the_story_of_a_machine_that_was_made_anew_is_not_lost,),
     ),
     Sabotage(
@@ -136,6 +158,7 @@ STEPS = (
             tests,
         )
         for aspect, tests in {
+            aspects.problems: (test_diary.test_what_an_alarm_counts_is_in_the_record_of_the_machine,),
             aspects.verdict: (test_diary.test_the_verdict_is_a_step,),
             aspects.approval: (test_approvals.test_a_persons_answer_is_read_and_noted,),
             aspects.grant: (test_diary.test_the_budgets_answer_is_a_step,),

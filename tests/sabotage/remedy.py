@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.core.remedy import (
+    test_alarms,
     test_chain,
     test_cleaning,
     test_documents,
@@ -49,6 +50,7 @@ from noderemedy.core.remedy import (
 )
 from noderemedy.core.resting import Turn
 from noderemedy.model import remedy as model_remedy
+from noderemedy.model.configuration import Configuration, FenceRemedy, Threshold
 from noderemedy.model.decision import Decision
 from noderemedy.model.meta import Malformed
 from noderemedy.model.nodeevents import EventsWanted
@@ -62,8 +64,16 @@ from noderemedy.wire import documents as wire_documents
 
 DESCRIBED = remedies.described
 READ_SELECTOR = selectortext.read_selector_text
-OF_EVENTS = thresholds.of_events
+OF_EVENTS, FINDINGS, PROBLEM = thresholds.of_events, thresholds.findings, thresholds.problem
 NUMBERS: Iterator[int] = iter(range(10**6))
+
+
+def all_of(view: Any) -> tuple[Threshold, ...]:
+    """Thresholds and what only alarms name, as if there were no difference."""
+    read = view.documents[0].document.configuration
+    return (*read.thresholds, *read.watched)
+
+
 ENDED, CLEAN, RUN_BY = chain.ended, cleaning.cleaning, view.run_by
 
 
@@ -317,8 +327,22 @@ FENCING = (
     ),
     Sabotage(
         "who is Ready is well",
-        set_to(fencing, "FenceSpec", lambda **spec: FenceSpec(**{**spec, "even_if_ready": False})),
+        set_to(fencing, "is_about_more", lambda view: False),
         (test_fence_uses.test_a_node_whose_resources_leak_is_restarted,),
+    ),
+    Sabotage(
+        "a fence flow takes its usual time",
+        set_to(fencing, "written", lambda view, record: FenceSpec()),
+        (test_fencing.test_the_document_says_how_long_the_flow_waits,),
+    ),
+    Sabotage(
+        "what a document says of fences is passed over",
+        set_to(configuration, "read_fence", lambda fields, path, tree: FenceRemedy()),
+        (
+            test_fencing.test_the_document_says_how_long_the_flow_waits,
+            test_configuration.test_a_fence_may_have_times_of_its_own,
+            test_configuration.test_mistakes_are_told_with_their_place,
+        ),
     ),
     Sabotage(
         "nobody else removes nodes",
@@ -473,7 +497,7 @@ REPEATS = (
     ),
     Sabotage(
         "every problem counts for ever",
-        set_to(repeats, "within", lambda incidents, span, now: [one.found.detected for one in incidents]),
+        set_to(repeats, "within", lambda told, span, now: list(told)),
         (test_repeats.test_an_alarm_ends_with_its_time, test_repeats.test_repeat_offenders_are_parked),
     ),
     Sabotage(
@@ -483,7 +507,10 @@ REPEATS = (
     ),
     Sabotage(
         "conditions are not in records",
-        set_to(incident_remedies, "conditions_of", lambda because: ()),
+        together(
+            set_to(incident_remedies, "conditions_of", lambda because, care: ()),
+            set_to(incident_remedies, "problems", lambda care, known: ()),
+        ),
         (test_repeats.test_alarms_count_every_problem, test_repeats.test_a_node_without_a_machine_has_a_record),
     ),
     Sabotage(
@@ -498,6 +525,52 @@ REPEATS = (
         "remedies are not in records",
         set_to(incident_remedies, "observed", lambda care: ()),
         (test_repeats.test_a_node_without_a_machine_has_a_record,),
+    ),
+)
+ALARMS = (
+    Sabotage(
+        "nobody watches what only an alarm names",
+        set_to(Configuration, "watched", ()),
+        (
+            test_alarms.test_a_condition_that_only_an_alarm_names_is_counted,
+            test_alarms.test_events_that_only_an_alarm_names_are_counted,
+        ),
+    ),
+    Sabotage(
+        "what is only counted is repaired",
+        set_to(thresholds, "findings", lambda view, some, now: FINDINGS(view, all_of(view), now)),
+        (test_alarms.test_what_is_only_counted_makes_no_node_sick,),
+    ),
+    Sabotage(
+        "an alarm watches besides the threshold",
+        set_to(Threshold, "problem", ""),
+        (test_alarms.test_what_a_threshold_tracks_is_counted_by_its_statuses,),
+    ),
+    Sabotage(
+        "a problem that stays hides others",
+        set_to(incident_remedies, "problems", lambda care, known: ()),
+        (test_alarms.test_a_problem_that_stays_hides_no_other,),
+    ),
+    Sabotage(
+        "what flickers is counted each time",
+        set_to(repeats, "QUIET", Span(0)),
+        (test_alarms.test_how_often_a_record_tells_of_a_problem,),
+    ),
+    Sabotage(
+        "only what is repaired is in the record",
+        set_to(
+            incident_remedies,
+            "conditions_of",
+            lambda because, care: (care.problems.found[0].name,) if care.problems else (),
+        ),
+        (test_alarms.test_all_that_was_found_is_in_the_record,),
+    ),
+    Sabotage(
+        "events have no name",
+        set_to(
+            thresholds, "problem", lambda one, read: replace(PROBLEM(one, read), name=one.threshold.condition or "none")
+        ),
+        (test_alarms.test_problems_by_events_are_counted_by_their_reason,),
     ),
 )
 EVENTS = (
@@ -589,4 +662,4 @@ EVENTS = (
         (test_nodeevents.test_counters_are_bounded,),
     ),
 )
-SABOTAGES = (*REPEATS, *EVENTS, *GATES, *GOVERNING, *CHAIN, *CLEANING, *FENCING, *DOCUMENTS, *WIRE)
+SABOTAGES = (*REPEATS, *ALARMS, *EVENTS, *GATES, *GOVERNING, *CHAIN, *CLEANING, *FENCING, *DOCUMENTS, *WIRE)

@@ -19,6 +19,7 @@ from noderemedy.model.configuration import (
     Remedy,
     SkipCondition,
 )
+from noderemedy.model.nodefence import FenceSpec
 from noderemedy.model.selector import Expression, Operator, Selector
 from noderemedy.model.time import MINUTE, Span
 from noderemedy.model.workload import FreeBy
@@ -131,6 +132,36 @@ def test_everything_else_that_can_be_said() -> None:
     assert isinstance(found.definitions[0].how, FenceRemedy)
 
 
+def test_a_fence_may_have_times_of_its_own() -> None:
+    """The same fields with the same defaults as a NodeFence has; null is as good as none."""
+    delays = "newDelay: 10s, powerManagementDelay: 0s, nodeReadyTimeout: 15m"
+    times = f"{{{delays}, stepRetries: 1, maxRestarts: 0, ttlAfterFinal: 2h}}"
+    said = FenceSpec("", "", 1, 0, MINUTE * 15, Span.seconds(10), Span(0), ttl_after_final=MINUTE * 120)
+    found = [changed("nodeFence: {}", f"nodeFence: {one}") for one in (times, "", "{}")]
+
+    assert [(), (), ()] == [one.problems for one in found]
+    assert [FenceRemedy(said), FenceRemedy(), FenceRemedy()] == [one.definitions[0].how for one in found]
+
+
+def test_alarms_on_events_and_on_other_statuses() -> None:
+    """Each says how its problem is tracked where no threshold does."""
+    found = read(
+        "alarms:",
+        "- {nodeEventReason: OOMKilling, count: 2, within: 1h}",
+        "- {conditionType: VolumesReady, conditionStatus: [false, Unknown], count: 2, within: 1h}",
+        "- {conditionType: KernelDeadlock, count: 2, within: 1h}",
+        "- {conditionType: KernelDeadlock, count: 9, within: 24h}",
+        "- {conditionType: Ready, count: 2, within: 1h}",
+    )
+
+    assert () == found.problems
+    assert ["event OOMKilling", "VolumesReady=False|Unknown", "KernelDeadlock=True"] == [
+        one.name for one in found.watched
+    ]
+    assert ("OOMKilling",) == found.event_reasons
+    assert not any(one.remedies for one in found.watched)
+
+
 def test_thresholds_of_events() -> None:
     """Events that node-problem-detector writes about a node, so many within so long."""
     lines = "- nodeEventReason: KernelOops\n  count: 3\n  within: 1h\n  remedy1: fix\nremedyConfigs:"
@@ -163,6 +194,12 @@ MISTAKES = [
     (FENCE, "- {name: fix}", "write either podTemplate or nodeFence"),
     (FENCE, f"{FENCE}\n{FENCE}", "remedy fix is defined twice"),
     (FENCE, "- {name: fix, nodeFence: {plug: 1}}", "methods are in fence-config-NODE"),
+    (FENCE, "- {name: fix, nodeFence: 5}", ":9: remedyConfigs[0].nodeFence: 5 cannot be read; write an object"),
+    (FENCE, "- {name: fix, nodeFence: {newDelay: 0}}", ":9: remedyConfigs[0].nodeFence.newDelay: 0 cannot be read;"),
+    (FENCE, "- {name: fix, nodeFence: {newDelay: 25h}}", "write a duration like 5m, at most 24h"),
+    (FENCE, "- {name: fix, nodeFence: {stepRetries: -1}}", "remedyConfigs[0].nodeFence.stepRetries: -1"),
+    (FENCE, "- {name: fix, nodeFence: {node: n1}}", "remedyConfigs[0].nodeFence.node: is no field of a fence here"),
+    (FENCE, "- {name: fix, nodeFence: {powerManagmentDelay: 0s}}", "did you mean powerManagementDelay?"),
     (FENCE, POD % "{spec: {}}", "write at least one container"),
     (FENCE, POD % "{}", "write a pod spec"),
     (FENCE, POD % (CONTAINER % ", env: [[]]"), "write names of Secrets"),
@@ -181,6 +218,16 @@ MISTAKES = [
     ("thresholdConfigs:", "policy: {skipWhenNodeCondition: [1]}\nthresholdConfigs:", "write the type of a condition"),
     ("thresholdConfigs:", "policy: {podsPerMinute: 0}\nthresholdConfigs:", "write a number from 1 on"),
     ("thresholdConfigs:", "alarms: [{conditionType: A, count: 0, within: 1h}]\nthresholdConfigs:", "alarms[0].count"),
+    *(
+        ("thresholdConfigs:", f"alarms: [{{{alarm}, count: 2, within: 1h}}]\nthresholdConfigs:", told)
+        for alarm, told in {
+            "conditionType: A, nodeEventReason: B": "alarms[0].conditionType: an alarm is about a condition or",
+            "nodeEventReason: B, conditionStatus: true": "alarms[0].conditionStatus: events have none; remove it",
+            "conditionType: Ready, conditionStatus: false": "a threshold says which of Ready count; remove it",
+            "conditionType: A, conditionStatus: bad": "alarms[0].conditionStatus: 'bad' cannot be read",
+            "nodeEventReason: 5": "alarms[0].nodeEventReason:",
+        }.items()
+    ),
     ("thresholdConfigs:", "parkAfter: 5\nthresholdConfigs:", "write an object with count and within"),
     ("thresholdConfigs:", "freeBy: node\nthresholdConfigs:", "write one of taint, pods"),
     ("thresholdConfigs:", "a: !!python/object:os.system x\nthresholdConfigs:", "has no meaning"),
@@ -232,6 +279,11 @@ def test_long_and_deep_texts_are_refused() -> None:
 def test_whose_document_it_is(text: str, is_ours: bool) -> None:
     """The key config.yaml is everybody's; the apiVersion tells, also where the rest is broken."""
     assert is_ours == is_meant(text)
+
+
+def test_half_a_character_has_its_line() -> None:
+    """No text that the API knows has one; it is told all the same, and not raised."""
+    assert ("config.yaml:3:",) == tuple(one[:14] for one in changed("thresholdConfigs:", "\ud800:").problems)
 
 
 @settings(max_examples=100)

@@ -10,7 +10,7 @@ from typing import Any
 
 from noderemedy.manager.check import Finding
 from noderemedy.manager.checkspelling import CHECKS, allowed, misspelt
-from noderemedy.manager.plan import kind_of, named
+from noderemedy.manager.plan import BARE, CONFIGURATION, kind_of, named
 from noderemedy.manager.sources import Source
 from noderemedy.model.fenceconfig import CONFIG_NAME, TEMPLATE_NAME
 from noderemedy.model.ids import BUDGET, CONFIG_MAP, FENCE_REMEDIATION, NODE_FENCE, REMEDIATION, SYSTEM, Kind, Ref
@@ -44,6 +44,8 @@ def of_tree(tree: dict[str, Any]) -> Iterator[Finding]:
         yield from (Finding(at, problem) for problem in of_template(tree, REQUESTS[kind]))
     if kind == CONFIG_MAP:
         yield from of_namespace(at, tree)
+    if kind == CONFIGURATION:
+        yield Finding(at, BARE)
 
 
 def at_of(tree: dict[str, Any]) -> Ref:

@@ -34,7 +34,7 @@ from noderemedy.model.time import Span, Wall
 from noderemedy.wire.http import Resource
 
 Publish = Callable[[Note], None]
-ASKED = "none"  # the condition of an Incident where nothing was found: somebody asked for a repair
+ASKED = "none"  # the condition of an Incident without one: a node that is missing, or a repair that somebody asked for
 # Methods of fences that have no agent: they are requests to the API, and are counted where those end.
 FENCES, BUILTIN = "node-fence", "builtin"
 METHODS: dict[type[Action], Builtin] = {

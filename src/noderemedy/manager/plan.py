@@ -24,7 +24,7 @@ from noderemedy.model.actions import READS, Action, DescribeAgent, ListPods, Lis
 from noderemedy.model.agent import AgentDescription
 from noderemedy.model.fenceplan import PlanAsked, asked_ref
 from noderemedy.model.healthcheck import HealthCheck
-from noderemedy.model.ids import CLUSTER, NODE, Kind, Ref
+from noderemedy.model.ids import CLUSTER, NODE, SYSTEM, Kind, Ref
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
 from noderemedy.model.remote import Remote, remote_ref
@@ -33,8 +33,14 @@ from noderemedy.model.room import Present, Room, Unreadable
 from noderemedy.model.time import Mono, Now, Wall
 from noderemedy.model.workload import PodsOfNode, VolumesOfNode, pods_at, volumes_at
 from noderemedy.rooms import ROOMS, watched
+from noderemedy.wire import configuration
 from noderemedy.wire.objects import Undecodable, convert
 
+CONFIGURATION = Kind("node-remedy", configuration.KIND)
+BARE = (
+    f"a Configuration is no object by itself: make it the text of {configuration.KEY} in a ConfigMap, with "
+    f"kubectl -n {SYSTEM} create configmap NAME --from-file={configuration.KEY}=FILE"
+)
 LONG_AGO = Now(Wall(0), Mono(0))
 QUARANTINE = "quarantine"
 KEEPING_RECORDS = frozenset(room.name for room in (diary.ROOM, nodediary.ROOM, records.ROOM, shelf.ROOM))
@@ -222,7 +228,7 @@ def look_at(
     """A look at files: they are the whole world, and every read of it is confirmed. Remarks for who wrote them, too."""
     look, files, kinds = Look(now, rooms, describe), list(sources), watched(rooms)
     remarks = tell(look, files, kinds)
-    if not look.objects:
+    if not look.objects and not any(kind_of(one.tree) == CONFIGURATION for one in files):
         names = ", ".join(str(kind) for kind in kinds)
         remarks.append(f"no object of a kind that node-remedy looks at ({names})")
     while (pending := look.reads()) or look.wanted():
@@ -265,6 +271,8 @@ def last_of_each(sources: Iterable[Source], kinds: tuple[Kind, ...]) -> tuple[li
         if kind is None:
             remarks.append(f"{source.origin}: an entry without apiVersion and kind was left out")
             continue
+        if kind == CONFIGURATION:
+            remarks.append(f"{source.origin}: {BARE}")
         if kind not in kinds:
             continue
         namespace, name = named(source.tree)

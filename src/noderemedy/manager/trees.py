@@ -10,12 +10,15 @@ from __future__ import annotations
 import codecs
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from noderemedy.model.errors import Permanent
 from noderemedy.wire.yamltext import Place, read_yaml
 
 VALUES_MAX = 20_000_000  # what aliases may unfold to: a dump of a big cluster has a few million
+HALF = re.compile("[\\ud800-\\udfff]")
+HALF_WRITTEN = re.compile(r"\\u[dD][89a-fA-F]")
 REMEDY = "correct the file, or write it anew with kubectl get … -o yaml"
 
 
@@ -34,6 +37,7 @@ def read(data: bytes, origin: str) -> list[Any]:
     try:
         is_json = text.lstrip()[:1] in ("{", "[")
         trees = read_json(text) if is_json and origin.endswith(".json") else either(text, is_json)
+        refuse_halves(text, trees)
     except Place as place:
         raise BadInput(origin, f"{place.problem}; {REMEDY}", place.line, place.column) from None
     except RecursionError:
@@ -92,6 +96,32 @@ def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise ValueError(f"key {twice!r} is given twice")
     return found
+
+
+def refuse_halves(text: str, trees: list[Any]) -> None:
+    """JSON can write half a character (`\\ud800`), which is no text: nobody could print it or send it on."""
+    if HALF_WRITTEN.search(text) is None:
+        return
+    for path, word in (found for tree in trees for found in words(tree, "")):
+        if half := HALF.search(word):
+            escape = f"\\u{ord(half[0]):04x}"
+            line = text.count("\n", 0, max(text.lower().find(escape), 0)) + 1
+            where = HALF.sub(lambda one: f"\\u{ord(one[0]):04x}", path)
+            raise Place(f"{where}: holds half a character ({escape})", line, 0)
+
+
+def words(tree: Any, path: str) -> Iterator[tuple[str, str]]:
+    """All keys and texts of a tree with their paths: a[0].b."""
+    if isinstance(tree, str):
+        yield path, tree
+    elif isinstance(tree, list):
+        for number, item in enumerate(tree):
+            yield from words(item, f"{path}[{number}]")
+    elif isinstance(tree, dict):
+        for key, value in tree.items():
+            where = f"{path}.{key}" if path else str(key)
+            yield where, str(key)
+            yield from words(value, where)
 
 
 def no_number(word: str) -> Any:

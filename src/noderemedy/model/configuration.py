@@ -10,12 +10,15 @@ from __future__ import annotations
 from msgspec import Struct
 
 from noderemedy.model.meta import Malformed, Paused, trouble
+from noderemedy.model.nodefence import FenceSpec
 from noderemedy.model.remedy import PodRemedy
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import MINUTE, Span, Wall
 from noderemedy.model.workload import FreeBy
 
 PERIOD: Span = MINUTE * 5  # how long a remedy without a period of its own has to help
+WITHIN: Span = MINUTE * 10  # in which events are counted where nothing else is said
+NOT_READY = ("False", "Unknown")  # a problem of Ready, and of nothing else
 
 
 class EventSign(Struct, frozen=True):
@@ -49,9 +52,16 @@ class Threshold(Struct, frozen=True):
         """By which a record and people know it: it stays the same when periods and remedies change."""
         return f"event {self.event.reason}" if self.event else f"{self.condition}={'|'.join(self.statuses)}"
 
+    @property
+    def problem(self) -> str:
+        """By which records and alarms know it: the type of its condition, or the reason of its events."""
+        return self.event.reason if self.event else self.condition
+
 
 class FenceRemedy(Struct, frozen=True):
-    """`nodeFence: {}`: the remedy is the fence flow of seed 002."""
+    """`nodeFence: {}`: the remedy is the fence flow of seed 002, with these delays and tries."""
+
+    spec: FenceSpec = FenceSpec()  # of the NodeFence to make, without its node
 
 
 class Definition(Struct, frozen=True):
@@ -78,11 +88,21 @@ class Policy(Struct, frozen=True):
 
 
 class Alarm(Struct, frozen=True):
-    """So many problems of this condition on one node within this time call a person."""
+    """So many problems with this condition, or with events of this reason, within this time call a person."""
 
-    condition: str
+    problem: str
     count: int
     within: Span
+    statuses: tuple[str, ...] = ()  # of the condition that are a problem; none: the usual ones
+    is_event: bool = False
+
+    @property
+    def watch(self) -> Threshold:
+        """How its problem is tracked where no threshold does."""
+        if self.is_event:
+            return Threshold(event=EventSign(self.problem, 1, WITHIN))
+        usual = NOT_READY if self.problem == "Ready" else ("True",)
+        return Threshold(condition=self.problem, statuses=self.statuses or usual)
 
 
 class ParkAfter(Struct, frozen=True):
@@ -112,6 +132,18 @@ class Configuration(Struct, frozen=True):
     @property
     def trouble(self) -> str:
         return trouble(self.problems)
+
+    @property
+    def watched(self) -> tuple[Threshold, ...]:
+        """What alarms name and no threshold tracks: it is counted, and nothing follows."""
+        tracked = {one.problem for one in self.thresholds}
+        return tuple(dict.fromkeys(one.watch for one in self.alarms if one.problem not in tracked))
+
+    @property
+    def event_reasons(self) -> tuple[str, ...]:
+        """Of all events that somebody has to watch for this document."""
+        found = (one.event for one in (*self.thresholds, *self.watched))
+        return tuple(one.reason for one in found if one is not None)
 
     @property
     def counts_events(self) -> bool:

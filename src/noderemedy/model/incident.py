@@ -12,13 +12,14 @@ from msgspec import Struct
 
 from noderemedy.model.ids import Ref
 from noderemedy.model.meta import Malformed
-from noderemedy.model.time import Wall
+from noderemedy.model.time import MINUTE, Wall
 
 STEPS_MAX = 100  # then the record is closed and another one goes on
 PODS_MAX = 50
 SIGNS_MAX = 8
 TEXT_MAX = 500
 VALUE_MAX = 120
+QUIET = MINUTE  # a target that falls sick again within this time goes on with its record
 
 
 class Ending(Enum):
@@ -62,7 +63,7 @@ class Detection(Struct, frozen=True):
     boot_id: str = ""
     check: str = ""  # the one that governs, as kind/namespace/name; "" if somebody else asked
     signs: tuple[str, ...] = ()
-    conditions: tuple[str, ...] = ()  # the types of those among them: repeats are counted by these
+    conditions: tuple[str, ...] = ()  # types of conditions and reasons of events: repeats are counted by these
 
 
 class Step(Struct, frozen=True):

@@ -2817,6 +2817,20 @@ class EventsRepeated(Reason, frozen=True):
         return f"{self.count} or more events {self.reason} about node {self.node} within {self.within}"
 
 
+class ProblemCounted(Reason, frozen=True):
+    """An alarm counts it, and no threshold tracks it."""
+
+    passing: ClassVar[tuple[str, ...]] = ("since",)
+    node: str
+    problem: str
+    value: str
+    since: Wall
+
+    def note(self) -> str:
+        told = f"node {self.node} shows {self.problem} ({self.value}) since {self.since}"
+        return f"{told}: it is counted for an alarm, and no remedy follows"
+
+
 class NodeParked(Reason, frozen=True):
     """A node that was repaired again and again."""
 

@@ -14,18 +14,29 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from noderemedy.model.configuration import PERIOD, Configuration, Definition, EventSign, FenceRemedy, Remedy, Threshold
+from noderemedy.model.configuration import (
+    PERIOD,
+    WITHIN,
+    Configuration,
+    Definition,
+    EventSign,
+    FenceRemedy,
+    Remedy,
+    Threshold,
+)
 from noderemedy.model.meta import Malformed
 from noderemedy.model.nodeevents import KEPT
 from noderemedy.model.remedy import PodRemedy
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span
 from noderemedy.model.workload import FreeBy
+from noderemedy.wire.fields import instead, is_object
+from noderemedy.wire.nodefences import fence_spec
 from noderemedy.wire.placedfields import PlacedFields
 from noderemedy.wire.podtemplates import read_pod
 from noderemedy.wire.selectors import match_labels, read_selector
 from noderemedy.wire.selectortext import REMEDY, read_selector_text
-from noderemedy.wire.stormpolicy import read_alarms, read_park_after, read_policy
+from noderemedy.wire.stormpolicy import read_alarms, read_park_after, read_policy, read_statuses
 from noderemedy.wire.yamltext import Place, read_placed
 
 KEY = "config.yaml"
@@ -33,7 +44,6 @@ API_VERSIONS = ("node-remedy/v1alpha",)
 KIND = "Configuration"
 LETTERS_MAX = 256 * 1024
 VALUES_MAX = 20_000
-STATUSES = {"true": "True", "false": "False", "unknown": "Unknown"}
 MEANT = re.compile(r"^\s*\{?\s*[\"']?apiVersion[\"']?\s*:\s*[\"']?node-remedy\b", re.MULTILINE)
 CHAIN = re.compile(r"remedy([1-9][0-9]{0,2})", re.ASCII)
 NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
@@ -44,6 +54,10 @@ TOP = (
 )
 OF_CONDITION = ("nodeConditionType", "nodeConditionStatus", "nodeConditionPeriod")
 OF_EVENT = ("nodeEventReason", "count", "within")
+OF_FENCE = (
+    *("newDelay", "powerManagementDelay", "nodeReadyTimeout"),
+    *("stepRetries", "maxRestarts", "ttlAfterFinal"),
+)
 OF_DEFINITION = ("name", "podTemplate", "nodeFence", "deadline", "retries", "ttl")
 
 
@@ -85,7 +99,7 @@ def from_tree(fields: PlacedFields) -> Configuration:
         thresholds=thresholds,
         definitions=definitions,
         policy=read_policy(fields),
-        alarms=read_alarms(fields),
+        alarms=read_alarms(fields, {one.problem for one in thresholds}),
         park_after=read_park_after(fields),
         free_by=free_by(fields),
     )
@@ -163,26 +177,13 @@ def read_threshold(fields: PlacedFields, path: str, item: dict[Any, Any]) -> Thr
     return replace(followed, condition=kind, statuses=statuses, period=period)
 
 
-def read_statuses(fields: PlacedFields, path: str, value: Any) -> tuple[str, ...]:
-    """One status or a list; YAML makes a boolean of `false`."""
-    values = value if isinstance(value, list) else [value]
-    found = [STATUSES.get(str(one).lower()) if isinstance(one, str | bool) else None for one in values]
-    for number, (one, status) in enumerate(zip(values, found, strict=True)):
-        if status is None:
-            where = f"{path}[{number}]" if isinstance(value, list) else path
-            fields.wrong(where, one, "write true, false or Unknown")
-    if not found:
-        fields.wrong(path, value, "write true, false or Unknown, or a list of them")
-    return () if None in found else tuple(sorted({one for one in found if one}))
-
-
 def read_event(fields: PlacedFields, path: str, item: dict[Any, Any]) -> EventSign | None:
     """Events that node-problem-detector, kubelet or anybody else writes about a node."""
     reason = fields.word(f"{path}.nodeEventReason", item.get("nodeEventReason"))
     count = fields.positive(f"{path}.count", item.get("count", 1))
     if count is not None and count > KEPT:
         fields.wrong(f"{path}.count", count, f"write a number from 1 to {KEPT}")
-    within = fields.duration(f"{path}.within", item.get("within", "10m"))
+    within = fields.duration(f"{path}.within", item.get("within", str(WITHIN)))
     for name in OF_CONDITION:
         if name in item:
             fields.say(f"{path}.{name}", "a threshold is about a condition or about events; write two thresholds")
@@ -242,9 +243,16 @@ def read_how(fields: PlacedFields, path: str, item: dict[Any, Any]) -> PodRemedy
         return None
     if has_pod:
         return read_pod(fields, path, item)
-    if item["nodeFence"] not in (None, {}):
-        fields.wrong(f"{path}.nodeFence", item["nodeFence"], "write nodeFence: {}; methods are in fence-config-NODE")
-    return FenceRemedy()
+    return read_fence(fields, f"{path}.nodeFence", item["nodeFence"])
+
+
+def read_fence(fields: PlacedFields, path: str, tree: Any) -> FenceRemedy:
+    """As the spec of a NodeFence is read; its node and how that is freed are not said here."""
+    for key in tree if is_object(tree) else ():
+        if key not in OF_FENCE:
+            told = f"is no field of a fence here; {instead(str(key), OF_FENCE)}; methods are in fence-config-NODE"
+            fields.say(f"{path}.{key}", told)
+    return FenceRemedy(fence_spec(fields.part(path, tree)))
 
 
 # --- hints -------------------------------------------------------------------------------------------------------

@@ -30,6 +30,10 @@ class PlacedFields(Fields):
         line, field = self._line(path), f" {path}:" if path else ""
         return self.note(f"{self._file}:{line}:{field} {sentence}")
 
+    def part(self, path: str, tree: Any) -> Fields:
+        """The fields of an object inside, by their own names; what is wrong with them is told of this document."""
+        return Part(self, path, tree)
+
     def _line(self, path: str) -> int:
         """Of the value, or of what it would stand in."""
         while path and path not in self._places:
@@ -66,3 +70,17 @@ class PlacedFields(Fields):
         if not isinstance(value, bool):
             self.wrong(path, value, "write true or false")
         return value is True
+
+
+class Part(Fields):
+    """An object inside a document."""
+
+    def __init__(self, whole: PlacedFields, path: str, tree: Any) -> None:
+        self._whole, self._path = whole, path
+        super().__init__(tree)
+
+    def wrong(self, path: str, found: Any, remedy: str) -> Malformed:
+        return self._whole.wrong(f"{self._path}.{path}" if path else self._path, found, remedy)
+
+    def note(self, problem: str) -> Malformed:
+        return self._whole.note(problem)

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
+from msgspec.structs import replace
+
 from noderemedy.model.configuration import Alarm, ParkAfter, Policy, SkipCondition
+from noderemedy.model.time import Span
 from noderemedy.wire.fields import is_object
 from noderemedy.wire.placedfields import PlacedFields
 
 PERCENT = re.compile(r"([0-9]{1,3})%?", re.ASCII)
 STATUSES = {"true": "True", "false": "False", "unknown": "Unknown"}
 COUNT_MAX = 9  # of ten Incidents that are kept of each target one may be open
+OF_ALARM = ("conditionType", "conditionStatus", "nodeEventReason")
 OF_POLICY = ("skipWhenUnresponsive", "skipWhenNodeCondition", "oneAtATime", "podsPerMinute")
 
 
@@ -63,16 +68,46 @@ def skip_conditions(fields: PlacedFields, value: Any) -> tuple[SkipCondition, ..
     return tuple(found)
 
 
-def read_alarms(fields: PlacedFields) -> tuple[Alarm, ...]:
+def read_alarms(fields: PlacedFields, tracked: Collection[str]) -> tuple[Alarm, ...]:
+    """`tracked`: the problems that thresholds are about."""
     found = []
     for path, item in fields.objects("alarms", fields.get("alarms")):
-        fields.known(path, item, ("conditionType", "count", "within"))
-        kind = fields.word(f"{path}.conditionType", item.get("conditionType"))
+        fields.known(path, item, (*OF_ALARM, "count", "within"))
+        problem = read_problem(fields, path, item, tracked)
         count = kept_count(fields, f"{path}.count", item.get("count"))
         within = fields.duration(f"{path}.within", item.get("within"))
-        if kind and count and within:
-            found.append(Alarm(kind, count, within))
+        if problem and count and within:
+            found.append(replace(problem, count=count, within=within))
     return tuple(found)
+
+
+def read_problem(fields: PlacedFields, path: str, item: dict[Any, Any], tracked: Collection[str]) -> Alarm | None:
+    """What an alarm counts: a condition, with statuses of its own where no threshold has any, or events."""
+    is_event = "nodeEventReason" in item
+    if is_event and "conditionType" in item:
+        fields.say(f"{path}.conditionType", "an alarm is about a condition or about events; write two alarms")
+    field = "nodeEventReason" if is_event else "conditionType"
+    name = fields.word(f"{path}.{field}", item.get(field))
+    statuses: tuple[str, ...] = ()
+    if "conditionStatus" in item:
+        statuses = read_statuses(fields, f"{path}.conditionStatus", item["conditionStatus"])
+        if is_event or name in tracked:
+            told = "events have none" if is_event else f"a threshold says which of {name} count"
+            fields.say(f"{path}.conditionStatus", f"{told}; remove it")
+    return Alarm(name, 0, Span(0), statuses, is_event) if name else None
+
+
+def read_statuses(fields: PlacedFields, path: str, value: Any) -> tuple[str, ...]:
+    """One status or a list; YAML makes a boolean of `false`."""
+    values = value if isinstance(value, list) else [value]
+    found = [STATUSES.get(str(one).lower()) if isinstance(one, str | bool) else None for one in values]
+    for number, (one, status) in enumerate(zip(values, found, strict=True)):
+        if status is None:
+            where = f"{path}[{number}]" if isinstance(value, list) else path
+            fields.wrong(where, one, "write true, false or Unknown")
+    if not found:
+        fields.wrong(path, value, "write true, false or Unknown, or a list of them")
+    return () if None in found else tuple(sorted({one for one in found if one}))
 
 
 def kept_count(fields: PlacedFields, path: str, value: Any) -> int | None:

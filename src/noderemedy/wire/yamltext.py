@@ -77,6 +77,9 @@ def composed(text: str) -> list[Any]:
         line = text.count("\n", 0, problem.position) + 1
         column = problem.position - text.rfind("\n", 0, problem.position)
         raise Place(f"not YAML (character {problem.character!r} is not allowed)", line, column) from None
+    except UnicodeEncodeError as problem:
+        line = text.count("\n", 0, problem.start) + 1
+        raise Place("not YAML (half a character is no text)", line, 1) from None
 
 
 def refuse_depth(text: str) -> None:

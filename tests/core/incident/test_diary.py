@@ -12,11 +12,12 @@ from tests.core.incident.scene import CHECK_AT, Scene, a_check
 
 from noderemedy.core import traces
 from noderemedy.core.incident import records
+from noderemedy.core.remedy.facts import Problem, Problems, problems_ref
 from noderemedy.model.actions import WriteIncident
 from noderemedy.model.budget import Granted, Refused, answer_ref
 from noderemedy.model.healthcheck import Criterion, TemplateRef
 from noderemedy.model.host import Consumer, Power
-from noderemedy.model.ids import INCIDENT, REMEDIATION, SYSTEM, Kind, ref
+from noderemedy.model.ids import CONFIG_MAP, INCIDENT, REMEDIATION, SYSTEM, Kind, ref
 from noderemedy.model.incident import STEPS_MAX, Detection, Ending, Incident, Record, Step
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Taint
@@ -157,6 +158,71 @@ def test_a_blink_is_not_written_down() -> None:
     scene.wait(300)
 
     assert ([], [], None) == (scene.incidents(), scene.writes, scene.diary())
+
+
+@pytest.mark.parametrize("lasts", [3, 20])
+def test_what_lasted_for_seconds_is_written_down_whatever_its_lot(lasts: int) -> None:
+    """Half a minute may pass before it is written, in which it is over: it is written all the same."""
+    for number in range(10):
+        scene = Scene()
+        scene.wait(60 + number * 7)
+        began = scene.now.wall
+        scene.falls_sick("False")
+        scene.wait(lasts)
+        scene.recovers()
+        well = scene.now.wall
+        scene.wait(300)
+
+        incident = scene.incident()
+        assert (began, Ending.SELF_RECOVERED, well) == (
+            incident.found.detected,
+            incident.record.ending,
+            incident.record.closed,
+        )
+        assert (2, None) == (len(scene.writes), scene.diary())
+
+
+def test_a_machine_that_goes_before_its_record_was_begun_has_one() -> None:
+    """Sick for some seconds, and then taken away."""
+    scene = Scene()
+    scene.falls_sick()
+    scene.wait(5)
+    scene.loses(MACHINE_AT, "machine-uid-1")
+    scene.wait(300)
+
+    assert ("machine-uid-1", Ending.GONE) == (scene.incident().found.target_uid, scene.incident().record.ending)
+    assert scene.diary() is None
+
+
+def test_a_target_that_blinks_for_long_is_one_record() -> None:
+    """Ten seconds sick, ten seconds well, again and again: opened once, closed once."""
+    scene = Scene()
+    for _ in range(20):
+        scene.falls_sick("False")
+        scene.wait(10)
+        scene.recovers()
+        scene.wait(10)
+    scene.wait(300)
+
+    assert Ending.SELF_RECOVERED is scene.incident().record.ending
+    assert len(scene.writes) <= 3
+
+
+def test_what_an_alarm_counts_is_in_the_record_of_the_machine() -> None:
+    """A condition that only a Configuration's alarm names: found, noted, and over, whatever the health check says."""
+    scene = Scene()
+    at, document = problems_ref(NODE_AT), ref(CONFIG_MAP, "workers", SYSTEM)
+    found = Problem("KernelDeadlock", "True", scene.now.wall, is_alarmed=True)
+    scene.engine.seen(Seen(at, "", "", Problems(document, (found,))), scene.now)
+    scene.step()
+    scene.wait(60)
+    begun = scene.incident()
+    scene.loses(at, "")
+    scene.wait(120)
+
+    assert (("KernelDeadlock",), True) == (begun.found.conditions, begun.is_open)
+    assert ["problem KernelDeadlock True", "verdict healthy", "problem KernelDeadlock"] == scene.told()
+    assert Ending.SELF_RECOVERED is scene.incident().record.ending
 
 
 def test_a_repair_that_nobody_judges_is_an_incident() -> None:

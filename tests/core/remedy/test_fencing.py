@@ -20,6 +20,7 @@ CLEANS = FENCES.replace("{name: repair, period: 3m}", "{name: repair, period: 3m
 DEADLOCK = CLEANS.replace("nodeConditionType: Ready", "nodeConditionType: KernelDeadlock").replace(
     "nodeConditionStatus: [false, Unknown]", "nodeConditionStatus: [true]"
 )
+DELAYS = "{powerManagementDelay: 0s, stepRetries: 5}"
 NAME = "node-fence-n0"
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 
@@ -47,6 +48,15 @@ def test_a_fence_flow_is_asked_for() -> None:
     assert (NAME, "n0") == (fence["metadata"]["name"], fence["spec"]["node"])
     assert "ConfigMap/node-remedy-system/workers" in fence["metadata"]["annotations"].values()
     assert ([], []) == (scene.jobs(), scene.api.list(LEASE))
+
+
+def test_the_document_says_how_long_the_flow_waits() -> None:
+    """What `nodeFence` says is in the NodeFence; all else is at its default."""
+    usual, hasty = (sick(FENCES.replace("nodeFence: {}", f"nodeFence: {said}")) for said in ("{}", DELAYS))
+    [before], [after] = fences(usual), fences(hasty)
+
+    assert ("300s", "0s") == tuple(one["spec"]["powerManagementDelay"] for one in (before, after))
+    assert before["spec"] | {"powerManagementDelay": "0s", "stepRetries": 5} == after["spec"]
 
 
 def test_a_final_fence_is_a_success() -> None:

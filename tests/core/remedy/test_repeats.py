@@ -71,6 +71,20 @@ def test_what_passes_by_itself_is_recorded_as_such() -> None:
     assert [Ending.SELF_RECOVERED] == [one.record.ending for one in incidents(scene)]
 
 
+def test_what_lasted_for_seconds_is_recorded_whatever_its_lot() -> None:
+    """Ten nodes that are sick for five seconds each have ten records; ten that blink have none."""
+    scene = Scene(rooms=RECORDING, nodes=10)
+    for lasts in (1, 5):
+        for number in range(10):
+            scene.falls_sick(f"n{number}")
+            scene.wait(lasts)
+            scene.recovers(f"n{number}")
+        scene.wait(900)
+
+    assert [Ending.SELF_RECOVERED] * 10 == [one.record.ending for one in incidents(scene)]
+    assert 10 == len({one.found.node for one in incidents(scene)})
+
+
 @pytest.mark.parametrize("answer", ["approve", "deny"])
 def test_a_person_answers_in_the_record(answer: str) -> None:
     """A document that asks for approval repairs what was approved, and nothing else."""

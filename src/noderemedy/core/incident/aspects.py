@@ -219,6 +219,11 @@ def grant(view: TargetView, known: Known, found: Detection) -> tuple[Observed, .
             return ()  # not asked any more, or not answered yet by a leader who has just come
 
 
+def problems(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """What alarms of its document count."""
+    return remedies.problems(view.care, known)
+
+
 def cared_for(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
     """Remedies and fence flows of its node."""
     return remedies.observed(view.care)
@@ -235,6 +240,7 @@ def approval(view: TargetView, known: Known, found: Detection) -> tuple[Observed
 
 # In the order in which a repair goes, which is the order of the steps that one look finds.
 ASPECTS: tuple[Aspect, ...] = (
+    problems,
     verdict,
     approval,
     grant,

@@ -27,7 +27,7 @@ from noderemedy.core.incident.view import TargetView, sees
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import links
 from noderemedy.core.remedy import facts as remedy_facts
-from noderemedy.core.remedy.facts import TROUBLE
+from noderemedy.core.remedy.facts import PROBLEMS, TROUBLE
 from noderemedy.core.traces import diary_ref
 from noderemedy.model.budget import ANSWER
 from noderemedy.model.decision import NOTHING, Decision, Fact
@@ -54,8 +54,8 @@ def decide(view: TargetView, now: Now) -> Decision:
     over = ending.ending(view, found, record)
     if over is None:
         return keep(diary(view, found, record))
-    if not view.incident and not ending.was_something_done(record):
-        return NOTHING  # well again before anybody wrote it down
+    if not view.incident and ending.is_blink(view.begun, record, now):
+        return NOTHING
     due = ending.due(over, found, record, now)
     if now.wall >= due:
         closed = structs.replace(record, ending=over, closed=ending.since(over, found, record, now))
@@ -82,15 +82,15 @@ def detection(view: TargetView, now: Now) -> Detection:
     """
     if view.stored:
         return view.stored.found
-    if view.diary and (view.diary.found.target_uid == uid_of(view) or not is_nothing(view.diary)):
+    if view.diary and (view.diary.found.target_uid == uid_of(view) or not is_nothing(view, view.diary, now)):
         return view.diary.found
     moments = (first_sign(view, now), *(now.wall + SECOND * late for late in range(len(view.taken) + 1)))
     return next(found for at in moments if incident_ref(found := found_at(view, at)) not in view.taken)
 
 
-def is_nothing(noted: Diary) -> bool:
-    """Whether its Machine went before anything was done."""
-    return not ending.was_something_done(noted.record)
+def is_nothing(view: TargetView, noted: Diary, now: Now) -> bool:
+    """Whether its Machine went before there was anything to tell."""
+    return ending.is_blink(view.begun, noted.record, now)
 
 
 def found_at(view: TargetView, at: Wall) -> Detection:
@@ -105,10 +105,17 @@ def found_at(view: TargetView, at: Wall) -> Detection:
         node=view.node_at.name if view.node_at else "",
         node_uid=node_uid,
         boot_id=boot_id,
-        check=str(view.verdict.check) if view.verdict else str(view.care.trouble.document) if view.care.trouble else "",
+        check=governing(view),
         signs=signs(view),
-        conditions=remedies.conditions_of(because(view)),
+        conditions=remedies.conditions_of(because(view), view.care),
     )
+
+
+def governing(view: TargetView) -> str:
+    """The check by which it was found, else the document."""
+    if view.verdict:
+        return str(view.verdict.check)
+    return str(view.care.problems.document) if view.care.problems else ""
 
 
 def uid_of(view: TargetView) -> str:
@@ -125,8 +132,9 @@ def node_of(view: TargetView) -> tuple[str, str]:
 
 def first_sign(view: TargetView, now: Now) -> Wall:
     """The oldest moment that verdict or threshold tell; of a repair that somebody asked for, now."""
-    if view.care.trouble is not None and not isinstance(view.verdict and view.verdict.verdict, Unhealthy | Waiting):
-        return min(view.care.trouble.since, now.wall)
+    found = view.care.trouble or view.care.problems
+    if found is not None and not isinstance(view.verdict and view.verdict.verdict, Unhealthy | Waiting):
+        return min(found.since, now.wall)
     match view.verdict.verdict if view.verdict else None:
         case Unhealthy(since):
             return min(since, now.wall)
@@ -145,7 +153,7 @@ def because(view: TargetView) -> tuple[Reason, ...]:
     """What is wrong: by the health check, else by the document."""
     verdict = view.verdict.verdict if view.verdict else None
     told = verdict.because if isinstance(verdict, Unhealthy | Waiting) and view.is_sick else ()
-    return told or (view.care.trouble.because if view.care.trouble else ())
+    return told or (view.care.problems.because if view.care.problems else ())
 
 
 # --- what happened -----------------------------------------------------------------------------------------------
@@ -194,7 +202,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind in (INCIDENT, ANSWER, traces.ERASING):
         target = obj.found.target if ref.kind == INCIDENT and obj is not None else getattr(obj, "target", None)
         return (target,) if target is not None and target.kind in MACHINE_KINDS else ()  # Nodes have one of their own
-    if ref.kind == TROUBLE:
+    if ref.kind in (TROUBLE, PROBLEMS):
         return machines.at_node(remedy_facts.node_of(ref), reader)
     if ref.kind == NODE_FENCE:
         return machines.at_node(obj.spec.node_at, reader) if obj is not None else ()
@@ -205,7 +213,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 ROOM = Room(
     name="diary",
-    watches=(*SEEN_BY_LINKS, REMEDIATION, INCIDENT, NODE_FENCE, TROUBLE, ANSWER, traces.ERASING, *MACHINE_OF),
+    watches=(*SEEN_BY_LINKS, REMEDIATION, INCIDENT, NODE_FENCE, TROUBLE, PROBLEMS, ANSWER, traces.ERASING, *MACHINE_OF),
     indexes=(*links.INDEXES, *machines.INDEXES, *traces.INDEXES, *facts.INDEXES, *lifecycle.INDEXES),
     wakes=wakes,
     secondary=(NODE, HOST),

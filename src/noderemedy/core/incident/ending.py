@@ -7,13 +7,13 @@ from noderemedy.core.incident import remedies
 from noderemedy.core.incident.aspects import EFFECTS
 from noderemedy.core.incident.view import TargetView
 from noderemedy.model.healthcheck import Healthy
-from noderemedy.model.incident import STEPS_MAX, Detection, Ending, Record
+from noderemedy.model.incident import QUIET, STEPS_MAX, Detection, Ending, Record
 from noderemedy.model.machineconditions import OWNER_REMEDIATED
 from noderemedy.model.remediation import Phase
-from noderemedy.model.time import MINUTE, Now, Span, Wall
+from noderemedy.model.time import MINUTE, SECOND, Mono, Now, Span, Wall
 
 AT_ONCE = (Ending.GONE, Ending.REPLACED, Ending.ESCALATED, Ending.CONTINUED)
-QUIET = MINUTE  # a target that falls sick again within this time goes on with its record
+BLINK = SECOND * 2  # a sign that is over sooner leaves no record
 PATIENCE = MINUTE * 10  # for a node that nobody judges
 
 
@@ -45,6 +45,14 @@ def departed(record: Record) -> Ending:
 
 def was_something_done(record: Record) -> bool:
     return any(step.what in EFFECTS and step.value for step in record.steps)
+
+
+def is_blink(begun: Mono | None, record: Record, now: Now) -> bool:
+    """Whether it was over as soon as it had begun, and nothing was done: nobody would read of it.
+
+    `begun` is when the diary began, which is not when the record is opened: that is by lot, and says nothing.
+    """
+    return not was_something_done(record) and (begun is None or now.mono < begun + BLINK)
 
 
 def since(how: Ending, found: Detection, record: Record, now: Now) -> Wall:

@@ -16,18 +16,19 @@ from noderemedy.core import approvals, machines, traces
 from noderemedy.core.episodes import episode
 from noderemedy.core.incident import facts, remedies
 from noderemedy.core.incident.diary import SPARE, keep, seconds, short, step
-from noderemedy.core.incident.ending import QUIET, was_something_done
+from noderemedy.core.incident.ending import is_blink, was_something_done
 from noderemedy.core.incident.facts import Diary, incident_ref
 from noderemedy.core.incident.observed import Observed, version
 from noderemedy.core.incident.remedies import Care
 from noderemedy.core.incident.view import is_spent
-from noderemedy.core.remedy.facts import TROUBLE, node_of
+from noderemedy.core.remedy.facts import PROBLEMS, TROUBLE, node_of
 from noderemedy.core.traces import diary_ref
 from noderemedy.model import budget
 from noderemedy.model.budget import ANSWER
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import INCIDENT, NODE, NODE_FENCE, Ref
 from noderemedy.model.incident import (
+    QUIET,
     SIGNS_MAX,
     STEPS_MAX,
     TEXT_MAX,
@@ -40,7 +41,7 @@ from noderemedy.model.incident import (
 )
 from noderemedy.model.node import Node
 from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage
-from noderemedy.model.time import Now, Wall
+from noderemedy.model.time import Mono, Now, Wall
 
 
 class NodeTargetView(Struct, frozen=True):
@@ -52,6 +53,7 @@ class NodeTargetView(Struct, frozen=True):
     answer: budget.Granted | budget.Refused | None = None
     incident: tuple[Ref, Present] | None = None
     diary: Diary | None = None
+    begun: Mono | None = None  # since when there is this diary
     taken: tuple[Ref, ...] = ()
     needs_approval: bool = False
 
@@ -73,8 +75,8 @@ def decide(view: NodeTargetView, now: Now) -> Decision:
     over = ending(view, found, record)
     if over is None:
         return keep(diary(view, found, record))
-    if not view.incident and not was_something_done(record):
-        return NOTHING  # well again before anybody wrote it down
+    if not view.incident and is_blink(view.begun, record, now):
+        return NOTHING
     last = record.steps[-1].at if record.steps else found.detected
     due = now.wall if over in (Ending.GONE, Ending.CONTINUED) else last + QUIET
     if now.wall < due:
@@ -111,12 +113,12 @@ def detection(view: NodeTargetView, now: Now) -> Detection:
 
 
 def first_sign(view: NodeTargetView, now: Now) -> Wall:
-    told = [one.since for one in (view.care.record, view.care.trouble) if one is not None]
+    told = [one.since for one in (view.care.record, view.care.trouble or view.care.problems) if one is not None]
     return min([*told, now.wall])
 
 
 def found_at(view: NodeTargetView, at: Wall) -> Detection:
-    node, trouble, first = view.node, view.care.trouble, seconds(at)
+    node, problems, first = view.node, view.care.problems, seconds(at)
     uid, boot_id = (node.uid, node.boot_id) if node else ("", "")
     return Detection(
         target=view.at,
@@ -126,9 +128,9 @@ def found_at(view: NodeTargetView, at: Wall) -> Detection:
         node=view.at.name,
         node_uid=uid,
         boot_id=boot_id,
-        check=str(trouble.document) if trouble else "",
-        signs=tuple(one.note()[:TEXT_MAX] for one in trouble.because[:SIGNS_MAX]) if trouble else (),
-        conditions=remedies.conditions_of(trouble.because) if trouble else (),
+        check=str(problems.document) if problems else "",
+        signs=tuple(one.note()[:TEXT_MAX] for one in problems.because[:SIGNS_MAX]) if problems else (),
+        conditions=remedies.conditions_of((), view.care),
     )
 
 
@@ -154,7 +156,8 @@ def aspects(view: NodeTargetView, node: Node, found: Detection, known: dict[str,
     versions = version(view.at, view.entry)
     is_other = (node.uid, node.boot_id) != (found.node_uid, found.boot_id) or "node" in known
     boot = Observed("node", "node", f"{node.uid} boot {node.boot_id or 'unknown'}" if is_other else "", "", versions)
-    return (*remedies.judged(view.care, known, found), approval(view), grant(view), *remedies.observed(view.care), boot)
+    told = (*remedies.problems(view.care, known), *remedies.judged(view.care, known, found))
+    return (*told, approval(view), grant(view), *remedies.observed(view.care), boot)
 
 
 def approval(view: NodeTargetView) -> Observed:
@@ -196,6 +199,7 @@ def sees(key: Ref, reader: Reader) -> NodeTargetView | None:
         answer=budget.answer(key, reader),
         incident=incident,
         diary=going_on,
+        begun=known.first_seen if going_on and isinstance(known, Present) else None,
         taken=taken,
         needs_approval=remedies.needs_approval(key, reader),
     )
@@ -204,7 +208,7 @@ def sees(key: Ref, reader: Reader) -> NodeTargetView | None:
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == NODE:
         return (ref,)
-    if ref.kind == TROUBLE:
+    if ref.kind in (TROUBLE, PROBLEMS):
         return (node_of(ref),)
     if ref.kind == NODE_FENCE:
         return (obj.spec.node_at,) if obj is not None else ()
@@ -214,7 +218,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 ROOM = Room(
     name="node-diary",
-    watches=(NODE, NODE_FENCE, INCIDENT, TROUBLE, ANSWER, traces.ERASING),
+    watches=(NODE, NODE_FENCE, INCIDENT, TROUBLE, PROBLEMS, ANSWER, traces.ERASING),
     indexes=(*machines.INDEXES, *traces.INDEXES, *facts.INDEXES),
     wakes=wakes,
     sees=sees,

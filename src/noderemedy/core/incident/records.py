@@ -108,12 +108,14 @@ def begin(view: RecordView, now: Now) -> Decision:
 def begin_at(view: RecordView, lists: Mono | None) -> Mono:
     """At once where somebody waits; soon after something was done or decided; after half a minute where it is a sign.
 
-    A little later for one target than for the next, so that a whole rack does not write at once.
+    A little later for one target than for the next, so that a whole rack does not write at once. That says when a
+    record is opened, not whether: what is over by then is opened, and closed at once or when it was quiet for long.
     """
     record = view.diary.record
-    if view.diary.is_urgent or view.is_awaited or record.ending is not None:
+    is_over, news = record.ending is not None, first_of(record, is_news)
+    if view.diary.is_urgent or view.is_awaited or (is_over and news is not None):
         return view.begun
-    if first_of(record, is_news) is None:
+    if news is None:
         return Mono((view.begun + SETTLES).ms + lot(view, SPREAD_SIGNS))
     return lists + LISTED if lists is not None else Mono((view.begun + SETTLES).ms + lot(view, SPREAD_DONE))
 

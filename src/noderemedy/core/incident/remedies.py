@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from noderemedy.core.incident.observed import Observed
-from noderemedy.core.remedy.facts import Trouble, document_ref, trouble_ref
+from noderemedy.core.remedy.facts import Problems, Trouble, document_ref, problems_ref, trouble_ref
 from noderemedy.core.remedy.jobs import told
-from noderemedy.core.remedy.recording import FENCE, REMEDY
+from noderemedy.core.remedy.recording import FENCE, REMEDY, problem_aspect
 from noderemedy.model.ids import CONFIG_MAP, Ref
 from noderemedy.model.incident import SIGNS_MAX, Detection
 from noderemedy.model.nodefence import NodeFence, fence_ref
@@ -34,6 +34,7 @@ class Care(Struct, frozen=True):
     """What rooms do for a node itself."""
 
     trouble: Trouble | None = None
+    problems: Problems | None = None  # the trouble, and all else that its document names
     record: RemedyRecord | None = None
     fence: NodeFence | None = None
 
@@ -44,7 +45,7 @@ class Care(Struct, frozen=True):
 
     @property
     def is_sick(self) -> bool:
-        return self.trouble is not None
+        return self.problems is not None
 
 
 NONE = Care()
@@ -55,10 +56,11 @@ def care_of(node_at: Ref | None, reader: Reader) -> Care:
     if node_at is None:
         return NONE
     node, fence = reader.read(node_at), reader.read(fence_ref(node_at))
-    trouble = trouble_of(node_at, reader)
+    problems = reader.read(problems_ref(node_at)) if not node_at.cluster else None
     record = node.obj.remedy if isinstance(node, Present) else None
     return Care(
-        trouble=trouble,
+        trouble=trouble_of(node_at, reader),
+        problems=problems.obj if isinstance(problems, Present) else None,
         record=record if isinstance(record, RemedyRecord) else None,
         fence=fence.obj if isinstance(fence, Present) else None,
     )
@@ -114,7 +116,7 @@ def judged(care: Care, known: Mapping[str, str], found: Detection) -> tuple[Obse
     """What the thresholds of the document say: reached, not yet, or over."""
     trouble = care.trouble
     if trouble is None:
-        was_judged = "verdict" in known or is_by_document(found)
+        was_judged = "verdict" in known or (is_by_document(found) and not care.is_sick)
         return (Observed("threshold", "verdict", "healthy"),) if was_judged else ()
     if not trouble.is_over:
         return (Observed("threshold", "verdict", "waiting"),) if "verdict" in known else ()
@@ -127,7 +129,17 @@ def is_by_document(found: Detection) -> bool:
     return found.check.startswith(f"{CONFIG_MAP.kind}/")
 
 
-def conditions_of(because: tuple[Reason, ...]) -> tuple[str, ...]:
-    """The types of the conditions among these reasons, once each."""
+def problems(care: Care, known: Mapping[str, str]) -> tuple[Observed, ...]:
+    """What alarms count: there, or over."""
+    found = [one for one in care.problems.found if one.is_alarmed] if care.problems else []
+    there = {problem_aspect(one.name): one for one in found}
+    over = (what for what in known if what.startswith(problem_aspect("")) and what not in there)
+    shown = (Observed("threshold", what, one.value, f"since {one.since}") for what, one in there.items())
+    return (*shown, *(Observed("threshold", what) for what in over))
+
+
+def conditions_of(because: tuple[Reason, ...], care: Care) -> tuple[str, ...]:
+    """The types of the conditions among these reasons, and the problems that the document names; once each."""
     found = [one.type for one in because if isinstance(one, OF_CONDITIONS)]
-    return tuple(dict.fromkeys(found))[:SIGNS_MAX]
+    named = [one.name for one in care.problems.found] if care.problems else []
+    return tuple(dict.fromkeys([*found, *named]))[:SIGNS_MAX]

@@ -25,6 +25,7 @@ from noderemedy.model.node import Node
 from noderemedy.model.reasons import NodeStarting, TargetLeaving
 from noderemedy.model.remediation import Metal3Remediation, Phase
 from noderemedy.model.room import Absent, Entry, Present, Reader, Unseen
+from noderemedy.model.time import Mono
 
 NOT_SICK = (NodeStarting, TargetLeaving)  # a machine that starts or leaves is in order, as long as it has time
 
@@ -45,6 +46,7 @@ class TargetView(Struct, frozen=True):
     is_blind: bool = False  # requests of the governing check's kind cannot be seen (yet)
     incident: tuple[Ref, Present] | None = None
     diary: Diary | None = None
+    begun: Mono | None = None  # since when there is this diary
     needs_approval: bool = False  # the governing check waits for a person's answer
     taken: tuple[Ref, ...] = ()  # the names of all Incidents of this target
     intents: tuple[Erasing, ...] = ()  # what rooms are about to do
@@ -107,8 +109,9 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
     host_at, host_entry = host_of(key, machine, reader) if machine else (None, Absent())
     node_at = machines.node_at(key, machine, reader) if machine else None
     known, verdict = reader.read(diary_ref(key)), reader.read(verdict_ref(key))
-    diary: Diary | None = known.obj if isinstance(known, Present) else None
+    told: Diary | None = known.obj if isinstance(known, Present) else None
     incident, taken = approvals.open_incident(key, reader), reader.find(approvals.BY_TARGET, approvals.place(key))
+    diary = None if told and is_spent(told, incident, taken) else told
     view = TargetView(
         at=key,
         entry=entry,
@@ -120,7 +123,8 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
         remediation=remediation_of(key, machine, reader),
         requests=requests_of(key, machine, reader),
         incident=incident,
-        diary=None if diary and is_spent(diary, incident, taken) else diary,
+        diary=diary,
+        begun=known.first_seen if diary and isinstance(known, Present) else None,
         taken=taken,
         care=care_of(node_at, reader),
     )

@@ -73,7 +73,7 @@ def broken(view: DocumentView) -> Decision:
 def facts_of(view: DocumentView, document: Document, *, is_last_good: bool) -> tuple[Fact, ...]:
     """What the document says, and which events have to be watched for it."""
     stated = Fact(document_ref(view.at), DocumentFact(view.at, view.uid, document, is_last_good))
-    reasons = tuple(one.event.reason for one in document.configuration.thresholds if one.event is not None)
+    reasons = document.configuration.event_reasons
     return (stated, Fact(events_wanted_ref(view.at), EventsWanted(reasons))) if reasons else (stated,)
 
 

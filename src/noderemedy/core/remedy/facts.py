@@ -5,6 +5,8 @@ Kept, indexed and counted by the engine, never written. A document speaks for th
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from noderemedy.model.configuration import Document
 from noderemedy.model.decision import FactValue
 from noderemedy.model.governing import MEMBER, MemberFact
@@ -18,6 +20,7 @@ from noderemedy.model.time import Mono, Wall
 
 DOCUMENT = Kind(FACTS, "RemedyDocument")
 TROUBLE = Kind(FACTS, "Trouble")
+PROBLEMS = Kind(FACTS, "Problems")
 REPAIR = Kind(FACTS, "RemedyRepair")
 ALL = "all"
 BY_DOCUMENT = "remedy by document"
@@ -42,7 +45,32 @@ class Trouble(FactValue, frozen=True):
     since: Wall
     is_over: bool
     because: tuple[Reason, ...] = ()
+
+
+class Problem(Struct, frozen=True):
+    """One thing that is wrong with a node: a threshold that is met, or what only an alarm counts."""
+
+    name: str  # the type of its condition, or the reason of its events
+    value: str  # the status of the condition
+    since: Wall
+    because: tuple[Reason, ...] = ()
+    is_alarmed: bool = False  # an alarm counts how often it comes
+
+
+class Problems(FactValue, frozen=True):
+    """All that is wrong with a node by its governing document, the trouble first: records tell of all of it."""
+
+    document: Ref
+    found: tuple[Problem, ...]
     sightings: tuple[Sighting, ...] = ()
+
+    @property
+    def since(self) -> Wall:
+        return min(one.since for one in self.found)
+
+    @property
+    def because(self) -> tuple[Reason, ...]:
+        return tuple(reason for one in self.found for reason in one.because)
 
 
 class RepairFact(FactValue, frozen=True):
@@ -67,6 +95,10 @@ def config_map_of(fact: Ref) -> Ref:
 
 def trouble_ref(node: Ref) -> Ref:
     return Ref("", TROUBLE, "", node.name)
+
+
+def problems_ref(node: Ref) -> Ref:
+    return Ref("", PROBLEMS, "", node.name)
 
 
 def repair_ref(node: Ref) -> Ref:

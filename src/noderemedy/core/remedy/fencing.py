@@ -6,12 +6,15 @@ that somebody else asked for and that is under way is as good as ours.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from noderemedy.core.gates import first
 from noderemedy.core.remedy import gates
 from noderemedy.core.remedy.running import ORDERED_FOR, Ended, Running
 from noderemedy.core.remedy.view import RemedyView, run_by
 from noderemedy.core.safety import is_confirmed
 from noderemedy.model.actions import Confirm, CreateNodeFence, DeleteNodeFence, Guard
+from noderemedy.model.configuration import FenceRemedy
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import SYSTEM
 from noderemedy.model.nodefence import FenceSpec, NodeFence
@@ -60,10 +63,23 @@ def is_former(fence: NodeFence, record: RemedyRecord) -> bool:
 
 def asked(view: RemedyView, record: RemedyRecord) -> CreateNodeFence:
     """A node that is Ready and has another trouble is fenced all the same: its threshold says so."""
-    threshold = view.threshold
-    spec = FenceSpec(
+    spec = replace(
+        written(view, record),
         node=view.at.name,
         free_by=view.document.document.configuration.free_by if view.document else None,
-        even_if_ready=threshold is not None and threshold.condition != "Ready",
+        even_if_ready=is_about_more(view),
     )
     return CreateNodeFence(run_by(record), spec, f"ConfigMap/{SYSTEM}/{record.document}")
+
+
+def is_about_more(view: RemedyView) -> bool:
+    """Whether its threshold is about something else than Ready."""
+    return view.threshold is not None and view.threshold.condition != "Ready"
+
+
+def written(view: RemedyView, record: RemedyRecord) -> FenceSpec:
+    """The delays and tries that the document wants; the usual ones where the remedy is defined no more."""
+    read = view.document.document.configuration if view.document else None
+    definition = read.definition(record.remedy) if read else None
+    how = definition.how if definition else None
+    return how.spec if isinstance(how, FenceRemedy) else FenceSpec()

@@ -13,6 +13,12 @@ from noderemedy.model.time import Now, Wall
 
 REMEDY = "remedy"  # the aspect of a record of history that tells of it
 FENCE = "fence"  # the one that tells of fence flows
+WHAT_MAX = 63  # letters, by the schema of Incidents
+
+
+def problem_aspect(name: str) -> str:
+    """The one that tells of a problem that alarms count."""
+    return f"problem {name}"[:WHAT_MAX]
 
 
 def write(view: RemedyView, record: RemedyRecord | None, *because: Reason, remedied_at: Wall | None = None) -> Decision:

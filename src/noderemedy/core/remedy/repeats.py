@@ -2,8 +2,8 @@
 
 Seed 002's "alarms on repeats": so many problems of one condition within a time call a person. A node that was repaired
 so often within a time, by remedies or by fences of whoever asked, is left to a person: what does not last is no repair.
-Counted are Incidents, of which ten per target are kept: so counters are bounded, survive restarts, and everybody can
-read them.
+Counted is what Incidents tell, of which ten per target are kept: so counters are bounded, survive restarts, and
+everybody can read them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from msgspec import Struct
 from noderemedy.core import approvals, machines
 from noderemedy.core.remedy import facts
 from noderemedy.core.remedy.facts import DOCUMENT, document_ref, node_of
-from noderemedy.core.remedy.recording import FENCE, REMEDY
+from noderemedy.core.remedy.recording import FENCE, REMEDY, problem_aspect
 from noderemedy.model.configuration import Configuration
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.governing import MEMBER, RepeatsFact, member_ref, repeats_ref
 from noderemedy.model.ids import INCIDENT, NODE, Ref
-from noderemedy.model.incident import Incident
+from noderemedy.model.incident import QUIET, Incident
 from noderemedy.model.reasons import NodeParked, Reason, RepeatedProblem
 from noderemedy.model.room import Present, Reader, Room, Stage
 from noderemedy.model.time import Now, Span, Wall
@@ -42,9 +42,10 @@ def decide(view: RepeatsView, now: Now) -> Decision:
     because: list[Reason] = []
     ends: list[Wall] = []
     for alarm in view.read.alarms:
-        found = within([one for one in view.incidents if alarm.condition in one.found.conditions], alarm.within, now)
+        told = (moment for one in view.incidents for moment in moments(one, alarm.problem))
+        found = within(told, alarm.within, now)
         if len(found) >= alarm.count:
-            because.append(RepeatedProblem(view.at.name, alarm.condition, alarm.count, alarm.within))
+            because.append(RepeatedProblem(view.at.name, alarm.problem, alarm.count, alarm.within))
         ends += [one + alarm.within for one in found]
     parked = parking(view, now)
     if parked is not None:
@@ -62,7 +63,7 @@ def parking(view: RepeatsView, now: Now) -> RepeatsFact | None:
     limit = view.read.park_after
     if limit is None:
         return None
-    repaired = [one for one in view.incidents if not one.is_open and is_repaired(one)]
+    repaired = [one.found.detected for one in view.incidents if not one.is_open and is_repaired(one)]
     found = within(repaired, limit.within, now)
     if len(found) < limit.count:
         return None
@@ -70,9 +71,26 @@ def parking(view: RepeatsView, now: Now) -> RepeatsFact | None:
     return RepeatsFact(NodeParked(view.at.name, limit.count, limit.within, until), until)
 
 
-def within(incidents: Iterable[Incident], span: Span, now: Now) -> list[Wall]:
-    """When those of this time were detected."""
-    return [one.found.detected for one in incidents if now.wall < one.found.detected + span]
+def within(told: Iterable[Wall], span: Span, now: Now) -> list[Wall]:
+    """Those of this time."""
+    return [one for one in told if now.wall < one + span]
+
+
+def moments(incident: Incident, problem: str) -> list[Wall]:
+    """When this problem came, by one record: when it was found, and again after it had been away for a minute.
+
+    Something else may have kept the record open meanwhile: a problem that stays does not hide one that comes and goes.
+    """
+    came = [incident.found.detected] if problem in incident.found.conditions else []
+    is_there, left = bool(came), None
+    for step in incident.record.steps:
+        if step.what != problem_aspect(problem):
+            continue
+        if step.value and not is_there and (left is None or step.at >= left + QUIET):
+            came.append(step.at)
+        left = left if step.value else step.at
+        is_there = bool(step.value)
+    return came
 
 
 def is_repaired(incident: Incident) -> bool:

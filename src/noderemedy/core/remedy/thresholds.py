@@ -3,6 +3,7 @@
 Durations are measured as health checks measure them: by the condition's own time, never less than we have seen of it
 (race R54), and a condition has lasted too long when it has lasted longer than its period. Of several documents that
 select a node the oldest governs (by creation, then by name), and all of them are told so. It writes nothing.
+What only an alarm names is a problem that is counted, and no trouble: no remedy follows, and the budget knows nothing.
 """
 
 from __future__ import annotations
@@ -21,20 +22,25 @@ from noderemedy.core.remedy.facts import (
     ALL_NODES,
     DOCUMENT,
     DocumentFact,
+    Problem,
+    Problems,
     Trouble,
+    problems_ref,
     trouble_ref,
 )
-from noderemedy.model.configuration import EventSign, Threshold
+from noderemedy.model.configuration import Configuration, EventSign, Threshold
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.governing import MemberFact, member_ref
 from noderemedy.model.healthcheck import Criterion, Sighting
 from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.node import Node
 from noderemedy.model.nodeevents import NODE_EVENTS, NodeEvents, node_events_ref
-from noderemedy.model.reasons import EventsRepeated, RepairNow
+from noderemedy.model.reasons import EventsRepeated, ProblemCounted, RepairNow
 from noderemedy.model.remedy import RemedyRecord
 from noderemedy.model.room import Present, Reader, Room, Stage
 from noderemedy.model.time import SECOND, Now, Span, Wall
+
+EVENTS = "events"  # where a condition has its status
 
 
 class NodeView(Struct, frozen=True):
@@ -53,37 +59,45 @@ class Found(Struct, frozen=True):
     threshold: Threshold
     age: Age
     seen: Sighting
+    value: str  # the status of its condition
     until: Wall | None = None  # when it is over by itself
 
 
 def decide(view: NodeView, now: Now) -> Decision:
     governing, *others = view.documents
-    found = tuple(findings(view, governing, now))
+    read = governing.document.configuration
+    found, counted = tuple(findings(view, read.thresholds, now)), tuple(findings(view, read.watched, now))
     member = MemberFact(governing.at, tuple(one.at for one in others), not view.node.is_ready)
     stated = [Fact(member_ref(view.at), member)]
     chosen = choose(view, found)
-    if chosen is None:
+    is_hurried = chosen is not None and view.node.repair_now and not chosen.age.is_over
+    if chosen is not None:
+        stated.append(Fact(trouble_ref(view.at), trouble(governing, chosen, is_hurried)))
+        found = (chosen, *(one for one in found if one is not chosen))
+    problems = (*(problem(one, read) for one in found), *(only_counted(view, one) for one in counted))
+    if not problems:
         return Decision(facts=tuple(stated))
-    is_hurried = view.node.repair_now and not chosen.age.is_over
-    told = tuple(reason for one in found for reason in one.age.reasons)
+    seen = tuple(dict.fromkeys(one.seen for one in (*found, *counted)))
+    stated.append(Fact(problems_ref(view.at), Problems(governing.at, problems, seen)))
+    told = tuple(reason for one in problems for reason in one.because)
     because = (*told, RepairNow()) if is_hurried else told
-    stated.append(Fact(trouble_ref(view.at), trouble(governing, chosen, found, is_hurried)))
     pending = [one.until if one.age.is_over else one.age.next_look for one in found]
-    looks = [now.until(one) for one in pending if one is not None]
+    looks = [now.until(one) for one in (*pending, *(one.until for one in counted)) if one is not None]
     return Decision(because=because, wake_at=min(looks, default=None), facts=tuple(stated))
 
 
-def findings(view: NodeView, governing: DocumentFact, now: Now) -> Iterator[Found]:
-    """The thresholds of the governing document whose condition the node shows, in the document's order."""
+def findings(view: NodeView, thresholds: tuple[Threshold, ...], now: Now) -> Iterator[Found]:
+    """Those of them whose condition the node shows, in the document's order."""
     seen = {one.what: one for one in view.sightings}
-    for threshold in governing.document.configuration.thresholds:
+    for threshold in thresholds:
         if threshold.event is not None:
             yield from of_events(view, threshold, threshold.event, now)
             continue
-        criteria = tuple(Criterion(threshold.condition, status, threshold.period) for status in threshold.statuses)
-        for sign in of_node(view.node, view.at.name, criteria):
-            known = seen.get(sign.what) or Sighting(sign.what, now.mono, now.wall)
-            yield Found(threshold, age(sign, known, now), known)
+        for status in threshold.statuses:
+            criterion = Criterion(threshold.condition, status, threshold.period)
+            for sign in of_node(view.node, view.at.name, (criterion,)):
+                known = seen.get(sign.what) or Sighting(sign.what, now.mono, now.wall)
+                yield Found(threshold, age(sign, known, now), known, status)
 
 
 def of_events(view: NodeView, threshold: Threshold, event: EventSign, now: Now) -> Iterator[Found]:
@@ -101,7 +115,8 @@ def of_events(view: NodeView, threshold: Threshold, event: EventSign, now: Now) 
     what = f"event {event.reason}"
     sign = Sign(what, what, since, Span(0), told, told)
     sighting = Sighting(what, now.mono, now.wall)
-    yield Found(threshold, age(sign, sighting, now), sighting, until=recent[-event.count] + event.within)
+    until = recent[-event.count] + event.within
+    yield Found(threshold, age(sign, sighting, now), sighting, EVENTS, until)
 
 
 def anew_since(node: Node) -> Wall:
@@ -123,15 +138,27 @@ def left(one: Found) -> int:
     return (timeout.ms if timeout else 0) - one.age.lasted.ms
 
 
-def trouble(governing: DocumentFact, chosen: Found, found: tuple[Found, ...], is_hurried: bool) -> Trouble:
+def trouble(governing: DocumentFact, chosen: Found, is_hurried: bool) -> Trouble:
     return Trouble(
         document=governing.at,
         threshold=chosen.threshold.name,
         since=chosen.age.began,
         is_over=chosen.age.is_over or is_hurried,
         because=chosen.age.reasons,
-        sightings=tuple(dict.fromkeys(one.seen for one in found)),
     )
+
+
+def problem(one: Found, read: Configuration) -> Problem:
+    """What records tell of a threshold that is met."""
+    name = one.threshold.problem
+    is_alarmed = any(alarm.problem == name for alarm in read.alarms)
+    return Problem(name, one.value, one.age.began, one.age.reasons, is_alarmed)
+
+
+def only_counted(view: NodeView, one: Found) -> Problem:
+    """What records tell of something that only an alarm names."""
+    told = ProblemCounted(view.at.name, one.threshold.problem, one.value, one.age.began)
+    return Problem(one.threshold.problem, one.value, one.age.began, (told,), is_alarmed=True)
 
 
 # --- what it sees, and what wakes it -----------------------------------------------------------------------------
@@ -144,7 +171,7 @@ def sees(key: Ref, reader: Reader) -> NodeView | None:
     documents = governing(entry.obj, reader)
     if not documents:
         return None
-    known = reader.read(trouble_ref(key))
+    known = reader.read(problems_ref(key))
     events = reader.read(node_events_ref(key.name))
     return NodeView(
         at=key,
