@@ -1,7 +1,8 @@
 """One machine, one repair, in virtual time: a check asks for nothing while somebody else repairs a machine of its own.
 
 In every way that a check knows, beside a request that a person made, a fence, and the remedies of a document. The check
-is told of the sickness before the other repair is over, and goes on by itself when that one has not helped.
+is told of the sickness before the other repair is over, and goes on by itself when that one has not helped. And the
+reverse: who was asked by a check is waited for by the remedies of a document, but not for ever.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from tests.sabotage.running import Sabotage, fails, set_to
 
 from noderemedy.core.external import lifecycle
 from noderemedy.core.healthcheck import remediation, remediationgates
+from noderemedy.core.remedy import gates as remedy_gates
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, NODE_FENCE, REMEDIATION
 from noderemedy.model.reasons import ClaimedByOther
 from noderemedy.sim import objects
@@ -163,7 +165,22 @@ def test_a_check_waits_for_the_remedies_of_a_document(way: str, trigger: str) ->
     assert story.waits_for() & {"node-fence", "remedy", "remedy-fence"}
 
 
+@pytest.mark.parametrize("trigger", ["threshold", "chain"])
+def test_remedies_wait_for_whom_a_check_has_asked(trigger: str) -> None:
+    """The check came first: the document's remedies begin when the owner has done nothing for half an hour."""
+    story = Story(fenced_stage(trigger, 1, 5), a_check(OWNER, 10))
+    story.cluster.servers[SICK].hang()
+    story.run(25)
+    notes = story.cluster.api.get(NODE, SICK)["metadata"].get("annotations") or {}
+    assert (True, False, []) == (story.is_asked(), names.REMEDY in notes, story.cluster.api.list(NODE_FENCE))
+    assert {"remediation"} == story.waits_for()
+    story.run(20)
+
+    assert ([], True) == (story.checkers.violations, is_ready(story))
+
+
 BEFORE, OTHERS = remediationgates.BEFORE_BUDGET, remediationgates.nobody_else_repairs_it
+BEFORE_TURN, ASKED = remedy_gates.BEFORE_TURN, remedy_gates.no_check_has_asked
 SABOTAGES = (
     Sabotage(
         "a check looks at nobody else",
@@ -174,6 +191,11 @@ SABOTAGES = (
             test_a_check_waits_for_a_fence_by_hand,
             test_a_check_waits_for_the_remedies_of_a_document,
         ),
+    ),
+    Sabotage(
+        "remedies look at no check",
+        set_to(remedy_gates, "BEFORE_TURN", tuple(gate for gate in BEFORE_TURN if gate is not ASKED)),
+        (test_remedies_wait_for_whom_a_check_has_asked,),
     ),
     Sabotage(
         "only kinds that checks name are looked at",
