@@ -25,7 +25,7 @@ from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import machine_of
 from noderemedy.sim.fencerepairs import is_under_way
 from noderemedy.sim.news import NEWS_MS
-from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.pausing import is_of_a_former
 from noderemedy.sim.process import Process
 from noderemedy.wire import names
 
@@ -54,7 +54,6 @@ class OneRepair:
             self._since.setdefault(at, self.cluster.agenda.now_ms)
         else:
             self._since.pop(at, None)
-
         if kind == REMEDIATION:
             self._await(at[0], event.tree)
 
@@ -84,16 +83,8 @@ class OneRepair:
         since = self._since.get((name, kind))
         now_ms = self.cluster.agenda.now_ms
         is_old = since is not None and now_ms - since > self.late_ms
-        is_over = kind == REMEDIATION and (now_ms > self._until.get(name, now_ms) or self._is_of_a_former(name))
+        is_over = kind == REMEDIATION and (now_ms > self._until.get(name, now_ms) or is_of_a_former(name, self.cluster))
         return is_old and not is_over
-
-    def _is_of_a_former(self, name: str) -> bool:
-        """Begun for a Machine of that name which is no more."""
-        request, machine = (
-            self.cluster.api.find(kind, name, NAMESPACE) for kind in (REMEDIATION, self.cluster.dialect.machine)
-        )
-        begun_for = ((request or {}).get("status") or {}).get("evidence", {}).get("machineUid")
-        return machine is None or begun_for not in (None, machine["metadata"]["uid"])
 
 
 def is_at_work(kind: Kind, tree: Tree) -> bool:
