@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from tests.builders import MACHINE_AT, NODE_AT, NOW, a_machine, absent, present, unreadable
 
@@ -10,7 +12,7 @@ from noderemedy.core.claim import Claim, claimed, holder_name, lease_of, see
 from noderemedy.core.gates import Blocked, budgeted
 from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import ClaimRepair, Confirm, Guard
-from noderemedy.model.budget import Granted, Refused, need
+from noderemedy.model.budget import Granted, Refused, answer_ref, need
 from noderemedy.model.ids import FENCE_REMEDIATION, LEASE, MACHINE, NODE, OPENSHIFT_MACHINE, REMEDIATION, Ref, ref
 from noderemedy.model.lease import Lease
 from noderemedy.model.nodefence import fence_ref
@@ -175,6 +177,36 @@ def test_who_leaves_the_repair_to_others_keeps_no_claim() -> None:
 
         assert is_claimant == see("annotation", MACHINE_AT, NODE_AT, cache).is_other_about_it
         assert (fact.ref,) == cache.find(claim.BY_LEASE, AT.name)
+
+
+# What another room states, the budget's answer, and whether that room is about the machine.
+ABOUT_IT: dict[str, tuple[dict[str, Any], Granted | Refused | None, bool]] = {
+    "it runs": ({"is_running": True}, None, True),
+    "it runs, and waits for a person": ({"is_running": True, "is_stuck": True}, None, True),
+    "it waits": ({}, None, False),
+    "it waits, and is refused": ({}, Refused(MACHINE_AT, BudgetPaused(None)), False),
+    "it has its grant": ({}, Granted(MACHINE_AT, NOW.wall, asked=("owner",)), True),
+    "another room has a grant": ({}, Granted(MACHINE_AT, NOW.wall, asked=("remediation",)), False),
+    "it had its grant, and rests": ({"is_stuck": True}, Granted(MACHINE_AT, NOW.wall, asked=("owner",)), False),
+    "it waits in the middle": ({"begins": "the next attempt"}, None, True),
+    "it waits in the middle, and rests": ({"begins": "the next attempt", "is_stuck": True}, None, True),
+}
+
+
+@pytest.mark.parametrize("node", [NODE_AT, None])
+@pytest.mark.parametrize("case", ABOUT_IT)
+def test_who_else_is_about_a_machine(case: str, node: Ref | None) -> None:
+    """By its node, or by itself where that room knows no node; a room is none of the others for itself."""
+    said, told, expected = ABOUT_IT[case]
+    cache = Cache(claim.INDEXES)
+    if told is not None:
+        cache.put(Seen(answer_ref(MACHINE_AT), "", "", told), NOW.mono)
+    fact = need(MACHINE_AT, "owner", NOW.wall, **{"is_running": False, "node": node, **said})
+    cache.put(Seen(fact.ref, "", "", fact.value), NOW.mono)
+
+    assert ((fact.value,) if expected else ()) == claim.others("remediation", MACHINE_AT, NODE_AT, cache)
+    assert () == claim.others("owner", MACHINE_AT, NODE_AT, cache)
+    assert () == claim.others("remediation", ref(MACHINE, "worker-1", "metal"), ref(NODE, "worker-1"), cache)
 
 
 @pytest.mark.parametrize(

@@ -692,6 +692,16 @@ CLAIM = (
         (test_claim.test_who_leaves_the_repair_to_others_keeps_no_claim,),
     ),
     Sabotage(
+        "only who runs is about a machine",
+        set_to(claim, "is_about_it", lambda need, told: need.is_running),
+        (test_claim.test_who_else_is_about_a_machine,),
+    ),
+    Sabotage(
+        "whoever waits is about a machine",
+        set_to(claim, "is_about_it", lambda need, told: True),
+        (test_claim.test_who_else_is_about_a_machine,),
+    ),
+    Sabotage(
         "a claim goes while its machine is there",
         set_to(claimshelf, "Absent", object),
         (test_claimshelf.test_it_goes_when_its_machine_is_gone,),

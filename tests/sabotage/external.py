@@ -82,7 +82,18 @@ LIVES = (
     Sabotage(
         "only kinds that checks name are looked at",
         set_to(lifecycle, "ALWAYS_WATCHED", ()),
-        (test_left.test_what_is_left_is_over_when_it_goes,),
+        (
+            test_left.test_what_is_left_is_over_when_it_goes,
+            test_lifecycle.test_a_request_of_ours_is_seen_although_no_check_names_its_kind,
+        ),
+    ),
+    Sabotage(
+        "what a person made is a check's",
+        set_to(lifecycle, "made", lifecycle.requests_of),
+        (
+            test_left.test_a_request_that_is_left_is_told,
+            test_lifecycle.test_a_request_of_ours_is_seen_although_no_check_names_its_kind,
+        ),
     ),
     Sabotage(
         "a request that is left is not followed to its end",

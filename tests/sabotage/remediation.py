@@ -21,7 +21,7 @@ from noderemedy.core.healthcheck import (
     words,
 )
 from noderemedy.core.resting import Turn
-from noderemedy.model.budget import ANSWER
+from noderemedy.model.budget import ANSWER, NEED
 from noderemedy.model.dialect import RULES, Default
 from noderemedy.model.healthcheck import Dialect
 from noderemedy.model.observer import OBSERVER
@@ -72,6 +72,16 @@ GATES = (
     open_gate("limit_is_kept", test_remediation.test_a_permission_wakes_the_sick_and_only_them),
     open_gate("watched_long_enough", test_remediation.test_who_has_just_come_asks_for_nothing_yet),
     open_gate("no_hold_is_left", test_modes.test_nothing_begins_beside_a_hold_that_is_left),
+    open_gate(
+        "nobody_else_repairs_it",
+        test_remediationgates.test_in_no_way_is_a_second_repair_begun,
+        test_remediation.test_a_check_waits_for_the_repair_of_another_room,
+    ),
+    Sabotage(
+        "a power cycle of a mark is another's repair",
+        set_to(remediationgates, "OF_MARKS", ""),
+        (test_remediationgates.test_a_check_that_marks_waits_for_no_power_cycle_of_a_mark,),
+    ),
     open_gate(
         "somebody_replaces_it",
         test_modes.test_a_machine_is_deleted_only_if_somebody_replaces_it,
@@ -283,6 +293,11 @@ WOKEN = (
         "the budget's answer wakes nobody",
         deaf(ANSWER),
         (test_remediation.test_a_sick_machine_is_marked_once_the_budget_allows_it,),
+    ),
+    Sabotage(
+        "the end of another repair wakes nobody",
+        deaf(NEED),
+        (test_remediation.test_a_check_waits_for_the_repair_of_another_room,),
     ),
     Sabotage(
         "an observer wakes nobody",

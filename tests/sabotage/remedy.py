@@ -102,6 +102,7 @@ GATES = (
     without(gates.no_storm, test_gates.test_a_share_of_silent_nodes_is_a_storm),
     without(gates.watched_long_enough, test_gates.test_an_observer_that_has_just_come_waits),
     without(gates.person_approved, HELD),
+    without(gates.no_check_has_asked, HELD, test_gates.test_it_goes_on_when_whom_a_check_has_asked_is_done),
     Sabotage(
         "no storm holds the next remedy",
         set_to(gates, "BEFORE_NEXT", gates.GOING_ON),

@@ -12,6 +12,9 @@ nobody does, and a manager that is killed after each of its writes still comes t
 
 Whoever takes over what another holds reads first, live, what that one writes its progress on: a leader that has just
 come may see the Lease and not yet the record of a repair that its predecessor began with it (fencing seed 49).
+
+Who asks somebody that knows no claims (an owner, another project's controller) asks first who is about the node
+(`others`): nobody else would.
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ from msgspec import Struct
 
 from noderemedy.core.gates import Blocked
 from noderemedy.model.actions import ClaimRepair, Confirm, Guard
-from noderemedy.model.budget import NEED, Need, need_ref
+from noderemedy.model.budget import NEED, Granted, Need, Refused, answer, need_ref
 from noderemedy.model.ids import FENCE_REMEDIATION, LEASE, NODE, REMEDIATION, SYSTEM, Kind, Ref
 from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.ownnode import is_own
@@ -117,6 +120,21 @@ def see(room: str, target: Ref, node: Ref | None, reader: Reader) -> Claim:
         is_of_now=is_of_now,
         unread=None if is_read else record,
     )
+
+
+def others(room: str, target: Ref, node: Ref | None, reader: Reader) -> tuple[Need, ...]:
+    """What all other rooms state that are about this node, or this target."""
+    told = answer(target, reader)
+    leases = dict.fromkeys(lease_of(one).name for one in (node, target) if one is not None)
+    stated = [reader.read(at) for name in leases for at in sorted(reader.find(BY_LEASE, name))]
+    needs = [entry.obj for entry in stated if isinstance(entry, Present)]
+    return tuple(one for one in needs if one.room != room and is_about_it(one, told))
+
+
+def is_about_it(need: Need, told: Granted | Refused | None) -> bool:
+    """Whether a repair runs, is in the middle, or has its grant and begins at any moment; who rests does not."""
+    is_let = isinstance(told, Granted) and told.target == need.target and need.room in told.asked
+    return need.is_running or bool(need.begins) or (is_let and not need.is_stuck)
 
 
 def record_of(holder: str, subject: Ref) -> Ref | None:

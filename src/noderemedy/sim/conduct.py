@@ -1,6 +1,7 @@
 """How managers behave, held against what they send: checkers of S2, S7, S8, S9 and L8. `run.py` owns one.
 
-S2: every change names the uid that it was decided on, and a host that we hold is held by one repair only.
+S2: every change names the uid that it was decided on, a host that we hold is held by one repair only, and no check
+    begins what would run beside another repair (`onerepair.py`).
 S7: a host is held for the Machine that it belongs to, and for the Node of that very server.
 S8: what a person paused is not begun; what is paused by Cluster API is not written to (`pausing.py`).
 S9: what cannot be undone follows live reads by the same process within seconds (`freshness.py`).
@@ -20,6 +21,7 @@ from noderemedy.sim.cluster import host_of, machine_of
 from noderemedy.sim.freshness import Freshness
 from noderemedy.sim.news import NEWS_MS
 from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.onerepair import OneRepair
 from noderemedy.sim.pausing import Pausing
 from noderemedy.sim.process import Process
 from noderemedy.sim.successors import is_ready
@@ -40,6 +42,7 @@ class Conduct:
         self._held: dict[str, tuple[str, ...]] = {}
         self._freshness = Freshness(checkers)
         Pausing(checkers, processes)
+        OneRepair(checkers, processes)
         self.cluster.api.subscribe(HOST, self._host)
         self.cluster.api.subscribe(self.cluster.dialect.machine, self._machine)
         for process in processes:

@@ -23,6 +23,7 @@ from noderemedy.sim.fencecheckers import FenceCheckers
 from noderemedy.sim.fenced import VOLUMES, Fenced, fenced_cluster
 from noderemedy.sim.fencetroubles import FenceTroubles
 from noderemedy.sim.jobrunner import Jobs
+from noderemedy.sim.onerepair import OneRepair
 from noderemedy.sim.pacecheckers import pace_of
 from noderemedy.sim.pages import pages_of
 from noderemedy.sim.process import Process
@@ -66,6 +67,7 @@ def simulate_fencing(
     processes = managers_of(seed, cluster, managers, weather, chance)
     checkers.watch(processes)
     fence_checkers = FenceCheckers(checkers, fenced, processes)
+    OneRepair(checkers, processes)
     aftermath = Aftermath(cluster, processes)
     pace_of(seed, checkers, processes)
     attendants = attendants_of(seed, checkers, processes)

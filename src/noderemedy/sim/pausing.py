@@ -11,7 +11,7 @@ from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.run import Deed
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.checkers import Checkers
-from noderemedy.sim.cluster import host_of, machine_of
+from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.freshness import GIVEN_UP
 from noderemedy.sim.news import NEWS_MS
 from noderemedy.sim.objects import NAMESPACE
@@ -69,14 +69,15 @@ class Pausing:
         return self._machine_of.get(found.get("spec", {}).get("nodeName", ""), "")
 
     def _is_of_a_former(self, machine: str, request: Request) -> bool:
-        """A Metal3Remediation that was begun for a Machine of that name which is no more: nobody paused that one."""
-        if "/metal3remediations/" not in request.path:
-            return False
-        request_tree, machine_tree = (
-            self.cluster.api.find(kind, machine, NAMESPACE) for kind in (REMEDIATION, self.cluster.dialect.machine)
-        )
-        begun_for = ((request_tree or {}).get("status") or {}).get("evidence", {}).get("machineUid")
-        return machine_tree is not None and begun_for not in (None, machine_tree["metadata"]["uid"])
+        """Nobody paused that one."""
+        return "/metal3remediations/" in request.path and is_of_a_former(machine, self.cluster)
+
+
+def is_of_a_former(machine: str, cluster: Cluster) -> bool:
+    """Whether a Metal3Remediation was begun for a Machine of that name which is no more, and another one is there."""
+    request, present = (cluster.api.find(kind, machine, NAMESPACE) for kind in (REMEDIATION, cluster.dialect.machine))
+    begun_for = ((request or {}).get("status") or {}).get("evidence", {}).get("machineUid")
+    return present is not None and begun_for not in (None, present["metadata"]["uid"])
 
 
 def names_of(node: str) -> tuple[str, ...]:

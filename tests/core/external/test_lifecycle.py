@@ -41,7 +41,7 @@ from noderemedy.model.checkstatus import Told
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.fenceremediation import FencePhase, FenceRemediation, RequestStatus
 from noderemedy.model.healthcheck import TemplateRef
-from noderemedy.model.ids import Kind, Ref, ref
+from noderemedy.model.ids import FENCE_REMEDIATION, REMEDIATION, Kind, Ref, ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import (
@@ -297,6 +297,23 @@ def test_a_machine_sees_all_its_requests() -> None:
     assert isinstance(view.wish.request, Present)
     assert [DOCTOR_AT, NURSE_AT] == [one.at for one in view.standing]
     assert Refusal("X", DOCTOR_AT, "no") == view.refusal
+
+
+@pytest.mark.parametrize(
+    ("at", "request_"),
+    [
+        (ref(REMEDIATION, "worker-0", "metal"), Metal3Remediation("r", owner_uid="machine-uid-1")),
+        (ref(FENCE_REMEDIATION, "worker-0", "metal"), FenceRemediation("r", owner_uid="machine-uid-1")),
+    ],
+)
+def test_a_request_of_ours_is_seen_although_no_check_names_its_kind(at: Ref, request_: Any) -> None:
+    """The template is gone, and a manager has begun: what was made from it stands; what a person made is a person's."""
+    by_hand, made = (
+        sees(MACHINE_AT, a_machine(), None, "room", a_world(one=(at, found))).standing
+        for found in (request_, replace(request_, cloned_from="reboot"))
+    )
+
+    assert ((), (Standing(at, "r", False),)) == (by_hand, made)
 
 
 HAS_SUCCEEDED: list[tuple[str, Any, bool]] = [

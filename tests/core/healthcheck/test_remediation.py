@@ -43,7 +43,7 @@ from noderemedy.model.actions import (
     RemoveRemediationAnnotation,
     WriteMachineConditions,
 )
-from noderemedy.model.budget import Granted, Need, Refused, answer_ref
+from noderemedy.model.budget import Granted, Need, Refused, answer_ref, need, need_ref
 from noderemedy.model.checkstatus import Writer
 from noderemedy.model.healthcheck import Count, Dialect, HealthCheck, Unjudged
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, Kind, Ref, ref
@@ -98,6 +98,9 @@ class Stage:
 
     def fact(self, where: Ref, value: Any) -> None:
         self.engine.seen(Seen(where, "", "", value), self.now)
+
+    def drop_fact(self, where: Ref) -> None:
+        self.engine.gone(Seen(where, "", "", None), self.now)
 
     def drop(self, where: Ref) -> None:
         entry = self.engine.cache.read(where)
@@ -264,6 +267,29 @@ def test_a_permission_wakes_the_sick_and_only_them() -> None:
 
     assert [at(0)] == woken
     assert ["MarkMachine worker-0"] == stage.did
+
+
+@pytest.mark.parametrize("ends", ["is over", "rests"])
+@pytest.mark.parametrize("check", [a_check(), a_check(annotation_mode=True), a_check(template=TEMPLATE)])
+def test_a_check_waits_for_the_repair_of_another_room(check: HealthCheck, ends: str) -> None:
+    """One that has its grant, and then runs: neither budget nor owner is asked; when it is over, all goes on."""
+    stage = a_sick_stage(check)
+    stage.grant(0)
+    theirs = need(at(0), "metal3-remediation", stage.now.wall, is_running=False, node=ref(NODE, "node-0"))
+    stage.fact(theirs.ref, theirs.value)
+    stage.step()
+    assert (["ClaimedByOther"], Absent()) == (stage.why(0)[:1], stage.engine.cache.read(need_ref(at(0), "remediation")))
+    stage.fact(theirs.ref, replace(theirs.value, is_running=True))
+    stage.step(600)
+    assert ([], ["ClaimedByOther"]) == (stage.asked(), stage.why(0)[:1])
+    if ends == "rests":
+        stage.fact(theirs.ref, replace(theirs.value, is_stuck=True))
+    else:
+        stage.drop_fact(theirs.ref)
+    stage.step()
+
+    assert "ClaimedByOther" not in stage.why(0)
+    assert isinstance(stage.engine.cache.read(need_ref(at(0), "remediation")), Present) is (check.template is None)
 
 
 def the_permit(stage: Stage) -> tuple[Ref, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT, NOW, a_hold, a_host, a_node, absent, later, present
-from tests.core.healthcheck.remediations import CHECK_AT, SICK, WELL, a_view, decide, names, reasons
+from tests.core.external.test_lifecycle import a_request_view
+from tests.core.healthcheck.remediations import CHECK_AT, SICK, TEMPLATE, WELL, a_view, decide, names, reasons
 from tests.core.healthcheck.targets import FALSE, UNKNOWN, a_check
 
 from noderemedy.core.gates import Blocked, first, passages
@@ -19,12 +20,13 @@ from noderemedy.core.healthcheck.remediationgates import GATES, SILENT, limit_is
 from noderemedy.core.healthcheck.remediationview import RemediationView
 from noderemedy.model.budget import Need, Refused
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.healthcheck import Criterion, Dialect, Gate, Tally, Unjudged, Waiting
+from noderemedy.model.healthcheck import Criterion, Dialect, Gate, HealthCheck, Tally, Unjudged, Waiting
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
     CannotSeeNode,
     CheckInvalid,
     CheckLeaving,
+    ClaimedByOther,
     LimitOfCheck,
     NodeStarting,
     WaitingForBudget,
@@ -39,6 +41,7 @@ STARTING = Waiting(LATER, (NodeStarting(NOW.wall, Span(600_000)),))
 UNSEEN = Unjudged((CannotSeeNode("worker-0"),))
 OUTSIDE = present(replace(a_host(), externally_provisioned=True))
 GIVEN_UP = {"phase": "Failed", "controller": None}  # past power cycling
+FENCING, CYCLING = (Need(MACHINE_AT, room, NOW.wall, is_running=True) for room in ("node-fence", "annotation"))
 NEW = Mono(NOW.mono.ms - 299_000)
 INVALID, LEAVING = Aside(CHECK_AT, CheckInvalid("spec.x: no")), Aside(CHECK_AT, CheckLeaving())
 
@@ -73,6 +76,13 @@ CLOSED: list[tuple[RemediationView, str, str, Wall | None]] = [
     (a_view(contact_since=NEW), "watched long enough", "ObserverNew", later(1).wall),
     (a_view(contact_since=None), "watched long enough", "ObserverNew", None),
     (a_view(host=present(a_host(held=True, hold=a_hold()))), "no hold is left", "HoldLeft", None),
+    (a_view(others=(FENCING,)), "nobody else repairs it", "ClaimedByOther", None),
+    (
+        a_view(a_check(annotation_mode=True), others=(CYCLING, FENCING)),
+        "nobody else repairs it",
+        "ClaimedByOther",
+        None,
+    ),
     (a_view(a_check(OPENSHIFT), machine=GIVEN_UP), "somebody replaces it", "NoControllerOwner", None),
     (
         a_view(a_check(OPENSHIFT), machine={"phase": "Failed"}, host=OUTSIDE),
@@ -153,6 +163,31 @@ def test_a_pause_that_is_over_closes_nothing() -> None:
     node = present(replace(a_node(), paused=OVER))
 
     assert None is first(GATES, a_view(a_check(paused=OVER), machine={"paused": OVER}, node=node), NOW)
+
+
+def test_whoever_repairs_it_is_named() -> None:
+    """The room and its target, as its claim says it."""
+    [passage] = [one for one in passages(GATES, a_view(others=(FENCING,)), NOW) if one.reason is not None]
+
+    assert ClaimedByOther("worker-0", f"node-fence {MACHINE_AT.kind} metal/worker-0") == passage.reason
+
+
+@pytest.mark.parametrize(
+    "check", [a_check(), a_check(annotation_mode=True), a_check(template=TEMPLATE), a_check(OPENSHIFT)]
+)
+def test_in_no_way_is_a_second_repair_begun(check: HealthCheck) -> None:
+    """Not by the owner, a mark, a request or a deletion; that the machine is sick is told, and nothing is asked for."""
+    decision = decide(a_view(check, others=(FENCING,), requests=a_request_view()))
+
+    assert {"WriteMachineConditions"} >= set(names(decision.actions))
+    assert {"ClaimedByOther", "HealthTold"} >= set(reasons(decision))
+    assert [] == [fact for fact in decision.facts if isinstance(fact.value, Need)]
+
+
+def test_a_check_that_marks_waits_for_no_power_cycle_of_a_mark() -> None:
+    """The mark is gone, its node starts and takes longer than the check bears: that is its own repair."""
+    assert None is first(GATES, a_view(a_check(annotation_mode=True), others=(CYCLING,)), NOW)
+    assert "ClaimedByOther" == reasons(decide(a_view(others=(CYCLING,))))[0]
 
 
 def test_a_pause_wakes_at_its_end() -> None:

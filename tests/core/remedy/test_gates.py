@@ -11,7 +11,9 @@ from tests.core.remedy.scene import DOCUMENT_AT, TEXT, Scene, and_more, text
 
 from noderemedy.core.remedy import remedy
 from noderemedy.core.remedy.view import sees
+from noderemedy.model.budget import need
 from noderemedy.model.cluster import Cluster
+from noderemedy.model.decision import Fact
 from noderemedy.model.ids import CLUSTER, LEASE, MACHINE, NODE, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
@@ -63,6 +65,20 @@ def sick_for(scene: Scene, seconds: float) -> None:
     scene.wait(seconds)
 
 
+def a_check_asks(scene: Scene, **more: Any) -> Fact:
+    """A health check has asked the owner of its Machine."""
+    tree = a_machine_tree(node_name="n0")
+    del tree["spec"]["clusterName"]
+    machine = convert(MACHINE, tree)
+    scene.engine.seen(machine, scene.now)
+    at = ref(NODE, "n0")
+    said = {"is_running": True, "is_claimant": False, **more}
+    fact = need(machine.ref, "remediation", scene.now.wall, node=at, **said)
+    scene.engine.seen(Seen(fact.ref, "", "", fact.value), scene.now)
+    scene.step()
+    return fact
+
+
 HELD: dict[str, tuple[dict[str, Any], Callable[[Scene], Any], str]] = {
     "paused document": ({"notes": {"paused": "true"}}, lambda it: None, "PausedByPerson"),
     "garbage in a pause": ({}, lambda it: it.write_document(TEXT, paused="maybe"), "PauseUnreadable"),
@@ -73,6 +89,7 @@ HELD: dict[str, tuple[dict[str, Any], Callable[[Scene], Any], str]] = {
     "a person who deleted the Node": ({}, delete_node, "NodeBeingRemoved"),
     "the owner of its Machine": ({}, delete_machine, "NodeBeingRemoved"),
     "whoever paused its Cluster": ({}, pause_cluster, "ClusterPaused"),
+    "whom a check has asked": ({}, a_check_asks, "ClaimedByOther"),
     "karpenter": ({}, taint("karpenter.sh/disrupted"), "NodeBeingRemoved"),
     "lost storage": (
         {"document": and_more(POLICY % "skipWhenNodeCondition: [StorageLost]")},
@@ -100,6 +117,31 @@ def test_it_goes_on_when_the_hindrance_ends() -> None:
     scene.set_condition("StorageLost", "True")
     sick_for(scene, 300)
     scene.set_condition("StorageLost", "False")
+
+    assert ["repair"] == scene.ordered()
+
+
+@pytest.mark.parametrize("ends", ["is over", "is stuck"])
+def test_it_goes_on_when_whom_a_check_has_asked_is_done(ends: str) -> None:
+    """Or had its time, and has not done anything: nobody has to touch the Node."""
+    scene = Scene()
+    fact = a_check_asks(scene)
+    sick_for(scene, 300)
+    before = scene.ordered()
+    if ends == "is over":
+        scene.engine.gone(Seen(fact.ref, "", "", None), scene.now)
+        scene.step()
+    else:
+        a_check_asks(scene, is_stuck=True)
+
+    assert ([], ["repair"]) == (before, scene.ordered())
+
+
+def test_a_check_that_waits_is_waited_for_by_nobody() -> None:
+    """It has asked nobody yet."""
+    scene = Scene()
+    a_check_asks(scene, is_running=False)
+    sick_for(scene, 300)
 
     assert ["repair"] == scene.ordered()
 

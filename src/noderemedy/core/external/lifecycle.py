@@ -112,8 +112,13 @@ def wish_for(at: Ref, template: TemplateRef, reader: Reader) -> Wish:
 
 
 def standing(at: Ref, machine: Machine, reader: Reader) -> list[Standing]:
-    """Also what an earlier template asked for: a check may have been edited in the middle."""
-    found = requests_of(at, machine, followed_kinds(reader), reader)
+    """Also what an earlier template asked for: a check may have been edited in the middle, and the manager restarted.
+
+    Of a kind that no check names any more, what a person made by hand is no check's.
+    """
+    kinds = followed_kinds(reader)
+    unnamed = [kind for kind in ALWAYS_WATCHED if kind not in kinds]
+    found = (*requests_of(at, machine, kinds, reader), *made(at, machine, unnamed, reader))
     return [Standing(there, one.uid, one.deleting, one.has_succeeded) for there, one in found]
 
 
@@ -131,6 +136,11 @@ def requests_of(at: Ref, machine: Machine, kinds: Iterable[Kind], reader: Reader
             yield there, entry.obj
 
 
+def made(at: Ref, machine: Machine, kinds: Iterable[Kind], reader: Reader) -> list[tuple[Ref, Any]]:
+    """The same, as far as they were made from a template."""
+    return [(there, one) for there, one in requests_of(at, machine, kinds, reader) if one.cloned_from]
+
+
 def left(at: Ref, machine: Machine, reader: Reader) -> tuple[Standing, ...]:
     """Made from a template for a machine that no check speaks for any more: it stays until a person deletes it.
 
@@ -138,8 +148,7 @@ def left(at: Ref, machine: Machine, reader: Reader) -> tuple[Standing, ...]:
     finds only requests of the kinds that it watches in any case.
     """
     kinds = dict.fromkeys((*followed_kinds(reader), *ALWAYS_WATCHED))
-    found = requests_of(at, machine, kinds, reader)
-    return tuple(Standing(there, one.uid, one.deleting) for there, one in found if one.cloned_from)
+    return tuple(Standing(there, one.uid, one.deleting) for there, one in made(at, machine, kinds, reader))
 
 
 def is_ours(request: Any, machine: Machine) -> bool:

@@ -50,7 +50,7 @@ from noderemedy.model.actions import (
     RemoveRemediationAnnotation,
     WriteMachineConditions,
 )
-from noderemedy.model.budget import ANSWER, need
+from noderemedy.model.budget import ANSWER, NEED, need
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.dialect import RULES
 from noderemedy.model.healthcheck import Healthy, Unhealthy
@@ -360,6 +360,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (obj.found.target,) if obj is not None and obj.found.target.kind in facts.VERDICTS else ()
     if ref.kind in (OBSERVER, UNSERVED):
         return map(machine_of, reader.find(BY_CHECK, facts.SICK))
+    if ref.kind == NEED:  # who else is about the machine; ours is our own news
+        return (obj.target,) if obj is not None and obj.room != NAME and obj.target.kind in facts.VERDICTS else ()
     if ref.kind == LEASE:
         needs = (reader.read(one) for one in reader.find(claim.BY_LEASE, ref.name))
         return [one.obj.target for one in needs if isinstance(one, Present) and one.obj.room == NAME]
@@ -384,7 +386,8 @@ ROOM = Room(
     watches=(
         *(NODE, REMOTE, *facts.VERDICTS, CLUSTER, LEASE),
         *(*facts.VERDICTS.values(), *facts.SPECS.values(), *facts.PERMITS.values()),
-        *(ANSWER, OBSERVER, FOLLOWED, INCIDENT, UNSERVED),
+        *(ANSWER, NEED, OBSERVER, FOLLOWED, INCIDENT, UNSERVED),
+        *lifecycle.ALWAYS_WATCHED,
     ),
     indexes=(
         *machines.INDEXES,

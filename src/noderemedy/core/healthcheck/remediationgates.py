@@ -8,6 +8,7 @@ Those in `SILENT` also keep us from telling anything on the Machine.
 from __future__ import annotations
 
 from noderemedy.core.approvals import unapproved
+from noderemedy.core.claim import holder_name
 from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
 from noderemedy.core.healthcheck.modes import Way, way_of
 from noderemedy.core.healthcheck.remediationview import NAME, RemediationView
@@ -20,6 +21,7 @@ from noderemedy.model.reasons import (
     CheckLeaving,
     CheckOfAnother,
     CheckPaused,
+    ClaimedByOther,
     ClusterObjectPaused,
     ClusterPaused,
     ConfirmFirst,
@@ -36,6 +38,8 @@ from noderemedy.model.reasons import (
 )
 from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import Now, Span
+
+OF_MARKS = "annotation"  # the room that power cycles what is marked
 
 
 def check_is_valid(view: RemediationView, now: Now) -> Blocked | None:
@@ -132,6 +136,18 @@ def no_hold_is_left(view: RemediationView, now: Now) -> Blocked | None:
     return Blocked(HoldLeft()) if is_left else None
 
 
+def nobody_else_repairs_it(view: RemediationView, now: Now) -> Blocked | None:
+    """One machine, one repair: whoever is asked may know nothing of claims. What ends it wakes us.
+
+    A check that marks machines waits for no power cycle of a mark: that is its own, and two marks are one.
+    """
+    is_marking = view.governing is not None and way_of(view.governing.check, view.machine) is Way.ANNOTATION
+    other = next((one for one in view.others if not (is_marking and one.room == OF_MARKS)), None)
+    if other is None:
+        return None
+    return Blocked(ClaimedByOther((view.node_at or view.at).name, holder_name(other.room, other.target)))
+
+
 def somebody_replaces_it(view: RemediationView, now: Now) -> Blocked | None:
     """What is to be deleted needs a controller owner, and a host that its provider gives to a new machine.
 
@@ -179,6 +195,7 @@ BEFORE_BUDGET = (
     limit_is_kept,
     watched_long_enough,
     no_hold_is_left,
+    nobody_else_repairs_it,
     somebody_replaces_it,
     person_approved,
 )

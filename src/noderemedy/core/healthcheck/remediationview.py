@@ -68,6 +68,7 @@ class RemediationView(Struct, frozen=True):
     requests: RequestView | None = None  # None: nobody asked for any
     claim: Claim | None = None  # None: there is nothing to claim
     need: Need | None = None  # that we stated at the last look
+    others: tuple[Need, ...] = ()  # of the rooms that are about this machine
     record: Told = Told()  # what its Incident tells
     is_left: bool = True  # nobody's target: what a check asked for on the Machine itself can go
     left: tuple[Standing, ...] = ()  # nobody's target: requests that a check made
@@ -102,6 +103,7 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
         requests=lifecycle.sees(key, machine, template_of(governing.check), NAME, reader),
         claim=claim.see(NAME, key, node_at, reader),
         need=stated(key, NAME, reader),
+        others=claim.others(NAME, key, node_at, reader),
         record=traces.see(NAME, key, machine.uid, reader),
     )
 

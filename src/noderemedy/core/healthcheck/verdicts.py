@@ -26,7 +26,6 @@ from noderemedy.model.ids import (
     NODE,
     OPENSHIFT_HEALTH_CHECK,
     OPENSHIFT_MACHINE,
-    REMEDIATION,
     Kind,
     Ref,
 )
@@ -140,7 +139,7 @@ def _namespace(ref: Ref, obj: Any) -> tuple[str, ...]:
 CHECK_INDEXES = tuple(Index(BY_NAMESPACE, kind, _namespace) for kind in CHECKED.values())
 ROOM = Room(
     name="verdict",
-    watches=(NODE, MACHINE, OPENSHIFT_MACHINE, *CHECKED.values(), CLUSTER, REMOTE, REMEDIATION),
+    watches=(NODE, MACHINE, OPENSHIFT_MACHINE, *CHECKED.values(), CLUSTER, REMOTE, *lifecycle.ALWAYS_WATCHED),
     indexes=(
         *machines.INDEXES,
         *lifecycle.INDEXES,

@@ -32,7 +32,7 @@ from noderemedy.core.traces import diary_ref
 from noderemedy.model.budget import ANSWER
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.healthcheck import Unhealthy, Waiting
-from noderemedy.model.ids import HOST, INCIDENT, METAL3_MACHINE, NODE, NODE_FENCE, REMEDIATION, Kind, Ref
+from noderemedy.model.ids import HOST, INCIDENT, METAL3_MACHINE, NODE, NODE_FENCE, Kind, Ref
 from noderemedy.model.incident import SIGNS_MAX, STEPS_MAX, TEXT_MAX, VALUE_MAX, Detection, Record, Step
 from noderemedy.model.node import NodeBackup
 from noderemedy.model.reasons import Reason
@@ -213,7 +213,10 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
 
 ROOM = Room(
     name="diary",
-    watches=(*SEEN_BY_LINKS, REMEDIATION, INCIDENT, NODE_FENCE, TROUBLE, PROBLEMS, ANSWER, traces.ERASING, *MACHINE_OF),
+    watches=(
+        *(*SEEN_BY_LINKS, *lifecycle.ALWAYS_WATCHED, *MACHINE_OF),
+        *(INCIDENT, NODE_FENCE, TROUBLE, PROBLEMS, ANSWER, traces.ERASING),
+    ),
     indexes=(*links.INDEXES, *machines.INDEXES, *traces.INDEXES, *facts.INDEXES, *lifecycle.INDEXES),
     wakes=wakes,
     secondary=(NODE, HOST),

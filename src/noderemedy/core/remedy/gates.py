@@ -8,7 +8,7 @@ nobody may pause it in vain.
 from __future__ import annotations
 
 from noderemedy.core.approvals import unapproved
-from noderemedy.core.claim import claimed
+from noderemedy.core.claim import claimed, holder_name
 from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
 from noderemedy.core.remedy.view import NAME, RemedyView
 from noderemedy.core.removers import remover_of
@@ -16,6 +16,7 @@ from noderemedy.core.safety import is_confirmed
 from noderemedy.model.actions import Confirm
 from noderemedy.model.configuration import Configuration
 from noderemedy.model.reasons import (
+    ClaimedByOther,
     ClusterPaused,
     ConfirmFirst,
     DocumentGone,
@@ -56,6 +57,12 @@ def nobody_removes_it(view: RemedyView, now: Now) -> Blocked | None:
         return Blocked(NodeBeingRemoved(view.at.name, "the owner of its Machine"))
     remover = remover_of(view.node)
     return Blocked(NodeBeingRemoved(view.at.name, remover)) if remover else None
+
+
+def no_check_has_asked(view: RemedyView, now: Now) -> Blocked | None:
+    """A health check has asked somebody for this very repair, who may know nothing of claims; that has its time."""
+    other = next((one for one in view.others if one.is_running and not one.is_claimant and not one.is_stuck), None)
+    return Blocked(ClaimedByOther(view.at.name, holder_name(other.room, other.target))) if other else None
 
 
 def threshold_is_reached(view: RemedyView, now: Now) -> Blocked | None:
@@ -127,5 +134,13 @@ GOING_ON = (
     no_condition_forbids_it,
 )
 BEFORE_NEXT = (*GOING_ON, no_storm, watched_long_enough)
-BEFORE_TURN = (*GOING_ON, threshold_is_reached, not_parked, no_storm, watched_long_enough, person_approved)
+BEFORE_TURN = (
+    *GOING_ON,
+    threshold_is_reached,
+    not_parked,
+    no_storm,
+    watched_long_enough,
+    no_check_has_asked,
+    person_approved,
+)
 GATES = (*BEFORE_TURN, its_turn, budget_allows, nobody_else_repairs_it, node_is_read_live)

@@ -172,7 +172,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         target = None if obj is None else obj.target if ref.kind == ANSWER else obj.found.target
         return target_nodes(target, reader) if target is not None else ()
     if ref.kind == NEED:
-        return (obj.node,) if obj is not None and obj.room == FLOW and obj.node and not obj.node.cluster else ()
+        is_heeded = obj is not None and (obj.room == FLOW or not obj.is_claimant)  # a flow of ours, or a check's need
+        return (obj.node,) if is_heeded and obj.node and not obj.node.cluster else ()
     if ref.kind == LEAVE:
         return (obj.asker,) if obj is not None and obj.room == NAME else ()
     if ref.kind == LEASE:

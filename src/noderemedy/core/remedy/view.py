@@ -60,6 +60,7 @@ class RemedyView(Struct, frozen=True):
     is_flow_stuck: bool = False  # its fence flow waits for a person: so do we
     answer: Granted | Refused | None = None
     claim: Claim | None = None
+    others: tuple[Need, ...] = ()  # of the rooms that are about this node
     contact_since: Mono | None = None
     asked: Asked = Asked()  # means nothing where the document asks nobody
     parked: RepeatsFact | None = None
@@ -113,6 +114,7 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         is_flow_stuck=is_flow_stuck(target, reader),
         answer=answer(target, reader),
         claim=claim.see(NAME, target, key, reader),
+        others=claim.others(NAME, target, key, reader),
         contact_since=contact_since(reader),
         asked=approvals.asked(target, machine.uid if machine else entry.obj.uid, reader) if needs_approval else Asked(),
         parked=parked_of(key, reader),
