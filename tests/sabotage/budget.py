@@ -44,7 +44,7 @@ from noderemedy.model.ids import Ref
 from noderemedy.model.ledger import BudgetLedger
 from noderemedy.model.reasons import DomainBurst, TooManyInFlight
 from noderemedy.model.remediationbudget import Allowance
-from noderemedy.model.room import Index
+from noderemedy.model.room import Index, Unreadable, Unseen
 from noderemedy.model.time import Mono, Span
 from noderemedy.model.workload import FreeBy
 from noderemedy.wire import budgets
@@ -325,6 +325,11 @@ HEALTH = (
         "a node that is gone is well",
         set_to(health, "is_sick", lambda seen: False),
         (test_health.test_each_node_is_counted_as_it_is, test_rooms.test_a_storm_holds_and_ends),
+    ),
+    Sabotage(
+        "a Node that cannot be read counts as nothing",
+        set_to(health, "Unseen", (Unseen, Unreadable)),
+        (test_health.test_each_node_is_counted_as_it_is,),
     ),
     Sabotage(
         "a deleted node is in no rack",

@@ -17,6 +17,7 @@ from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.conduct import Conduct
+from noderemedy.sim.extras import PLAIN
 from noderemedy.sim.kinds import ATTACHMENT, POD
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
@@ -237,7 +238,7 @@ def test_what_no_manager_may_do_is_seen(deed: Callable[[Stage], None]) -> None:
 def test_acts_on_old_reads_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """A manager that believes what it read an hour ago is seen in every act that cannot be undone."""
     monkeypatch.setattr(safety, "FRESH", Span.seconds(3600))
-    lines = simulate(120, nodes=20, hours=2.0, trouble_every_ms=MINUTE_MS).violations
+    lines = simulate(120, nodes=20, hours=2.0, trouble_every_ms=MINUTE_MS, extras=PLAIN).violations
     deeds = {line.partition("S9: ")[2].partition(" ")[2].partition("/")[0] for line in lines if "S9" in line}
 
     assert {

@@ -14,6 +14,7 @@ from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import machine_of
 from noderemedy.sim.escalating import Escalating, is_asked
 from noderemedy.sim.escalationcheckers import BY_FENCING, EscalationCheckers
+from noderemedy.sim.extras import PLAIN
 from noderemedy.sim.fencecheckers import FenceCheckers
 from noderemedy.sim.fenced import Fenced, fenced_cluster
 from noderemedy.sim.fencerun import simulate_fencing
@@ -168,4 +169,4 @@ def test_a_request_that_escalates_beside_the_table_is_seen() -> None:
 @pytest.mark.timeout(300)
 def test_a_plan_that_goes_with_its_node_keeps_no_fence() -> None:
     """A seed that found one: NodeFence and FenceRemediation waited for ever."""
-    assert () == simulate_fencing(SEED).violations
+    assert () == simulate_fencing(SEED, extras=PLAIN).violations

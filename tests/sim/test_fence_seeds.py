@@ -1,6 +1,7 @@
 """Simulated days of clusters that are fenced: seeds that once failed, and one that nobody has seen yet.
 
-Fixed seeds are those of `test_fence_coverage.py`, which have more trouble.
+Fixed seeds are those of `test_fence_coverage.py`, which have more trouble. Those that once failed are run in the worlds
+that they failed in (`PLAIN`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import random
 import pytest
 
 from noderemedy.model.node import Node
+from noderemedy.sim.extras import PLAIN
 from noderemedy.sim.fencerun import simulate_fencing
 from noderemedy.sim.troubles import MINUTE_MS
 
@@ -45,21 +47,21 @@ ROTATING = int(os.environ.get("NODE_REMEDY_ROTATING_SEEDS", "1"))
 @pytest.mark.parametrize("seed", ONCE_FAILED)
 def test_fixed_seeds(seed: int) -> None:
     """Twenty nodes through an hour of trouble with their devices: no invariant is broken."""
-    assert () == simulate_fencing(seed, hours=1.0).violations
+    assert () == simulate_fencing(seed, hours=1.0, extras=PLAIN).violations
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize(("seed", "hours"), ONCE_FAILED_LATE)
 def test_seeds_that_failed_late(seed: int, hours: float) -> None:
     """The same through more of them."""
-    assert () == simulate_fencing(seed, hours=hours).violations
+    assert () == simulate_fencing(seed, hours=hours, extras=PLAIN).violations
 
 
 @pytest.mark.soak
 def test_a_person_who_was_told_long_ago_was_told() -> None:
     """Two mappings changed during a fence, and it was released half an hour after the alert about what was left off:
     the checker's mistake (seed 301, with a trouble a minute, S6)."""
-    assert () == simulate_fencing(301, hours=3.0, trouble_every_ms=MINUTE_MS).violations
+    assert () == simulate_fencing(301, hours=3.0, trouble_every_ms=MINUTE_MS, extras=PLAIN).violations
 
 
 @pytest.mark.parametrize("turn", range(ROTATING))

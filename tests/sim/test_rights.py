@@ -147,6 +147,6 @@ def test_a_quarter_of_the_histories_each() -> None:
     """By chances of their own."""
     found = [extras_of(seed, 3) for seed in range(1, 2001)]
 
-    for what in ("deaths", "rights"):
+    for what in ("deaths", "rights", "garbled", "clusters", "others"):
         assert 430 < sum(getattr(one, what) for one in found) < 570
     assert PLAIN in found

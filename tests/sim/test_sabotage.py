@@ -35,6 +35,7 @@ from noderemedy.sim.crash import (
     recalled,
     remediated_by_taint,
 )
+from noderemedy.sim.extras import PLAIN
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.remediationcheckers import RemediationCheckers
 from noderemedy.sim.run import simulate
@@ -215,7 +216,7 @@ def test_a_day_turns_red(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pods_without_a_word_turn_red(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where no phase tells how a node was freed, the pods that were deleted for it are told by nobody (S15)."""
     phases_tell_nothing(monkeypatch)
-    lines = simulate(120, nodes=20, hours=2.0, trouble_every_ms=60_000).violations
+    lines = simulate(120, nodes=20, hours=2.0, trouble_every_ms=60_000, extras=PLAIN).violations
 
     assert any("ms: S15: no record says pods deleted" in line for line in lines)
 

@@ -45,7 +45,7 @@ def test_rotating_seeds(turn: int) -> None:
 
 def test_the_host_of_a_paused_machine_stays_held_though_it_names_another() -> None:
     """Somebody changed the host's name on a paused Machine, and its hold was taken for an orphan (S8)."""
-    assert () == simulate(44_039_434, nodes=20, hours=2.0).violations
+    assert () == simulate(44_039_434, nodes=20, hours=2.0, extras=PLAIN).violations
 
 
 @pytest.mark.soak
@@ -165,4 +165,4 @@ def test_a_check_that_marks_once_more_asks_the_budget_anew() -> None:
 @pytest.mark.soak
 def test_who_leads_no_more_tells_no_more() -> None:
     """The namespace of the records was being terminated until another one led, who had seen nothing (seed 427, S15)."""
-    assert () == simulate(427, nodes=50, hours=6.0).violations
+    assert () == simulate(427, nodes=50, hours=6.0, extras=PLAIN).violations

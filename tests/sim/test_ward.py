@@ -16,6 +16,7 @@ from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.apiserver.errors import forbidden
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, machine_of
+from noderemedy.sim.extras import PLAIN
 from noderemedy.sim.hospital import Hospital, hospital_of
 from noderemedy.sim.kinds import CUSTOM_RESOURCE
 from noderemedy.sim.objects import NAMESPACE
@@ -393,7 +394,7 @@ def test_the_checkers_see_a_request_that_stays(monkeypatch: pytest.MonkeyPatch) 
 
 def test_seeds_with_a_ward() -> None:
     """Hours of troubles, two leaders among them: requests are made, and all of them go."""
-    reports = [simulate(seed, nodes=6, hours=2) for seed in (5, 7)]
+    reports = [simulate(seed, nodes=6, hours=2, extras=PLAIN) for seed in (5, 7)]
 
     assert [] == [line for report in reports for line in report.violations]
     assert {"E1 only the sick", "E2 none left", "E2 requests go"} <= {name for one in reports for name in one.checks}

@@ -18,6 +18,7 @@ from noderemedy.sim.cluster import RACK_LABEL, RESERVED, TEAM_NOTE, Cluster, hos
 from noderemedy.sim.kinds import ATTACHMENT, POD, STATEFUL_SET
 from noderemedy.sim.lifecycle import is_out_of_service
 from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.obstacles import Obstacles
 from noderemedy.sim.process import Process
 from noderemedy.sim.recordcheckers import RecordCheckers
 from noderemedy.sim.remediationcheckers import RemediationCheckers
@@ -41,7 +42,8 @@ class Checkers:
         self._copies: dict[str, dict[str, Server]] = {}
         self._out_of_service: set[str] = set()
         self.bare: set[str] = set()  # nodes whose backup went with their Machine, or that were installed anew
-        self.remediations = RemediationCheckers(cluster, self.ran, self.complain)
+        self.obstacles = Obstacles(cluster)
+        self.remediations = RemediationCheckers(cluster, self.ran, self.complain, self.obstacles)
         cluster.api.subscribe(NODE, self._node)
         cluster.api.subscribe(cluster.dialect.machine, self._machine)
         cluster.api.subscribe(POD, self._pod)

@@ -4,7 +4,8 @@ S2: every change names the uid that it was decided on, a host that we hold is he
     begins what would run beside another repair (`onerepair.py`).
 S7: a host is held for the Machine that it belongs to, and for the Node of that very server.
 S8: what a person paused is not begun; what is paused by Cluster API is not written to (`pausing.py`).
-S9: what cannot be undone follows live reads by the same process within seconds (`freshness.py`).
+S9: what cannot be undone follows live reads by the same process within seconds (`freshness.py`); what cannot be read
+    is not acted on (`unread.py`).
 L8: when all is well, the status of checks and budget says so.
 """
 
@@ -25,6 +26,7 @@ from noderemedy.sim.onerepair import OneRepair
 from noderemedy.sim.pausing import Pausing
 from noderemedy.sim.process import Process
 from noderemedy.sim.successors import is_ready
+from noderemedy.sim.unread import Unread
 from noderemedy.wire import names
 from noderemedy.wire.http import Request
 
@@ -43,6 +45,7 @@ class Conduct:
         self._freshness = Freshness(checkers)
         Pausing(checkers, processes)
         OneRepair(checkers, processes)
+        Unread(checkers, processes)
         self.cluster.api.subscribe(HOST, self._host)
         self.cluster.api.subscribe(self.cluster.dialect.machine, self._machine)
         for process in processes:

@@ -14,6 +14,7 @@ from noderemedy import crds
 from noderemedy.model.ids import BUDGET, Kind
 from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.garbling import GARBLED, is_garbled
 from noderemedy.sim.kinds import CUSTOM_RESOURCE
 
 MINUTE_MS = 60_000
@@ -63,4 +64,6 @@ def definition_of(kind: Kind) -> Tree:
 def bare(tree: Tree) -> Tree:
     """An object as it stands in somebody's file."""
     metadata = {key: tree["metadata"][key] for key in KEPT if key in tree["metadata"]}
+    if is_garbled(tree):
+        metadata["annotations"] = {key: value for key, value in metadata["annotations"].items() if key != GARBLED}
     return {"apiVersion": tree["apiVersion"], "kind": tree["kind"], "metadata": metadata, "spec": tree["spec"]}

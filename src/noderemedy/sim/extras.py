@@ -1,11 +1,13 @@
-"""What only some histories of health checks and Metal3 have, each by a chance of its own: all others stay as they are.
+"""What only some histories have, each by a chance of its own: all others stay as they are.
 
-`run.py` asks. A seed that once failed is kept with what its history had then: `simulate(seed, extras=PLAIN)`.
+`run.py` and `fencerun.py` ask. A seed that once failed is kept with what its history had then:
+`simulate(seed, extras=PLAIN)`.
 """
 
 from __future__ import annotations
 
 import random
+from typing import Any
 
 from msgspec import Struct
 
@@ -20,6 +22,9 @@ class Extras(Struct, frozen=True):
     requesting: Requesting | None = None  # what its check asks for, if it does not mark
     deaths: bool = False  # fault 25: managers die in the middle of their lists
     rights: bool = False  # faults 13, 14: lists and watches are refused
+    garbled: bool = False  # fault 17: objects that cannot be read
+    clusters: bool = False  # a Cluster that is paused, Machines that are not to be remediated
+    others: bool = False  # somebody else's controller for the health check
 
 
 PLAIN = Extras()
@@ -27,5 +32,15 @@ PLAIN = Extras()
 
 def extras_of(seed: int, nodes: int) -> Extras:
     """What this seed's history has."""
-    drawn = {what: random.Random(f"{what} {seed}").random() < SHARE for what in ("deaths", "rights")}
-    return Extras(requesting=requesting_of(seed, nodes), **drawn)
+    return Extras(
+        requesting=requesting_of(seed, nodes), **drawn(seed, ("deaths", "rights", "garbled", "clusters", "others"))
+    )
+
+
+def fence_extras_of(seed: int) -> Extras:
+    """The same where nodes are fenced."""
+    return Extras(**drawn(seed, ("garbled", "clusters"), "fencing "))
+
+
+def drawn(seed: int, whats: tuple[str, ...], sort: str = "") -> dict[str, Any]:
+    return {what: random.Random(f"{sort}{what} {seed}").random() < SHARE for what in whats}

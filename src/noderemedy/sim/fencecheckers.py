@@ -8,6 +8,7 @@ S3  a flow that begins anew has a reservation in the budget's ledger, as one tha
 S6  a fence that is over leaves nothing off that it switched off, unless it calls a person.
 S7  a device is switched for the node that it powers; what registers a node with its disks runs on that very node.
 S8  what is paused by Cluster API is left alone (`pausing.py`).
+S9  what cannot be read is not acted on (`unread.py`).
 S13 a storage fence is lifted only when no pod that was freed behind it can still write; a fence goes with nothing that
     the Node carried which it deleted.
 S14 retries and restarts stay within what the NodeFence says; its states follow the table.
@@ -43,6 +44,7 @@ from noderemedy.sim.kinds import POD
 from noderemedy.sim.outlets import STORAGE, Fault, Outlet, Sent, Sort
 from noderemedy.sim.pausing import Pausing
 from noderemedy.sim.process import Process
+from noderemedy.sim.unread import Unread
 from noderemedy.wire import names
 from noderemedy.wire.objects import convert
 
@@ -69,6 +71,7 @@ class FenceCheckers:
         self._replaced: dict[str, int] = {}  # when the last Machine of a node went, or was going
         FenceRepairs(checkers, processes)
         Pausing(checkers, processes)
+        Unread(checkers, processes)
         self.cluster.outlets.on_sent.append(self._sent)
         self.cluster.outlets.on_done.append(self._done)
         self.cluster.api.subscribe(NODE_FENCE, self._fence)

@@ -29,6 +29,7 @@ ON_DISKS = ("pdu", "fabric")  # what shared disks take the place of: two nodes a
 PLUGGED = ("pdu", "fabric", "disks")  # what hangs on two PDUs
 SHARED, LOCAL = "shared", "local"  # classes of volumes: on the disks that nodes share, and on others
 VOLUMES = ("data", "log")
+CHECK = "fenced"  # the name of its health check
 TRIGGERS = ("check", "threshold", "chain", "person")
 CREDENTIALS = ("username", "password")
 TEMPLATE = Kind("node-remedy.dev", "FenceRemediationTemplate")
@@ -291,13 +292,13 @@ class Fenced:
         freeing = {"freeBy": self.free_by} if self.free_by else {}
         spec = {"template": {"spec": {"strategy": self.strategy, "maxRestarts": 1, **freeing}}}
         self.cluster.api.create({**reference, "metadata": metadata, "spec": spec})
-        check = health_check("fenced", "100%")
+        check = health_check(CHECK, "100%")
         check["spec"]["selector"]["matchLabels"] = {"trigger": "check"}
         for criterion in check["spec"]["unhealthyConditions"]:
             criterion["timeout"] = f"{self.cluster.durations.mark_after}ms"
         check["spec"]["externalRemediationTemplate"] = {**reference, "name": "fence", "namespace": NAMESPACE}
         self.cluster.api.create(check)
-        assert self.cluster.api.find(HEALTH_CHECK, "fenced", NAMESPACE) is not None
+        assert self.cluster.api.find(HEALTH_CHECK, CHECK, NAMESPACE) is not None
 
 
 def fenced_cluster(nodes: int, seed: int, volumes: tuple[str, ...] = VOLUMES[:1]) -> Cluster:

@@ -16,12 +16,15 @@ from noderemedy.sim.aftermath import Aftermath
 from noderemedy.sim.attendants import attendants_of
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.clusterpauses import ClusterPauses, found_cluster
 from noderemedy.sim.escalating import Escalating, chance_of
 from noderemedy.sim.escalationcheckers import EscalationCheckers
+from noderemedy.sim.extras import Extras, fence_extras_of
 from noderemedy.sim.fencebudget import FenceBudget
 from noderemedy.sim.fencecheckers import FenceCheckers
-from noderemedy.sim.fenced import VOLUMES, Fenced, fenced_cluster
+from noderemedy.sim.fenced import CHECK, VOLUMES, Fenced, fenced_cluster
 from noderemedy.sim.fencetroubles import FenceTroubles
+from noderemedy.sim.garbling import FenceGarbling
 from noderemedy.sim.jobrunner import Jobs
 from noderemedy.sim.onerepair import OneRepair
 from noderemedy.sim.pacecheckers import pace_of
@@ -47,11 +50,15 @@ def simulate_fencing(
     weather: Weather = ROUGH,
     trouble_every_ms: int = 3 * MINUTE_MS,
     managers: int = 2,
+    extras: Extras | None = None,
 ) -> Report:
     """Run one seed. Everything that happens is drawn from it."""
+    extras = fence_extras_of(seed) if extras is None else extras
     chance = random.Random(f"fencing {seed}")
     is_by_jobs = seed % JOBS_EVERY == 0
     cluster = fenced_cluster(nodes, chance.getrandbits(64), VOLUMES if is_by_jobs else VOLUMES[:1])
+    if extras.clusters:
+        found_cluster(cluster)
     checkers = Checkers(cluster)
     FenceBudget(checkers, rulers=3)
     free_by = chance.choice(("", "pods", "node"))
@@ -80,10 +87,12 @@ def simulate_fencing(
     Versions(aftermath, troubles)
     if escalating is not None:
         troubles.add(escalating.pool.troubles())
+    mending = worsen(seed, extras, troubles)
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
-    troubles.heal()
+    for healer in (*mending, troubles):
+        healer.heal()
     if escalating is not None:
         escalating.pool.heal()
     for times in range(1, CALLS + 1):
@@ -100,6 +109,18 @@ def simulate_fencing(
     troubles.touched.update({fate: {"": first_ms} for fate, first_ms in jobs.first_ms.items()})
     found = report(seed, nodes, hours, cluster, checkers, troubles, aftermath)
     found.phases.update(dict(sorted(fence_checkers.passed.items())))
+    return found
+
+
+def worsen(seed: int, extras: Extras, troubles: FenceTroubles) -> list[FenceGarbling | ClusterPauses]:
+    """What only this history has, and has to be ended when the world is healed."""
+    found: list[FenceGarbling | ClusterPauses] = []
+    if extras.garbled:
+        found.append(FenceGarbling(troubles.cluster, random.Random(f"what is garbled, fencing {seed}"), CHECK))
+    if extras.clusters:
+        found.append(ClusterPauses(troubles.cluster, random.Random(f"who is paused, fencing {seed}")))
+    for one in found:
+        troubles.add(one.troubles())
     return found
 
 

@@ -15,12 +15,14 @@ from noderemedy.model.run import Deed
 from noderemedy.rooms import ROOMS
 from noderemedy.sim import (
     attendants,
+    clusterpauses,
     escalating,
     escalationcheckers,
     fencecheckers,
     fencerepairs,
     fenceswitches,
     fencetroubles,
+    garbling,
 )
 from noderemedy.sim.fencetroubles import DEVICE_FAULTS
 from noderemedy.sim.jobrunner import JobFate
@@ -58,7 +60,7 @@ ELSEWHERE = {
     # only `explain` asks: there is nothing to decide
     *("ThresholdNotReached", "DocumentGone"),
     # what the schemas of a simulated API refuse to store; nodes of other clusters: tests/core/fencing
-    *("FenceInvalid", "NodeUnreadable", "CannotSeeNode"),
+    *("FenceInvalid", "CannotSeeNode"),
     # Machines that go in the middle of a fence: tests/core/fencing
     "MachineDeleting",
 }
@@ -87,7 +89,8 @@ def may_do() -> set[str]:
 
 def troubles() -> set[str]:
     faults = {f"fault: {one.value}" for one in DEVICE_FAULTS} | {f"job: {one.value}" for one in JobFate}
-    return planned(fencetroubles.FenceTroubles, fenceswitches.FenceSwitches, escalating.Pool) | faults
+    drawn = planned(fencetroubles.FenceTroubles, fenceswitches.FenceSwitches, escalating.Pool)
+    return drawn | planned(garbling.FenceGarbling, clusterpauses.ClusterPauses) | faults
 
 
 def moves() -> set[str]:

@@ -14,7 +14,7 @@ import json
 
 from noderemedy.model.ids import Kind
 from noderemedy.sim.checkers import Checkers
-from noderemedy.sim.cluster import host_of, machine_of
+from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.kinds import ATTACHMENT, POD
 from noderemedy.sim.objects import WORKLOAD
 from noderemedy.sim.process import Process
@@ -82,6 +82,14 @@ class Freshness:
             read = self._read.get((process.name, process.lives, what))
             if read is None or self.cluster.agenda.now_ms - read > within_ms:
                 self.checkers.complain("S9", f"{process.name} {deed}, and read {what} at {read} ms")
+
+
+def node_given_up(cluster: Cluster, request: Request) -> str:
+    """The node of a pod or volume that somebody takes away; "": it is about something else."""
+    kind, _, name = request.path.removesuffix("/eviction").rpartition("/")
+    given_up = GIVEN_UP.get(kind.rpartition("/")[2])
+    found = cluster.api.find(given_up[0], name, given_up[1]) if given_up else None
+    return str((found or {}).get("spec", {}).get("nodeName", ""))
 
 
 def is_hold(request: Request) -> bool:

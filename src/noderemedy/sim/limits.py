@@ -12,6 +12,7 @@ from msgspec import Struct
 from noderemedy.model.ids import BUDGET
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.garbling import is_garbled
 from noderemedy.sim.news import News
 from noderemedy.wire import names
 
@@ -27,7 +28,7 @@ class Said(Struct, frozen=True):
     per_hour: tuple[int, int] = DEFAULTS["maxPerHour"]
     per_domain: tuple[int, int] | None = None  # so many, or such a percentage, are too many
     windows: tuple[tuple[int, int], ...] = ()  # minutes of the day; none: always
-    is_paused: bool = False
+    is_paused: bool = False  # or it cannot be read, which is as good: nothing may begin
 
     def is_open(self, minute: int) -> bool:
         """Whether repairs may begin then; a window may pass midnight."""
@@ -77,7 +78,7 @@ def said(budget: Tree) -> Said:
         per_hour=allowance(spec, "maxPerHour"),
         per_domain=None if per_domain is None else parts(per_domain),
         windows=() if any("days" in one for one in windows) else tuple(map(window, windows)),
-        is_paused=is_pause(notes.get(names.PAUSED)),
+        is_paused=is_pause(notes.get(names.PAUSED)) or is_garbled(budget),
     )
 
 

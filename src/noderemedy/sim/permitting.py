@@ -1,8 +1,9 @@
 """What managers begin, held against what checks, Machines and Clusters permit: S4 and S8.
 
 S4: no check has a repair begun while more of its targets are sick than its own limit bears.
-S8: nothing is begun by a check that only observes or is paused, nor for a Machine that a person paused, nor in a paused
-    Cluster; and by no check for a Machine that is not to be remediated.
+S8: nothing is begun by a check that only observes, is paused, or is another controller's, nor for a Machine that a
+    person paused, nor in a paused Cluster; and by no check for a Machine that is not to be remediated.
+S18: nothing is begun by a check that cannot be read.
 
 By what a manager could know: of all that was said within the last minutes something must permit it. A mark names its
 check; of other beginnings some check that selects the Machine must permit them.
@@ -23,9 +24,12 @@ from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.beginnings import begun
 from noderemedy.sim.budgeting import Budgeting
 from noderemedy.sim.cluster import machine_of
+from noderemedy.sim.clusterpauses import is_paused
 from noderemedy.sim.dialects import OPENSHIFT
+from noderemedy.sim.garbling import is_garbled
 from noderemedy.sim.limits import is_pause, parts
 from noderemedy.sim.news import News
+from noderemedy.sim.othercontrollers import is_anothers
 from noderemedy.sim.process import Process
 from noderemedy.wire import names
 
@@ -111,9 +115,8 @@ class Permitting:
         self._tell(self._machines, name, said, said)
 
     def _paused(self, event: WatchEvent) -> None:
-        spec, notes = event.tree.get("spec") or {}, event.tree["metadata"].get("annotations") or {}
-        is_paused = event.type != "DELETED" and (bool(spec.get("paused")) or names.CLUSTER_PAUSED in notes)
-        self._tell(self._clusters, event.tree["metadata"]["name"], is_paused, is_paused)
+        said = event.type != "DELETED" and is_paused(event.tree)
+        self._tell(self._clusters, event.tree["metadata"]["name"], said, said)
 
     def _tell(self, told: dict[str, News[T]], name: str, said: T, before: T) -> None:
         if name not in told:
@@ -180,20 +183,25 @@ class Permitting:
 
 
 def check(tree: Tree, *, is_exact: bool) -> Check:
-    spec, notes = tree["spec"], tree["metadata"].get("annotations") or {}
+    spec = tree["spec"]
     limit, window = spec.get("maxUnhealthy"), RANGE.fullmatch(spec.get("unhealthyRange") or "")
     expressions = spec["selector"].get("matchExpressions", ())
     return Check(
         labels=tuple(sorted(spec["selector"].get("matchLabels", {}).items())),
         without=tuple(one["key"] for one in expressions),
-        stopped=stopped(notes),
+        stopped=stopped(tree),
         limit=None if limit is None else parts(limit),
         is_exact=is_exact,
         most=int(window[2]) if window else None,
     )
 
 
-def stopped(notes: dict[str, str]) -> str:
+def stopped(check: Tree) -> str:
+    notes = check["metadata"].get("annotations") or {}
+    if is_garbled(check):
+        return "cannot be read"
+    if is_anothers(check):
+        return "is looked after by another controller"
     if notes.get(names.MODE) == "observe":
         return "only observes"
     return "is paused" if is_pause(notes.get(names.PAUSED)) or names.CLUSTER_PAUSED in notes else ""

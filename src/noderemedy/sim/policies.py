@@ -16,6 +16,7 @@ from typing import Any
 from noderemedy.model.ids import NODE, REMEDIATION
 from noderemedy.sim.apiserver import WatchEvent
 from noderemedy.sim.cluster import Cluster, machine_of
+from noderemedy.sim.garbling import is_garbled
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.wire import names
 
@@ -40,10 +41,10 @@ class PolicyCheckers:
         cluster.api.subscribe(REMEDIATION, self._request)
 
     def _check(self, event: WatchEvent) -> None:
-        name, spec = event.tree["metadata"]["name"], event.tree["spec"]
+        name = event.tree["metadata"]["name"]
         if event.type == "DELETED":
             self._checks.pop(name, None)
-        elif spec != self._checks.get(name, {}).get("spec"):
+        elif name not in self._checks or meaning(event.tree) != meaning(self._checks[name]):
             self._checks[name] = event.tree
             self._since[name] = self.cluster.agenda.now_ms
 
@@ -98,9 +99,15 @@ def age_of(check: dict[str, Any]) -> tuple[str, str]:
     return (check["metadata"]["creationTimestamp"], check["metadata"]["name"])
 
 
+def meaning(check: dict[str, Any]) -> tuple[dict[str, Any], bool]:
+    """What a check says, and whether anybody can read it."""
+    return check["spec"], is_garbled(check)
+
+
 def is_broken(check: dict[str, Any]) -> bool:
+    """Whether it is invalid, or cannot be read."""
     trigger = (check["spec"].get("remediation") or {}).get("triggerIf") or {}
-    return BROKEN in (check["spec"].get("unhealthyRange"), trigger.get("unhealthyInRange"))
+    return is_garbled(check) or BROKEN in (check["spec"].get("unhealthyRange"), trigger.get("unhealthyInRange"))
 
 
 def selects(check: dict[str, Any], machine: dict[str, Any]) -> bool:

@@ -11,8 +11,9 @@ from typing import Any
 
 from noderemedy.model.ids import REMEDIATION
 from noderemedy.sim.apiserver import WatchEvent
-from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.cluster import Cluster, machine_of
 from noderemedy.sim.objects import NAMESPACE
+from noderemedy.sim.obstacles import Obstacles
 from noderemedy.wire import names
 
 MAY_FOLLOW: dict[str, set[str]] = {
@@ -30,8 +31,11 @@ LEAVES_WITHIN_MS = 600_000 + 600_000  # powerOnTimeoutSeconds, and as much for d
 class RemediationCheckers:
     """Watches every Metal3Remediation from its creation to its end."""
 
-    def __init__(self, cluster: Cluster, ran: Counter[str], complain: Callable[[str, str], None]) -> None:
+    def __init__(
+        self, cluster: Cluster, ran: Counter[str], complain: Callable[[str, str], None], obstacles: Obstacles
+    ) -> None:
         self.cluster = cluster
+        self.obstacles = obstacles
         self.ran = ran
         self.complain = complain
         self.phases: Counter[str] = Counter()  # how often each followed which
@@ -46,7 +50,9 @@ class RemediationCheckers:
             self._asked_to_go.setdefault(meta["uid"], now_ms)
         if event.type == "DELETED":
             self.ran["L7 finalizers go"] += 1
-            took = now_ms - self._asked_to_go.pop(meta["uid"], now_ms)
+            since_ms = self._asked_to_go.pop(meta["uid"], now_ms)
+            node = meta["name"].removeprefix(machine_of(""))
+            took = now_ms - since_ms - self.obstacles.held_up(node, since_ms)
             if took > LEAVES_WITHIN_MS:
                 self.complain("L7", f"the finalizer of {meta['name']} held it up for {took} ms")
             return

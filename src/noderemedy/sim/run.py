@@ -7,6 +7,7 @@ from collections import Counter
 
 from msgspec import Struct
 
+from noderemedy.model.ids import MACHINE
 from noderemedy.sim.aftermath import Aftermath
 from noderemedy.sim.bearing import Bearing
 from noderemedy.sim.budgeting import Budgeting
@@ -14,12 +15,15 @@ from noderemedy.sim.bystanders import Bystanders
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.clouds import cloud_of
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.clusterpauses import ClusterPauses, found_cluster
 from noderemedy.sim.conduct import Conduct
 from noderemedy.sim.definitions import Definitions
 from noderemedy.sim.dialects import dialect_of
 from noderemedy.sim.extras import Extras, extras_of
+from noderemedy.sim.garbling import Garbling
 from noderemedy.sim.hospital import hospital_of
 from noderemedy.sim.machinesets import DeletionCheckers, machine_set_of
+from noderemedy.sim.othercontrollers import OtherControllers
 from noderemedy.sim.pacecheckers import pace_of
 from noderemedy.sim.pages import pages_of
 from noderemedy.sim.permitting import Permitting
@@ -27,7 +31,7 @@ from noderemedy.sim.plugs import Plugs
 from noderemedy.sim.policies import FIRST, PolicyCheckers, PolicyTroubles
 from noderemedy.sim.process import Process
 from noderemedy.sim.requested import requested_of
-from noderemedy.sim.requesting import Requesting, spoken
+from noderemedy.sim.requesting import spoken
 from noderemedy.sim.resuming import Resuming
 from noderemedy.sim.rights import Rights
 from noderemedy.sim.shelves import rooms_of
@@ -39,7 +43,9 @@ from noderemedy.sim.weather import CALM, ROUGH, Weather
 from noderemedy.sim.wires import wires_of
 
 HEALING_MS = 45 * MINUTE_MS
+LATE_MS = 20 * MINUTE_MS  # more, where much was held up at once: one repair after the other begins that late
 IDLE_MS = 10 * MINUTE_MS
+Healer = Garbling | ClusterPauses | OtherControllers
 
 
 class Report(Struct, frozen=True):
@@ -81,7 +87,7 @@ def simulate(
     """Run one seed. Everything that happens is drawn from it."""
     chance = random.Random(seed)
     extras = extras_of(seed, nodes) if extras is None else extras
-    cluster = cluster_of(seed, nodes, chance.getrandbits(64), extras.requesting)
+    cluster = cluster_of(seed, nodes, chance.getrandbits(64), extras)
     checkers = Checkers(cluster)
     budgeting = Budgeting(checkers, rulers=3 if nodes >= 10 else 0)
     requested = requested_of(checkers)
@@ -116,21 +122,21 @@ def simulate(
     plugs = Plugs(cluster, another(chance))
     for people in (policies, bystanders, switches, definitions, plugs):
         troubles.add(people.troubles())
-    worsen(seed, extras, troubles, bystanders)
+    mending = worsen(seed, extras, troubles, bystanders)
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
     plugs.heal()
     if wires is not None:
         wires.heal()
-    for healer in (troubles, definitions, bystanders, switches):
+    for healer in (troubles, definitions, *mending, bystanders, switches):
         healer.heal()
     for person in (cloud, requested):
         if person is not None:
             person.heal()
     budgeting.call()
     policies.mend()
-    cluster.agenda.run_until(end_ms + HEALING_MS)
+    cluster.agenda.run_until(end_ms + HEALING_MS + (LATE_MS if mending else 0))
     policy_checkers.at_rest()
     conduct.at_rest()
     rest(cluster, checkers, processes)
@@ -140,12 +146,22 @@ def simulate(
     return report(seed, nodes, hours, cluster, checkers, troubles, aftermath)
 
 
-def worsen(seed: int, extras: Extras, troubles: Troubles, bystanders: Bystanders) -> None:
-    """What only this history has."""
+def worsen(seed: int, extras: Extras, troubles: Troubles, bystanders: Bystanders) -> list[Healer]:
+    """What only this history has, and has to be ended when the world is healed."""
     if extras.deaths:
         troubles.deaths = random.Random(f"when it dies {seed}")
     if extras.rights:
         troubles.add(Rights(bystanders, random.Random(f"whose rights {seed}")).troubles())
+    found: list[Healer] = []
+    if extras.garbled:
+        found.append(Garbling(troubles.cluster, random.Random(f"what is garbled {seed}"), FIRST))
+    if extras.clusters:
+        found.append(ClusterPauses(troubles.cluster, random.Random(f"who is paused {seed}")))
+    if extras.others:
+        found.append(OtherControllers(troubles.cluster, random.Random(f"whose check {seed}")))
+    for one in found:
+        troubles.add(one.troubles())
+    return found
 
 
 def another(chance: random.Random) -> random.Random:
@@ -153,8 +169,9 @@ def another(chance: random.Random) -> random.Random:
     return random.Random(chance.getrandbits(64))
 
 
-def cluster_of(seed: int, nodes: int, chance: int, requesting: Requesting | None) -> Cluster:
+def cluster_of(seed: int, nodes: int, chance: int, extras: Extras) -> Cluster:
     """In the words of this seed, with one check over all machines."""
+    requesting = extras.requesting
     dialect = spoken(dialect_of(seed, nodes), requesting)
     cluster = Cluster(
         nodes=nodes,
@@ -165,6 +182,8 @@ def cluster_of(seed: int, nodes: int, chance: int, requesting: Requesting | None
         requesting=requesting,
     )
     cluster.api.create(dialect.say(cluster.check(FIRST, "40%")))
+    if extras.clusters and dialect.machine == MACHINE:
+        found_cluster(cluster)
     return cluster
 
 

@@ -20,9 +20,12 @@ from noderemedy.rooms import ROOMS
 from noderemedy.sim import (
     bystanders,
     clouds,
+    clusterpauses,
     definitions,
+    garbling,
     hospital,
     machinesets,
+    othercontrollers,
     plugs,
     policies,
     rights,
@@ -104,12 +107,11 @@ GATES_ELSEWHERE = {
     # only `explain` asks: there is nothing to decide
     *("TargetHealthy", "TargetOfNobody", "TargetSkipped", "CheckLeaving"),
     # fleets: tests/sim/test_fleet.py
-    *("CannotSeeCluster", "CannotSeeNode", "ClusterObjectPaused"),
-    # what the schemas of a simulated API refuse to store: tables of tests/core
-    *("ApprovalUnreadable", "BudgetInvalid", "ClaimUnreadable", "HostUnreadable", "NodeUnreadable"),
-    *("RemediationInvalid", "SpecNotReusable"),
-    # who wrote a status is not tracked in simulated days; a kind of records that nobody installed
-    *("CheckOfAnother", "ApprovalUnavailable"),
+    "CannotSeeCluster",
+    # what the schemas of a simulated API refuse to store, in objects that can be read: tables of tests/core
+    *("ApprovalUnreadable", "ClaimUnreadable", "RemediationInvalid", "SpecNotReusable"),
+    # a kind of records that nobody installed
+    "ApprovalUnavailable",
     # requests that others make under the same name: tests/core/external, tests/sim/test_ward.py
     *("RequestLeaving", "RequestNotOurs", "RequestsUnseen", "TemplateKindMissing", "WaitingForRequests"),
     # OpenShift's Machines without an owner: tests/sim/test_openshift_check.py; or on hosts of others: tests/core
@@ -127,9 +129,12 @@ TROUBLES = (
     troubles.Troubles,
     bystanders.Bystanders,
     clouds.Cloud,
+    clusterpauses.ClusterPauses,
     definitions.Definitions,
+    garbling.Garbling,
     hospital.Hospital,
     machinesets.MachineSet,
+    othercontrollers.OtherControllers,
     plugs.Plugs,
     policies.PolicyTroubles,
     rights.Rights,

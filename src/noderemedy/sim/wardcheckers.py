@@ -17,7 +17,6 @@ from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import machine_of
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.successors import is_ready
-from noderemedy.wire.names import CLUSTER_PAUSED
 
 MINUTE_MS = 60_000
 OLD_NEWS_MS = 10 * MINUTE_MS  # how late a manager may act on what it has seen: lagging watches, restarts, retries
@@ -87,9 +86,10 @@ class WardCheckers:
         """The node is well for long: no request for its machine may stand, unless nobody may or can judge it."""
         if self._well_since.get(node) != since:
             return
-        paused = [CLUSTER_PAUSED in (one["metadata"].get("annotations") or {}) for one in self.cluster.machines(node)]
-        if any(paused) or not self.is_judged(node):
-            self.cluster.agenda.after(GOES_WITHIN_MS, lambda: self._is_gone(node, since))
+        now_ms = self.cluster.agenda.now_ms
+        held_up = self.checkers.obstacles.held_up(node, now_ms - GOES_WITHIN_MS)
+        if held_up or not self.is_judged(node):
+            self.cluster.agenda.after(held_up or GOES_WITHIN_MS, lambda: self._is_gone(node, since))
             return
         self.checkers.ran["E2 requests go"] += 1
         found = self.cluster.api.find(self.kind, machine_of(node), NAMESPACE)

@@ -156,7 +156,16 @@ CASES: dict[str, tuple[dict[Ref, Any], NodeHealth | None]] = {
         NodeHealth(False, is_control_plane=True),
     ),
     "nobody's name": ({MACHINE_AT: a_machine(node_name="other")}, None),
-    "unreadable": ({NODE_AT: unreadable(), MACHINE_AT: a_machine()}, None),
+    "unreadable": ({NODE_AT: unreadable(), MACHINE_AT: a_machine()}, NodeHealth(True)),
+    "unreadable, without a machine": ({NODE_AT: unreadable()}, NodeHealth(True)),
+    "unreadable, and sick before": (
+        {NODE_AT: unreadable(), health_ref(NODE_AT): NodeHealth(True, ago(600), "rack-1", is_control_plane=True)},
+        NodeHealth(True, ago(600), "rack-1", is_control_plane=True),
+    ),
+    "unreadable, and well before": (
+        {NODE_AT: unreadable(), health_ref(NODE_AT): NodeHealth(False, None, "rack-1")},
+        NodeHealth(True, NOW.wall, "rack-1"),
+    ),
     "in a rack": ({NODE_AT: a_node(labels={ZONE: "rack-1"})}, NodeHealth(False, None, "rack-1")),
     "of the control plane": ({NODE_AT: a_node(labels={ROLE: ""})}, NodeHealth(False, is_control_plane=True)),
     "by another label": (

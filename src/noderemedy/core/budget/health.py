@@ -2,6 +2,8 @@
 
 A node is sick if it is not Ready, if its machine's health check or a threshold of its document says so, or if it is
 gone and somebody waits for it: its machine names it, or its NodeFence has deleted it and keeps what it carried.
+One that cannot be read is there, and nobody knows that it is well: it is sick, or a storm would end where its Nodes do
+not decode any more.
 Labels that a backup holds count as the node's own: a node that has just come back lacks them, and is still in its rack.
 A Node that somebody else has deleted is where it was known to be last, or where its machine says. It is sick since it
 was known to be: who tidies a dead rack up ends no burst. One that was gone before we came is sick since its Machine
@@ -30,7 +32,7 @@ from noderemedy.model.nodefence import NodeFence, fence_ref
 from noderemedy.model.reasons import NodeMissing
 from noderemedy.model.remediationbudget import ZONE
 from noderemedy.model.remote import REMOTE
-from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage
+from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage, Unseen
 from noderemedy.model.time import Now, Wall
 
 TOLD_OF_NODE = frozenset({"NodeHealthy", "NodeReady", HEALTH_CHECK_SUCCEEDED})
@@ -47,7 +49,7 @@ class NodeView(Struct, frozen=True):
     fence: NodeFence | None  # that has deleted the Node, and waits for it
     verdict_since: Wall | None  # unhealthy since then; None: not unhealthy
     topology: str
-    known: NodeHealth | None = None  # what was stated of it last, where it is gone
+    known: NodeHealth | None = None  # what was stated of it last, where it is gone or cannot be read
 
 
 def decide(view: NodeView, now: Now) -> Decision:
@@ -117,10 +119,10 @@ def labels_of(view: NodeView) -> dict[str, str]:
 
 
 def sees(key: Ref, reader: Reader) -> NodeView | None:
-    """A node that cannot be read or seen is neither healthy nor sick: it is not counted."""
+    """A node that is out of sight is neither healthy nor sick: it is not counted."""
     entry = reader.read(key)
     named_by, fence = machines.at_node(key, reader), waiting_fence(key, reader)
-    if not isinstance(entry, Present) and not (isinstance(entry, Absent) and (named_by or fence)):
+    if isinstance(entry, Unseen) or (isinstance(entry, Absent) and not (named_by or fence)):
         return None
     found = reader.read(named_by[0]) if named_by else Absent()
     topology = reader.read(TOPOLOGY_AT)
