@@ -203,7 +203,9 @@ def test_unreadable_object_is_set_aside() -> None:
     """An object that does not decode is an entry of its own; the others are planned, and the exit code is 0."""
     broken = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "bad", "labels": {"a": 7}}}
     nameless = {"apiVersion": "v1", "kind": "Node", "metadata": {"labels": {}}}
-    text = yaml.safe_dump_all([broken, nameless, *documents("1-marked")])
+    ready = {"conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2030-01-31T11:00:00Z"}]}
+    well = [{**broken, "metadata": {"name": f"well-{number}"}, "status": ready} for number in range(5)]
+    text = yaml.safe_dump_all([broken, nameless, *well, *documents("1-marked")])
 
     found = entries("-f", "-", stdin=text)
 

@@ -10,9 +10,10 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 from tests.sabotage.running import Harm, item_to, set_to, together
+from tests.sim.test_permitting import EVERYBODY_IS_A_TARGET
 
 from noderemedy.core.budget import spec
-from noderemedy.core.healthcheck import controllers, selector, verdicts
+from noderemedy.core.healthcheck import controllers
 from noderemedy.engine.loop import Engine
 from noderemedy.model.cluster import Cluster as ClusterObject
 from noderemedy.model.ids import BUDGET, CLUSTER, HEALTH_CHECK, HOST, MACHINE, NODE, Kind
@@ -56,16 +57,15 @@ WHAT_WAS_SEEN_LAST_COUNTS = set_to(Engine, "unreadable", lambda *_: None)
 NOBODY_ELSE_WRITES = together(
     set_to(controllers, "OTHERS_COUNT_FOR", Span(0)), set_to(controllers, "is_since_we_look", lambda *_: False)
 )
-EVERYBODY_IS_A_TARGET = together(*(set_to(one, "is_target", selector.selects) for one in (selector, verdicts)))
 A_BUDGET_THAT_CANNOT_BE_READ_IS_NONE = set_to(spec, "Unreadable", type("Nothing", (), {}))
 # name -> the history, its seed, what it has, the harm, and the rule that is broken then
 SABOTAGES: dict[str, tuple[Callable[[int, Extras], Report], int, Extras, Harm, str]] = {
     "a paused Cluster": (plain, 12, Extras(clusters=True), A_CLUSTER_NEVER_SAYS_SO, "S8"),
-    "a paused Cluster, and fences": (fencing, 1, Extras(clusters=True), A_CLUSTER_NEVER_SAYS_SO, "S8"),
+    "a paused Cluster, and fences": (fencing, 6, Extras(clusters=True), A_CLUSTER_NEVER_SAYS_SO, "S8"),
     "a Machine that is not to be remediated": (plain, 20, Extras(clusters=True), EVERYBODY_IS_A_TARGET, "S8"),
     "another controller": (plain, 15, Extras(others=True), NOBODY_ELSE_WRITES, "S8"),
-    "what cannot be read": (plain, 3, Extras(garbled=True), WHAT_WAS_SEEN_LAST_COUNTS, "S9"),
-    "what cannot be read, and fences": (fencing, 3, Extras(garbled=True), WHAT_WAS_SEEN_LAST_COUNTS, "S9"),
+    "what cannot be read": (plain, 5, Extras(garbled=True), WHAT_WAS_SEEN_LAST_COUNTS, "S9"),
+    "what cannot be read, and fences": (fencing, 2, Extras(garbled=True), WHAT_WAS_SEEN_LAST_COUNTS, "S9"),
     "a budget that cannot be read": (plain, 5, Extras(garbled=True), A_BUDGET_THAT_CANNOT_BE_READ_IS_NONE, "S3"),
 }
 

@@ -22,6 +22,7 @@ from noderemedy.sim import objects
 from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster, machine_of
+from noderemedy.sim.extras import PLAIN
 from noderemedy.sim.fencecrash import ask
 from noderemedy.sim.fencecrash import stage as fenced_stage
 from noderemedy.sim.fencerun import simulate_fencing
@@ -231,7 +232,7 @@ def test_histories_meet_a_second_repair(
 ) -> None:
     """S2: nobody plans it, and without the gate it happens: requests and fences of people meet a check."""
     SABOTAGES[0].harm(monkeypatch)
-    lines = history(seed, nodes=12, hours=2.0, trouble_every_ms=MINUTE_MS).violations
+    lines = history(seed, nodes=12, hours=2.0, trouble_every_ms=MINUTE_MS, extras=PLAIN).violations
 
     assert lines
     assert all("S2: " in line and " repairs" in line for line in lines)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.sabotage.running import Harm, set_to
+from tests.sabotage.running import Harm, set_to, together
 
 from noderemedy.core.healthcheck import remediation, remediationgates, selector, verdicts
 from noderemedy.model.ids import HEALTH_CHECK, HOST, MACHINE
@@ -81,9 +81,10 @@ def without(*gates: Any) -> Harm:
     return set_to(remediation, "BEFORE_BUDGET", kept)
 
 
-def everybody_is_a_target(patch: pytest.MonkeyPatch) -> None:
-    for module in (selector, verdicts):
-        patch.setattr(module, "is_target", selector.selects)
+EVERYBODY_IS_A_TARGET = together(
+    *(set_to(module, "is_target", selector.selects) for module in (selector, verdicts)),
+    without(remediationgates.machine_is_not_skipped),
+)
 
 
 # what the checker says -> the story, and the harm under which it says so
@@ -104,7 +105,7 @@ SABOTAGES: dict[str, tuple[Story, Harm]] = {
         a_paused_machine,
         without(remediationgates.nobody_paused_it),
     ),
-    "S8: MarkMachine for machine-worker-2, which is not to be remediated": (a_skipped_machine, everybody_is_a_target),
+    "S8: MarkMachine for machine-worker-2, which is not to be remediated": (a_skipped_machine, EVERYBODY_IS_A_TARGET),
     "S8: MarkMachine for machine-worker-2, and its Cluster is paused": (
         a_paused_cluster,
         without(remediationgates.cluster_is_not_paused),

@@ -210,7 +210,7 @@ def test_a_day_turns_red(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Under its sabotage a simulated hour breaks this rule."""
     DAY_SABOTAGES[rule](monkeypatch)
 
-    assert any(f"ms: {rule}" in line for line in simulate(1, nodes=20, hours=2.0).violations)
+    assert any(f"ms: {rule}" in line for line in simulate(1, nodes=20, hours=2.0, extras=PLAIN).violations)
 
 
 def test_pods_without_a_word_turn_red(monkeypatch: pytest.MonkeyPatch) -> None:
