@@ -24,7 +24,7 @@ GATES = [
     *("check is valid", "no other controller", "cluster is not paused", "machine is not skipped"),
     *("nobody paused it", "check may act"),
     *("machine stays", "machine is unhealthy", "limit is kept", "watched long enough", "no hold is left"),
-    *("somebody replaces it", "person approved", "budget allows", "node is read live"),
+    *("nobody else repairs it", "somebody replaces it", "person approved", "budget allows", "node is read live"),
 ]
 
 
