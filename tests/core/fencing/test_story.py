@@ -584,8 +584,8 @@ def test_an_instance_that_nobody_removes_is_told() -> None:
     assert "InstanceLeft" in story.told
 
 
-def test_an_instance_whose_machine_went_on_the_way_is_no_persons_business() -> None:
-    """Somebody else deleted it, and its provider removes the instance; another manager finds no Machine at the end."""
+def whose_machine_went() -> Story:
+    """An instance that is to be ended, whose Machine somebody else deletes on the way."""
     story = Story(ENDED)
     story.machine(provider_id=INSTANCE)
     story.hang()
@@ -593,6 +593,12 @@ def test_an_instance_whose_machine_went_on_the_way_is_no_persons_business() -> N
     story.ask()
     story.run_until(lambda: STATUS in story.orders, 300)
     story.api.delete(MACHINE, MACHINE_AT.name, MACHINE_AT.namespace)
+    return story
+
+
+def test_an_instance_whose_machine_went_on_the_way_is_no_persons_business() -> None:
+    """Somebody else deleted it, and its provider removes the instance; another manager finds no Machine at the end."""
+    story = whose_machine_went()
     story.dies()
     story.run_until(lambda: story.state == "final", 300)
 
@@ -704,13 +710,7 @@ def test_whoever_pauses_the_cluster_stops_a_fence_wherever_it_is(second: int, as
 
 def test_another_machine_that_names_the_node_is_not_deleted() -> None:
     """Its own was replaced on the way: the instance of that one was never switched off."""
-    story = Story(ENDED)
-    story.machine(provider_id=INSTANCE)
-    story.hang()
-    story.run(65)
-    story.ask()
-    story.run_until(lambda: STATUS in story.orders, 300)
-    story.api.delete(MACHINE, MACHINE_AT.name, MACHINE_AT.namespace)
+    story = whose_machine_went()
     story.machine("worker-0-new")
     story.patch(Ref("", MACHINE, "metal", "worker-0-new"), {"spec": {"providerID": "aws:///x/i-2"}})
     story.run_until(lambda: story.state == "final", 300)
