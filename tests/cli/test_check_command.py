@@ -369,8 +369,10 @@ def test_what_cannot_be_checked(
 
     result = run(*arguments)
 
+    told = str(getattr(result.exception, "message", result.exception))
     assert isinstance(result.exception, Permanent | click.UsageError)
-    assert problem in str(getattr(result.exception, "message", result.exception))
+    assert problem in told
+    assert 2 > told.count(f"{arguments[1]}: "), "a file is named once"
 
 
 @pytest.mark.parametrize("example", sorted(path.name for path in EXAMPLES.iterdir()))

@@ -98,7 +98,9 @@ def in_files(
     look, remarks = look_at([*found, *made_up], now, describe=partial(describe_here, agents_path=agents_path))
     objects = look.objects - len(made_up) + len(checktrees.templates(found) - set(look.engine.cache.refs()))
     if not objects:
-        raise broken[0] if broken else BadInput(", ".join(names), f"{'; '.join(remarks)}; nothing was checked")
+        where = ", ".join(names)
+        told = "; ".join(one.removeprefix(f"{where}: ") for one in remarks)
+        raise broken[0] if broken else BadInput(where, f"{told}; nothing was checked")
     knows_nodes = any(kind_of(one.tree) == NODE for one in found)
     findings = checking.findings(look, knows_nodes=knows_nodes, has_agents=has_agents)
     findings += checktrees.of_files(found)
