@@ -51,7 +51,7 @@ def test_what_works_with_a_device_is_a_plan(device: Device) -> None:
     lines = [f"agent={device.agent}", *(f"{key}=secret:bmc/{key}" for key in hidden)]
     text = "\n".join([*lines, *(f"{key}={value}" for key, value in shown.items())])
     is_power = "brocade" not in device.agent
-    words = "power_management=m" if is_power else "isolation=m\npower_management=host-power"
+    words = "power_management=m" if is_power else "isolation=m\npower_management=host-power\nrecovery=m"
     bench.write("fence-config-n1", one_method(text, f"node_name=n1\n{words}"))
 
     plan = bench.plan()
