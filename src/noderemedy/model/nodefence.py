@@ -69,9 +69,7 @@ class FenceEvidence(Struct, frozen=True):
     was_ready: bool = False  # the node was Ready when the flow began: that it is so proves no recovery
     host_uid: str = ""  # of the BareMetalHost that is held off
     provider_id: str = ""  # of the node: by it a cloud is told to switch it on, also when its Node is gone
-    machine: str = (
-        ""  # that stood behind the node when the flow began, or began anew: its provider removes the instance
-    )
+    machine: str = ""  # that stood behind the node when the flow began: its provider removes the instance
     drained_since: Wall | None = None  # pods are asked to go, as long as the node still answers
     off_at: Wall | None = None  # everything that can switch it off said that it is off
     proof: str = ""  # what the freeing rested on; "" where nothing was freed

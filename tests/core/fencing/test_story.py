@@ -584,14 +584,20 @@ def test_an_instance_that_nobody_removes_is_told() -> None:
     assert "InstanceLeft" in story.told
 
 
-def whose_machine_went() -> Story:
-    """An instance that is to be ended, whose Machine somebody else deletes on the way."""
+def being_ended() -> Story:
+    """An instance with a Machine that is to be ended, and is asked whether it is off."""
     story = Story(ENDED)
     story.machine(provider_id=INSTANCE)
     story.hang()
     story.run(65)
     story.ask()
     story.run_until(lambda: STATUS in story.orders, 300)
+    return story
+
+
+def whose_machine_went() -> Story:
+    """The same, and somebody else deletes the Machine on the way."""
+    story = being_ended()
     story.api.delete(MACHINE, MACHINE_AT.name, MACHINE_AT.namespace)
     return story
 
@@ -669,12 +675,7 @@ def joins(story: Story, provider_id: str) -> None:
 @pytest.mark.parametrize("key", ["node-remedy.dev/paused", "cluster.x-k8s.io/paused"])
 def test_a_machine_that_somebody_paused_on_the_way_is_not_deleted(key: str) -> None:
     """Until the pause is over, or the time is: then a person is told."""
-    story = Story(ENDED)
-    story.machine(provider_id=INSTANCE)
-    story.hang()
-    story.run(65)
-    story.ask()
-    story.run_until(lambda: STATUS in story.orders, 300)
+    story = being_ended()
     story.patch(MACHINE_AT, {"metadata": {"annotations": {key: "true"}}})
     story.run(60)
     assert 1 == len(story.api.list(MACHINE))
