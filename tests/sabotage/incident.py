@@ -224,6 +224,11 @@ BOUNDS = (
         (test_bounds.test_what_is_gone_already_is_no_trouble, test_bounds.test_each_write_has_its_reason),
     ),
     Sabotage(
+        "all records of a target have the same ten places",
+        set_to(records, "UNTOUCHED", ()),
+        (test_bounds.test_signs_that_came_to_nothing_push_no_repair_out,),
+    ),
+    Sabotage(
         "the shelf drops nothing",
         set_to(shelf, "AT_ONCE", 0),
         (test_bounds.test_too_few_to_drop_are_left_alone,),

@@ -15,7 +15,7 @@ from noderemedy.wire.placedfields import PlacedFields
 
 PERCENT = re.compile(r"([0-9]{1,3})%?", re.ASCII)
 STATUSES = {"true": "True", "false": "False", "unknown": "Unknown"}
-COUNT_MAX = 9  # of ten Incidents that are kept of each target one may be open
+COUNT_MAX = 9  # of ten Incidents of a sort that are kept of each target one may be open
 OF_ALARM = ("conditionType", "conditionStatus", "nodeEventReason")
 OF_POLICY = ("skipWhenUnresponsive", "skipWhenNodeCondition", "oneAtATime", "podsPerMinute")
 

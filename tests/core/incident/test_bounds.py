@@ -22,12 +22,14 @@ from noderemedy.wire.objects import convert
 EAST = cluster_name(MACHINE_AT.namespace, "east")
 
 
-def stored(scene: Scene, number: int, target: Ref = MACHINE_AT, *, is_open: bool = False) -> None:
+def stored(
+    scene: Scene, number: int, target: Ref = MACHINE_AT, *, is_open: bool = False, how: Ending = Ending.RECOVERED
+) -> None:
     """An incident of long ago, one minute after the other, in the API and seen."""
     found = Detection(target, "machine-uid-1", f"{number:010x}", Wall(60_000 * number))
     name = ref(INCIDENT, f"worker-0-{number:010x}", SYSTEM)
     scene.api.create(incident_body(name, "v1alpha1", found))
-    over = {} if is_open else status_body(Record(ending=Ending.RECOVERED, closed=Wall(60_000 * number)))
+    over = {} if is_open else status_body(Record(ending=how, closed=Wall(60_000 * number)))
     tree = scene.api.patch(INCIDENT, name.name, SYSTEM, {"status": over}, "merge", subresource="status")
     scene.engine.seen(convert(INCIDENT, tree), scene.now)
 
@@ -52,6 +54,19 @@ def test_a_target_keeps_its_last_ten() -> None:
 
     assert list(range(4, 13)) == numbers(scene)
     assert records.PER_TARGET == len(scene.incidents())
+
+
+def test_signs_that_came_to_nothing_push_no_repair_out() -> None:
+    """A node that comes and goes by itself is parked after its repairs all the same: each sort has ten places."""
+    scene = Scene()
+    for number in range(1, 10):
+        stored(scene, number)
+    for number in range(10, 31):
+        stored(scene, number, how=Ending.SELF_RECOVERED if number % 2 else Ending.UNWATCHED)
+    scene.falls_sick()
+    scene.wait(1_000)
+
+    assert [*range(1, 10), *range(22, 31)] == numbers(scene)
 
 
 def test_a_full_shelf_lets_the_oldest_go() -> None:

@@ -6,12 +6,11 @@ from collections.abc import Callable
 
 from noderemedy.core.claim import claimed
 from noderemedy.core.fencing.view import NAME, FenceView, what_is_waited_for
-from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, passages, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, left_as_it_is, passages, unpaused
 from noderemedy.core.removers import remover_of
 from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import (
     CannotSeeNode,
-    ClusterPaused,
     FencedNodeMissing,
     FenceInvalid,
     FencePlanBroken,
@@ -48,7 +47,7 @@ def nobody_paused_it(view: FenceView, now: Now) -> Blocked | None:
 
 def cluster_is_not_paused(view: FenceView, now: Now) -> Blocked | None:
     """Not a single write then, wherever the fence is; what is off stays off (invariant S8)."""
-    return Blocked(ClusterPaused()) if view.is_cluster_paused else None
+    return left_as_it_is(None, view.is_cluster_paused)
 
 
 def node_is_seen(view: FenceView, now: Now) -> Blocked | None:

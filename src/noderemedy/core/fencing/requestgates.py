@@ -11,13 +11,12 @@ from noderemedy.core import conditions
 from noderemedy.core.claim import claimed
 from noderemedy.core.fencing.requestview import RequestView, what_is_waited_for
 from noderemedy.core.fencing.wellness import HEALTHY_FOR, is_whole, steady_at
-from noderemedy.core.gates import Blocked, budgeted_to_begin, passages, unpaused
+from noderemedy.core.gates import Blocked, budgeted_to_begin, left_as_it_is, passages, unpaused
 from noderemedy.model.fenceremediation import FencePhase, FenceStrategy
 from noderemedy.model.ids import OPENSHIFT_MACHINE
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
 from noderemedy.model.reasons import (
     AnotherRemediation,
-    ClusterPaused,
     FenceInvalid,
     RemediatedMachineMissing,
     WaitingForFence,
@@ -43,7 +42,7 @@ def machine_is_there(view: RequestView, now: Now) -> Blocked | None:
 
 def cluster_is_not_paused(view: RequestView, now: Now) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on the request or its machine, or a paused Cluster: not a single write."""
-    return Blocked(ClusterPaused()) if view.request.cluster_paused or view.is_cluster_paused else None
+    return left_as_it_is(None, view.request.cluster_paused, view.is_cluster_paused)
 
 
 def nobody_paused_it(view: RequestView, now: Now) -> Blocked | None:

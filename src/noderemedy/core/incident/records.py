@@ -23,7 +23,7 @@ from noderemedy.core.traces import DIARY, diary_ref
 from noderemedy.model.actions import DropIncident, Guard, ListPods, OpenIncident, WriteIncident
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import INCIDENT, Ref
-from noderemedy.model.incident import PODS_MAX, Incident, PodSeen, Record, Step
+from noderemedy.model.incident import PODS_MAX, Ending, Incident, PodSeen, Record, Step
 from noderemedy.model.reasons import IncidentBegins, IncidentBehind, IncidentsOverflow
 from noderemedy.model.remote import REMOTE, cluster_name
 from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Unseen
@@ -31,7 +31,8 @@ from noderemedy.model.serving import UNSERVED, is_served
 from noderemedy.model.time import MINUTE, SECOND, Mono, Now
 from noderemedy.model.workload import PodsOfNode, pods_at
 
-PER_TARGET = 10
+PER_TARGET = 10  # in which something was done, and as many others; the open one takes a place of either
+UNTOUCHED = (Ending.SELF_RECOVERED, Ending.UNWATCHED)  # ends of those others
 SETTLES = SECOND * 2  # what follows a step within this time is written with it
 APART = MINUTE * 2  # two writes of one record, unless somebody waits for it
 BARELY = SECOND * 30  # where nothing but our memory tells of what was done
@@ -47,8 +48,7 @@ class RecordView(Struct, frozen=True):
     begun: Mono  # since when there is this diary
     stored: Entry
     pods: Entry
-    closed: tuple[tuple[Ref, Present], ...] = ()  # of this target
-    in_all: int = 0  # of this target
+    closed: tuple[tuple[Ref, Present], ...] = ()  # of this target; read only where they may be too many
     is_awaited: bool = False  # a room holds a trace back until it is written
     is_in_sight: bool = True  # the cluster of its node; it would not answer
 
@@ -67,16 +67,26 @@ def decide(view: RecordView, now: Now) -> Decision:
         return Decision((WriteIncident(view.diary.name, guard, wanted),), (behind(view, wanted),))
     if lists is not None and now.mono >= lists:
         return list_pods(view, wanted, due)
-    if view.in_all > PER_TARGET and view.closed:
-        ref, entry = min(view.closed, key=lambda one: (one[1].obj.found.detected, one[0].name))
-        guard = Guard(entry.obj.uid)
-        return Decision((DropIncident(ref, guard),), (IncidentsOverflow(PER_TARGET),))
+    if surplus := one_too_many(view.closed):
+        ref, entry = surplus
+        return Decision((DropIncident(ref, Guard(entry.obj.uid)),), (IncidentsOverflow(PER_TARGET),))
     return next_look(due if wanted != incident.record else None, lists)
 
 
 def next_look(*moments: Mono | None) -> Decision:
     known = [moment for moment in moments if moment is not None]
     return Decision(wake_at=min(known)) if known else NOTHING
+
+
+def one_too_many(closed: tuple[tuple[Ref, Present], ...]) -> tuple[Ref, Present] | None:
+    """The oldest of a sort that is full, beside the one that is open.
+
+    Repairs are counted by their records: a node that comes and goes by itself must not push those out.
+    """
+    others = tuple(one for one in closed if one[1].obj.record.ending in UNTOUCHED)
+    repairs = tuple(one for one in closed if one not in others)
+    full = next((sort for sort in (others, repairs) if len(sort) >= PER_TARGET), ())
+    return min(full, key=lambda one: (one[1].obj.found.detected, one[0].name), default=None)
 
 
 def goes_on(wanted: Record, stored: Record) -> bool:
@@ -220,7 +230,6 @@ def sees(key: Ref, reader: Reader) -> RecordView | None:
         stored=reader.read(diary.name),
         pods=reader.read(pods_at(diary.node_at)) if diary.node_at else Absent(),
         closed=tuple((ref, one) for ref, one in entries if isinstance(one, Present) and not one.obj.is_open),
-        in_all=len(others),
         is_awaited=bool(reader.tally(traces.BY_TARGET, approvals.place(key))),
         is_in_sight=is_in_sight(diary.node_at, reader),
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from noderemedy.core.approvals import unapproved
 from noderemedy.core.claim import claimed, holder_name
-from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, left_as_it_is, unpaused
 from noderemedy.core.remedy.view import NAME, RemedyView
 from noderemedy.core.removers import remover_of
 from noderemedy.core.safety import is_confirmed
@@ -17,7 +17,6 @@ from noderemedy.model.actions import Confirm
 from noderemedy.model.configuration import Configuration
 from noderemedy.model.reasons import (
     ClaimedByOther,
-    ClusterPaused,
     ConfirmFirst,
     DocumentGone,
     NodeBeingRemoved,
@@ -37,10 +36,8 @@ def document_is_there(view: RemedyView, now: Now) -> Blocked | None:
 def nobody_paused_it(view: RemedyView, now: Now) -> Blocked | None:
     """`node-remedy.dev/paused` on the document, the Node or its Machine, or a pause of its Machine or Cluster."""
     machine, document = view.machine, view.document
-    if view.is_cluster_paused:
-        return Blocked(ClusterPaused())
     pauses = (document.document.paused if document else None, view.node.paused, machine.paused if machine else None)
-    return unpaused(now, *pauses)
+    return left_as_it_is(None, view.is_cluster_paused) or unpaused(now, *pauses)
 
 
 def document_may_act(view: RemedyView, now: Now) -> Blocked | None:

@@ -2,8 +2,8 @@
 
 Seed 002's "alarms on repeats": so many problems of one condition within a time call a person. A node that was repaired
 so often within a time, by remedies or by fences of whoever asked, is left to a person: what does not last is no repair.
-Counted is what Incidents tell, of which ten per target are kept: so counters are bounded, survive restarts, and
-everybody can read them.
+Counted is what Incidents tell, of which ten repairs per target are kept, and ten others: so counters are bounded,
+survive restarts, and everybody can read them.
 """
 
 from __future__ import annotations
