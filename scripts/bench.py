@@ -31,7 +31,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 from benching import inside, outside, servers, table  # noqa: E402
 
 FULL = {
-    "starts": 7,
+    "starts": 15,
     "calm": 12.0,
     "idle": 5.0,
     "rate": 80,

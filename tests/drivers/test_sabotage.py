@@ -74,6 +74,9 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
         client, "REPEATABLE", ("GET", "PATCH"),
         test_client.test_a_write_without_an_answer_is_sent_once, {"request_": test_client.PATCH},
     ),
+    "list all at once": (
+        client, "LISTS_AT_ONCE", 1_000, test_client.test_lists_go_a_few_at_a_time, {},
+    ),
     "take 429 for an end": (
         client, "_worth_repeating", lambda *_: False, test_client.test_too_many_requests_is_waited_for, {},
     ),

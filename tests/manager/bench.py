@@ -36,7 +36,9 @@ TOKENS = {name: f"token-of-the-{name}" for name in ("administrator", "first", "s
 USERS = {token: User(name, ADMIN.groups) for name, token in TOKENS.items()}
 SYSTEM = "node-remedy-system"
 NOT_HERE = {"clusters.cluster.x-k8s.io"}  # kinds that the bench lacks
-HURRIED = WatchSettings(first_pause=Span(20), longest_pause=Span(100), refused_pause=Span(100), settled=Span(100))
+HURRIED = WatchSettings(
+    first_stream=Span(0), first_pause=Span(20), longest_pause=Span(100), refused_pause=Span(100), settled=Span(100)
+)
 RULES = Rules(duration=Span(2_000), deadline=Span(1_200), retry=Span(200))
 PATIENCE_S = 10.0
 ASIDE = (Confirm, ListPods, OpenIncident, WriteIncident, DropIncident)

@@ -31,6 +31,7 @@ from noderemedy.wire.objects import Undecodable, decode
 NODES = Resource(NODE, "v1", "nodes", False)
 QUICK = Settings(
     page_bytes=0,
+    first_stream=Span(0),
     first_pause=Span(2),
     longest_pause=Span(10),
     refused_pause=Span(10),

@@ -11,7 +11,7 @@ import pytest
 from aiohttp import web
 from tests.drivers.kube.scripted import Api, a_status, answer, run, stream, until
 
-from noderemedy.drivers.kube.client import KubeClient
+from noderemedy.drivers.kube.client import LISTS_AT_ONCE, KubeClient
 from noderemedy.drivers.kube.config import Access
 from noderemedy.drivers.kube.credentials import Fixed, Identity
 from noderemedy.drivers.kube.errors import BadCredentials, NoAnswer, NoCredentials, NotSent, Refused, obstacle_of
@@ -200,6 +200,27 @@ def test_a_request_that_waited_in_the_queue_was_not_sent() -> None:
             first.cancel()
 
     run(test())
+
+
+def test_lists_go_a_few_at_a_time() -> None:
+    """At a start dozens are wanted, and each would open a connection; what waits for its turn loses no time by it."""
+    under_way, most = 0, 0
+
+    async def slowly(_request: web.Request) -> web.StreamResponse:
+        nonlocal under_way, most
+        under_way += 1
+        most = max(most, under_way)
+        await asyncio.sleep(0.03)
+        under_way -= 1
+        return web.json_response({})
+
+    async def test() -> None:
+        async with Api(slowly).running() as api, KubeClient(api.access()) as client:
+            found = await asyncio.gather(*(client.read(GET, Span(100)) for _ in range(30)))
+            assert [200] * 30 == [one.status for one in found]
+
+    run(test())
+    assert LISTS_AT_ONCE == most
 
 
 def test_a_refused_token_is_read_again_once() -> None:

@@ -43,6 +43,7 @@ from noderemedy.wire.pages import decode_page
 HASTY = Settings(
     page=4,
     page_bytes=1_200,
+    first_stream=Span(0),
     first_pause=Span(1),
     longest_pause=Span(5),
     refused_pause=Span(5),

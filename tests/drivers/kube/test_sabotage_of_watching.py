@@ -102,6 +102,7 @@ def greedy(_self: Any, _wish: Any = None) -> Span:
 
 
 SABOTAGES: dict[str, tuple[Any, str, Any, Callable[[], None]]] = {
+    "follow at once": (Watcher, "_rest", shrug, test_watch.test_the_first_stream_waits_a_moment),
     "list what is not served": (
         Watcher, "_look_where_it_is_served", ask_once, test_watch.test_what_discovery_does_not_know_is_not_listed,
     ),

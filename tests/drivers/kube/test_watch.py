@@ -52,6 +52,21 @@ def test_list_then_events() -> None:
     run(test())
 
 
+def test_the_first_stream_waits_a_moment() -> None:
+    """At a start all kinds are listed before connections are opened for their streams; nothing is missed by that."""
+
+    async def test() -> None:
+        late = msgspec.structs.replace(QUICK, first_stream=Span(60))
+        async with watching(FIRST, stream(event("ADDED", a_node("b", 11))), settings=late) as (api, sink):
+            await sink.until("listed")
+            begun = asyncio.get_running_loop().time()
+            await sink.until("seen", "b", "11")
+            assert asyncio.get_running_loop().time() - begun > 0.05
+            assert ["10"] == [one.query["resourceVersion"] for one in api.watches()]
+
+    run(test())
+
+
 def test_pages_are_fetched_one_after_the_other() -> None:
     """The list comes in pages of the set size, each asked for with the token of the one before."""
 

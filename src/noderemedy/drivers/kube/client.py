@@ -9,7 +9,9 @@ Called by the manager's effects, by `listing`, `watch`, `discovery`, `events` an
    first was applied. `_never_twice` forbids it.
 3. After a 401 credentials are read again once; the second 401 is the answer.
 4. Redirects are not followed: they would carry the token to somebody else.
-5. Whoever asks may have a last word (`may_leave`): asked when a connection is there, before a byte leaves. A lane,
+5. Lists, and questions about kinds, go a few at a time. At a start there are dozens; each would open a connection of
+   its own, and a handshake is dearer, for both sides, than the list of a kind that has hardly any objects.
+6. Whoever asks may have a last word (`may_leave`): asked when a connection is there, before a byte leaves. A lane,
    credentials and a handshake take their time, and clocks may jump meanwhile.
 """
 
@@ -46,6 +48,7 @@ KEPT_S = 60.0  # idle connections: a new one costs a handshake when it matters; 
 READ_BUFFER = 256 * 1024  # watch lines pass 64 KiB; a larger buffer also means fewer wake-ups
 LINE_LIMIT = 64 * 1024 * 1024  # etcd stores no object anywhere near this size
 DEPTH = 10_000 + 2_000  # API servers refuse JSON that is nested deeper than 10,000; the rest is for our own calls
+LISTS_AT_ONCE = 6  # Nodes, Machines and hosts, of which a second page is on its way, or all of the small ones
 REPEATABLE = ("GET", "HEAD")
 
 
@@ -102,6 +105,7 @@ class KubeClient:
         self.access = access
         self._chance = chance or random.Random()
         self._lanes = asyncio.Semaphore(parallel)
+        self._lists = asyncio.Semaphore(LISTS_AT_ONCE)
         self._asked: dict[str, asyncio.Task[Answer]] = {}
         self._tls: tuple[Identity, ssl.SSLContext] | None = None
         self._proxy = URL(access.proxy.reveal()) if access.proxy else None
@@ -151,11 +155,16 @@ class KubeClient:
                 return progress.last
             raise progress.attempt.failure(f"{self._whom()}: no answer within {timeout}") from None
 
+    async def read(self, request: Request, patience: Span) -> Answer:
+        """Send it when it is its turn, and no later than the patience of all before it allows."""
+        async with self._lists:
+            return await self.send(request, timeout=patience, urgent=True)
+
     async def ask(self, path: str, patience: Span) -> Answer:
         """What several want to read at one moment is read once: at a start, all kinds of a group ask for the group."""
         reading = self._asked.get(path)
         if reading is None:
-            reading = asyncio.create_task(self.send(Request("GET", path), timeout=patience, urgent=True))
+            reading = asyncio.create_task(self.read(Request("GET", path), patience))
             self._asked[path] = reading
             reading.add_done_callback(lambda _: self._asked.pop(path, None))
         return await asyncio.shield(reading)

@@ -110,7 +110,7 @@ class Lister:
         query += [("continue", token)] if token else []
         query += [("fieldSelector", self._settings.fields)] if self._settings.fields else []
         request = Request("GET", resource.path(self._namespace), tuple(query))
-        answer = await self._client.send(request, timeout=self._settings.list_patience, urgent=True)
+        answer = await self._client.read(request, self._settings.list_patience)
         if answer.status == 410 and token:
             raise _ContinueExpired
         if answer.status != 200:

@@ -108,6 +108,9 @@ class _Watcher:
         self._hear_again = 0.0
 
     async def run(self) -> None:
+        while not await self._list():
+            pass  # it has rested
+        await self._rest(self._settings.first_stream)
         while True:
             if self._version or await self._list():
                 await self._live()
