@@ -99,7 +99,7 @@ GARBAGE = Unreadable("node-uid-1", "5", "labels: expected object")
 
 
 def test_what_cannot_be_read_is_neither_present_nor_absent() -> None:
-    """It leaves the indexes and the counts, and a live absence is forgotten; a live read that shows it mends it."""
+    """It leaves the counts, is found as it was, and a live absence is forgotten; a live read that shows it mends it."""
     cache = Cache(INDEXES)
     machine = a_machine()
     cache.put(Seen(MACHINE_AT, machine.uid, "4", machine), EARLY)
@@ -108,14 +108,34 @@ def test_what_cannot_be_read_is_neither_present_nor_absent() -> None:
     cache.drop(NODE_AT, confirmed_at=EARLY)
     cache.set_aside(NODE_AT, GARBAGE)
 
-    assert (garbage, GARBAGE) == (cache.read(MACHINE_AT), cache.read(NODE_AT))
-    assert ((), [], ({}, {MACHINE: 1, NODE: 1})) == (
+    assert (replace(garbage, last=machine), GARBAGE) == (cache.read(MACHINE_AT), cache.read(NODE_AT))
+    assert ((MACHINE_AT,), [], ({}, {MACHINE: 1, NODE: 1})) == (
         cache.find("machines by host", str(HOST_AT)),
         cache.refs(),
         cache.count_kinds(),
     )
     assert (None, True) == cache.put(Seen(MACHINE_AT, machine.uid, "6", machine), LATE, confirmed_at=LATE)
     assert (MACHINE_AT,) == cache.find("machines by host", str(HOST_AT))
+
+
+@pytest.mark.parametrize("ends", ["is mended", "is deleted", "is another one"])
+def test_what_cannot_be_read_is_found_as_it_was_until_more_is_known(ends: str) -> None:
+    """Mended, it is found as it is; where it is gone, or is another object of that name, nobody knows whose it is."""
+    cache = Cache(INDEXES)
+    machine = a_machine()
+    cache.put(Seen(MACHINE_AT, machine.uid, "4", machine), EARLY)
+    for version in ("5", "6"):
+        cache.set_aside(MACHINE_AT, Unreadable(machine.uid, version, "garbage"))
+    assert (MACHINE_AT,) == cache.find("machines by host", str(HOST_AT))
+    match ends:
+        case "is mended":
+            cache.put(Seen(MACHINE_AT, machine.uid, "7", replace(machine, host=None)), LATE)
+        case "is deleted":
+            assert None is cache.drop(MACHINE_AT)
+        case _:
+            cache.set_aside(MACHINE_AT, Unreadable("another", "7", "garbage"))
+
+    assert () == cache.find("machines by host", str(HOST_AT))
 
 
 def test_what_is_older_does_not_mend() -> None:
@@ -136,7 +156,7 @@ def test_what_is_older_does_not_spoil() -> None:
     assert isinstance(cache.read(NODE_AT), Present)
     cache.begin_list("", NODE)
     assert cache.set_aside(NODE_AT, GARBAGE)
-    assert ([], GARBAGE) == (cache.end_list("", NODE), cache.read(NODE_AT))
+    assert ([], replace(GARBAGE, last=a_node())) == (cache.end_list("", NODE), cache.read(NODE_AT))
 
 
 # --- live reads ----------------------------------------------------------------------------------------------

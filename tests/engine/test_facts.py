@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.builders import NOW
+from tests.builders import NOW, later
 from tests.engine.bench import WHY, A, B, C, a_room, a_seen, an_engine, drop, only_effect, step, want
 
 from noderemedy.core.healthcheck.facts import PermitFact, VerdictFact
@@ -15,7 +15,7 @@ from noderemedy.model.decision import NOTHING, Decision, Fact, FactValue
 from noderemedy.model.healthcheck import Unhealthy, Unjudged
 from noderemedy.model.ids import FACTS, HEALTH_CHECK, NODE, Kind, Ref, ref
 from noderemedy.model.outcome import Failed, Key, Unknown
-from noderemedy.model.reasons import RoomBroken
+from noderemedy.model.reasons import Reason, RoomBroken
 from noderemedy.model.room import Index, Present, Reader, Room, Stage
 from noderemedy.model.time import Now
 
@@ -241,7 +241,7 @@ def test_facts_need_no_list() -> None:
 class Licence(FactValue, frozen=True):
     """A fact that needs somebody who stands by it."""
 
-    def if_broken(self, problem: str) -> None:
+    def if_broken(self, why: Reason) -> None:
         return None
 
 
@@ -267,12 +267,59 @@ def test_what_a_room_stated_outlives_its_breaking() -> None:
     assert [[True, True], [True, False], [True, False], [True, True]] == found
 
 
+def test_what_was_stated_of_an_object_outlives_its_breaking() -> None:
+    """One that cannot be read any more is as it was, and its repair counts; where it is gone, all of it goes."""
+
+    def sick(view: Any, now: Now) -> Decision:
+        return Decision(facts=(Fact(verdict_of(A), Sick(True)), Fact(ref(GRANT, "one"), Licence())), because=(WHY,))
+
+    engine = an_engine(a_room(sick, name="judge", stage=Stage.VERDICT))
+
+    def stated() -> list[bool]:
+        step(engine)
+        return [isinstance(engine.cache.read(at), Present) for at in (verdict_of(A), ref(GRANT, "one"))]
+
+    engine.seen(a_seen(A, "1"), NOW)
+    found = [stated()]
+    engine.unreadable(A, "uid", "2", "garbage", NOW)
+    found.append(stated())
+    engine.seen(a_seen(A, "3", unschedulable=True), NOW)
+    found.append(stated())
+    engine.unreadable(A, "uid", "4", "garbage", NOW)
+    found.append(stated())
+    engine.gone(a_seen(A, "5"), NOW)
+    found.append(stated())
+
+    assert [[True, True], [True, False], [True, True], [True, False], [False, False]] == found
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_repair_of_what_cannot_be_read_gives_its_place_back(again: bool) -> None:
+    """After ten minutes since it could be read last, however often somebody writes on it; it keeps its claim."""
+    asked = need(A, "test", NOW.wall, is_running=True)
+    engine = an_engine(a_room(lambda view, now: Decision(facts=(asked,), because=(WHY,)), name="judge"))
+    engine.seen(a_seen(A, "1"), NOW)
+    step(engine)
+    engine.unreadable(A, "uid", "2", "garbage", NOW)
+    found = []
+    for seconds in (0, 599, 600):
+        if again:
+            engine.unreadable(A, "uid", str(3 + seconds), f"garbage {seconds}", later(seconds))
+        step(engine, later(seconds))
+        entry = engine.cache.read(asked.ref)
+        assert isinstance(entry, Present)
+        found.append((entry.obj.is_running, entry.obj.is_stuck))
+
+    assert [(True, False), (True, False), (True, True)] == found
+
+
 def test_what_is_left_of_each_fact() -> None:
     """A need goes on; a grant ends; a verdict becomes none, and the permission of a check closes."""
     verdict = VerdictFact(HEALTH_AT, Unhealthy(NOW.wall, ()), is_under_repair=False)
     asked = need(A, "test", NOW.wall, is_running=True).value
 
-    left = [one.if_broken("x") for one in (asked, Granted(A, NOW.wall), verdict, PermitFact(HEALTH_AT, is_open=True))]
+    stated = (asked, Granted(A, NOW.wall), verdict, PermitFact(HEALTH_AT, is_open=True))
+    left = [one.if_broken(RoomBroken("x")) for one in stated]
 
     judged = VerdictFact(HEALTH_AT, Unjudged((RoomBroken("x"),)), is_under_repair=False)
     assert [asked, None, judged, PermitFact(HEALTH_AT, is_open=False)] == left

@@ -153,6 +153,24 @@ def test_whose_nodes_they_are_waits_for_the_nodes_of_here(tmp_path: Path) -> Non
     tell(tmp_path, story)
 
 
+def test_a_cluster_without_secret_is_judged_when_its_machines_are_known(tmp_path: Path) -> None:
+    """At a start Clusters may be listed first: that none of its machines has a node is not known then."""
+
+    async def story(it: Fleet) -> None:
+        it.engine.lost(MACHINE, it.clock.now())
+        it.engine.seen(Seen(ref(NODE, "node-0"), "n", "6", a_node("n")), it.clock.now())
+        it.notice("east")
+        await asyncio.sleep(0.2)
+        assert Sight.UNKNOWN is it.state("east").sight
+        machine = replace(a_machine(node_name="node-0"), cluster_name="east")
+        it.engine.listing(MACHINE, it.clock.now())
+        it.engine.seen(Seen(ref(MACHINE, "m", NAMESPACE), machine.uid, "5", machine), it.clock.now())
+        it.engine.listed(MACHINE, it.clock.now())
+        await it.until("east", Sight.HOME)
+
+    tell(tmp_path, story)
+
+
 def test_a_lost_secret_is_no_reason_to_call_all_nodes_missing(tmp_path: Path) -> None:
     """Neither a secret nor one of its nodes here: out of sight, with what to restore; when it is back, all goes on."""
 

@@ -22,6 +22,7 @@ from tests.core.metal3 import (
     test_rules,
     test_starting,
     test_table,
+    test_unread,
     test_waiting,
 )
 from tests.core.metal3.world import World
@@ -48,10 +49,11 @@ from noderemedy.core.budget import grants
 from noderemedy.core.gates import Blocked, unpaused
 from noderemedy.core.healthcheck.facts import VerdictFact
 from noderemedy.core.machines import MACHINE_KINDS
-from noderemedy.core.metal3 import annotation, cleanup, gates, links, view, waiting
+from noderemedy.core.metal3 import annotation, cleanup, gates, links, needs, view, waiting
 from noderemedy.core.metal3.annotation import TABLE, Says, row
 from noderemedy.engine import cache, ledger, loop, queue, telling, trace
 from noderemedy.model import actions, meta, reasons, time
+from noderemedy.model.budget import Need
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import MarkName, Power
 from noderemedy.model.ids import HOST
@@ -869,6 +871,32 @@ ENGINE = (
         (test_orphan.test_a_hold_of_a_machine_that_cannot_be_read_is_no_orphan,),
     ),
     Sabotage(
+        "the hold of a machine that cannot be read is not in flight",
+        set_to(annotation, "held_need", lambda view, now: ()),
+        (
+            test_unread.test_a_held_host_states_the_need_of_whom_nobody_can_ask,
+            test_unread.test_ten_minutes_later_it_gives_its_place_back,
+        ),
+    ),
+    Sabotage(
+        "a host that cannot be read is not held",
+        set_to(needs, "is_hidden", lambda view: False),
+        (
+            test_unread.test_a_host_that_cannot_be_read_is_still_held,
+            test_unread.test_a_new_leader_judges_such_a_host_by_the_claim,
+        ),
+    ),
+    Sabotage(
+        "whoever has the claim may hold a host that cannot be read",
+        set_to(needs, "is_ours", lambda claim: True),
+        (test_unread.test_a_new_leader_judges_such_a_host_by_the_claim,),
+    ),
+    Sabotage(
+        "a place counts where whoever asks says, though it cannot tell",
+        set_to(grants, "cluster_of", lambda held, ask: (ask or held).cluster),
+        (test_grants.test_a_place_counts_in_its_cluster_though_its_machine_cannot_be_read,),
+    ),
+    Sabotage(
         "facts are not kept",
         set_to(loop.Engine, "_state", lambda self, key, facts, now: None),
         (test_facts.test_a_fact_wakes_those_who_watch_its_kind,),
@@ -882,6 +910,16 @@ ENGINE = (
         "a room that breaks takes its facts along",
         set_to(loop.Engine, "_kept", lambda self, key, problem: ()),
         (test_facts.test_what_a_room_stated_outlives_its_breaking,),
+    ),
+    Sabotage(
+        "what cannot be read states nothing",
+        set_to(loop.Engine, "_blind", lambda self, key, now: NOTHING),
+        (test_facts.test_what_was_stated_of_an_object_outlives_its_breaking,),
+    ),
+    Sabotage(
+        "what cannot be read keeps its place for ever",
+        set_to(Need, "if_blind_for_long", lambda self: self),
+        (test_facts.test_a_repair_of_what_cannot_be_read_gives_its_place_back,),
     ),
     Sabotage(
         "a proof lasts for ever",

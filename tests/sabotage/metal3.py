@@ -23,6 +23,7 @@ from tests.core.metal3 import test_patience as waits
 from tests.core.metal3 import test_phases as laws
 from tests.core.metal3 import test_remediation as room_tests
 from tests.core.metal3 import test_resting as resting_tests
+from tests.core.metal3 import test_unread as unread_tests
 from tests.core.metal3 import test_words as words_tests
 from tests.sabotage.running import Sabotage, item_to, set_to, together
 from tests.sim import test_bad_input as bad_input
@@ -658,7 +659,33 @@ SABOTAGES = (
     Sabotage(
         "who cannot be read is gone",
         set_to(relics, "is_unread", lambda uid, entry: False),
-        (room_tests.test_the_hold_of_a_request_that_cannot_be_read_stays,),
+        (
+            room_tests.test_the_hold_of_a_request_that_cannot_be_read_stays,
+            unread_tests.test_what_is_held_for_a_request_that_cannot_be_read_counts,
+        ),
+    ),
+    Sabotage(
+        "what is held for a request that cannot be read is not in flight",
+        set_to(relics, "held_need", lambda view, now: ()),
+        (unread_tests.test_what_is_held_for_a_request_that_cannot_be_read_counts,),
+    ),
+    Sabotage(
+        "a request that cannot be read concerns no host",
+        set_to(remediationview, "uid_of", lambda entry: None),
+        (unread_tests.test_a_request_that_cannot_be_read_any_more_concerns_its_host,),
+    ),
+    Sabotage(
+        "a request whose machine cannot be read loses its place",
+        set_to(remediation, "unread_need", lambda view: ()),
+        (
+            unread_tests.test_a_request_that_has_begun_keeps_the_place_of_a_machine_that_cannot_be_read,
+            unread_tests.test_its_power_off_may_be_pending,
+        ),
+    ),
+    Sabotage(
+        "whoever cannot be read is the machine that it began with",
+        set_to(remediationview, "uids_of", lambda request: set()),
+        (unread_tests.test_another_machine_of_that_name_keeps_no_place,),
     ),
     Sabotage(
         "a record that does not say was on",

@@ -78,6 +78,11 @@ GATES = (
         test_remediation.test_a_check_waits_for_the_repair_of_another_room,
     ),
     Sabotage(
+        "what cannot be read repairs nothing",
+        set_to(remediationview, "unread", lambda key, node_at, reader: None),
+        (test_remediation.test_a_check_waits_for_what_cannot_be_read,),
+    ),
+    Sabotage(
         "a power cycle of a mark is another's repair",
         set_to(remediationgates, "OF_MARKS", ""),
         (test_remediationgates.test_a_check_that_marks_waits_for_no_power_cycle_of_a_mark,),

@@ -16,12 +16,13 @@ from noderemedy.core.budget import spec
 from noderemedy.core.healthcheck import controllers
 from noderemedy.engine.loop import Engine
 from noderemedy.model.cluster import Cluster as ClusterObject
+from noderemedy.model.decision import NOTHING
 from noderemedy.model.ids import BUDGET, CLUSTER, HEALTH_CHECK, HOST, MACHINE, NODE, Kind
 from noderemedy.model.time import Span
 from noderemedy.sim import objects as trees
 from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.clusterpauses import ClusterPauses, found_cluster
-from noderemedy.sim.extras import PLAIN, Extras, fence_extras_of
+from noderemedy.sim.extras import PLAIN, Extras, extras_of, fence_extras_of
 from noderemedy.sim.fencerun import simulate_fencing
 from noderemedy.sim.garbling import GARBLED, Garbling, is_garbled
 from noderemedy.sim.objects import NAMESPACE
@@ -57,15 +58,17 @@ WHAT_WAS_SEEN_LAST_COUNTS = set_to(Engine, "unreadable", lambda *_: None)
 NOBODY_ELSE_WRITES = together(
     set_to(controllers, "OTHERS_COUNT_FOR", Span(0)), set_to(controllers, "is_since_we_look", lambda *_: False)
 )
-A_BUDGET_THAT_CANNOT_BE_READ_IS_NONE = set_to(spec, "Unreadable", type("Nothing", (), {}))
+A_BUDGET_THAT_CANNOT_BE_READ_IS_NONE = together(
+    set_to(spec, "Unreadable", type("Nothing", (), {})), set_to(Engine, "_blind", lambda self, key, now: NOTHING)
+)
 # name -> the history, its seed, what it has, the harm, and the rule that is broken then
 SABOTAGES: dict[str, tuple[Callable[[int, Extras], Report], int, Extras, Harm, str]] = {
     "a paused Cluster": (plain, 12, Extras(clusters=True), A_CLUSTER_NEVER_SAYS_SO, "S8"),
-    "a paused Cluster, and fences": (fencing, 6, Extras(clusters=True), A_CLUSTER_NEVER_SAYS_SO, "S8"),
+    "a paused Cluster, and fences": (fencing, 7, Extras(clusters=True), A_CLUSTER_NEVER_SAYS_SO, "S8"),
     "a Machine that is not to be remediated": (plain, 20, Extras(clusters=True), EVERYBODY_IS_A_TARGET, "S8"),
     "another controller": (plain, 15, Extras(others=True), NOBODY_ELSE_WRITES, "S8"),
     "what cannot be read": (plain, 5, Extras(garbled=True), WHAT_WAS_SEEN_LAST_COUNTS, "S9"),
-    "what cannot be read, and fences": (fencing, 2, Extras(garbled=True), WHAT_WAS_SEEN_LAST_COUNTS, "S9"),
+    "what cannot be read, and fences": (fencing, 1, Extras(garbled=True), WHAT_WAS_SEEN_LAST_COUNTS, "S9"),
     "a budget that cannot be read": (plain, 5, Extras(garbled=True), A_BUDGET_THAT_CANNOT_BE_READ_IS_NONE, "S3"),
 }
 
@@ -85,6 +88,17 @@ def test_a_storm_does_not_end_where_a_node_cannot_be_read() -> None:
     extras = Extras(garbled=True, clusters=True)
 
     assert () == simulate_fencing(21, nodes=12, hours=2.0, extras=extras, trouble_every_ms=MINUTE_MS).violations
+
+
+@pytest.mark.parametrize("seed", [5036, 5049])
+def test_histories_with_much_that_cannot_be_read(seed: int) -> None:
+    """5049: a held host was not in flight any more when its Machine did not decode, and a third one was held (S3).
+
+    5036: two of the three Machines of a MachineSet hung, more than its check may have repaired, and nobody came (L1).
+    """
+    extras = replace(extras_of(seed, 12), garbled=True, clusters=True)
+
+    assert () == simulate(seed, nodes=12, hours=2.0, extras=extras, trouble_every_ms=MINUTE_MS).violations
 
 
 def test_a_quarter_of_the_fencing_histories_each() -> None:

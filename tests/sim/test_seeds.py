@@ -166,3 +166,9 @@ def test_a_check_that_marks_once_more_asks_the_budget_anew() -> None:
 def test_who_leads_no_more_tells_no_more() -> None:
     """The namespace of the records was being terminated until another one led, who had seen nothing (seed 427, S15)."""
     assert () == simulate(427, nodes=50, hours=6.0, extras=PLAIN).violations
+
+
+@pytest.mark.soak
+def test_no_check_begins_beside_a_request_that_cannot_be_read() -> None:
+    """A Metal3Remediation did not decode for some minutes, and its machine was marked meanwhile (seed 345, S2)."""
+    assert () == simulate(345, nodes=50, hours=6.0).violations

@@ -159,6 +159,11 @@ def was_made_since(lease: Entry, need: Entry) -> bool:
     return isinstance(lease, Present) and isinstance(need, Present) and lease.changed_at >= need.first_seen
 
 
+def is_ours(claim: Claim) -> bool:
+    """Whether whoever asks holds it, be it from an earlier repair."""
+    return isinstance(claim.entry, Present) and claim.entry.obj.holder == claim.holder
+
+
 def claimed(claim: Claim, now: Now) -> Blocked | None:
     """The gate: passes once the claim is ours and that was seen; never for the node that we run on."""
     at, entry = lease_of(claim.subject), claim.entry
@@ -170,10 +175,9 @@ def claimed(claim: Claim, now: Now) -> Blocked | None:
         return Blocked(Claiming(claim.subject.name), actions=(ClaimRepair(at, None, claim.holder, now.wall),))
     if not isinstance(entry, Present):
         return Blocked(WaitingForBudget())
-    is_ours = entry.obj.holder == claim.holder
-    if is_ours and claim.is_of_now:
+    if is_ours(claim) and claim.is_of_now:
         return None
-    if entry.obj.holder and not is_ours and claim.is_other_about_it:
+    if entry.obj.holder and not is_ours(claim) and claim.is_other_about_it:
         return Blocked(ClaimedByOther(claim.subject.name, entry.obj.holder), now.wall + AGAIN)
     if claim.unread is not None:
         return Blocked(Claiming(claim.subject.name), actions=(Confirm(claim.unread),))

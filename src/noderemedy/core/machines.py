@@ -16,9 +16,10 @@ from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.ids import CLUSTER, MACHINE, NODE, OPENSHIFT_MACHINE, Kind, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
+from noderemedy.model.reasons import CannotSeeCluster
 from noderemedy.model.remediation import Metal3Remediation
 from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
-from noderemedy.model.room import Index, Present, Reader, Unreadable
+from noderemedy.model.room import Index, Present, Reader, Unreadable, known
 from noderemedy.model.serving import is_served
 
 MACHINE_KINDS: tuple[Kind, ...] = (MACHINE, OPENSHIFT_MACHINE)
@@ -28,6 +29,7 @@ BY_NODE = "machines by node"
 BY_REMOTE_NODE = "machines by node of a cluster"
 BY_CLUSTER = "machines by cluster"
 NOT_THERE = "its Cluster is not there, so nobody knows where they are; restore it, or delete its Machines"
+UNDECIDED = (Sight.UNKNOWN, Sight.YOUNG)
 NOT_READ = "its Cluster cannot be read, so nobody knows where they are; correct it"
 
 
@@ -113,8 +115,21 @@ def at_node(node: Ref, reader: Reader) -> tuple[Ref, ...]:
 
 
 def _is_at(machine: Ref, node: Ref, reader: Reader) -> bool:
-    entry = reader.read(machine)
-    return isinstance(entry, Present) and node_at(machine, entry.obj, reader) == node
+    found = known(reader.read(machine))
+    return found is not None and node_at(machine, found, reader) == node
+
+
+def unplaced(node: Ref, reader: Reader) -> CannotSeeCluster | None:
+    """A machine names such a node, and nobody knows yet in which cluster that is: it may be this one.
+
+    For moments after a start. Where its Cluster is gone for good, nobody waits for an answer.
+    """
+    for ref in () if node.cluster else reader.find(BY_NODE, node.name):
+        machine = known(reader.read(ref))
+        remote = remote_of(ref, machine, reader) if machine is not None else None
+        if remote is not None and remote.sight in UNDECIDED and remote.why != NOT_THERE:
+            return CannotSeeCluster(cluster_name(ref.namespace, machine.cluster_name), remote.why)
+    return None
 
 
 def of_cluster(cluster: Ref, reader: Reader) -> tuple[Ref, ...]:

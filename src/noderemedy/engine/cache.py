@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from msgspec.structs import replace
+
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.outcome import Seen
-from noderemedy.model.room import Absent, Entry, Index, Present, Unreadable, Unseen
+from noderemedy.model.room import Absent, Entry, Index, Present, Unreadable, Unseen, known
 from noderemedy.model.time import Mono
 
 UNSEEN = Unseen()
@@ -128,7 +130,7 @@ class Cache:
         self._entries[ref] = Present(obj, seen.resource_version, first_seen, confirmed_at, changed_at, seen.stamp)
         if old is not None and obj is old.obj:
             return old.obj, False
-        self._reindex(ref, old.obj if old else None, obj)
+        self._reindex(ref, known(entry) if entry is not None else None, obj)
         return (old.obj if old else None), True
 
     def renew(self, seen: Seen) -> bool:
@@ -145,16 +147,19 @@ class Cache:
     def set_aside(self, ref: Ref, unreadable: Unreadable) -> bool:
         """Remember that an object is there and cannot be read; returns whether that is news.
 
-        As with `put`, what is older than what we have counts only in a list.
+        As with `put`, what is older than what we have counts only in a list. It is found as it was: a Machine that
+        cannot be read is still that of its node, and counts.
         """
         is_listed = self._note_listed(ref)
         if self._is_older(ref, unreadable.resource_version) and not is_listed:
             return False
         old = self._entries.get(ref)
         self._absent.pop(ref, None)
-        self._entries[ref] = unreadable
-        if isinstance(old, Present):
-            self._reindex(ref, old.obj, None)
+        last = known(old) if old is not None else None
+        if last is not None and last.uid != unreadable.uid:  # a former object of that name
+            self._reindex(ref, last, None)
+            last = None
+        self._entries[ref] = replace(unreadable, last=last)
         return not isinstance(old, Unreadable) or (old.uid, old.problem) != (unreadable.uid, unreadable.problem)
 
     def _note_listed(self, ref: Ref) -> bool:
@@ -176,10 +181,9 @@ class Cache:
             self._absent[ref] = Absent(confirmed_at)
             if len(self._absent) > ABSENT_MAX:
                 del self._absent[next(iter(self._absent))]
-        if not isinstance(old, Present):
-            return None
-        self._reindex(ref, old.obj, None)
-        return old.obj
+        if old is not None and (last := known(old)) is not None:
+            self._reindex(ref, last, None)
+        return old.obj if isinstance(old, Present) else None
 
     def begin_list(self, cluster: str, kind: Kind) -> None:
         """A complete list of this kind begins: what it does not name is gone when it ends."""

@@ -32,17 +32,18 @@ from noderemedy.model.errors import Bug
 from noderemedy.model.ids import FACTS, Kind, Ref
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen, Unknown
-from noderemedy.model.reasons import ObjectUnreadable, RoomBroken
+from noderemedy.model.reasons import ObjectUnreadable, Reason, RoomBroken
 from noderemedy.model.refusal import Refusal, refusal_ref
 from noderemedy.model.request import Followed, Wanted, followed_ref
 from noderemedy.model.room import Absent, Present, Room, Stage, Unreadable
 from noderemedy.model.serving import Unserved, unserved_ref
 from noderemedy.model.term import TERM_AT, Term
-from noderemedy.model.time import Mono, Now, Span
+from noderemedy.model.time import MINUTE, Mono, Now, Span
 
 CLOCK_STEP_MS = 1_000
 CLOCK_JUMP_MS = 30_000  # less is within what timeouts of minutes bear
 LOOKS_BESIDE = 50  # while something is to leave, or on its way: each round trip needs several turns of the program
+BLIND_FOR = MINUTE * 10  # as long as a repair may hang before it gives its place back
 SOONEST = Span(100)  # a room that wants to be asked again at once has forgotten something: it must not stop the others
 
 
@@ -74,6 +75,7 @@ class Engine:
         self._clock_offset_ms: int | None = None
         self._term: int | None = None  # the token under which we acted last
         self._untold: dict[Ref, None] = {}  # what cannot be read, and nobody knows yet
+        self._blind_since: dict[Ref, Mono] = {}  # all that cannot be read
         self._refused: dict[Key, Action] = {}  # what the API will not do for a key
         self._wants = Wants()
         self._takers = [room for room in rooms if room.takes_requests]
@@ -139,7 +141,7 @@ class Engine:
             self._leave(OBSERVER_AT, now, None)
         if kind in self._watchers and was_seen:
             for key in self._granting():
-                self._state(key, self._kept(key, "out of sight"), now)
+                self._state(key, self._kept(key, RoomBroken("out of sight")), now)
                 self.queue.add(key)
         self.trace.record(now, "lost", kind)
 
@@ -351,18 +353,33 @@ class Engine:
         try:
             view = room.sees(key.ref, self.cache)
             if view is None:
-                return NOTHING
+                return self._blind(key, now)
             decision = room.decide(view, now)
             self._demand(key, room, decision)
         except Exception as broken:  # noqa: BLE001  the outermost place that knows the key: the others go on
             problem = str(broken) if isinstance(broken, AssertionError | Bug) and str(broken) else repr(broken)
             self.trace.record(now, "broken", key, problem)
-            return Decision(because=(RoomBroken(problem),), facts=self._kept(key, problem))
+            why = RoomBroken(problem)
+            return Decision(because=(why,), facts=self._kept(key, why))
         return decision
 
-    def _kept(self, key: Key, problem: str) -> tuple[Fact, ...]:
-        """What a key whose room broke stated last: a repair that runs is still one, and counts."""
-        found = [(ref, self._object(ref).if_broken(problem)) for ref in self._facts.get(key, ())]
+    def _blind(self, key: Key, now: Now) -> Decision:
+        """Nothing is known of it. What was stated of an object that cannot be read any more stands: it ends nothing.
+
+        What it takes from others (a place in the budget) it keeps for a while: nobody may ever mend it.
+        """
+        entry = self.cache.read(key.ref)
+        if not isinstance(entry, Unreadable) or key not in self._facts:
+            return NOTHING
+        until = self._blind_since.get(key.ref, now.mono) + BLIND_FOR
+        kept = self._kept(key, ObjectUnreadable(entry.problem))
+        if now.mono < until:
+            return Decision(facts=kept, wake_at=until)
+        return Decision(facts=tuple(Fact(one.ref, one.value.if_blind_for_long()) for one in kept))
+
+    def _kept(self, key: Key, why: Reason) -> tuple[Fact, ...]:
+        """What a key stated last whose room broke, or is blind: a repair that runs is still one, and counts."""
+        found = [(ref, self._object(ref).if_broken(why)) for ref in self._facts.get(key, ())]
         return tuple(Fact(ref, value) for ref, value in found if value is not None)
 
     def _demand(self, key: Key, room: Room, decision: Decision) -> None:
@@ -455,6 +472,7 @@ class Engine:
         if not is_changed:
             return
         self.trace.record(now, "seen", seen.ref, seen.resource_version)
+        self._blind_since.pop(seen.ref, None)
         if isinstance(seen.obj, Wanted):
             self._wants.stated(seen.ref, seen.obj)
         if old is not None or was_unreadable:
@@ -465,6 +483,7 @@ class Engine:
         old = self.cache.read(ref)
         if not self.cache.set_aside(ref, found):
             return
+        self._blind_since.setdefault(ref, now.mono)
         if isinstance(old, Present):
             self._wake(ref, old.obj)
         self._wake(ref, None)
@@ -479,6 +498,7 @@ class Engine:
         if isinstance(entry, Present) and isinstance(entry.obj, Wanted):
             self._wants.withdrawn(ref, entry.obj)
         self.cache.drop(ref, confirmed_at=confirmed_at)
+        self._blind_since.pop(ref, None)
         if isinstance(entry, Present) and ref.kind.group == FACTS:
             self._wake(ref, entry.obj)  # and now, for who judges by what is stated
 

@@ -34,7 +34,7 @@ from noderemedy.drivers.logs import Log
 from noderemedy.engine.loop import Engine
 from noderemedy.manager.connection import Connection
 from noderemedy.model.cluster import Cluster
-from noderemedy.model.ids import NODE, Ref
+from noderemedy.model.ids import MACHINE, NODE, Ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
 from noderemedy.model.time import Span
@@ -78,7 +78,7 @@ class Follower:
         self._trial: Connection | None = None
         self._refused: Secret = NOTHING  # the last that cannot be used: said once
         self._of_home: Secret = NOTHING  # leads to the home cluster
-        self._waits_for_home = False  # whose Nodes are not all known yet
+        self._waits_for_home = False  # whose Nodes and Machines are not all known yet
         self._look_again = asyncio.Event()
         self._retired: set[asyncio.Task[None]] = set()
         self._say(self.state)
@@ -96,6 +96,12 @@ class Follower:
     def _is_sure(self) -> bool:
         """Where its Nodes are is known, whatever another kubeconfig says."""
         return self.state.sight is Sight.SEEN or self._of_home != NOTHING
+
+    @property
+    def _is_home_known(self) -> bool:
+        """At a start Clusters may be listed before the Machines that name a node of theirs, and before those Nodes."""
+        cache = self._around.engine.cache
+        return cache.is_complete(NODE) and cache.is_complete(MACHINE)
 
     def changed(self, cluster: Cluster | None) -> None:
         """The Cluster was seen; None: it is there and cannot be read."""
@@ -147,7 +153,9 @@ class Follower:
         if isinstance(found, Kubeconfig):
             self._use(found)
         elif not self._is_connected and self.state.sight is not Sight.HOME:
-            self._say(self._without(found))
+            self._waits_for_home = not isinstance(found, Obstacle) and not self._is_home_known
+            if not self._waits_for_home:
+                self._say(self._without(found))
 
     def _without(self, found: NoSecret | Forbidden | Obstacle) -> Remote:
         reader = self._around.engine.cache
@@ -213,7 +221,7 @@ class Follower:
         """Take over a connection on trial; unless its Nodes are another cluster's, or this one's."""
         kept, reader = trial.sink.kept, self._around.engine.cache
         assert kept is not None
-        self._waits_for_home = not reader.is_complete(NODE)
+        self._waits_for_home = not self._is_home_known
         if self._waits_for_home:
             self._doubt(trial, Remote(Sight.LOST, "which Nodes are in this cluster is not known yet"))
             return

@@ -37,6 +37,10 @@ class Need(FactValue, frozen=True):
     tried: Mono | None = None  # what was granted is tried since then; of what is stuck: it was, until then
     is_claimant: bool = True  # it keeps the claim of the node; who leaves the repair to others must not
 
+    def if_blind_for_long(self) -> Need:
+        """Its place goes to others; the claim stays."""
+        return structs.replace(self, is_stuck=True)
+
 
 class Granted(FactValue, frozen=True):
     """The ledger holds a reservation for this target, and that was seen."""
@@ -46,7 +50,7 @@ class Granted(FactValue, frozen=True):
     begins: tuple[str, ...] = ()  # what may begin in the middle of it: asked at this very look
     asked: tuple[str, ...] = ()  # the rooms to whose question this is the answer, until they need nothing any more
 
-    def if_broken(self, problem: str) -> None:
+    def if_broken(self, why: Reason) -> None:
         """Nothing: a licence needs somebody who stands by it."""
 
 

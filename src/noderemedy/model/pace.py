@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from noderemedy.model.facts import FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref, ref
+from noderemedy.model.reasons import Reason
 from noderemedy.model.time import Wall
 
 PODS_LIMIT, WISH, LEAVE = Kind(FACTS, "PodsLimit"), Kind(FACTS, "Wish"), Kind(FACTS, "Leave")
@@ -42,7 +43,7 @@ class Leave(FactValue, frozen=True):
     pods: int
     until: Wall | None = None
 
-    def if_broken(self, problem: str) -> None:
+    def if_broken(self, why: Reason) -> None:
         """Nothing: a licence needs somebody who stands by it."""
 
 

@@ -32,11 +32,15 @@ class Absent(Struct, frozen=True):
 
 
 class Unreadable(Struct, frozen=True):
-    """The object is there, but cannot be read: neither absent nor anything to judge by."""
+    """The object is there, but cannot be read: neither absent nor anything to judge by.
+
+    Whose it was is known, if it could be read before: indexes still find it by that.
+    """
 
     uid: str
     resource_version: str
     problem: str
+    last: Any = None  # as it was when it could be read, if this process saw that
 
 
 class Unseen(Struct, frozen=True):
@@ -44,6 +48,11 @@ class Unseen(Struct, frozen=True):
 
 
 Entry = Present | Absent | Unreadable | Unseen
+
+
+def known(entry: Entry) -> Any:
+    """An object as it is, or as it was when it could still be read; None: nobody knows. For whose it is, not how."""
+    return entry.obj if isinstance(entry, Present) else entry.last if isinstance(entry, Unreadable) else None
 
 
 class Index(Struct, frozen=True):

@@ -393,9 +393,10 @@ class FenceTroubles(Troubles):
     def call_people(self) -> None:
         """Alerts are answered: what was given up is mended by hand and released."""
         self._end_storm()
-        for name in sorted(self._dark() | self.pulled):
-            for outlet in self._all_outlets(name):
-                self.cluster.outlets.switch(outlet, is_on=True)
+        misleading = [one for one in self.cluster.outlets.by_place.values() if one.is_misleading]
+        told = [one for name in sorted(self._dark() | self.pulled) for one in self._all_outlets(name)]
+        for outlet in (*told, *misleading):
+            self.cluster.outlets.switch(outlet, is_on=True)
         for name in sorted(self.pulled):
             self._light(self._named(name))
         for name, server in self.cluster.servers.items():

@@ -89,7 +89,15 @@ def node_given_up(cluster: Cluster, request: Request) -> str:
     kind, _, name = request.path.removesuffix("/eviction").rpartition("/")
     given_up = GIVEN_UP.get(kind.rpartition("/")[2])
     found = cluster.api.find(given_up[0], name, given_up[1]) if given_up else None
-    return str((found or {}).get("spec", {}).get("nodeName", ""))
+    if found is None or meant_uid(request) not in ("", found["metadata"]["uid"]):
+        return ""  # it means a former one, and the API refuses it
+    return str(found.get("spec", {}).get("nodeName", ""))
+
+
+def meant_uid(request: Request) -> str:
+    """The uid that a deletion, or an eviction, names as its precondition."""
+    body = json.loads(request.body or b"{}")
+    return str((body.get("deleteOptions", body).get("preconditions") or {}).get("uid", ""))
 
 
 def is_hold(request: Request) -> bool:

@@ -69,6 +69,7 @@ class Granting:
             self._label(name)
         api.subscribe(CONFIG_MAP, self._ledger)
         api.subscribe(NODE, self._node)
+        api.subscribe(self.cluster.dialect.machine, lambda _: self._reckon())
 
     def _uids(self, node: str) -> list[str]:
         return [tree["metadata"]["uid"] for tree in self.cluster.machines(node)]
@@ -142,13 +143,22 @@ class Granting:
         else:
             self._sick.pop(name, None)
             self._well_since.setdefault(name, self.now_ms)
-        is_over = len(self._sick) >= 2 and len(self._sick) * 100 >= PERCENT * self._total
+        self._reckon()
+
+    def _reckon(self) -> None:
+        sick = sum(map(self._is_missed, self._sick))
+        is_over = sick >= 2 and sick * 100 >= PERCENT * self._total
         if is_over and self._over_since is None:
             self._over_since, self.bearable_since = self.now_ms, None
         elif not is_over and self._over_since is not None:
             self._over_since, self.bearable_since = None, self.now_ms
             self.storms += 1
             self.checkers.ran["L4 a storm ended"] += 1
+
+    def _is_missed(self, name: str) -> bool:
+        """Nobody misses a Node that went with its Machine, until a new one names it."""
+        refs = [(one.get("status") or {}).get("nodeRef") or {} for one in self.cluster.machines(name)]
+        return self.cluster.api.find(NODE, name) is not None or any(one.get("name") == name for one in refs)
 
     @property
     def is_stormy(self) -> bool:

@@ -26,6 +26,7 @@ from noderemedy.sim.dialects import OPENSHIFT
 from noderemedy.sim.granting import STUCK_MS
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
+from noderemedy.sim.server import Kernel
 from noderemedy.sim.successors import is_ready
 from noderemedy.sim.ward import definition
 from noderemedy.wire import names
@@ -35,6 +36,7 @@ MINUTE_MS = 60_000
 OLD_NEWS_MS = 10 * MINUTE_MS  # how late a manager may act on what it has seen: lagging watches, restarts, retries
 FINALIZER = "machine.machine.openshift.io"
 SET, CHECK = "workers", "deletes"
+PERCENT = 60  # of its members that may be sick while its check begins anything
 RULERS = 3  # the first nodes, which no MachineSet makes
 
 
@@ -67,7 +69,7 @@ class MachineSet:
 
     def _check(self) -> Tree:
         """Without a template and without the annotation: what is sick is deleted."""
-        tree = objects.marking_check(CHECK, "60%", self.cluster.durations)
+        tree = objects.marking_check(CHECK, f"{PERCENT}%", self.cluster.durations)
         tree["metadata"].pop("annotations")
         tree["spec"]["selector"] = {"matchLabels": {names.CLUSTER_NAME: SET}}
         return tree
@@ -167,6 +169,17 @@ class MachineSet:
         """Longer than anybody counts it as a repair."""
         self.lingers_ms = self.chance.randint(1, 20) * MINUTE_MS
         self.cluster.agenda.after(self.chance.randint(5, 30) * MINUTE_MS, partial(setattr, self, "lingers_ms", 0))
+
+    def heal(self) -> None:
+        """Somebody resets by hand what the limit of its check rightly leaves alone, be the rest of the world well.
+
+        Two of three are more than 60%: no manager may begin there (S4), and neither of them comes back by itself. For
+        the budget two of twelve are no storm, so whoever is called for one (`budgeting.py`) does not come for them.
+        """
+        servers = [self.cluster.servers[node] for node in self.nodes]
+        down = [server for server in servers if server.kernel in (Kernel.HUNG, Kernel.PANICKED)]
+        for server in down[PERCENT * len(servers) // 100 :]:
+            server.booted()
 
 
 class DeletionCheckers:

@@ -64,6 +64,7 @@ class Outlet:
         self.sort = sort
         self.faults: set[Fault] = set()
         self.was_sent = False  # by anybody who fences: an outlet that nobody touched is nobody's fault
+        self.is_misleading = False  # said that it was on when it was off: nobody knows, until a drill asks again
         self.free_at = 0
         self._is_on = True
         self.is_own_state = is_own_state  # an outlet of a PDU; a BMC and a cloud say what the server's power is
@@ -84,7 +85,9 @@ class Outlet:
         if Fault.LYING in self.faults and self.server.is_heard:
             return Power.OFF
         if Fault.FLAPPING in self.faults and chance.random() < 0.5:
-            return chance.choice(tuple(Power) if self.server.is_heard else (Power.ON, Power.UNKNOWN))
+            said = chance.choice(tuple(Power) if self.server.is_heard else (Power.ON, Power.UNKNOWN))
+            self.is_misleading |= said is Power.ON and not self.is_on
+            return said
         return Power.ON if self.is_on else Power.OFF
 
 

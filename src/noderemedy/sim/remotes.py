@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from noderemedy.core import clusters
-from noderemedy.model.ids import NODE, Kind, Ref
+from noderemedy.model.ids import MACHINE, NODE, Kind, Ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
 from noderemedy.sim.apiserver import ApiServer, WatchEvent
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from noderemedy.sim.process import Process
 
 SECRET = Kind("", "Secret")
-GRACE_MS, AGAIN_MS = 10_000, 30_000
+GRACE_MS, AGAIN_MS, EARLY_MS = 10_000, 30_000, 4_000
 
 
 class Link:
@@ -81,13 +81,18 @@ class Link:
             return
         secret = process.cluster.api.find(SECRET, f"{self.at.name}-kubeconfig", self.at.namespace)
         if secret is None:
-            if self.state.sight is not Sight.HOME:
-                self._say(clusters.without_secret(self.at, f"{self.at.name}-kubeconfig", process.engine.cache))
-            self._later(AGAIN_MS, self._look)
+            self._without()
             return
         self.workload = process.cluster.workloads[b64decode(secret["data"]["value"]).decode()]
         self.workload.on_cut.append(self._cut)
         self._connect()
+
+    def _without(self) -> None:
+        cache = self._process.engine.cache
+        is_early = not (cache.is_complete(NODE) and cache.is_complete(MACHINE))
+        if not is_early and self.state.sight is not Sight.HOME:
+            self._say(clusters.without_secret(self.at, f"{self.at.name}-kubeconfig", cache))
+        self._later(EARLY_MS if is_early else AGAIN_MS, self._look)
 
     # --- the connection -------------------------------------------------------------------------------------------
 

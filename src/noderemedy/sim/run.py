@@ -131,7 +131,7 @@ def simulate(
         wires.heal()
     for healer in (troubles, definitions, *mending, bystanders, switches):
         healer.heal()
-    for person in (cloud, requested):
+    for person in (cloud, machine_set, requested):
         if person is not None:
             person.heal()
     budgeting.call()

@@ -9,7 +9,7 @@ against each other.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
@@ -27,7 +27,7 @@ from noderemedy.sim.outlets import JobRunner, Outlets
 from noderemedy.sim.weather import Fate, within
 from noderemedy.wire import fenceanswer, fencejobs
 from noderemedy.wire.answers import exists_already
-from noderemedy.wire.objects import convert
+from noderemedy.wire.objects import Undecodable, convert
 
 if TYPE_CHECKING:
     from noderemedy.sim.process import Process
@@ -211,11 +211,18 @@ def stale(order: Order, find: Find) -> str:
     """Why an order is not wanted any more, by what is read live."""
     if not staleness.belongs_to_a_fence(order):
         return ""
-    tree = find(NODE_FENCE, order.fence.name)
-    fence = convert(NODE_FENCE, tree).obj if tree is not None else None
-    node = find(NODE, order.node) if staleness.needs_node(order, fence) else None
-    known = convert(NODE, node).obj if node is not None else None
-    return staleness.unwanted(order, fence) or staleness.another_boot(order, known)
+    try:
+        fence = read(NODE_FENCE, order.fence.name, find)
+        node = read(NODE, order.node, find) if staleness.needs_node(order, fence) else None
+    except Undecodable as problem:
+        return str(problem)
+    return staleness.unwanted(order, fence) or staleness.another_boot(order, node)
+
+
+def read(kind: Kind, name: str, find: Find) -> Any:
+    """Raises Undecodable."""
+    tree = find(kind, name)
+    return convert(kind, tree).obj if tree is not None else None
 
 
 def secrets_of(order: Order, find: Find) -> dict[str, str]:

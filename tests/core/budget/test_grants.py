@@ -617,3 +617,12 @@ def test_looking_again_after_the_write_asks_for_nothing(view: BudgetView) -> Non
     assert {one.target for one in first.ledger.reservations if one.since == NOW.wall} <= {
         one.target for one in second.answers if isinstance(one, Granted)
     }
+
+
+def test_a_place_counts_in_its_cluster_though_its_machine_cannot_be_read() -> None:
+    """Whoever asks for it does not know its node then; the ledger does, and its cluster is full."""
+    held = [a_reservation(number, cluster="metal/other") for number in (1, 2)]
+    blind = [replace(an_ask(number, is_running=True), node=None) for number in (1, 2)]
+    view = a_budget_view(*blind, ledger=a_ledger(*held))
+
+    assert ["metal/other"] * 2 == list(reckon(view, NOW).books.in_flight.values())

@@ -26,6 +26,7 @@ from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Reservation
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Seen
+from noderemedy.model.pace import PODS_LIMIT_AT, PodsLimit
 from noderemedy.model.reasons import (
     BudgetInvalid,
     BudgetStatusBehind,
@@ -37,7 +38,7 @@ from noderemedy.model.reasons import (
 )
 from noderemedy.model.remediationbudget import BUDGET_AT, Allowance, RemediationBudget
 from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
-from noderemedy.model.room import Reader, Room
+from noderemedy.model.room import Present, Reader, Room
 from noderemedy.model.time import Now
 
 KINDS: tuple[Kind, ...] = tuple(RESOURCES)
@@ -316,6 +317,20 @@ def test_a_budget_that_does_not_decode_starts_nothing() -> None:
     bench.run()
 
     assert Refused(machine_at(1), BudgetInvalid("garbage")) == bench.answer(1)
+
+
+@pytest.mark.parametrize(("was_read", "limit"), [(True, 3), (False, 1)])
+def test_what_runs_keeps_to_the_pace_of_a_budget_that_does_not_decode(was_read: bool, limit: int) -> None:
+    """Its last one; where nobody has read that, pods go one by one."""
+    bench = Bench()
+    if was_read:
+        bench.see(BUDGET_AT, RemediationBudget("b", pods_per_minute=3))
+    bench.engine.unreadable(BUDGET_AT, "b", "9999", "garbage", bench.now)
+    bench.run()
+    entry = bench.engine.cache.read(PODS_LIMIT_AT)
+
+    assert isinstance(entry, Present)
+    assert PodsLimit(limit) == entry.obj
 
 
 def test_idle_writes_nothing() -> None:

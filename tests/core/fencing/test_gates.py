@@ -11,11 +11,11 @@ from tests.core.fencing.fences import FENCE_AT, UID, a_fence, a_job, a_plan, don
 from tests.core.fencing.test_rules import seen
 
 from noderemedy.core.fencing.fence import ROOM, decide
-from noderemedy.core.fencing.gates import BEFORE_THE_START, explain
+from noderemedy.core.fencing.gates import BEFORE_THE_START, cluster_is_not_paused, explain
 from noderemedy.core.fencing.hosts import NO_HOST, HostSeen
 from noderemedy.core.fencing.needs import needs
 from noderemedy.core.fencing.planless import UNUSABLE
-from noderemedy.core.fencing.view import INDEXES, what_is_waited_for
+from noderemedy.core.fencing.view import INDEXES, sees, what_is_waited_for
 from noderemedy.core.gates import first
 from noderemedy.engine.cache import Cache
 from noderemedy.model.actions import WriteFinalizers
@@ -33,6 +33,8 @@ from noderemedy.model.nodefence import FenceEvidence, State
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import SkippedUnresponsive, TooManyInFlight
+from noderemedy.model.remote import Remote, Sight, remote_ref
+from noderemedy.model.room import Unreadable
 from noderemedy.model.run import Deed, RunState
 from noderemedy.model.time import Mono
 
@@ -105,6 +107,48 @@ def test_a_fence_leaves_the_node_of_a_paused_cluster_alone(of: str) -> None:
     for at, obj in ((FENCE_AT, a_fence()), (MACHINE_AT, machine), (CLUSTER_AT, cluster)):
         cache.put(Seen(at, obj.uid, "1", obj), NOW.mono)
     assert [FENCE_AT] == list(ROOM.wakes(CLUSTER_AT, cluster, cache))
+
+
+@pytest.mark.parametrize(
+    ("remote", "reason"),
+    [
+        (Remote(Sight.UNKNOWN), "CannotSeeCluster"),
+        (Remote(Sight.YOUNG), "CannotSeeCluster"),
+        (Remote(Sight.HOME), "ClusterPaused"),
+        (Remote(Sight.LOST, "no answer"), ""),
+        (None, ""),
+    ],
+)
+def test_a_fence_waits_until_it_is_known_whose_machine_the_node_is(remote: Remote | None, reason: str) -> None:
+    """For moments after a start; a Machine of another cluster, or of one that is gone, has nothing to say."""
+    machine = replace(a_machine(), cluster_name="prod")
+    there = remote_ref(CLUSTER_AT.namespace, CLUSTER_AT.name)
+    objects: dict[Ref, Any] = {FENCE_AT: a_fence(), NODE_AT: SICK, plan_ref(NODE_AT): a_plan(), MACHINE_AT: machine}
+    if remote is not None:
+        objects |= {CLUSTER_AT: Cluster("cluster-uid", paused=True), there: remote}
+    view = seen(objects)
+    blocked = cluster_is_not_paused(view, NOW)
+
+    assert reason == (type(blocked.reason).__name__ if blocked else "")
+    if reason:
+        assert () == decide(view, NOW).actions
+        cache = Cache(INDEXES)
+        for at, obj in objects.items():
+            cache.put(Seen(at, obj.uid, "1", obj), NOW.mono)
+        cache.put(Seen(there, "", "", Remote(Sight.HOME)), NOW.mono)
+        assert [FENCE_AT] == list(ROOM.wakes(there, remote, cache)), "it is looked at when that is known"
+
+
+def test_a_machine_that_cannot_be_read_any_more_is_still_that_of_its_node() -> None:
+    """Who fences its node goes on about it, and leaves it alone as before."""
+    cache = Cache(INDEXES)
+    for at, obj in ((FENCE_AT, a_fence()), (NODE_AT, SICK), (MACHINE_AT, a_machine(cluster_paused=True))):
+        cache.put(Seen(at, obj.uid, "1", obj), NOW.mono)
+    cache.set_aside(MACHINE_AT, Unreadable(a_machine().uid, "2", "garbage"))
+    view = sees(FENCE_AT, cache)
+
+    assert view is not None
+    assert (MACHINE_AT, True) == (view.target, view.is_cluster_paused)
 
 
 CLOSED = PermitFact(DOCUMENT_AT, closed=SkippedUnresponsive("workers", 40))

@@ -271,6 +271,13 @@ def test_who_is_shown_a_node_without_its_cordon_asks_before_it_goes(state: State
     assert ([expected], ["FenceReleased"]) == (reasons(by_a_list), reasons(released))
 
 
+def test_who_is_released_while_its_node_cannot_be_read_waits() -> None:
+    """Its cordon may be on that Node, and nobody else knows whose it is (dense seed 30, S13)."""
+    view = replace(a_view(fence=a_fence(State.RUNNING, deleting=True)), node_entry=unreadable())
+
+    assert (["NodeUnreadable"], ()) == (reasons(view), decide(view, NOW).actions)
+
+
 def test_a_node_that_is_released_while_it_is_away_comes_back_whole() -> None:
     """Deleted to free it, released before it has booted: its labels are there again, and the fence is gone."""
     story = Story()

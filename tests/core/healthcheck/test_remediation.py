@@ -27,7 +27,8 @@ from tests.core.healthcheck.remediations import CHECK_AT, SICK, TEMPLATE, WELL, 
 from tests.core.healthcheck.targets import UNKNOWN, a_check
 
 from noderemedy.core.conditions import along, in_older
-from noderemedy.core.external.lifecycle import Standing
+from noderemedy.core.external.instantiate import request_at
+from noderemedy.core.external.lifecycle import ALWAYS_WATCHED, Standing
 from noderemedy.core.healthcheck import checks, remediation, specs, verdicts
 from noderemedy.core.healthcheck.facts import permit_ref
 from noderemedy.core.healthcheck.remediationview import RemediationView
@@ -50,6 +51,7 @@ from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, Kind, Ref, ref
 from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition
+from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Done, Effect, Key, Seen
 from noderemedy.model.reasons import CannotSeeNode, TooManyInFlight, WaitingForBudget
@@ -290,6 +292,21 @@ def test_a_check_waits_for_the_repair_of_another_room(check: HealthCheck, ends: 
 
     assert "ClaimedByOther" not in stage.why(0)
     assert isinstance(stage.engine.cache.read(need_ref(at(0), "remediation")), Present) is (check.template is None)
+
+
+@pytest.mark.parametrize("by", [*(request_at(kind, at(0)) for kind in ALWAYS_WATCHED), fence_ref(ref(NODE, "node-0"))])
+@pytest.mark.parametrize("check", [a_check(), a_check(annotation_mode=True)])
+def test_a_check_waits_for_what_cannot_be_read(check: HealthCheck, by: Ref) -> None:
+    """Somebody may be repairing the machine by it: nothing begins before it is mended, or gone."""
+    stage = a_sick_stage(check)
+    stage.engine.unreadable(by, "u", "7", "spec: a list", stage.now)
+    stage.grant(0)
+    stage.step()
+    assert ([], ["RequestNotOurs"]) == (stage.asked(), stage.why(0)[:1])
+    stage.engine.gone(Seen(by, "u", "8", None), stage.now)
+    stage.step()
+
+    assert "RequestNotOurs" not in stage.why(0)
 
 
 def the_permit(stage: Stage) -> tuple[Ref, Any]:

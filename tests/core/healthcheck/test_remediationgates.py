@@ -17,7 +17,7 @@ from noderemedy.core.healthcheck.aside import Aside
 from noderemedy.core.healthcheck.facts import GateFact
 from noderemedy.core.healthcheck.remediation import ROOM
 from noderemedy.core.healthcheck.remediationgates import GATES, SILENT, limit_is_kept
-from noderemedy.core.healthcheck.remediationview import RemediationView
+from noderemedy.core.healthcheck.remediationview import RemediationView, Unread
 from noderemedy.model.budget import Need, Refused
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.healthcheck import Criterion, Dialect, Gate, HealthCheck, Tally, Unjudged, Waiting
@@ -81,6 +81,12 @@ CLOSED: list[tuple[RemediationView, str, str, Wall | None]] = [
         a_view(a_check(annotation_mode=True), others=(CYCLING, FENCING)),
         "nobody else repairs it",
         "ClaimedByOther",
+        None,
+    ),
+    (
+        a_view(a_check(annotation_mode=True), unread=Unread(MACHINE_AT, "status: a list")),
+        "nobody else repairs it",
+        "RequestNotOurs",
         None,
     ),
     (a_view(a_check(OPENSHIFT), machine=GIVEN_UP), "somebody replaces it", "NoControllerOwner", None),

@@ -17,6 +17,7 @@ from noderemedy.model.decision import Fact
 from noderemedy.model.ids import CLUSTER, LEASE, MACHINE, NODE, ref
 from noderemedy.model.outcome import Seen
 from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
+from noderemedy.model.remote import Remote, Sight, remote_ref
 from noderemedy.model.time import Wall
 from noderemedy.wire.objects import convert
 
@@ -60,6 +61,14 @@ def pause_cluster(scene: Scene) -> None:
     its_cluster(scene, is_paused=True)
 
 
+def unplaced_cluster(scene: Scene) -> None:
+    """A Machine names the node, and nobody knows yet in which cluster that is."""
+    pause_cluster(scene)
+    machine = convert(MACHINE, a_machine_tree(node_name="n0"))
+    at = remote_ref(machine.ref.namespace, machine.obj.cluster_name)
+    scene.engine.seen(Seen(at, "", "", Remote(Sight.UNKNOWN)), scene.now)
+
+
 def sick_for(scene: Scene, seconds: float) -> None:
     scene.falls_sick()
     scene.wait(seconds)
@@ -89,6 +98,7 @@ HELD: dict[str, tuple[dict[str, Any], Callable[[Scene], Any], str]] = {
     "a person who deleted the Node": ({}, delete_node, "NodeBeingRemoved"),
     "the owner of its Machine": ({}, delete_machine, "NodeBeingRemoved"),
     "whoever paused its Cluster": ({}, pause_cluster, "ClusterPaused"),
+    "a start: whose Machine it is": ({}, unplaced_cluster, "CannotSeeCluster"),
     "whom a check has asked": ({}, a_check_asks, "ClaimedByOther"),
     "karpenter": ({}, taint("karpenter.sh/disrupted"), "NodeBeingRemoved"),
     "lost storage": (

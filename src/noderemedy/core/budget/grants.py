@@ -179,8 +179,7 @@ def open_books(
     books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {}, Counter(), outside)
     control_plane = set(view.reserved_control_plane)
     for held in live:
-        about = asked.get(held.target) or held  # the ledger does not tell where a machine without a node belongs
-        count(books, held.target, about.cluster, held.target in control_plane)
+        count(books, held.target, cluster_of(held, asked.get(held.target)), held.target in control_plane)
     for one in running:
         count(books, one.target, one.cluster, one.health.is_control_plane)
     for one in (one for one in halted if one.health.is_control_plane):
@@ -191,6 +190,14 @@ def open_books(
     for start in sorted(starts):
         books.moments.setdefault(start.cluster, []).append(start.at)
     return books
+
+
+def cluster_of(held: Reservation, ask: Ask | None) -> str:
+    """Against whose limits a place counts: the ledger does not tell where a machine without a node belongs.
+
+    Where whoever asks cannot tell the node (its Machine cannot be read), the ledger still does.
+    """
+    return held.cluster if ask is None or (ask.node is None and held.node is not None) else ask.cluster
 
 
 def is_halted(ask: Ask, has_no_place: bool) -> bool:

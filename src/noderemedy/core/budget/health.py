@@ -32,7 +32,7 @@ from noderemedy.model.nodefence import NodeFence, fence_ref
 from noderemedy.model.reasons import NodeMissing
 from noderemedy.model.remediationbudget import ZONE
 from noderemedy.model.remote import REMOTE
-from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage, Unseen
+from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage, Unseen, known
 from noderemedy.model.time import Now, Wall
 
 TOLD_OF_NODE = frozenset({"NodeHealthy", "NodeReady", HEALTH_CHECK_SUCCEEDED})
@@ -126,15 +126,15 @@ def sees(key: Ref, reader: Reader) -> NodeView | None:
         return None
     found = reader.read(named_by[0]) if named_by else Absent()
     topology = reader.read(TOPOLOGY_AT)
-    known = reader.read(health_ref(key)) if not isinstance(entry, Present) else Absent()
+    stated = reader.read(health_ref(key)) if not isinstance(entry, Present) else Absent()
     return NodeView(
         at=key,
         entry=entry,
-        machine=found.obj if isinstance(found, Present) else None,
+        machine=known(found),
         fence=fence,
         verdict_since=unhealthy_since(key, entry, named_by, reader),
         topology=topology.obj.label if isinstance(topology, Present) else ZONE,
-        known=known.obj if isinstance(known, Present) else None,
+        known=stated.obj if isinstance(stated, Present) else None,
     )
 
 

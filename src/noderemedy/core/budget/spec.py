@@ -45,10 +45,13 @@ def decide(view: SpecView, now: Now) -> Decision:
 
 
 def sees(key: Ref, reader: Reader) -> SpecView | None:
-    """One that does not even decode is there, and means something: nothing new begins until it is mended."""
+    """One that does not even decode is there, and means something: nothing new begins until it is mended, and what
+    runs keeps to its last limits; where nobody has read those, pods go one by one.
+    """
     entry = reader.read(key)
     if isinstance(entry, Unreadable):
-        return SpecView(key, RemediationBudget(uid=entry.uid, problems=(entry.problem,)))
+        last = entry.last or RemediationBudget(uid=entry.uid, pods_per_minute=1)
+        return SpecView(key, structs.replace(last, problems=(entry.problem,)))
     return SpecView(key, entry.obj) if isinstance(entry, Present) else None
 
 

@@ -46,8 +46,10 @@ def nobody_paused_it(view: FenceView, now: Now) -> Blocked | None:
 
 
 def cluster_is_not_paused(view: FenceView, now: Now) -> Blocked | None:
-    """Not a single write then, wherever the fence is; what is off stays off (invariant S8)."""
-    return left_as_it_is(None, view.is_cluster_paused)
+    """Not a single write then, wherever the fence is; what is off stays off (invariant S8). Nor where nobody knows yet
+    whether a Machine, and with it a Cluster, is that of the node.
+    """
+    return Blocked(view.unplaced) if view.unplaced else left_as_it_is(None, view.is_cluster_paused)
 
 
 def node_is_seen(view: FenceView, now: Now) -> Blocked | None:

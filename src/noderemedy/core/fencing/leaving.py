@@ -24,10 +24,11 @@ from noderemedy.model.reasons import (
     BackupKept,
     FenceReleased,
     FenceStopped,
+    NodeUnreadable,
     StorageStaysFenced,
     WaitingForReady,
 )
-from noderemedy.model.room import Absent, Present
+from noderemedy.model.room import Absent, Present, Unreadable
 from noderemedy.model.run import Deed
 from noderemedy.model.time import Now
 
@@ -70,10 +71,16 @@ def kept(view: FenceView, now: Now) -> Decision | None:
 
 
 def nothing_left(view: FenceView, now: Now) -> Decision | None:
-    """A live read of the Node, before the last who knows of our cordon goes: a server that lags shows it without."""
-    is_midway = view.fence.is_begun and not view.fence.is_final
-    is_there = view.is_in_sight and isinstance(view.node_entry, Present)
-    return confirm(now, (view.node_at, view.node_entry)) if is_midway and is_there else None
+    """A live read of the Node, before the last who knows of our cordon goes: a server that lags shows it without.
+
+    On a Node that cannot be read the cordon may be, and nobody could undo it afterwards.
+    """
+    entry = view.node_entry
+    if not view.fence.is_begun or view.fence.is_final or not view.is_in_sight:
+        return None
+    if isinstance(entry, Unreadable):
+        return Decision((), (NodeUnreadable(view.name, entry.problem),))
+    return confirm(now, (view.node_at, entry)) if isinstance(entry, Present) else None
 
 
 def is_gone_for_good(view: FenceView) -> bool:

@@ -41,9 +41,10 @@ from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, FenceStatus, NodeFence, State, fence_ref
 from noderemedy.model.observer import OBSERVER
 from noderemedy.model.pace import LEAVE
+from noderemedy.model.reasons import CannotSeeCluster
 from noderemedy.model.refusal import Refusal, refusal
 from noderemedy.model.remote import REMOTE, Sight, remote_ref
-from noderemedy.model.room import Absent, Entry, Index, Present, Reader
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable, known
 from noderemedy.model.run import RUN, Run, run_ref
 from noderemedy.model.term import Term, term
 from noderemedy.model.time import Mono, Wall
@@ -87,6 +88,7 @@ class FenceView(Struct, frozen=True):
     claim: Claim
     machine: Machine | None = None
     machine_entry: Entry = Absent()
+    unplaced: CannotSeeCluster | None = None  # a machine may be that of the node
     is_cluster_paused: bool = False  # the machine, or its Cluster: whoever owns it wants it left as it is
     plan: FencePlan | None = None
     runs: tuple[Run, ...] = ()  # of the runs that its status lists
@@ -209,7 +211,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
     node_at = fence.spec.node_at
     node = reader.read(node_at)
     target, found = target_of(node_at, reader)
-    machine = found.obj if isinstance(found, Present) else None
+    machine = known(found)
     plan, kdump = reader.read(plan_ref(node_at)), reader.read(kdump_ref(node_at))
     runs = [reader.read(run_ref(job.id)) for job in fence.status.jobs]
     sight = reader.read(sight_ref(key))
@@ -226,6 +228,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         claim=claim.see(NAME, target, node_at, reader),
         machine=machine,
         machine_entry=found,
+        unplaced=machines.unplaced(node_at, reader),
         is_cluster_paused=machine is not None and leftalone.is_paused(target, machine, reader),
         plan=plan.obj if isinstance(plan, Present) else None,
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
@@ -252,13 +255,14 @@ def named_by(node_at: Ref, reader: Reader) -> tuple[Ref, Entry]:
     """The Machine that names a node; the Node itself where none, or more than one, does."""
     found = machines.at_node(node_at, reader)
     entry = reader.read(found[0]) if len(found) == 1 else Absent()
-    return (found[0], entry) if isinstance(entry, Present) else (node_at, Absent())
+    return (found[0], entry) if isinstance(entry, Present | Unreadable) else (node_at, Absent())
 
 
 def target_of(node_at: Ref, reader: Reader) -> tuple[Ref, Entry]:
     """The Machine of a node, as health checks name it; the Node itself where the one that names it is another's."""
     node, (at, entry) = reader.read(node_at), named_by(node_at, reader)
-    if isinstance(node, Present) and isinstance(entry, Present) and not machines.is_own(node.obj, entry.obj):
+    machine = known(entry)
+    if isinstance(node, Present) and machine is not None and not machines.is_own(node.obj, machine):
         return node_at, Absent()
     return at, entry
 
@@ -293,11 +297,10 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return reader.find(TO_BEGIN, TO_BEGIN)
     if ref.kind in (NODE, FENCE_PLAN, KDUMP, MEMBER, REPEATS):
         return of_node(ref, reader)
-    if ref.kind == REMOTE:
-        return reader.find(BY_CLUSTER, f"{ref.namespace}/{ref.name}")
-    if ref.kind == CLUSTER:
+    if ref.kind in (CLUSTER, REMOTE):
         found = machines.of_cluster(ref, reader) if reader.has(BY_UID) else ()
-        return [one for machine in found for one in of_target(machine, reader)]
+        there = reader.find(BY_CLUSTER, f"{ref.namespace}/{ref.name}") if ref.kind == REMOTE else ()
+        return [*there, *(one for machine in found for one in of_target(machine, reader))]
     if ref.kind == LEASE:
         needs = [reader.read(one) for one in reader.find(claim.BY_LEASE, ref.name)]
         return [one for need in needs if isinstance(need, Present) for one in of_target(need.obj.target, reader)]

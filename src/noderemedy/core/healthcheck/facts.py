@@ -15,7 +15,7 @@ from noderemedy.model.ids import (
     Kind,
     Ref,
 )
-from noderemedy.model.reasons import CannotSeeCluster, RoomBroken
+from noderemedy.model.reasons import CannotSeeCluster, Reason
 from noderemedy.model.room import Index
 
 # Machines of the two groups may share a name, so each has a kind of verdict of its own.
@@ -46,9 +46,9 @@ class VerdictFact(FactValue, frozen=True):
     sightings: tuple[Sighting, ...] = ()
     others: tuple[Ref, ...] = ()
 
-    def if_broken(self, problem: str) -> VerdictFact:
+    def if_broken(self, why: Reason) -> VerdictFact:
         """Neither healthy nor sick: nothing new is begun over an old verdict, and nothing is taken back."""
-        return replace(self, verdict=Unjudged((RoomBroken(problem),)))
+        return replace(self, verdict=Unjudged((why,)))
 
 
 class GateFact(FactValue, frozen=True):
@@ -70,7 +70,7 @@ class PermitFact(FactValue, frozen=True):
     is_open: bool
     other: str = ""  # the controller that looks after this check instead of us
 
-    def if_broken(self, problem: str) -> PermitFact:
+    def if_broken(self, why: Reason) -> PermitFact:
         return replace(self, is_open=False)
 
 

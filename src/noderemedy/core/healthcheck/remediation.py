@@ -54,7 +54,7 @@ from noderemedy.model.budget import ANSWER, NEED, need
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.dialect import RULES
 from noderemedy.model.healthcheck import Healthy, Unhealthy
-from noderemedy.model.ids import CLUSTER, INCIDENT, LEASE, NODE, OPENSHIFT_HEALTH_CHECK, Ref
+from noderemedy.model.ids import CLUSTER, INCIDENT, LEASE, NODE, NODE_FENCE, OPENSHIFT_HEALTH_CHECK, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.machineconditions import EXTERNALLY_REMEDIATED, HEALTH_CHECK_SUCCEEDED, OWNER_REMEDIATED, Graded
 from noderemedy.model.observer import OBSERVER
@@ -362,6 +362,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return map(machine_of, reader.find(BY_CHECK, facts.SICK))
     if ref.kind == NEED:  # who else is about the machine; ours is our own news
         return (obj.target,) if obj is not None and obj.room != NAME and obj.target.kind in facts.VERDICTS else ()
+    if ref.kind == NODE_FENCE:  # cannot be read any more, or again; its name may be a digest of its node's
+        return map(machine_of, reader.find(BY_CHECK, facts.SICK)) if obj is None else ()
     if ref.kind == LEASE:
         needs = (reader.read(one) for one in reader.find(claim.BY_LEASE, ref.name))
         return [one.obj.target for one in needs if isinstance(one, Present) and one.obj.room == NAME]
@@ -384,7 +386,7 @@ def _authors(ref: Ref, machine: Machine) -> tuple[str, ...]:
 ROOM = Room(
     name=NAME,
     watches=(
-        *(NODE, REMOTE, *facts.VERDICTS, CLUSTER, LEASE),
+        *(NODE, REMOTE, *facts.VERDICTS, CLUSTER, LEASE, NODE_FENCE),
         *(*facts.VERDICTS.values(), *facts.SPECS.values(), *facts.PERMITS.values()),
         *(ANSWER, NEED, OBSERVER, FOLLOWED, INCIDENT, UNSERVED),
         *lifecycle.ALWAYS_WATCHED,

@@ -31,6 +31,7 @@ from noderemedy.model.reasons import (
     NoControllerOwner,
     ObserveOnly,
     ObserverNew,
+    RequestNotOurs,
     TargetHealthy,
     TargetLeaving,
     TargetOfNobody,
@@ -139,8 +140,11 @@ def no_hold_is_left(view: RemediationView, now: Now) -> Blocked | None:
 def nobody_else_repairs_it(view: RemediationView, now: Now) -> Blocked | None:
     """One machine, one repair: whoever is asked may know nothing of claims. What ends it wakes us.
 
-    A check that marks machines waits for no power cycle of a mark: that is its own, and two marks are one.
+    A check that marks machines waits for no power cycle of a mark: that is its own, and two marks are one. A repair
+    whose object cannot be read states nothing, and may be in the middle.
     """
+    if view.unread is not None:
+        return Blocked(RequestNotOurs(str(view.unread.at), f"cannot be read: {view.unread.problem}"))
     is_marking = view.governing is not None and way_of(view.governing.check, view.machine) is Way.ANNOTATION
     other = next((one for one in view.others if not (is_marking and one.room == OF_MARKS)), None)
     if other is None:

@@ -14,6 +14,7 @@ from noderemedy.core import approvals, claim, hostnames, leftalone, machines, tr
 from noderemedy.core.approvals import Asked
 from noderemedy.core.claim import Claim
 from noderemedy.core.external import lifecycle
+from noderemedy.core.external.instantiate import request_at
 from noderemedy.core.external.lifecycle import RequestView, Standing
 from noderemedy.core.healthcheck.aside import Aside, standing_aside
 from noderemedy.core.healthcheck.facts import (
@@ -33,9 +34,10 @@ from noderemedy.model.cluster import Cluster
 from noderemedy.model.healthcheck import HealthCheck, TemplateRef
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, OPENSHIFT_HEALTH_CHECK, Kind, Ref
 from noderemedy.model.machine import Machine
+from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.observer import contact_since
 from noderemedy.model.remote import Sight
-from noderemedy.model.room import Absent, Entry, Present, Reader
+from noderemedy.model.room import Absent, Entry, Present, Reader, Unreadable
 from noderemedy.model.time import Mono
 
 NAME = "remediation"  # of the room that sees this
@@ -49,6 +51,13 @@ class Governing(Struct, frozen=True):
     found: VerdictFact
     permit: PermitFact | None = None
     counted: GateFact | None = None  # the numbers behind the permit, for people
+
+
+class Unread(Struct, frozen=True):
+    """A request, or a NodeFence, that is there and cannot be read: nobody knows how far it is."""
+
+    at: Ref
+    problem: str
 
 
 class RemediationView(Struct, frozen=True):
@@ -69,6 +78,7 @@ class RemediationView(Struct, frozen=True):
     claim: Claim | None = None  # None: there is nothing to claim
     need: Need | None = None  # that we stated at the last look
     others: tuple[Need, ...] = ()  # of the rooms that are about this machine
+    unread: Unread | None = None  # by which somebody may be
     record: Told = Told()  # what its Incident tells
     is_left: bool = True  # nobody's target: what a check asked for on the Machine itself can go
     left: tuple[Standing, ...] = ()  # nobody's target: requests that a check made
@@ -104,8 +114,17 @@ def sees(key: Ref, reader: Reader) -> RemediationView | None:
         claim=claim.see(NAME, key, node_at, reader),
         need=stated(key, NAME, reader),
         others=claim.others(NAME, key, node_at, reader),
+        unread=unread(key, node_at, reader),
         record=traces.see(NAME, key, machine.uid, reader),
     )
+
+
+def unread(key: Ref, node_at: Ref | None, reader: Reader) -> Unread | None:
+    """All that our rooms repair by has the name of its machine, or of its node."""
+    requests = [request_at(kind, key) for kind in lifecycle.ALWAYS_WATCHED]
+    places = [*requests, fence_ref(node_at)] if node_at is not None else requests
+    found = ((at, reader.read(at)) for at in places)
+    return next((Unread(at, entry.problem) for at, entry in found if isinstance(entry, Unreadable)), None)
 
 
 def in_sight_since(key: Ref, machine: Machine, reader: Reader) -> Mono | None:

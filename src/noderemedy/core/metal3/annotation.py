@@ -25,7 +25,7 @@ from noderemedy.core.gates import first, meanwhile
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import gates, links, offsight
 from noderemedy.core.metal3.cleanup import returned_node
-from noderemedy.core.metal3.needs import overdue_at, running_need, wanted_need
+from noderemedy.core.metal3.needs import held_need, overdue_at, running_need, wanted_need
 from noderemedy.core.metal3.offsight import Sight
 from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView, sees, waits_as
 from noderemedy.core.metal3.waiting import for_finalizers, for_silence, waiting
@@ -281,9 +281,12 @@ def orphan(view: HostView, now: Now) -> Decision:
     """Release a hold of ours that no living Machine answers for; free nothing."""
     if view.is_named_back:
         return NOTHING
+    if unread := gates.consumer_unreadable(view.suspects):
+        left = leftalone.until_unpaused(now) if view.is_left_alone else Decision(because=(unread,))
+        return settled(structs.replace(left, facts=held_need(view, now)), view.need, now)
     if view.is_left_alone:
         return leftalone.until_unpaused(now)
-    if reason := gates.consumer_unreadable(view.suspects) or gates.host_unattended(view.ref, view.host):
+    if reason := gates.host_unattended(view.ref, view.host):
         return Decision(because=(reason,))
     if asked := confirm_first(now, *view.suspects):
         return asked

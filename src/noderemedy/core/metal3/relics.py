@@ -7,18 +7,38 @@ So does a hold without our record, which is not ours: the provider's own control
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from noderemedy.core import leftalone
 from noderemedy.core.metal3.gates import host_unattended
-from noderemedy.core.metal3.remediationview import RelicView
+from noderemedy.core.metal3.remediationview import RelicView, waits_as
 from noderemedy.core.metal3.steps import is_confirmed
+from noderemedy.core.slots import settled
 from noderemedy.model.actions import Confirm, Guard, ReleaseHost, UnmarkHost
-from noderemedy.model.decision import NOTHING, Decision
+from noderemedy.model.budget import need
+from noderemedy.model.decision import NOTHING, Decision, Fact
+from noderemedy.model.host import Power
 from noderemedy.model.reasons import ConfirmFirst, HolderUnreadable, HoldOrphaned, HostUnmarked
 from noderemedy.model.room import Absent, Entry, Unreadable, Unseen
 from noderemedy.model.time import MINUTE, Now
 
 
 def decide(view: RelicView, now: Now) -> Decision:
+    """What is told; what is held for a request that cannot be read counts as the repair that it is."""
+    decision = told(view, now)
+    if not any(is_unread(uid, entry) for uid, _, entry in view.orphans):
+        return decision
+    return settled(structs.replace(decision, facts=held_need(view, now)), view.need, now)
+
+
+def held_need(view: RelicView, now: Now) -> tuple[Fact, ...]:
+    """In the stead of a request that states nothing: its place would be given to the next one within a minute."""
+    since = view.need.since if view.need is not None else now.wall
+    is_pending = view.host.power is not Power.OFF
+    return (need(view.target or view.ref, waits_as(view.ref), since, is_running=True, is_off_pending=is_pending),)
+
+
+def told(view: RelicView, now: Now) -> Decision:
     guard = Guard(view.host.uid, view.entry.resource_version)
     name = f"{view.ref.namespace}/{view.ref.name}"
     unread = [entry for uid, _, entry in view.orphans if is_unread(uid, entry)]

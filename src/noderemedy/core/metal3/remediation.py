@@ -288,6 +288,8 @@ PHASES: dict[Phase, Callable[[RemediationView, Now], Decision]] = {
 def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
     """A repair that runs, or would begin if budget and claim let it; where the owner was asked, the owner's."""
     remediation = view.remediation
+    if view.unread is not None:
+        return unread_need(view)
     is_attested = words.is_news(view, now)  # then it goes on without asking, also what was given up
     if view.machine is None or view.rival or (remediation.is_ended and not is_attested):
         return ()
@@ -302,6 +304,17 @@ def needs(view: RemediationView, now: Now) -> tuple[Fact, ...]:
         return ()
     room = NAME if is_attested else stated_as(remediation)  # what is freed by a word is freed under our claim
     return asking(view, room, is_running=is_running, is_stuck=rests and is_running)
+
+
+def unread_need(view: RemediationView) -> tuple[Fact, ...]:
+    """What has begun goes on without asking once its machine can be read again: until then it keeps its place."""
+    remediation = view.remediation
+    if view.rival or remediation.is_ended or remediation.progress.phase not in phases.RUNNING:
+        return ()
+    assert view.unread is not None
+    since = remediation.created or remediation.progress.since or Wall(0)
+    is_pending = any(entry.obj.power is not Power.OFF for _, entry in view.held)
+    return (need(view.unread, stated_as(remediation), since, is_running=True, is_off_pending=is_pending),)
 
 
 def is_given_to_a_person(view: RemediationView) -> bool:

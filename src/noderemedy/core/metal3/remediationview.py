@@ -40,7 +40,7 @@ from noderemedy.model.node import Node
 from noderemedy.model.pace import LEAVE
 from noderemedy.model.refusal import Refusal, refusal
 from noderemedy.model.remediation import Metal3Remediation, Phase
-from noderemedy.model.room import Absent, Entry, Index, Present, Reader
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable
 from noderemedy.model.time import Mono, Wall
 
 NAME = "metal3-remediation"
@@ -69,6 +69,7 @@ class RemediationView(Struct, frozen=True):
     entry: Present
     remediation: Metal3Remediation
     machine: MachineView | None = None  # None: there is no such machine
+    unread: Ref | None = None  # the machine that is there and cannot be read
     held: tuple[tuple[Ref, Present], ...] = ()  # hosts that carry a hold for this one
     work: freeing.Workload | None = None  # None: there is no Node
     cluster: Cluster | None = None
@@ -117,6 +118,8 @@ class RelicView(Struct, frozen=True):
     marks: tuple[MarkName, ...] = ()  # by which names we have marked it as unhealthy
     runs_a_node: bool = False
     is_left_alone: bool = False  # it belongs to a paused Machine
+    target: Ref | None = None  # the Machine that a hold without a remediation was for; None: it is not known
+    need: Need | None = None  # that we stated for it, or for the host, at the last look
 
 
 # --- indexes -----------------------------------------------------------------------------------------------------
@@ -176,6 +179,8 @@ def sees(key: Ref, reader: Reader) -> RemediationView | RelicView | None:
 def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView:
     remediation: Metal3Remediation = entry.obj
     machine = its_machine(key, remediation, reader)
+    unread = its_unread_machine(key, remediation, reader) if machine is None else None
+    target = machine.ref if machine else unread
     hosts = ((at, reader.read(at)) for at in reader.find(HELD_FOR, remediation.uid))
     node = machine.node_entry if machine else None
     return RemediationView(
@@ -183,15 +188,16 @@ def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView
         entry=entry,
         remediation=remediation,
         machine=machine,
+        unread=unread,
         held=tuple((at, found) for at, found in hosts if isinstance(found, Present)),
         work=freeing.sees(machine.node_at, node, reader, pacing.sees(NAME, key, reader))
         if machine and machine.node_at and isinstance(node, Present)
         else None,
         cluster=machine.cluster if machine else None,
-        rival=rival_of(key, remediation, machine, reader),
+        rival=rival_of(key, remediation, target, reader),
         answer=answer(machine.ref, reader) if machine else None,
         claim=claim.see(NAME, machine.ref, machine.node_at, reader) if machine else None,
-        need=stated(machine.ref, stated_as(remediation), reader) if machine else None,
+        need=stated(target, stated_as(remediation), reader) if target else None,
         sight=known.obj if isinstance(known := reader.read(sight_ref(key)), Present) else None,
         foredated=foredated.sees(key, reader),
         refusal=refusal(NAME, key, reader),
@@ -221,7 +227,7 @@ def waits_as(key: Ref) -> str:
 
 def its_machine(key: Ref, remediation: Metal3Remediation, reader: Reader) -> MachineView | None:
     """The Machine as it is now; None if it is gone, or another one has its name by now."""
-    uids = {uid for uid in (remediation.owner_uid, remediation.progress.evidence.machine_uid) if uid}
+    uids = uids_of(remediation)
     for at in machine_refs(key, remediation):
         entry = reader.read(at)
         if isinstance(entry, Present) and uids <= {entry.obj.uid}:
@@ -229,11 +235,23 @@ def its_machine(key: Ref, remediation: Metal3Remediation, reader: Reader) -> Mac
     return None
 
 
-def rival_of(key: Ref, remediation: Metal3Remediation, machine: MachineView | None, reader: Reader) -> str:
+def its_unread_machine(key: Ref, remediation: Metal3Remediation, reader: Reader) -> Ref | None:
+    """The Machine that is there, for all we know the very one, and cannot be read."""
+    uids = uids_of(remediation)
+    entries = ((at, reader.read(at)) for at in machine_refs(key, remediation))
+    return next((at for at, entry in entries if isinstance(entry, Unreadable) and uids <= {entry.uid}), None)
+
+
+def uids_of(remediation: Metal3Remediation) -> set[str]:
+    """Of the Machine that it is for, as far as it is known."""
+    return {uid for uid in (remediation.owner_uid, remediation.progress.evidence.machine_uid) if uid}
+
+
+def rival_of(key: Ref, remediation: Metal3Remediation, machine: Ref | None, reader: Reader) -> str:
     """Another remediation of this machine that goes first: one that has begun, else the older one."""
     if machine is None:
         return ""
-    found = [(at, reader.read(at)) for at in reader.find(BY_MACHINE, _name(machine.ref)) if at != key]
+    found = [(at, reader.read(at)) for at in reader.find(BY_MACHINE, _name(machine)) if at != key]
     others = [(at, entry.obj) for at, entry in found if isinstance(entry, Present)]
     mine = precedence(key, remediation)
     ahead = [at for at, other in others if not other.is_ended and precedence(at, other) < mine]
@@ -253,7 +271,24 @@ def see_relics(key: Ref, entry: Present, reader: Reader) -> RelicView | None:
         return None
     orphans = tuple((uid, *suspect(key, record, reader)) for uid, record in lost)
     runs = bool(marks) and runs_a_node(key, host, reader)
-    return RelicView(key, entry, host, orphans, marks, runs, leftalone.is_of_a_paused(key, host, reader))
+    target = held_for(key, host, [record for _, record in lost], reader)
+    need = stated(target or key, waits_as(key), reader)
+    is_left_alone = leftalone.is_of_a_paused(key, host, reader)
+    return RelicView(key, entry, host, orphans, marks, runs, is_left_alone, target, need)
+
+
+def held_for(key: Ref, host: Host, records: list[Hold | Malformed | None], reader: Reader) -> Ref | None:
+    """The Machine that one of these holds was for, if it is known: the host's consumer, or who names the host."""
+    uids = {record.machine_uid for record in records if isinstance(record, Hold)}
+    serves = consumers.machine_of_consumer(key, host.consumer, reader) if host.consumer else ()
+    found = ((at, reader.read(at)) for at in (*serves, *hostnames.naming(key, reader)))
+    return next((at for at, entry in found if uid_of(entry) in uids), None)
+
+
+def uid_of(entry: Entry) -> str | None:
+    if isinstance(entry, Unreadable):
+        return entry.uid
+    return entry.obj.uid if isinstance(entry, Present) else None
 
 
 def our_marks(host: Host) -> tuple[MarkName, ...]:
@@ -294,7 +329,8 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     """The keys that an event of this object concerns."""
     if ref.kind == REMEDIATION:
         rivals = of_machines(machine_refs(ref, obj), reader) if obj is not None else ()
-        return (ref, *rivals, *(reader.find(HELD_FOR, obj.uid) if obj is not None else ()))
+        uid = obj.uid if obj is not None else uid_of(reader.read(ref))  # also of one that cannot be read
+        return (ref, *rivals, *(reader.find(HELD_FOR, uid) if uid else ()))
     if ref.kind == INCIDENT:
         return of_machines((obj.found.target,), reader) if obj is not None else ()
     if ref.kind == CLUSTER:

@@ -8,6 +8,7 @@ from msgspec import Struct, structs
 
 from noderemedy.core import claim, consumers, freeing, hostnames, leftalone, machines, pacing, traces
 from noderemedy.core.claim import Claim
+from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import links
 from noderemedy.core.traces import Told
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
@@ -18,7 +19,7 @@ from noderemedy.model.machine import HostName, Machine
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node
 from noderemedy.model.remote import Remote
-from noderemedy.model.room import Absent, Entry, Present, Reader
+from noderemedy.model.room import Absent, Entry, Present, Reader, Unreadable
 
 ROOM_NAME = "annotation"
 
@@ -82,6 +83,13 @@ class HostView(Struct, frozen=True):
     held_for: Ref | None = None  # the machine that the hold was for
     record: traces.Told = traces.Told()  # of that machine
     is_left_alone: bool = False  # it belongs to a paused Machine
+    need: Need | None = None  # that we stated at the last look
+
+    @property
+    def target(self) -> Ref:
+        """Whose place in the budget a hold has: that of the Machine which it was for, or may be for; else its own."""
+        unread = (at for at, entry in self.suspects if at.kind in MACHINE_KINDS and isinstance(entry, Unreadable))
+        return self.held_for or next(unread, self.ref)
 
 
 def sees(key: Ref, reader: Reader) -> MachineView | HostView | None:
@@ -149,8 +157,12 @@ def of_whom(view: HostView, reader: Reader) -> HostView:
     for ref, found in linked(view, reader):
         if isinstance(found, Present) and isinstance(hold, Hold) and found.obj.uid == hold.machine_uid:
             told = traces.see(waits_as(view.ref), ref, found.obj.uid, reader)
-            return structs.replace(view, held_for=ref, record=told)
-    return view
+            return as_stated(structs.replace(view, held_for=ref, record=told), reader)
+    return as_stated(view, reader)
+
+
+def as_stated(view: HostView, reader: Reader) -> HostView:
+    return structs.replace(view, need=stated(view.target, waits_as(view.ref), reader))
 
 
 def linked(view: HostView, reader: Reader) -> Iterator[tuple[Ref, Entry]]:
@@ -160,5 +172,5 @@ def linked(view: HostView, reader: Reader) -> Iterator[tuple[Ref, Entry]]:
 
 
 def waits_as(host: Ref) -> str:
-    """Who waits for the record of a machine that does not name this host any more."""
+    """Who waits for the record of a machine that does not name this host any more, and counts it in its stead."""
     return f"{ROOM_NAME} {host.namespace}/{host.name}"

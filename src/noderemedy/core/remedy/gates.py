@@ -34,7 +34,11 @@ def document_is_there(view: RemedyView, now: Now) -> Blocked | None:
 
 
 def nobody_paused_it(view: RemedyView, now: Now) -> Blocked | None:
-    """`node-remedy.dev/paused` on the document, the Node or its Machine, or a pause of its Machine or Cluster."""
+    """`node-remedy.dev/paused` on the document, the Node or its Machine, or a pause of its Machine or Cluster; where
+    nobody knows yet which Machine that is, it may be paused.
+    """
+    if view.unplaced:
+        return Blocked(view.unplaced)
     machine, document = view.machine, view.document
     pauses = (document.document.paused if document else None, view.node.paused, machine.paused if machine else None)
     return left_as_it_is(None, view.is_cluster_paused) or unpaused(now, *pauses)

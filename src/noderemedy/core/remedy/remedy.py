@@ -55,6 +55,7 @@ from noderemedy.model.observer import OBSERVER
 from noderemedy.model.pace import LEAVE
 from noderemedy.model.reasons import ClusterPaused, RemedyRecordUnreadable
 from noderemedy.model.remedy import Phase, RemedyRecord
+from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Index, Present, Reader, Room
 from noderemedy.model.time import Now, Wall
 
@@ -165,7 +166,7 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (Ref("", NODE, "", obj.node),) if obj is not None and obj.node else ()
     if ref.kind in MACHINE_KINDS:
         return [at for at in nodes_of(ref, obj, reader) if is_in_sight(at, reader)]
-    if ref.kind == CLUSTER:
+    if ref.kind in (CLUSTER, REMOTE):
         nodes = (one for machine in machines.of_cluster(ref, reader) for one in target_nodes(machine, reader))
         return [at for at in nodes if is_in_sight(at, reader)]
     if ref.kind in (ANSWER, INCIDENT):
@@ -222,6 +223,7 @@ ROOM = Room(
         INCIDENT,
         *MACHINE_KINDS,
         CLUSTER,
+        REMOTE,
         DOCUMENT,
         PERMIT,
         REPEATS,
@@ -233,7 +235,7 @@ ROOM = Room(
     ),
     indexes=INDEXES,
     wakes=wakes,
-    secondary=(*MACHINE_KINDS, CLUSTER),
+    secondary=(*MACHINE_KINDS, CLUSTER, REMOTE),
     sees=sees,
     decide=decide,
     may=frozenset(MAY),

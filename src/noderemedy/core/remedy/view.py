@@ -31,8 +31,9 @@ from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import PREFIX
 from noderemedy.model.observer import contact_since
+from noderemedy.model.reasons import CannotSeeCluster
 from noderemedy.model.remedy import RemedyRecord
-from noderemedy.model.room import Absent, Entry, Present, Reader
+from noderemedy.model.room import Absent, Entry, Present, Reader, known
 from noderemedy.model.serving import is_served
 from noderemedy.model.time import Mono
 
@@ -48,6 +49,7 @@ class RemedyView(Struct, frozen=True):
     entry: Present
     target: Ref  # its Machine; itself where there is none
     machine: Machine | None = None
+    unplaced: CannotSeeCluster | None = None  # a Machine may be that of the node
     is_cluster_paused: bool = False  # the Machine, or its Cluster
     trouble: Trouble | None = None
     document: DocumentFact | None = None  # None: it is gone
@@ -102,6 +104,7 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         entry=entry,
         target=target,
         machine=machine,
+        unplaced=machines.unplaced(key, reader),
         is_cluster_paused=machine is not None and leftalone.is_paused(target, machine, reader),
         trouble=trouble,
         document=document,
@@ -157,8 +160,8 @@ def freed_last(document: DocumentFact | None, reader: Reader) -> Mono | None:
 
 def machine_of(node: Ref, reader: Reader) -> tuple[Ref | None, Machine | None]:
     named_by = machines.at_node(node, reader)
-    entry = reader.read(named_by[0]) if named_by else Absent()
-    return (named_by[0], entry.obj) if isinstance(entry, Present) else (None, None)
+    machine = known(reader.read(named_by[0])) if named_by else None
+    return (named_by[0], machine) if machine is not None else (None, None)
 
 
 def run_by(record: RemedyRecord) -> Ref:
