@@ -84,7 +84,7 @@ def one_too_many(closed: tuple[tuple[Ref, Present], ...]) -> tuple[Ref, Present]
     Repairs are counted by their records: a node that comes and goes by itself must not push those out.
     """
     others = tuple(one for one in closed if one[1].obj.record.ending in UNTOUCHED)
-    repairs = tuple(one for one in closed if one not in others)
+    repairs = tuple(one for one in closed if one[1].obj.record.ending not in UNTOUCHED)
     full = next((sort for sort in (others, repairs) if len(sort) >= PER_TARGET), ())
     return min(full, key=lambda one: (one[1].obj.found.detected, one[0].name), default=None)
 

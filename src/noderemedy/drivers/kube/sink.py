@@ -81,9 +81,7 @@ class Settings(Struct, frozen=True):
     page: int = 500  # objects; two of them at a time
     page_bytes: int = 10_000_000  # as many objects as this holds, where 500 are much less
     list_patience: Span = Span(60_000)
-    first_stream: Span = Span(
-        500
-    )  # after its list: connections, one for each kind, are not opened before all is judged
+    first_stream: Span = Span(500)  # after its list: all is judged before each kind opens a connection of its own
     silence: Span = Span(70_000)  # bookmarks come every 60 s
     shortest: Span = Span(300_000)  # of one stream, told to the server as timeoutSeconds
     longest: Span = Span(600_000)
