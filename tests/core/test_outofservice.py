@@ -20,6 +20,9 @@ from noderemedy.model.ids import CLUSTER, ref
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node, OutOfService, Taint
 from noderemedy.model.outcome import Seen
+from noderemedy.model.remediation import Phase
+from noderemedy.model.remote import Remote, Sight, remote_ref
+from noderemedy.model.room import Unreadable
 
 MARK = OutOfService("metal3-remediation", "metal/worker-0", UID, "boot-1")
 MINE = Taint("mine", "NoSchedule")
@@ -36,6 +39,9 @@ def found(reader: Cache) -> Decision:
 
 
 PAUSED = {ref(CLUSTER, "metal", "metal"): Cluster("cluster-uid-1", paused=True)}
+SIGHT_AT = remote_ref("metal", "metal")
+UNPLACED = {SIGHT_AT: Remote(Sight.UNKNOWN)}
+BEGUN, GARBLED = a_remediation(Phase.WAITING), Unreadable("machine-uid-1", "7", "garbled")
 UNTAINTED, WAITS = ("UntaintOutOfService", "UntaintingNode"), ("", "TaintOrphaned")
 NOTHING_DONE = ("", "")
 # situation -> (request, node, more of the world), what is done and why
@@ -53,6 +59,14 @@ CASES: dict[str, tuple[Any, Node, dict[str, Any], tuple[str, str]]] = {
     "a room that we do not know": (None, tainted(replace(MARK, room="later")), {}, NOTHING_DONE),
     "only the mark is left": (None, tainted(ready="Unknown", taint=False), {}, UNTAINTED),
     "a paused machine": (None, tainted(), {"machine": a_machine(cluster_paused=True)}, ("", "ClusterPaused")),
+    "a request for a Machine that is no more": (BEGUN, tainted(), {"machine": a_machine(uid="other")}, UNTAINTED),
+    "a request for a Machine that cannot be read": (BEGUN, tainted(), {"machine": GARBLED}, NOTHING_DONE),
+    "a start: nobody knows whose node it is": (
+        None,
+        tainted(),
+        {"machine": replace(a_machine(), cluster_name="metal"), "more": UNPLACED},
+        ("", "CannotSeeCluster"),
+    ),
     "a paused Cluster": (
         None,
         tainted(),
@@ -103,3 +117,13 @@ def test_the_end_of_a_request_concerns_its_node() -> None:
     assert [NODE_AT] == list(ROOM.wakes(NODE_AT, tainted(), cache))
     assert [NODE_AT] == list(ROOM.wakes(MACHINE_AT, a_machine(), cache))
     assert [] == list(ROOM.wakes(NODE_AT, a_node(), cache))
+
+
+def test_a_node_whose_machine_turns_out_to_be_elsewhere_is_looked_at() -> None:
+    """Until its cluster is known a machine may be that of the node; then it is not, and somebody has to look again."""
+    cache = Cache((*INDEXES, *ROOM.indexes))
+    cache.put(Seen(NODE_AT, "node-uid-1", "1", tainted()), NOW.mono)
+    cache.put(Seen(MACHINE_AT, "machine-uid-1", "1", replace(a_machine(), cluster_name="metal")), NOW.mono)
+    cache.put(Seen(SIGHT_AT, "", "", Remote(Sight.SEEN)), NOW.mono)
+
+    assert [NODE_AT] == list(ROOM.wakes(SIGHT_AT, Remote(Sight.SEEN), cache))

@@ -1093,6 +1093,11 @@ REQUESTS: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "the owner of a node out of sight is asked",
+        set_to(requestgates, "node_in_sight", lambda name, entry: None),
+        (test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,),
+    ),
+    Sabotage(
         "a machine is deleted while somebody else repairs it",
         set_to(requestgates, "claimed", lambda claim, now: None),
         (

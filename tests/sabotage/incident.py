@@ -170,6 +170,7 @@ STEPS = (
                 test_diary.test_the_phases_of_a_remediation_are_steps,
                 test_diary.test_a_remediation_that_gives_the_machine_to_its_owner_is_an_escalation,
             ),
+            aspects.pods: (test_diary.test_pods_that_a_remediation_deletes_are_a_step,),
             aspects.intents: (test_traces.test_a_record_that_is_waited_for_is_written_at_once,),
             aspects.requests: (test_diary.test_a_request_of_any_kind_is_a_step,),
             aspects.conditions: (test_diary.test_each_aspect_is_a_step,),

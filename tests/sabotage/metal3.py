@@ -57,6 +57,7 @@ from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node, OutOfService
 from noderemedy.model.remediation import Evidence, Phase, Strategy
+from noderemedy.model.room import Absent
 from noderemedy.model.time import Span
 from noderemedy.model.workload import FreeBy
 from noderemedy.wire import answers, names, objects, remediations
@@ -392,8 +393,18 @@ SABOTAGES = (
     ),
     Sabotage(
         "a request of a former machine keeps its taint",
-        set_to(outofservice, "is_abandoned", lambda owner, node, reader: False),
+        set_to(outofservice, "is_abandoned", lambda *given: False),
         (bad_input.test_a_taint_of_a_former_machine_goes,),
+    ),
+    Sabotage(
+        "a machine that cannot be read is gone with its taint",
+        set_to(outofservice, "Unreadable", Absent),
+        (orphans.test_what_becomes_of_a_taint,),
+    ),
+    Sabotage(
+        "nobody looks at a taint again when it is known whose node it is",
+        set_to(machines, "named_here", lambda cluster, reader: ()),
+        (orphans.test_a_node_whose_machine_turns_out_to_be_elsewhere_is_looked_at,),
     ),
     Sabotage(
         "the end of a request wakes nobody",
@@ -533,13 +544,24 @@ SABOTAGES = (
     ),
     Sabotage(
         "a pause after the record is not seen",
-        set_to(escalation, "UNPAUSED", ()),
+        set_to(escalation, "UNHINDERED", ()),
         (owners_turn.test_a_pause_holds_the_owner_s_turn,),
     ),
     Sabotage(
+        "the owner of a node out of sight is asked",
+        together(
+            set_to(remediation, "BEFORE_THE_OWNER", (*remediationgates.UNPAUSED, remediationgates.owner_may_be_asked)),
+            set_to(escalation, "UNHINDERED", remediationgates.UNPAUSED),
+        ),
+        (owners_turn.test_a_node_out_of_sight_holds_the_owner_s_turn,),
+    ),
+    Sabotage(
         "who is paused keeps all others waiting",
-        set_to(remediation, "UNPAUSED", ()),
-        (owners_turn.test_what_is_paused_before_the_owner_s_turn_keeps_nobody_waiting,),
+        set_to(remediation, "UNHINDERED", ()),
+        (
+            owners_turn.test_what_is_paused_before_the_owner_s_turn_keeps_nobody_waiting,
+            owners_turn.test_a_node_out_of_sight_holds_the_owner_s_turn,
+        ),
     ),
     Sabotage(
         "a grant from before the pause counts",

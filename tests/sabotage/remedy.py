@@ -109,6 +109,11 @@ GATES = (
         (test_gates.test_a_storm_holds_the_next_remedy,),
     ),
     Sabotage(
+        "a chain goes on while nobody knows whose node it is",
+        set_to(remedy, "halted", lambda view: Decision() if view.is_cluster_paused else None),
+        (test_gates.test_whoever_pauses_the_cluster_stops_a_chain_wherever_it_is,),
+    ),
+    Sabotage(
         "what is stuck keeps its turn",
         set_to(remedy, "in_turn", lambda decision: decision),
         (test_gates.test_a_remedy_that_is_stuck_gives_its_turn_back,),

@@ -214,8 +214,9 @@ def test_a_day_turns_red(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_pods_without_a_word_turn_red(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where no phase tells how a node was freed, the pods that were deleted for it are told by nobody (S15)."""
+    """Where neither a step nor a phase tells of the pods that were deleted for a node, nobody does (S15)."""
     phases_tell_nothing(monkeypatch)
+    unnoted(aspects.pods)(monkeypatch)
     lines = simulate(120, nodes=20, hours=2.0, trouble_every_ms=60_000, extras=PLAIN).violations
 
     assert any("ms: S15: no record says pods deleted" in line for line in lines)

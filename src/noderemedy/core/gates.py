@@ -17,14 +17,16 @@ from noderemedy.model.cluster import Cluster
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
+    CannotSeeNode,
     ClusterPaused,
+    NodeUnreadable,
     PausedByPerson,
     PauseUnreadable,
     Reason,
     RepairStuck,
     WaitingForBudget,
 )
-from noderemedy.model.room import Passage
+from noderemedy.model.room import Entry, Passage, Unreadable, Unseen
 from noderemedy.model.time import Now, Wall
 
 View = TypeVar("View")
@@ -70,6 +72,13 @@ def unpaused(now: Now, *pauses: Paused | Malformed | None) -> Blocked | None:
 def left_as_it_is(cluster: Cluster | None, *marked: bool) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on one of the objects of a repair, or a paused Cluster: not a single write."""
     return Blocked(ClusterPaused()) if any(marked) or (cluster is not None and cluster.paused) else None
+
+
+def node_in_sight(name: str, entry: Entry) -> Blocked | None:
+    """A Node that cannot be read, or seen, may be well: that is neither health nor sickness."""
+    if isinstance(entry, Unreadable):
+        return Blocked(NodeUnreadable(name, entry.problem))
+    return Blocked(CannotSeeNode(name)) if isinstance(entry, Unseen) else None
 
 
 def budgeted(told: Granted | Refused | None) -> Blocked | None:

@@ -137,6 +137,15 @@ def of_cluster(cluster: Ref, reader: Reader) -> tuple[Ref, ...]:
     return reader.find(BY_CLUSTER, cluster_name(cluster.namespace, cluster.name))
 
 
+def named_here(cluster: Ref, reader: Reader) -> Iterator[Ref]:
+    """The Nodes of this cluster that machines of a Cluster name, wherever those machines have theirs."""
+    for ref in of_cluster(cluster, reader):
+        machine = known(reader.read(ref))
+        at = Ref(ref.cluster, NODE, "", machine.node_name) if machine is not None and machine.node_name else None
+        if at is not None and isinstance(reader.read(at), Present):
+            yield at
+
+
 def with_nodes(cluster: Ref, where: str, reader: Reader) -> Iterator[tuple[Machine, Node | None]]:
     """The machines of a Cluster that name a node, each with the Node of that name in the API of this cluster."""
     for ref in of_cluster(cluster, reader):

@@ -18,10 +18,10 @@ from noderemedy.model.actions import Confirm, Guard, UntaintOutOfService
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import CLUSTER, NODE, NODE_FENCE, REMEDIATION, Kind, Ref
 from noderemedy.model.node import Node, OutOfService
-from noderemedy.model.reasons import ClusterPaused, ConfirmFirst, TaintOrphaned, UntaintingNode
+from noderemedy.model.reasons import CannotSeeCluster, ClusterPaused, ConfirmFirst, TaintOrphaned, UntaintingNode
 from noderemedy.model.remediation import Metal3Remediation
 from noderemedy.model.remote import REMOTE
-from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Room
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Room, Unreadable, known
 from noderemedy.model.time import Now
 
 # By room: what it taints Nodes for.
@@ -39,6 +39,7 @@ class TaintView(Struct, frozen=True):
     mark: OutOfService
     owner_at: Ref
     owner: Entry
+    unplaced: CannotSeeCluster | None = None  # a machine may be that of the node
     is_paused: bool = False  # its machine or Cluster: not a single write
     is_abandoned: bool = False  # its request was begun for a Machine that is gone, and does nothing any more
 
@@ -46,6 +47,8 @@ class TaintView(Struct, frozen=True):
 def decide(view: TaintView, now: Now) -> Decision:
     if not is_orphan(view):
         return NOTHING
+    if view.unplaced:
+        return Decision(because=(view.unplaced,))
     if view.is_paused:
         return Decision(because=(ClusterPaused(),))
     if freeing.is_tainted(view.node) and not is_back(view):
@@ -83,16 +86,28 @@ def sees(key: Ref, reader: Reader) -> TaintView | None:
         return None
     owner_at = owner_ref(mark)
     owner = reader.read(owner_at)
-    return TaintView(key, entry, node, mark, owner_at, owner, is_paused(key, reader), is_abandoned(owner, key, reader))
+    return TaintView(
+        key,
+        entry,
+        node,
+        mark,
+        owner_at,
+        owner,
+        unplaced=machines.unplaced(key, reader),
+        is_paused=is_paused(key, reader),
+        is_abandoned=is_abandoned(owner_at, owner, key, reader),
+    )
 
 
-def is_abandoned(owner: Entry, node: Ref, reader: Reader) -> bool:
-    """Whether a Metal3Remediation was begun for a Machine that this Node has no more."""
+def is_abandoned(owner_at: Ref, owner: Entry, node: Ref, reader: Reader) -> bool:
+    """Whether a Metal3Remediation was begun for a Machine that this Node has no more; an unreadable one is there."""
     if not isinstance(owner, Present) or not isinstance(owner.obj, Metal3Remediation):
         return False
     begun_for = owner.obj.progress.evidence.machine_uid
-    entries = [reader.read(at) for at in machines.at_node(node, reader)]
-    return bool(begun_for) and begun_for not in [one.obj.uid for one in entries if isinstance(one, Present)]
+    there = [entry.obj.uid for at in machines.at_node(node, reader) if isinstance(entry := reader.read(at), Present)]
+    its_own = [reader.read(at) for at in machines.machine_refs(owner_at, owner.obj)]
+    unread = [entry.uid for entry in its_own if isinstance(entry, Unreadable)]
+    return bool(begun_for) and begun_for not in (*there, *unread)
 
 
 def owner_ref(mark: OutOfService) -> Ref:
@@ -101,8 +116,8 @@ def owner_ref(mark: OutOfService) -> Ref:
 
 
 def is_paused(node: Ref, reader: Reader) -> bool:
-    entries = [(at, reader.read(at)) for at in machines.at_node(node, reader)]
-    return any(leftalone.is_paused(at, entry.obj, reader) for at, entry in entries if isinstance(entry, Present))
+    found = ((at, known(reader.read(at))) for at in machines.at_node(node, reader))
+    return any(leftalone.is_paused(at, machine, reader) for at, machine in found if machine is not None)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
@@ -113,10 +128,11 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return reader.find(BY_OWNER, str(ref))
     if not reader.has(MARKED):
         return ()
-    found = machines.of_cluster(ref, reader) if ref.kind in (CLUSTER, REMOTE) else (ref,)
-    entries = [(at, reader.read(at)) for at in found]
-    nodes = [machines.node_at(at, entry.obj, reader) for at, entry in entries if isinstance(entry, Present)]
-    return [at for at in nodes if at is not None and is_marked(at, reader)]
+    of_cluster = ref.kind in (CLUSTER, REMOTE)
+    found = ((at, known(reader.read(at))) for at in (machines.of_cluster(ref, reader) if of_cluster else (ref,)))
+    nodes = [machines.node_at(at, machine, reader) for at, machine in found if machine is not None]
+    here = machines.named_here(ref, reader) if of_cluster else ()  # nobody knew whose they are
+    return [at for at in dict.fromkeys((*nodes, *here)) if at is not None and is_marked(at, reader)]
 
 
 def is_marked(node: Ref, reader: Reader) -> bool:

@@ -46,7 +46,7 @@ from noderemedy.model.node import Condition
 from noderemedy.model.nodefence import State
 from noderemedy.model.outcome import Failed, Outcome, Seen
 from noderemedy.model.reasons import TooManyInFlight
-from noderemedy.model.room import Absent, Present
+from noderemedy.model.room import Absent, Present, Unseen
 
 REQUEST_AT = ref(FENCE_REMEDIATION, "worker-0", "metal")
 PAUSED = Paused(later(60).wall)
@@ -123,6 +123,8 @@ CLOSED: dict[str, tuple[dict[str, Any], str, list[tuple[str, bool]]]] = {
     "paused on the request": ({"request": {"paused": PAUSED}}, "PausedByPerson", []),
     "paused on the Machine": ({"machine": {"paused": PAUSED}}, "PausedByPerson", []),
     "paused on the Node": ({"node_entry": present(replace(SICK, paused=PAUSED))}, "PausedByPerson", []),
+    "its Node cannot be read": ({"node_entry": unreadable()}, "NodeUnreadable", []),
+    "its Node cannot be seen": ({"node_entry": Unseen()}, "CannotSeeNode", []),
     "a garbled pause": ({"machine": {"paused": Malformed("x")}}, "PauseUnreadable", []),
     "somebody releases its fence": ({"fence_entry": present(RELEASED)}, "WaitingForFence", []),
     "another request goes first": ({"rival": "metal/older"}, "AnotherRemediation", []),
@@ -155,7 +157,7 @@ def test_a_gate_that_is_closed_keeps_a_request_where_it_is(name: str, at: Ref) -
 def test_explain_shows_the_gate_that_is_closed(name: str, at: Ref) -> None:
     """The same gates, whether the phase was recorded or not."""
     changes, reason, _ = CLOSED[name]
-    names = ("nobody goes first", "nobody paused it", "nobody releases it", "fencing cannot help")
+    names = ("nobody goes first", "nobody paused it", "node is seen", "nobody releases it", "fencing cannot help")
     expected = [*names, "budget allows", "one repair per node"]
 
     for phase in (FENCING, DELETING):
@@ -210,21 +212,21 @@ def test_a_fence_that_helps_after_all_leads_back(at: Ref, state: State) -> None:
 
 
 def test_before_a_machine_is_deleted_its_node_is_read_live() -> None:
-    """It may have come back, and nobody was told: Machine and Node, unless there is nothing that could be read."""
+    """It may have come back, and nobody was told: Machine and Node, if it has one."""
     machine = a_scene(OPENSHIFT_MACHINE_AT, DELETING)
     unread = replace(machine, node_entry=present(SICK, confirmed=False))
-    gone, hidden = replace(machine, node_entry=absent(confirmed=False)), replace(machine, node_entry=unreadable())
+    gone, nodeless = replace(machine, node_entry=absent(confirmed=False)), replace(unread, node_at=None)
     stale = replace(unread, machine_entry=replace(machine.machine_entry, confirmed_at=None))
 
     assert (Confirm(NODE_AT),) == room.decide(unread, NOW).actions
     assert (Confirm(NODE_AT),) == room.decide(gone, NOW).actions
     assert (Confirm(OPENSHIFT_MACHINE_AT), Confirm(NODE_AT)) == room.decide(stale, NOW).actions
-    assert ["DeleteMachine"] == acts(room.decide(hidden, NOW))
+    assert ["DeleteMachine"] == acts(room.decide(nodeless, NOW))
 
 
 STEPS_BACK = (
     *("its node has just come back", "paused on the request", "paused on the Machine", "paused on the Node"),
-    *("somebody releases its fence", "the budget refuses"),
+    *("somebody releases its fence", "the budget refuses", "its Node cannot be read", "its Node cannot be seen"),
 )
 
 

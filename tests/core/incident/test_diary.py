@@ -28,6 +28,7 @@ from noderemedy.model.replacement import Replacement
 from noderemedy.model.request import ExternalRequest
 from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import Span, Wall
+from noderemedy.model.workload import FreeBy
 from noderemedy.wire.incidents import incident_body
 
 REMEDIATION_AT = ref(REMEDIATION, MACHINE_AT.name, MACHINE_AT.namespace)
@@ -446,6 +447,20 @@ def test_the_phases_of_a_remediation_are_steps() -> None:
 
     assert ["remediation requested", "remediation freeing", "remediation"] == scene.told()
     assert f"node n, off at {NOW.wall}, proof PoweredOff" == scene.incident().record.steps[1].evidence
+
+
+def test_pods_that_a_remediation_deletes_are_a_step() -> None:
+    """Told at once, with the proof: a request that is torn away never comes to its next phase (dense seed 7084)."""
+    scene = a_sick_scene()
+    freed = {"proof": "PoweredOff", "off_at": NOW.wall}
+    for by in (None, FreeBy.TAINT, FreeBy.PODS):
+        scene.put(REMEDIATION_AT, a_remediation(Phase.FREEING, free_by=by, **freed))
+        scene.wait(20)
+    scene.loses(REMEDIATION_AT, "remediation-uid")
+    scene.wait(120)
+
+    assert ["remediation freeing", "pods deleted", "remediation"] == scene.told()
+    assert "PoweredOff" == scene.incident().record.steps[1].evidence
 
 
 def test_a_remediation_that_gives_the_machine_to_its_owner_is_an_escalation() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import MACHINE_AT, NODE_AT, NOW, REMEDIATION_AT, a_machine, ago, later
+from tests.builders import MACHINE_AT, NODE_AT, NOW, REMEDIATION_AT, a_machine, ago, later, unreadable
 from tests.core.metal3.remediations import (
     HOLDER,
     SICK,
@@ -30,6 +30,8 @@ from noderemedy.model.meta import Paused
 from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import TooManyUnhealthy
 from noderemedy.model.remediation import Metal3Remediation, Phase
+from noderemedy.model.remote import Remote, Sight
+from noderemedy.model.room import Unseen
 
 PUBLISH = "PublishRemediationStatus"
 LAST = a_remediation(Phase.WAITING, seconds=661, attempt=2)
@@ -123,6 +125,24 @@ def test_of_two_requests_one_asks_the_owner() -> None:
     decision = room.decide(replace(view, rival="metal/older"), NOW)
 
     assert ([], ["AnotherRemediation"], []) == (actions(decision), reasons(decision), needs_of(decision))
+
+
+@pytest.mark.parametrize("remediation", [LAST, ESCALATED])
+def test_a_node_out_of_sight_holds_the_owner_s_turn(remediation: Metal3Remediation) -> None:
+    """It may be well: nobody is asked to replace its machine, and it keeps nobody waiting (dense seed 7064)."""
+    unread = looked(a_world(remediation, machine=UNASKED, node=unreadable()))
+    view = room.ROOM.sees(REMEDIATION_AT, a_reader(a_world(remediation, machine=UNASKED)))
+    away = replace(view.machine, node_entry=Unseen(), remote=Remote(Sight.LOST, "away"))
+    unseen = room.decide(replace(view, machine=away), NOW)
+
+    assert ([], ["NodeUnreadable"]) == (actions(unread), reasons(unread))
+    assert ([], ["CannotSeeCluster"]) == (actions(unseen), reasons(unseen))
+    assert {True} == {is_stuck for _, _, is_stuck in (*needs_of(unread), *needs_of(unseen))}
+
+
+def test_a_node_out_of_sight_comes_too_late_when_the_owner_was_asked() -> None:
+    """The host is marked all the same, or the next machine would get it."""
+    assert ["MarkHostUnhealthy"] == actions(looked(a_world(ESCALATED, node=unreadable())))
 
 
 def test_a_pause_comes_too_late_when_the_owner_was_asked() -> None:

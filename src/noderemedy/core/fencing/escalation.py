@@ -44,7 +44,7 @@ from noderemedy.model.reasons import (
     WaitingForBudget,
     WaitingForOwner,
 )
-from noderemedy.model.room import Absent, Entry, Present
+from noderemedy.model.room import Entry, Present
 from noderemedy.model.time import MINUTE, Now, Wall
 
 OWNER_WITHIN = MINUTE * 30
@@ -154,11 +154,9 @@ def ask(view: RequestView, now: Now) -> Decision:
 
 
 def live(view: RequestView, at: Ref) -> list[tuple[Ref, Entry]]:
-    """What is read live before a Machine is deleted: it, and its Node, unless that one cannot be read at all."""
-    found: list[tuple[Ref, Entry]] = [(at, view.machine_entry)]
-    if view.node_at is not None and isinstance(view.node_entry, Present | Absent):
-        found.append((view.node_at, view.node_entry))
-    return found
+    """What is read live before a Machine is deleted: it, and its Node, if it has one."""
+    node = [(view.node_at, view.node_entry)] if view.node_at is not None else []
+    return [(at, view.machine_entry), *node]
 
 
 def wait_for_owner(view: RequestView, due: Wall | None, now: Now) -> Decision:

@@ -6,7 +6,15 @@ from collections.abc import Callable
 
 from noderemedy.core.claim import claimed
 from noderemedy.core.fencing.view import NAME, FenceView, what_is_waited_for
-from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, left_as_it_is, passages, unpaused
+from noderemedy.core.gates import (
+    Blocked,
+    budgeted_anew,
+    budgeted_to_begin,
+    left_as_it_is,
+    node_in_sight,
+    passages,
+    unpaused,
+)
 from noderemedy.core.removers import remover_of
 from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import (
@@ -19,11 +27,10 @@ from noderemedy.model.reasons import (
     FenceStopped,
     LeftToOther,
     MachineDeleting,
-    NodeUnreadable,
     ObserverNew,
     WaitingForBudget,
 )
-from noderemedy.model.room import Absent, Passage, Present, Unreadable
+from noderemedy.model.room import Passage
 from noderemedy.model.time import MINUTE, Now
 
 Gate = Callable[[FenceView, Now], Blocked | None]
@@ -53,11 +60,7 @@ def cluster_is_not_paused(view: FenceView, now: Now) -> Blocked | None:
 
 
 def node_is_seen(view: FenceView, now: Now) -> Blocked | None:
-    if not view.is_in_sight:
-        return Blocked(CannotSeeNode(view.name))
-    if isinstance(view.node_entry, Unreadable):
-        return Blocked(NodeUnreadable(view.name, view.node_entry.problem))
-    return None if isinstance(view.node_entry, Present | Absent) else Blocked(CannotSeeNode(view.name))
+    return node_in_sight(view.name, view.node_entry) if view.is_in_sight else Blocked(CannotSeeNode(view.name))
 
 
 def node_is_there(view: FenceView, now: Now) -> Blocked | None:

@@ -11,7 +11,7 @@ from noderemedy.core import conditions
 from noderemedy.core.claim import claimed
 from noderemedy.core.fencing.requestview import RequestView, what_is_waited_for
 from noderemedy.core.fencing.wellness import HEALTHY_FOR, is_whole, steady_at
-from noderemedy.core.gates import Blocked, budgeted_to_begin, left_as_it_is, passages, unpaused
+from noderemedy.core.gates import Blocked, budgeted_to_begin, left_as_it_is, node_in_sight, passages, unpaused
 from noderemedy.model.fenceremediation import FencePhase, FenceStrategy
 from noderemedy.model.ids import OPENSHIFT_MACHINE
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
@@ -49,6 +49,10 @@ def nobody_paused_it(view: RequestView, now: Now) -> Blocked | None:
     """`node-remedy.dev/paused` on the request, its Machine or the Node: nothing new starts."""
     of_machine, of_node = view.machine.paused if view.machine else None, view.node.paused if view.node else None
     return unpaused(now, view.request.paused, of_machine, of_node)
+
+
+def node_is_seen(view: RequestView, now: Now) -> Blocked | None:
+    return node_in_sight(view.node_at.name, view.node_entry) if view.node_at is not None else None
 
 
 def nobody_releases_it(view: RequestView, now: Now) -> Blocked | None:
@@ -91,7 +95,10 @@ def is_deleted_by_us(view: RequestView) -> bool:
 
 GATES: tuple[Gate, ...] = (request_is_valid, machine_is_there, cluster_is_not_paused)
 BEFORE_THE_FENCE: tuple[Gate, ...] = (nobody_paused_it,)
-BEFORE_THE_BUDGET: tuple[Gate, ...] = (nobody_goes_first, nobody_paused_it, nobody_releases_it, fencing_cannot_help)
+BEFORE_THE_BUDGET: tuple[Gate, ...] = (
+    *(nobody_goes_first, nobody_paused_it, node_is_seen),
+    *(nobody_releases_it, fencing_cannot_help),
+)
 BEFORE_THE_OWNER: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, budget_allows, one_repair_per_node)
 
 

@@ -23,13 +23,14 @@ from noderemedy.model.node import NodeBackup
 from noderemedy.model.remediation import Progress
 from noderemedy.model.replacement import Replacement
 from noderemedy.model.room import Absent, Present
+from noderemedy.model.workload import FreeBy
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
 GONE = "gone"
 # What was done, by us or for us; the rest is what was seen.
 EFFECTS = frozenset(
     {
-        *(traces.REQUEST, traces.HOLD, "backup", "taint out-of-service", *OURS),
+        *(traces.REQUEST, traces.HOLD, "backup", "pods", "taint out-of-service", *OURS),
         *(traces.EXTERNAL, traces.REPLACEMENT, traces.REMEDIATION, traces.HOLD_FOR, traces.INTENT),
         *remedies.EFFECTS,
     }
@@ -98,6 +99,14 @@ def remediation(view: TargetView, known: Known, found: Detection) -> tuple[Obser
     progress = view.remediation.progress
     phase, evidence = traces.phase(progress), evidence_of(progress)
     return (Observed("metal3-remediation", traces.REMEDIATION, phase, evidence, view.remediation.uid),)
+
+
+def pods(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
+    """Its pods are deleted on a proof, one after the other; a Node or a taint tells of itself."""
+    evidence = view.remediation.progress.evidence if view.remediation is not None else None
+    if evidence is None or evidence.free_by is not FreeBy.PODS:
+        return ()
+    return (Observed("metal3-remediation", "pods", "deleted", evidence.proof),)
 
 
 def evidence_of(progress: Progress) -> str:
@@ -251,6 +260,7 @@ ASPECTS: tuple[Aspect, ...] = (
     intents,
     cared_for,
     remediation,
+    pods,
     hold,
     hold_for,
     power,

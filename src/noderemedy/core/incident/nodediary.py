@@ -40,6 +40,7 @@ from noderemedy.model.incident import (
     Step,
 )
 from noderemedy.model.node import Node
+from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Entry, Present, Reader, Room, Stage
 from noderemedy.model.time import Mono, Now, Wall
 
@@ -182,13 +183,13 @@ def grant(view: NodeTargetView) -> Observed:
 
 
 def sees(key: Ref, reader: Reader) -> NodeTargetView | None:
-    """A node whose Machine is known is that Machine's story."""
+    """A node whose Machine is known is that Machine's story; so is one of which that is not known yet."""
     entry = reader.read(key)
     known, incident = reader.read(diary_ref(key)), approvals.open_incident(key, reader)
     taken = reader.find(approvals.BY_TARGET, approvals.place(key))
     care = remedies.care_of(key, reader)
     told: Diary | None = known.obj if isinstance(known, Present) else None
-    is_mine = not machines.at_node(key, reader)
+    is_mine = not machines.at_node(key, reader) and machines.unplaced(key, reader) is None
     going_on = None if told and is_spent(told, incident, taken) else told
     if not (incident or going_on or (is_mine and (care.is_in_hand or care.is_sick))):
         return None
@@ -212,13 +213,15 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (node_of(ref),)
     if ref.kind == NODE_FENCE:
         return (obj.spec.node_at,) if obj is not None else ()
+    if ref.kind == REMOTE:
+        return machines.named_here(ref, reader)
     target = obj.found.target if ref.kind == INCIDENT and obj is not None else getattr(obj, "target", None)
     return (target,) if target is not None and target.kind == NODE else ()
 
 
 ROOM = Room(
     name="node-diary",
-    watches=(NODE, NODE_FENCE, INCIDENT, TROUBLE, PROBLEMS, ANSWER, traces.ERASING),
+    watches=(NODE, REMOTE, NODE_FENCE, INCIDENT, TROUBLE, PROBLEMS, ANSWER, traces.ERASING),
     indexes=(*machines.INDEXES, *traces.INDEXES, *facts.INDEXES),
     wakes=wakes,
     sees=sees,

@@ -4,8 +4,8 @@ The request is OwnerRemediated=False in both generations of conditions: current 
 act where HealthCheckSucceeded is False, too, so that is said along where no health check says anything. The host is
 marked, or the next machine would get it. On OpenShift nobody reads conditions: there the Machine itself is deleted, if
 it has an owner that replaces it, and a host that its provider would choose again. Nothing of this is done while
-request, Machine or Node is paused, or while the budget lets nothing begin: that may have come after the phase was
-recorded.
+request, Machine or Node is paused, while the Node is out of sight, or while the budget lets nothing begin: that may
+have come after the phase was recorded.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from msgspec import structs
 from noderemedy.core import conditions
 from noderemedy.core.gates import Blocked, first
 from noderemedy.core.metal3 import patience, phases
-from noderemedy.core.metal3.remediationgates import ASKED, UNPAUSED, is_asked, owner_may_be_asked
+from noderemedy.core.metal3.remediationgates import ASKED, UNHINDERED, is_asked, owner_may_be_asked
 from noderemedy.core.metal3.remediationview import MARK, RemediationView
 from noderemedy.core.metal3.steps import confirm_first, host_guard, is_back, publish, release, wait
 from noderemedy.core.metal3.view import MachineView
@@ -49,7 +49,7 @@ def deleting_machine(view: RemediationView, now: Now) -> Decision:
         return publish(view, phases.enter(view.remediation, Phase.FAILED, now), RemediationFailed(why))
     if reason := irreplaceable(view):
         return publish(view, phases.enter(view.remediation, Phase.FAILED, now), reason)
-    if not is_asked(of, now) and (blocked := first(UNPAUSED, view, now)):
+    if not is_asked(of, now) and (blocked := first(UNHINDERED, view, now)):
         return held_back(view, blocked, now)
     if blocked := owner_may_be_asked(view, now):
         return step_back(view, blocked, now) or held_back(view, blocked, now)
@@ -79,7 +79,7 @@ def free_names(view: RemediationView) -> tuple[MarkName, ...]:
 
 
 def held_back(view: RemediationView, blocked: Blocked, now: Now) -> Decision:
-    """Paused in the moment between the record and the act. Should that last, it is a person's business anyway."""
+    """Paused, or out of sight, between the record and the act. Should that last, it is a person's business anyway."""
     waits, opens = wait(view, now, blocked.reason), blocked.decision(now).wake_at
     return structs.replace(waits, wake_at=soonest(waits.wake_at, opens))
 

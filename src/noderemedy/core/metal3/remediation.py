@@ -32,7 +32,7 @@ from noderemedy.core.metal3.remediationgates import (
     BEFORE_THE_OWNER,
     LINKED,
     SHARED,
-    UNPAUSED,
+    UNHINDERED,
     explain,
     has_place,
     is_asked,
@@ -327,9 +327,9 @@ def owners_turn(view: RemediationView, now: Now) -> tuple[Fact, ...]:
 
     Whoever paused it, maybe for days, keeps nobody else waiting. What else holds it back is a repair that runs.
     """
-    is_paused = first(UNPAUSED, view, now) is not None
-    is_held_back = is_paused or bool(view.held) or first((*BEFORE_ANYTHING, *LINKED), view, now) is not None
-    return asking(view, stated_as(view.remediation), is_running=is_held_back, is_stuck=is_paused)
+    is_hindered = first(UNHINDERED, view, now) is not None
+    is_held_back = is_hindered or bool(view.held) or first((*BEFORE_ANYTHING, *LINKED), view, now) is not None
+    return asking(view, stated_as(view.remediation), is_running=is_held_back, is_stuck=is_hindered)
 
 
 def is_unasked(view: RemediationView, now: Now) -> bool:

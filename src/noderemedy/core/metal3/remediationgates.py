@@ -138,9 +138,8 @@ LINKED: tuple[Gate, ...] = (
     ),
 )
 ATTENDED: tuple[Gate, ...] = (of_machine(gates.host_is_attended),)
-NODE_SEEN: tuple[Gate, ...] = tuple(
-    map(of_machine, (gates.cluster_is_seen, gates.node_is_readable, gates.node_is_its_own))
-)
+NODE_IN_SIGHT: tuple[Gate, ...] = tuple(map(of_machine, (gates.cluster_is_seen, gates.node_is_readable)))
+NODE_SEEN: tuple[Gate, ...] = (*NODE_IN_SIGHT, of_machine(gates.node_is_its_own))
 BEFORE_POWER_OFF: tuple[Gate, ...] = (
     nobody_goes_first,
     request_is_not_paused,
@@ -148,7 +147,8 @@ BEFORE_POWER_OFF: tuple[Gate, ...] = (
     host_is_meant_to_be_on,
 )
 UNPAUSED: tuple[Gate, ...] = (request_is_not_paused, of_machine(gates.nobody_paused_it))
-BEFORE_ASKING: tuple[Gate, ...] = (*UNPAUSED, owner_may_be_asked)
+UNHINDERED: tuple[Gate, ...] = (*UNPAUSED, *NODE_IN_SIGHT)  # nobody knows of a Node out of sight whether it is well
+BEFORE_ASKING: tuple[Gate, ...] = (*UNHINDERED, owner_may_be_asked)
 BEFORE_THE_OWNER: tuple[Gate, ...] = (nobody_goes_first, host_is_not_contradicted, *BEFORE_ASKING)
 BEFORE_AN_ATTEMPT: tuple[Gate, ...] = (*ATTENDED, *NODE_SEEN, host_is_not_contradicted, *BEFORE_POWER_OFF)
 ALONE: tuple[Gate, ...] = (one_repair_per_node, nobody_else_holds_it)

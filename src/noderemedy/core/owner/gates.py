@@ -10,15 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core import claim
-from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, left_as_it_is, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, left_as_it_is, node_in_sight, unpaused
 from noderemedy.core.owner.view import NAME, View
 from noderemedy.model.reasons import (
-    CannotSeeNode,
-    NodeUnreadable,
     NoOwner,
     SpecNotReusable,
 )
-from noderemedy.model.room import Unreadable, Unseen
 from noderemedy.model.time import Now
 
 Gate = Callable[[View, Now], Blocked | None]
@@ -46,11 +43,7 @@ def spec_reusable(view: View, now: Now) -> Blocked | None:
 
 def node_seen(view: View, now: Now) -> Blocked | None:
     """Without a look at the node nobody knows what runs there."""
-    if view.node_at is None:
-        return None
-    if isinstance(view.node_entry, Unreadable):
-        return Blocked(NodeUnreadable(view.node_at.name, view.node_entry.problem))
-    return Blocked(CannotSeeNode(view.node_at.name)) if isinstance(view.node_entry, Unseen) else None
+    return node_in_sight(view.node_at.name, view.node_entry) if view.node_at is not None else None
 
 
 def budget(view: View, now: Now) -> Blocked | None:

@@ -59,8 +59,6 @@ from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Index, Present, Reader, Room
 from noderemedy.model.time import Now, Wall
 
-HALTED = Decision(because=(ClusterPaused(),))  # not a single write, wherever the chain is (invariant S8)
-
 
 def decide(view: RemedyView, now: Now) -> Decision:
     if isinstance(view.node.remedy, Malformed):
@@ -68,15 +66,22 @@ def decide(view: RemedyView, now: Now) -> Decision:
     record = view.record
     if record is None:
         return begin(view, now)
-    decision = HALTED if view.is_cluster_paused else chain.PHASES[record.phase](view, record, now)
+    decision = halted(view) or chain.PHASES[record.phase](view, record, now)
     kept = (*decision.facts, *running_facts(view, record, decision, now))
     return in_turn(settled(replace(decision, facts=kept, episode=record.episode), view.need, now))
+
+
+def halted(view: RemedyView) -> Decision | None:
+    """Not a single write, wherever the chain is (invariant S8), nor while nobody knows whose node it is."""
+    if view.unplaced:
+        return Decision(because=(view.unplaced,))
+    return Decision(because=(ClusterPaused(),)) if view.is_cluster_paused else None
 
 
 def begin(view: RemedyView, now: Now) -> Decision:
     """All gates; then the first remedy that is defined is written down, or rests if that is refused."""
     if view.trouble is None or not view.trouble.is_over:
-        return NOTHING if view.is_cluster_paused else untaint(view) or NOTHING
+        return NOTHING if halted(view) else untaint(view) or NOTHING
     if blocked := first(gates.BEFORE_TURN, view, now):
         return blocked.decision(now)
     assert view.document is not None
