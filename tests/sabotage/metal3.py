@@ -57,7 +57,6 @@ from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node, OutOfService
 from noderemedy.model.remediation import Evidence, Phase, Strategy
-from noderemedy.model.room import Absent
 from noderemedy.model.time import Span
 from noderemedy.model.workload import FreeBy
 from noderemedy.wire import answers, names, objects, remediations
@@ -398,7 +397,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "a machine that cannot be read is gone with its taint",
-        set_to(outofservice, "Unreadable", Absent),
+        set_to(machines, "machine_refs", lambda at, request: []),
         (orphans.test_what_becomes_of_a_taint,),
     ),
     Sabotage(
