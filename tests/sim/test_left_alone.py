@@ -101,6 +101,26 @@ def test_histories_with_much_that_cannot_be_read(seed: int) -> None:
     assert () == simulate(seed, nodes=12, hours=2.0, extras=extras, trouble_every_ms=MINUTE_MS).violations
 
 
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", [7064, 7084])
+def test_more_histories_with_much_that_cannot_be_read(seed: int) -> None:
+    """7064: an owner was asked to replace the machine of a Node that did not decode (S9).
+
+    7084: pods were deleted for a request that a person tore away before its next phase, and no record said so (S15).
+    """
+    extras = Extras(requesting=requesting_of(seed, 24), garbled=True, clusters=True)
+
+    assert () == simulate(seed, nodes=24, hours=2.0, extras=extras, trouble_every_ms=MINUTE_MS).violations
+
+
+@pytest.mark.soak
+def test_a_chain_waits_until_it_is_known_whose_node_it_is() -> None:
+    """A manager that had come 60 ms before dropped the record of a chain whose Cluster was paused (7155, S8)."""
+    extras = Extras(garbled=True, clusters=True)
+
+    assert () == simulate_fencing(7155, nodes=24, hours=2.0, extras=extras, trouble_every_ms=MINUTE_MS).violations
+
+
 def test_a_quarter_of_the_fencing_histories_each() -> None:
     """By chances of their own; many have none of it, and are as they were."""
     found = [fence_extras_of(seed) for seed in range(1, 2001)]
