@@ -29,6 +29,7 @@ from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.obstacles import Obstacles
 from noderemedy.sim.othercontrollers import OtherControllers, is_anothers
 from noderemedy.sim.policies import FIRST
+from noderemedy.sim.requesting import requesting_of
 from noderemedy.sim.run import Report, another, simulate
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.wire import names, objects, shapes
