@@ -10,6 +10,7 @@ from tests.core import test_foredated, test_takingback
 from tests.core.fencing import (
     test_automaton,
     test_beginnings,
+    test_calledoff,
     test_dark,
     test_devices,
     test_drilling,
@@ -1091,6 +1092,16 @@ REQUESTS: tuple[Sabotage, ...] = (
             test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,
             test_escalation.test_the_node_s_pause_holds_the_owner_s_turn,
         ),
+    ),
+    Sabotage(
+        "a request that is deleted heeds no pause",
+        set_to(request, "cluster_is_not_paused", lambda view, now: None),
+        (test_calledoff.test_what_becomes_of_a_request_that_is_deleted,),
+    ),
+    Sabotage(
+        "a fence that cannot be read is not called off",
+        set_to(request, "Unreadable", ()),
+        (test_calledoff.test_what_becomes_of_a_request_that_is_deleted,),
     ),
     Sabotage(
         "the owner of a node out of sight is asked",

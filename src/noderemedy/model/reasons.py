@@ -641,14 +641,14 @@ class RemediationInvalid(Reason, frozen=True):
 
 
 class RemediatedMachineMissing(Reason, frozen=True):
-    """The machine that a Metal3Remediation is for does not exist, or is another one of that name."""
+    """The machine that a remediation is for does not exist, cannot be read, or is another one of that name."""
 
     alert: ClassVar[bool] = True
     machine: str
 
     def note(self) -> str:
         return (
-            f"machine {self.machine} does not exist, or is not the one that this was made for; "
+            f"machine {self.machine} does not exist, cannot be read, or is not the one that this was made for; "
             "name an existing Machine by owner reference or by this object's own name, or delete this object"
         )
 

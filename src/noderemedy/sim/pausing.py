@@ -86,8 +86,11 @@ class Pausing:
         return name if name in self._cluster_of else self._machine_of.get(name, "")
 
     def _is_of_a_former(self, machine: str, request: Request) -> bool:
-        """Nobody paused that one."""
-        return "/metal3remediations/" in request.path and is_of_a_former(machine, self.cluster)
+        """Nobody paused that one. What is gone is written by nobody: the API refuses it to a second leader."""
+        if "/metal3remediations/" not in request.path:
+            return False
+        is_gone = self.cluster.api.find(REMEDIATION, machine, NAMESPACE) is None
+        return is_gone or is_of_a_former(machine, self.cluster)
 
 
 def is_of_a_former(machine: str, cluster: Cluster) -> bool:

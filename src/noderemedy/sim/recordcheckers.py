@@ -21,6 +21,7 @@ from noderemedy.model.machineconditions import OWNER_REMEDIATED
 from noderemedy.model.outcome import Effect as Asked
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.garbling import is_garbled
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.lifecycle import OUT_OF_SERVICE, is_out_of_service
 from noderemedy.sim.process import Process
@@ -63,7 +64,7 @@ class RecordCheckers:
         self._ran = ran
         self._records: dict[str, Tree] = {}  # by uid, as they were last
         self._effects: dict[tuple[str, str, str], Effect] = {}
-        self._gone: dict[str, int] = {}  # uid of a Machine: when it went
+        self._gone: dict[str, int] = {}  # uid of a Machine: when it went, or could not be read any more
         self._released: dict[tuple[str, str, str], int] = {}  # a hold: when it was taken off
         self._written: dict[str, list[int]] = {}  # uid of a Machine: when steps of its Incident were written
         self._held: dict[str, set[tuple[str, str, str]]] = {}  # name of a host: the holds on it
@@ -132,6 +133,8 @@ class RecordCheckers:
         if event.type == "DELETED":
             self._gone[meta["uid"]] = self._cluster.agenda.now_ms
             return
+        if is_garbled(event.tree):
+            self._gone[meta["uid"]] = self._cluster.agenda.now_ms
         mark = (meta.get("annotations") or {}).get(names.NEEDS_REMEDIATION, "")
         if mark.startswith(names.MARKED_BY):
             self.note(meta["uid"], "request", "marked")
@@ -204,8 +207,8 @@ class RecordCheckers:
                 self._complain(RULE, f"Incident {tree['metadata']['name']} is still open")
 
     def _is_excused(self, effect: Effect) -> bool:
-        """Somebody destroyed the trace or the Machine; or the API refused to be told, and whoever knew of it died then,
-        or led no more when it would have tried again.
+        """Somebody destroyed the trace or the Machine, or made it unreadable; or the API refused to be told, and
+        whoever knew of it died then, or led no more when it would have tried again.
 
         Records never stand in the way of a repair: a room waits for them, but not for ever (`core/traces.py`).
         """

@@ -43,7 +43,7 @@ from noderemedy.sim.weather import CALM, ROUGH, Weather
 from noderemedy.sim.wires import wires_of
 
 HEALING_MS = 45 * MINUTE_MS
-LATE_MS = 20 * MINUTE_MS  # more, where much was held up at once: one repair after the other begins that late
+LATE_MS = 35 * MINUTE_MS  # more, where much was held up: one repair after the other, or an owner that never comes
 IDLE_MS = 10 * MINUTE_MS
 Healer = Garbling | ClusterPauses | OtherControllers
 

@@ -130,7 +130,6 @@ STAYS: dict[str, dict[str, Any]] = {
     "a node of that name is another machine's": {"machine": {"provider_id": "metal3://another", **said(ASKED)}},
     "there is no node": {"machine": said(ASKED), "node_entry": Absent()},
     "the machine goes": {"machine": {"deleting": True, **said(ASKED)}},
-    "the cluster is paused": {"machine": said(ASKED), "is_cluster_paused": True},
 }
 
 

@@ -23,7 +23,6 @@ from noderemedy.core.fencing.requestgates import (
     BEFORE_THE_BUDGET,
     BEFORE_THE_OWNER,
     budget_allows,
-    cluster_is_not_paused,
     is_deleted_by_us,
     is_owner_asked,
 )
@@ -167,7 +166,7 @@ def wait_for_owner(view: RequestView, due: Wall | None, now: Now) -> Decision:
 def taken_back(view: RequestView, now: Now) -> WriteMachineConditions | None:
     """Our own word to the owner, on a machine that is well again; what an owner or a check says there is theirs."""
     at, entry = view.machine_at, view.machine_entry
-    if at is None or view.machine is None or not isinstance(entry, Present) or cluster_is_not_paused(view, now):
+    if at is None or view.machine is None or not isinstance(entry, Present):
         return None
     return conditions.taken_back(at, entry, view.node, ASKED, now)
 

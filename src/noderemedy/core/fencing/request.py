@@ -12,7 +12,7 @@ from collections.abc import Callable
 from msgspec import structs
 
 from noderemedy.core.fencing.escalation import deleting_machine, helpless, still_asking, taken_back
-from noderemedy.core.fencing.requestgates import BEFORE_THE_FENCE, GATES, explain
+from noderemedy.core.fencing.requestgates import BEFORE_THE_FENCE, GATES, cluster_is_not_paused, explain
 from noderemedy.core.fencing.requeststeps import enter, publish
 from noderemedy.core.fencing.requestview import INDEXES, NAME, WATCHES, RequestView, concerned, sees
 from noderemedy.core.gates import first
@@ -44,7 +44,7 @@ from noderemedy.model.reasons import (
     RemediationSucceeded,
     WaitingForFence,
 )
-from noderemedy.model.room import Absent, Present, Room
+from noderemedy.model.room import Absent, Present, Room, Unreadable
 from noderemedy.model.time import Now
 
 
@@ -55,7 +55,8 @@ def decide(view: RequestView, now: Now) -> Decision:
 def told(view: RequestView, now: Now) -> Decision:
     """What is to be done, gate after gate; then what the phase says."""
     if view.request.deleting:
-        return leave(view, now)
+        paused = cluster_is_not_paused(view, now)
+        return still_asking(paused.decision(now), view, now) if paused else leave(view, now)
     if blocked := first(GATES, view, now):
         return still_asking(blocked.decision(now), view, now)
     return PHASES[view.request.status.phase](view, now)
@@ -146,9 +147,14 @@ def leave(view: RequestView, now: Now) -> Decision:
 
 
 def called_off(view: RequestView) -> Decision:
-    """A fence that is over stays for whoever wants to read it; somebody else's is none of ours."""
+    """A fence that is over stays for whoever wants to read it; somebody else's is none of ours.
+
+    One that cannot be read may be in the middle of its work: nobody would call it off when this request has gone.
+    """
     fence = view.fence
     name = view.node_at.name if view.node_at is not None else view.ref.name
+    if isinstance(view.fence_entry, Unreadable):
+        return Decision((), (WaitingForFence(name, "unreadable"),))
     if fence is not None and view.is_ours and not fence.is_final:
         reason = FenceCalledOff(fence.spec.node)
         if fence.deleting:

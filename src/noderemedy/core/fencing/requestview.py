@@ -18,7 +18,7 @@ from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import NodeFence, fence_ref
 from noderemedy.model.remote import REMOTE
-from noderemedy.model.room import Absent, Entry, Index, Present, Reader
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader, known
 from noderemedy.model.time import Mono
 
 NAME = "fence-remediation"
@@ -114,7 +114,7 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
     request: FenceRemediation = entry.obj
     candidates = machine_refs(key, request)
     found = [(at, reader.read(at)) for at in candidates]
-    machine_at, machine_entry = next((one for one in found if isinstance(one[1], Present)), found[0])
+    machine_at, machine_entry = next((one for one in found if known(one[1]) is not None), found[0])
     machine = machine_entry.obj if isinstance(machine_entry, Present) else None
     node_at = machines.node_at(machine_at, machine, reader) if machine is not None else None
     name = request.status.fence or (fence_ref(node_at).name if node_at else "")
@@ -127,7 +127,7 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
         node_at=node_at,
         node_entry=reader.read(node_at) if node_at else Absent(),
         fence_entry=reader.read(Ref("", NODE_FENCE, "", name)) if name else Absent(),
-        is_cluster_paused=machine is not None and leftalone.is_paused(machine_at, machine, reader),
+        is_cluster_paused=is_paused(machine_at, known(machine_entry), reader),
         rival=rival_of(key, request, machine_at, reader),
         answer=answer(machine_at, reader),
         claim=claim.see(NAME, machine_at, node_at, reader) if machine is not None else None,
@@ -135,6 +135,10 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
         taking_back=takingback.since(key, reader),
         host=host_of(machine_at, machine, reader),
     )
+
+
+def is_paused(machine_at: Ref, machine: Machine | None, reader: Reader) -> bool:
+    return machine is not None and leftalone.is_paused(machine_at, machine, reader)
 
 
 def host_of(machine_at: Ref, machine: Machine | None, reader: Reader) -> Entry:
