@@ -245,7 +245,10 @@ def test_an_unreadable_object_is_set_aside_and_told_once() -> None:
 
 
 def test_whom_an_unreadable_object_concerns_is_looked_at() -> None:
-    """When it becomes unreadable, is mended, or goes, rooms are asked whom that concerns; None is what they may see."""
+    """When it becomes unreadable, is mended, or goes, rooms are asked whom that concerns; None is what they may see.
+
+    And whom it concerned when it could be read: it may speak of somebody else when it is mended.
+    """
     asked: list[object] = []
 
     def wakes(at: Ref, obj: Any, reader: Reader) -> tuple[Ref, ...]:
@@ -265,10 +268,10 @@ def test_whom_an_unreadable_object_concerns_is_looked_at() -> None:
     engine.unreadable(A, "uid", "3", "garbage", NOW)
     assert [] == news()
     engine.seen(a_seen(A, "4"), NOW)
-    assert [None, "uid"] == news()
+    assert [None, "uid", "uid"] == news()
     engine.unreadable(A, "uid", "5", "garbage", NOW)
     engine.gone(Seen(A, "uid", "6", None), NOW)
-    assert ["uid", None, None] == news()
+    assert ["uid", None, None, "uid"] == news()
 
 
 def test_a_former_object_of_that_name_does_not_end_the_quarantine() -> None:

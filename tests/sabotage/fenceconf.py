@@ -73,6 +73,7 @@ from noderemedy.model.fenceplan import FencePlan, Plug, Scope, Step
 from noderemedy.model.host import Host, Login
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceEvidence, FenceJob
+from noderemedy.model.room import Present
 from noderemedy.model.run import Deed, Order, SecretParameter
 from noderemedy.model.selector import Selector
 from noderemedy.model.time import Span, Wall
@@ -159,6 +160,19 @@ READING = (
     ),
 )
 PLANNING = (
+    Sabotage(
+        "a document that cannot be read holds no plugs",
+        set_to(documents, "known", lambda entry: entry.obj if isinstance(entry, Present) else None),
+        (
+            test_plan.test_a_document_that_cannot_be_read_any_more_holds_its_plugs,
+            test_plan.test_a_template_that_cannot_be_read_any_more_can_not_be_used,
+        ),
+    ),
+    Sabotage(
+        "a document that cannot be read is as good as before",
+        set_to(documents, "Unreadable", ()),
+        (test_plan.test_a_document_that_cannot_be_read_any_more_holds_its_plugs,),
+    ),
     Sabotage(
         "every agent reaches every node",
         set_to(agents, "unreachable", lambda agent, cluster: []),

@@ -1094,6 +1094,20 @@ REQUESTS: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "who lives again by a word keeps nobody waiting",
+        set_to(words, "revives", lambda view: False),
+        (test_erring.test_who_lives_again_by_a_word_is_a_repair_that_runs,),
+    ),
+    Sabotage(
+        "the owner is asked for a machine that has got a node meanwhile",
+        set_to(
+            escalation,
+            "BEFORE_THE_OWNER",
+            tuple(gate for gate in requestgates.BEFORE_THE_OWNER if gate is not requestgates.fencing_cannot_help),
+        ),
+        (test_escalation.test_a_machine_that_got_its_node_is_fenced_after_all,),
+    ),
+    Sabotage(
         "a request that is deleted heeds no pause",
         set_to(request, "cluster_is_not_paused", lambda view, now: None),
         (test_calledoff.test_what_becomes_of_a_request_that_is_deleted,),

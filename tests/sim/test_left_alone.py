@@ -118,11 +118,14 @@ def test_more_histories_with_much_that_cannot_be_read(seed: int) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", [7155, 7201])
-def test_what_a_paused_cluster_has_is_left_alone_by_whoever_comes_late(seed: int) -> None:
+@pytest.mark.parametrize("seed", [7155, 7201, 7282, 7369])
+def test_more_histories_of_fences_with_much_that_cannot_be_read(seed: int) -> None:
     """7155: a manager that had come 60 ms before dropped the record of a chain whose Cluster was paused (S8).
 
     7201: a FenceRemediation that somebody had deleted went, as its fence could not be read any more (S8).
+    7282: an owner was asked for a machine that had got its node while its Cluster was paused (S14), and a document that
+    could not be read did not hold its plugs, which another one named (S7). 7369: a chain of remedies began when a fence
+    had been given up, and a person's word let that go on (S2).
     """
     extras = Extras(garbled=True, clusters=True)
 

@@ -35,7 +35,7 @@ from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen, U
 from noderemedy.model.reasons import ObjectUnreadable, Reason, RoomBroken
 from noderemedy.model.refusal import Refusal, refusal_ref
 from noderemedy.model.request import Followed, Wanted, followed_ref
-from noderemedy.model.room import Absent, Present, Room, Stage, Unreadable
+from noderemedy.model.room import Absent, Entry, Present, Room, Stage, Unreadable
 from noderemedy.model.serving import Unserved, unserved_ref
 from noderemedy.model.term import TERM_AT, Term
 from noderemedy.model.time import MINUTE, Mono, Now, Span
@@ -467,7 +467,7 @@ class Engine:
             self._leave(refusal_ref(key.room, key.ref), now, None)
 
     def _enter(self, seen: Seen, now: Now, confirmed_at: Mono | None) -> None:
-        was_unreadable = self.cache.is_set_aside(seen.ref)
+        before = self.cache.read(seen.ref) if self.cache.is_set_aside(seen.ref) else None
         old, is_changed = self.cache.put(seen, now.mono, confirmed_at=confirmed_at)
         if not is_changed:
             return
@@ -475,8 +475,10 @@ class Engine:
         self._blind_since.pop(seen.ref, None)
         if isinstance(seen.obj, Wanted):
             self._wants.stated(seen.ref, seen.obj)
-        if old is not None or was_unreadable:
+        if old is not None or before is not None:
             self._wake(seen.ref, old)
+        if before is not None:
+            self._wake_as_it_was(seen.ref, before)
         self._wake(seen.ref, seen.obj)
 
     def _set_aside(self, ref: Ref, found: Unreadable, now: Now) -> None:
@@ -494,6 +496,7 @@ class Engine:
         entry = self.cache.read(ref)
         if isinstance(entry, Present | Unreadable):
             self._wake(ref, entry.obj if isinstance(entry, Present) else None)  # while the indexes still know it
+            self._wake_as_it_was(ref, entry)
             self.trace.record(now, "gone", ref)
         if isinstance(entry, Present) and isinstance(entry.obj, Wanted):
             self._wants.withdrawn(ref, entry.obj)
@@ -513,6 +516,11 @@ class Engine:
             for room in asked.get(ref.kind, ()):
                 for concerned in room.wakes(ref, obj, self.cache):
                     self.queue.add(Key(room.name, concerned))
+
+    def _wake_as_it_was(self, ref: Ref, entry: Entry) -> None:
+        """Whom an object concerned when it could be read last, and maybe concerns no more."""
+        if isinstance(entry, Unreadable) and entry.last is not None:
+            self._wake(ref, entry.last)
 
     def _wake(self, ref: Ref, obj: Any) -> None:
         if not self._is_begun:

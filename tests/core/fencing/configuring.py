@@ -16,7 +16,7 @@ from noderemedy.model.ids import CONFIG_MAP, NODE, SYSTEM, Ref, ref
 from noderemedy.model.node import Node
 from noderemedy.model.outcome import Done, Effect, Key, Seen
 from noderemedy.model.reasons import Reason
-from noderemedy.model.room import Present
+from noderemedy.model.room import Present, known
 from noderemedy.model.time import Span
 from noderemedy.wire.objects import convert
 
@@ -69,10 +69,15 @@ class Bench:
         meta = {"name": name, "namespace": SYSTEM, "uid": f"uid-{name}"}
         self.see(ref(CONFIG_MAP, name, SYSTEM), convert(CONFIG_MAP, {"metadata": meta, "data": data}).obj)
 
+    def garble(self, name: str) -> None:
+        """It does not decode any more."""
+        self._version += 1
+        self.engine.unreadable(ref(CONFIG_MAP, name, SYSTEM), f"uid-{name}", str(self._version), "garbled", self.now)
+
     def delete(self, at: Ref) -> None:
         entry = self.engine.cache.read(at)
-        assert isinstance(entry, Present)
-        self.engine.gone(Seen(at, entry.obj.uid, "", entry.obj), self.now)
+        obj = known(entry)
+        self.engine.gone(Seen(at, obj.uid, "", obj), self.now)
 
     def delete_map(self, name: str) -> None:
         self.delete(ref(CONFIG_MAP, name, SYSTEM))

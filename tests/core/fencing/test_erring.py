@@ -10,7 +10,7 @@ from tests.builders import NOW, a_node, ago, later
 from tests.core.fencing.fences import IPMI, a_fence, a_job, a_plan, an_agent, done
 from tests.core.fencing.story import Story, obeys, refuses
 from tests.core.fencing.test_devices import CUT_OFF
-from tests.core.fencing.test_gates import SICK, a_view
+from tests.core.fencing.test_gates import SICK, a_view, stated
 from tests.core.fencing.test_story import FIRST, SECOND, TWO_PLUGS, sick
 from tests.core.fencing.test_told import reasons
 
@@ -117,6 +117,14 @@ def test_a_word_about_a_boot_that_is_history_solves_nothing() -> None:
 
     assert ["FenceMoves"] == reasons(old(a_view(fence=fence, node=same), 900))
     assert ["FenceGivenUp"] == [one for one in reasons(old(a_view(fence=fence, node=booted), 900)) if "Fence" in one]
+
+
+def test_who_lives_again_by_a_word_is_a_repair_that_runs() -> None:
+    """It was given up and kept nobody waiting; between that and the word's next step a chain began (seed 7369)."""
+    fence = a_fence(State.ERROR, since=ago(900), restarts=3)
+
+    assert [] == stated(old(a_view(fence=fence), 900))
+    assert [(True, False)] == stated(old(a_view(fence=replace(fence, attested=WORD)), 900))
 
 
 def test_what_an_earlier_flow_learnt_answers_for_no_other() -> None:

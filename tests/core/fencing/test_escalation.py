@@ -242,6 +242,17 @@ def test_a_gate_that_closes_after_the_record_leads_back(name: str, at: Ref) -> N
     assert FENCING is phase_of(decision)
 
 
+@pytest.mark.parametrize("at", MACHINES)
+def test_a_machine_that_got_its_node_is_fenced_after_all(at: Ref) -> None:
+    """The owner's turn was recorded for want of a node, and held back by a paused Cluster (dense seed 7282)."""
+    status = RequestStatus(DELETING, ago(600), "machine-uid-1")
+    view = a_scene(at, request={"status": status}, fence_entry=Absent(), node_entry=ready(60))
+
+    decision = room.decide(view, NOW)
+
+    assert (FencePhase.NEW, ["WaitingForFence"]) == (phase_of(decision), because(decision))
+
+
 def test_a_machine_without_a_node_is_led_back_to_the_beginning() -> None:
     """There is no fence that it could wait for."""
     status = RequestStatus(DELETING, ago(60), "machine-uid-1")

@@ -397,6 +397,42 @@ def test_a_document_that_cannot_be_used_holds_its_plugs_all_the_same(words: str,
     assert () == bench.problems("n2")
 
 
+def test_a_document_that_cannot_be_read_any_more_holds_its_plugs() -> None:
+    """Another node's document named them meanwhile, and that node's fence switched off the wrong one (seed 7282)."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", printed("n1", "2"))
+    bench.garble("fence-config-n1")
+    bench.write("fence-config-n2", printed("n2", "2"))
+
+    assert "it cannot be read any more (garbled); correct it" in bench.problems("n1")[0]
+    assert "10.0.0.9 plug=2 is also the plug of node n1" in " ".join(bench.problems("n2"))
+
+    bench.write("fence-config-n1", printed("n1", "3"))
+    assert ((), ()) == (bench.problems("n1"), bench.problems("n2"))
+
+
+def test_a_document_that_could_not_be_read_and_is_deleted_holds_nothing() -> None:
+    """Nor does its node have a plan then."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", printed("n1", "2"))
+    bench.write("fence-config-n2", printed("n2", "2"))
+    bench.garble("fence-config-n1")
+    bench.delete_map("fence-config-n1")
+
+    assert (None, ()) == (bench.plan("n1"), bench.problems("n2"))
+
+
+def test_a_template_that_cannot_be_read_any_more_can_not_be_used() -> None:
+    """What it says now nobody knows; what it said holds the plugs of those who use it."""
+    bench = Bench(nodes=2)
+    bench.write("fence-config-n1", printed("n1", "2"))
+    bench.garble("fence-method-template-pdu")
+    bench.write("fence-config-n2", printed("n2", "2"))
+
+    assert "fence-method-template-pdu: it cannot be read any more (garbled)" in " ".join(bench.problems("n1"))
+    assert "plug=2 is also the plug of node n1" in " ".join(bench.problems("n2"))
+
+
 def test_two_documents_of_one_node_hold_the_plugs_of_both() -> None:
     """Nobody can tell which of them is right."""
     bench = Bench(nodes=2)

@@ -1,23 +1,26 @@
 """Which documents speak of a node: looked up by index, so that an event costs the same in a cluster of any size.
 
 Called by the rooms of the fence configuration. A node that was deleted while it is being fenced is remembered from the
-backup in its NodeFence: it has to be switched on again.
+backup in its NodeFence: it has to be switched on again. A document that cannot be read any more is broken, and holds
+the plugs that it named: nobody knows that they are free.
 """
 
 from __future__ import annotations
+
+from msgspec import structs
 
 from noderemedy.core.fencing.clouds import instance_of
 from noderemedy.core.fencing.drafting import Named
 from noderemedy.core.fencing.facts import BY_NAME, BY_NODE, FENCES, FENCING, SETS, node_key
 from noderemedy.core.labels import matches
 from noderemedy.model.configmap import ConfigMap
-from noderemedy.model.fenceconfig import FenceConfig, FenceTemplate
+from noderemedy.model.fenceconfig import FenceConfig, FenceDocument, FenceTemplate
 from noderemedy.model.fenceplan import asked_ref
 from noderemedy.model.governing import governor
 from noderemedy.model.ids import Ref
 from noderemedy.model.node import Node, NodeBackup
 from noderemedy.model.nodefence import NodeFence
-from noderemedy.model.room import Present, Reader
+from noderemedy.model.room import Present, Reader, Unreadable, known
 
 Templates = tuple[tuple[str, FenceTemplate | None], ...]
 
@@ -52,9 +55,18 @@ def configs_for(key: Ref, node: Node, reader: Reader) -> tuple[Named, ...]:
 
 
 def named(at: Ref, reader: Reader) -> Named | None:
+    found = document(at, reader)
+    return Named(at.name, found) if isinstance(found, FenceConfig) else None
+
+
+def document(at: Ref, reader: Reader) -> FenceDocument | None:
+    """What a ConfigMap says of fencing, or said when it could be read."""
     entry = reader.read(at)
-    fence = entry.obj.fence if isinstance(entry, Present) else None
-    return Named(at.name, fence) if isinstance(fence, FenceConfig) else None
+    found: ConfigMap | None = known(entry)
+    if found is None or found.fence is None or not isinstance(entry, Unreadable):
+        return found.fence if found is not None else None
+    problem = f"it cannot be read any more ({entry.problem}); correct it"
+    return structs.replace(found.fence, problems=(problem, *found.fence.problems))
 
 
 def templates(names: tuple[str, ...], reader: Reader) -> Templates:
@@ -62,12 +74,8 @@ def templates(names: tuple[str, ...], reader: Reader) -> Templates:
 
 
 def template(name: str, reader: Reader) -> FenceTemplate | None:
-    for at in reader.find(BY_NAME, name):
-        entry = reader.read(at)
-        found: ConfigMap | None = entry.obj if isinstance(entry, Present) else None
-        if found is not None and isinstance(found.fence, FenceTemplate):
-            return found.fence
-    return None
+    found = (document(at, reader) for at in reader.find(BY_NAME, name))
+    return next((one for one in found if isinstance(one, FenceTemplate)), None)
 
 
 def has_default(key: Ref, node: Node, found: Templates, reader: Reader) -> bool:

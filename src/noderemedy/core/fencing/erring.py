@@ -18,7 +18,7 @@ from noderemedy.core.fencing.patience import pause
 from noderemedy.core.fencing.planless import is_mended, spend, unusable
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.core.fencing.wellness import is_well, may_be_well, well_at
-from noderemedy.core.fencing.words import word_of
+from noderemedy.core.fencing.words import revives, word_of
 from noderemedy.core.gates import first
 from noderemedy.model.checkstatus import SUCCEEDED
 from noderemedy.model.decision import Decision
@@ -45,7 +45,7 @@ def error(view: FenceView, now: Now) -> Decision:
         return on
     if is_well(view, now) and not has_recovery_failed(view):
         return move(view, Event.NODE_READY, now)
-    if word_of(view) is not None and view.status.evidence.freed_at is None:
+    if revives(view):
         return attested(view, now)
     if view.fence.is_given_up and not is_mended(view, now):
         return given_up(view, now)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from msgspec import structs
 
-from noderemedy.core.fencing import hostpower, runs
+from noderemedy.core.fencing import hostpower, runs, words
 from noderemedy.core.fencing.gates import BEFORE_THE_BUDGET, POLICIES, budget_allows
 from noderemedy.core.fencing.planless import is_mended
 from noderemedy.core.fencing.view import NAME, FenceView, what_is_waited_for
@@ -28,10 +28,10 @@ def needs(view: FenceView, now: Now, tried: Mono | None = None) -> tuple[Fact, .
     """A repair that runs, or would begin if budget and claim let it; `tried`: since when its cordon is.
 
     One that its document does not let begin anew, maybe for hours, keeps nobody else waiting; nor does one that was
-    given up and has not begun anew.
+    given up and has not begun anew, unless a person's word lets it go on just now.
     """
-    fence = view.fence
-    if fence.is_final or (fence.is_given_up and not is_mended(view, now)):
+    fence, is_revived = view.fence, words.revives(view)
+    if fence.is_final or (fence.is_given_up and not is_mended(view, now) and not is_revived):
         return ()
     is_running = fence.is_begun
     is_to_begin = fence.status.state is State.NEW and not fence.deleting
@@ -44,7 +44,7 @@ def needs(view: FenceView, now: Now, tried: Mono | None = None) -> tuple[Fact, .
         since(view, now),
         is_running=is_running,
         node=view.node_at,
-        is_stuck=is_held_back or fence.is_given_up,
+        is_stuck=not is_revived and (is_held_back or fence.is_given_up),
         is_off_pending=is_running and is_off_pending(view),
         tried=tried,
     )

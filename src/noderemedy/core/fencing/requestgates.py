@@ -66,8 +66,13 @@ def nobody_goes_first(view: RequestView, now: Now) -> Blocked | None:
 
 
 def fencing_cannot_help(view: RequestView, now: Now) -> Blocked | None:
-    """A fence that was given up lives again when its node comes back by itself: it has a moment to call it so."""
+    """A fence that was given up lives again when its node comes back by itself: it has a moment to call it so.
+
+    A machine that got its node after the owner's turn was recorded has not been fenced at all.
+    """
     fence, entry = view.fence, view.node_entry
+    if view.node_at is not None and not view.request.status.fence:
+        return Blocked(WaitingForFence(view.node_at.name, "not made yet"))
     if fence is not None and view.is_ours and not fence.is_given_up:
         return Blocked(WaitingForFence(fence.spec.node, fence.status.state.value))
     due = steady_at(entry, now) + HEALTHY_FOR if isinstance(entry, Present) and is_whole(entry.obj) else now.mono

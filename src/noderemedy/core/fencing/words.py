@@ -17,7 +17,7 @@ from noderemedy.core.foredated import ForedatedWord
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.decision import Decision
 from noderemedy.model.meta import Malformed
-from noderemedy.model.nodefence import FenceStatus
+from noderemedy.model.nodefence import FenceStatus, State
 from noderemedy.model.proof import Attested
 from noderemedy.model.reasons import AttestationOfAnotherBoot, AttestationUnreadable, Reason
 from noderemedy.model.room import Present
@@ -55,6 +55,11 @@ def word_of(view: FenceView) -> Attestation | None:
         safety.is_refuted(word, node) or not is_its_boot(status, node.uid, node.boot_id)
     )
     return word if is_its_boot(status, word.node_uid, word.boot_id) and not has_moved_on else None
+
+
+def revives(view: FenceView) -> bool:
+    """Whether a person's word lets a flow go on that had come to its end: nobody else may begin meanwhile."""
+    return view.status.state is State.ERROR and word_of(view) is not None and view.status.evidence.freed_at is None
 
 
 def is_its_boot(status: FenceStatus, node_uid: str, boot_id: str) -> bool:
