@@ -12,7 +12,7 @@ from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import DescribeAgent
 from noderemedy.model.agent import AgentDescription
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, Step, plan_ref
-from noderemedy.model.ids import CONFIG_MAP, NODE, SYSTEM, Ref, ref
+from noderemedy.model.ids import CONFIG_MAP, NODE, SYSTEM, Kind, Ref, ref
 from noderemedy.model.node import Node
 from noderemedy.model.outcome import Done, Effect, Key, Seen
 from noderemedy.model.reasons import Reason
@@ -69,10 +69,11 @@ class Bench:
         meta = {"name": name, "namespace": SYSTEM, "uid": f"uid-{name}"}
         self.see(ref(CONFIG_MAP, name, SYSTEM), convert(CONFIG_MAP, {"metadata": meta, "data": data}).obj)
 
-    def garble(self, name: str) -> None:
+    def garble(self, name: str, kind: Kind = CONFIG_MAP) -> None:
         """It does not decode any more."""
         self._version += 1
-        self.engine.unreadable(ref(CONFIG_MAP, name, SYSTEM), f"uid-{name}", str(self._version), "garbled", self.now)
+        at = ref(kind, name, SYSTEM if kind == CONFIG_MAP else "")
+        self.engine.unreadable(at, known(self.engine.cache.read(at)).uid, str(self._version), "garbled", self.now)
 
     def delete(self, at: Ref) -> None:
         entry = self.engine.cache.read(at)

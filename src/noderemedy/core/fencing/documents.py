@@ -40,8 +40,9 @@ def node_or_memory(key: Ref, reader: Reader) -> Node | None:
 
 
 def fence_of(key: Ref, reader: Reader) -> NodeFence | None:
-    entries = [reader.read(one) for one in reader.find(FENCES, node_key(key.cluster, key.name))]
-    return next((entry.obj for entry in entries if isinstance(entry, Present)), None)
+    """As it is, or as it was when it could be read: a node does not leave because its fence does not decode."""
+    found = (known(reader.read(one)) for one in reader.find(FENCES, node_key(key.cluster, key.name)))
+    return next((fence for fence in found if fence is not None), None)
 
 
 def configs_for(key: Ref, node: Node, reader: Reader) -> tuple[Named, ...]:
