@@ -13,7 +13,7 @@ from noderemedy.model.host import Hold, Host
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.reasons import ClusterPaused
-from noderemedy.model.room import Present, Reader
+from noderemedy.model.room import Reader, known
 from noderemedy.model.time import MINUTE, Now
 
 
@@ -28,10 +28,10 @@ def is_of_a_paused(host_at: Ref, host: Host, reader: Reader) -> bool:
     held_for = [hold.machine_uid for hold in holds if isinstance(hold, Hold)]
     serves = consumers.machine_of_consumer(host_at, host.consumer, reader) if host.consumer else ()
     for at in (*serves, *hostnames.naming(host_at, reader)):
-        entry = reader.read(at)
-        if not isinstance(entry, Present) or (at not in serves and entry.obj.uid not in held_for):
+        machine = known(reader.read(at))
+        if machine is None or (at not in serves and machine.uid not in held_for):
             continue
-        if is_paused(at, entry.obj, reader):
+        if is_paused(at, machine, reader):
             return True
     return False
 

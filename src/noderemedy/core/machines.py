@@ -82,11 +82,11 @@ def remote_of(key: Ref, machine: Machine, reader: Reader) -> Remote | None:
 
 
 def owning_cluster(key: Ref, machine: Machine, reader: Reader) -> Cluster | None:
-    """The Cluster that a machine belongs to, where there is one."""
+    """The Cluster that a machine belongs to, where there is one; as it was, if it cannot be read: a pause holds on."""
     if key.kind != MACHINE or not machine.cluster_name:
         return None
-    entry = reader.read(_cluster_ref(key.cluster, key.namespace, machine.cluster_name))
-    return entry.obj if isinstance(entry, Present) else None
+    found: Cluster | None = known(reader.read(_cluster_ref(key.cluster, key.namespace, machine.cluster_name)))
+    return found
 
 
 @lru_cache(maxsize=1_000)

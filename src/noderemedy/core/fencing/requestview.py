@@ -155,7 +155,7 @@ def what_is_waited_for(request: FenceRemediation) -> str:
 def rival_of(key: Ref, request: FenceRemediation, machine_at: Ref, reader: Reader) -> str:
     """Another request for this machine that goes first, the oldest: one machine has one need of ours."""
     found = ((at, reader.read(at)) for at in of_machines((machine_at,), reader) if at != key)
-    others = [(at, entry.obj) for at, entry in found if isinstance(entry, Present)]
+    others = [(at, other) for at, entry in found if (other := known(entry)) is not None]
     mine = precedence(key, request)
     ahead = [at for at, one in others if not one.is_ended and not one.deleting and precedence(at, one) < mine]
     return str(min(ahead)) if ahead else ""

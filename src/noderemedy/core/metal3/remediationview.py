@@ -40,7 +40,7 @@ from noderemedy.model.node import Node
 from noderemedy.model.pace import LEAVE
 from noderemedy.model.refusal import Refusal, refusal
 from noderemedy.model.remediation import Metal3Remediation, Phase
-from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Unreadable, known
 from noderemedy.model.time import Mono, Wall
 
 NAME = "metal3-remediation"
@@ -198,7 +198,7 @@ def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView
         answer=answer(machine.ref, reader) if machine else None,
         claim=claim.see(NAME, machine.ref, machine.node_at, reader) if machine else None,
         need=stated(target, stated_as(remediation), reader) if target else None,
-        sight=known.obj if isinstance(known := reader.read(sight_ref(key)), Present) else None,
+        sight=seen.obj if isinstance(seen := reader.read(sight_ref(key)), Present) else None,
         foredated=foredated.sees(key, reader),
         refusal=refusal(NAME, key, reader),
         taking_back=takingback.since(key, reader),
@@ -252,7 +252,7 @@ def rival_of(key: Ref, remediation: Metal3Remediation, machine: Ref | None, read
     if machine is None:
         return ""
     found = [(at, reader.read(at)) for at in reader.find(BY_MACHINE, _name(machine)) if at != key]
-    others = [(at, entry.obj) for at, entry in found if isinstance(entry, Present)]
+    others = [(at, other) for at, entry in found if (other := known(entry)) is not None]
     mine = precedence(key, remediation)
     ahead = [at for at, other in others if not other.is_ended and precedence(at, other) < mine]
     return str(min(ahead)) if ahead else ""
