@@ -224,6 +224,7 @@ ROOM = Room(
     watches=(NODE, REMOTE, NODE_FENCE, INCIDENT, TROUBLE, PROBLEMS, ANSWER, traces.ERASING),
     indexes=(*machines.INDEXES, *traces.INDEXES, *facts.INDEXES),
     wakes=wakes,
+    secondary=(REMOTE,),
     sees=sees,
     decide=decide,
     may=frozenset(),
