@@ -109,6 +109,9 @@ def own_host_of(node_at: Ref, reader: Reader) -> hosts.HostSeen:
     return hosts.NO_HOST if found.is_of_another else found
 
 
+NOTHING_IS_HELD_ELSEWHERE = set_to(view, "held_host", lambda fence, reader: None)
+
+
 def drilled(node: Node) -> Condition:
     return told_by_drills(node) or Condition("", "")
 
@@ -432,8 +435,23 @@ FLOW: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "the host of another server is not seen",
-        set_to(view, "host_of", own_host_of),
+        together(set_to(view, "host_of", own_host_of), NOTHING_IS_HELD_ELSEWHERE),
         (test_hostpower.test_a_host_that_turns_out_to_be_another_servers_is_released,),
+    ),
+    Sabotage(
+        "what is held is where the Machine points",
+        NOTHING_IS_HELD_ELSEWHERE,
+        (test_hostpower.test_what_is_held_is_released_wherever_the_machine_points,),
+    ),
+    Sabotage(
+        "a host that cannot be read is not held",
+        set_to(hostpower, "may_be_held", lambda view: False),
+        (test_hostpower.test_a_held_host_that_cannot_be_read_is_waited_for,),
+    ),
+    Sabotage(
+        "a host that nobody has read is not held",
+        set_to(hostpower, "may_be_held", hostpower.is_held),
+        (test_hostpower.test_a_held_host_that_cannot_be_read_is_waited_for,),
     ),
     Sabotage(
         "the host stays held",

@@ -118,14 +118,15 @@ def test_more_histories_with_much_that_cannot_be_read(seed: int) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", [7155, 7201, 7282, 7369])
+@pytest.mark.parametrize("seed", [7155, 7201, 7282, 7369, 8019])
 def test_more_histories_of_fences_with_much_that_cannot_be_read(seed: int) -> None:
     """7155: a manager that had come 60 ms before dropped the record of a chain whose Cluster was paused (S8).
 
     7201: a FenceRemediation that somebody had deleted went, as its fence could not be read any more (S8).
     7282: an owner was asked for a machine that had got its node while its Cluster was paused (S14), and a document that
     could not be read did not hold its plugs, which another one named (S7). 7369: a chain of remedies began when a fence
-    had been given up, and a person's word let that go on (S2).
+    had been given up, and a person's word let that go on (S2). 8019: one began beside the hold of a fence that had been
+    given up, on a host that could not be read (S2).
     """
     extras = Extras(garbled=True, clusters=True)
 

@@ -33,9 +33,10 @@ from noderemedy.model.workload import POD
 from noderemedy.rooms import watched
 from noderemedy.sim.apiserver import ADMIN, ApiServer
 from noderemedy.sim.apiserver.errors import ApiError
+from noderemedy.sim.garbling import GARBLED, NO_TEXT
 from noderemedy.wire.answers import outcome
 from noderemedy.wire.names import MACHINE_HOST
-from noderemedy.wire.objects import convert
+from noderemedy.wire.objects import Undecodable, convert
 from noderemedy.wire.requests import render
 
 ROOMS = (fence.ROOM, request.ROOM, health.ROOM, budget.ROOM, budget_spec.ROOM)
@@ -138,7 +139,7 @@ class Story:
                 continue
             self.engine.listing(kind, self.now)
             for tree in self.api.list(kind):
-                self.engine.seen(convert(kind, tree), self.now)
+                self._seen(self.engine, kind, tree)
             self.api.subscribe(kind, self._watch(kind, self.engine))
             self.engine.listed(kind, self.now)
         self.configure(self.plan)
@@ -146,11 +147,19 @@ class Story:
     def _watch(self, kind: Any, engine: Engine) -> Callable[[Any], None]:
         def event(found: Any) -> None:
             if found.type in ("ADDED", "MODIFIED"):
-                engine.seen(convert(kind, found.tree), self.now)
+                self._seen(engine, kind, found.tree)
             elif found.type == "DELETED":
                 engine.gone(convert(kind, found.tree), self.now)
 
         return event
+
+    def _seen(self, engine: Engine, kind: Kind, tree: dict[str, Any]) -> None:
+        try:
+            engine.seen(convert(kind, tree), self.now)
+        except Undecodable as problem:
+            meta = tree["metadata"]
+            at = Ref("", kind, meta.get("namespace", ""), meta["name"])
+            engine.unreadable(at, meta["uid"], meta["resourceVersion"], str(problem), self.now)
 
     def configure(self, plan: FencePlan) -> None:
         self.plan = plan
@@ -233,6 +242,15 @@ class Story:
 
     def after(self, seconds: int, what: Callable[[], None]) -> None:
         self._changes.append((self.now.mono.ms + seconds * 1000, what))
+
+    def garble(self, at: Ref) -> None:
+        """An object that no client can decode, past the API server, until `mend`."""
+        tree = self.api.get(at.kind, at.name, at.namespace)
+        notes = {**(tree["metadata"].get("annotations") or {}), GARBLED: NO_TEXT}
+        self.api.store_unjudged({**tree, "metadata": {**tree["metadata"], "annotations": notes}})
+
+    def mend(self, at: Ref) -> None:
+        self.patch(at, {"metadata": {"annotations": {GARBLED: None}}})
 
     # --- time ----------------------------------------------------------------------------------------------------
 

@@ -25,24 +25,26 @@ from tests.core.fencing.fences import FENCE_AT, a_fence, a_plan, an_agent
 from tests.core.fencing.story import Story, obeys, refuses
 from tests.core.fencing.test_rules import seen
 
-from noderemedy.core import consumers
+from noderemedy.core import claim, consumers
 from noderemedy.core.fencing import fence, hosts, relics
 from noderemedy.core.fencing.relics import RelicView
 from noderemedy.core.fencing.view import INDEXES
 from noderemedy.engine.cache import Cache
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import Confirm, ReleaseHost
+from noderemedy.model.budget import Need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod
 from noderemedy.model.host import Hold
 from noderemedy.model.host import Power as HostPower
 from noderemedy.model.ids import HOST, MACHINE, NODE_FENCE, Ref
 from noderemedy.model.outcome import Done, Seen
-from noderemedy.model.room import Absent, Entry, Unreadable, Unseen
+from noderemedy.model.room import Absent, Entry, Present, Unreadable, Unseen
 from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.time import MINUTE
 from noderemedy.model.workload import POD
 from noderemedy.rooms import watched
+from noderemedy.wire.names import MACHINE_HOST
 
 HOST_POWER = BuiltinMethod("host-power", Builtin.HOST_POWER)
 HOST_AT = Ref("", HOST, "metal", "rack-1")
@@ -251,6 +253,49 @@ def test_a_new_fence_of_that_name_does_not_keep_the_old_hold() -> None:
     story.run(60)
 
     assert before not in held(story)
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+@pytest.mark.parametrize("is_released", [False, True])
+def test_a_held_host_that_cannot_be_read_is_waited_for(is_new: bool, is_released: bool) -> None:
+    """The fence was given up, or went, and its hold stayed: another repair began beside it (seed 8019)."""
+    story = sick(stepRetries=0, maxRestarts=0)
+    story.run_until(lambda: bool(held(story)), 60)
+    story.garble(HOST_AT)
+    if is_new:
+        story.dies()
+    if is_released:
+        story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.run(400)
+    told = "HostUnreadable" in story.told
+    meanwhile = (told, story.state, [one.is_running for one in needs_of(story)], story.freed_early)
+    story.mend(HOST_AT)
+    story.run(300)
+
+    assert (True, "running", [True], []) == meanwhile
+    assert [] == held(story)
+    assert is_released or story.state == "final"
+
+
+@pytest.mark.parametrize("at", [ITS_MACHINE, None])
+def test_what_is_held_is_released_wherever_the_machine_points(at: Ref | None) -> None:
+    """Its Machine cannot be read any more, or names another host: the step fails, and the held one comes on."""
+    story = sick(stepRetries=0, maxRestarts=0)
+    story.run_until(lambda: bool(held(story)), 60)
+    if at is not None:
+        story.garble(at)
+    else:
+        story.patch(ITS_MACHINE, {"metadata": {"annotations": {MACHINE_HOST: "metal/rack-9"}}})
+    story.run(300)
+
+    assert ([], [], 1) == (held(story), story.freed_early, len(story.api.list(POD)))
+
+
+def needs_of(story: Story) -> list[Need]:
+    found = [
+        story.engine.cache.read(at) for at in story.engine.cache.find(claim.BY_LEASE, claim.lease_of(NODE_AT).name)
+    ]
+    return [one.obj for one in found if isinstance(one, Present)]
 
 
 UID_OF_HOLD = "uid-of-the-fence"

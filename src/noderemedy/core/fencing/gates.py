@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from noderemedy.core.claim import claimed
+from noderemedy.core.fencing import hostpower
 from noderemedy.core.fencing.view import NAME, FenceView, what_is_waited_for
 from noderemedy.core.gates import (
     Blocked,
@@ -25,12 +26,13 @@ from noderemedy.model.reasons import (
     FencePlanMissing,
     FencePlanPending,
     FenceStopped,
+    HostUnreadable,
     LeftToOther,
     MachineDeleting,
     ObserverNew,
     WaitingForBudget,
 )
-from noderemedy.model.room import Passage
+from noderemedy.model.room import Passage, Unreadable
 from noderemedy.model.time import MINUTE, Now
 
 Gate = Callable[[FenceView, Now], Blocked | None]
@@ -57,6 +59,14 @@ def cluster_is_not_paused(view: FenceView, now: Now) -> Blocked | None:
     whether a Machine, and with it a Cluster, is that of the node.
     """
     return Blocked(view.unplaced) if view.unplaced else left_as_it_is(None, view.is_cluster_paused)
+
+
+def held_host_is_readable(view: FenceView, now: Now) -> Blocked | None:
+    """Whether it is held, or off, nobody can tell otherwise, and nobody can release it: all else waits for that."""
+    at, entry = view.host.at, view.host.entry
+    if at is None or not isinstance(entry, Unreadable) or not hostpower.may_be_held(view):
+        return None
+    return Blocked(HostUnreadable(f"{at.namespace}/{at.name}", entry.problem))
 
 
 def node_is_seen(view: FenceView, now: Now) -> Blocked | None:
@@ -143,11 +153,13 @@ def one_repair_per_node(view: FenceView, now: Now) -> Blocked | None:
     return claimed(view.claim, now)
 
 
-BEFORE_LEAVING: tuple[Gate, ...] = (cluster_is_not_paused,)
+BEFORE_LEAVING: tuple[Gate, ...] = (cluster_is_not_paused, held_host_is_readable)
 BEFORE_ANYTHING: tuple[Gate, ...] = (*BEFORE_LEAVING, fence_is_valid, node_is_seen)
 USABLE: tuple[Gate, ...] = (plan_is_there, plan_is_sound)
 BEFORE_POWER_OFF: tuple[Gate, ...] = (nobody_stopped_it, nobody_paused_it, nobody_removes_it, one_repair_per_node)
-BEFORE_THE_PLAN: tuple[Gate, ...] = (*BEFORE_ANYTHING, nobody_stopped_it, nobody_paused_it, node_is_there)
+BEFORE_THE_PLAN: tuple[Gate, ...] = (
+    *(cluster_is_not_paused, fence_is_valid, node_is_seen, nobody_stopped_it, nobody_paused_it, node_is_there),
+)
 BEFORE_THE_BUDGET: tuple[Gate, ...] = (
     *BEFORE_THE_PLAN,
     *USABLE,

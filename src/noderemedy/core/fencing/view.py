@@ -234,7 +234,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
         peers=disks.peers_of(plan.obj, reader) if isinstance(plan, Present) else (),
         work=freeing.sees(node_at, node, reader, pace) if isinstance(node, Present) else None,
-        host=host_of(node_at, reader),
+        host=held_host(fence, reader) or host_of(node_at, reader),
         storage=reader.read(storage_at(node_at)),
         sight=sight.obj if isinstance(sight, Present) else None,
         kdump=kdump.obj if isinstance(kdump, Present) else None,
@@ -265,6 +265,13 @@ def target_of(node_at: Ref, reader: Reader) -> tuple[Ref, Entry]:
     if isinstance(node, Present) and machine is not None and not machines.is_own(node.obj, machine):
         return node_at, Absent()
     return at, entry
+
+
+def held_host(fence: NodeFence, reader: Reader) -> HostSeen | None:
+    """The host that is held for this fence, where the node's Machine cannot be read, or names another one by now."""
+    found = reader.find(HELD_FOR, fence.uid)
+    named = host_of(fence.spec.node_at, reader)
+    return None if not found or named.at in found else HostSeen(found[0], reader.read(found[0]))
 
 
 def host_of(node_at: Ref, reader: Reader) -> HostSeen:
@@ -307,15 +314,22 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
     if ref.kind == ANSWER:
         return of_target(obj.target, reader) if obj is not None else ()
     if ref.kind == HOST:
-        found = hostnames.naming(ref, reader) if reader.has(BY_UID) else ()
-        is_held = isinstance(obj, Host) and bool(obj.fenced_for)
-        return [*([ref] if is_held else []), *(one for machine in found for one in of_target(machine, reader))]
+        return of_host(ref, obj, reader)
     if ref.kind == METAL3_MACHINE:
         is_owned = isinstance(obj, Metal3Machine) and obj.owner_machine and reader.has(BY_UID)
         return of_target(consumers.owner_ref(ref, obj.owner_machine), reader) if is_owned else ()
     if ref.kind == LEAVE:
         return (obj.asker,) if obj is not None and obj.room == NAME else ()
     return of_target(ref, reader)
+
+
+def of_host(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
+    """The node's that its Machine names, and those that hold it; the host itself, where one of these is gone."""
+    held_for = [uid for uid, _ in obj.fenced_for] if isinstance(obj, Host) else []
+    named = hostnames.naming(ref, reader) if reader.has(BY_UID) else ()
+    fences = [one for machine in named for one in of_target(machine, reader)]
+    holders = [one for uid in held_for for one in reader.find(BY_UID, uid)]
+    return dict.fromkeys([*([ref] if held_for else []), *fences, *holders])
 
 
 def of_node(ref: Ref, reader: Reader) -> tuple[Ref, ...]:
