@@ -39,7 +39,7 @@ from tests.sim import test_fence_uses
 from tests.wire import test_nodeconditions, test_nodefences
 from tests.wire import test_storage as test_wire_storage
 
-from noderemedy.core import conditions, consumers, foredated, machines, resting, safety, takingback
+from noderemedy.core import conditions, consumers, foredated, hostnames, machines, resting, safety, takingback
 from noderemedy.core.fencing import (
     attempts,
     automaton,
@@ -423,6 +423,11 @@ FLOW: tuple[Sabotage, ...] = (
         "whoever owns a Metal3Machine has its host",
         set_to(consumers, "between", owned_between),
         (test_hostpower.test_a_host_is_a_machines_for_all_rooms_or_for_none,),
+    ),
+    Sabotage(
+        "a Metal3Machine that cannot be read is nobody's",
+        together(set_to(consumers, "known", lambda entry: None), set_to(hostnames, "known", lambda entry: None)),
+        (test_hostpower.test_the_host_of_a_paused_machine_is_its_own_whatever_stands_between,),
     ),
     Sabotage(
         "whatever names a node is its Machine",

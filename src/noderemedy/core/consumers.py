@@ -11,7 +11,7 @@ from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.host import Consumer, Host
 from noderemedy.model.ids import MACHINE, METAL3_MACHINE, Ref
 from noderemedy.model.machine import Machine, Metal3Machine
-from noderemedy.model.room import Present, Reader
+from noderemedy.model.room import Absent, Entry, Present, Reader, known
 
 
 def is_consumed_by(host: Host, host_at: Ref, machine: Machine, machine_at: Ref, reader: Reader) -> bool:
@@ -35,19 +35,30 @@ def consumer_refs(host: Ref, consumer: Consumer) -> tuple[Ref, ...]:
 
 def machine_of_consumer(host: Ref, consumer: Consumer, reader: Reader) -> tuple[Ref, ...]:
     """The Machine (by either group's name) that a host's consumerRef leads to, through a Metal3Machine or not."""
-    refs = consumer_refs(host, consumer)
-    if consumer.kind != "Metal3Machine":
-        return refs
-    middle = between(host, consumer, reader)
-    return (owner_ref(refs[0], middle.owner_machine),) if middle is not None and middle.owner_machine else ()
+    return _through(host, consumer, between(host, consumer, reader))
+
+
+def last_known(host: Ref, consumer: Consumer, reader: Reader) -> tuple[Ref, ...]:
+    """The same, also through a Metal3Machine that cannot be read any more: for whose it is, never for a proof."""
+    return _through(host, consumer, known(_middle(host, consumer, reader)))
 
 
 def between(host: Ref, consumer: Consumer, reader: Reader) -> Metal3Machine | None:
     """The Metal3Machine that a consumerRef names; None if it names none, or none that is there."""
-    if consumer.kind != "Metal3Machine":
-        return None
-    entry = reader.read(consumer_refs(host, consumer)[0])
+    entry = _middle(host, consumer, reader)
     return entry.obj if isinstance(entry, Present) and isinstance(entry.obj, Metal3Machine) else None
+
+
+def _middle(host: Ref, consumer: Consumer, reader: Reader) -> Entry:
+    is_named = consumer.kind == "Metal3Machine"
+    return reader.read(consumer_refs(host, consumer)[0]) if is_named else Absent()
+
+
+def _through(host: Ref, consumer: Consumer, middle: Metal3Machine | None) -> tuple[Ref, ...]:
+    refs = consumer_refs(host, consumer)
+    if consumer.kind != "Metal3Machine":
+        return refs
+    return (owner_ref(refs[0], middle.owner_machine),) if middle is not None and middle.owner_machine else ()
 
 
 def owner_ref(middle: Ref, owner: str) -> Ref:

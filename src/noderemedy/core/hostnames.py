@@ -11,7 +11,7 @@ from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.model.ids import HOST, MACHINE, METAL3_MACHINE, Ref
 from noderemedy.model.machine import HostName, Machine, Metal3Machine
 from noderemedy.model.meta import Malformed
-from noderemedy.model.room import Absent, Entry, Index, Present, Reader
+from noderemedy.model.room import Absent, Entry, Index, Present, Reader, known
 
 BY_HOST = "machines by host"
 BETWEEN_BY_HOST = "metal3machines by host"
@@ -44,13 +44,9 @@ def host(at: Ref, machine: Machine, reader: Reader) -> Entry:
 
 
 def naming(host: Ref, reader: Reader) -> tuple[Ref, ...]:
-    """The Machines that may name a host, themselves or through a Metal3Machine."""
-    middles = ((ref, reader.read(ref)) for ref in reader.find(BETWEEN_BY_HOST, str(host)))
-    owners = [
-        owner_ref(ref, entry.obj.owner_machine)
-        for ref, entry in middles
-        if isinstance(entry, Present) and entry.obj.owner_machine
-    ]
+    """The Machines that may name a host, themselves or through a Metal3Machine, be it one that cannot be read now."""
+    middles = ((ref, known(reader.read(ref))) for ref in reader.find(BETWEEN_BY_HOST, str(host)))
+    owners = [owner_ref(ref, middle.owner_machine) for ref, middle in middles if middle and middle.owner_machine]
     return tuple(dict.fromkeys((*reader.find(BY_HOST, str(host)), *owners)))
 
 

@@ -26,7 +26,7 @@ def is_of_a_paused(host_at: Ref, host: Host, reader: Reader) -> bool:
     """Whether a host belongs to a paused Machine."""
     holds = (host.hold, *(record for _, record in (*host.held_for, *host.fenced_for)))
     held_for = [hold.machine_uid for hold in holds if isinstance(hold, Hold)]
-    serves = consumers.machine_of_consumer(host_at, host.consumer, reader) if host.consumer else ()
+    serves = consumers.last_known(host_at, host.consumer, reader) if host.consumer else ()
     for at in (*serves, *hostnames.naming(host_at, reader)):
         machine = known(reader.read(at))
         if machine is None or (at not in serves and machine.uid not in held_for):

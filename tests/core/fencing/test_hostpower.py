@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace
 from tests import builders
 from tests.builders import (
+    HOST_NAME,
     MACHINE_AT,
     METAL3_CONSUMER,
     METAL3_MACHINE_AT,
@@ -35,7 +36,7 @@ from noderemedy.model.actions import Confirm, ReleaseHost
 from noderemedy.model.budget import Need
 from noderemedy.model.decision import Decision
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod
-from noderemedy.model.host import Hold
+from noderemedy.model.host import Consumer, Hold
 from noderemedy.model.host import Power as HostPower
 from noderemedy.model.ids import HOST, MACHINE, NODE_FENCE, Ref
 from noderemedy.model.outcome import Done, Seen
@@ -333,6 +334,24 @@ def test_the_host_of_a_paused_machine_is_left_alone(is_paused: bool) -> None:
     decision = relics.decide(view, NOW)
     assert (["ClusterPaused"] if is_paused else ["HoldOrphaned"]) == reasons_of(decision)
     assert (0 if is_paused else 1) == len(decision.actions)
+
+
+@pytest.mark.parametrize("consumer", [METAL3_CONSUMER, None])
+@pytest.mark.parametrize("is_readable", [False, True])
+def test_the_host_of_a_paused_machine_is_its_own_whatever_stands_between(
+    consumer: Consumer | None, is_readable: bool
+) -> None:
+    """A Metal3Machine that cannot be read any more says whose the host was, by either end."""
+    cache, middle, machine = Cache(INDEXES), a_metal3_machine(host=HOST_NAME), a_machine(cluster_paused=True)
+    held_for = replace(LEFT, consumer=consumer, fenced_for=((UID_OF_HOLD, Hold(machine.uid, NOW.wall)),))
+    cache.put(Seen(MACHINE_AT, machine.uid, "1", replace(machine, host=None)), NOW.mono)
+    cache.put(Seen(METAL3_MACHINE_AT, middle.uid, "1", middle), NOW.mono)
+    if not is_readable:
+        cache.set_aside(METAL3_MACHINE_AT, Unreadable(middle.uid, "2", "garbled"))
+    view = relics.see(builders.HOST_AT, builders.present(held_for), cache)
+
+    assert view is not None
+    assert view.is_left_alone
 
 
 def test_a_hold_that_must_stay_keeps_no_other() -> None:
