@@ -31,7 +31,7 @@ from tests.core.remedy import test_gates as test_remedy_gates
 from tests.sabotage.running import Sabotage, Test, set_to, together
 from tests.wire import test_budgets
 
-from noderemedy.core import claim, claimshelf, freeing, leftalone, pacing, slots
+from noderemedy.core import claim, claimshelf, freeing, leftalone, machines, pacing, slots
 from noderemedy.core.budget import facts, grants, health, openings, places, pods, room, spec, storms, view
 from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
@@ -53,6 +53,7 @@ IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = is_over, grants.judge, grants.open_b
 TURN, PERMIT, ALLOWED = count(), pacing.Permit, pods.allowed
 PER_HOUR = grants.per_hour_bearable
 HOLDER, BUCKETS, UNENDED = claim.holder_name, facts.buckets, healthcheck.unended
+AT_NODE = machines.at_node
 
 
 def by_anybody(ref: Ref, need: Need) -> tuple[str, ...]:
@@ -747,6 +748,14 @@ CLAIM = (
             test_story.test_whoever_pauses_the_cluster_stops_a_fence_wherever_it_is,
             test_remedy_gates.test_whoever_pauses_the_cluster_stops_a_chain_wherever_it_is,
             test_remedy_gates.test_it_goes_on_when_its_cluster_is_paused_no_more,
+        ),
+    ),
+    Sabotage(
+        "of two Machines that name a node the first one counts",
+        set_to(machines, "at_node", lambda node, reader: AT_NODE(node, reader)[:1]),
+        (
+            test_fence_gates.test_a_node_that_two_machines_name_is_left_alone_if_one_of_them_is_paused,
+            test_remedy_gates.test_what_holds_a_remedy_back,
         ),
     ),
     Sabotage(

@@ -529,6 +529,11 @@ DISKS = (
         (test_disks.test_a_node_has_one_key_at_a_disk,),
     ),
     Sabotage(
+        "whose fence cannot be read has none",
+        set_to(disks, "is_fenced", lambda node, reader: False),
+        (test_disks.test_whose_fence_cannot_be_read_is_not_asked,),
+    ),
+    Sabotage(
         "whoever is there will do",
         set_to(Node, "is_ready", True),
         (test_disks.test_who_could_not_carry_it_out_is_not_asked,),

@@ -436,6 +436,7 @@ FLOW: tuple[Sabotage, ...] = (
             test_hostpower.test_the_host_of_another_server_proves_nothing,
             test_hostpower.test_a_host_that_turns_out_to_be_another_servers_is_released,
             test_hostpower.test_a_machine_is_the_nodes_by_its_provider_id,
+            test_gates.test_a_node_that_two_machines_name_is_left_alone_if_one_of_them_is_paused,
         ),
     ),
     Sabotage(
@@ -528,6 +529,7 @@ FLOW: tuple[Sabotage, ...] = (
         (
             test_story.test_a_successor_of_a_terminated_instance_gets_nothing_that_it_carried,
             test_story.test_a_successor_is_no_recovery_of_what_was_ended,
+            test_story.test_another_instance_of_that_name_gets_nothing_that_the_former_one_carried,
         ),
     ),
     Sabotage(

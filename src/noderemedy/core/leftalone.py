@@ -12,6 +12,7 @@ from noderemedy.model.decision import Decision
 from noderemedy.model.host import Hold, Host
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Machine
+from noderemedy.model.node import Node
 from noderemedy.model.reasons import ClusterPaused
 from noderemedy.model.room import Reader, known
 from noderemedy.model.time import MINUTE, Now
@@ -20,6 +21,13 @@ from noderemedy.model.time import MINUTE, Now
 def is_paused(at: Ref, machine: Machine, reader: Reader) -> bool:
     cluster = machines.owning_cluster(at, machine, reader)
     return machine.cluster_paused or (cluster is not None and cluster.paused)
+
+
+def is_node_of_a_paused(node_at: Ref, node: Node | None, reader: Reader) -> bool:
+    """Whether a Machine that names a node, and may be its own, is paused: where two do, nobody knows whose it is."""
+    found = ((at, known(reader.read(at))) for at in machines.at_node(node_at, reader))
+    its_own = ((at, machine) for at, machine in found if machine and (node is None or machines.is_own(node, machine)))
+    return any(is_paused(at, machine, reader) for at, machine in its_own)
 
 
 def is_of_a_paused(host_at: Ref, host: Host, reader: Reader) -> bool:

@@ -94,7 +94,7 @@ def sees(key: Ref, reader: Reader) -> TaintView | None:
         owner_at,
         owner,
         unplaced=machines.unplaced(key, reader),
-        is_paused=is_paused(key, reader),
+        is_paused=leftalone.is_node_of_a_paused(key, None, reader),
         is_abandoned=is_abandoned(owner_at, owner, key, reader),
     )
 
@@ -113,11 +113,6 @@ def is_abandoned(owner_at: Ref, owner: Entry, node: Ref, reader: Reader) -> bool
 def owner_ref(mark: OutOfService) -> Ref:
     namespace, _, name = mark.owner.partition("/")
     return Ref("", OWNERS[mark.room], namespace, name)
-
-
-def is_paused(node: Ref, reader: Reader) -> bool:
-    found = ((at, known(reader.read(at))) for at in machines.at_node(node, reader))
-    return any(leftalone.is_paused(at, machine, reader) for at, machine in found if machine is not None)
 
 
 def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:

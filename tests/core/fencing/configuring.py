@@ -73,7 +73,9 @@ class Bench:
         """It does not decode any more."""
         self._version += 1
         at = ref(kind, name, SYSTEM if kind == CONFIG_MAP else "")
-        self.engine.unreadable(at, known(self.engine.cache.read(at)).uid, str(self._version), "garbled", self.now)
+        before = known(self.engine.cache.read(at))
+        uid = before.uid if before else f"uid-{name}"
+        self.engine.unreadable(at, uid, str(self._version), "garbled", self.now)
 
     def delete(self, at: Ref) -> None:
         entry = self.engine.cache.read(at)

@@ -154,10 +154,12 @@ def test_who_could_not_carry_it_out_is_not_asked(kind: Any, obj: Any, found: lis
     assert found == [name for name, _ in disks.peers()]
 
 
-def test_whose_fence_cannot_be_read_is_not_asked() -> None:
-    """Its fence was at work when it could be read last."""
+@pytest.mark.parametrize("is_new", [False, True])
+def test_whose_fence_cannot_be_read_is_not_asked(is_new: bool) -> None:
+    """Its fence was at work when it could be read last, or this manager has never read it."""
     disks = Disks("a1", "a2")
-    disks.see(ref(NODE_FENCE, "node-fence-n2"), a_fence(State.RUNNING, node="n2"))
+    if not is_new:
+        disks.see(ref(NODE_FENCE, "node-fence-n2"), a_fence(State.RUNNING, node="n2"))
     disks.bench.garble("node-fence-n2", NODE_FENCE)
 
     assert [] == disks.peers()

@@ -26,7 +26,7 @@ from noderemedy.model.configuration import SkipCondition
 from noderemedy.model.fenceplan import plan_ref
 from noderemedy.model.governing import PermitFact, permit_ref
 from noderemedy.model.host import Power
-from noderemedy.model.ids import CLUSTER, CONFIG_MAP, NODE, SYSTEM, Ref, ref
+from noderemedy.model.ids import CLUSTER, CONFIG_MAP, MACHINE, NODE, SYSTEM, Ref, ref
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Taint
 from noderemedy.model.nodefence import FenceEvidence, State
@@ -149,6 +149,21 @@ def test_a_machine_that_cannot_be_read_any_more_is_still_that_of_its_node() -> N
 
     assert view is not None
     assert (MACHINE_AT, True) == (view.target, view.is_cluster_paused)
+
+
+@pytest.mark.parametrize(("provider_id", "is_paused"), [("", True), ("metal3://a", True), ("metal3://b", False)])
+def test_a_node_that_two_machines_name_is_left_alone_if_one_of_them_is_paused(
+    provider_id: str, is_paused: bool
+) -> None:
+    """Nobody knows whose it is; a Machine of another server, by its providerID, has no say."""
+    cache, another = Cache(INDEXES), ref(MACHINE, "worker-0-new", "metal")
+    node, paused = replace(SICK, provider_id="metal3://a"), a_machine(cluster_paused=True, provider_id=provider_id)
+    for at, obj in ((FENCE_AT, a_fence()), (NODE_AT, node), (MACHINE_AT, a_machine()), (another, paused)):
+        cache.put(Seen(at, f"uid of {at}", "1", obj), NOW.mono)
+    view = sees(FENCE_AT, cache)
+
+    assert view is not None
+    assert is_paused == view.is_cluster_paused
 
 
 CLOSED = PermitFact(DOCUMENT_AT, closed=SkippedUnresponsive("workers", 40))

@@ -641,6 +641,24 @@ def test_a_successor_of_a_terminated_instance_gets_nothing_that_it_carried(succe
     assert None is story.api.find(NODE_FENCE, FENCE_AT.name)
 
 
+@pytest.mark.parametrize(("successor", "zone"), [(ANOTHER, None), (INSTANCE, "a")], ids=["another", "the same"])
+def test_another_instance_of_that_name_gets_nothing_that_the_former_one_carried(
+    successor: str, zone: str | None
+) -> None:
+    """Nobody ended the former one; its Node was deleted to free it, and another server was set up under its name."""
+    story = Story()
+    story.patch(NODE_AT, {"metadata": {"labels": {"zone": "a"}}, "spec": {"providerID": INSTANCE}})
+    story.hang()
+    story.run(65)
+    story.is_dead = True
+    story.ask(freeBy="node")
+    story.run_until(lambda: story.api.find(NODE, NODE_AT.name) is None, 300)
+    joins(story, successor)
+    story.run(400)
+
+    assert zone == story.node()["metadata"].get("labels", {}).get("zone")
+
+
 def test_a_successor_is_no_recovery_of_what_was_ended() -> None:
     """It has the name before the flow is over, since somebody paused the Machine: that was ended all the same."""
     story = ended_with(zone="a")

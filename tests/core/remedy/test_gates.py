@@ -61,6 +61,14 @@ def pause_cluster(scene: Scene) -> None:
     its_cluster(scene, is_paused=True)
 
 
+def pause_another_machine(scene: Scene) -> None:
+    """Two Machines name the node: nobody knows whose it is."""
+    for name, notes in (("a", {}), ("b", {"cluster.x-k8s.io/paused": ""})):
+        tree = a_machine_tree(name, uid=f"uid-{name}", node_name="n0", annotations=notes)
+        del tree["spec"]["clusterName"]
+        scene.engine.seen(convert(MACHINE, tree), scene.now)
+
+
 def unplaced_cluster(scene: Scene) -> None:
     """A Machine names the node, and nobody knows yet in which cluster that is."""
     pause_cluster(scene)
@@ -104,6 +112,7 @@ HELD: dict[str, tuple[dict[str, Any], Callable[[Scene], Any], str]] = {
     "a person who deleted the Node": ({}, delete_node, "NodeBeingRemoved"),
     "the owner of its Machine": ({}, delete_machine, "NodeBeingRemoved"),
     "whoever paused its Cluster": ({}, pause_cluster, "ClusterPaused"),
+    "whoever paused one of two Machines": ({}, pause_another_machine, "ClusterPaused"),
     "a start: whose Machine it is": ({}, unplaced_cluster, "CannotSeeCluster"),
     "whom a check has asked": ({}, a_check_asks, "ClaimedByOther"),
     "karpenter": ({}, taint("karpenter.sh/disrupted"), "NodeBeingRemoved"),

@@ -18,7 +18,7 @@ from noderemedy.model.drill import told_by_drills
 from noderemedy.model.fenceplan import FENCE_PLAN, AgentMethod, FencePlan, Method
 from noderemedy.model.ids import Ref
 from noderemedy.model.nodefence import fence_ref
-from noderemedy.model.room import Index, Present, Reader, known
+from noderemedy.model.room import Index, Present, Reader, Unreadable, known
 from noderemedy.model.run import Deed, Order
 
 KEYS = {"fence_scsi": "key", "fence_mpath": "plug"}  # by agent: the parameter that holds the key of a node
@@ -117,13 +117,18 @@ def fit(found: Ref, disks: str, reader: Reader) -> Peer | None:
     if not isinstance(entry, Present) or entry.obj.problems or entry.obj.is_pending:
         return None
     at, key = entry.obj.node, keys_of(entry.obj)[disks]
-    node, fence = reader.read(at), known(reader.read(fence_ref(at)))
-    if not isinstance(node, Present) or not node.obj.is_ready:
-        return None
-    if fence is not None and not fence.is_final:
+    node = reader.read(at)
+    if not isinstance(node, Present) or not node.obj.is_ready or is_fenced(at, reader):
         return None
     told = told_by_drills(node.obj)
     return Peer(at.name, key, disks, is_doubtful=told is not None and told.status != "True")
+
+
+def is_fenced(node: Ref, reader: Reader) -> bool:
+    """Whether a fence is about it, be it one that nobody can read, or could."""
+    found = reader.read(fence_ref(node))
+    fence = known(found)
+    return isinstance(found, Unreadable) if fence is None else not fence.is_final
 
 
 def is_alone(peers: tuple[Peer, ...], method: AgentMethod) -> bool:

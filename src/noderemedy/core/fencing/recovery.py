@@ -131,15 +131,16 @@ def is_back(view: FenceView) -> bool:
 
 
 def is_successor(view: FenceView) -> bool:
-    """Whether another instance has the name of one that was ended for good: what that one carried is not its own.
+    """Whether another instance has the name by now: what the former one carried is not its own.
 
-    A flow that is over and still keeps a backup is of such a one, whatever has become of its plan. Who registers
-    without an id gets one soon.
+    Two ids say so. Of an instance that was ended for good nobody comes back, so whoever registers without an id, and
+    gets one soon, is another one; a flow that is over and still keeps a backup is of such a one, whatever has become
+    of its plan.
     """
-    node, evidence = view.node, view.status.evidence
-    is_ended = is_terminated(view) or view.fence.is_final
-    is_another = node is not None and node.uid != view.status.node_uid and node.provider_id != evidence.provider_id
-    return is_ended and is_another
+    node, before = view.node, view.status.evidence.provider_id
+    if node is None or node.uid == view.status.node_uid or node.provider_id == before:
+        return False
+    return is_terminated(view) or view.fence.is_final or bool(node.provider_id and before)
 
 
 def given_back(view: FenceView) -> Decision | None:

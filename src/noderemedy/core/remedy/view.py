@@ -105,7 +105,7 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         target=target,
         machine=machine,
         unplaced=machines.unplaced(key, reader),
-        is_cluster_paused=machine is not None and leftalone.is_paused(target, machine, reader),
+        is_cluster_paused=leftalone.is_node_of_a_paused(key, entry.obj, reader),
         trouble=trouble,
         document=document,
         permit=permit,
