@@ -365,6 +365,15 @@ def test_the_story_of_a_namesake_is_not_ours() -> None:
     assert Told() == traces.see("room", MACHINE_AT, "another", reader)
 
 
+@pytest.mark.parametrize(("uid", "told"), [("machine-uid-1", Told(True)), ("former", Told())])
+def test_while_the_story_of_a_former_machine_is_told_the_next_one_waits_for_its_own(uid: str, told: Told) -> None:
+    """Its diary begins when the record of the former one is closed; whatever is left of that one waits for nothing."""
+    reader = a_reader_with(an_incident(("hold", "held"), uid="before"), uid="before")
+    reader.put(Seen(MACHINE_AT, "machine-uid-1", "1", a_machine()), NOW.mono)
+
+    assert told == traces.see("room", MACHINE_AT, uid, reader)
+
+
 def test_only_who_waits_is_woken_by_a_record() -> None:
     """Records are written all the time; most rooms have nothing to do with that."""
     reader, incident = a_reader_with(), an_incident()

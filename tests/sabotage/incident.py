@@ -414,6 +414,11 @@ TRACES = (
         (test_approvals.test_an_answer_is_to_one_machine, test_traces.test_the_story_of_a_namesake_is_not_ours),
     ),
     Sabotage(
+        "the story of a former Machine is the next one's, too",
+        set_to(traces, "is_there", lambda target, uid, reader: False),
+        (test_traces.test_while_the_story_of_a_former_machine_is_told_the_next_one_waits_for_its_own,),
+    ),
+    Sabotage(
         "who waits for a record waits like everybody",
         set_to(traces, "BY_TARGET", "nobody"),
         (test_traces.test_a_record_that_is_waited_for_is_written_at_once,),

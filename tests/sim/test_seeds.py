@@ -80,6 +80,12 @@ def test_a_hold_on_a_host_that_its_machine_names_no_more_is_told() -> None:
 
 
 @pytest.mark.soak
+def test_a_hold_is_told_though_the_story_of_a_former_machine_is_not_over() -> None:
+    """That record could not be closed for a while, and the hold of the next Machine went (seed 714, S15)."""
+    assert () == simulate(714, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
 def test_what_an_earlier_power_cycle_left_keeps_no_mark() -> None:
     """A member's Node was back, its backup and a newer mark stayed, and no other member was repaired (seed 904, L1)."""
     assert () == simulate(904, nodes=50, hours=6.0, extras=PLAIN).violations

@@ -22,7 +22,7 @@ from noderemedy.model.ids import REMEDIATION as METAL3_REMEDIATION
 from noderemedy.model.incident import VALUE_MAX, Record
 from noderemedy.model.reasons import RecordFirst
 from noderemedy.model.remediation import Progress
-from noderemedy.model.room import Index, Present, Reader
+from noderemedy.model.room import Index, Present, Reader, known
 from noderemedy.model.serving import is_served
 from noderemedy.model.time import SECOND, Mono, Now, Span, Wall
 
@@ -70,12 +70,20 @@ class Told(Struct, frozen=True):
 def see(room: str, target: Ref, uid: str, reader: Reader) -> Told:
     """By the open Incident of this very target, else by the last one. Another target of that name has another story."""
     diary = reader.read(diary_ref(target))
-    if not isinstance(diary, Present) or diary.obj.found.target_uid != uid or not is_served(INCIDENT, reader):
+    if not isinstance(diary, Present) or not is_served(INCIDENT, reader):
         return Told()  # nobody keeps a record: there is nothing in hand, or no such kind
+    if diary.obj.found.target_uid != uid and not is_there(target, uid, reader):
+        return Told()
     asked = reader.read(erasing_ref(room, target))
     last = {step.what: step.value for step in last_record(target, uid, reader).steps}
     steps = frozenset(Trace(what, value) for what, value in last.items())
     return Told(True, steps, asked.first_seen if isinstance(asked, Present) else None)
+
+
+def is_there(target: Ref, uid: str, reader: Reader) -> bool:
+    """Whether it is the one of that name: its diary begins as soon as the story of a former one is told."""
+    found = known(reader.read(target))
+    return found is not None and bool(found.uid == uid)
 
 
 def last_record(target: Ref, uid: str, reader: Reader) -> Record:
