@@ -12,7 +12,7 @@ from noderemedy.core.fencing import describing, drilling, fence
 from noderemedy.core.fencing import plan as fence_plan
 from noderemedy.core.fencing import request as fence_request
 from noderemedy.core.healthcheck import checks, remediation, specs, status, targets, verdicts
-from noderemedy.core.incident import diary, nodediary, records, shelf
+from noderemedy.core.incident import diary, nodediary, podlists, records, shelf
 from noderemedy.core.metal3 import annotation
 from noderemedy.core.metal3 import remediation as metal3_remediation
 from noderemedy.core.owner import replacing
@@ -47,6 +47,7 @@ ROOMS: tuple[Room, ...] = (
     budget.ROOM,
     diary.ROOM,
     nodediary.ROOM,
+    podlists.ROOM,
     records.ROOM,
     shelf.ROOM,
     claimshelf.ROOM,

@@ -15,11 +15,22 @@ from tests.core.incident import test_bounds, test_diary, test_fixpoint
 from tests.core.metal3 import test_gates
 from tests.core.remedy import test_repeats
 from tests.manager import test_notices as notice_tests
-from tests.sabotage.running import Sabotage, set_to
+from tests.sabotage.running import Sabotage, set_to, together
 from tests.wire import test_incidents
 
 from noderemedy.core import approvals, consumers, hostnames, traces
-from noderemedy.core.incident import aspects, diary, ending, facts, nodediary, records, shelf, view
+from noderemedy.core.incident import (
+    aspects,
+    diary,
+    ending,
+    facts,
+    nodediary,
+    podlists,
+    records,
+    recordview,
+    shelf,
+    view,
+)
 from noderemedy.core.metal3 import gates, links, remediation
 from noderemedy.manager import explain as explaining
 from noderemedy.manager import history, notices, plan
@@ -27,9 +38,10 @@ from noderemedy.model.actions import WriteIncident
 from noderemedy.model.ids import INCIDENT
 from noderemedy.model.incident import Answer, Approval, Ending, Record
 from noderemedy.model.node import Node
-from noderemedy.model.time import Span
+from noderemedy.model.time import MINUTE, Span
 from noderemedy.wire import incidents
 
+WRITE_AT = records.write_at
 NOTED, DETECTION, GATE, OPEN = diary.noted, diary.detection, approvals.unapproved, approvals.open_incident
 PROBLEM = history.Problem
 
@@ -143,7 +155,7 @@ STEPS = (
     ),
     Sabotage(
         "what another leader wrote is written over",
-        set_to(records, "goes_on", lambda wanted, stored: True),
+        set_to(recordview, "goes_on", lambda wanted, stored: True),
         (test_diary.test_what_another_leader_wrote_is_never_written_over,),
     ),
     Sabotage(
@@ -221,7 +233,7 @@ ENDING = (
 BOUNDS = (
     Sabotage(
         "all of a target's records are kept",
-        set_to(records, "PER_TARGET", 1_000),
+        together(set_to(records, "PER_TARGET", 1_000), set_to(recordview, "PER_TARGET", 1_000)),
         (test_bounds.test_what_is_gone_already_is_no_trouble, test_bounds.test_each_write_has_its_reason),
     ),
     Sabotage(
@@ -236,17 +248,17 @@ BOUNDS = (
     ),
     Sabotage(
         "old lists of pods will do",
-        set_to(records, "listed", lambda seen: getattr(seen.pods, "obj", None)),
+        set_to(podlists, "listed", lambda seen: getattr(seen.pods, "obj", None)),
         (test_bounds.test_a_list_from_before_the_record_does_not_count,),
     ),
     Sabotage(
         "every pod is written down",
-        set_to(records, "PODS_MAX", 10_000),
+        set_to(podlists, "PODS_MAX", 10_000),
         (test_bounds.test_pods_are_listed_once_and_bounded,),
     ),
     Sabotage(
         "ask a cluster that does not answer",
-        set_to(records, "is_in_sight", lambda at, reader: True),
+        set_to(recordview, "is_in_sight", lambda at, reader: True),
         (test_bounds.test_pods_are_not_listed_in_a_cluster_that_is_out_of_sight,),
     ),
     Sabotage(
@@ -258,20 +270,31 @@ BOUNDS = (
         ),
     ),
     Sabotage(
+        "nothing is written before the pods are listed",
+        set_to(
+            records,
+            "write_at",
+            lambda seen, incident, now, lists: (
+                WRITE_AT(seen, incident, now, lists) if lists is None else now.mono + MINUTE
+            ),
+        ),
+        (test_bounds.test_a_record_is_written_though_its_pods_cannot_be_listed,),
+    ),
+    Sabotage(
         "pods are listed late",
-        set_to(records, "EFFECTS", frozenset()),
+        set_to(recordview, "EFFECTS", frozenset()),
         (test_bounds.test_pods_are_listed_before_they_go,),
     ),
 )
 SERVING = (
     Sabotage(
         "every kind is served",
-        set_to(records, "is_served", lambda kind, reader: True),
+        set_to(recordview, "is_served", lambda kind, reader: True),
         (test_diary.test_without_incidents_nothing_is_written_and_nothing_disturbed,),
     ),
     Sabotage(
         "no kind is served",
-        set_to(records, "is_served", lambda kind, reader: False),
+        set_to(recordview, "is_served", lambda kind, reader: False),
         (test_diary.test_incidents_that_are_installed_later_are_written,),
     ),
     Sabotage(

@@ -29,7 +29,7 @@ from noderemedy.sim.process import Process
 from noderemedy.sim.run import calm
 from noderemedy.sim.ward import Ward
 
-RECORDS = ("incident", "incident-shelf")
+RECORDS = ("incident", "incident-pods", "incident-shelf")
 STATUS = ("PublishCheckStatus", "PublishBudgetStatus")
 SETTLES_MS = 60_000
 Scene = Callable[[Cluster], None]  # what there is before it begins, and costs nothing

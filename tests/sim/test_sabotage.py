@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from noderemedy.core import backup, traces
-from noderemedy.core.incident import aspects, diary, ending, records
+from noderemedy.core.incident import aspects, diary, ending, records, recordview
 from noderemedy.core.incident.aspects import ASPECTS
 from noderemedy.core.metal3 import annotation, cleanup, leaving, phases
 from noderemedy.core.metal3.annotation import ANSWERS, Says
@@ -143,7 +143,7 @@ def records_are_never_closed(patch: pytest.MonkeyPatch) -> None:
 
 def a_record_holds_its_last_step_only(patch: pytest.MonkeyPatch) -> None:
     true_body = incidents.status_body
-    patch.setattr(records, "goes_on", lambda wanted, stored: True)
+    patch.setattr(recordview, "goes_on", lambda wanted, stored: True)
     patch.setattr(
         incidents, "status_body", lambda record: true_body(msgspec.structs.replace(record, steps=record.steps[-1:]))
     )

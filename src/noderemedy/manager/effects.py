@@ -66,7 +66,7 @@ class Licence:
         return min(PATIENCE, end.since(now.mono)) if end else PATIENCE
 
 
-BEHIND = frozenset({"incident", "incident-shelf", "status", "budget-status"})  # rooms that repair nothing
+BEHIND = frozenset({"incident", "incident-pods", "incident-shelf", "status", "budget-status"})  # they repair nothing
 LANES_BEHIND = 3  # in each cluster
 AT_ONCE: tuple[type, ...] = (WriteLedger, *PROVEN)  # all wait for the ledger; a proof lasts for seconds
 

@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from noderemedy.core.healthcheck.facts import CHECKS
-from noderemedy.core.incident import diary, nodediary, records, shelf
+from noderemedy.core.incident import diary, nodediary, podlists, records, shelf
 from noderemedy.engine.loop import Engine
 from noderemedy.manager import plain
 from noderemedy.manager.describing import described
@@ -43,7 +43,8 @@ BARE = (
 )
 LONG_AGO = Now(Wall(0), Mono(0))
 QUARANTINE = "quarantine"
-KEEPING_RECORDS = frozenset(room.name for room in (diary.ROOM, nodediary.ROOM, records.ROOM, shelf.ROOM))
+RECORDING = (diary.ROOM, nodediary.ROOM, podlists.ROOM, records.ROOM, shelf.ROOM)
+KEEPING_RECORDS = frozenset(room.name for room in RECORDING)
 COMPLAINTS = (ActionFailed, ActionRefused)  # of the live reads: the reasons of a decision do not say these
 
 
@@ -179,7 +180,7 @@ class Look:
         return Done(self.now.mono, gone=True)
 
     def plan(self, remarks: Iterable[str] = ()) -> Plan:
-        decided = [self._written.get(key) or self._entry(key) for key in self.engine.decisions]
+        decided = list(({key: self._entry(key) for key in self.engine.decisions} | self._written).values())
         kept = [entry for entry in decided if entry.room in KEEPING_RECORDS]
         entries = [entry for entry in decided if is_told(entry)]
         entries += self._unreadable

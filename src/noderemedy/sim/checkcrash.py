@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from noderemedy.core.incident import records, shelf
+from noderemedy.core.incident import recordview, shelf
 from noderemedy.model.ids import HOST, INCIDENT, MACHINE, NODE, REMEDIATION
 from noderemedy.rooms import ROOMS
 from noderemedy.sim import objects
@@ -35,7 +35,7 @@ from noderemedy.wire import names
 DATABASE = "database"
 TEMPLATE = {"apiVersion": "remediation.metal3.io/v1alpha1", "kind": "Metal3RemediationTemplate", "name": "power-cycle"}
 FENCE_TEMPLATE = {"apiVersion": "node-remedy.dev/v1alpha1", "kind": "FenceRemediationTemplate", "name": "fence"}
-SHELF = records.PER_TARGET + 1  # Incidents that a small one has room for
+SHELF = recordview.PER_TARGET + 1  # Incidents that a small one has room for
 Prepare = Callable[[Checkers, Process], None]
 
 
@@ -134,7 +134,7 @@ def paces(checkers: Checkers, process: Process) -> None:
 def keeps_few(checkers: Checkers, process: Process) -> None:
     """Of one Machine there are as many records as may be, and one of another: no more have room."""
     record(checkers.cluster, "worker-2", 0)
-    for number in range(records.PER_TARGET):
+    for number in range(recordview.PER_TARGET):
         record(checkers.cluster, "worker-1", number + 1)
     process.rooms = tuple(shelf.keeping(SHELF) if room.name == shelf.ROOM.name else room for room in ROOMS)
 

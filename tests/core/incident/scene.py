@@ -13,10 +13,11 @@ from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, RESOURCES, a_host,
 
 from noderemedy import crds
 from noderemedy.core.healthcheck import checks, specs, verdicts
-from noderemedy.core.incident import diary, records, shelf
+from noderemedy.core.incident import diary, podlists, records, shelf
 from noderemedy.core.incident.facts import Diary
 from noderemedy.core.traces import diary_ref
 from noderemedy.engine.loop import Engine
+from noderemedy.model.actions import ListPods
 from noderemedy.model.healthcheck import Criterion, Dialect, HealthCheck
 from noderemedy.model.host import Host
 from noderemedy.model.ids import HEALTH_CHECK, INCIDENT, SYSTEM, Ref, ref
@@ -30,11 +31,11 @@ from noderemedy.model.time import Now, Span, Wall
 from noderemedy.rooms import watched
 from noderemedy.sim.apiserver import ADMIN, ApiServer
 from noderemedy.wire.answers import outcome
-from noderemedy.wire.http import Request
+from noderemedy.wire.http import Answer, Request
 from noderemedy.wire.objects import convert
 from noderemedy.wire.requests import render
 
-ROOMS = (specs.ROOM, verdicts.ROOM, checks.ROOM, diary.ROOM, records.ROOM)
+ROOMS = (specs.ROOM, verdicts.ROOM, checks.ROOM, diary.ROOM, podlists.ROOM, records.ROOM)
 CHECK_AT = ref(HEALTH_CHECK, "workers", MACHINE_AT.namespace)
 CRITERIA = tuple(Criterion("Ready", status, Span.seconds(300)) for status in ("Unknown", "False"))
 WORKERS = Selector(match_labels=(("role", "worker"),))
@@ -60,7 +61,7 @@ class Scene:
         for tree in crds.ours():
             self.api.create(tree)
         self.api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": SYSTEM}})
-        self.is_served = is_served
+        self.is_served, self.lists_pods = is_served, True
         self.machine: Machine = replace(a_machine(), labels=(("role", "worker"),))
         self.host: Host = a_host()
         self.node: Node = a_node()
@@ -129,7 +130,8 @@ class Scene:
                     request = render(more.action, 7, RESOURCES)
                     if request.method != "GET":
                         self.writes.append(request)
-                    answer = self.api.handle(request, ADMIN)
+                    is_refused = isinstance(more.action, ListPods) and not self.lists_pods
+                    answer = Answer(403) if is_refused else self.api.handle(request, ADMIN)
                     more = self.engine.ended(more, outcome(more, answer, self.now.mono), self.now)
             effects = list(self.engine.step(self.now, 7).effects)
 

@@ -7,7 +7,8 @@ from typing import Any
 from tests.builders import MACHINE_AT, NODE_AT, NOW
 from tests.core.incident.scene import Scene, sick
 
-from noderemedy.core.incident import records, shelf
+from noderemedy.core.incident import recordview, shelf
+from noderemedy.core.traces import Erasing, erasing_ref
 from noderemedy.model.ids import INCIDENT, NODE, SYSTEM, Ref, ref
 from noderemedy.model.incident import Detection, Ending, Incident, Record
 from noderemedy.model.outcome import Effect, Outcome, Seen
@@ -53,7 +54,7 @@ def test_a_target_keeps_its_last_ten() -> None:
     scene.wait(500)
 
     assert list(range(4, 13)) == numbers(scene)
-    assert records.PER_TARGET == len(scene.incidents())
+    assert recordview.PER_TARGET == len(scene.incidents())
 
 
 def test_signs_that_came_to_nothing_push_no_repair_out() -> None:
@@ -195,6 +196,25 @@ def test_pods_are_not_listed_in_a_cluster_that_is_out_of_sight() -> None:
     sees_cluster(scene, Sight.SEEN)
     scene.wait(700)
     assert 1 == scene.incident().record.pods_in_all
+
+
+def test_a_record_is_written_though_its_pods_cannot_be_listed() -> None:
+    """They are asked for again a minute later; whoever waits for the record does not wait for that."""
+    scene = Scene()
+    scene.falls_sick()
+    scene.wait(60)
+    scene.lists_pods = False
+    scene.change(machine={"needs_remediation": True})
+    scene.wait(10)
+    assert "request marked" not in scene.told()
+
+    scene.engine.seen(Seen(erasing_ref("room", MACHINE_AT), "", "", Erasing(MACHINE_AT, "room")), scene.now)
+    scene.step()
+    assert ("request marked", None) == (scene.told()[-1], scene.incident().record.pods_in_all)
+
+    scene.lists_pods = True
+    scene.wait(900)
+    assert 0 == scene.incident().record.pods_in_all
 
 
 def test_each_write_has_its_reason() -> None:

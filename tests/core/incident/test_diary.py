@@ -11,7 +11,7 @@ from tests.builders import HOST_AT, MACHINE_AT, NODE_AT, NOW, a_backup, a_hold, 
 from tests.core.incident.scene import CHECK_AT, Scene, a_check
 
 from noderemedy.core import traces
-from noderemedy.core.incident import records
+from noderemedy.core.incident import records, recordview
 from noderemedy.core.remedy.facts import Problem, Problems, problems_ref
 from noderemedy.model.actions import WriteIncident
 from noderemedy.model.budget import Granted, Refused, answer_ref
@@ -782,9 +782,9 @@ def test_what_another_leader_wrote_is_never_written_over() -> None:
     assert diary is not None
     foreign = Step(scene.now.wall, "annotation", "hold", "held since then")
     stored = replace(scene.incident(), record=Record((foreign,)))
-    view = records.RecordView(diary, scene.now.mono, Present(stored, "9", scene.now.mono), Absent())
+    view = recordview.RecordView(diary, scene.now.mono, Present(stored, "9", scene.now.mono), Absent())
 
     assert () == records.decide(view, later(60, scene.now)).actions
     mine = replace(stored, record=Record())
-    view = records.RecordView(diary, scene.now.mono, Present(mine, "9", scene.now.mono), Present(0, "", NOW.mono))
+    view = recordview.RecordView(diary, scene.now.mono, Present(mine, "9", scene.now.mono), Present(0, "", NOW.mono))
     assert [WriteIncident] == [type(action) for action in records.decide(view, later(60, scene.now)).actions]

@@ -14,7 +14,7 @@ from tests.builders import NOW, RESOURCES, later
 from noderemedy import crds
 from noderemedy.core.budget import health, spec
 from noderemedy.core.budget import room as budget
-from noderemedy.core.incident import diary, nodediary, records
+from noderemedy.core.incident import diary, nodediary, podlists, records
 from noderemedy.core.remedy import documents, policies, remedy, repeats, thresholds
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import READS
@@ -31,7 +31,8 @@ from noderemedy.wire.objects import convert
 from noderemedy.wire.requests import render
 
 ROOMS = (documents.ROOM, thresholds.ROOM, policies.ROOM, remedy.ROOM, health.ROOM, spec.ROOM, budget.ROOM)
-RECORDING = (*ROOMS, repeats.ROOM, diary.ROOM, nodediary.ROOM, records.ROOM)  # those that keep records, too
+DIARIES = (diary.ROOM, nodediary.ROOM, podlists.ROOM, records.ROOM)
+RECORDING = (*ROOMS, repeats.ROOM, *DIARIES)  # those that keep records, too
 ROUNDS_MAX = 200
 DOCUMENT_AT = ref(CONFIG_MAP, "workers", SYSTEM)
 POD_OF_REMEDY = "{spec: {containers: [{name: c, image: registry.example/remedy:1, command: [fix]}]}}"

@@ -8,7 +8,7 @@ from noderemedy.model.ids import INCIDENT, SYSTEM, Ref
 from noderemedy.model.incident import Detection, Record
 from noderemedy.model.room import Index
 
-ALL_DIARIES = "diaries"
+ALL_DIARIES, BY_NODE = "diaries", "diaries by node"
 NAME_MAX = 200  # of what stands before the episode: a name has 253 letters
 
 
@@ -32,4 +32,8 @@ def _all(ref: Ref, diary: Diary) -> tuple[str, ...]:
     return ("all",)
 
 
-INDEXES: tuple[Index, ...] = (Index(ALL_DIARIES, DIARY, _all),)
+def _node(ref: Ref, diary: Diary) -> tuple[str, ...]:
+    return (str(diary.node_at),) if diary.node_at else ()
+
+
+INDEXES: tuple[Index, ...] = (Index(ALL_DIARIES, DIARY, _all), Index(BY_NODE, DIARY, _node))
