@@ -63,6 +63,8 @@ ELSEWHERE = {
     *("FenceInvalid", "CannotSeeNode"),
     # Machines that go in the middle of a fence: tests/core/fencing
     "MachineDeleting",
+    # a host that cannot be read any more just while it is held: tests/core/fencing, tests/sim/test_left_alone.py
+    "HostUnreadable",
 }
 RUNS = {
     *(f"{step}: {end}" for step in ("isolation", "power-management") for end in ("off done", "off failed", "off lost")),
