@@ -109,7 +109,7 @@ def own_host_of(node_at: Ref, reader: Reader) -> hosts.HostSeen:
     return hosts.NO_HOST if found.is_of_another else found
 
 
-NOTHING_IS_HELD_ELSEWHERE = set_to(view, "held_host", lambda fence, reader: None)
+NOTHING_IS_HELD_ELSEWHERE = set_to(view, "held_host", lambda fence, named, reader: None)
 
 
 def drilled(node: Node) -> Condition:

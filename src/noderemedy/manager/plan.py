@@ -180,7 +180,7 @@ class Look:
         return Done(self.now.mono, gone=True)
 
     def plan(self, remarks: Iterable[str] = ()) -> Plan:
-        decided = list(({key: self._entry(key) for key in self.engine.decisions} | self._written).values())
+        decided = ({key: self._entry(key) for key in self.engine.decisions} | self._written).values()
         kept = [entry for entry in decided if entry.room in KEEPING_RECORDS]
         entries = [entry for entry in decided if is_told(entry)]
         entries += self._unreadable

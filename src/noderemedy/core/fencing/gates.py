@@ -158,7 +158,12 @@ BEFORE_ANYTHING: tuple[Gate, ...] = (*BEFORE_LEAVING, fence_is_valid, node_is_se
 USABLE: tuple[Gate, ...] = (plan_is_there, plan_is_sound)
 BEFORE_POWER_OFF: tuple[Gate, ...] = (nobody_stopped_it, nobody_paused_it, nobody_removes_it, one_repair_per_node)
 BEFORE_THE_PLAN: tuple[Gate, ...] = (
-    *(cluster_is_not_paused, fence_is_valid, node_is_seen, nobody_stopped_it, nobody_paused_it, node_is_there),
+    cluster_is_not_paused,
+    fence_is_valid,
+    node_is_seen,
+    nobody_stopped_it,
+    nobody_paused_it,
+    node_is_there,
 )
 BEFORE_THE_BUDGET: tuple[Gate, ...] = (
     *BEFORE_THE_PLAN,

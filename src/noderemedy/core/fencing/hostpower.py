@@ -27,7 +27,7 @@ from noderemedy.model.reasons import (
     SoftShutdownAsked,
     WaitingForPowerOff,
 )
-from noderemedy.model.room import Present, known
+from noderemedy.model.room import Present
 from noderemedy.model.run import Deed, RunState
 from noderemedy.model.run import Power as PlugPower
 from noderemedy.model.time import MINUTE, Now
@@ -51,14 +51,14 @@ def mistaken(view: FenceView) -> tuple[str, ...]:
 
 def is_held(view: FenceView) -> bool:
     """Also one that cannot be read any more, as it was then."""
-    host: Host | None = known(view.host.entry)
+    host = view.host.last_known
     return host is not None and bool(host.holds_of(view.fence.uid))
 
 
 def may_be_held(view: FenceView) -> bool:
     """The same where nobody has read the host yet: by what was ordered of it."""
     is_ordered = any(job.step is STEP and job.deed is Deed.OFF and not job.device for job in view.status.jobs)
-    return is_held(view) or (known(view.host.entry) is None and is_ordered)
+    return is_held(view) or (view.host.last_known is None and is_ordered)
 
 
 def is_off(view: FenceView) -> bool:

@@ -14,7 +14,7 @@ from noderemedy.model.host import Host
 from noderemedy.model.ids import Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
-from noderemedy.model.room import Absent, Entry, Present, Reader
+from noderemedy.model.room import Absent, Entry, Present, Reader, known
 
 
 class HostSeen(Struct, frozen=True):
@@ -28,6 +28,12 @@ class HostSeen(Struct, frozen=True):
     @property
     def host(self) -> Host | None:
         return self.entry.obj if isinstance(self.entry, Present) else None
+
+    @property
+    def last_known(self) -> Host | None:
+        """Also one that cannot be read any more, as it was then: for whether we hold it, never for a proof."""
+        host: Host | None = known(self.entry)
+        return host
 
 
 NO_HOST = HostSeen()

@@ -19,9 +19,8 @@ from noderemedy.core.gates import first
 from noderemedy.core.resting import Turn, begin
 from noderemedy.model.budget import need
 from noderemedy.model.decision import Decision, Fact
-from noderemedy.model.host import Host, Power
+from noderemedy.model.host import Power
 from noderemedy.model.nodefence import State
-from noderemedy.model.room import known
 from noderemedy.model.time import Mono, Now, Wall
 
 
@@ -54,7 +53,7 @@ def needs(view: FenceView, now: Now, tried: Mono | None = None) -> tuple[Fact, .
 
 def is_off_pending(view: FenceView) -> bool:
     """Whether a power-off may still be carried out: a run is not over, or the node's host is held and not off."""
-    host: Host | None = known(view.host.entry)
+    host = view.host.last_known
     is_loaded = hostpower.is_held(view) and host is not None and host.power is not Power.OFF
     return is_loaded or any(job.is_open and runs.is_ending(job) for job in view.status.jobs)
 

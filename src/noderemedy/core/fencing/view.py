@@ -211,7 +211,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
     node_at = fence.spec.node_at
     node = reader.read(node_at)
     target, found = target_of(node_at, reader)
-    machine = known(found)
+    machine, named = known(found), host_of(node_at, reader)
     plan, kdump = reader.read(plan_ref(node_at)), reader.read(kdump_ref(node_at))
     runs = [reader.read(run_ref(job.id)) for job in fence.status.jobs]
     sight = reader.read(sight_ref(key))
@@ -234,7 +234,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
         peers=disks.peers_of(plan.obj, reader) if isinstance(plan, Present) else (),
         work=freeing.sees(node_at, node, reader, pace) if isinstance(node, Present) else None,
-        host=held_host(fence, reader) or host_of(node_at, reader),
+        host=held_host(fence, named, reader) or named,
         storage=reader.read(storage_at(node_at)),
         sight=sight.obj if isinstance(sight, Present) else None,
         kdump=kdump.obj if isinstance(kdump, Present) else None,
@@ -267,10 +267,9 @@ def target_of(node_at: Ref, reader: Reader) -> tuple[Ref, Entry]:
     return at, entry
 
 
-def held_host(fence: NodeFence, reader: Reader) -> HostSeen | None:
+def held_host(fence: NodeFence, named: HostSeen, reader: Reader) -> HostSeen | None:
     """The host that is held for this fence, where the node's Machine cannot be read, or names another one by now."""
     found = reader.find(HELD_FOR, fence.uid)
-    named = host_of(fence.spec.node_at, reader)
     return None if not found or named.at in found else HostSeen(found[0], reader.read(found[0]))
 
 
