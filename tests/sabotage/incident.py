@@ -252,6 +252,11 @@ BOUNDS = (
         (test_bounds.test_a_list_from_before_the_record_does_not_count,),
     ),
     Sabotage(
+        "a list of pods may go before it is written down",
+        set_to(podlists, "with_pods", lambda seen, stored: stored),
+        (test_bounds.test_pods_are_not_listed_in_a_cluster_that_is_out_of_sight,),
+    ),
+    Sabotage(
         "every pod is written down",
         set_to(podlists, "PODS_MAX", 10_000),
         (test_bounds.test_pods_are_listed_once_and_bounded,),
