@@ -84,7 +84,7 @@ def machine() -> dict[str, Any]:
 def measure(wish: argparse.Namespace) -> dict[str, Any]:
     figures: dict[str, Any] = {"when": time.strftime("%Y-%m-%d"), "machine": machine()}
     if wish.only != "outside":
-        print("in one process: heartbeats and a simulated hour", flush=True)
+        print("in one process: heartbeats and simulated hours", flush=True)
         small, large, world = (20, 100, 10) if wish.quick else (500, 15_000, 1_000)
         figures["inside"] = [inside.in_own_process("heartbeats", nodes) for nodes in (small, large)]
         figures["simulator"] = inside.in_own_process("simulate", world)

@@ -100,7 +100,7 @@ def of_process(figures: Figures) -> Iterator[Line]:
     yield Line("reading the whole Node instead", f"{large['readUs']:.0f} µs")
     yield at_most("memory per node, machine and host", large["kbPerNode"], 8, " KB", digits=1)
     speed = figures["simulator"]
-    shown = f"{speed['timesRealTime']:,.0f} × real time ({speed['nodes']:,} nodes, {speed['seconds']:.1f} s)"
+    shown = f"{speed['timesRealTime']:,.0f} × real time ({speed['nodes']:,} nodes, median {speed['seconds']:.1f} s)"
     yield Line("simulator, checkers on", shown, "≥ 1,000 ×", speed["timesRealTime"] >= 1_000)
 
 

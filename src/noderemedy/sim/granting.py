@@ -54,6 +54,7 @@ class Granting:
         self._reserved_now: set[str] = set()  # those whose reservation is in the ledger now
         self._places: dict[str, int] = {}  # and until when it was, of all others
         self._sick: dict[str, int] = {}  # nodes that are not ready or gone, since when
+        self._gone: set[str] = set()  # those of them that have no Node
         self._well_since: dict[str, int] = dict.fromkeys(self.cluster.servers, 0)
         self._was_well: dict[str, int] = {}  # for how long, before they fell sick
         self._guests: set[str] = set()  # nodes of the cloud
@@ -136,7 +137,9 @@ class Granting:
             self._joins(name)
         if name not in self.cluster.servers:  # an instance of the cloud, which counts as long as its Node is there
             (self._guests.discard if is_gone else self._guests.add)(name)
-        if (is_gone and name in self.cluster.servers) or (not is_gone and not is_ready(event.tree)):
+        is_lost = is_gone and name in self.cluster.servers
+        (self._gone.add if is_lost else self._gone.discard)(name)
+        if is_lost or (not is_gone and not is_ready(event.tree)):
             if name not in self._sick:
                 self._sick[name] = self.now_ms
                 self._was_well[name] = self.now_ms - self._well_since.pop(name, self.now_ms)
@@ -146,7 +149,7 @@ class Granting:
         self._reckon()
 
     def _reckon(self) -> None:
-        sick = sum(map(self._is_missed, self._sick))
+        sick = len(self._sick) - sum(not self._is_missed(name) for name in self._gone)
         is_over = sick >= 2 and sick * 100 >= PERCENT * self._total
         if is_over and self._over_since is None:
             self._over_since, self.bearable_since = self.now_ms, None
@@ -158,7 +161,7 @@ class Granting:
     def _is_missed(self, name: str) -> bool:
         """Nobody misses a Node that went with its Machine, until a new one names it."""
         refs = [(one.get("status") or {}).get("nodeRef") or {} for one in self.cluster.machines(name)]
-        return self.cluster.api.find(NODE, name) is not None or any(one.get("name") == name for one in refs)
+        return any(one.get("name") == name for one in refs)
 
     @property
     def is_stormy(self) -> bool:
