@@ -74,7 +74,7 @@ def all_of(view: Any) -> tuple[Threshold, ...]:
     return (*read.thresholds, *read.watched)
 
 
-ENDED, CLEAN, RUN_BY = chain.ended, cleaning.cleaning, view.run_by
+ENDED, CLEAN, RUN_BY, JOB_NAME = chain.ended, cleaning.cleaning, view.run_by, jobs.job_name
 
 
 def without(gate: Callable[..., Any], *tests: Test) -> Sabotage:
@@ -266,15 +266,21 @@ CHAIN = (
 CLEANING = (
     Sabotage(
         "every end cleans",
-        set_to(chain, "ended", lambda *given: _with_record(ENDED(*given), phase=Phase.FREEING)),
+        together(
+            set_to(chain, "ended", lambda *given: _with_record(ENDED(*given), phase=Phase.FREEING)),
+            set_to(cleaning, "unvouched", lambda view, record, now: None),
+        ),
         (test_cleaning.test_without_clean_resource_nothing_is_freed, test_cleaning.test_a_failed_remedy_frees_nothing),
     ),
     Sabotage(
         "the word is for any boot",
-        set_to(
-            chain,
-            "cleaning",
-            lambda view, record, now: CLEAN(view, replace(record, boot_id=view.node.boot_id), now),
+        together(
+            set_to(
+                chain,
+                "cleaning",
+                lambda view, record, now: CLEAN(view, replace(record, boot_id=view.node.boot_id), now),
+            ),
+            set_to(cleaning, "unvouched", lambda view, record, now: None),
         ),
         (test_cleaning.test_another_boot_keeps_what_it_has,),
     ),
@@ -295,7 +301,7 @@ CLEANING = (
     ),
     Sabotage(
         "a taint of ours stays",
-        set_to(chain, "untaint", lambda view: None),
+        set_to(chain, "untaint", lambda view, record=None: None),
         (test_cleaning.test_success_frees_by_a_taint,),
     ),
     Sabotage(
@@ -303,13 +309,56 @@ CLEANING = (
         set_to(recovery, "is_well", lambda node, threshold: False),
         (test_cleaning.test_a_node_that_is_well_again_keeps_what_it_has,),
     ),
+    Sabotage(
+        "the record is a proof by itself",
+        set_to(cleaning, "unvouched", lambda view, record, now: None),
+        (
+            test_cleaning.test_a_record_is_no_proof_by_itself,
+            test_cleaning.test_a_record_that_names_another_job_is_no_proof,
+            test_cleaning.test_the_word_may_be_taken_back,
+            test_cleaning.test_the_word_is_about_what_ran,
+            test_cleaning.test_a_job_that_is_gone_vouches_for_nothing,
+        ),
+    ),
+    Sabotage(
+        "any success vouches",
+        set_to(cleaning, "is_vouching", lambda job, view, record: job.state is JobState.SUCCEEDED),
+        (
+            test_cleaning.test_a_record_that_names_another_job_is_no_proof,
+            test_cleaning.test_the_word_is_about_what_ran,
+        ),
+    ),
+    Sabotage(
+        "the Job of a former order is that of this one",
+        set_to(jobs, "job_name", lambda uid, record: JOB_NAME(uid, replace(record, at=Wall(0)))),
+        (
+            test_cleaning.test_a_chain_that_begins_anew_runs_anew,
+            test_cleaning.test_an_exhausted_chain_that_begins_anew_runs_anew,
+        ),
+    ),
+    Sabotage(
+        "a boot that was freed is opened again",
+        together(
+            set_to(recovery, "is_left_over", lambda view, record: False),
+            set_to(cleaning, "freed_boot", lambda view, record: ""),
+        ),
+        (
+            test_cleaning.test_the_boot_that_was_freed_is_not_opened_again,
+            test_cleaning.test_a_taint_outlives_its_document,
+        ),
+    ),
+    Sabotage(
+        "whoever is freed must boot",
+        set_to(cleaning, "freed_boot", lambda view, record: record.boot_id),
+        (test_cleaning.test_a_node_that_was_heard_all_along_ends_its_pods_itself,),
+    ),
 )
 
 
 class _Mark:
     """A mark that says of every taint that it is ours."""
 
-    room = view.NAME
+    room, boot_id = view.NAME, ""
 
 
 def _with_record(decision: Any, **changes: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.builders import NODE_AT, RESOURCES, a_node_tree, ago
 
 from noderemedy.model.actions import CreateJob, Guard, KeepDocument, WriteRemedyRecord
@@ -53,6 +54,17 @@ def the_job(template: dict[str, Any] = POD, **limits: Any) -> dict[str, Any]:
     method, path, body = rendered(CreateJob(ref(JOB, "remedy-1", SYSTEM), an_order(made)))
     assert ("POST", f"/apis/batch/v1/namespaces/{SYSTEM}/jobs") == (method, path)
     return dict(body)
+
+
+@pytest.mark.parametrize("boot", ["", "boot-1"])
+def test_a_job_says_what_its_success_is_worth(boot: str) -> None:
+    """For which boot clean-resource was said when it was made; nothing where it was not said."""
+    order = replace(an_order(a_pod(POD)), vouches_for=boot)
+    _, _, tree = rendered(CreateJob(ref(JOB, "remedy-1", SYSTEM), order))
+    found = convert(JOB, {**tree, "metadata": tree["metadata"] | {"uid": "1", "resourceVersion": "1"}})
+
+    assert (boot, "worker-0") == (found.obj.vouches_for, found.obj.node)
+    assert bool(boot) == ("node-remedy.dev/vouches-for" in tree["metadata"]["annotations"])
 
 
 def test_a_job_is_bounded() -> None:
@@ -244,6 +256,7 @@ def test_a_node_carries_its_record() -> None:
         st.text(max_size=8),
         st.none() | st.sampled_from(Outcome),
         st.sampled_from(["", "taint", "pods"]),
+        st.text(max_size=8),
         st.booleans(),
     )
 )

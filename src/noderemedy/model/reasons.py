@@ -2980,6 +2980,19 @@ class NodeRecovered(Reason, frozen=True):
         return f"node {self.node} has recovered from {self.threshold}"
 
 
+class FreedBootIsBack(Reason, frozen=True):
+    """The boot whose workload was freed while nothing was heard of it reports again: what ran there may still write."""
+
+    alert: ClassVar[bool] = True
+    node: str
+
+    def note(self) -> str:
+        why = "reports by the very boot that was freed while it was silent, so that what ran there may still write"
+        known = f"kubectl taint node {self.node} node.kubernetes.io/out-of-service-"
+        remedy = f"reboot it; if nothing of that ran on, drop its record (node-remedy.dev/remedy-), and the taint: {known}"
+        return f"node {self.node} {why}: its taint stays and its recovery waits; {remedy}"
+
+
 class VouchedFor(Reason, frozen=True):
     """The administrator's word makes a node safe."""
 

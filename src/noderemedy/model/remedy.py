@@ -64,6 +64,7 @@ class RemedyRecord(Struct, frozen=True):
     job: str = ""  # what runs it; "": nothing does
     outcome: Outcome | None = None  # of this remedy
     freed_by: str = ""  # how the workload was freed in this episode; "": it was not
+    freed_boot: str = ""  # that was freed while its node was silent; "": none was
     has_booted: bool = False  # after this remedy was ordered the node was seen on another boot
 
 
@@ -82,6 +83,7 @@ class RemedyOrder(Struct, frozen=True):
     number: int
     pod: PodRemedy
     not_after: Wall
+    vouches_for: str = ""  # the boot of which its success frees what runs there; "": it frees nothing
 
 
 class JobState(Enum):
@@ -103,3 +105,4 @@ class Job(Struct, frozen=True):
     deleting: bool = False
     node: str = ""  # that it is for; "": it is none of ours
     episode: str = ""
+    vouches_for: str = ""  # the boot that its success makes safe, by the administrator's word when it was made

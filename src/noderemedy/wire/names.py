@@ -40,6 +40,7 @@ REMEDY = "node-remedy.dev/remedy"  # on a Node: how far its remedies are, our re
 REMEDY_NAME = "node-remedy.dev/remedy-name"  # on a Job: which remedy it runs
 NODE = "node-remedy.dev/node"  # on a Job: the node that it is for
 EPISODE = "node-remedy.dev/episode"  # on a Job: the episode that it belongs to
+VOUCHES_FOR = "node-remedy.dev/vouches-for"  # on a Job: the boot that its success makes safe, by clean-resource
 JOB_FOR = "node-remedy.dev/job"  # a label of our Jobs: remedy or fence
 MANAGED_BY = "app.kubernetes.io/managed-by"  # a label
 PREFIX = "node-remedy.dev/"

@@ -48,6 +48,7 @@ class RecordShape(Struct, rename="camel", omit_defaults=True):
     job: str = ""
     outcome: Outcome | None = None
     freed_by: str = ""
+    freed_boot: str = ""
     has_booted: bool = False
 
 
@@ -94,6 +95,7 @@ def read_record(text: str) -> RemedyRecord | Malformed:
         job=shape.job,
         outcome=shape.outcome,
         freed_by=shape.freed_by,
+        freed_boot=shape.freed_boot,
         has_booted=shape.has_booted,
     )
 
@@ -111,6 +113,7 @@ def job(shape: JobShape) -> Job:
         deleting=meta.deletion_timestamp is not None,
         node=notes.get(names.NODE, ""),
         episode=notes.get(names.EPISODE, ""),
+        vouches_for=notes.get(names.VOUCHES_FOR, ""),
     )
 
 
@@ -146,6 +149,7 @@ def record_text(record: RemedyRecord) -> str:
         "job": record.job,
         "outcome": record.outcome.value if record.outcome else "",
         "freedBy": record.freed_by,
+        "freedBoot": record.freed_boot,
         "hasBooted": record.has_booted,
     }
     return msgspec.json.encode({**tree, **{key: value for key, value in more.items() if value}}).decode()
@@ -161,6 +165,7 @@ def create_job(action: CreateJob, token: int, resource: Resource) -> Request:
     told = described(order, token)
     template = msgspec.json.decode(order.pod.template)
     labels = {names.MANAGED_BY: names.OURS, names.JOB_FOR: "remedy"}
+    notes = {names.EPISODE: order.episode, names.NODE: order.node, names.REMEDY_NAME: order.remedy}
     tree = {
         "apiVersion": resource.api_version,
         "kind": "Job",
@@ -168,7 +173,7 @@ def create_job(action: CreateJob, token: int, resource: Resource) -> Request:
             "name": ref.name,
             "namespace": ref.namespace,
             "labels": labels,
-            "annotations": {names.EPISODE: order.episode, names.NODE: order.node, names.REMEDY_NAME: order.remedy},
+            "annotations": notes | ({names.VOUCHES_FOR: order.vouches_for} if order.vouches_for else {}),
         },
         "spec": {
             "activeDeadlineSeconds": seconds(order.pod.job_deadline),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from tests.core.remedy.scene import Scene, text
 
-from noderemedy.model.ids import CONFIG_MAP, NODE
+from noderemedy.model.ids import CONFIG_MAP, JOB, NODE
 from noderemedy.model.remedy import Phase
 
 CLEANS = text(("remedy1: {name: repair, period: 3m}", "remedy1: {name: repair, period: 3m, clean-resource: true}"))
@@ -33,6 +35,7 @@ def test_success_frees_by_a_taint() -> None:
     scene = sick(CLEANS)
     scene.end_job()
     tainted = taints(scene)
+    scene.set_status(boot="boot-2")
     scene.recovers()
     scene.wait(25)
 
@@ -175,6 +178,7 @@ def test_a_taint_of_somebody_else_stays() -> None:
     scene.patch(NODE, "n0", {"spec": spec})
     scene.end_job()
     scene.wait(20)
+    scene.set_status(boot="boot-2")
     scene.recovers()
     scene.wait(20)
 
@@ -204,7 +208,7 @@ def test_what_is_kept_is_told() -> None:
 
 
 def test_a_taint_outlives_its_document() -> None:
-    """The document goes while the node is out of service: the taint is ours, and goes when the node is heard."""
+    """The document goes while the node is out of service: the taint is ours, and goes when the node has booted."""
     scene = sick(CLEANS)
     scene.end_job()
     scene.wait(20)
@@ -213,6 +217,171 @@ def test_a_taint_outlives_its_document() -> None:
     still = (taints(scene), scene.reasons())
     scene.recovers()
     scene.wait(25)
-
     assert ([OUT], ["TaintTakenBack"]) == still
+    assert ([OUT], "FreedBootIsBack") == (taints(scene), scene.reasons()[0])
+
+    scene.set_status(boot="boot-2")
+    scene.wait(25)
     assert ([], {}) == (taints(scene), scene.notes())
+
+
+# --- whose success it is -----------------------------------------------------------------------------------------
+
+RECORD = "node-remedy.dev/remedy"
+RECORDS = (RECORD, "node-remedy.dev/remediation-timestamp", "node-remedy.dev/remediation-podname")
+
+
+def drop_record(scene: Scene) -> None:
+    """A person has the chain begin anew, as the guide says."""
+    scene.patch(NODE, "n0", {"metadata": {"annotations": dict.fromkeys(RECORDS)}})
+
+
+def test_a_chain_that_begins_anew_runs_anew() -> None:
+    """Yesterday's success frees nothing of today: the remedy is run again, and its own end counts."""
+    scene = sick(BY_PODS)
+    scene.end_job()
+    scene.wait(20)
+    drop_record(scene)
+    scene.add_pod("pod-new")
+    scene.wait(61)
+    assert (["repair"] * 2, ["pod-new"]) == (scene.ordered()[-2:], scene.pods())
+
+    scene.end_job()
+    scene.wait(20)
+    assert [] == scene.pods()
+
+
+def test_an_exhausted_chain_that_begins_anew_runs_anew() -> None:
+    """The Jobs that failed are not read back."""
+    scene = sick(text())
+    while "RemediesExhausted" not in scene.reasons():
+        for _ in scene.running_jobs():
+            scene.end_job(False)
+        scene.wait(60)
+    before = len(scene.jobs())
+    drop_record(scene)
+    scene.wait(61)
+
+    assert (before + 1, 1) == (len(scene.jobs()), len(scene.running_jobs()))
+
+
+def test_another_remedy_under_the_same_number_has_its_own_success() -> None:
+    """The document is deleted and written anew, with another remedy that cleans: that one must succeed."""
+    scene = sick(text())
+    scene.end_job()
+    scene.wait(20)
+    scene.delete(CONFIG_MAP, "workers")
+    scene.wait(20)
+    other = BY_PODS.replace("{name: repair", "{name: cut-off")
+    scene.write_document(other)
+    scene.wait(61)
+
+    assert (["pod-0", "pod-1", "pod-2"], "cut-off") == (scene.pods(), scene.ordered()[-1])
+
+
+def edited(scene: Scene, **fields: object) -> None:
+    """Somebody who may edit the Node changes the record by hand."""
+    told = json.loads(scene.notes()[RECORD]) | fields
+    scene.patch(NODE, "n0", {"metadata": {"annotations": {RECORD: json.dumps(told)}}})
+    scene.wait(60)
+
+
+@pytest.mark.parametrize("document", [text(), CLEANS, BY_PODS])
+def test_a_record_is_no_proof_by_itself(document: str) -> None:
+    """Who writes "freeing" on the Node while the Job runs frees nothing, whatever the document says."""
+    scene = sick(document)
+    edited(scene, phase="freeing", outcome="succeeded")
+
+    assert (["pod-0", "pod-1", "pod-2"], []) == (scene.pods(), taints(scene))
+
+
+def test_a_record_that_names_another_job_is_no_proof() -> None:
+    """A Job that succeeded for another node says nothing about this one."""
+    scene = Scene(BY_PODS, nodes=2)
+    scene.add_pod("pod-0")
+    scene.falls_sick("n1")
+    scene.wait(61)
+    other = scene.running_jobs()[0]
+    scene.end_job()
+    scene.set_status("n1", boot="boot-2")
+    scene.recovers("n1")
+    scene.wait(61)
+    scene.end_job()
+    scene.falls_sick()
+    scene.wait(200)
+    edited(scene, phase="freeing", job=other)
+
+    assert ["pod-0"] == scene.pods()
+
+
+def test_the_word_may_be_taken_back() -> None:
+    """Its document says clean-resource no more: what is left stays, although some has gone."""
+    scene = sick(BY_PODS + "policy: {podsPerMinute: 6}\n", pods=12)
+    scene.end_job()
+    scene.wait(15)
+    left = scene.pods()
+    scene.write_document(BY_PODS.replace(", clean-resource: true", "") + "policy: {podsPerMinute: 6}\n")
+    scene.wait(120)
+
+    assert 0 < len(left) < 12
+    assert left == scene.pods()
+
+
+def test_the_word_is_about_what_ran() -> None:
+    """It is said after the Job was made, and of another command: this Job's success is not meant."""
+    scene = sick(text() + "freeBy: pods\n")
+    scene.write_document(BY_PODS)
+    scene.end_job()
+    scene.wait(60)
+
+    assert ["pod-0", "pod-1", "pod-2"] == scene.pods()
+    assert "NothingToClean" in scene.told
+
+
+def test_a_job_that_is_gone_vouches_for_nothing() -> None:
+    """Somebody cleared it away in the middle: what is left stays."""
+    scene = sick(BY_PODS + "policy: {podsPerMinute: 6}\n", pods=12)
+    job = scene.running_jobs()[0]
+    scene.end_job()
+    scene.wait(15)
+    left = scene.pods()
+    scene.delete(JOB, job)
+    scene.wait(120)
+
+    assert 0 < len(left) < 12
+    assert left == scene.pods()
+
+
+# --- the boot that was freed -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("document", [CLEANS, BY_PODS])
+def test_the_boot_that_was_freed_is_not_opened_again(document: str) -> None:
+    """It was silent, and reports again: what ran there may still write, so storage stays cut off until it boots."""
+    scene = sick(document)
+    scene.end_job()
+    scene.wait(20)
+    tainted, jobs = taints(scene), len(scene.jobs())
+    scene.recovers()
+    scene.wait(900)
+    assert (tainted, jobs) == (taints(scene), len(scene.jobs()))
+    assert "FreedBootIsBack" in scene.reasons()
+
+    scene.set_status(boot="boot-2")
+    scene.wait(25)
+    assert ([], "welcome") == (taints(scene), scene.ordered()[-1])
+
+
+def test_a_node_that_was_heard_all_along_ends_its_pods_itself() -> None:
+    """Its kubelet reports while it is freed: no other boot is asked for."""
+    scene = Scene(BY_PODS.replace("Ready", "KernelDeadlock").replace("[false, Unknown]", "[true]"))
+    scene.add_pod("pod-0")
+    scene.set_condition("KernelDeadlock", "True")
+    scene.wait(61)
+    scene.end_job()
+    scene.wait(20)
+    assert [] == scene.pods()
+    scene.set_condition("KernelDeadlock", "False")
+    scene.wait(25)
+
+    assert "welcome" == scene.ordered()[-1]

@@ -40,6 +40,7 @@ def the_story(scene: Scene) -> Scene:
     scene.wait(190)
     scene.end_job()
     scene.wait(20)
+    scene.set_status(boot="boot-2")
     scene.recovers()
     scene.wait(60)
     scene.end_job()

@@ -4,7 +4,8 @@ Record, act, observe: the record on the Node names the Job before there is one, 
 follows from that. So whoever comes next, after whatever crash, goes on where the record is.
 
 Rule 1: a Job that runs is never stopped: half a remedy is worse than one too many (race R34).
-Rule 2: only the success of a Job with clean-resource frees anything, and only for the boot it was ordered for.
+Rule 2: only the success of a Job with clean-resource frees anything, and only for the boot it was ordered for. Such a
+boot is not opened again if nothing was heard of it then.
 Rule 3: a chain whose document or threshold is gone ends where it is; what it changed itself is undone first.
 """
 
@@ -25,6 +26,7 @@ from noderemedy.model.actions import WriteRemedyRecord
 from noderemedy.model.configuration import PERIOD, Threshold
 from noderemedy.model.decision import Decision
 from noderemedy.model.reasons import (
+    FreedBootIsBack,
     NodeBooted,
     NodeRecovered,
     RemediesExhausted,
@@ -155,9 +157,11 @@ def exhausted(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
 def recovered(view: RemedyView, record: RemedyRecord, threshold: Threshold, now: Now) -> Decision:
     """The trouble is over: take back what we did, run the recovery if there is one, and forget the rest."""
     told = NodeRecovered(view.at.name, record.threshold)
+    if recovery.is_left_over(view, record):
+        return Decision(because=(FreedBootIsBack(view.at.name),))
     if not recovery.is_settled(view, now):
         return Decision(because=(told,), wake_at=recovery.settles_at(view))
-    if undone := untaint(view):
+    if undone := untaint(view, record):
         return undone
     assert view.document is not None
     definition = view.document.document.configuration.definition(threshold.recovery)
@@ -183,7 +187,7 @@ def recovering(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
 def call_off(view: RemedyView, record: RemedyRecord, now: Now) -> Decision:
     """Nobody tracks this any more. A taint of ours stays until the node is back: it says what is true."""
     why = RemedyCalledOff(record.document, record.threshold)
-    return untaint(view) or forget(view, record, now, why)
+    return untaint(view, record) or forget(view, record, now, why)
 
 
 PHASES: dict[Phase, Callable[[RemedyView, RemedyRecord, Now], Decision]] = {

@@ -3,6 +3,10 @@
 The proof is the administrator's word, for the boot that the remedy was ordered for. A node that has booted since then,
 or that is well again, keeps what it has: nothing of it waits to be freed. The success of a fence flow is nobody's word:
 it frees by its own proof, and it also ends, with nothing fenced, because the node came back by itself.
+
+Rule 1: the record on the Node is no proof, since whoever may edit the Node may edit it: the very Job that it names has
+succeeded, and says for which boot.
+Rule 2: the word is asked for at each look. It was said when the Job was made, of what ran, and is not taken back.
 """
 
 from __future__ import annotations
@@ -14,21 +18,24 @@ from noderemedy.core import freeing, safety
 from noderemedy.core.freeing import AT_ONCE, Step, Way, Workload
 from noderemedy.core.remedy import jobs, recovery
 from noderemedy.core.remedy.recording import write
-from noderemedy.core.remedy.view import NAME, RemedyView
+from noderemedy.core.remedy.view import NAME, RemedyView, run_by
 from noderemedy.model.actions import Confirm, DeletePod, Guard, UntaintOutOfService
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import CONFIG_MAP, SYSTEM, Ref
 from noderemedy.model.proof import Attested, Subject
 from noderemedy.model.reasons import (
     ConfirmFirst,
+    FreedBootIsBack,
     NothingToClean,
     PodsPaced,
     Reason,
+    RemedyRuns,
     TaintTakenBack,
     VouchedFor,
     WorkloadCleaned,
 )
-from noderemedy.model.remedy import RemedyRecord
+from noderemedy.model.remedy import Job, JobState, RemedyRecord
+from noderemedy.model.room import Absent, Present
 from noderemedy.model.time import MINUTE, Now, Span
 from noderemedy.model.workload import FreeBy
 
@@ -50,6 +57,8 @@ def cleaning(view: RemedyView, record: RemedyRecord, now: Now) -> Decision | Cle
         return Cleaned((NothingToClean(view.at.name, "its trouble is over"),))
     if not record.boot_id or view.node.boot_id != record.boot_id:
         return Cleaned((NothingToClean(view.at.name, "it has booted since the remedy was ordered"),))
+    if (missing := unvouched(view, record, now)) is not None:
+        return missing
     by = f"ConfigMap {record.document}, threshold {record.threshold}"
     word = f"clean-resource of remedy {record.remedy}, whose {record.job} succeeded"
     subject = Subject(view.node.uid, record.boot_id)
@@ -61,13 +70,41 @@ def cleaning(view: RemedyView, record: RemedyRecord, now: Now) -> Decision | Cle
     if isinstance(chosen, Step):
         return Decision(chosen.actions, (*chosen.because, VouchedFor(view.at.name, proof.by)), chosen.wake_at)
     how = chosen.by
-    if record.freed_by != how.value and not freeing.is_tainted(view.node):
-        because = (VouchedFor(view.at.name, proof.by), *chosen.because)
-        return write(view, replace(record, freed_by=how.value), *because)
+    after = replace(record, freed_by=how.value, freed_boot=freed_boot(view, record))
+    if record != after and not (record.freed_by and freeing.is_tainted(view.node)):
+        return write(view, after, VouchedFor(view.at.name, proof.by), *chosen.because)
     step = next_step(view, record, view.work, how, proof, now)
     if step.is_done:
         return Cleaned((WorkloadCleaned(view.at.name, how.value),))
     return Decision(step.actions, (*step.because, VouchedFor(view.at.name, proof.by)), step.wake_at, facts=step.facts)
+
+
+def unvouched(view: RemedyView, record: RemedyRecord, now: Now) -> Decision | Cleaned | None:
+    """Why nobody vouches for the success that is on record, or the look that would tell; None: its Job does."""
+    remedy, entry = jobs.remedy_of(view, record), view.job
+    if remedy is None or not remedy.cleans:
+        return Cleaned((NothingToClean(view.at.name, f"its document does not say clean-resource of {record.remedy}"),))
+    if isinstance(entry, Absent):
+        if not safety.is_confirmed(entry, now):
+            return Decision((Confirm(run_by(record)),), (ConfirmFirst(str(run_by(record))),))
+        return Cleaned((NothingToClean(view.at.name, f"{record.job} is gone, whose success would vouch for it"),))
+    if not isinstance(entry, Present):
+        return Decision(because=(RemedyRuns(record.job),))
+    if is_vouching(entry.obj, view, record):
+        return None
+    why = f"{record.job} did not succeed, or clean-resource was not said of it when it was made for this boot"
+    return Cleaned((NothingToClean(view.at.name, why),))
+
+
+def is_vouching(job: Job, view: RemedyView, record: RemedyRecord) -> bool:
+    is_its = (job.node, job.episode, job.vouches_for) == (view.at.name, record.episode, record.boot_id)
+    return is_its and job.state is JobState.SUCCEEDED
+
+
+def freed_boot(view: RemedyView, record: RemedyRecord) -> str:
+    """The boot that is freed while nothing is heard of it: no kubelet ends what runs there."""
+    is_silent = record.freed_boot == record.boot_id or not view.node.is_ready
+    return record.boot_id if is_silent else ""
 
 
 def way(view: RemedyView, record: RemedyRecord, work: Workload, now: Now) -> Way | Step:
@@ -115,13 +152,19 @@ def paced(view: RemedyView, step: Step, now: Now) -> Step:
     return Step((), (PodsPaced(limit),), again) if now.mono < again else step
 
 
-def untaint(view: RemedyView) -> Decision | None:
-    """A taint of ours goes when the node is heard again; None: there is none. The mark says whose it is."""
+def untaint(view: RemedyView, record: RemedyRecord | None = None) -> Decision | None:
+    """A taint of ours goes when the node is back; None: there is none. The mark says whose it is.
+
+    Whether the boot was silent when it was freed the record tells; where somebody took that off, it may have been.
+    """
     mark = freeing.mark_of(view.node)
     if mark is None or mark.room != NAME:
         return None
     if not view.node.is_ready:
         return Decision(because=(TaintTakenBack(view.at.name),))
+    boot = mark.boot_id if record is None else record.freed_boot
+    if boot and boot == view.node.boot_id:
+        return Decision(because=(FreedBootIsBack(view.at.name),))
     guard = Guard(view.node.uid, view.entry.resource_version)
     action = UntaintOutOfService(view.at, guard, freeing.without_taint(view.node))
     return Decision((action,), (TaintTakenBack(view.at.name),))

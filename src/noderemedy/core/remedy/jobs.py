@@ -1,6 +1,7 @@
 """Which remedy comes next, and what runs it: names of Jobs, and what their pods are told. Pure arithmetic.
 
-A Job's name is the hash of what it is for: whoever creates it twice creates it once, also after a crash.
+A Job's name is the hash of what it is for, and of when it was ordered: whoever creates it twice creates it once, also
+after a crash, and a chain that begins anew reads nobody's former success.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def is_fence(record: RemedyRecord) -> bool:
     return record.job.startswith(PREFIX)
 
 
-def job_name(node_uid: str, episode: str, document: str, threshold: str, number: int) -> str:
-    told = f"{node_uid} {episode} {document} {threshold} {number}"
+def job_name(node_uid: str, record: RemedyRecord) -> str:
+    told = f"{node_uid} {record.episode} {record.document} {record.threshold} {record.number} {record.at}"
     return f"remedy-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
 
@@ -51,12 +52,12 @@ def name_for(view: RemedyView, record: RemedyRecord, definition: Definition) -> 
     """What runs this remedy: a Job, or the NodeFence of the node."""
     if isinstance(definition.how, FenceRemedy):
         return fence_ref(view.at).name
-    return job_name(view.node.uid, record.episode, record.document, record.threshold, record.number)
+    return job_name(view.node.uid, record)
 
 
 def order(view: RemedyView, record: RemedyRecord, pod: PodRemedy) -> RemedyOrder:
     """What the pod is told: the node as it was when the remedy was ordered."""
-    node = view.node
+    node, remedy = view.node, remedy_of(view, record)
     return RemedyOrder(
         node=view.at.name,
         node_uid=node.uid,
@@ -70,6 +71,7 @@ def order(view: RemedyView, record: RemedyRecord, pod: PodRemedy) -> RemedyOrder
         number=record.number,
         pod=pod,
         not_after=record.at + pod.deadline,
+        vouches_for=record.boot_id if remedy is not None and remedy.cleans else "",
     )
 
 

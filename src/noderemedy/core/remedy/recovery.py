@@ -2,7 +2,9 @@
 
 Rule 1: silence is not health. A condition that has turned Unknown is over for nobody: the chain goes on.
 Rule 2: a node that has just come back may go again: it must have been well for a moment (race R52).
-Rule 3: events tell of the past. Once the node was repaired, by a remedy that succeeded or by another boot, only those
+Rule 3: what was freed while the node was silent is opened again, and its recovery run, only at another boot (race R38):
+what ran in the boot that was freed may still write, whatever its kubelet reports by now.
+Rule 4: events tell of the past. Once the node was repaired, by a remedy that succeeded or by another boot, only those
 that happened since say that it is in trouble; and that there are none is only known when the remedy's period is over.
 The moment stands on the Node, and stays there when the record goes: whoever comes next judges by the same events.
 """
@@ -42,6 +44,11 @@ def has_booted(view: RemedyView, record: RemedyRecord) -> bool:
     """Whether the node shows another boot than the one for which the remedy was ordered. An unknown one is no other."""
     known = record.boot_id and view.node.boot_id
     return bool(known) and record.boot_id != view.node.boot_id
+
+
+def is_left_over(view: RemedyView, record: RemedyRecord) -> bool:
+    """Whether what reports is the boot that was freed while it was silent."""
+    return bool(record.freed_boot) and view.node.boot_id == record.freed_boot
 
 
 def counts_events(view: RemedyView) -> bool:
