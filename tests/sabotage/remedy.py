@@ -97,6 +97,7 @@ HELD = test_gates.test_what_holds_a_remedy_back
 GATES = (
     without(gates.nobody_paused_it, HELD, test_gates.test_a_pause_holds_the_next_remedy),
     without(gates.document_may_act, HELD),
+    without(gates.former_one_has_ended, test_cleaning.test_no_remedy_begins_beside_one_that_runs),
     without(gates.nobody_removes_it, HELD),
     without(gates.no_condition_forbids_it, HELD),
     without(gates.no_storm, test_gates.test_a_share_of_silent_nodes_is_a_storm),

@@ -3024,7 +3024,7 @@ class WorkloadCleaned(Reason, frozen=True):
 
 
 class TaintTakenBack(Reason, frozen=True):
-    """The out-of-service taint that we set goes when the node is heard again."""
+    """The out-of-service taint that we set goes when the node is back."""
 
     logged: ClassVar[bool] = True
     node: str

@@ -124,6 +124,7 @@ remedyConfigs:
   podTemplate: {spec: {restartPolicy: Never, containers: [{name: tidy, image: registry.example/tidy:1}]}}
 - {name: fence, nodeFence: {}}
 """
+LOOK = ("registry.example/reset:1", "registry.example/look:1"), (", {clean-resource: true}", "")  # it mends nothing
 STRICT = """policy: {oneAtATime: true}
 parkAfter: {count: 2, within: 1h}
 """
@@ -264,10 +265,12 @@ class Fenced:
         data = config(properties.replace(f"fc-on {UNCORDON}", UNCORDON), half, node, self.numbers[node])
         self._write(f"fence-config-{node}", data)
 
-    def write_documents(self) -> None:
-        """The Configurations, as they should be."""
-        texts = (FENCES + BY_PODS, CHAIN + STRICT + BY_PODS) if self.is_strict else (FENCES, CHAIN)
-        for name, text in zip(self.documents, texts, strict=True):
+    def write_documents(self, *, only_looks: bool = False) -> None:
+        """The Configurations, as they should be; or with a first remedy that looks, and says so by cleaning nothing."""
+        fences, chain = (FENCES + BY_PODS, CHAIN + STRICT + BY_PODS) if self.is_strict else (FENCES, CHAIN)
+        for old, new in LOOK if only_looks else ():
+            chain = chain.replace(old, new)
+        for name, text in zip(self.documents, (fences, chain), strict=True):
             self._write(name, {"config.yaml": text}, {"node-remedy.dev/configuration": "remedy"})
 
     def write_secret(self, password: str = PASSWORD) -> None:

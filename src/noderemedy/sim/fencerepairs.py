@@ -25,7 +25,7 @@ from noderemedy.sim.budgeting import our_holds
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import host_of
 from noderemedy.sim.fencetroubles import is_given_up
-from noderemedy.sim.jobrunner import RESETS, variables
+from noderemedy.sim.jobrunner import remedy_told, resets
 from noderemedy.sim.outlets import Sent
 from noderemedy.sim.process import Process
 from noderemedy.wire import names
@@ -111,10 +111,9 @@ class FenceRepairs:
         tree = event.tree
         if tree["metadata"].get("labels", {}).get(RUN_LABEL) == FENCING:
             return
-        told = variables(tree, tree["spec"]["template"]["spec"]["containers"][0]["name"])
-        if told["REMEDY"] != RESETS:
+        if not resets(tree):
             return
-        node, name = told["NODE_NAME"], tree["metadata"]["name"]
+        node, name = remedy_told(tree)["NODE_NAME"], tree["metadata"]["name"]
         runs = self._jobs.setdefault(node, set())
         if event.type == "DELETED" or tree.get("status", {}).get("conditions"):
             runs.discard(name)

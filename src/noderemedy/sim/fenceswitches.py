@@ -6,6 +6,7 @@ one that is silent, for a gate shows only where somebody wants to pass. All is t
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable
 from functools import partial
@@ -67,6 +68,9 @@ class FenceSwitches:
             (self.network_lost, 2),
             (self.document_broken, 2),
             (self.document_deleted, 1),
+            (self.document_edited, 3),
+            (self.record_dropped, 1),
+            (self.record_edited, 1),
         ]
 
     def person_switches(self) -> None:
@@ -146,6 +150,32 @@ class FenceSwitches:
         if self.api.find(CONFIG_MAP, name, SYSTEM) is not None:
             self.api.delete(CONFIG_MAP, name, SYSTEM)
             self._later(self.fenced.write_documents)
+
+    def document_edited(self) -> None:
+        """Under its name another remedy, that makes nothing safe and does not say so; and back, maybe while it runs."""
+        self.fenced.write_documents(only_looks=True)
+        self._later(self.fenced.write_documents)
+
+    # --- records of remedies -------------------------------------------------------------------------------------
+
+    def record_dropped(self) -> None:
+        """A person has a chain begin anew, as the guide says."""
+        if recorded := self._recorded():
+            notes = (names.REMEDY, names.REMEDIATION_TIMESTAMP, names.REMEDIATION_PODNAME)
+            body = {"metadata": {"annotations": dict.fromkeys(notes)}}
+            self.api.patch(NODE, self.chance.choice(sorted(recorded)), "", body, "merge")
+
+    def record_edited(self) -> None:
+        """Whoever may edit a Node writes on it that its remedy has made it safe."""
+        if recorded := self._recorded():
+            name = self.chance.choice(sorted(recorded))
+            forged = json.dumps(json.loads(recorded[name]) | {"phase": "freeing", "outcome": "succeeded"})
+            self.api.patch(NODE, name, "", {"metadata": {"annotations": {names.REMEDY: forged}}}, "merge")
+
+    def _recorded(self) -> dict[str, str]:
+        """Nodes whose remedies run, with their records."""
+        noted = {one["metadata"]["name"]: one["metadata"].get("annotations") or {} for one in self.api.list(NODE)}
+        return {name: notes[names.REMEDY] for name, notes in noted.items() if names.REMEDY in notes}
 
     # --- the healed world ----------------------------------------------------------------------------------------
 

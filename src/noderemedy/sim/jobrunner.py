@@ -24,7 +24,7 @@ from noderemedy.wire.fenceanswer import read_order
 from noderemedy.wire.fencejobs import CONTAINER, FENCING, MARGIN, ORDER_VARIABLE, RUN_LABEL
 
 START_MS, LATE_MS, AGAIN_MS = (2_000, 10_000), (50_000, 200_000), 10_000
-RESETS, RESET_MS = "reset", 10_000  # the remedy that resets; how long that keeps the power off
+RESETS, RESET_MS = "registry.example/reset:1", 10_000  # the image that resets; how long that keeps the power off
 
 
 class JobFate(Enum):
@@ -120,12 +120,12 @@ class Jobs:
             order = read_order(variables(tree, CONTAINER)[ORDER_VARIABLE])
             self.agenda.after(delay, lambda: self._bound(order, fate, node_of(tree)))
         else:
-            told = variables(tree, tree["spec"]["template"]["spec"]["containers"][0]["name"])
-            self.agenda.after(delay, lambda: self._reset(name, told, fate))
+            self.agenda.after(delay, lambda: self._remedy(name, tree, fate))
 
-    def _reset(self, name: str, told: dict[str, str], fate: JobFate) -> None:
+    def _remedy(self, name: str, tree: Tree, fate: JobFate) -> None:
         """A remedy of our chain: one resets the server, if it is still the boot that was in trouble."""
-        if told["REMEDY"] != RESETS:
+        told = remedy_told(tree)
+        if not resets(tree):
             self._close(name, "Failed" if fate is JobFate.DIES else "Complete")
             return
         node = self.cluster.api.find(NODE, told["NODE_NAME"])
@@ -173,6 +173,21 @@ def node_of(job: Tree) -> str:
     terms = affinity["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
     (place,) = terms[0]["matchFields"]
     return str(place["values"][0]) if place["operator"] == "In" else ""
+
+
+def resets(job: Tree) -> bool:
+    """Whether a remedy does anything to its node."""
+    return bool(container_of(job)["image"] == RESETS)
+
+
+def remedy_told(job: Tree) -> dict[str, str]:
+    return variables(job, container_of(job)["name"])
+
+
+def container_of(job: Tree) -> dict[str, Any]:
+    [container] = job["spec"]["template"]["spec"]["containers"]
+    found: dict[str, Any] = container
+    return found
 
 
 def variables(job: Tree, container: str) -> dict[str, str]:

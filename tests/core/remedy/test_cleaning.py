@@ -265,6 +265,22 @@ def test_an_exhausted_chain_that_begins_anew_runs_anew() -> None:
     assert (before + 1, 1) == (len(scene.jobs()), len(scene.running_jobs()))
 
 
+def test_no_remedy_begins_beside_one_that_runs() -> None:
+    """Its record was dropped, or says that it is over: its Job goes on all the same, and the next one waits for it."""
+    scene = sick(text())
+    job = scene.running_jobs()
+    drop_record(scene)
+    scene.wait(300)
+    assert job == scene.running_jobs()
+
+    scene.end_job(False)
+    scene.wait(20)
+    [again] = scene.running_jobs()
+    edited(scene, phase="waiting", outcome="failed")
+    scene.wait(600)
+    assert ([again], "RemedyRuns") == (scene.running_jobs(), scene.reasons()[0])
+
+
 def test_another_remedy_under_the_same_number_has_its_own_success() -> None:
     """The document is deleted and written anew, with another remedy that cleans: that one must succeed."""
     scene = sick(text())

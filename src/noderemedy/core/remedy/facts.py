@@ -11,10 +11,10 @@ from noderemedy.model.configuration import Document
 from noderemedy.model.decision import FactValue
 from noderemedy.model.governing import MEMBER, MemberFact
 from noderemedy.model.healthcheck import Sighting
-from noderemedy.model.ids import CONFIG_MAP, FACTS, NODE, Kind, Ref
+from noderemedy.model.ids import CONFIG_MAP, FACTS, JOB, NODE, Kind, Ref
 from noderemedy.model.node import Node
 from noderemedy.model.reasons import Reason
-from noderemedy.model.remedy import RemedyRecord
+from noderemedy.model.remedy import Job, JobState, RemedyRecord
 from noderemedy.model.room import Index
 from noderemedy.model.time import Mono, Wall
 
@@ -26,6 +26,7 @@ ALL = "all"
 BY_DOCUMENT = "remedy by document"
 ALL_DOCUMENTS = "remedy documents"
 ALL_NODES = "nodes of the home cluster"
+AT_WORK = "jobs that run by node"
 
 
 class DocumentFact(FactValue, frozen=True):
@@ -161,7 +162,13 @@ def _nodes(ref: Ref, node: Node) -> tuple[str, ...]:
     return (ALL, node.remedy.document) if isinstance(node.remedy, RemedyRecord) else (ALL,)
 
 
+def _at_work(ref: Ref, job: Job) -> tuple[str, ...]:
+    is_remedy = job.node and job.episode  # those of fence agents have none
+    return (job.node,) if is_remedy and job.state is JobState.RUNNING else ()
+
+
 INDEXES: tuple[Index, ...] = (
+    Index(AT_WORK, JOB, _at_work),
     Index(ALL_DOCUMENTS, DOCUMENT, _documents),
     Index(BY_DOCUMENT, MEMBER, _members),
     Index(BY_DOCUMENT, TROUBLE, _troubles),

@@ -22,6 +22,7 @@ from noderemedy.model.reasons import (
     NodeBeingRemoved,
     ObserveOnly,
     ObserverNew,
+    RemedyRuns,
     ThresholdNotReached,
     WaitingForBudget,
 )
@@ -58,6 +59,11 @@ def nobody_removes_it(view: RemedyView, now: Now) -> Blocked | None:
         return Blocked(NodeBeingRemoved(view.at.name, "the owner of its Machine"))
     remover = remover_of(view.node)
     return Blocked(NodeBeingRemoved(view.at.name, remover)) if remover else None
+
+
+def former_one_has_ended(view: RemedyView, now: Now) -> Blocked | None:
+    """A Job that runs is never stopped, also where somebody took its record off: no other works beside it."""
+    return Blocked(RemedyRuns(view.at_work[0].name)) if view.at_work else None
 
 
 def no_check_has_asked(view: RemedyView, now: Now) -> Blocked | None:
@@ -134,13 +140,14 @@ GOING_ON = (
     nobody_removes_it,
     no_condition_forbids_it,
 )
-BEFORE_NEXT = (*GOING_ON, no_storm, watched_long_enough)
+BEFORE_NEXT = (*GOING_ON, no_storm, watched_long_enough, former_one_has_ended)
 BEFORE_TURN = (
     *GOING_ON,
     threshold_is_reached,
     not_parked,
     no_storm,
     watched_long_enough,
+    former_one_has_ended,
     no_check_has_asked,
     person_approved,
 )

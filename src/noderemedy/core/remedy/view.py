@@ -13,6 +13,7 @@ from noderemedy.core.approvals import Asked
 from noderemedy.core.claim import Claim
 from noderemedy.core.freeing import Workload
 from noderemedy.core.remedy.facts import (
+    AT_WORK,
     BY_DOCUMENT,
     DocumentFact,
     RepairFact,
@@ -55,6 +56,7 @@ class RemedyView(Struct, frozen=True):
     document: DocumentFact | None = None  # None: it is gone
     permit: PermitFact | None = None
     job: Entry = Absent()  # of the record; the NodeFence where the remedy is a fence flow
+    at_work: tuple[Ref, ...] = ()  # Jobs that run for this node, whatever the record says
     can_fence: bool = True
     work: Workload | None = None
     known: RepairFact | None = None  # what was stated at the last look
@@ -110,6 +112,7 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         document=document,
         permit=permit,
         job=reader.read(run_by(record)) if isinstance(record, RemedyRecord) and record.job else Absent(),
+        at_work=reader.find(AT_WORK, key.name),
         can_fence=is_served(NODE_FENCE, reader),
         work=freeing.sees(key, entry, reader, pacing.sees(NAME, key, reader, permit)),
         known=known.obj if isinstance(known, Present) else None,
