@@ -13,7 +13,6 @@ from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.fencecrash import stage
 from noderemedy.sim.fenced import CHAIN, LOOK
 from noderemedy.sim.objects import SYSTEM
-from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.wire import names
 
 SICK = "worker-1"

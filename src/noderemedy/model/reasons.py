@@ -2989,7 +2989,7 @@ class FreedBootIsBack(Reason, frozen=True):
     def note(self) -> str:
         why = "reports by the very boot that was freed while it was silent, so that what ran there may still write"
         known = f"kubectl taint node {self.node} node.kubernetes.io/out-of-service-"
-        remedy = f"reboot it; if nothing of that ran on, drop its record (node-remedy.dev/remedy-), and the taint: {known}"
+        remedy = f"reboot it, or drop record (node-remedy.dev/remedy-) and taint if nothing of that ran on: {known}"
         return f"node {self.node} {why}: its taint stays and its recovery waits; {remedy}"
 
 
