@@ -45,13 +45,13 @@ def a_document() -> Json:
                 "nodeConditionStatus": [False, "Unknown"],
                 "nodeConditionPeriod": "5s",
                 "remedy1": {"name": "restart", "period": "2s"},
-                "remedy2": {"name": "reset", "period": "5m"},
+                "remedy2": {"name": "reset", "period": "5m", "clean-resource": True},
                 "recovery": {"name": "welcome"},
             }
         ],
         "remedyConfigs": [
             {"name": "restart", "retries": 0, "podTemplate": fails},
-            {"name": "reset", "podTemplate": a_pod(f"{TELL}; exit 0")},
+            {"name": "reset", "podTemplate": a_pod(f"{TELL}; sleep 5; exit 0")},
             {"name": "welcome", "podTemplate": a_pod(f"{TELL}; exit 0")},
         ],
     }
@@ -87,6 +87,11 @@ def record(fleet: Fleet) -> Json:
     return dict(json.loads(notes.get("node-remedy.dev/remedy", "{}")))
 
 
+def is_out_of_service(fleet: Fleet) -> bool:
+    taints = fleet.node("patient")["spec"].get("taints", ())
+    return "node.kubernetes.io/out-of-service" in {one["key"] for one in taints}
+
+
 def told(fleet: Fleet) -> str:
     """All that the pods of remedies printed."""
     pods = fleet.api.get(PODS).ok()["items"]
@@ -95,18 +100,23 @@ def told(fleet: Fleet) -> str:
 
 @pytest.mark.timeout(300)
 def test_remedies_run_one_after_the_other_until_the_node_is_back(fleet: Fleet, installed_plane: ControlPlane) -> None:
-    """The first one fails, the next one follows, the node returns, the recovery runs, and nothing is left on it."""
+    """The first one fails, the next one succeeds, by which the workload is freed and not a moment before; the node
+    returns by another boot, the recovery runs, and nothing is left on it.
+    """
     fleet.api.create(MAPS, an_object("ConfigMap", "patients", {"config.yaml": yaml.safe_dump(a_document())})).ok()
     with Manager(installed_plane) as manager:
         eventually(manager.leads, "the manager leads", 60)
         fleet.crash("patient")
         eventually(lambda: remedies(fleet)[:2] == ["restart", "reset"], so_far(fleet), 120)
+        assert not is_out_of_service(fleet)
         eventually(lambda: record(fleet).get("outcome") == "succeeded", so_far(fleet), 60)
+        eventually(lambda: is_out_of_service(fleet), so_far(fleet), 60)
         boot = fleet.node("patient")["status"]["nodeInfo"]["bootID"]
         fleet.power("patient", False)
         fleet.power("patient", True)
         eventually(lambda: fleet.is_ready("patient"), "the node is back", 90)
         eventually(lambda: not record(fleet) and len(remedies(fleet)) == 3, so_far(fleet), 60)
+        assert not is_out_of_service(fleet)
 
     pods = fleet.api.get(PODS).ok()["items"]
     words = told(fleet)
