@@ -538,6 +538,11 @@ FLOW: tuple[Sabotage, ...] = (
         (test_story.test_a_persons_cordon_survives,),
     ),
     Sabotage(
+        "a failed recovery asks for a place",
+        set_to(erring, "one_repair_per_node", erring.budget_allows),
+        (test_erring.test_a_failed_recovery_of_a_node_that_is_well_asks_for_no_place,),
+    ),
+    Sabotage(
         "an error leaves the node dark",
         set_to(erring, "power_comes_back", lambda view, now: None),
         (

@@ -166,14 +166,15 @@ class FenceSwitches:
             self.api.patch(NODE, self.chance.choice(sorted(recorded)), "", body, "merge")
 
     def record_edited(self) -> None:
-        """Whoever may edit a Node writes on it that its remedy has made it safe."""
-        if recorded := self._recorded():
-            name = self.chance.choice(sorted(recorded))
-            forged = json.dumps(json.loads(recorded[name]) | {"phase": "freeing", "outcome": "succeeded"})
+        """Whoever may edit a Node writes on it that its remedy, which runs, has made it safe."""
+        records = {name: json.loads(text) for name, text in self._recorded().items()}
+        if running := sorted(name for name, one in records.items() if one["phase"] == "running"):
+            name = self.chance.choice(running)
+            forged = json.dumps(records[name] | {"phase": "freeing", "outcome": "succeeded"})
             self.api.patch(NODE, name, "", {"metadata": {"annotations": {names.REMEDY: forged}}}, "merge")
 
     def _recorded(self) -> dict[str, str]:
-        """Nodes whose remedies run, with their records."""
+        """Nodes in the hands of a chain, with its records."""
         noted = {one["metadata"]["name"]: one["metadata"].get("annotations") or {} for one in self.api.list(NODE)}
         return {name: notes[names.REMEDY] for name, notes in noted.items() if names.REMEDY in notes}
 

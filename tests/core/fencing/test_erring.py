@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NOW, a_node, ago, later
+from tests.builders import NODE_AT, NOW, a_node, ago, later
 from tests.core.fencing.fences import IPMI, a_fence, a_job, a_plan, an_agent, done
 from tests.core.fencing.story import Story, obeys, refuses
 from tests.core.fencing.test_devices import CUT_OFF
@@ -19,9 +19,11 @@ from noderemedy.core.fencing.fence import decide
 from noderemedy.core.fencing.planless import UNUSABLE
 from noderemedy.model.actions import PublishFenceStatus
 from noderemedy.model.attestation import Attestation
+from noderemedy.model.budget import Refused
 from noderemedy.model.checkstatus import SUCCEEDED, Told
 from noderemedy.model.fenceplan import Step
 from noderemedy.model.nodefence import State
+from noderemedy.model.reasons import QuorumAtRisk
 from noderemedy.model.run import Deed, Order, Power, RunState
 from noderemedy.model.time import Mono
 
@@ -143,6 +145,19 @@ def test_a_failed_recovery_is_tried_again_on_another_node_of_that_name() -> None
 
     assert ["FenceMoves"] == reasons(old(back, 900))
     assert ["FencedNodeReplaced"] == reasons(old(gone, 900))
+
+
+def test_a_failed_recovery_of_a_node_that_is_well_asks_for_no_place() -> None:
+    """Nothing goes off by it. In a control plane it had waited for a fellow that waited for it (seed 84)."""
+    failed = a_job("port-on", Deed.ON, step=Step.RECOVERY, state=RunState.FAILED)
+    fence = a_fence(State.ERROR, since=ago(900), boot_id="boot-0", jobs=(failed,))
+    refused = Refused(NODE_AT, QuorumAtRisk(1, 2, 3))
+    back, gone = (a_view(fence=fence, plan=CUT_OFF, node=node, answer=refused) for node in (a_node(), SICK))
+
+    assert ["QuorumAtRisk"] == [one for one in reasons(old(gone, 900)) if "Quorum" in one]
+    [action] = decide(old(back, 900), NOW).actions
+    assert isinstance(action, PublishFenceStatus)
+    assert (State.DONE, Step.RECOVERY, 1) == (action.status.state, action.status.step, action.status.restarts)
 
 
 def test_off_means_all_plugs() -> None:

@@ -11,7 +11,7 @@ from msgspec import structs
 from noderemedy.core.fencing import automaton, devices, hostpower, isolation, runs
 from noderemedy.core.fencing.automaton import Event
 from noderemedy.core.fencing.emptying import is_terminated
-from noderemedy.core.fencing.gates import BEFORE_ANEW, USABLE, budget_allows, one_repair_per_node
+from noderemedy.core.fencing.gates import BEFORE_ANEW, USABLE, Gate, budget_allows, one_repair_per_node
 from noderemedy.core.fencing.moves import confirm, move, moved, publish, saying
 from noderemedy.core.fencing.needs import asking
 from noderemedy.core.fencing.patience import pause
@@ -83,19 +83,25 @@ def restart(view: FenceView, now: Now) -> Decision:
         return away(view, now) if isinstance(blocked.reason, FencedNodeMissing) else blocked.decision(now)
     if waits := unusable(view, now):
         return waits
-    return asking(begins_anew(view, now), view, now)
+    if is_well(view, now):
+        return begins_anew(view, now, (one_repair_per_node,), Event.NODE_READY)
+    return asking(begins_anew(view, now, (budget_allows, one_repair_per_node)), view, now)
 
 
-def begins_anew(view: FenceView, now: Now) -> Decision:
-    """Budget and claim, then the next start is recorded."""
-    if blocked := first((budget_allows, one_repair_per_node), view, now):
+def begins_anew(view: FenceView, now: Now, gates: tuple[Gate, ...], also: Event | None = None) -> Decision:
+    """Budget and claim, then the next start is recorded. Of a node that is well only the recovery begins anew: nothing
+    goes off by that, so the budget is not asked, whose answer may wait for this very repair to end.
+    """
+    if blocked := first(gates, view, now):
         return blocked.decision(now)
     if devices.is_behind_storage_fence(view) and (asked := confirm(now, (view.node_at, view.node_entry))):
         return asked  # whether it is the boot that was cut off is known by this Node from now on
     status = automaton.after(isolation.begun(view, now), Event.RESTART, now)
     status = structs.replace(status, restarts=min(status.restarts, view.fence.spec.max_restarts))
     why = f"start {status.restarts + 1}"
-    return publish(view, saying(status, Event.RESTART, why, now), moved(view, status, Event.RESTART, why))
+    event = also or Event.RESTART
+    status = automaton.after(status, also, now) if also else status
+    return publish(view, saying(status, event, why, now), moved(view, status, event, why))
 
 
 def away(view: FenceView, now: Now) -> Decision:
