@@ -539,7 +539,7 @@ FLOW: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a failed recovery asks for a place",
-        set_to(erring, "one_repair_per_node", erring.budget_allows),
+        set_to(erring, "one_repair_per_node", gates.budget_allows),
         (test_erring.test_a_failed_recovery_of_a_node_that_is_well_asks_for_no_place,),
     ),
     Sabotage(
