@@ -10,6 +10,7 @@ from tests.core.fencing import (
     test_disks,
     test_drilling,
     test_drills,
+    test_elsewhere,
     test_forms,
     test_hostdrill,
     test_pairing,
@@ -42,6 +43,7 @@ from noderemedy.core.fencing import (
     drafting,
     drilling,
     drills,
+    elsewhere,
     forms,
     hostdrill,
     identities,
@@ -91,6 +93,13 @@ async def by_the_clock(runs: Runs, order: Order) -> str:
 
 MERGE, FILL = merging.merge, placeholders.fill
 ANYTHING = re.compile(r".*", re.DOTALL)
+
+
+def without_a_place(found: clouds.Instance | None) -> clouds.Instance | None:
+    """An instance of which nothing counts but its plug, and that only where AWS, GCE or Azure has it."""
+    kept = () if found is None or found.needs_template else found.parameters[:1]
+    return replace(found, parameters=kept) if found else None
+
 
 READING = (
     Sabotage(
@@ -259,6 +268,30 @@ PLANNING = (
         "a machine of vSphere is known by its name",
         item_to(clouds.CLOUDS, "vsphere", lambda path: clouds.Instance("vsphere", SOAP, (("plug", "n1"),))),
         (test_plan.test_a_machine_of_vsphere_is_known_by_its_uuid,),
+    ),
+    Sabotage(
+        "a method may mean another machine than the providerID",
+        set_to(plan, "elsewhere", lambda method, provider_id: iter(())),
+        (
+            test_elsewhere.test_a_clouds_template_names_no_other_place,
+            test_elsewhere.test_a_method_of_a_node_means_its_own_instance,
+            test_elsewhere.test_nodes_of_a_set_take_it_from_their_providerids,
+        ),
+    ),
+    Sabotage(
+        "what is left out says the same",
+        set_to(elsewhere, "NAMED_WITHIN", ()),
+        (test_elsewhere.test_a_method_of_a_node_means_its_own_instance,),
+    ),
+    Sabotage(
+        "an instance is its plug, wherever that is",
+        set_to(elsewhere, "instance_of", lambda text: without_a_place(clouds.instance_of(text))),
+        (test_drills.test_an_answer_is_judged, test_drills.test_another_place_is_told_with_both_words),
+    ),
+    Sabotage(
+        "a machine is known by one name of its plug",
+        set_to(elsewhere, "OLD", {}),
+        (test_drills.test_an_answer_is_judged, test_elsewhere.test_a_clouds_template_names_no_other_place),
     ),
     Sabotage(
         "every agent knows providerIDs",

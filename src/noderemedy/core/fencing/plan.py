@@ -14,7 +14,16 @@ from msgspec import Struct, structs
 
 from noderemedy.core.fencing import clouds, disks, documents
 from noderemedy.core.fencing.agents import Checked, check
-from noderemedy.core.fencing.drafting import Drafted, Sources, drafted, templates_of
+from noderemedy.core.fencing.drafting import (
+    CLOUD_DEEDS,
+    RESTART,
+    Drafted,
+    Sources,
+    default_source,
+    drafted,
+    templates_of,
+)
+from noderemedy.core.fencing.elsewhere import elsewhere
 from noderemedy.core.fencing.facts import (
     ASKED,
     BY_NAME,
@@ -39,6 +48,7 @@ from noderemedy.model.fenceconfig import FenceConfig
 from noderemedy.model.fenceplan import (
     FENCE_PLAN,
     PLAN_ASKED,
+    AgentMethod,
     Builtin,
     BuiltinMethod,
     FencePlan,
@@ -110,6 +120,8 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
             problems += [PlanProblem(words, draft.source, at.name, item.name) for words in checked.problems]
             plugs.update(checked.plugs)
             if checked.method:
+                told = strayed(checked.method, sources, draft)
+                problems += [PlanProblem(words, draft.source, at.name, item.name) for words in told]
                 methods.append(checked.method)
         steps[step] = tuple(methods)
     torn = disks.at_odds(method for methods in steps.values() for method in methods)
@@ -132,6 +144,18 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
         notes=draft.notes,
     )
     return plan if problems else paired(plan)
+
+
+def strayed(method: AgentMethod, sources: Sources, draft: Drafted) -> Iterator[str]:
+    """Why it may switch another instance than the node's, by parameter."""
+    for one in elsewhere(method, sources.node.provider_id):
+        if method.name in CLOUD_DEEDS:
+            remedy = f"leave it out of {default_source(sources)}: each node has its own"
+        elif draft.config is not None and draft.config.selector is not None:
+            remedy = f"use {RESTART}, which takes it from there"
+        else:
+            remedy = f"write {one.name}={one.own}"
+        yield f"parameter {one.parameter}: it says {one.says}, and the node's providerID {one.own}; {remedy}"
 
 
 def paired(plan: FencePlan) -> FencePlan:
