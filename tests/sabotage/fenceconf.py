@@ -14,6 +14,7 @@ from tests.core.fencing import (
     test_forms,
     test_hostdrill,
     test_pairing,
+    test_paths,
     test_plan,
     test_refusals,
 )
@@ -91,7 +92,7 @@ async def by_the_clock(runs: Runs, order: Order) -> str:
     return staleness.too_late(order, Wall(1 << 40))
 
 
-MERGE, FILL = merging.merge, placeholders.fill
+MERGE, FILL, STORING = merging.merge, placeholders.fill, storage.storing
 ANYTHING = re.compile(r".*", re.DOTALL)
 
 
@@ -611,6 +612,23 @@ DISKS = (
             storage, "covered", lambda view: tuple(name for one in storage.cutting_off(view) for name in one.covers)
         ),
         (test_disks.test_what_two_disks_hold_is_not_cut_off_by_one,),
+    ),
+    Sabotage(
+        "a way that names no volumes leads nowhere",
+        set_to(storage, "storing", lambda view: tuple(one for one in STORING(view) if one.covers)),
+        (
+            test_paths.test_what_is_behind_two_ports_is_freed_when_both_are_shut,
+            test_paths.test_a_port_that_is_another_machines_keeps_the_way_open,
+            test_paths.test_a_port_that_opens_by_itself_keeps_what_is_behind_it,
+        ),
+    ),
+    Sabotage(
+        "nobody wonders about covers",
+        set_to(plan, "of_volumes", lambda *_: ""),
+        (
+            test_paths.test_covers_is_noted_where_it_is_missing_and_where_nobody_reads_it,
+            test_paths.test_covers_of_a_clouds_template_is_noted_too,
+        ),
     ),
     Sabotage(
         "every name is another disk",

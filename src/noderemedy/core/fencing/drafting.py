@@ -241,6 +241,7 @@ class Drafting:
             deeds=CLOUD_DEEDS[name],
             layers=(Layer((*instance.parameters, *manner)), above.layer),
             all_of=recipe.all_of,
+            covers=recipe.covers,
             patience=recipe.patience or PATIENCE,
             is_mapped=not shared and above.is_placed,
             problems=(*above.problems, *shared),

@@ -42,6 +42,7 @@ from noderemedy.core.fencing.facts import (
 from noderemedy.core.fencing.merging import Draft
 from noderemedy.core.fencing.pairing import unpaired
 from noderemedy.core.fencing.plugs import is_same, loose_plugs
+from noderemedy.core.fencing.scopes import of_volumes
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.fenceconfig import FenceConfig
@@ -109,7 +110,8 @@ def clash(plan: FencePlan, shared: Shared) -> PlanProblem:
 def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePlan:
     """The plan without a look at other nodes. What has a problem is left out of its step, and named."""
     steps: dict[Step, tuple[Method, ...]] = {}
-    problems, plugs = list(draft.problems), {one for _, one in plugs_of(draft.written, known, at.cluster)}
+    problems, notes = list(draft.problems), list(draft.notes)
+    plugs = {one for _, one in plugs_of(draft.written, known, at.cluster)}
     for step, items in draft.steps:
         methods: list[Method] = []
         for item in items:
@@ -122,6 +124,7 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
             if checked.method:
                 told = strayed(checked.method, sources, draft)
                 problems += [PlanProblem(words, draft.source, at.name, item.name) for words in told]
+                notes += noted(checked.method, draft.source, at.name)
                 methods.append(checked.method)
         steps[step] = tuple(methods)
     torn = disks.at_odds(method for methods in steps.values() for method in methods)
@@ -141,9 +144,14 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
         agents=agents_of(draft),
         is_pending=any(agent not in known for agent in agents_of(draft)),
         plugs=tuple(sorted(plugs, key=repr)),
-        notes=draft.notes,
+        notes=tuple(notes),
     )
     return plan if problems else paired(plan)
+
+
+def noted(method: AgentMethod, source: str, node: str) -> list[PlanProblem]:
+    words = of_volumes(method.scope, method.deeds, method.covers)
+    return [PlanProblem(words, source, node, method.name)] if words else []
 
 
 def strayed(method: AgentMethod, sources: Sources, draft: Drafted) -> Iterator[str]:
