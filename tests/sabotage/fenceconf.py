@@ -691,6 +691,11 @@ DRILLS = (
         ),
     ),
     Sabotage(
+        "one number will do for many nodes",
+        set_to(drafting, "no_identity", lambda *_, **__: []),
+        (test_refusals.test_a_number_that_many_nodes_share_is_refused,),
+    ),
+    Sabotage(
         "one byte order",
         set_to(identities, "forms_of", lambda identity: frozenset({identity.lower()})),
         (test_drills.test_an_answer_is_judged, test_drills.test_a_uuid_is_the_same_however_it_is_written),

@@ -234,7 +234,7 @@ class Drafting:
         shared = [f"parameter {key}: {no_mapping(is_for_one=False)}, or leave it out" for key in fixed]
         shared += foreign(recipe, instance)
         tells = told(recipe.tells, self._sources.node_name, self._sources.node)
-        shared += no_identity(recipe.agent or instance.agent, tells)
+        shared += no_identity(recipe.agent or instance.agent, tells, is_its_own=False)
         return Draft(
             name=name,
             agent=recipe.agent or instance.agent,
@@ -245,4 +245,5 @@ class Drafting:
             patience=recipe.patience or PATIENCE,
             is_mapped=not shared and above.is_placed,
             problems=(*above.problems, *shared),
+            tells=tells.value,
         )
