@@ -70,6 +70,9 @@ ANSWERS: dict[str, str] = {
 }
 # The same, but it can list what there is: what it calls off is believed only if it is in that list (`results.py`).
 LISTED = frozenset({"fence_zvmip"})
+# A machine that is suspended, or whose state is saved, is off to these, and runs on with its old memory when it is
+# switched on: what they call off is believed of a machine that was seen on before (`runs.py`).
+SLEEPERS = frozenset({"fence_vmware_rest", "fence_vmware_soap", "fence_vmware_vcloud", "fence_vbox"})
 # A key that is not registered cuts a node off only if others have reserved the disk: by which parameter an agent names
 # the program that asks, and its name (`drivers/fence/persist.py`).
 RESERVED: dict[str, tuple[str, str]] = {
