@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.cli.test_plan_fencing import installed
+from tests.core.fencing.test_elsewhere import CLOUDS
 from tests.wire.agents import AGENTS
 
 from noderemedy.cli import check as command
@@ -322,6 +323,29 @@ def test_the_template_of_a_cloud_is_checked_without_any_instance(tmp_path: Path)
 
     assert 1 == code
     assert any("parameter ip: fence_aws does not know it" in one["problem"] for one in found)
+
+
+PLACES = {
+    "aws": "agent=fence_aws\n    region=eu-west-1",
+    "gce": "agent=fence_gce\n    project=prod\n    zone=europe-west1-c",
+    "azure": "agent=fence_azure_arm\n    resourceGroup=g1\n    subscriptionId=s1",
+}
+
+
+@pytest.mark.parametrize("cloud", PLACES)
+def test_a_place_that_all_instances_share_is_no_mistake(
+    cloud: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without Nodes nobody can say that it is another one than theirs: the instance that stands in is there."""
+    monkeypatch.setattr(command, "describe_here", lambda name, agents_path: CLOUDS.get(name))
+    head = f"apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: fence-method-template-{cloud}\n"
+    text = f"{head}  namespace: node-remedy-system\ndata:\n  template.properties: |\n    {PLACES[cloud]}\n"
+    assert (0, []) == checked(tmp_path, text)
+
+    node = "---\napiVersion: v1\nkind: Node\nmetadata: {name: n1}\nspec: {providerID: 'gce://prod/europe-west1-b/n1'}\n"
+    code, found = checked(tmp_path, text + node)
+    told = "parameter zone: it says europe-west1-c, and the node's providerID europe-west1-b; leave it out of"
+    assert (int(cloud == "gce"), [True] * (cloud == "gce")) == (code, [told in one["problem"] for one in found])
 
 
 def test_without_agents_the_rest_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,8 @@ class Vcenter(WebDevice):
     agent = "fence_vmware_rest"
     is_secure = True
     token_header = "vmware-api-session-id"
+    is_suspended = False  # its memory is kept, and runs on when it is started
+    is_resumed = False
 
     @property
     def parameters(self) -> dict[str, str]:
@@ -42,8 +44,10 @@ class Vcenter(WebDevice):
             return Answer(200, {"value": [self._machine()] if NAME in asked else []})
         if question.verb == "POST" and there.path in (f"{POWER}/start", f"{POWER}/stop"):
             self._is_on = there.path.endswith("start")
+            self.is_resumed, self.is_suspended = self.is_suspended and self._is_on, False
             return Answer(200, {})
         return Answer(404, {"value": {"messages": [{"default_message": there.path}]}})
 
     def _machine(self) -> dict[str, str]:
-        return {"vm": "vm-17", "name": NAME, "power_state": "POWERED_ON" if self._is_on else "POWERED_OFF"}
+        state = "SUSPENDED" if self.is_suspended else "POWERED_ON" if self._is_on else "POWERED_OFF"
+        return {"vm": "vm-17", "name": NAME, "power_state": state}

@@ -115,7 +115,10 @@ SABOTAGES: tuple[Sabotage, ...] = (
     Sabotage(
         "credentials that a device hands out are shown",
         set_to(results, "_CREDENTIAL", re.compile("(?!)")),
-        (test_results.test_a_log_shows_all_but_what_is_secret,),
+        (
+            test_results.test_a_log_shows_all_but_what_is_secret,
+            test_results.test_what_a_device_hands_out_is_not_in_messages_either,
+        ),
     ),
     Sabotage(
         "only the plain form of a secret is hidden",

@@ -10,9 +10,11 @@ from tests.core.fencing import (
     test_disks,
     test_drilling,
     test_drills,
+    test_elsewhere,
     test_forms,
     test_hostdrill,
     test_pairing,
+    test_paths,
     test_plan,
     test_refusals,
 )
@@ -42,6 +44,7 @@ from noderemedy.core.fencing import (
     drafting,
     drilling,
     drills,
+    elsewhere,
     forms,
     hostdrill,
     identities,
@@ -89,8 +92,15 @@ async def by_the_clock(runs: Runs, order: Order) -> str:
     return staleness.too_late(order, Wall(1 << 40))
 
 
-MERGE, FILL = merging.merge, placeholders.fill
+MERGE, FILL, STORING = merging.merge, placeholders.fill, storage.storing
 ANYTHING = re.compile(r".*", re.DOTALL)
+
+
+def without_a_place(found: clouds.Instance | None) -> clouds.Instance | None:
+    """An instance of which nothing counts but its plug, and that only where AWS, GCE or Azure has it."""
+    kept = () if found is None or found.needs_template else found.parameters[:1]
+    return replace(found, parameters=kept) if found else None
+
 
 READING = (
     Sabotage(
@@ -259,6 +269,30 @@ PLANNING = (
         "a machine of vSphere is known by its name",
         item_to(clouds.CLOUDS, "vsphere", lambda path: clouds.Instance("vsphere", SOAP, (("plug", "n1"),))),
         (test_plan.test_a_machine_of_vsphere_is_known_by_its_uuid,),
+    ),
+    Sabotage(
+        "a method may mean another machine than the providerID",
+        set_to(plan, "elsewhere", lambda method, provider_id: iter(())),
+        (
+            test_elsewhere.test_a_clouds_template_names_no_other_place,
+            test_elsewhere.test_a_method_of_a_node_means_its_own_instance,
+            test_elsewhere.test_nodes_of_a_set_take_it_from_their_providerids,
+        ),
+    ),
+    Sabotage(
+        "what is left out says the same",
+        set_to(elsewhere, "NAMED_WITHIN", ()),
+        (test_elsewhere.test_a_method_of_a_node_means_its_own_instance,),
+    ),
+    Sabotage(
+        "an instance is its plug, wherever that is",
+        set_to(elsewhere, "instance_of", lambda text: without_a_place(clouds.instance_of(text))),
+        (test_drills.test_an_answer_is_judged, test_drills.test_another_place_is_told_with_both_words),
+    ),
+    Sabotage(
+        "a machine is known by one name of its plug",
+        set_to(elsewhere, "OLD", {}),
+        (test_drills.test_an_answer_is_judged, test_elsewhere.test_a_clouds_template_names_no_other_place),
     ),
     Sabotage(
         "every agent knows providerIDs",
@@ -580,6 +614,23 @@ DISKS = (
         (test_disks.test_what_two_disks_hold_is_not_cut_off_by_one,),
     ),
     Sabotage(
+        "a way that names no volumes leads nowhere",
+        set_to(storage, "storing", lambda view: tuple(one for one in STORING(view) if one.covers)),
+        (
+            test_paths.test_what_is_behind_two_ports_is_freed_when_both_are_shut,
+            test_paths.test_a_port_that_is_another_machines_keeps_the_way_open,
+            test_paths.test_a_port_that_opens_by_itself_keeps_what_is_behind_it,
+        ),
+    ),
+    Sabotage(
+        "nobody wonders about covers",
+        set_to(plan, "of_volumes", lambda *_: ""),
+        (
+            test_paths.test_covers_is_noted_where_it_is_missing_and_where_nobody_reads_it,
+            test_paths.test_covers_of_a_clouds_template_is_noted_too,
+        ),
+    ),
+    Sabotage(
         "every name is another disk",
         set_to(disks, "number", lambda device: device),
         (test_disks.test_a_disk_is_the_same_under_each_of_its_names,),
@@ -638,6 +689,11 @@ DRILLS = (
             test_refusals.test_the_number_of_a_device_is_one_that_it_can_tell,
             test_refusals.test_no_cloud_tells_the_number_of_an_instance,
         ),
+    ),
+    Sabotage(
+        "one number will do for many nodes",
+        set_to(drafting, "no_identity", lambda *_, **__: []),
+        (test_refusals.test_a_number_that_many_nodes_share_is_refused,),
     ),
     Sabotage(
         "one byte order",

@@ -24,6 +24,7 @@ from tests.core.fencing import (
     test_owners_word,
     test_proofs,
     test_request,
+    test_sleepers,
     test_slow,
     test_storage,
     test_story,
@@ -96,7 +97,7 @@ from noderemedy.wire import nodefences, requests
 from noderemedy.wire import storage as wire_storage
 
 host_of, between = view.host_of, consumers.between
-POWER_OFFS, DROP = outliving.power_offs, leaving.drop
+POWER_OFFS, DROP, REMEMBERED = outliving.power_offs, leaving.drop, devices.remembered
 
 
 def owned_between(host: Ref, consumer: Consumer, reader: Reader) -> Metal3Machine | None:
@@ -328,6 +329,41 @@ FLOW: tuple[Sabotage, ...] = (
         "a lost run is forgotten at once",
         set_to(runs, "all_time", lambda view, job: view.entry.changed_at),
         (test_story.test_a_successor_waits_for_a_run_that_may_be_under_way_and_asks_first,),
+    ),
+    Sabotage(
+        "a suspended machine is off",
+        together(set_to(devices, "SLEEPERS", frozenset()), set_to(runs, "SLEEPERS", frozenset())),
+        (
+            test_sleepers.test_a_machine_that_was_suspended_is_not_off,
+            test_sleepers.test_a_machine_that_was_suspended_after_it_came_on_is_not_off,
+            test_sleepers.test_a_person_may_give_their_word_for_it,
+            test_sleepers.test_what_is_ordered_next,
+            test_sleepers.test_an_answer_that_nobody_looked_before_is_none,
+        ),
+    ),
+    Sabotage(
+        "that a machine was seen on is forgotten",
+        set_to(devices, "is_seen_on", lambda view, device: False),
+        (
+            test_sleepers.test_a_machine_that_is_seen_on_is_switched_off_and_freed,
+            test_sleepers.test_a_power_off_that_took_too_long_counts_for_the_next_try,
+            test_sleepers.test_a_manager_may_die_at_any_moment_of_it,
+        ),
+    ),
+    Sabotage(
+        "seen on once is seen on for ever",
+        set_to(devices, "is_seen_on", lambda view, device: any(job.was_on for job in view.status.jobs)),
+        (test_sleepers.test_what_is_ordered_next,),
+    ),
+    Sabotage(
+        "every boot was seen on",
+        set_to(devices, "remembered", lambda view, is_same_boot: REMEMBERED(view, is_same_boot=True)),
+        (test_sleepers.test_that_it_was_on_is_known_of_one_boot,),
+    ),
+    Sabotage(
+        "to look is to touch",
+        set_to(devices, "is_touched", lambda view: any(map(devices.is_power, devices.of_this_flow(view.status)))),
+        (test_sleepers.test_a_node_that_comes_back_while_it_is_looked_at_is_not_switched_off,),
     ),
     Sabotage(
         "a successor does not ask first",
@@ -657,7 +693,7 @@ LIT: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "a flow that begins anew forgets",
-        set_to(devices, "remembered", lambda view: ()),
+        set_to(devices, "remembered", lambda view, **_: ()),
         (
             test_erring.test_a_flow_that_begins_anew_remembers_what_does_not_come_on,
             test_devices.test_a_flow_that_begins_anew_remembers_what_is_astray,

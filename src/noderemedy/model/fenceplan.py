@@ -110,7 +110,7 @@ class FencePlan(FactValue, frozen=True):
     is_pending: bool = False  # an agent has not said yet what it is: what is wrong is not known yet
     agents: tuple[str, ...] = ()  # whose descriptions it was checked against
     plugs: tuple[Plug, ...] = ()  # what it switches: no other node may have one of them
-    notes: tuple[PlanProblem, ...] = ()  # what is not wrong, and was read otherwise than it is written
+    notes: tuple[PlanProblem, ...] = ()  # what is not wrong, and means less than it seems to
 
     def methods(self, step: Step) -> tuple[Method, ...]:
         return {

@@ -56,7 +56,7 @@ class FenceJob(Struct, frozen=True):
     )
     token: int = 0  # of the leadership that recorded it; stamped when it is written
     device: str = ""  # a digest of the agent and of what says which plug is meant; "": no agent's
-    was_on: bool = False  # of an "off" at disks: the key was at every one of them before
+    was_on: bool = False  # as its Run tells it; of a machine that may be suspended: this flow saw it on before
 
     @property
     def is_open(self) -> bool:

@@ -36,7 +36,7 @@ def test_an_instance_is_known_by_its_provider_id(provider_id: str, agent: str, p
     found = instance_of(provider_id)
 
     assert found is not None
-    assert (agent, parameters, "") == (found.agent, dict(found.parameters), found.problem)
+    assert (agent, parameters, "") == (found.agent, dict((*found.parameters, *found.manner)), found.problem)
 
 
 @pytest.mark.parametrize("provider_id", ["", "metal3://a/b/c", "kind://x", "aws", "AWS:///eu-west-1a/i-1"])

@@ -26,6 +26,12 @@ SILENT = replace(NODE, system_uuid="")
 THIRD = "22222222-2222-3333-4444-555555555555"
 PORT = an_agent("fc", scope=Scope.STORAGE)
 CLOUD = an_agent("aws", agent="fence_aws", parameters=(("plug", "i-01"),))
+IN_GCE = a_node(provider_id="gce://prod/europe-west1-c/vm")
+VM = an_agent("gce", agent="fence_gce", parameters=(("plug", "vm"), ("project", "prod"), ("zone", "europe-west1-c")))
+STAGED = replace(VM, parameters=(("plug", "vm"), ("project", "staging"), ("zone", "europe-west1-b")))
+ON_OPENSTACK, ON_VSPHERE = a_node(provider_id=f"openstack:///{UUID}"), a_node(provider_id=f"vsphere://{UUID}")
+SERVER = an_agent("nova", agent="fence_openstack", parameters=(("plug", UUID),))
+GUEST = an_agent("vc", agent="fence_vmware_soap", parameters=(("plug", UUID),))
 ON = Run("drill-1", RunState.DONE, Power.ON)
 FAILED = Run("drill-1", RunState.FAILED, said="no route to 192.0.2.7")
 
@@ -50,6 +56,20 @@ CASES: list[tuple[str, AgentMethod, Node, Run, str]] = [
     ("a closed port of a node that is Ready", PORT, NODE, replace(ON, power=Power.OFF), "StillIsolated"),
     ("the node's instance", CLOUD, NODE, ON, ""),
     ("another instance", replace(CLOUD, parameters=(("plug", "i-02"),)), NODE, ON, "WrongDevice"),
+    ("another region", replace(CLOUD, parameters=(("plug", "i-01"), ("region", "us-1"))), NODE, ON, "WrongDevice"),
+    ("the node's machine of GCE", VM, IN_GCE, ON, ""),
+    ("another project's machine of its name", STAGED, IN_GCE, ON, "WrongDevice"),
+    ("the node's server of OpenStack", SERVER, ON_OPENSTACK, ON, ""),
+    ("another server", replace(SERVER, parameters=(("plug", OTHER),)), ON_OPENSTACK, ON, "WrongDevice"),
+    (
+        "another server beside it",
+        replace(SERVER, parameters=(("plug", UUID), ("uuid", OTHER))),
+        ON_OPENSTACK,
+        ON,
+        "WrongDevice",
+    ),
+    ("the node's machine of vSphere", GUEST, ON_VSPHERE, ON, ""),
+    ("another machine", replace(GUEST, parameters=(("plug", OTHER),)), ON_VSPHERE, ON, "WrongDevice"),
 ]
 
 
@@ -62,6 +82,14 @@ def test_an_answer_is_judged(method: AgentMethod, node: Node, run: Run, word: st
 
     assert word == found.word
     assert bool(word) == found.problem.startswith(f"node worker-0, method {method.name}: ")
+
+
+def test_another_place_is_told_with_both_words() -> None:
+    """Which parameter says so, what the providerID says, and what to correct."""
+    told = judge(STAGED, NODE_AT, IN_GCE, ON).problem
+
+    place = "its project is staging, and the node's providerID names prod; correct project="
+    assert f"node worker-0, method gce: {place}" == told
 
 
 def test_another_number_is_told_with_its_remedies() -> None:

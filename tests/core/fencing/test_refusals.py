@@ -239,6 +239,33 @@ def test_the_number_of_a_device_is_one_that_it_can_tell(agent: str, value: str, 
     assert TOLD == bench.only_method().tells.lower() or value == bench.only_method().tells
 
 
+NUMBERED = "agent=fence_redfish\nip={node}.bmc\nplug={node}\nusername=u\nidentity="
+SHARED = "parameter identity: all nodes would be taken for one machine; use {label:…} in it, or write it into the"
+
+
+def numbered(where: str, number: str) -> Bench:
+    """A BMC whose number is told in a cloud's template, in one of ours, or in a document of many nodes."""
+    bench = Bench(agents={"fence_redfish": replace(AGENTS["fence_pdu"], name="fence_redfish")})
+    provider_id = "openstack:///0a1b" if where == "openstack" else ""
+    bench.node("n1", a_node("uid-n1", provider_id=provider_id, labels={"bmc": TOLD, "type": "compute"}))
+    bench.write(f"fence-method-template-{where}", {"template.properties": f"{NUMBERED}{number}"})
+    if where == "bmcs":
+        bench.write("fence-config-n1", one_method("template=fence-method-template-bmcs"))
+    if where == "none":
+        bench.write(
+            "fence-config-c", one_method(f"{NUMBERED}{number}", "node_selector=type=compute\npower_management=m")
+        )
+    return bench
+
+
+@pytest.mark.parametrize("where", ["openstack", "bmcs", "none"])
+def test_a_number_that_many_nodes_share_is_refused(where: str) -> None:
+    """Any of them would pass for the machine of any other; what is filled in is compared for each."""
+    assert TOLD == numbered(where, "{label:bmc}").only_method().tells
+
+    assert [True] == [SHARED in one for one in numbered(where, TOLD).problems()]
+
+
 def test_no_cloud_tells_the_number_of_an_instance() -> None:
     """A template for all instances of a cloud has none either."""
     bench = Bench()

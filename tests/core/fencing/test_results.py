@@ -143,6 +143,26 @@ def test_secrets_are_not_in_messages() -> None:
     assert "login as admin with … refused" in result.said
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Failed: 401 Unauthorized, session-id=0f1e2d3c",
+        "ERROR: set-cookie: sid=0f1e2d3c refused",
+        "Error: X-Auth-Token 0f1e2d3c is invalid",
+        "failed: Authorization: Basic 0f1e2d3c",
+        "failed: {'authorization': 'Bearer 0f1e2d3c'}",
+    ],
+)
+def test_what_a_device_hands_out_is_not_in_messages_either(line: str) -> None:
+    """Nobody knows it for a secret, and it opens the device: the line is withheld, and what to look at is named."""
+    asked, told = of_status(an_order(Deed.STATUS), Ended(1, line), ()), of_deed(an_order(), Ended(1, line), (), ())
+    beside = of_status(an_order(Deed.STATUS), Ended(1, f"ERROR: Unable to login\n{line}\nDelay 5 second(s)"), ())
+
+    assert [] == [one.said for one in (asked, told, beside) if "0f1e2d3c" in one.said]
+    assert f"status failed with exit code 1: {results.WITHHELD}; look at parameters username" in asked.said
+    assert "status failed with exit code 1: ERROR: Unable to login; look at" in beside.said
+
+
 def test_a_log_shows_all_but_what_is_secret() -> None:
     """Each line, printable; not the password, nor what a device hands out for a while and we cannot know."""
     printed = f"Connecting as admin with {PASSWORD}\n\n< X-Auth-Token: 0a1b2c\n< 200 \x1b[1mOK\n"
@@ -163,6 +183,7 @@ def test_a_log_shows_all_but_what_is_secret() -> None:
         ("\x1b[31mfailed\x1b[0m \x00\x07", "failed"),
         ("just words\nmore words", "more words"),
         ("ERROR: Failed: key cannot be 0\nERROR: Please use '-h' for usage", "ERROR: Failed: key cannot be 0"),
+        ("Failed: no authorization for it", "Failed: no authorization for it"),
         ("x" * 1000, "x" * 399 + "…"),
     ],
 )  # fmt: skip

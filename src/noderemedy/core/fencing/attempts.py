@@ -31,7 +31,8 @@ def attempt(view: FenceView, step: Step, method: AgentMethod, deed: Deed, now: N
     """Run this method now, after a pause, or not any more."""
     if decided := failed_too_often(view, step, now):
         return decided
-    looks_first = deed is Deed.OFF and devices.is_lost(view, method)  # race R33: it may be off already
+    is_unknown = devices.is_lost(view, method) or devices.may_sleep(view, method)
+    looks_first = deed is Deed.OFF and is_unknown  # race R33: it may be off already
     return runs.order(view, step, method, Deed.STATUS if looks_first else deed, now)
 
 
@@ -53,7 +54,8 @@ def asked_in_vain(view: FenceView, step: Step, method: AgentMethod, now: Now) ->
     if not tried or tried[-1].state is not RunState.DONE or view.status.evidence.freeing_since is not None:
         return None
     last = tried[-1]
-    times = last.attempt - max((job.attempt for job in tried if is_failed(job)), default=-1)
+    others = [job.attempt for job in tried if is_failed(job) or runs.is_sight(job)]
+    times = last.attempt - max(others, default=-1)
     if times < ASKED_MAX:
         return None
     said = f"asked {times} times, and every answer was too old to prove anything{how_late(view.run(last), now)}"

@@ -28,7 +28,8 @@ class Instance(Struct, frozen=True):
 
     cloud: str
     agent: str
-    parameters: Pairs = ()
+    parameters: Pairs = ()  # which one it is: all that its name tells
+    manner: Pairs = ()  # how its agent is spoken to, where nobody says otherwise
     needs_template: bool = False  # its agent has no credentials of its own
     problem: str = ""
 
@@ -67,7 +68,7 @@ def azure(path: str) -> Instance:
         return Instance("azure", "fence_azure_arm", problem="it names no virtual machine outside a scale set")
     subscription, group, name = found.groups()
     mapping = (("plug", name), ("resourceGroup", group), ("subscriptionId", subscription))
-    return Instance("azure", "fence_azure_arm", (*mapping, ("msi", "1")))
+    return Instance("azure", "fence_azure_arm", mapping, manner=(("msi", "1"),))
 
 
 def vsphere(path: str) -> Instance:
@@ -76,7 +77,7 @@ def vsphere(path: str) -> Instance:
         plug = str(UUID(path))
     except ValueError:
         return Instance("vsphere", SOAP, problem="it names no virtual machine by its UUID")
-    return Instance("vsphere", SOAP, (("plug", plug), ("ssl", "1")), needs_template=True)
+    return Instance("vsphere", SOAP, (("plug", plug),), manner=(("ssl", "1"),), needs_template=True)
 
 
 CLOUDS: dict[str, Callable[[str], Instance]] = {

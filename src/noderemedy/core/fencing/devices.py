@@ -12,6 +12,7 @@ import re
 from msgspec import structs
 
 from noderemedy.core.fencing.results import NOT_BEGUN
+from noderemedy.core.fencing.scopes import SLEEPERS
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.drill import is_found_wrong
 from noderemedy.model.fenceplan import AgentMethod, Builtin, Scope, Step
@@ -111,9 +112,25 @@ def mistaken(view: FenceView, step: Step) -> tuple[str, ...]:
     return tuple(one.name for one in with_deed(view, step, Deed.OFF) if is_mistaken(view, one))
 
 
+def is_seen_on(view: FenceView, device: str) -> bool:
+    """Whether this flow saw it on, and has not switched it on since: what is off now went off by us."""
+    for job in reversed([one for one in view.status.jobs if device_of(view, one) == device]):
+        if job.was_on:
+            return True
+        if job.deed is Deed.ON and is_sent(job):
+            return False
+    return False
+
+
+def may_sleep(view: FenceView, method: AgentMethod) -> bool:
+    """Whether "off" may mean that its machine is suspended: nobody of this flow saw it on."""
+    return method.agent in SLEEPERS and not is_seen_on(view, identity(method))
+
+
 def is_touched(view: FenceView) -> bool:
-    """Whether anything of power management was sent in this flow."""
-    return any(job.step is Step.POWER_MANAGEMENT and is_sent(job) for job in of_this_flow(view.status))
+    """Whether anything of power management was sent in this flow. Who was found on, or not at all, was not touched."""
+    jobs = [job for job in of_this_flow(view.status) if job.step is Step.POWER_MANAGEMENT and is_sent(job)]
+    return any(job.deed is not Deed.STATUS or job.power is Power.OFF for job in jobs)
 
 
 def is_any_off(view: FenceView) -> bool:
@@ -197,9 +214,11 @@ def is_behind_storage_fence(view: FenceView) -> bool:
     return was_freed and any(not is_power(job) for job in unlit(view))
 
 
-def remembered(view: FenceView) -> tuple[FenceJob, ...]:
-    """The last word of each device that is off, or may be: a flow that begins anew must not forget it."""
-    return tuple(structs.replace(job, is_remembered=True) for job in unlit(view))
+def remembered(view: FenceView, *, is_same_boot: bool) -> tuple[FenceJob, ...]:
+    """The last word of each device that is off, or may be: a flow that begins anew must not forget it. That it was on
+    before says nothing of a machine that has booted since.
+    """
+    return tuple(structs.replace(job, is_remembered=True, was_on=job.was_on and is_same_boot) for job in unlit(view))
 
 
 def are_off(view: FenceView, jobs: tuple[FenceJob, ...]) -> bool:

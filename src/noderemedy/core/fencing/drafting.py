@@ -206,7 +206,7 @@ class Drafting:
         return merge(method.name, method.recipe, shared, *names, is_for_one=is_for_one)
 
     def _instance(self, name: str) -> tuple[Item, ...]:
-        """The cloud's own agent, with what the providerID says; the template's words win."""
+        """The cloud's own agent, with what the providerID says; how it is spoken to is the template's to say."""
         node = self._sources.node
         instance = instance_of(node.provider_id)
         if instance is None or instance.problem:
@@ -228,20 +228,22 @@ class Drafting:
     def _instance_draft(self, name: str, instance: Instance, template: FenceTemplate | None) -> Draft:
         recipe = template.recipe if template else Recipe()
         own_credentials = ("msi",) if template else ()  # who brings some does not want the instance's own
-        mapping = tuple(pair for pair in instance.parameters if pair[0] not in own_credentials)
+        manner = tuple(pair for pair in instance.manner if pair[0] not in own_credentials)
         above = filled(recipe, self._sources.node_name, self._sources.node)
         fixed = [key for key, _ in above.layer.parameters if key in ("plug", "port")] if not above.is_per_node else []
         shared = [f"parameter {key}: {no_mapping(is_for_one=False)}, or leave it out" for key in fixed]
         shared += foreign(recipe, instance)
         tells = told(recipe.tells, self._sources.node_name, self._sources.node)
-        shared += no_identity(recipe.agent or instance.agent, tells)
+        shared += no_identity(recipe.agent or instance.agent, tells, is_its_own=False)
         return Draft(
             name=name,
             agent=recipe.agent or instance.agent,
             deeds=CLOUD_DEEDS[name],
-            layers=(Layer(mapping), above.layer),
+            layers=(Layer((*instance.parameters, *manner)), above.layer),
             all_of=recipe.all_of,
+            covers=recipe.covers,
             patience=recipe.patience or PATIENCE,
             is_mapped=not shared and above.is_placed,
             problems=(*above.problems, *shared),
+            tells=tells.value,
         )

@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from noderemedy.core.fencing import devices
-from noderemedy.core.fencing.clouds import instance_of
 from noderemedy.core.fencing.disks import UNSHARED
+from noderemedy.core.fencing.elsewhere import elsewhere
 from noderemedy.core.fencing.identities import is_same_machine, is_somebody
 from noderemedy.model.drill import WRONG_DEVICE, is_found_wrong
 from noderemedy.model.fenceplan import AgentMethod, FencePlan, Scope
@@ -133,11 +133,11 @@ def another_device(method: AgentMethod, at: Ref, node: Node, identity: str) -> s
     """Why the device cannot be this node's, as far as anybody tells; "" if nothing speaks against it."""
     if why := another_number(method, node, identity):
         return why
-    instance = instance_of(node.provider_id)
-    if instance is None or instance.problem or instance.agent != method.agent or instance.needs_template:
+    other = next(elsewhere(method, node.provider_id), None)
+    if other is None:
         return ""
-    plug, own = dict(method.parameters).get("plug"), dict(instance.parameters)["plug"]
-    return f"its plug is {plug}, and the node's providerID names {own}; correct plug=" if plug != own else ""
+    place = f"its {other.parameter} is {other.says}, and the node's providerID names {other.own}"
+    return f"{place}; correct {other.parameter}="
 
 
 def another_number(method: AgentMethod, node: Node, identity: str) -> str:

@@ -113,7 +113,7 @@ def begun(view: FenceView, now: Now) -> FenceStatus:
         episode=status.episode or episode(view, started),
         node_uid=node.uid,
         boot_id=node.boot_id or status.boot_id,
-        jobs=devices.remembered(view),
+        jobs=devices.remembered(view, is_same_boot=is_same),
         evidence=fresh,
     )
 

@@ -17,6 +17,7 @@ from noderemedy.model.run import Deed, SecretParameter
 from noderemedy.model.time import Span
 
 PATIENCE = Span.seconds(120)
+ONE_FOR_ALL = "all nodes would be taken for one machine; use {label:…} in it, or write it into the node's own document"
 # What says which plug, machine or disk is meant; all other parameters say how to talk to the device.
 PLACES = (
     *("ip", "ipaddr", "plug", "port", "uuid", "systems_uri", "systems-uri", "target", "status_file", "serial_port"),
@@ -61,7 +62,8 @@ def merge(name: str, own: Recipe, shared: Recipe, node_name: str, node: Node, *,
     names_a_place = any(key in PLACES for key, _ in above.layer.parameters)
     is_mapped = below.is_per_node or above.is_per_node or (is_for_one and names_a_place)
     agent, tells = own.agent or shared.agent, told(own.tells or shared.tells, node_name, node)
-    problems = [*below.problems, *above.problems, *no_identity(agent, tells)]
+    is_its_own = is_for_one and bool(own.tells)
+    problems = [*below.problems, *above.problems, *no_identity(agent, tells, is_its_own=is_its_own)]
     if not is_mapped and not problems:
         problems.append(no_mapping(is_for_one))
     return Draft(
@@ -87,12 +89,18 @@ def told(value: str, node_name: str, node: Node) -> Filled:
     return Filled("", problem=f"{found.value[:60]!r} is no UUID of a machine; {remedy}")
 
 
-def no_identity(agent: str, tells: Filled) -> list[str]:
-    """What is wrong with `identity=`: what is never compared would only look like a safeguard."""
+def no_identity(agent: str, tells: Filled, *, is_its_own: bool) -> list[str]:
+    """What is wrong with `identity=`: what is never compared, or is the same for all, would only look like a safeguard.
+
+    `is_its_own`: it is written for this one node.
+    """
     if tells.problem:
         return [f"parameter identity: {tells.problem}"]
-    is_idle = bool(tells.value) and agent not in TELLING
-    return [f"parameter identity: no device of {agent} tells who it is; leave it out"] if is_idle else []
+    if not tells.value:
+        return []
+    if agent not in TELLING:
+        return [f"parameter identity: no device of {agent} tells who it is; leave it out"]
+    return [] if is_its_own or tells.is_per_node else [f"parameter identity: {ONE_FOR_ALL}"]
 
 
 def filled(recipe: Recipe, node_name: str, node: Node) -> Filling:

@@ -14,7 +14,16 @@ from msgspec import Struct, structs
 
 from noderemedy.core.fencing import clouds, disks, documents
 from noderemedy.core.fencing.agents import Checked, check
-from noderemedy.core.fencing.drafting import Drafted, Sources, drafted, templates_of
+from noderemedy.core.fencing.drafting import (
+    CLOUD_DEEDS,
+    RESTART,
+    Drafted,
+    Sources,
+    default_source,
+    drafted,
+    templates_of,
+)
+from noderemedy.core.fencing.elsewhere import elsewhere
 from noderemedy.core.fencing.facts import (
     ASKED,
     BY_NAME,
@@ -33,12 +42,14 @@ from noderemedy.core.fencing.facts import (
 from noderemedy.core.fencing.merging import Draft
 from noderemedy.core.fencing.pairing import unpaired
 from noderemedy.core.fencing.plugs import is_same, loose_plugs
+from noderemedy.core.fencing.scopes import of_volumes
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.fenceconfig import FenceConfig
 from noderemedy.model.fenceplan import (
     FENCE_PLAN,
     PLAN_ASKED,
+    AgentMethod,
     Builtin,
     BuiltinMethod,
     FencePlan,
@@ -99,7 +110,8 @@ def clash(plan: FencePlan, shared: Shared) -> PlanProblem:
 def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePlan:
     """The plan without a look at other nodes. What has a problem is left out of its step, and named."""
     steps: dict[Step, tuple[Method, ...]] = {}
-    problems, plugs = list(draft.problems), {one for _, one in plugs_of(draft.written, known, at.cluster)}
+    problems, notes = list(draft.problems), list(draft.notes)
+    plugs = {one for _, one in plugs_of(draft.written, known, at.cluster)}
     for step, items in draft.steps:
         methods: list[Method] = []
         for item in items:
@@ -110,6 +122,9 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
             problems += [PlanProblem(words, draft.source, at.name, item.name) for words in checked.problems]
             plugs.update(checked.plugs)
             if checked.method:
+                told = strayed(checked.method, sources, draft)
+                problems += [PlanProblem(words, draft.source, at.name, item.name) for words in told]
+                notes += noted(checked.method, draft.source, at.name)
                 methods.append(checked.method)
         steps[step] = tuple(methods)
     torn = disks.at_odds(method for methods in steps.values() for method in methods)
@@ -129,9 +144,26 @@ def planned(at: Ref, sources: Sources, draft: Drafted, known: Known) -> FencePla
         agents=agents_of(draft),
         is_pending=any(agent not in known for agent in agents_of(draft)),
         plugs=tuple(sorted(plugs, key=repr)),
-        notes=draft.notes,
+        notes=tuple(notes),
     )
     return plan if problems else paired(plan)
+
+
+def noted(method: AgentMethod, source: str, node: str) -> list[PlanProblem]:
+    words = of_volumes(method.scope, method.deeds, method.covers)
+    return [PlanProblem(words, source, node, method.name)] if words else []
+
+
+def strayed(method: AgentMethod, sources: Sources, draft: Drafted) -> Iterator[str]:
+    """Why it may switch another instance than the node's, by parameter."""
+    for one in elsewhere(method, sources.node.provider_id):
+        if method.name in CLOUD_DEEDS:
+            remedy = f"leave it out of {default_source(sources)}: each node has its own"
+        elif draft.config is not None and draft.config.selector is not None:
+            remedy = f"use {RESTART}, which takes it from there"
+        else:
+            remedy = f"write {one.name}={one.own}"
+        yield f"parameter {one.parameter}: it says {one.says}, and the node's providerID {one.own}; {remedy}"
 
 
 def paired(plan: FencePlan) -> FencePlan:

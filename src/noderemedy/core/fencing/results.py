@@ -44,7 +44,10 @@ _TELLING = re.compile(
 _ADVICE = re.compile(r"please use '?-h", re.IGNORECASE)  # of agents to whoever types their options
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufffd]")
 # What a device hands out for a while is no secret that we know, and opens it all the same.
-_CREDENTIAL = re.compile(r"authorization|cookie|token|session[-_ ]?(id|key)", re.IGNORECASE)
+# Nobody's credential is in "does not have authorization to perform action …".
+_CREDENTIAL = re.compile(
+    r"""authorization["']?\s*([:=,]|basic|bearer)|cookie|token|session[-_ ]?(id|key)""", re.IGNORECASE
+)
 WITHHELD = "(a line that may hold a credential is not shown)"
 _PREFIX = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ")
 
@@ -121,11 +124,12 @@ WORDLESS = re.compile(r"correct plug status|plug is not available|powerstate", r
 
 
 def gist(output: str) -> str:
-    """The one line that tells most, short and printable; "" if there is none."""
+    """The one line that tells most, short and printable, and holds no credential; "" if there is none."""
     lines = [_PREFIX.sub("", _CONTROL.sub(" ", line)).strip() for line in output.splitlines()]
     lines = [line for line in lines if line and not _ADVICE.search(line)]
-    telling = [line for line in lines if _TELLING.search(line)]
-    chosen = (telling or lines or [""])[-1]
+    telling = [line for line in lines if _TELLING.search(line)] or lines[-1:]
+    shown = [line for line in telling if not _CREDENTIAL.search(line)]
+    chosen = (shown or ([WITHHELD] if telling else [""]))[-1]
     return chosen if len(chosen) <= SAID_MAX else f"{chosen[: SAID_MAX - 1]}…"
 
 

@@ -13,6 +13,7 @@ from noderemedy.core.fencing import devices
 from noderemedy.core.fencing.automaton import STEPS
 from noderemedy.core.fencing.disks import ALONE, Peer, chosen, disks_of
 from noderemedy.core.fencing.moves import confirm, publish
+from noderemedy.core.fencing.scopes import SLEEPERS
 from noderemedy.core.fencing.view import FenceView
 from noderemedy.model.actions import StartRun
 from noderemedy.model.decision import Decision
@@ -25,6 +26,10 @@ from noderemedy.model.time import MINUTE, Mono, Now, Span, Wall
 BEGIN_WITHIN = MINUTE  # what was ordered and has not begun by then does nothing
 MARGIN = Span.seconds(30)
 SAID_MAX = 500
+ASLEEP = (
+    "and nobody of this flow saw it on: it may be suspended, and run on when it is switched on; switch it off for good "
+    "in its console, and give your word: node-remedy attest"
+)
 MISTAKEN = "a drill found that its device is another machine's; correct the mapping"
 WANTED = {Deed.OFF: Power.OFF, Deed.ON: Power.ON}
 
@@ -61,7 +66,9 @@ def tries_of(view: FenceView, step: Step, method: AgentMethod, deed: Deed) -> li
 
 
 def last_answer(view: FenceView, step: Step, method: AgentMethod) -> Run | None:
-    """What the device said when it was asked last, if this manager was the one who asked."""
+    """What the device said when it was asked last, if this manager was the one who asked, and it can be believed."""
+    if devices.may_sleep(view, method):
+        return None
     asked = [job for job in tries_of(view, step, method, Deed.STATUS) if job.state is RunState.DONE]
     return view.run(asked[-1]) if asked else None
 
@@ -77,11 +84,21 @@ def order(view: FenceView, step: Step, method: AgentMethod, deed: Deed, now: Now
     before = tries(status, step, method.name, deed)
     attempt = before[-1].attempt + 1 if before else 0
     asked = tries_of(view, step, method, deed) if deed is Deed.STATUS else []
-    kept = tuple(job for job in status.jobs if not (job in asked and job.state is RunState.DONE))
+    kept = tuple(job for job in status.jobs if not (job in asked and is_answered(job)))
     id = name_of(view, step, method.name, deed, attempt, now)
     job = FenceJob(id, step, method.name, deed, now.wall, method.patience, status.restarts, attempt)
     wanted = structs.replace(status, jobs=(*kept, structs.replace(job, device=devices.identity(method))))
     return publish(view, wanted, RunOrdered(view.name, method.name, deed.value))
+
+
+def is_answered(job: FenceJob) -> bool:
+    """Whether a question has its answer, and the next one may take its place. That a machine was seen on stays."""
+    return job.state is RunState.DONE and not is_sight(job)
+
+
+def is_sight(job: FenceJob) -> bool:
+    """Whether it is the look that showed a machine on before it was told anything."""
+    return job.deed is Deed.STATUS and job.was_on and job.power is Power.ON
 
 
 def open_run(view: FenceView, now: Now) -> Decision | None:
@@ -91,7 +108,7 @@ def open_run(view: FenceView, now: Now) -> Decision | None:
         return None
     run = view.run(job)
     if run is not None and run.state is not RunState.RUNNING:
-        return record(view, told(structs.replace(job, was_on=run.was_on), run.state, run.power, run.said), now)
+        return record(view, known(view, job, run), now)
     if now.mono >= all_time(view, job):
         return lost(view, job, now)
     if run is not None and run.is_sure:
@@ -164,6 +181,28 @@ def carrier(view: FenceView, job: FenceJob, method: AgentMethod) -> Peer | None:
     if method.on_target and (job.deed is Deed.ON or job.step is Step.RECOVERY):
         return Peer(view.name, "", "")
     return chosen(view.peers, method, job.attempt + job.restart * (view.fence.spec.step_retries + 1))
+
+
+def known(view: FenceView, job: FenceJob, run: Run) -> FenceJob:
+    """What came of a run, as far as it can be believed."""
+    method = view.agent(job.method)
+    if method is None or method.agent not in SLEEPERS or job.step is not Step.POWER_MANAGEMENT:
+        return told(structs.replace(job, was_on=run.was_on), run.state, run.power, run.said)
+    return told_of_sleeper(job, run, is_seen=devices.is_seen_on(view, devices.device_of(view, job)), node=view.name)
+
+
+def told_of_sleeper(job: FenceJob, run: Run, *, is_seen: bool, node: str) -> FenceJob:
+    """The same of a machine that is called off when it is suspended. Each record says whether it was seen on before:
+    whoever takes over, or begins anew, knows it from the one that is left.
+    """
+    is_off = run.state is RunState.DONE and run.power is Power.OFF
+    if job.deed is Deed.ON:
+        return structs.replace(told(job, run.state, run.power, run.said), was_on=is_seen and run.power is Power.OFF)
+    if job.deed is Deed.STATUS and run.state is RunState.DONE and run.power is Power.ON and not is_seen:
+        return structs.replace(job, state=run.state, power=run.power, said=run.said[:SAID_MAX], was_on=True)
+    if is_off and not is_seen:
+        return told(job, RunState.FAILED, Power.UNKNOWN, f"{run.said}, {ASLEEP} {node}")
+    return told(structs.replace(job, was_on=is_seen), run.state, run.power, run.said)
 
 
 def told(job: FenceJob, state: RunState, power: Power, said: str) -> FenceJob:

@@ -70,6 +70,9 @@ ANSWERS: dict[str, str] = {
 }
 # The same, but it can list what there is: what it calls off is believed only if it is in that list (`results.py`).
 LISTED = frozenset({"fence_zvmip"})
+# A machine that is suspended, or whose state is saved, is off to these, and runs on with its old memory when it is
+# switched on: what they call off is believed of a machine that was seen on before (`runs.py`).
+SLEEPERS = frozenset({"fence_vmware_rest", "fence_vmware_soap", "fence_vmware_vcloud", "fence_vbox"})
 # A key that is not registered cuts a node off only if others have reserved the disk: by which parameter an agent names
 # the program that asks, and its name (`drivers/fence/persist.py`).
 RESERVED: dict[str, tuple[str, str]] = {
@@ -78,6 +81,16 @@ RESERVED: dict[str, tuple[str, str]] = {
 }
 ON_ITSELF = "lets a node in again only where that node runs it itself"
 TRUE = ("1", "yes", "on", "true")
+# What `covers` is told to mean where it says nothing, or is said in vain.
+NO_VOLUMES = (
+    "it names no volumes, so that nothing is freed behind it; and what other methods name is freed while this one is "
+    "off, too; write covers=storageClass/NAME, driver/NAME or volume/NAME"
+)
+IN_VAIN = {
+    Scope.POWER: "it switches power, which keeps a node from all its volumes, so that nobody reads it; leave it out",
+    Scope.NETWORK: "it cuts off no storage, so that nobody reads it; leave it out",
+    Scope.NOTHING: "it switches no machine, so that nobody reads it; leave it out",
+}
 STEP_WORDS = {Step.ISOLATION: "isolation", Step.POWER_MANAGEMENT: "power_management", Step.RECOVERY: "recovery"}
 # (does it stand for power?, step) -> the deeds that make sense there, and what to do with the others.
 PLACED: dict[tuple[bool, Step], tuple[tuple[Deed, ...], str]] = {
@@ -132,6 +145,15 @@ def unreachable(agent: AgentDescription, cluster: str) -> list[str]:
     if cluster:
         return [f"agent {agent.name} {ON_ITSELF}, and no Job of ours runs in cluster {cluster}; use one from outside"]
     return [] if agent.runs_on_nodes else [f"agent {agent.name} {ON_ITSELF}; run the manager with --agents job"]
+
+
+def of_volumes(scope: Scope, deeds: tuple[Deed, ...], covers: tuple[str, ...]) -> str:
+    """What may surprise whoever wrote `covers`, or left it out; "" if nothing does."""
+    if scope is Scope.STORAGE:
+        words = NO_VOLUMES if Deed.OFF in deeds and not covers else ""
+    else:
+        words = IN_VAIN[scope] if covers else ""
+    return f"parameter covers: {words}" if words else ""
 
 
 def only_shown(agent: str) -> str:

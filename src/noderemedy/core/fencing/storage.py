@@ -36,8 +36,10 @@ NO_KEY = "its key was not at every disk when it was to be taken away, so that th
 
 
 def cutting_off(view: FenceView) -> tuple[AgentMethod, ...]:
-    """The methods of isolation that keep the node from volumes which they name, and are believed."""
-    return tuple(one for one in storing(view) if one.covers and not why_not(view, one))
+    """The methods of isolation that keep the node from volumes, and are believed. One that names none may be the second
+    way to those of another: it has to be off as well.
+    """
+    return tuple(one for one in storing(view) if not why_not(view, one))
 
 
 def storing(view: FenceView) -> tuple[AgentMethod, ...]:
@@ -46,9 +48,14 @@ def storing(view: FenceView) -> tuple[AgentMethod, ...]:
 
 
 def covered(view: FenceView) -> tuple[str, ...]:
-    """The volumes that the node cannot reach: a class on two disks is not cut off by one of them."""
+    """The volumes that the node cannot reach: a class on two disks is not cut off by one of them, and what is behind a
+    way that is open nobody knows if it does not say so.
+    """
+    opened = [one for one in storing(view) if why_not(view, one)]
+    if not all(one.covers for one in opened):
+        return ()
     named = {name for one in cutting_off(view) for name in one.covers}
-    return tuple(sorted(named - {name for one in storing(view) if why_not(view, one) for name in one.covers}))
+    return tuple(sorted(named - {name for one in opened for name in one.covers}))
 
 
 def unswitched(view: FenceView, method: AgentMethod) -> str:

@@ -2,7 +2,8 @@
 
 A BMC by IPMI tells its GUID (`ipmitool mc guid`), Redfish the UUID of the system. What goes wrong here is no failure of
 the drill: the device answered, and does not say who it is. Rule: passwords go through an environment or a header, never
-through arguments, and nothing follows a redirect with them.
+through arguments, and nothing follows a redirect with them. ipmitool takes the name of its user as an argument only: it
+is among those of the agent, too, which has just been asked, and not to know whose BMC it is would be worse.
 """
 
 from __future__ import annotations
