@@ -294,7 +294,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "nobody hears a paused node",
-        set_to(gates, "unpaused", lambda now, *pauses: None),
+        set_to(gates, "nobody_paused", lambda now, *carriers: None),
         (explained.test_all_gates_are_listed, explained.test_a_paused_node_is_not_attempted),
     ),
     Sabotage(

@@ -226,20 +226,26 @@ class HolderUnreadable(Reason, frozen=True):
 
 
 class ClusterPaused(Reason, frozen=True):
-    """`cluster.x-k8s.io/paused` is on the Machine."""
+    """`cluster.x-k8s.io/paused` is on the Machine, or on a request for its repair."""
+
+    at: str = ""  # the object that carries it; "": it is the Machine of this object, or its Cluster
 
     def note(self) -> str:
-        return "the Machine carries cluster.x-k8s.io/paused: nothing is done; remove the annotation to go on"
+        if not self.at:
+            return "its Cluster is paused, or its Machine by cluster.x-k8s.io/paused: nothing is done until that ends"
+        return f"{self.at} carries cluster.x-k8s.io/paused: nothing is done; remove the annotation to go on"
 
 
 class PausedByPerson(Reason, frozen=True):
     """`node-remedy.dev/paused`: nothing new starts."""
 
     until: Wall | None
+    at: str = ""  # the object that carries it
 
     def note(self) -> str:
         end = f"until {self.until}" if self.until else "until the annotation is removed"
-        return f"paused by node-remedy.dev/paused {end}: nothing new starts"
+        who = f"{self.at} is paused" if self.at else "paused"
+        return f"{who} by node-remedy.dev/paused {end}: nothing new starts"
 
 
 class PauseUnreadable(Reason, frozen=True):
@@ -247,9 +253,12 @@ class PauseUnreadable(Reason, frozen=True):
 
     alert: ClassVar[bool] = True
     problem: str
+    at: str = ""  # the object that carries it
 
     def note(self) -> str:
-        return f'annotation node-remedy.dev/paused: {self.problem}; write "true" or a time like 2030-01-31T12:00:00Z'
+        where = f" of {self.at}" if self.at else ""
+        remedy = 'write "true" or a time like 2030-01-31T12:00:00Z'
+        return f"annotation node-remedy.dev/paused{where}: {self.problem}; {remedy}"
 
 
 class HostPaused(Reason, frozen=True):
@@ -2405,8 +2414,13 @@ class OtherControllerGoverns(Reason, frozen=True):
 class CheckPaused(Reason, frozen=True):
     """`cluster.x-k8s.io/paused` is on the check: it may be on its way to another cluster."""
 
+    check: str
+
     def note(self) -> str:
-        return "the check carries cluster.x-k8s.io/paused: its status is not written; remove the annotation to go on"
+        return (
+            f"{self.check} carries cluster.x-k8s.io/paused: it has nothing repaired, and its status is not written; "
+            "remove the annotation to go on"
+        )
 
 
 # --- health checks: remediation ----------------------------------------------------------------------------------
@@ -2467,7 +2481,10 @@ class ClusterObjectPaused(Reason, frozen=True):
     cluster: str
 
     def note(self) -> str:
-        return f"Cluster {self.cluster} is paused: nothing is done for its machines; set spec.paused to false to go on"
+        return (
+            f"Cluster {self.cluster} is paused: nothing is done for its machines; to go on set spec.paused to false, "
+            "and remove cluster.x-k8s.io/paused from it"
+        )
 
 
 class CheckOfAnother(Reason, frozen=True):
