@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.cli import test_explain_aside
+from tests.cli import test_explain_aside, test_explain_command
 from tests.core.healthcheck import test_aside, test_remediationgates
 from tests.sabotage.running import Sabotage, set_to
 
@@ -13,6 +13,15 @@ from noderemedy.manager import explain
 from noderemedy.model.reasons import CheckYounger, ClusterPaused, LimitOfCheck, TargetOfNobody
 
 ASIDE = (
+    Sabotage(
+        "what cannot be read is not there",
+        set_to(explain, "unread", lambda *_: ()),
+        (
+            test_explain_command.test_a_machine_that_cannot_be_read_is_not_denied,
+            test_explain_command.test_a_node_that_cannot_be_read_is_not_denied,
+            test_explain_command.test_of_many_that_cannot_be_read_some_are_named,
+        ),
+    ),
     Sabotage(
         "nobody is told who stands aside",
         set_to(explain, "standing_aside", lambda *_: ()),

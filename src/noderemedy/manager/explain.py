@@ -28,7 +28,7 @@ from noderemedy.model.machine import Machine
 from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.outcome import Key
 from noderemedy.model.reasons import Reason
-from noderemedy.model.room import Passage, Present
+from noderemedy.model.room import Passage, Present, Unreadable, known
 from noderemedy.model.time import Wall
 
 OF_MACHINES = ("remediation", "annotation", "owner")  # rooms that have a Machine for a key
@@ -44,6 +44,16 @@ class Gates(Struct, frozen=True):
 
     room: str
     passages: tuple[Passage, ...]
+
+
+class Unread(Struct, frozen=True):
+    """An object that is there and cannot be read: it is neither absent nor well."""
+
+    at: Ref
+    problem: str
+
+    def plain(self) -> dict[str, Any]:
+        return {"object": str(self.at), "problem": self.problem}
 
 
 class Explanation(Struct, frozen=True):
@@ -65,6 +75,7 @@ class Explanation(Struct, frozen=True):
     incident: str = ""
     last_step: str = ""
     fencing: tuple[str, ...] = ()  # how its node would be fenced, or why it could not be; none: nobody configured that
+    unread: tuple[Unread, ...] = ()  # the machine or the node; of a node without a machine, all that may be it
 
     @property
     def blocked(self) -> Passage | None:
@@ -88,6 +99,7 @@ class Explanation(Struct, frozen=True):
             "running": list(self.running),
             "incident": self.incident or None,
             "fencing": list(self.fencing),
+            "unreadable": [one.plain() for one in self.unread],
         }
 
 
@@ -108,23 +120,30 @@ def explain(look: Look, name: str) -> tuple[Explanation, ...]:
     found = list(machines_of(look, name))
     if found:
         return tuple(of_machine(look, ref, machine) for ref, machine in found)
-    nodes = [ref for ref in look.engine.cache.refs() if ref.kind == NODE and name in names_of(ref)]
+    nodes = [ref for ref in look.engine.cache.refs_of(NODE) if name in names_of(ref)]
     if nodes:
         return tuple(of_node(look, ref) for ref in nodes)
     raise NoSuchTarget(unknown(look, name))
 
 
-def machines_of(look: Look, name: str) -> Iterator[tuple[Ref, Machine]]:
+def machines_of(look: Look, name: str) -> Iterator[tuple[Ref, Machine | None]]:
     """By the machine's own name first; by its node's name only where no machine is called so."""
     every = list(all_machines(look))
     own = [one for one in every if name in names_of(one[0])]
-    yield from own or [one for one in every if name in (one[1].node_name, f"node/{one[1].node_name}")]
+    yield from own or [one for one in every if one[1] and name in (one[1].node_name, f"node/{one[1].node_name}")]
 
 
-def all_machines(look: Look) -> Iterator[tuple[Ref, Machine]]:
-    for ref in look.engine.cache.refs():
-        if ref.kind in MACHINE_KINDS:
-            yield ref, look.engine.cache.read(ref).obj  # type: ignore[union-attr]  # refs() are those that are present
+def all_machines(look: Look) -> Iterator[tuple[Ref, Machine | None]]:
+    """Also those that cannot be read: as they were, or None where that was never known."""
+    for kind in MACHINE_KINDS:
+        for ref in look.engine.cache.refs_of(kind):
+            yield ref, known(look.engine.cache.read(ref))
+
+
+def unread(look: Look, *refs: Ref | None) -> tuple[Unread, ...]:
+    """Which of these are there and cannot be read."""
+    found = [(ref, look.engine.cache.read(ref)) for ref in refs if ref is not None]
+    return tuple(Unread(ref, entry.problem) for ref, entry in found if isinstance(entry, Unreadable))
 
 
 def names_of(ref: Ref) -> tuple[str, ...]:
@@ -135,18 +154,20 @@ def names_of(ref: Ref) -> tuple[str, ...]:
 
 
 def unknown(look: Look, name: str) -> str:
-    nodes = [ref.name for ref in look.engine.cache.refs() if ref.kind == NODE]
-    known = sorted({*nodes, *(ref.name for ref, _ in all_machines(look))})
-    near = get_close_matches(name.rpartition("/")[2], known, n=LIKE, cutoff=NEAR)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"{len(known)} nodes and machines are known"
+    nodes = [ref.name for ref in look.engine.cache.refs_of(NODE)]
+    there = sorted({*nodes, *(ref.name for ref, _ in all_machines(look))})
+    near = get_close_matches(name.rpartition("/")[2], there, n=LIKE, cutoff=NEAR)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"{len(there)} nodes and machines are known"
     return f"there is no node or machine {name!r}; {hint}"
 
 
 # --- what is said about it ---------------------------------------------------------------------------------------
 
 
-def of_machine(look: Look, ref: Ref, machine: Machine) -> Explanation:
+def of_machine(look: Look, ref: Ref, machine: Machine | None) -> Explanation:
     cache = look.engine.cache
+    if machine is None:
+        return Explanation(ref, None, running=running(look, ref), unread=unread(look, ref))
     found = cache.read(verdict_ref(ref))
     fact: VerdictFact | None = found.obj if isinstance(found, Present) else None
     host = host_at(ref, machine, cache)
@@ -173,6 +194,7 @@ def of_machine(look: Look, ref: Ref, machine: Machine) -> Explanation:
         incident=incident[0].name if incident else "",
         last_step=f"{steps[-1].what} {steps[-1].value}".strip() if steps else "",
         fencing=fencing(look, node) if node else (),
+        unread=unread(look, ref, node),
     )
 
 
@@ -187,6 +209,7 @@ def of_node(look: Look, node: Ref) -> Explanation:
         next=entries(look, related),
         running=running(look, node),
         fencing=fencing(look, node),
+        unread=unread(look, node, *(ref for ref, _ in all_machines(look))),
     )
 
 
