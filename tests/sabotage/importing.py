@@ -158,6 +158,11 @@ SABOTAGES = (
         (test_convert.test_the_converted_check_is_the_same_check_with_a_template,),
     ),
     Sabotage(
+        "a template may wait for days",
+        set_to(convert, "SECONDS_MAX", 10**9),
+        (test_convert.test_a_template_waits_no_longer_than_its_kind_allows,),
+    ),
+    Sabotage(
         "every host needs two hours",
         set_to(convert, "POWER_ON_S", 7_200),
         (test_convert.test_the_template_repeats_what_the_annotation_did,),
