@@ -32,6 +32,11 @@ def without(*silent: Any) -> tuple[Any, ...]:
 
 SABOTAGES = (
     Sabotage(
+        "nobody else answers the annotation",
+        set_to(checks, "TWO_ANSWERS", report.note("", "", "")),
+        (test_checks.test_differences_of_a_check,),
+    ),
+    Sabotage(
         "no question about limits",
         set_to(checks, "QUESTIONS", without(checks.limit)),
         (test_checks.test_differences_of_a_check,),
