@@ -756,6 +756,15 @@ SABOTAGES = (
         (wire_tests.test_garbage_is_told_with_its_field,),
     ),
     Sabotage(
+        "a power-off may take no time",
+        set_to(
+            remediations,
+            "seconds",
+            lambda fields, path, otherwise: Span.seconds(remediations.whole(fields, path, otherwise, 86_400)),
+        ),
+        (wire_tests.test_numbers_are_those_that_the_api_takes,),
+    ),
+    Sabotage(
         "defaults of another seed",
         set_to(remediations, "OFF_WITHIN", 60),
         (wire_tests.test_what_is_left_out_has_the_seed_s_defaults,),
