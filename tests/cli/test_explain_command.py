@@ -79,9 +79,15 @@ def test_all_gates_pass_and_what_is_next(tmp_path: Path) -> None:
     assert "WriteMachineConditions" in [action["do"] for entry in found["next"] for action in entry["actions"]]
 
 
-@pytest.mark.parametrize("name", ["n0", "node/n0", "w0", "machine/w0", "machine-api/w0", "machine/machine-api/w0"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("n0", "node/n0", "Node/n0", "Node//n0", "w0", "machine/w0", "machine-api/w0", "machine/machine-api/w0"),
+        "Machine/machine-api/w0",
+    ],
+)
 def test_a_target_has_many_names(tmp_path: Path, name: str) -> None:
-    """By node or machine, with or without namespace."""
+    """By node or machine, with or without namespace, also as it is printed."""
     [found] = as_json(tmp_path, name, "--now", SOON)
 
     assert "Machine/machine-api/w0" == found["machine"]
@@ -241,6 +247,23 @@ def test_the_gates_of_the_annotation_room(tmp_path: Path) -> None:
         gate["gate"] for gate in room["gates"]
     }
     assert "AddRebootAnnotation" in [action["do"] for entry in found["next"] for action in entry["actions"]]
+
+
+def test_what_waits_behind_a_closed_gate_is_not_asked(tmp_path: Path) -> None:
+    """Budget, claim and live reads come last: behind a pause they are neither passed nor closed."""
+    world = POWER_CYCLE.joinpath("1-marked.yaml").read_text()
+    paused = world.replace("annotations:", 'annotations:\n    node-remedy.dev/paused: "true"', 1)
+    (tmp_path / "world.yaml").write_text(paused)
+    shown, told = (
+        CliRunner().invoke(cli, ["explain", "worker-1", "-f", str(tmp_path), *more]) for more in ((), ("--json",))
+    )
+    [found] = json.loads(told.stdout)
+    gates = gates_of(found, "annotation")
+
+    assert ["nobody paused it"] == [name for name, passed in gates.items() if passed is False]
+    assert {"budget allows", "one repair per node"} <= {name for name, passed in gates.items() if passed is None}
+    assert 1 == shown.output.count("BLOCKED")
+    assert "unasked  one repair per node" in shown.output
 
 
 def test_the_open_incident_is_named(tmp_path: Path) -> None:

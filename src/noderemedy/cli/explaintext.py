@@ -10,7 +10,6 @@ from rich.text import Text
 from noderemedy.cli.options import called
 from noderemedy.cli.plantext import INDENT, distance, row, text
 from noderemedy.manager.explain import Explanation, Gates, Unread
-from noderemedy.model.reasons import ConfirmFirst, WaitingForBudget
 from noderemedy.model.room import Passage
 from noderemedy.model.time import Wall
 
@@ -88,16 +87,13 @@ def verdict(one: Explanation, now: Wall) -> list[Text]:
 
 
 def gates(room: Gates, now: Wall) -> list[Text]:
-    """In order. The budget is asked last: where something else blocks, it has not been asked."""
-    shown, is_closed = [row("gates", f"of the room {room.room}, in order", "")], False
-    for passage in room.passages:
-        shown.append(gate(passage, now, is_closed))
-        is_closed = is_closed or passage.reason is not None
-    return shown
+    """In order. Budget and claim are asked last: where something else blocks, they have not been asked."""
+    shown = [row("gates", f"of the room {room.room}, in order", "")]
+    return shown + [gate(passage, now, is_asked) for passage, is_asked in room.asked()]
 
 
-def gate(passage: Passage, now: Wall, is_closed: bool) -> Text:
-    if is_closed and isinstance(passage.reason, WaitingForBudget | ConfirmFirst):
+def gate(passage: Passage, now: Wall, is_asked: bool) -> Text:
+    if not is_asked:
         return row("", f"  unasked  {passage.gate}", "dim")
     if passage.reason is None:
         return row("", f"  passed   {passage.gate}", "green")

@@ -18,6 +18,7 @@ from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
 from noderemedy.core.hostnames import host_at
 from noderemedy.core.machines import MACHINE_KINDS, node_at
 from noderemedy.manager import plain
+from noderemedy.manager.naming import names_of
 from noderemedy.manager.plan import KEEPING_RECORDS, Entry, Look
 from noderemedy.model.budget import NEED, Need
 from noderemedy.model.errors import Permanent
@@ -27,11 +28,12 @@ from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.outcome import Key
-from noderemedy.model.reasons import Reason
+from noderemedy.model.reasons import Claiming, ConfirmFirst, Reason, WaitingForBudget
 from noderemedy.model.room import Passage, Present, Unreadable, known
 from noderemedy.model.time import Wall
 
 OF_MACHINES = ("remediation", "annotation", "owner")  # rooms that have a Machine for a key
+ASKED_LAST = (WaitingForBudget, Claiming, ConfirmFirst)  # of the budget, of other managers, of the API
 LIKE, NEAR = 3, 0.5  # how many names are offered, and how like they must be
 
 
@@ -44,6 +46,13 @@ class Gates(Struct, frozen=True):
 
     room: str
     passages: tuple[Passage, ...]
+
+    def asked(self) -> Iterator[tuple[Passage, bool]]:
+        """Each gate, and whether it has been asked: behind a closed one nobody asks what takes others to answer."""
+        is_closed = False
+        for one in self.passages:
+            yield one, not (is_closed and isinstance(one.reason, ASKED_LAST))
+            is_closed = is_closed or one.reason is not None
 
 
 class Unread(Struct, frozen=True):
@@ -94,7 +103,7 @@ class Explanation(Struct, frozen=True):
             "since": str(self.since) if self.since else None,
             "until": str(self.until) if self.until else None,
             "signs": [plain.reason(one) for one in self.signs],
-            "gates": [{"room": one.room, "gates": [passage(two) for two in one.passages]} for one in self.gates],
+            "gates": [{"room": one.room, "gates": [passage(*two) for two in one.asked()]} for one in self.gates],
             "next": [entry.plain() for entry in self.next],
             "running": list(self.running),
             "incident": self.incident or None,
@@ -103,11 +112,12 @@ class Explanation(Struct, frozen=True):
         }
 
 
-def passage(one: Passage) -> dict[str, Any]:
+def passage(one: Passage, is_asked: bool) -> dict[str, Any]:
+    """A gate that has not been asked is neither passed nor closed."""
     return {
         "gate": one.gate,
-        "passed": one.reason is None,
-        "because": plain.reason(one.reason) if one.reason else None,
+        "passed": one.reason is None if is_asked else None,
+        "because": plain.reason(one.reason) if one.reason and is_asked else None,
         "until": str(one.until) if one.until else None,
     }
 
@@ -130,7 +140,12 @@ def machines_of(look: Look, name: str) -> Iterator[tuple[Ref, Machine | None]]:
     """By the machine's own name first; by its node's name only where no machine is called so."""
     every = list(all_machines(look))
     own = [one for one in every if name in names_of(one[0])]
-    yield from own or [one for one in every if one[1] and name in (one[1].node_name, f"node/{one[1].node_name}")]
+    yield from own or [one for one in every if one[1] and is_node_of(name, one[1])]
+
+
+def is_node_of(name: str, machine: Machine) -> bool:
+    """Whether somebody may call the Node so that a Machine names, in whichever cluster it is."""
+    return bool(machine.node_name) and name in names_of(Ref("", NODE, "", machine.node_name or ""))
 
 
 def all_machines(look: Look) -> Iterator[tuple[Ref, Machine | None]]:
@@ -144,13 +159,6 @@ def unread(look: Look, *refs: Ref | None) -> tuple[Unread, ...]:
     """Which of these are there and cannot be read."""
     found = [(ref, look.engine.cache.read(ref)) for ref in refs if ref is not None]
     return tuple(Unread(ref, entry.problem) for ref, entry in found if isinstance(entry, Unreadable))
-
-
-def names_of(ref: Ref) -> tuple[str, ...]:
-    """How people may call an object: name, namespace/name, kind/name, kind/namespace/name."""
-    kind = ref.kind.kind.lower()
-    namespaced = (f"{ref.namespace}/{ref.name}", f"{kind}/{ref.namespace}/{ref.name}") if ref.namespace else ()
-    return (ref.name, f"{kind}/{ref.name}", *namespaced)
 
 
 def unknown(look: Look, name: str) -> str:
