@@ -79,9 +79,15 @@ def test_all_gates_pass_and_what_is_next(tmp_path: Path) -> None:
     assert "WriteMachineConditions" in [action["do"] for entry in found["next"] for action in entry["actions"]]
 
 
-@pytest.mark.parametrize("name", ["n0", "node/n0", "w0", "machine/w0", "machine-api/w0", "machine/machine-api/w0"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("n0", "node/n0", "Node/n0", "Node//n0", "w0", "machine/w0", "machine-api/w0", "machine/machine-api/w0"),
+        "Machine/machine-api/w0",
+    ],
+)
 def test_a_target_has_many_names(tmp_path: Path, name: str) -> None:
-    """By node or machine, with or without namespace."""
+    """By node or machine, with or without namespace, also as it is printed."""
     [found] = as_json(tmp_path, name, "--now", SOON)
 
     assert "Machine/machine-api/w0" == found["machine"]
@@ -105,6 +111,49 @@ def test_a_node_without_a_machine(tmp_path: Path) -> None:
 
     assert 0 == result.exit_code
     assert "no Machine names this node" in result.output
+
+
+def garbled(tree: dict[str, Any]) -> dict[str, Any]:
+    """The same, as nobody can read it."""
+    return {**tree, "status": "a word"}
+
+
+@pytest.mark.parametrize("name", ["w9", "machine/machine-api/w9", "n9", "node/n9"])
+def test_a_machine_that_cannot_be_read_is_not_denied(tmp_path: Path, name: str) -> None:
+    """By its own name, and by that of a node which it may name: both tell the problem, as `plan` does."""
+    trees = [*a_pool("True"), garbled(a_machine("w9", "n9")), a_node("n9", "Unknown")]
+    result, [found] = explained(tmp_path, name, trees=trees), as_json(tmp_path, name, trees=trees)
+
+    assert 0 == result.exit_code
+    assert "Machine machine-api/w9 cannot be read" in " ".join(result.output.split())
+    assert "Nothing is to be done" not in result.output
+    assert "no Machine names this node" not in result.output
+    [unread] = found["unreadable"]
+    assert "Machine/machine-api/w9" == unread["object"]
+    assert "status" in unread["problem"]
+
+
+def test_a_node_that_cannot_be_read_is_not_denied(tmp_path: Path) -> None:
+    """Neither one without a Machine nor that of a Machine which can be read."""
+    trees = [*a_pool("True")[:-1], garbled(a_node("n9", "True"))]
+    named = [*trees, a_machine("w9", "n9")]
+
+    for name, known in (("n9", trees), ("n9", named), ("w9", named)):
+        result = explained(tmp_path, name, trees=known)
+        assert 0 == result.exit_code, result.output
+        assert "Node n9 cannot be read" in " ".join(result.output.split())
+        assert "Nothing is to be done" not in result.output
+
+
+def test_of_many_that_cannot_be_read_some_are_named(tmp_path: Path) -> None:
+    """A node may be that of any of them; the rest is a number. Of a node whose Machine is known nothing is said."""
+    many = [garbled(a_machine(f"x{number}", "n9")) for number in range(5)]
+    trees = [*a_pool("True"), *many, a_node("n9", "Unknown")]
+    result = explained(tmp_path, "n9", trees=trees)
+
+    assert 3 == result.output.count("cannot be read: ")
+    assert "2 more" in result.output
+    assert "cannot be read" not in explained(tmp_path, "n1", trees=trees).output
 
 
 def test_a_machine_that_nobody_judges(tmp_path: Path) -> None:
@@ -198,6 +247,23 @@ def test_the_gates_of_the_annotation_room(tmp_path: Path) -> None:
         gate["gate"] for gate in room["gates"]
     }
     assert "AddRebootAnnotation" in [action["do"] for entry in found["next"] for action in entry["actions"]]
+
+
+def test_what_waits_behind_a_closed_gate_is_not_asked(tmp_path: Path) -> None:
+    """Budget, claim and live reads come last: behind a pause they are neither passed nor closed."""
+    world = POWER_CYCLE.joinpath("1-marked.yaml").read_text()
+    paused = world.replace("annotations:", 'annotations:\n    node-remedy.dev/paused: "true"', 1)
+    (tmp_path / "world.yaml").write_text(paused)
+    shown, told = (
+        CliRunner().invoke(cli, ["explain", "worker-1", "-f", str(tmp_path), *more]) for more in ((), ("--json",))
+    )
+    [found] = json.loads(told.stdout)
+    gates = gates_of(found, "annotation")
+
+    assert ["nobody paused it"] == [name for name, passed in gates.items() if passed is False]
+    assert {"budget allows", "one repair per node"} <= {name for name, passed in gates.items() if passed is None}
+    assert 1 == shown.output.count("BLOCKED")
+    assert "unasked  one repair per node" in shown.output
 
 
 def test_the_open_incident_is_named(tmp_path: Path) -> None:

@@ -66,10 +66,18 @@ def test_a_table_with_the_newest_first(tmp_path: Path) -> None:
     assert "3 incidents, 1 open." == lines[-1]
 
 
-@pytest.mark.parametrize("name", ["worker-0", "node/worker-0", "machine-worker-0", "metal/machine-worker-0"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("worker-0", "node/worker-0", "Node/worker-0", "Node//worker-0"),
+        *("machine-worker-0", "metal/machine-worker-0", "machine/machine-worker-0"),
+        *("machine/metal/machine-worker-0", "Machine/metal/machine-worker-0"),
+    ],
+)
 def test_of_one_node(tmp_path: Path, name: str) -> None:
-    """By the name of the node or of its machine."""
+    """By the name of the node or of its machine, as `explain` takes it and as it prints it."""
     assert ["worker-0-000000005a", "worker-0-0000000000"] == names(tmp_path, name)
+    assert [] == names(tmp_path, f"{name}x")
 
 
 def test_since_a_time(tmp_path: Path) -> None:

@@ -97,6 +97,15 @@ def test_converted_checks_are_yaml() -> None:
     ]
 
 
+def test_what_conversion_cuts_off_is_said_beside_the_yaml() -> None:
+    """On standard error: what is printed goes to kubectl."""
+    slow = {**ANNOTATED, "spec": {**ANNOTATED["spec"], "nodeStartupTimeout": "25h"}}
+    result = run("-f", "-", "--convert", trees=[slow, a_machine("w0"), *definitions()])
+
+    assert 2 == len(list(yaml.safe_load_all(result.stdout)))
+    assert "powerOnTimeoutSeconds" in result.stderr
+
+
 def test_nothing_to_convert_prints_nothing() -> None:
     """A pipe into kubectl stays empty; a person is told why."""
     result = run("-f", "-", "--convert", trees=[a_check(OPENSHIFT), a_machine("w0")])

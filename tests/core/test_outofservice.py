@@ -71,7 +71,7 @@ CASES: dict[str, tuple[Any, Node, dict[str, Any], tuple[str, str]]] = {
         None,
         tainted(),
         {"machine": replace(a_machine(), cluster_name="metal"), "more": PAUSED},
-        ("", "ClusterPaused"),
+        ("", "ClusterObjectPaused"),
     ),
 }
 

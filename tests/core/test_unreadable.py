@@ -44,7 +44,7 @@ def test_the_pause_of_a_cluster_holds_on() -> None:
     put(cache, CLUSTER_AT, Cluster("cluster-uid-1", paused=True))
     garble(cache, CLUSTER_AT)
 
-    assert leftalone.is_paused(MACHINE_AT, MACHINE, cache)
+    assert leftalone.pause_of(MACHINE_AT, MACHINE, cache)
 
 
 def test_the_host_of_a_paused_machine_is_left_alone() -> None:
@@ -55,7 +55,7 @@ def test_the_host_of_a_paused_machine_is_left_alone() -> None:
     put(cache, MACHINE_AT, replace(MACHINE, cluster_paused=True))
     garble(cache, MACHINE_AT)
 
-    assert leftalone.is_of_a_paused(HOST_AT, host, cache)
+    assert leftalone.pause_of_host(HOST_AT, host, cache)
 
 
 def test_a_metal3_remediation_that_goes_first_does_so_unread() -> None:

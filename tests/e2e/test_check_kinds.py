@@ -20,6 +20,9 @@ WINDOW = 'write two numbers, the smaller one first, like "[3-5]"'
 DURATION = 'write a duration with its unit, like "5m" or "1h30m"'
 STARTUP = 'write a duration with its unit, like "10m", or "0" to disable it'
 EXPRESSION = "spec.selector.matchExpressions[0]"
+SPACED = {"matchLabels": {"role": "my worker"}}
+KEYED = {"matchExpressions": [{"key": "my role", "operator": "Exists"}]}
+LETTERS = "should match '^([A-Za-z0-9]("
 VALUES, NO_VALUES = "In and NotIn need at least one value", "Exists and DoesNotExist take no values"
 GROUP = 'write group/version, like "remediation.metal3.io/v1alpha1"'
 AT_LEAST = 'write at least "30s", or "0" to disable it'
@@ -60,6 +63,7 @@ ACCEPTED: tuple[tuple[str, Json], ...] = (
     (SEED, {"selector": labelled("Exists")}),
     (SEED, {"selector": labelled("NotIn", ["db", "web"])}),
     (SEED, {"selector": labelled("DoesNotExist", [])}),
+    (SEED, {"selector": {"matchLabels": {"example.com/role": "", "A-b_c.9": "A-b_c.9"}}}),
     (SEED, {"externalRemediationTemplate": TEMPLATE}),
     (SEED, {"externalRemediationTemplate": {**TEMPLATE, "apiVersion": "remediation.metal3.io/v1alpha1"}}),
     (OPENSHIFT, {"selector": {}}),
@@ -134,6 +138,16 @@ REFUSED: dict[str, tuple[str, Json, tuple[str, ...]]] = {
     "an empty selector": (SEED, {"selector": {}}, ("spec.selector", "an empty selector", "name a label")),
     "a selector of no labels": (SEED, {"selector": {"matchLabels": {}}}, ("spec.selector", "name a label")),
     "no selector": (SEED, {"selector": None}, ("spec.selector", "Required")),
+    "a cluster of no name": (SEED, {"clusterName": ""}, ("spec.clusterName", "at least 1 chars")),
+    "a label with a space": (SEED, {"selector": SPACED}, ("spec.selector.matchLabels.role", "my worker", LETTERS)),
+    "a value with a space": (SEED, {"selector": labelled("In", ["my worker"])}, (f"{EXPRESSION}.values[0]", LETTERS)),
+    "a key with a space": (SEED, {"selector": KEYED}, (f"{EXPRESSION}.key", "my role", "should match")),
+    "openshift: a label with a space": (
+        OPENSHIFT,
+        {"selector": SPACED},
+        ("spec.selector.matchLabels.role", "my worker", LETTERS),
+    ),
+    "openshift: a key with a space": (OPENSHIFT, {"selector": KEYED}, (f"{EXPRESSION}.key", "my role", "should match")),
     "an operator": (
         SEED,
         {"selector": labelled("Like")},

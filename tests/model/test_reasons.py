@@ -19,6 +19,23 @@ DOCUMENT = (ROOT / "docs" / "reasons.md").read_text(encoding="utf-8")
 SAMPLES: dict[type, Any] = {str: "worker-0", int: 1, bool: True, Wall: NOW.wall, Span: Span(90_000)}
 SECRETIVE = {"password", "secret", "token", "credential", "credentials", "key", "certificate"}
 
+# What tells a person to do something: a verb at the beginning of a clause.
+VERBS = (
+    *("add", "annotate", "attest", "bring", "change", "check", "correct", "create", "delete", "find out", "install"),
+    *("kubectl", "let", "look", "lower", "make sure", "mend", "name", "please", "put", "reboot", "remove", "repair"),
+    *("run", "see", "set", "skip", "switch", "take", "withdraw", "write"),
+)
+ADVICE = re.compile(
+    rf"(?:[;:,] |, or |, and | or | and )(?:{'|'.join(VERBS)})\b|(?:until|before) (?:it|that) is mended"
+)
+# Alerts whose remedy comes with what went wrong there: these arguments are sentences of their own.
+BROUGHT = {
+    *("ApprovalUnreadable.problem", "BudgetInvalid.problem", "CheckInvalid.problem", "RemediationInvalid.problems"),
+    *("FenceConfigInvalid.problem", "FencePlanBroken.problem", "DocumentBroken.problem"),  # field, and what to write
+    *("ClusterOutOfSight.why", "RequestsUnseen.why"),  # what is missing: a secret, a right, an answer
+    *("DeletionOverdue.cause", "InstanceOverdue.cause"),  # the API's words; whose finalizers keep it
+}
+
 # Numbers that change with a step, a deed or a document only.
 STANDING = {
     *(f"TableRow.{name}" for name in ("node", "needs", "on", "held")),
@@ -67,6 +84,14 @@ def test_each_reason_can_be_told(kind: type[Reason]) -> None:
     assert len(a_reason(kind, "").note()) > 10
     for word in ("None", "<", "Struct(", "Wall("):
         assert word not in told
+
+
+@pytest.mark.parametrize("kind", [kind for kind in ALL if kind.alert], ids=lambda kind: kind.__name__)
+def test_whoever_is_called_is_told_what_to_do(kind: type[Reason]) -> None:
+    """An alert without a remedy wakes a person who then has to read the documentation."""
+    brought = {f"{kind.__name__}.{name}" for name in annotated(kind)} & BROUGHT
+
+    assert bool(ADVICE.search(a_reason(kind).note())) is not bool(brought)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in ALL if "since" in annotated(kind) or "until" in annotated(kind)])

@@ -2,17 +2,36 @@
 
 from __future__ import annotations
 
-from tests.cli import test_explain_aside
+from tests.cli import test_explain_aside, test_explain_command, test_history_command
 from tests.core.healthcheck import test_aside, test_remediationgates
 from tests.sabotage.running import Sabotage, set_to
 
 from noderemedy.core.gates import Blocked
 from noderemedy.core.healthcheck import aside, remediation, remediationgates, remediationview
 from noderemedy.core.healthcheck.selector import may_mean
-from noderemedy.manager import explain
+from noderemedy.manager import explain, history
 from noderemedy.model.reasons import CheckYounger, ClusterPaused, LimitOfCheck, TargetOfNobody
 
 ASIDE = (
+    Sabotage(
+        "what cannot be read is not there",
+        set_to(explain, "unread", lambda *_: ()),
+        (
+            test_explain_command.test_a_machine_that_cannot_be_read_is_not_denied,
+            test_explain_command.test_a_node_that_cannot_be_read_is_not_denied,
+            test_explain_command.test_of_many_that_cannot_be_read_some_are_named,
+        ),
+    ),
+    Sabotage(
+        "every gate has been asked",
+        set_to(explain, "ASKED_LAST", ()),
+        (test_explain_command.test_what_waits_behind_a_closed_gate_is_not_asked,),
+    ),
+    Sabotage(
+        "a name is a name",
+        set_to(history, "names_of", lambda at: (at.name,)),
+        (test_history_command.test_of_one_node,),
+    ),
     Sabotage(
         "nobody is told who stands aside",
         set_to(explain, "standing_aside", lambda *_: ()),

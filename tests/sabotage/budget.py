@@ -7,7 +7,7 @@ from itertools import count
 import pytest
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NODE_AT
-from tests.core import test_claim, test_claimshelf, test_pacing, test_resting, test_slots
+from tests.core import test_claim, test_claimshelf, test_pacing, test_pauses, test_resting, test_slots
 from tests.core.budget import (
     test_bursts,
     test_grants,
@@ -42,7 +42,7 @@ from noderemedy.model import budget
 from noderemedy.model.budget import NEED, Granted, Need
 from noderemedy.model.ids import Ref
 from noderemedy.model.ledger import BudgetLedger
-from noderemedy.model.reasons import DomainBurst, TooManyInFlight
+from noderemedy.model.reasons import ClusterPaused, DomainBurst, TooManyInFlight
 from noderemedy.model.remediationbudget import Allowance
 from noderemedy.model.room import Index, Unreadable, Unseen
 from noderemedy.model.time import Mono, Span
@@ -739,7 +739,7 @@ CLAIM = (
     ),
     Sabotage(
         "what Cluster API has paused is as good as anything",
-        set_to(leftalone, "is_paused", lambda at, machine, reader: False),
+        set_to(leftalone, "pause_of", lambda at, machine, reader: None),
         (
             test_orphan.test_the_host_of_a_paused_machine_is_left_alone,
             test_power_cycles.test_the_host_of_a_paused_machine_is_left_alone,
@@ -748,6 +748,23 @@ CLAIM = (
             test_story.test_whoever_pauses_the_cluster_stops_a_fence_wherever_it_is,
             test_remedy_gates.test_whoever_pauses_the_cluster_stops_a_chain_wherever_it_is,
             test_remedy_gates.test_it_goes_on_when_its_cluster_is_paused_no_more,
+        ),
+    ),
+    Sabotage(
+        "a paused Cluster is told as a mark on the Machine",
+        set_to(leftalone, "ClusterObjectPaused", lambda cluster: ClusterPaused(f"Machine {cluster}")),
+        (
+            test_pauses.test_a_pause_of_cluster_api_names_who_carries_it,
+            test_pauses.test_a_relic_that_is_left_alone_names_who_carries_the_pause,
+        ),
+    ),
+    Sabotage(
+        "a pause names nobody",
+        set_to(Ref, "in_words", "it"),
+        (
+            test_pauses.test_a_persons_pause_names_who_carries_it,
+            test_pauses.test_a_pause_of_what_a_check_looks_after_names_who_carries_it,
+            test_pauses.test_a_check_that_stands_aside_or_is_silent_names_who_carries_the_pause,
         ),
     ),
     Sabotage(
@@ -760,7 +777,7 @@ CLAIM = (
     ),
     Sabotage(
         "only a Machine can be paused",
-        set_to(leftalone, "is_paused", lambda at, machine, reader: machine.cluster_paused),
+        set_to(leftalone, "pause_of", lambda at, machine, reader: leftalone.pause(at, machine, None)),
         (
             test_orphan.test_the_host_of_a_paused_machine_is_left_alone,
             test_fence_gates.test_a_fence_leaves_the_node_of_a_paused_cluster_alone,

@@ -46,7 +46,7 @@ from tests.wire import test_answers, test_bookkeeping, test_machines, test_objec
 
 from noderemedy.core import backup, consumers, safety
 from noderemedy.core.budget import grants
-from noderemedy.core.gates import Blocked, unpaused
+from noderemedy.core.gates import Blocked, nobody_paused
 from noderemedy.core.healthcheck.facts import VerdictFact
 from noderemedy.core.machines import MACHINE_KINDS
 from noderemedy.core.metal3 import annotation, cleanup, gates, links, needs, view, waiting
@@ -148,7 +148,7 @@ PROOFS = (
     ),
     Sabotage(
         "a pause of the node is overlooked",
-        set_to(gates, "unpaused", lambda now, *pauses: unpaused(now, *pauses[:1])),
+        set_to(gates, "nobody_paused", lambda now, *carriers: nobody_paused(now, *carriers[:1])),
         (test_gates.test_each_gate_blocks_with_its_reason,),
     ),
     Sabotage(

@@ -1153,7 +1153,7 @@ REQUESTS: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "the owner is asked though somebody paused it",
-        set_to(requestgates, "unpaused", lambda now, *pauses: None),
+        set_to(requestgates, "nobody_paused", lambda now, *carriers: None),
         (
             test_escalation.test_a_gate_that_is_closed_keeps_a_request_where_it_is,
             test_escalation.test_the_node_s_pause_holds_the_owner_s_turn,

@@ -32,6 +32,11 @@ def without(*silent: Any) -> tuple[Any, ...]:
 
 SABOTAGES = (
     Sabotage(
+        "nobody else answers the annotation",
+        set_to(checks, "TWO_ANSWERS", report.note("", "", "")),
+        (test_checks.test_differences_of_a_check,),
+    ),
+    Sabotage(
         "no question about limits",
         set_to(checks, "QUESTIONS", without(checks.limit)),
         (test_checks.test_differences_of_a_check,),
@@ -156,6 +161,11 @@ SABOTAGES = (
         "the annotation stays",
         set_to(convert, "NOT_KEPT", ()),
         (test_convert.test_the_converted_check_is_the_same_check_with_a_template,),
+    ),
+    Sabotage(
+        "a template may wait for days",
+        set_to(convert, "SECONDS_MAX", 10**9),
+        (test_convert.test_a_template_waits_no_longer_than_its_kind_allows,),
     ),
     Sabotage(
         "every host needs two hours",

@@ -294,7 +294,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "nobody hears a paused node",
-        set_to(gates, "unpaused", lambda now, *pauses: None),
+        set_to(gates, "nobody_paused", lambda now, *carriers: None),
         (explained.test_all_gates_are_listed, explained.test_a_paused_node_is_not_attempted),
     ),
     Sabotage(
@@ -754,6 +754,15 @@ SABOTAGES = (
         "garbage is taken for nothing",
         set_to(Fields, "wrong", lambda self, *_: Malformed("")),
         (wire_tests.test_garbage_is_told_with_its_field,),
+    ),
+    Sabotage(
+        "a power-off may take no time",
+        set_to(
+            remediations,
+            "seconds",
+            lambda fields, path, otherwise: Span.seconds(remediations.whole(fields, path, otherwise, 86_400)),
+        ),
+        (wire_tests.test_numbers_are_those_that_the_api_takes,),
     ),
     Sabotage(
         "defaults of another seed",

@@ -84,7 +84,7 @@ def test_switching_off_what_cluster_api_has_paused_is_seen(
 ) -> None:
     """A manager that does not care for the pause marks the Node, tells its device, and writes to its fence: S8."""
     if not is_left_alone:
-        monkeypatch.setattr(leftalone, "is_paused", lambda *about: False)
+        monkeypatch.setattr(leftalone, "pause_of", lambda *about: None)
     ward = Ward()
     body = {"metadata": {"annotations": {names.CLUSTER_PAUSED: "true"}}}
     ward.cluster.api.patch(MACHINE, machine_of("worker-2"), NAMESPACE, body, "merge")

@@ -368,6 +368,26 @@ def test_garbage_is_told_with_its_field(spec: Any, field: str) -> None:
     assert problems[0].startswith(f"{field}:")
 
 
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        (
+            {"powerOffTimeoutSeconds": 0},
+            ("spec.powerOffTimeoutSeconds: 0 cannot be read; write a number from 1 to 86400",),
+        ),
+        (
+            {"powerOnTimeoutSeconds": -1},
+            ("spec.powerOnTimeoutSeconds: -1 cannot be read; write a number from 1 to 86400",),
+        ),
+        ({"powerOffTimeoutSeconds": 1, "powerOnTimeoutSeconds": 86_400}, ()),
+        ({"deleteAfterRetries": 101}, ("spec.deleteAfterRetries: 101 cannot be read; write a number from 0 to 100",)),
+    ],
+)
+def test_numbers_are_those_that_the_api_takes(spec: Any, told: tuple[str, ...]) -> None:
+    """What `check` lets pass can be applied, and the words name the very limits of the schema."""
+    assert told == read(spec).problems
+
+
 @pytest.mark.parametrize("status", [[], "x", {"phase": "Running"}, {"phase": 7}, {"evidence": [], "conditions": 5}])
 def test_a_status_of_somebody_else_is_a_problem_or_nothing(status: Any) -> None:
     """A phase that is not ours is told, so that nothing is begun anew; other garbage counts as not there."""

@@ -9,13 +9,14 @@ from rich.text import Text
 
 from noderemedy.cli.options import called
 from noderemedy.cli.plantext import INDENT, distance, row, text
-from noderemedy.manager.explain import Explanation, Gates
-from noderemedy.model.reasons import ConfirmFirst, WaitingForBudget
+from noderemedy.manager.explain import Explanation, Gates, Unread
 from noderemedy.model.room import Passage
 from noderemedy.model.time import Wall
 
 NOBODY = "no check selects it: nobody judges it, and it is repaired only if somebody asks for that"
 NO_MACHINE = "no Machine names this node: no health check judges it"
+NONE_READABLE = "no Machine that can be read names this node"
+UNREAD_MAX = 3
 
 
 def show(found: tuple[Explanation, ...], now: Wall) -> None:
@@ -28,8 +29,8 @@ def show(found: tuple[Explanation, ...], now: Wall) -> None:
 
 def lines(one: Explanation, now: Wall) -> list[Text]:
     """The block of one target."""
-    shown = [title(one)]
-    shown += judged(one, now) if one.machine else [row("machine", NO_MACHINE, "yellow")]
+    shown = [title(one), *machine(one, now)]
+    shown += [row("" if number else "unreadable", words, "red") for number, words in enumerate(unread(one))]
     shown += [row("fencing" if not number else "", words, "") for number, words in enumerate(one.fencing)]
     for room in one.gates:
         shown += gates(room, now)
@@ -39,6 +40,25 @@ def lines(one: Explanation, now: Wall) -> list[Text]:
         last = f", last step: {one.last_step}" if one.last_step else ""
         shown.append(row("incident", f"{one.incident}{last}", ""))
     return [*shown, answer(one, now)]
+
+
+def machine(one: Explanation, now: Wall) -> list[Text]:
+    """What is said of the machine, if anything can be."""
+    if one.machine is None:
+        may_have_one = any(unread.at != one.node for unread in one.unread)
+        return [row("machine", NONE_READABLE if may_have_one else NO_MACHINE, "yellow")]
+    return [] if any(unread.at == one.machine for unread in one.unread) else judged(one, now)
+
+
+def unread(one: Explanation) -> list[str]:
+    """What cannot be read, the first of many."""
+    words = [f"{cannot(found)}: {found.problem}" for found in one.unread[:UNREAD_MAX]]
+    more = len(one.unread) - UNREAD_MAX
+    return [*words, f"and {more} more: node-remedy plan shows all"] if more > 0 else words
+
+
+def cannot(found: Unread) -> str:
+    return f"{found.at.in_words} cannot be read"
 
 
 def judged(one: Explanation, now: Wall) -> list[Text]:
@@ -67,16 +87,13 @@ def verdict(one: Explanation, now: Wall) -> list[Text]:
 
 
 def gates(room: Gates, now: Wall) -> list[Text]:
-    """In order. The budget is asked last: where something else blocks, it has not been asked."""
-    shown, is_closed = [row("gates", f"of the room {room.room}, in order", "")], False
-    for passage in room.passages:
-        shown.append(gate(passage, now, is_closed))
-        is_closed = is_closed or passage.reason is not None
-    return shown
+    """In order. Budget and claim are asked last: where something else blocks, they have not been asked."""
+    shown = [row("gates", f"of the room {room.room}, in order", "")]
+    return shown + [gate(passage, now, is_asked) for passage, is_asked in room.asked()]
 
 
-def gate(passage: Passage, now: Wall, is_closed: bool) -> Text:
-    if is_closed and isinstance(passage.reason, WaitingForBudget | ConfirmFirst):
+def gate(passage: Passage, now: Wall, is_asked: bool) -> Text:
+    if not is_asked:
         return row("", f"  unasked  {passage.gate}", "dim")
     if passage.reason is None:
         return row("", f"  passed   {passage.gate}", "green")
@@ -106,4 +123,6 @@ def answer(one: Explanation, now: Wall) -> Text:
         assert one.blocked.reason is not None
         until = f"; that changes {distance(now, one.blocked.until)}" if one.blocked.until else ""
         return Text.assemble(INDENT, (f"Nothing is done now: {one.blocked.reason.note()}{until}.", "bold"))
+    if one.unread:
+        return Text.assemble(INDENT, (f"Nothing is done now: {cannot(one.unread[0])}. Mend it.", "bold"))
     return Text.assemble(INDENT, ("Nothing is to be done.", "bold"))

@@ -13,7 +13,7 @@ import yaml
 from noderemedy.cli import options
 from noderemedy.cli.plan import moment
 from noderemedy.manager import sources
-from noderemedy.manager.importing.convert import convert
+from noderemedy.manager.importing.convert import convert, remarks
 from noderemedy.manager.importing.examine import examine
 from noderemedy.manager.importing.report import Report
 from noderemedy.manager.importing.world import World
@@ -78,7 +78,7 @@ def live(kubeconfig: Path | None, context: str) -> list[sources.Source]:
 
 def show_converted(world: World, only: tuple[str, ...]) -> None:
     documents = convert(world, only)
-    options.remark(world.remarks)
+    options.remark([*world.remarks, *remarks(world, only)])
     if not documents:
         click.echo("Nothing to convert: no check repairs by annotation.", err=True)
         return

@@ -15,9 +15,11 @@ from noderemedy.model.actions import Action
 from noderemedy.model.budget import Granted, Need, Refused
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.decision import Decision, Fact
+from noderemedy.model.ids import Ref
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
     CannotSeeNode,
+    ClusterObjectPaused,
     ClusterPaused,
     NodeUnreadable,
     PausedByPerson,
@@ -59,18 +61,30 @@ def passages(gates: Sequence[Callable[[View, Now], Blocked | None]], view: View,
     )
 
 
-def unpaused(now: Now, *pauses: Paused | Malformed | None) -> Blocked | None:
-    """`node-remedy.dev/paused` on any of the objects of a repair: nothing new starts."""
-    for pause in pauses:
+def nobody_paused(now: Now, *carriers: tuple[Ref | None, Paused | Malformed | None]) -> Blocked | None:
+    """`node-remedy.dev/paused` on any of the objects of a repair: nothing new starts. Who ends it must know which."""
+    for at, pause in carriers:
+        name = at.in_words if at is not None else ""
         if isinstance(pause, Malformed):
-            return Blocked(PauseUnreadable(pause.problem))
+            return Blocked(PauseUnreadable(pause.problem, name))
         if pause is not None and pause.holds(now.wall):
-            return Blocked(PausedByPerson(pause.until), pause.until)
+            return Blocked(PausedByPerson(pause.until, name), pause.until)
     return None
 
 
-def left_as_it_is(cluster: Cluster | None, *marked: bool) -> Blocked | None:
+def unpaused(now: Now, *pauses: Paused | Malformed | None) -> Blocked | None:
+    """The same of objects that are not named."""
+    return nobody_paused(now, *((None, pause) for pause in pauses))
+
+
+def nobody_left_it(*pauses: ClusterPaused | ClusterObjectPaused | None) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on one of the objects of a repair, or a paused Cluster: not a single write."""
+    found = next((pause for pause in pauses if pause is not None), None)
+    return Blocked(found) if found is not None else None
+
+
+def left_as_it_is(cluster: Cluster | None, *marked: bool) -> Blocked | None:
+    """The same of objects that are not named."""
     return Blocked(ClusterPaused()) if any(marked) or (cluster is not None and cluster.paused) else None
 
 

@@ -18,7 +18,7 @@ from noderemedy.model.actions import Confirm, Guard, UntaintOutOfService
 from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.ids import CLUSTER, NODE, NODE_FENCE, REMEDIATION, Kind, Ref
 from noderemedy.model.node import Node, OutOfService
-from noderemedy.model.reasons import CannotSeeCluster, ClusterPaused, ConfirmFirst, TaintOrphaned, UntaintingNode
+from noderemedy.model.reasons import CannotSeeCluster, ConfirmFirst, TaintOrphaned, UntaintingNode
 from noderemedy.model.remediation import Metal3Remediation
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Absent, Entry, Index, Present, Reader, Room, Unreadable, known
@@ -40,7 +40,7 @@ class TaintView(Struct, frozen=True):
     owner_at: Ref
     owner: Entry
     unplaced: CannotSeeCluster | None = None  # a machine may be that of the node
-    is_paused: bool = False  # its machine or Cluster: not a single write
+    left_alone: leftalone.Pause | None = None  # its machine or Cluster: not a single write
     is_abandoned: bool = False  # its request was begun for a Machine that is gone, and does nothing any more
 
 
@@ -49,8 +49,8 @@ def decide(view: TaintView, now: Now) -> Decision:
         return NOTHING
     if view.unplaced:
         return Decision(because=(view.unplaced,))
-    if view.is_paused:
-        return Decision(because=(ClusterPaused(),))
+    if view.left_alone:
+        return Decision(because=(view.left_alone,))
     if freeing.is_tainted(view.node) and not is_back(view):
         return Decision(because=(TaintOrphaned(view.at.name, view.mark.owner),))
     if isinstance(view.owner, Absent) and not safety.is_confirmed(view.owner, now):
@@ -94,7 +94,7 @@ def sees(key: Ref, reader: Reader) -> TaintView | None:
         owner_at,
         owner,
         unplaced=machines.unplaced(key, reader),
-        is_paused=leftalone.is_node_of_a_paused(key, None, reader),
+        left_alone=leftalone.pause_of_node(key, None, reader),
         is_abandoned=is_abandoned(owner_at, owner, key, reader),
     )
 

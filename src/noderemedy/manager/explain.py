@@ -18,6 +18,7 @@ from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
 from noderemedy.core.hostnames import host_at
 from noderemedy.core.machines import MACHINE_KINDS, node_at
 from noderemedy.manager import plain
+from noderemedy.manager.naming import names_of
 from noderemedy.manager.plan import KEEPING_RECORDS, Entry, Look
 from noderemedy.model.budget import NEED, Need
 from noderemedy.model.errors import Permanent
@@ -27,11 +28,12 @@ from noderemedy.model.ids import NODE, Ref
 from noderemedy.model.machine import Machine
 from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.outcome import Key
-from noderemedy.model.reasons import Reason
-from noderemedy.model.room import Passage, Present
+from noderemedy.model.reasons import Claiming, ConfirmFirst, Reason, WaitingForBudget
+from noderemedy.model.room import Passage, Present, Unreadable, known
 from noderemedy.model.time import Wall
 
 OF_MACHINES = ("remediation", "annotation", "owner")  # rooms that have a Machine for a key
+ASKED_LAST = (WaitingForBudget, Claiming, ConfirmFirst)  # of the budget, of other managers, of the API
 LIKE, NEAR = 3, 0.5  # how many names are offered, and how like they must be
 
 
@@ -44,6 +46,23 @@ class Gates(Struct, frozen=True):
 
     room: str
     passages: tuple[Passage, ...]
+
+    def asked(self) -> Iterator[tuple[Passage, bool]]:
+        """Each gate, and whether it has been asked: behind a closed one nobody asks what takes others to answer."""
+        is_closed = False
+        for one in self.passages:
+            yield one, not (is_closed and isinstance(one.reason, ASKED_LAST))
+            is_closed = is_closed or one.reason is not None
+
+
+class Unread(Struct, frozen=True):
+    """An object that is there and cannot be read: it is neither absent nor well."""
+
+    at: Ref
+    problem: str
+
+    def plain(self) -> dict[str, Any]:
+        return {"object": str(self.at), "problem": self.problem}
 
 
 class Explanation(Struct, frozen=True):
@@ -65,6 +84,7 @@ class Explanation(Struct, frozen=True):
     incident: str = ""
     last_step: str = ""
     fencing: tuple[str, ...] = ()  # how its node would be fenced, or why it could not be; none: nobody configured that
+    unread: tuple[Unread, ...] = ()  # the machine or the node; of a node without a machine, all that may be it
 
     @property
     def blocked(self) -> Passage | None:
@@ -83,19 +103,21 @@ class Explanation(Struct, frozen=True):
             "since": str(self.since) if self.since else None,
             "until": str(self.until) if self.until else None,
             "signs": [plain.reason(one) for one in self.signs],
-            "gates": [{"room": one.room, "gates": [passage(two) for two in one.passages]} for one in self.gates],
+            "gates": [{"room": one.room, "gates": [passage(*two) for two in one.asked()]} for one in self.gates],
             "next": [entry.plain() for entry in self.next],
             "running": list(self.running),
             "incident": self.incident or None,
             "fencing": list(self.fencing),
+            "unreadable": [one.plain() for one in self.unread],
         }
 
 
-def passage(one: Passage) -> dict[str, Any]:
+def passage(one: Passage, is_asked: bool) -> dict[str, Any]:
+    """A gate that has not been asked is neither passed nor closed."""
     return {
         "gate": one.gate,
-        "passed": one.reason is None,
-        "because": plain.reason(one.reason) if one.reason else None,
+        "passed": one.reason is None if is_asked else None,
+        "because": plain.reason(one.reason) if one.reason and is_asked else None,
         "until": str(one.until) if one.until else None,
     }
 
@@ -108,45 +130,52 @@ def explain(look: Look, name: str) -> tuple[Explanation, ...]:
     found = list(machines_of(look, name))
     if found:
         return tuple(of_machine(look, ref, machine) for ref, machine in found)
-    nodes = [ref for ref in look.engine.cache.refs() if ref.kind == NODE and name in names_of(ref)]
+    nodes = [ref for ref in look.engine.cache.refs_of(NODE) if name in names_of(ref)]
     if nodes:
         return tuple(of_node(look, ref) for ref in nodes)
     raise NoSuchTarget(unknown(look, name))
 
 
-def machines_of(look: Look, name: str) -> Iterator[tuple[Ref, Machine]]:
+def machines_of(look: Look, name: str) -> Iterator[tuple[Ref, Machine | None]]:
     """By the machine's own name first; by its node's name only where no machine is called so."""
     every = list(all_machines(look))
     own = [one for one in every if name in names_of(one[0])]
-    yield from own or [one for one in every if name in (one[1].node_name, f"node/{one[1].node_name}")]
+    yield from own or [one for one in every if one[1] and is_node_of(name, one[1])]
 
 
-def all_machines(look: Look) -> Iterator[tuple[Ref, Machine]]:
-    for ref in look.engine.cache.refs():
-        if ref.kind in MACHINE_KINDS:
-            yield ref, look.engine.cache.read(ref).obj  # type: ignore[union-attr]  # refs() are those that are present
+def is_node_of(name: str, machine: Machine) -> bool:
+    """Whether somebody may call the Node so that a Machine names, in whichever cluster it is."""
+    return bool(machine.node_name) and name in names_of(Ref("", NODE, "", machine.node_name or ""))
 
 
-def names_of(ref: Ref) -> tuple[str, ...]:
-    """How people may call an object: name, namespace/name, kind/name, kind/namespace/name."""
-    kind = ref.kind.kind.lower()
-    namespaced = (f"{ref.namespace}/{ref.name}", f"{kind}/{ref.namespace}/{ref.name}") if ref.namespace else ()
-    return (ref.name, f"{kind}/{ref.name}", *namespaced)
+def all_machines(look: Look) -> Iterator[tuple[Ref, Machine | None]]:
+    """Also those that cannot be read: as they were, or None where that was never known."""
+    for kind in MACHINE_KINDS:
+        for ref in look.engine.cache.refs_of(kind):
+            yield ref, known(look.engine.cache.read(ref))
+
+
+def unread(look: Look, *refs: Ref | None) -> tuple[Unread, ...]:
+    """Which of these are there and cannot be read."""
+    found = [(ref, look.engine.cache.read(ref)) for ref in refs if ref is not None]
+    return tuple(Unread(ref, entry.problem) for ref, entry in found if isinstance(entry, Unreadable))
 
 
 def unknown(look: Look, name: str) -> str:
-    nodes = [ref.name for ref in look.engine.cache.refs() if ref.kind == NODE]
-    known = sorted({*nodes, *(ref.name for ref, _ in all_machines(look))})
-    near = get_close_matches(name.rpartition("/")[2], known, n=LIKE, cutoff=NEAR)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"{len(known)} nodes and machines are known"
+    nodes = [ref.name for ref in look.engine.cache.refs_of(NODE)]
+    there = sorted({*nodes, *(ref.name for ref, _ in all_machines(look))})
+    near = get_close_matches(name.rpartition("/")[2], there, n=LIKE, cutoff=NEAR)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"{len(there)} nodes and machines are known"
     return f"there is no node or machine {name!r}; {hint}"
 
 
 # --- what is said about it ---------------------------------------------------------------------------------------
 
 
-def of_machine(look: Look, ref: Ref, machine: Machine) -> Explanation:
+def of_machine(look: Look, ref: Ref, machine: Machine | None) -> Explanation:
     cache = look.engine.cache
+    if machine is None:
+        return Explanation(ref, None, running=running(look, ref), unread=unread(look, ref))
     found = cache.read(verdict_ref(ref))
     fact: VerdictFact | None = found.obj if isinstance(found, Present) else None
     host = host_at(ref, machine, cache)
@@ -173,6 +202,7 @@ def of_machine(look: Look, ref: Ref, machine: Machine) -> Explanation:
         incident=incident[0].name if incident else "",
         last_step=f"{steps[-1].what} {steps[-1].value}".strip() if steps else "",
         fencing=fencing(look, node) if node else (),
+        unread=unread(look, ref, node),
     )
 
 
@@ -187,6 +217,7 @@ def of_node(look: Look, node: Ref) -> Explanation:
         next=entries(look, related),
         running=running(look, node),
         fencing=fencing(look, node),
+        unread=unread(look, node, *(ref for ref, _ in all_machines(look))),
     )
 
 

@@ -12,11 +12,12 @@ from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
 from noderemedy.manager.kinds import WANTED
 from noderemedy.manager.lists import Shelf, pour
+from noderemedy.manager.naming import names_of
 from noderemedy.manager.plain import plain
 from noderemedy.manager.plan import kind_of, with_uid
 from noderemedy.manager.sources import Source
 from noderemedy.model.errors import Permanent
-from noderemedy.model.ids import INCIDENT, Ref
+from noderemedy.model.ids import INCIDENT, NODE, Ref, ref
 from noderemedy.model.incident import Incident
 from noderemedy.model.time import Wall
 from noderemedy.wire.incidents import spec_body, status_body
@@ -112,10 +113,8 @@ def by_condition(kept: list[Kept]) -> list[Problem]:
 
 def called(one: Kept) -> tuple[str, ...]:
     """The names by which people may ask for an Incident."""
-    target = one.incident.found.target
-    machine = (target.name, f"{target.namespace}/{target.name}", f"machine/{target.name}")
-    node = one.incident.found.node
-    return (one.at.name, *machine, *((node, f"node/{node}") if node else ()))
+    found = one.incident.found
+    return (one.at.name, *names_of(found.target), *(names_of(ref(NODE, found.node)) if found.node else ()))
 
 
 def in_files(sources: list[Source]) -> tuple[list[Kept], list[str]]:

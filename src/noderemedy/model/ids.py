@@ -26,6 +26,11 @@ class Ref(Struct, frozen=True, order=True, cache_hash=True):
     def __str__(self) -> str:
         return f"{self.kind.kind}/{self.namespace}/{self.name}"
 
+    @property
+    def in_words(self) -> str:
+        """As a sentence names it: kind and name, and a namespace where it has one."""
+        return f"{self.kind.kind} {self.namespace}/{self.name}" if self.namespace else f"{self.kind.kind} {self.name}"
+
 
 FACTS = "facts.node-remedy.dev"  # the group of what rooms derive; never in the API
 NODE = Kind("", "Node")

@@ -202,7 +202,8 @@ class BackupReplaced(Reason, frozen=True):
     def note(self) -> str:
         return (
             f"annotation remediation.metal3.io/node-backup could not be read ({self.problem}) and is replaced by a "
-            "backup of the node as it is now; what only the old text held is lost"
+            "backup of the node as it is now; what only the old text held is lost: look whether labels and taints are "
+            "missing when the node is back"
         )
 
 
@@ -226,20 +227,26 @@ class HolderUnreadable(Reason, frozen=True):
 
 
 class ClusterPaused(Reason, frozen=True):
-    """`cluster.x-k8s.io/paused` is on the Machine."""
+    """`cluster.x-k8s.io/paused` is on the Machine, or on a request for its repair."""
+
+    at: str = ""  # the object that carries it; "": it is the Machine of this object, or its Cluster
 
     def note(self) -> str:
-        return "the Machine carries cluster.x-k8s.io/paused: nothing is done; remove the annotation to go on"
+        if not self.at:
+            return "its Cluster is paused, or its Machine by cluster.x-k8s.io/paused: nothing is done until that ends"
+        return f"{self.at} carries cluster.x-k8s.io/paused: nothing is done; remove the annotation to go on"
 
 
 class PausedByPerson(Reason, frozen=True):
     """`node-remedy.dev/paused`: nothing new starts."""
 
     until: Wall | None
+    at: str = ""  # the object that carries it
 
     def note(self) -> str:
         end = f"until {self.until}" if self.until else "until the annotation is removed"
-        return f"paused by node-remedy.dev/paused {end}: nothing new starts"
+        who = f"{self.at} is paused" if self.at else "paused"
+        return f"{who} by node-remedy.dev/paused {end}: nothing new starts"
 
 
 class PauseUnreadable(Reason, frozen=True):
@@ -247,9 +254,12 @@ class PauseUnreadable(Reason, frozen=True):
 
     alert: ClassVar[bool] = True
     problem: str
+    at: str = ""  # the object that carries it
 
     def note(self) -> str:
-        return f'annotation node-remedy.dev/paused: {self.problem}; write "true" or a time like 2030-01-31T12:00:00Z'
+        where = f" of {self.at}" if self.at else ""
+        remedy = 'write "true" or a time like 2030-01-31T12:00:00Z'
+        return f"annotation node-remedy.dev/paused{where}: {self.problem}; {remedy}"
 
 
 class HostPaused(Reason, frozen=True):
@@ -271,7 +281,10 @@ class HostNotNamed(Reason, frozen=True):
     alert: ClassVar[bool] = True
 
     def note(self) -> str:
-        return "no metal3.io/BareMetalHost annotation on the Machine or its Metal3Machine: there is no power to switch"
+        return (
+            "no metal3.io/BareMetalHost annotation on the Machine or its Metal3Machine: there is no power to switch; "
+            "look why its provider has not written it, or repair the machine by hand"
+        )
 
 
 class HostNameUnreadable(Reason, frozen=True):
@@ -291,7 +304,10 @@ class HostMissing(Reason, frozen=True):
     host: str
 
     def note(self) -> str:
-        return f"host {self.host}, named by metal3.io/BareMetalHost, does not exist: nothing is done"
+        return (
+            f"host {self.host}, named by metal3.io/BareMetalHost, does not exist: nothing is done; "
+            "create it, or correct that annotation"
+        )
 
 
 class HostUnreadable(Reason, frozen=True):
@@ -352,7 +368,8 @@ class NodeNotOurs(Reason, frozen=True):
     def note(self) -> str:
         return (
             f"node {self.node} has providerID {self.provider_id}, the Machine {self.expected}: "
-            "it is another machine's node and is not touched"
+            "it is another machine's node and is not touched; correct status.nodeRef or spec.providerID of the "
+            "Machine, or delete the Machine if its node is gone for good"
         )
 
 
@@ -373,7 +390,10 @@ class HostUnsettled(Reason, frozen=True):
     how: str
 
     def note(self) -> str:
-        return f"host {self.host} {self.how}: it is neither held off nor believed to be off until that is over"
+        return (
+            f"host {self.host} {self.how}: it is neither held off nor believed to be off until that is over; "
+            "look at the host and the baremetal operator if it does not end"
+        )
 
 
 class SoftShutdownAsked(Reason, frozen=True):
@@ -393,7 +413,10 @@ class PowerOffDisabled(Reason, frozen=True):
     host: str
 
     def note(self) -> str:
-        return f"host {self.host} has spec.disablePowerOff: it can never be seen off, so it is not power cycled"
+        return (
+            f"host {self.host} has spec.disablePowerOff: it can never be seen off, so it is not power cycled; "
+            "take that off the host, or repair the machine by hand"
+        )
 
 
 class PowerUnknown(Reason, frozen=True):
@@ -490,7 +513,8 @@ class ReplacementUnreadable(Reason, frozen=True):
 
     def note(self) -> str:
         return (
-            f"the record of the replacement (node-remedy.dev/replacement) cannot be used: {self.problem}; begun again"
+            f"the record of the replacement (node-remedy.dev/replacement) cannot be used: {self.problem}; "
+            "it is begun again; find out who edits that annotation"
         )
 
 
@@ -941,7 +965,10 @@ class Escalating(Reason, frozen=True):
     machine: str
 
     def note(self) -> str:
-        return f"power cycling did not help machine {self.machine}: its owner is asked to replace it"
+        return (
+            f"power cycling did not help machine {self.machine}: its owner is asked to replace it; "
+            "look at its host before that one gets another machine"
+        )
 
 
 class WaitingForOwner(Reason, frozen=True):
@@ -1057,7 +1084,10 @@ class FencedNodeReplaced(Reason, frozen=True):
     node: str
 
     def note(self) -> str:
-        return f"node {self.node} is not the one, or not the boot, that was to be fenced: nothing of it is freed"
+        return (
+            f"node {self.node} is not the one, or not the boot, that was to be fenced: nothing of it is freed; "
+            "delete the NodeFence if the new one is sick as well, and it is asked for again"
+        )
 
 
 class LeftToOther(Reason, frozen=True):
@@ -1307,8 +1337,8 @@ class PlugContradicted(Reason, frozen=True):
     methods: str
 
     def note(self) -> str:
-        wrong = "its configuration names the wrong device; nothing is freed"
-        return f"{self.methods} said off, and node {self.node} still reports: {wrong}"
+        wrong = f"its configuration names the wrong device; correct it, and run node-remedy drill {self.node}"
+        return f"{self.methods} said off, and node {self.node} still reports, so nothing is freed: {wrong}"
 
 
 class ProvenFenced(Reason, frozen=True):
@@ -1328,7 +1358,10 @@ class FenceProvesNothing(Reason, frozen=True):
     node: str
 
     def note(self) -> str:
-        return f"nothing proves that node {self.node} is off: its workload is not freed"
+        return (
+            f"nothing proves that node {self.node} is off: its workload is not freed; add a method that switches its "
+            f"power off, or switch it off and run node-remedy attest {self.node}"
+        )
 
 
 class DeviceMistaken(Reason, frozen=True):
@@ -1363,7 +1396,10 @@ class FenceFreeingOverdue(Reason, frozen=True):
     since: Wall
 
     def note(self) -> str:
-        return f"pods or volumes of node {self.node} have not gone since {self.since}: powering it on all the same"
+        return (
+            f"pods or volumes of node {self.node} have not gone since {self.since}: powering it on all the same; "
+            "look for pods with finalizers and volumes that cannot be detached"
+        )
 
 
 class PowerComesBack(Reason, frozen=True):
@@ -1539,7 +1575,7 @@ class ActionRefused(Reason, frozen=True):
     why: str
 
     def note(self) -> str:
-        return f"{self.action} was refused: {self.why}; it is tried again slowly"
+        return f"{self.action} was refused: {self.why}; it is tried again slowly; look at rights and webhooks"
 
 
 class ObjectUnreadable(Reason, frozen=True):
@@ -1584,8 +1620,8 @@ class RepairStuck(Reason, frozen=True):
 
     def note(self) -> str:
         return (
-            f"the repair of {self.target} does not go on by itself: somebody has to look at it; it keeps no other node "
-            "from being repaired meanwhile"
+            f"the repair of {self.target} does not go on by itself; look at what else is told of it; meanwhile it "
+            "keeps no other node from being repaired"
         )
 
 
@@ -1653,7 +1689,10 @@ class LedgerFull(Reason, frozen=True):
     reservations: int
 
     def note(self) -> str:
-        return f"the budget's ledger holds {self.reservations} reservations and is full: no new repair starts"
+        return (
+            f"the budget's ledger holds {self.reservations} reservations and is full: no new repair starts; "
+            "lower maxInFlight of the RemediationBudget"
+        )
 
 
 class TooManyInFlight(Reason, frozen=True):
@@ -1743,7 +1782,8 @@ class DomainUnhealthy(Reason, frozen=True):
     def note(self) -> str:
         return (
             f"{self.unhealthy} of {self.total} nodes of failure domain {self.domain} are unhealthy "
-            f"(limit {self.limit}): no new repair starts in it"
+            f"(limit {self.limit}): no new repair starts in it; look at its power and network, or raise "
+            "perDomain.maxUnhealthy of the RemediationBudget"
         )
 
 
@@ -1778,7 +1818,8 @@ class QuorumAtRisk(Reason, frozen=True):
     def note(self) -> str:
         return (
             f"without this node {self.healthy} of {self.members} nodes of the control plane are healthy, and "
-            f"{self.needed} are needed for a quorum: it is not repaired"
+            f"{self.needed} are needed for a quorum: it is not repaired; bring another one back first, or repair this "
+            "one by hand"
         )
 
 
@@ -1921,7 +1962,7 @@ class FencingNotReady(Reason, frozen=True):
     problem: str
 
     def note(self) -> str:
-        return f"fencing would not work ({self.word}): {self.problem}"
+        return f"fencing would not work ({self.word}): {self.problem}; mend that before the node has to be fenced"
 
 
 class BudgetInvalid(Reason, frozen=True):
@@ -2191,7 +2232,10 @@ class TooManyUnhealthy(Reason, frozen=True):
     limit: str
 
     def note(self) -> str:
-        return f"{self.unhealthy} of {self.total} machines are not healthy (limit {self.limit}): no new repair starts"
+        return (
+            f"{self.unhealthy} of {self.total} machines are not healthy (limit {self.limit}): no new repair starts; "
+            "look for a common cause, or raise the limit of the check"
+        )
 
 
 class TooFewUnhealthy(Reason, frozen=True):
@@ -2405,8 +2449,13 @@ class OtherControllerGoverns(Reason, frozen=True):
 class CheckPaused(Reason, frozen=True):
     """`cluster.x-k8s.io/paused` is on the check: it may be on its way to another cluster."""
 
+    check: str
+
     def note(self) -> str:
-        return "the check carries cluster.x-k8s.io/paused: its status is not written; remove the annotation to go on"
+        return (
+            f"{self.check} carries cluster.x-k8s.io/paused: it has nothing repaired, and its status is not written; "
+            "remove the annotation to go on"
+        )
 
 
 # --- health checks: remediation ----------------------------------------------------------------------------------
@@ -2467,7 +2516,10 @@ class ClusterObjectPaused(Reason, frozen=True):
     cluster: str
 
     def note(self) -> str:
-        return f"Cluster {self.cluster} is paused: nothing is done for its machines; set spec.paused to false to go on"
+        return (
+            f"Cluster {self.cluster} is paused: nothing is done for its machines; to go on set spec.paused to false, "
+            "and remove cluster.x-k8s.io/paused from it"
+        )
 
 
 class CheckOfAnother(Reason, frozen=True):
@@ -2636,8 +2688,8 @@ class ApprovalAwaited(Reason, frozen=True):
     def note(self) -> str:
         where = f"incident {self.incident}" if self.incident else "its incident, which is being written"
         return (
-            "the check asks for approval (node-remedy.dev/approval: required): nothing is repaired before somebody "
-            f"sets spec.approval.decision of {where} to approve, deny or snooze"
+            "the check asks for approval (node-remedy.dev/approval: required), and nothing is repaired before that; "
+            f"set spec.approval.decision of {where} to approve, deny or snooze"
         )
 
 
@@ -2842,7 +2894,10 @@ class NodeParked(Reason, frozen=True):
 
     def note(self) -> str:
         often = f"{self.count} times within {self.within}"
-        return f"node {self.node} was repaired {often}: it is left to a person until {self.until} (parkAfter)"
+        return (
+            f"node {self.node} was repaired {often}: it is left to a person until {self.until} (parkAfter); "
+            f"find out what is wrong with it: node-remedy history {self.node}"
+        )
 
 
 class RepeatedProblem(Reason, frozen=True):
@@ -2855,7 +2910,8 @@ class RepeatedProblem(Reason, frozen=True):
     within: Span
 
     def note(self) -> str:
-        return f"node {self.node} had {self.count} or more problems with {self.condition} within {self.within}"
+        often = f"{self.count} or more problems with {self.condition} within {self.within}"
+        return f"node {self.node} had {often}; find out what they have in common: node-remedy history {self.node}"
 
 
 class RemedyOrdered(Reason, frozen=True):
@@ -2935,7 +2991,10 @@ class RemediesExhausted(Reason, frozen=True):
     threshold: str
 
     def note(self) -> str:
-        return f"no remedy is left for {self.threshold} of node {self.node}: a person has to look"
+        return (
+            f"no remedy is left for {self.threshold} of node {self.node}: repair it by hand; "
+            f"run kubectl annotate node {self.node} node-remedy.dev/remedy- to begin anew"
+        )
 
 
 class RemedyCalledOff(Reason, frozen=True):

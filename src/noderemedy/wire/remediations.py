@@ -93,18 +93,18 @@ def read_free_by(fields: Fields) -> FreeBy | None:
     return None
 
 
-def whole(fields: Fields, path: str, otherwise: int, largest: int) -> int:
-    found = fields.get(path)
+def whole(fields: Fields, path: str, otherwise: int, largest: int, smallest: int = 0) -> int:
+    found, remedy = fields.get(path), f"write a number from {smallest} to {largest}"
     if found is None:
         return otherwise
-    value = fields.whole(path, found, f"write a number from 0 to {largest}")
-    if isinstance(value, int) and value > largest:
-        fields.wrong(path, found, f"write a number from 0 to {largest}")
+    value = fields.whole(path, found, remedy)
+    if isinstance(value, int) and not smallest <= value <= largest:
+        fields.wrong(path, found, remedy)
     return value if isinstance(value, int) else otherwise
 
 
 def seconds(fields: Fields, path: str, otherwise: int) -> Span:
-    return Span.seconds(whole(fields, path, otherwise, SECONDS_MAX))
+    return Span.seconds(whole(fields, path, otherwise, SECONDS_MAX, smallest=1))
 
 
 # --- status ------------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ from noderemedy.engine.cache import Cache
 from noderemedy.model.fenceremediation import FINALIZER, FenceRemediation
 from noderemedy.model.machine import Machine
 from noderemedy.model.outcome import Seen
+from noderemedy.model.reasons import ClusterPaused
 from noderemedy.model.room import Absent, Unreadable
 
 DELETED = {"deleting": True}
@@ -24,7 +25,7 @@ CASES: dict[str, tuple[dict[str, Any], list[str], list[str]]] = {
     "its fence is at work": ({}, ["DeleteNodeFence"], ["FenceCalledOff"]),
     "its fence is gone": ({"fence_entry": Absent()}, ["WriteFinalizers"], ["FenceCalledOff"]),
     "its fence cannot be read": ({"fence_entry": unreadable()}, [], ["WaitingForFence"]),
-    "its machine or Cluster is paused": ({"is_cluster_paused": True}, [], ["ClusterPaused"]),
+    "its machine or Cluster is paused": ({"left_alone": ClusterPaused()}, [], ["ClusterPaused"]),
     "the request itself is paused": ({"request": {**DELETED, "cluster_paused": True}}, [], ["ClusterPaused"]),
 }
 

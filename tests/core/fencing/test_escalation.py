@@ -45,7 +45,7 @@ from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Condition
 from noderemedy.model.nodefence import State
 from noderemedy.model.outcome import Failed, Outcome, Seen
-from noderemedy.model.reasons import TooManyInFlight
+from noderemedy.model.reasons import ClusterPaused, TooManyInFlight
 from noderemedy.model.room import Absent, Present, Unseen
 
 REQUEST_AT = ref(FENCE_REMEDIATION, "worker-0", "metal")
@@ -281,7 +281,7 @@ IN_OTHER_WORDS = Graded(OWNER_REMEDIATED, "False", "DeletionFailed", "a webhook 
 ASKED: dict[str, dict[str, Any]] = {
     "the machine goes": {"machine": {"deleting": True}},
     "the owner tells of itself": {"machine": {"told": MachineConditions((IN_OTHER_WORDS,), (IN_OTHER_WORDS,))}},
-    "and the cluster is paused": {"machine": {"deleting": True}, "is_cluster_paused": True},
+    "and the cluster is paused": {"machine": {"deleting": True}, "left_alone": ClusterPaused()},
 }
 
 

@@ -32,7 +32,7 @@ from noderemedy.model.node import Taint
 from noderemedy.model.nodefence import FenceEvidence, State
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Seen
-from noderemedy.model.reasons import SkippedUnresponsive, TooManyInFlight
+from noderemedy.model.reasons import ClusterPaused, SkippedUnresponsive, TooManyInFlight
 from noderemedy.model.remote import Remote, Sight, remote_ref
 from noderemedy.model.room import Unreadable
 from noderemedy.model.run import Deed, RunState
@@ -98,7 +98,8 @@ def test_a_fence_leaves_the_node_of_a_paused_cluster_alone(of: str) -> None:
     blocked, decision = first(BEFORE_THE_START, view, NOW), decide(view, NOW)
 
     assert blocked is not None
-    assert ("ClusterPaused", ["ClusterPaused"]) == (
+    pause = "ClusterPaused" if of == "machine" else "ClusterObjectPaused"
+    assert (pause, [pause]) == (
         type(blocked.reason).__name__,
         [type(one).__name__ for one in decision.because],
     )
@@ -114,7 +115,7 @@ def test_a_fence_leaves_the_node_of_a_paused_cluster_alone(of: str) -> None:
     [
         (Remote(Sight.UNKNOWN), "CannotSeeCluster"),
         (Remote(Sight.YOUNG), "CannotSeeCluster"),
-        (Remote(Sight.HOME), "ClusterPaused"),
+        (Remote(Sight.HOME), "ClusterObjectPaused"),
         (Remote(Sight.LOST, "no answer"), ""),
         (None, ""),
     ],
@@ -148,7 +149,7 @@ def test_a_machine_that_cannot_be_read_any_more_is_still_that_of_its_node() -> N
     view = sees(FENCE_AT, cache)
 
     assert view is not None
-    assert (MACHINE_AT, True) == (view.target, view.is_cluster_paused)
+    assert (MACHINE_AT, ClusterPaused(MACHINE_AT.in_words)) == (view.target, view.left_alone)
 
 
 @pytest.mark.parametrize(("provider_id", "is_paused"), [("", True), ("metal3://a", True), ("metal3://b", False)])
@@ -163,7 +164,7 @@ def test_a_node_that_two_machines_name_is_left_alone_if_one_of_them_is_paused(
     view = sees(FENCE_AT, cache)
 
     assert view is not None
-    assert is_paused == view.is_cluster_paused
+    assert (ClusterPaused(another.in_words) if is_paused else None) == view.left_alone
 
 
 CLOSED = PermitFact(DOCUMENT_AT, closed=SkippedUnresponsive("workers", 40))

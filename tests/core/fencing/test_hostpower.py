@@ -351,7 +351,9 @@ def test_the_host_of_a_paused_machine_is_its_own_whatever_stands_between(
     view = relics.see(builders.HOST_AT, builders.present(held_for), cache)
 
     assert view is not None
-    assert view.is_left_alone
+    assert "Machine metal/worker-0 carries cluster.x-k8s.io/paused" in (
+        view.left_alone.note() if view.left_alone else ""
+    )
 
 
 def test_a_hold_that_must_stay_keeps_no_other() -> None:

@@ -34,7 +34,7 @@ CLOSED: list[tuple[dict[str, Any], dict[str, Any], Reason, str]] = [
         "check is valid",
     ),
     ({"deleting": True}, {}, CheckLeaving(), "check is valid"),
-    ({}, {"cluster_paused": True}, ClusterPaused(), "cluster is not paused"),
+    ({}, {"cluster_paused": True}, ClusterPaused(at(0).in_words), "cluster is not paused"),
     ({}, {"skips_remediation": True}, TargetSkipped(), "machine is not skipped"),
     # what the check itself says comes first: to end the pause would not help
     ({"problems": (WRONG,)}, {"cluster_paused": True}, CheckInvalid(WRONG), "check is valid"),
@@ -116,7 +116,7 @@ def test_what_is_left_on_a_paused_machine_has_the_pause_for_a_reason() -> None:
     stage.change(0, cluster_paused=True)
     stage.step()
 
-    assert [ClusterPaused()] == [one.reason for one in closed(stage)]
+    assert [ClusterPaused(at(0).in_words)] == [one.reason for one in closed(stage)]
 
 
 def test_without_a_check_only_what_can_be_answered_is_asked() -> None:

@@ -239,7 +239,7 @@ def test_a_person_can_give_the_check_to_us() -> None:
 
 def test_a_paused_check_is_not_touched() -> None:
     """Somebody may be moving it; the reason says so."""
-    assert Decision(because=(CheckPaused(),)) == decide(a_check(cluster_paused=True))
+    assert Decision(because=(CheckPaused(AT.in_words),)) == decide(a_check(cluster_paused=True))
 
 
 # --- through the engine ------------------------------------------------------------------------------------------

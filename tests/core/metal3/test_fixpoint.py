@@ -35,6 +35,7 @@ from noderemedy.model.host import Host, Power
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node, NodeBackup
 from noderemedy.model.reasons import (
+    ClusterObjectPaused,
     ClusterPaused,
     HostPaused,
     NodeFinalizing,
@@ -104,7 +105,7 @@ def run_to_rest(world: World, schedule: list[tuple[bool, ...]]) -> list[Decision
 
 def excuses(decisions: list[Decision]) -> list[Reason]:
     """Why a repair may stand still: a pause, or a state that a person was told about."""
-    pauses = (ClusterPaused, HostPaused, PausedByPerson, NodeFinalizing)
+    pauses = (ClusterPaused, ClusterObjectPaused, HostPaused, PausedByPerson, NodeFinalizing)
     return [
         reason
         for decision in decisions

@@ -36,6 +36,7 @@ from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.reasons import (
     CannotSeeCluster,
     ClaimedByOther,
+    ClusterObjectPaused,
     ClusterPaused,
     ConsumerUnreadable,
     DeviceMistaken,
@@ -66,11 +67,17 @@ from noderemedy.model.time import Span, Wall
 
 OTHER = Consumer("Machine", "metal", "worker-9")
 UNTIL = NOW.wall + Span.seconds(90)
+WORKER = "Machine metal/worker-0"
 OTHERS = ClaimedByOther("worker-0", "whoever else holds host metal/rack1-u07")
 
 BLOCKED: dict[str, tuple[MachineView, Reason]] = {
-    "cluster paused": (a_view(a_machine(needs=True, cluster_paused=True)), ClusterPaused()),
-    "a paused Cluster": (replace(a_view(), cluster=Cluster("cluster-uid-1", paused=True)), ClusterPaused()),
+    "cluster paused": (a_view(a_machine(needs=True, cluster_paused=True)), ClusterPaused(WORKER)),
+    "a paused Cluster": (
+        replace(
+            a_view(replace(a_machine(needs=True), cluster_name="site")), cluster=Cluster("cluster-uid-1", paused=True)
+        ),
+        ClusterObjectPaused("metal/site"),
+    ),
     "other providerID": (
         a_view(node=a_node(provider_id="metal3://other")),
         NodeNotOurs("worker-0", "metal3://other", PROVIDER_ID),
@@ -103,10 +110,10 @@ BLOCKED: dict[str, tuple[MachineView, Reason]] = {
         a_view(host=a_host(power=Power.UNKNOWN, error="no BMC")),
         PowerUnknown("metal/rack1-u07", "no BMC"),
     ),
-    "paused for ever": (a_view(a_machine(needs=True, paused=Paused())), PausedByPerson(None)),
-    "paused until": (a_view(a_machine(needs=True, paused=Paused(UNTIL))), PausedByPerson(UNTIL)),
-    "pause garbage": (a_view(a_machine(needs=True, paused=Malformed("'maybe'"))), PauseUnreadable("'maybe'")),
-    "node paused": (a_view(node=replace(a_node(), paused=Paused(UNTIL))), PausedByPerson(UNTIL)),
+    "paused for ever": (a_view(a_machine(needs=True, paused=Paused())), PausedByPerson(None, WORKER)),
+    "paused until": (a_view(a_machine(needs=True, paused=Paused(UNTIL))), PausedByPerson(UNTIL, WORKER)),
+    "pause garbage": (a_view(a_machine(needs=True, paused=Malformed("'maybe'"))), PauseUnreadable("'maybe'", WORKER)),
+    "node paused": (a_view(node=replace(a_node(), paused=Paused(UNTIL))), PausedByPerson(UNTIL, "Node worker-0")),
     "machine deleting": (a_view(a_machine(needs=True, deleting=True)), MachineDeleting()),
     "power off disabled": (a_view(host=a_host(power_off_disabled=True)), PowerOffDisabled("metal/rack1-u07")),
     "host being provisioned": (
@@ -214,7 +221,7 @@ def test_a_pause_ends_by_itself() -> None:
     view = a_view(a_machine(needs=True, paused=Paused(UNTIL)))
 
     assert later(90).mono == decide(view, NOW).wake_at
-    assert (PausedByPerson(UNTIL),) == decide(view, later(89.999)).because
+    assert (PausedByPerson(UNTIL, WORKER),) == decide(view, later(89.999)).because
     assert (Confirm(MACHINE_AT),) == decide(view, later(90)).actions
 
 
@@ -241,7 +248,7 @@ def test_a_paused_cluster_stops_everything(node: object, held: bool, needs: bool
 
     decision = decide(a_view(machine, host, node), NOW)  # type: ignore[arg-type]
 
-    assert ((), (ClusterPaused(),)) == (decision.actions, decision.because)
+    assert ((), (ClusterPaused(WORKER),)) == (decision.actions, decision.because)
 
 
 @pytest.mark.parametrize(
@@ -333,7 +340,7 @@ def test_all_gates_are_explained() -> None:
     paused = gates.explain(BLOCKED["paused until"][0], NOW)
 
     assert [gate.__name__.replace("_", " ") for gate in every] == [passage.gate for passage in paused]
-    assert [("nobody paused it", PausedByPerson(UNTIL), UNTIL)] == [
+    assert [("nobody paused it", PausedByPerson(UNTIL, WORKER), UNTIL)] == [
         (passage.gate, passage.reason, passage.until) for passage in paused[: len(before)] if passage.reason
     ]
     assert "host is there" == gates.explain(BLOCKED["host missing"][0], NOW)[-2].gate

@@ -28,7 +28,14 @@ from noderemedy.model.host import Consumer, Power
 from noderemedy.model.ids import CLUSTER, MACHINE, METAL3_MACHINE, OPENSHIFT_MACHINE, Ref, ref
 from noderemedy.model.machine import HostName
 from noderemedy.model.meta import Malformed
-from noderemedy.model.reasons import ClusterPaused, ConfirmFirst, ConsumerUnreadable, HoldOrphaned, HostPaused
+from noderemedy.model.reasons import (
+    ClusterObjectPaused,
+    ClusterPaused,
+    ConfirmFirst,
+    ConsumerUnreadable,
+    HoldOrphaned,
+    HostPaused,
+)
 from noderemedy.model.time import MINUTE
 
 OTHER = ref(MACHINE, "worker-9", "metal")
@@ -166,7 +173,8 @@ def test_the_host_of_a_paused_machine_is_left_alone(objects: dict[Ref, Any]) -> 
 
     assert view is not None
     decision = decide(view, NOW)
-    assert ((), (ClusterPaused(),)) == (decision.actions, decision.because)
+    pause = ClusterObjectPaused("metal/site") if CAPI in objects else ClusterPaused("Machine metal/worker-0")
+    assert ((), (pause,)) == (decision.actions, decision.because)
     assert NOW.mono + MINUTE == decision.wake_at
 
 

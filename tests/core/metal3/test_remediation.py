@@ -517,7 +517,7 @@ GATES: dict[str, tuple[dict[str, Any], list[str]]] = {
     "the same on its machine": ({"remediation": NEW, "machine": a_machine(cluster_paused=True)}, ["ClusterPaused"]),
     "a paused Cluster": (
         {"remediation": NEW, "machine": replace(a_machine(), cluster_name="metal"), "more": PAUSED_CLUSTER},
-        ["ClusterPaused"],
+        ["ClusterObjectPaused"],
     ),
     "no machine": ({"remediation": NEW, "machine": None}, ["RemediatedMachineMissing"]),
     "another machine than its owner": (
@@ -574,7 +574,7 @@ def test_a_pause_with_an_end_is_looked_at_then() -> None:
 
     decision = looked(a_world(replace(NEW, paused=Paused(until.wall))))
 
-    assert ((PausedByPerson(until.wall),), until.mono) == (decision.because, decision.wake_at)
+    assert ((PausedByPerson(until.wall, REMEDIATION_AT.in_words),), until.mono) == (decision.because, decision.wake_at)
 
 
 LOST: dict[str, dict[str, Any]] = {

@@ -144,7 +144,7 @@ def test_a_paused_cluster_is_left_alone(view: MachineView) -> None:
     if view.machine.cluster_paused:
         decision = decide(view, NOW)
         assert () == decision.actions
-        assert decision.because in ((), (ClusterPaused(),))
+        assert decision.because in ((), (ClusterPaused(view.ref.in_words),))
 
 
 @many

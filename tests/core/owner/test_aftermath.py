@@ -157,7 +157,7 @@ def test_without_a_proof_the_node_stays(machine: Machine, node: Node, reason: Re
     [
         (a_scene(deleted(), unreadable()), NodeUnreadable("worker-0", "garbage")),
         (a_scene(deleted(), Unseen()), CannotSeeNode("worker-0")),
-        (a_scene(deleted(cluster_paused=True)), ClusterPaused()),
+        (a_scene(deleted(cluster_paused=True)), ClusterPaused(AT.in_words)),
     ],
 )
 def test_what_cannot_be_seen_is_waited_for(view: View, reason: Reason) -> None:

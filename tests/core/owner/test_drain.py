@@ -33,6 +33,7 @@ from noderemedy.model.machineconditions import Graded, MachineConditions
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.outcome import Seen
 from noderemedy.model.reasons import (
+    ClusterObjectPaused,
     ClusterPaused,
     DeletingMachine,
     DeletionOverdue,
@@ -259,9 +260,11 @@ def test_it_is_called_off_until_the_machine_is_deleted(changes: dict[str, Any], 
 def test_a_paused_cluster_keeps_even_what_is_called_off(changes: dict[str, Any]) -> None:
     """With `cluster.x-k8s.io/paused` nothing is written, and what has begun still counts."""
     paused = decide(a_scene(recorded(**changes, cluster_paused=True), EMPTYING), NOW)
-    cluster = decide(a_scene(recorded(**changes), EMPTYING, cluster=Cluster("c", paused=True)), NOW)
+    member = recorded(**changes, cluster_name="c")
+    cluster = decide(a_scene(member, EMPTYING, cluster=Cluster("c", paused=True)), NOW)
 
-    assert [((), (ClusterPaused(),), 1)] * 2 == [
+    pauses = (ClusterPaused(AT.in_words), ClusterObjectPaused("cloud/c"))
+    assert [((), (pause,), 1) for pause in pauses] == [
         (one.actions, one.because, len(one.facts)) for one in (paused, cluster)
     ]
 
@@ -305,7 +308,7 @@ def test_a_pause_holds_it_before_the_deletion() -> None:
 
     decision = decide(a_scene(machine), NOW)
 
-    assert ((), (PausedByPerson(None),)) == (decision.actions, decision.because)
+    assert ((), (PausedByPerson(None, AT.in_words),)) == (decision.actions, decision.because)
 
 
 @pytest.mark.parametrize("record", [None, Malformed("not JSON")])

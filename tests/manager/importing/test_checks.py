@@ -57,6 +57,7 @@ FALSE_ONLY = [{"type": "Ready", "status": "False", "timeout": "300s"}]
             ["StartupClock", "NoConditions"],
         ),
         (a_check(OPENSHIFT, maxUnhealthy=2, annotations=STRATEGY), ["AnnotationMode", "TwoAnswers"]),
+        (a_check(SEED, unhealthyRange="[1-2]", annotations=STRATEGY), ["AnnotationMode", "StartupClock"]),
         (a_check(CAPI, maxUnhealthy=2, annotations=STRATEGY), ["StrategyNotRead"]),
         (a_check(OPENSHIFT, maxUnhealthy=2, unhealthyConditions=FALSE_ONLY), ["DeadNodesNotSeen"]),
         (a_check(OPENSHIFT, maxUnhealthy=2, annotations={names.CLUSTER_PAUSED: ""}), ["Paused"]),

@@ -20,9 +20,10 @@ from tests.manager.importing.trees import (
     definitions,
 )
 
-from noderemedy.manager.importing.convert import CannotConvert, convert
+from noderemedy.manager.importing.convert import CannotConvert, convert, remarks
 from noderemedy.model.healthcheck import HealthCheck, TemplateRef
 from noderemedy.model.ids import HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK
+from noderemedy.sim.cluster import Cluster
 from noderemedy.wire import names, objects
 
 KIND = {OPENSHIFT: OPENSHIFT_HEALTH_CHECK, SEED: HEALTH_CHECK}
@@ -70,6 +71,19 @@ def test_the_template_repeats_what_the_annotation_did(startup: str, power_on: in
     assert {"strategy": "reboot", "powerOffTimeoutSeconds": 120, "powerOnTimeoutSeconds": power_on} == (
         template["spec"]["template"]["spec"]
     )
+
+
+@pytest.mark.parametrize(("startup", "power_on", "is_told"), [("24h", 86_400, False), ("25h", 86_400, True)])
+def test_a_template_waits_no_longer_than_its_kind_allows(startup: str, power_on: int, is_told: bool) -> None:
+    """The API server accepts it, or a check would name a template that is not there; what is cut off is said."""
+    world = a_world(annotated(nodeStartupTimeout=startup), a_machine("w0"), *definitions())
+    template, _ = convert(world)
+    api = Cluster(nodes=1, seed=1).api
+    api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}})
+    accepted = api.create(template)
+
+    assert power_on == accepted["spec"]["template"]["spec"]["powerOnTimeoutSeconds"]
+    assert [is_told] * is_told == ["powerOnTimeoutSeconds" in told and "86400" in told for told in remarks(world)]
 
 
 def test_templates_come_before_the_checks_that_name_them() -> None:

@@ -36,7 +36,7 @@ def test_live_report_is_the_report_of_the_dump(tmp_path: Path) -> None:
             found = examine(world, NOW)
 
             assert report(*dump).plain() == found.plain()
-            assert ["AnnotationMode", "TwoAnswers"] == [one.name for one in found.checks[0].differences][:2]
+            assert ["AnnotationMode", "LimitBlocks"] == [one.name for one in found.checks[0].differences][:2]
             assert {"GET"} == {request.method for _, request in it.requests}
             assert "machinehealthchecks.cluster.x-k8s.io" in world.definitions
 

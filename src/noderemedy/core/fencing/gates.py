@@ -11,10 +11,10 @@ from noderemedy.core.gates import (
     Blocked,
     budgeted_anew,
     budgeted_to_begin,
-    left_as_it_is,
+    nobody_left_it,
+    nobody_paused,
     node_in_sight,
     passages,
-    unpaused,
 )
 from noderemedy.core.removers import remover_of
 from noderemedy.model.nodefence import State
@@ -50,15 +50,15 @@ def nobody_stopped_it(view: FenceView, now: Now) -> Blocked | None:
 
 def nobody_paused_it(view: FenceView, now: Now) -> Blocked | None:
     """`node-remedy.dev/paused` on the NodeFence, the Node or its Machine: nothing new starts."""
-    of_machine = view.machine.paused if view.machine else None
-    return unpaused(now, view.fence.paused, view.node.paused if view.node else None, of_machine)
+    of_node, of_machine = view.node.paused if view.node else None, view.machine.paused if view.machine else None
+    return nobody_paused(now, (view.ref, view.fence.paused), (view.node_at, of_node), (view.target, of_machine))
 
 
 def cluster_is_not_paused(view: FenceView, now: Now) -> Blocked | None:
     """Not a single write then, wherever the fence is; what is off stays off (invariant S8). Nor where nobody knows yet
     whether a Machine, and with it a Cluster, is that of the node.
     """
-    return Blocked(view.unplaced) if view.unplaced else left_as_it_is(None, view.is_cluster_paused)
+    return Blocked(view.unplaced) if view.unplaced else nobody_left_it(view.left_alone)
 
 
 def held_host_is_readable(view: FenceView, now: Now) -> Blocked | None:

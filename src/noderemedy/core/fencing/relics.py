@@ -29,14 +29,14 @@ class RelicView(Struct, frozen=True):
     uid: str
     fence_at: Ref | None
     fence: Entry
-    is_left_alone: bool = False  # the host belongs to a paused Machine
+    left_alone: leftalone.Pause | None = None  # of the Machine that the host belongs to
 
 
 def see(key: Ref, entry: Present, reader: Reader) -> RelicView | None:
     host: Host = entry.obj
     lost = [(uid, record) for uid, record in host.fenced_for if not reader.find(BY_UID, uid)]
-    is_left_alone = bool(lost) and leftalone.is_of_a_paused(key, host, reader)
-    views = [RelicView(key, entry, uid, *suspect(record, reader), is_left_alone) for uid, record in lost]
+    left_alone = leftalone.pause_of_host(key, host, reader) if lost else None
+    views = [RelicView(key, entry, uid, *suspect(record, reader), left_alone) for uid, record in lost]
     return next((one for one in views if not is_unread(one)), views[0] if views else None)
 
 
@@ -51,8 +51,8 @@ def decide(view: RelicView, now: Now) -> Decision:
     name = f"{view.ref.namespace}/{view.ref.name}"
     if is_unread(view):
         return Decision(because=(HolderUnreadable(name),), wake_at=now.mono + MINUTE)  # nobody tells us when it goes
-    if view.is_left_alone:
-        return leftalone.until_unpaused(now)
+    if view.left_alone is not None:
+        return leftalone.until_unpaused(view.left_alone, now)
     is_readable = isinstance(view.fence, Present | Absent)
     if view.fence_at is not None and is_readable and (asked := confirm(now, (view.fence_at, view.fence))):
         return asked

@@ -7,11 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from noderemedy.core import conditions
+from noderemedy.core import conditions, leftalone
 from noderemedy.core.claim import claimed
 from noderemedy.core.fencing.requestview import RequestView, what_is_waited_for
 from noderemedy.core.fencing.wellness import HEALTHY_FOR, is_whole, steady_at
-from noderemedy.core.gates import Blocked, budgeted_to_begin, left_as_it_is, node_in_sight, passages, unpaused
+from noderemedy.core.gates import (
+    Blocked,
+    budgeted_to_begin,
+    nobody_left_it,
+    nobody_paused,
+    node_in_sight,
+    passages,
+)
 from noderemedy.model.fenceremediation import FencePhase, FenceStrategy
 from noderemedy.model.ids import OPENSHIFT_MACHINE
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
@@ -42,13 +49,14 @@ def machine_is_there(view: RequestView, now: Now) -> Blocked | None:
 
 def cluster_is_not_paused(view: RequestView, now: Now) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on the request or its machine, or a paused Cluster: not a single write."""
-    return left_as_it_is(None, view.request.cluster_paused, view.is_cluster_paused)
+    return nobody_left_it(leftalone.marked(view.ref, view.request.cluster_paused), view.left_alone)
 
 
 def nobody_paused_it(view: RequestView, now: Now) -> Blocked | None:
     """`node-remedy.dev/paused` on the request, its Machine or the Node: nothing new starts."""
     of_machine, of_node = view.machine.paused if view.machine else None, view.node.paused if view.node else None
-    return unpaused(now, view.request.paused, of_machine, of_node)
+    carriers = ((view.ref, view.request.paused), (view.machine_at, of_machine), (view.node_at, of_node))
+    return nobody_paused(now, *carriers)
 
 
 def node_is_seen(view: RequestView, now: Now) -> Blocked | None:

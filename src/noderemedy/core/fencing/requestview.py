@@ -41,7 +41,7 @@ class RequestView(Struct, frozen=True):
     node_at: Ref | None = None
     node_entry: Entry = Absent()
     fence_entry: Entry = Absent()
-    is_cluster_paused: bool = False  # the machine, or its Cluster
+    left_alone: leftalone.Pause | None = None  # the machine, or its Cluster
     rival: str = ""  # another request for the same machine, which goes first
     answer: Granted | Refused | None = None  # the budget's
     claim: Claim | None = None  # None: there is no machine
@@ -127,7 +127,7 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
         node_at=node_at,
         node_entry=reader.read(node_at) if node_at else Absent(),
         fence_entry=reader.read(Ref("", NODE_FENCE, "", name)) if name else Absent(),
-        is_cluster_paused=is_paused(machine_at, known(machine_entry), reader),
+        left_alone=pause_of(machine_at, known(machine_entry), reader),
         rival=rival_of(key, request, machine_at, reader),
         answer=answer(machine_at, reader),
         claim=claim.see(NAME, machine_at, node_at, reader) if machine is not None else None,
@@ -137,8 +137,8 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
     )
 
 
-def is_paused(machine_at: Ref, machine: Machine | None, reader: Reader) -> bool:
-    return machine is not None and leftalone.is_paused(machine_at, machine, reader)
+def pause_of(machine_at: Ref, machine: Machine | None, reader: Reader) -> leftalone.Pause | None:
+    return leftalone.pause_of(machine_at, machine, reader) if machine is not None else None
 
 
 def host_of(machine_at: Ref, machine: Machine | None, reader: Reader) -> Entry:

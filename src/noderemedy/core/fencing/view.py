@@ -89,7 +89,7 @@ class FenceView(Struct, frozen=True):
     machine: Machine | None = None
     machine_entry: Entry = Absent()
     unplaced: CannotSeeCluster | None = None  # a machine may be that of the node
-    is_cluster_paused: bool = False  # a machine of it, or its Cluster: whoever owns it wants it left as it is
+    left_alone: leftalone.Pause | None = None  # a machine of it, or its Cluster: its owner wants it left as it is
     plan: FencePlan | None = None
     runs: tuple[Run, ...] = ()  # of the runs that its status lists
     peers: tuple[Peer, ...] = ()  # who could cut it off from its disks
@@ -229,7 +229,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         machine=machine,
         machine_entry=found,
         unplaced=machines.unplaced(node_at, reader),
-        is_cluster_paused=leftalone.is_node_of_a_paused(node_at, known(node), reader),
+        left_alone=leftalone.pause_of_node(node_at, known(node), reader),
         plan=plan.obj if isinstance(plan, Present) else None,
         runs=tuple(found.obj for found in runs if isinstance(found, Present)),
         peers=disks.peers_of(plan.obj, reader) if isinstance(plan, Present) else (),

@@ -29,17 +29,17 @@ def standing_aside(key: Ref, machine: Machine, reader: Reader) -> tuple[Aside, .
     judging = governing(key, machine, reader)
     governor = judging[0][0] if judging else None
     beside = [(at, check) for at, check in checks_beside(key, reader) if at != governor and may_mean(check, machine)]
-    return tuple(Aside(at, why(check, machine, governor)) for at, check in beside)
+    return tuple(Aside(at, why(check, key, machine, governor)) for at, check in beside)
 
 
-def why(check: HealthCheck, machine: Machine, governor: Ref | None) -> Reason:
+def why(check: HealthCheck, key: Ref, machine: Machine, governor: Ref | None) -> Reason:
     """What the check itself says comes first: as long as that holds, nothing that is done to the machine helps."""
     if check.deleting:
         return CheckLeaving()
     if not check.is_valid:
         return CheckInvalid(check.trouble)
     if machine.cluster_paused:
-        return ClusterPaused()
+        return ClusterPaused(key.in_words)
     if machine.skips_remediation:
         return TargetSkipped()
     assert governor is not None, "a check that means a machine, and is kept by nothing, judges it"

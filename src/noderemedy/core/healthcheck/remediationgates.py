@@ -7,9 +7,10 @@ Those in `SILENT` also keep us from telling anything on the Machine.
 
 from __future__ import annotations
 
+from noderemedy.core import leftalone
 from noderemedy.core.approvals import unapproved
 from noderemedy.core.claim import holder_name
-from noderemedy.core.gates import Blocked, budgeted_anew, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, nobody_left_it, nobody_paused
 from noderemedy.core.healthcheck.modes import Way, way_of
 from noderemedy.core.healthcheck.remediationview import NAME, RemediationView
 from noderemedy.core.safety import is_confirmed
@@ -23,7 +24,6 @@ from noderemedy.model.reasons import (
     CheckPaused,
     ClaimedByOther,
     ClusterObjectPaused,
-    ClusterPaused,
     ConfirmFirst,
     HoldLeft,
     HostExternallyProvisioned,
@@ -68,11 +68,10 @@ def no_other_controller(view: RemediationView, now: Now) -> Blocked | None:
 
 def cluster_is_not_paused(view: RemediationView, now: Now) -> Blocked | None:
     """`cluster.x-k8s.io/paused`: the objects may be on their way to another cluster, so nothing is written at all."""
-    if view.cluster is not None and view.cluster.paused:
-        return Blocked(ClusterObjectPaused(view.machine.cluster_name))
-    if view.governing is not None and view.governing.check.cluster_paused:
-        return Blocked(CheckPaused())
-    return Blocked(ClusterPaused()) if view.machine.cluster_paused else None
+    pause, governing = leftalone.pause(view.at, view.machine, view.cluster), view.governing
+    if governing is not None and governing.check.cluster_paused and not isinstance(pause, ClusterObjectPaused):
+        return Blocked(CheckPaused(governing.at.in_words))
+    return nobody_left_it(pause)
 
 
 def machine_is_not_skipped(view: RemediationView, now: Now) -> Blocked | None:
@@ -81,8 +80,9 @@ def machine_is_not_skipped(view: RemediationView, now: Now) -> Blocked | None:
 
 def nobody_paused_it(view: RemediationView, now: Now) -> Blocked | None:
     """`node-remedy.dev/paused` on the check, the Machine or the Node."""
-    node = view.node.obj.paused if isinstance(view.node, Present) else None
-    return unpaused(now, view.governing.check.paused if view.governing else None, view.machine.paused, node)
+    of_check = ((view.governing.at, view.governing.check.paused),) if view.governing else ()
+    of_node = view.node.obj.paused if isinstance(view.node, Present) else None
+    return nobody_paused(now, *of_check, (view.at, view.machine.paused), (view.node_at, of_node))
 
 
 def check_may_act(view: RemediationView, now: Now) -> Blocked | None:

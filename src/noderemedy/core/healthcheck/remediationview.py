@@ -179,7 +179,7 @@ def without_check(key: Ref, entry: Present, machine: Machine, reader: Reader) ->
 
 
 def is_quiet(key: Ref, machine: Machine, reader: Reader) -> bool:
-    return machine.deleting or leftalone.is_paused(key, machine, reader)
+    return machine.deleting or leftalone.pause_of(key, machine, reader) is not None
 
 
 def is_left(key: Ref, machine: Machine, reader: Reader) -> bool:

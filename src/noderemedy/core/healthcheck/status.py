@@ -66,7 +66,7 @@ class StatusView(Struct, frozen=True):
 def decide(view: StatusView, now: Now) -> Decision:
     check = view.check
     if check.cluster_paused:
-        return Decision(because=(CheckPaused(),))
+        return Decision(because=(CheckPaused(view.at.in_words),))
     if (writer := other_controller(check, view.first_seen, now)) is not None:
         return Decision(
             because=(OtherControllerGoverns(writer.manager),), wake_at=next_look(writer, view.first_seen, now)

@@ -282,10 +282,10 @@ def orphan(view: HostView, now: Now) -> Decision:
     if view.is_named_back:
         return NOTHING
     if unread := gates.consumer_unreadable(view.suspects):
-        left = leftalone.until_unpaused(now) if view.is_left_alone else Decision(because=(unread,))
+        left = leftalone.until_unpaused(view.left_alone, now) if view.left_alone else Decision(because=(unread,))
         return settled(structs.replace(left, facts=held_need(view, now)), view.need, now)
-    if view.is_left_alone:
-        return leftalone.until_unpaused(now)
+    if view.left_alone:
+        return leftalone.until_unpaused(view.left_alone, now)
     if reason := gates.host_unattended(view.ref, view.host):
         return Decision(because=(reason,))
     if asked := confirm_first(now, *view.suspects):

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from noderemedy.core import leftalone
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted_anew, first, left_as_it_is, passages, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, first, nobody_left_it, nobody_paused, passages
 from noderemedy.core.machines import is_own
 from noderemedy.core.metal3.links import consumer_text
 from noderemedy.core.metal3.view import ROOM_NAME, HostView, MachineView
@@ -50,7 +51,7 @@ Gate = Callable[[MachineView, Now], Blocked | None]
 
 def cluster_is_not_paused(view: MachineView, now: Now) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on the Machine, or a paused Cluster: they may be on their way to another place."""
-    return left_as_it_is(view.cluster, view.machine.cluster_paused)
+    return nobody_left_it(leftalone.pause(view.ref, view.machine, view.cluster))
 
 
 def cluster_is_seen(view: MachineView, now: Now) -> Blocked | None:
@@ -139,7 +140,8 @@ def power_is_known(view: MachineView, now: Now) -> Blocked | None:
 
 def nobody_paused_it(view: MachineView, now: Now) -> Blocked | None:
     """On the Machine, or on its Node."""
-    return unpaused(now, view.machine.paused, view.node.paused if view.node else None)
+    of_node = view.node.paused if view.node else None
+    return nobody_paused(now, (view.ref, view.machine.paused), (view.node_at, of_node))
 
 
 def machine_stays(view: MachineView, now: Now) -> Blocked | None:

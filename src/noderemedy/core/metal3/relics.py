@@ -42,8 +42,8 @@ def told(view: RelicView, now: Now) -> Decision:
     guard = Guard(view.host.uid, view.entry.resource_version)
     name = f"{view.ref.namespace}/{view.ref.name}"
     unread = [entry for uid, _, entry in view.orphans if is_unread(uid, entry)]
-    if view.is_left_alone and (len(unread) < len(view.orphans) or view.runs_a_node):
-        return leftalone.until_unpaused(now)
+    if view.left_alone is not None and (len(unread) < len(view.orphans) or view.runs_a_node):
+        return leftalone.until_unpaused(view.left_alone, now)
     for uid, at, entry in view.orphans:
         if is_unread(uid, entry):
             continue

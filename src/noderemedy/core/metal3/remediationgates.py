@@ -9,9 +9,17 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from noderemedy.core import conditions
+from noderemedy.core import conditions, leftalone
 from noderemedy.core.claim import claimed
-from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, first, left_as_it_is, passages, unpaused
+from noderemedy.core.gates import (
+    Blocked,
+    budgeted_anew,
+    budgeted_to_begin,
+    first,
+    nobody_left_it,
+    nobody_paused,
+    passages,
+)
 from noderemedy.core.machines import machine_refs
 from noderemedy.core.metal3 import contradiction, gates, phases
 from noderemedy.core.metal3.patience import is_overdue, lasted, rests_between_attempts
@@ -49,8 +57,8 @@ def request_is_valid(view: RemediationView, now: Now) -> Blocked | None:
 
 def cluster_is_not_paused(view: RemediationView, now: Now) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on the request or its machine, or a paused Cluster: not a single write."""
-    of_machine = view.machine is not None and view.machine.machine.cluster_paused
-    return left_as_it_is(view.cluster, view.remediation.cluster_paused, of_machine)
+    its_own, machine = leftalone.marked(view.ref, view.remediation.cluster_paused), view.machine
+    return nobody_left_it(its_own, leftalone.pause(machine.ref, machine.machine, machine.cluster) if machine else None)
 
 
 def machine_is_there(view: RemediationView, now: Now) -> Blocked | None:
@@ -61,7 +69,7 @@ def machine_is_there(view: RemediationView, now: Now) -> Blocked | None:
 
 def request_is_not_paused(view: RemediationView, now: Now) -> Blocked | None:
     """Paused by a person, on the request: nothing new starts."""
-    return unpaused(now, view.remediation.paused)
+    return nobody_paused(now, (view.ref, view.remediation.paused))
 
 
 def nobody_goes_first(view: RemediationView, now: Now) -> Blocked | None:

@@ -30,7 +30,6 @@ from noderemedy.core.metal3 import links
 from noderemedy.core.metal3.view import MachineView, see_machine
 from noderemedy.model.actions import Guard
 from noderemedy.model.budget import Granted, Need, Refused, answer, stated
-from noderemedy.model.cluster import Cluster
 from noderemedy.model.facts import FactValue
 from noderemedy.model.host import Hold, Host, MarkName
 from noderemedy.model.ids import CLUSTER, FACTS, HOST, INCIDENT, REMEDIATION, Kind, Ref
@@ -72,7 +71,6 @@ class RemediationView(Struct, frozen=True):
     unread: Ref | None = None  # the machine that is there and cannot be read
     held: tuple[tuple[Ref, Present], ...] = ()  # hosts that carry a hold for this one
     work: freeing.Workload | None = None  # None: there is no Node
-    cluster: Cluster | None = None
     rival: str = ""  # another remediation of the same machine, which goes first
     answer: Granted | Refused | None = None  # the budget's
     claim: Claim | None = None
@@ -117,7 +115,7 @@ class RelicView(Struct, frozen=True):
     orphans: tuple[tuple[str, Ref | None, Entry], ...] = ()  # uid, and who it may be, of holds without a remediation
     marks: tuple[MarkName, ...] = ()  # by which names we have marked it as unhealthy
     runs_a_node: bool = False
-    is_left_alone: bool = False  # it belongs to a paused Machine
+    left_alone: leftalone.Pause | None = None  # of the Machine that it belongs to
     target: Ref | None = None  # the Machine that a hold without a remediation was for; None: it is not known
     need: Need | None = None  # that we stated for it, or for the host, at the last look
 
@@ -193,7 +191,6 @@ def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView
         work=freeing.sees(machine.node_at, node, reader, pacing.sees(NAME, key, reader))
         if machine and machine.node_at and isinstance(node, Present)
         else None,
-        cluster=machine.cluster if machine else None,
         rival=rival_of(key, remediation, target, reader),
         answer=answer(machine.ref, reader) if machine else None,
         claim=claim.see(NAME, machine.ref, machine.node_at, reader) if machine else None,
@@ -273,8 +270,8 @@ def see_relics(key: Ref, entry: Present, reader: Reader) -> RelicView | None:
     runs = bool(marks) and runs_a_node(key, host, reader)
     target = held_for(key, host, [record for _, record in lost], reader)
     need = stated(target or key, waits_as(key), reader)
-    is_left_alone = leftalone.is_of_a_paused(key, host, reader)
-    return RelicView(key, entry, host, orphans, marks, runs, is_left_alone, target, need)
+    left_alone = leftalone.pause_of_host(key, host, reader)
+    return RelicView(key, entry, host, orphans, marks, runs, left_alone, target, need)
 
 
 def held_for(key: Ref, host: Host, records: list[Hold | Malformed | None], reader: Reader) -> Ref | None:

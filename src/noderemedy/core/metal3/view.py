@@ -82,7 +82,7 @@ class HostView(Struct, frozen=True):
     suspects: tuple[tuple[Ref, Entry], ...] = ()  # whose absence must be read live before the hold is an orphan
     held_for: Ref | None = None  # the machine that the hold was for
     record: traces.Told = traces.Told()  # of that machine
-    is_left_alone: bool = False  # it belongs to a paused Machine
+    left_alone: leftalone.Pause | None = None  # of the Machine that it belongs to
     need: Need | None = None  # that we stated at the last look
 
     @property
@@ -136,9 +136,9 @@ def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:
     host = entry.obj
     if not host.held:
         return None
-    is_left_alone = leftalone.is_of_a_paused(key, host, reader)
+    left_alone = leftalone.pause_of_host(key, host, reader)
     if host.consumer is None:
-        return of_whom(HostView(key, entry, host, is_named_back=False, is_left_alone=is_left_alone), reader)
+        return of_whom(HostView(key, entry, host, is_named_back=False, left_alone=left_alone), reader)
     machines = consumers.machine_of_consumer(key, host.consumer, reader)
     suspects = tuple((ref, reader.read(ref)) for ref in machines or consumers.consumer_refs(key, host.consumer))
     named_back = any(
@@ -148,7 +148,7 @@ def see_host(key: Ref, entry: Present, reader: Reader) -> HostView | None:
         and consumers.is_consumed_by(host, key, found.obj, ref, reader)
         for ref, found in suspects
     )
-    return of_whom(HostView(key, entry, host, named_back, suspects, is_left_alone=is_left_alone), reader)
+    return of_whom(HostView(key, entry, host, named_back, suspects, left_alone=left_alone), reader)
 
 
 def of_whom(view: HostView, reader: Reader) -> HostView:

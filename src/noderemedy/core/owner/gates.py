@@ -9,8 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from noderemedy.core import claim
-from noderemedy.core.gates import Blocked, budgeted_anew, budgeted_to_begin, left_as_it_is, node_in_sight, unpaused
+from noderemedy.core import claim, leftalone
+from noderemedy.core.gates import (
+    Blocked,
+    budgeted_anew,
+    budgeted_to_begin,
+    nobody_left_it,
+    nobody_paused,
+    node_in_sight,
+)
 from noderemedy.core.owner.view import NAME, View
 from noderemedy.model.reasons import (
     NoOwner,
@@ -27,12 +34,13 @@ def owner_named(view: View, now: Now) -> Blocked | None:
 
 
 def cluster_paused(view: View, now: Now) -> Blocked | None:
-    return left_as_it_is(view.cluster, view.machine.cluster_paused)
+    return nobody_left_it(leftalone.pause(view.ref, view.machine, view.cluster))
 
 
 def paused_by_person(view: View, now: Now) -> Blocked | None:
     """On the Machine, or on its Node."""
-    return unpaused(now, view.machine.paused, view.node.paused if view.node else None)
+    of_node = view.node.paused if view.node else None
+    return nobody_paused(now, (view.ref, view.machine.paused), (view.node_at, of_node))
 
 
 def spec_reusable(view: View, now: Now) -> Blocked | None:

@@ -75,7 +75,10 @@ def halted(view: RemedyView) -> Decision | None:
     """Not a single write, wherever the chain is (invariant S8), nor while nobody knows whose node it is."""
     if view.unplaced:
         return Decision(because=(view.unplaced,))
-    return Decision(because=(ClusterPaused(),)) if view.is_cluster_paused else None
+    if not view.is_cluster_paused:
+        return None
+    is_marked = view.machine is not None and view.machine.cluster_paused  # else its Cluster, or another Machine of it
+    return Decision(because=(ClusterPaused(view.target.in_words if is_marked else ""),))
 
 
 def begin(view: RemedyView, now: Now) -> Decision:

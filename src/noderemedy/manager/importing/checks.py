@@ -276,13 +276,18 @@ def annotation_mode(case: Case) -> Iterator[Difference]:
         "repairs by annotation are deprecated: the check works, and carries a Deprecated condition",
         "node-remedy import --convert prints the same check with a template",
     )
-    yield blocks(
-        "TwoAnswers",
-        f"the machine controller of cluster-api-provider-baremetal answers {names.NEEDS_REMEDIATION} as node-remedy"
-        " does: with both running two controllers power-cycle one host",
-        "name a Metal3RemediationTemplate in the check instead (node-remedy import --convert prints both): that"
-        " controller provisions the hosts as well, and cannot be stopped for repairs alone",
-    )
+    if case.check.dialect is Dialect.OPENSHIFT:
+        yield TWO_ANSWERS
+
+
+# That controller is OpenShift's: it looks after Machines of machine.openshift.io only.
+TWO_ANSWERS = blocks(
+    "TwoAnswers",
+    f"the machine controller of cluster-api-provider-baremetal answers {names.NEEDS_REMEDIATION} as node-remedy"
+    " does: with both running two controllers power-cycle one host",
+    "name a Metal3RemediationTemplate in the check instead (node-remedy import --convert prints both): that"
+    " controller provisions the hosts as well, and cannot be stopped for repairs alone",
+)
 
 
 QUESTIONS: tuple[Callable[[Case], Iterator[Difference]], ...] = (

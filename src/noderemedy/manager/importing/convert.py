@@ -18,6 +18,7 @@ from noderemedy.model.healthcheck import Dialect, HealthCheck
 from noderemedy.model.ids import Ref
 from noderemedy.model.time import Span
 from noderemedy.wire import names
+from noderemedy.wire.remediations import SECONDS_MAX
 
 VERSION = f"{TEMPLATE.group}/v1alpha1"
 NEEDED = ("metal3remediationtemplates.remediation.metal3.io", "metal3remediations.remediation.metal3.io")
@@ -37,7 +38,7 @@ class CannotConvert(Permanent):
 
 def convert(world: World, only: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """The templates and the changed checks, in the order in which they have to be applied. Raises CannotConvert."""
-    chosen = [at for at in sorted(world.checks) if is_meant(at, only) and world.checks[at].annotation_mode]
+    chosen = meant(world, only)
     obstacles = [*strangers(world, only), *(obstacle for at in chosen for obstacle in against(at, world))]
     if chosen:
         obstacles = [*missing_kinds(world), *obstacles]
@@ -45,6 +46,20 @@ def convert(world: World, only: tuple[str, ...] = ()) -> list[dict[str, Any]]:
         raise CannotConvert("nothing was converted:\n" + "\n".join(f"  - {one}" for one in obstacles))
     pairs = [(template(at, world.checks[at]), changed(at, world)) for at in chosen]
     return [*(made for made, _ in pairs), *(check for _, check in pairs)]
+
+
+def remarks(world: World, only: tuple[str, ...] = ()) -> list[str]:
+    """In what the converted checks are not quite what they were."""
+    return [
+        f"{at}: powerOnTimeoutSeconds of its template is {SECONDS_MAX}, the most that there is; nodeStartupTimeout of"
+        " the check is longer: a host that takes longer than the template says is power-cycled again"
+        for at in meant(world, only)
+        if startup_of(world.checks[at]) > Span.seconds(SECONDS_MAX)
+    ]
+
+
+def meant(world: World, only: tuple[str, ...]) -> list[Ref]:
+    return [at for at in sorted(world.checks) if is_meant(at, only) and world.checks[at].annotation_mode]
 
 
 def is_meant(at: Ref, only: tuple[str, ...]) -> bool:
@@ -115,8 +130,7 @@ def knows(version: dict[str, Any], name: str) -> bool:
 
 def template(at: Ref, check: HealthCheck) -> dict[str, Any]:
     """Power cycling as the annotation did it: again and again, and no machine is replaced."""
-    startup = check.startup_timeout
-    seconds = startup.ms // 1000 if isinstance(startup, Span) else 0
+    seconds = min(startup_of(check).ms // 1000, SECONDS_MAX)
     return {
         "apiVersion": VERSION,
         "kind": TEMPLATE.kind,
@@ -131,6 +145,10 @@ def template(at: Ref, check: HealthCheck) -> dict[str, Any]:
             }
         },
     }
+
+
+def startup_of(check: HealthCheck) -> Span:
+    return check.startup_timeout if isinstance(check.startup_timeout, Span) else Span(0)
 
 
 def changed(at: Ref, world: World) -> dict[str, Any]:
