@@ -27,24 +27,27 @@ from tests.core.healthcheck.targets import a_check
 from tests.core.metal3.remediations import OUR_MARKS, a_held_host, a_remediation
 from tests.core.owner.scene import WAITS
 
+from noderemedy.core.gates import passages
 from noderemedy.core.healthcheck import aside, status
 from noderemedy.core.healthcheck.facts import GateFact
 from noderemedy.core.healthcheck.gate import gate
 from noderemedy.core.healthcheck.remediation import ROOM as OF_CHECKS
 from noderemedy.core.healthcheck.remediationview import RemediationView
+from noderemedy.core.remedy import gates as remedygates
+from noderemedy.core.remedy.facts import DocumentFact
 from noderemedy.core.remedy.remedy import halted
 from noderemedy.core.remedy.view import RemedyView
 from noderemedy.engine.cache import Cache
 from noderemedy.model.cluster import Cluster
+from noderemedy.model.configuration import Configuration, Document
 from noderemedy.model.fenceplan import plan_ref
 from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.healthcheck import Tally
-from noderemedy.model.ids import CLUSTER, NODE, Ref, ref
-from noderemedy.model.machine import Machine
+from noderemedy.model.ids import CLUSTER, CONFIG_MAP, NODE, SYSTEM, Ref, ref
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import OutOfService
 from noderemedy.model.outcome import Seen
-from noderemedy.model.reasons import Reason
+from noderemedy.model.reasons import ClusterObjectPaused, Reason
 from noderemedy.model.remote import Remote, Sight, remote_ref
 from noderemedy.rooms import ROOMS
 
@@ -187,14 +190,30 @@ def test_a_relic_that_is_left_alone_names_who_carries_the_pause(relic: str, at: 
     assert WORDS[at] in reason.note()
 
 
-@pytest.mark.parametrize(
-    ("machine", "words"),
-    [(left_alone(MACHINE), WORDS[MACHINE_AT]), (MACHINE, "its Cluster is paused, or its Machine")],
-)
-def test_a_chain_that_is_halted_names_its_machine_if_that_carries_the_pause(machine: Machine, words: str) -> None:
-    """Otherwise it says where to look."""
-    view = RemedyView(NODE_AT, present(a_node()), MACHINE_AT, machine, is_cluster_paused=True)
-    decision = halted(view)
+DOCUMENT_AT = ref(CONFIG_MAP, "workers", SYSTEM)
 
-    assert decision is not None
-    assert [True] == [words in reason.note() for reason in decision.because]
+
+def a_view_of_remedies(**changes: Any) -> RemedyView:
+    document = DocumentFact(
+        DOCUMENT_AT, "document-uid", Document(Configuration(), "", paused=changes.pop("document", None))
+    )
+    node = changes.pop("node", a_node())
+    return RemedyView(NODE_AT, present(node), MACHINE_AT, document=document, **changes)
+
+
+OF_REMEDIES: list[tuple[RemedyView, str]] = [
+    (a_view_of_remedies(document=Paused()), "ConfigMap node-remedy-system/workers"),
+    (a_view_of_remedies(node=replace(a_node(), paused=Malformed("x"))), WORDS[NODE_AT]),
+    (a_view_of_remedies(machine=replace(MACHINE, paused=Paused())), WORDS[MACHINE_AT]),
+    (a_view_of_remedies(left_alone=ClusterObjectPaused("metal/site")), WORDS[CLUSTER_AT]),
+]
+
+
+@pytest.mark.parametrize(("view", "words"), OF_REMEDIES)
+def test_a_pause_of_remedies_names_who_carries_it(view: RemedyView, words: str) -> None:
+    """The document, the Node, its Machine or its Cluster; a chain that runs says the same of the last two."""
+    told = [one.reason for one in passages(remedygates.GATES, view, NOW) if one.gate == "nobody paused it"]
+    running = halted(view)
+
+    assert [True] == [words in reason.note() for reason in told if reason]
+    assert [view.left_alone] == ([*running.because] if running else [None])

@@ -111,7 +111,7 @@ GATES = (
     ),
     Sabotage(
         "a chain goes on while nobody knows whose node it is",
-        set_to(remedy, "halted", lambda view: Decision() if view.is_cluster_paused else None),
+        set_to(remedy, "halted", lambda view: Decision() if view.left_alone else None),
         (test_gates.test_whoever_pauses_the_cluster_stops_a_chain_wherever_it_is,),
     ),
     Sabotage(

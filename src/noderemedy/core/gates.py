@@ -13,7 +13,6 @@ from msgspec import Struct, structs
 
 from noderemedy.model.actions import Action
 from noderemedy.model.budget import Granted, Need, Refused
-from noderemedy.model.cluster import Cluster
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.ids import Ref
 from noderemedy.model.meta import Malformed, Paused
@@ -72,20 +71,10 @@ def nobody_paused(now: Now, *carriers: tuple[Ref | None, Paused | Malformed | No
     return None
 
 
-def unpaused(now: Now, *pauses: Paused | Malformed | None) -> Blocked | None:
-    """The same of objects that are not named."""
-    return nobody_paused(now, *((None, pause) for pause in pauses))
-
-
 def nobody_left_it(*pauses: ClusterPaused | ClusterObjectPaused | None) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on one of the objects of a repair, or a paused Cluster: not a single write."""
     found = next((pause for pause in pauses if pause is not None), None)
     return Blocked(found) if found is not None else None
-
-
-def left_as_it_is(cluster: Cluster | None, *marked: bool) -> Blocked | None:
-    """The same of objects that are not named."""
-    return Blocked(ClusterPaused()) if any(marked) or (cluster is not None and cluster.paused) else None
 
 
 def node_in_sight(name: str, entry: Entry) -> Blocked | None:

@@ -45,10 +45,6 @@ def pause_of_node(node_at: Ref, node: Node | None, reader: Reader) -> Pause | No
     return next((one for one in pauses if one is not None), None)
 
 
-def is_node_of_a_paused(node_at: Ref, node: Node | None, reader: Reader) -> bool:
-    return pause_of_node(node_at, node, reader) is not None
-
-
 def pause_of_host(host_at: Ref, host: Host, reader: Reader) -> Pause | None:
     """The pause of a Machine that a host belongs to."""
     holds = (host.hold, *(record for _, record in (*host.held_for, *host.fenced_for)))

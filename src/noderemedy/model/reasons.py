@@ -229,11 +229,9 @@ class HolderUnreadable(Reason, frozen=True):
 class ClusterPaused(Reason, frozen=True):
     """`cluster.x-k8s.io/paused` is on the Machine, or on a request for its repair."""
 
-    at: str = ""  # the object that carries it; "": it is the Machine of this object, or its Cluster
+    at: str = ""  # the object that carries it
 
     def note(self) -> str:
-        if not self.at:
-            return "its Cluster is paused, or its Machine by cluster.x-k8s.io/paused: nothing is done until that ends"
         return f"{self.at} carries cluster.x-k8s.io/paused: nothing is done; remove the annotation to go on"
 
 

@@ -111,7 +111,7 @@ HELD: dict[str, tuple[dict[str, Any], Callable[[Scene], Any], str]] = {
     "autoscaler": ({}, taint("ToBeDeletedByClusterAutoscaler"), "NodeBeingRemoved"),
     "a person who deleted the Node": ({}, delete_node, "NodeBeingRemoved"),
     "the owner of its Machine": ({}, delete_machine, "NodeBeingRemoved"),
-    "whoever paused its Cluster": ({}, pause_cluster, "ClusterPaused"),
+    "whoever paused its Cluster": ({}, pause_cluster, "ClusterObjectPaused"),
     "whoever paused one of two Machines": ({}, pause_another_machine, "ClusterPaused"),
     "a start: whose Machine it is": ({}, unplaced_cluster, "CannotSeeCluster"),
     "whom a check has asked": ({}, a_check_asks, "ClaimedByOther"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from noderemedy.core.approvals import unapproved
 from noderemedy.core.claim import claimed, holder_name
-from noderemedy.core.gates import Blocked, budgeted_anew, left_as_it_is, unpaused
+from noderemedy.core.gates import Blocked, budgeted_anew, nobody_left_it, nobody_paused
 from noderemedy.core.remedy.view import NAME, RemedyView
 from noderemedy.core.removers import remover_of
 from noderemedy.core.safety import is_confirmed
@@ -41,8 +41,9 @@ def nobody_paused_it(view: RemedyView, now: Now) -> Blocked | None:
     if view.unplaced:
         return Blocked(view.unplaced)
     machine, document = view.machine, view.document
-    pauses = (document.document.paused if document else None, view.node.paused, machine.paused if machine else None)
-    return left_as_it_is(None, view.is_cluster_paused) or unpaused(now, *pauses)
+    of_document = ((document.at, document.document.paused),) if document else ()
+    carriers = (*of_document, (view.at, view.node.paused), (view.target, machine.paused if machine else None))
+    return nobody_left_it(view.left_alone) or nobody_paused(now, *carriers)
 
 
 def document_may_act(view: RemedyView, now: Now) -> Blocked | None:

@@ -53,7 +53,7 @@ from noderemedy.model.ids import CLUSTER, CONFIG_MAP, INCIDENT, JOB, LEASE, NODE
 from noderemedy.model.meta import Malformed
 from noderemedy.model.observer import OBSERVER
 from noderemedy.model.pace import LEAVE
-from noderemedy.model.reasons import ClusterPaused, RemedyRecordUnreadable
+from noderemedy.model.reasons import RemedyRecordUnreadable
 from noderemedy.model.remedy import Phase, RemedyRecord
 from noderemedy.model.remote import REMOTE
 from noderemedy.model.room import Index, Present, Reader, Room
@@ -75,10 +75,7 @@ def halted(view: RemedyView) -> Decision | None:
     """Not a single write, wherever the chain is (invariant S8), nor while nobody knows whose node it is."""
     if view.unplaced:
         return Decision(because=(view.unplaced,))
-    if not view.is_cluster_paused:
-        return None
-    is_marked = view.machine is not None and view.machine.cluster_paused  # else its Cluster, or another Machine of it
-    return Decision(because=(ClusterPaused(view.target.in_words if is_marked else ""),))
+    return Decision(because=(view.left_alone,)) if view.left_alone is not None else None
 
 
 def begin(view: RemedyView, now: Now) -> Decision:

@@ -51,7 +51,7 @@ class RemedyView(Struct, frozen=True):
     target: Ref  # its Machine; itself where there is none
     machine: Machine | None = None
     unplaced: CannotSeeCluster | None = None  # a Machine may be that of the node
-    is_cluster_paused: bool = False  # the Machine, or its Cluster
+    left_alone: leftalone.Pause | None = None  # the Machine, or its Cluster
     trouble: Trouble | None = None
     document: DocumentFact | None = None  # None: it is gone
     permit: PermitFact | None = None
@@ -107,7 +107,7 @@ def sees(key: Ref, reader: Reader) -> RemedyView | None:
         target=target,
         machine=machine,
         unplaced=machines.unplaced(key, reader),
-        is_cluster_paused=leftalone.is_node_of_a_paused(key, entry.obj, reader),
+        left_alone=leftalone.pause_of_node(key, entry.obj, reader),
         trouble=trouble,
         document=document,
         permit=permit,
