@@ -25,6 +25,7 @@ import yaml
 from noderemedy.crds import FENCE_GROUP, OUR_GROUP, OUR_GROUPS
 from noderemedy.manager.kinds import wanted
 from noderemedy.manager.settings import LEASE_NAME, NAMESPACE
+from noderemedy.model.keeping import DEFINITION, FILES, definition_name
 from noderemedy.model.reasons import Reason
 from noderemedy.rooms import ROOMS
 
@@ -118,6 +119,10 @@ NEEDS: dict[str, tuple[Need, ...]] = {
 }
 # Events about nodes are read only while a document asks for them (manager/nodeevents.py).
 REPORTING = (Need("events.k8s.io", "events", ("create", "patch")), Need("", "events", ("list", "watch")))
+# Whether the API would forget what we record: the definitions of those kinds, by name (manager/definitions.py).
+DEFINED = (
+    Need(DEFINITION.group, "customresourcedefinitions", ("list", "watch"), tuple(sorted(map(definition_name, FILES)))),
+)
 # `create` cannot be narrowed to a name: the API server does not know it yet when it authorises.
 LEADERSHIP = (
     Need("coordination.k8s.io", "leases", ("create",)),
@@ -150,7 +155,7 @@ def needs_of(action_names: Iterable[str]) -> tuple[Need, ...]:
         raise SystemExit(f"generate: no rights are listed for {', '.join(unknown)}; add a line to NEEDS")
     acting = [need for name in sorted(set(action_names)) for need in NEEDS[name]]
     watching = [Need(one.kind.group, one.plural, READ) for one in wanted() if not one.namespace]
-    return merged([*watching, *acting, *REPORTING])
+    return merged([*watching, *acting, *REPORTING, *DEFINED])
 
 
 def rights_at_home() -> tuple[Need, ...]:

@@ -20,7 +20,8 @@ from noderemedy.model.actions import Confirm, PublishFenceStatus, PublishRemedia
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.budget import NEED
 from noderemedy.model.decision import Decision
-from noderemedy.model.ids import Ref
+from noderemedy.model.ids import REMEDIATION, Ref
+from noderemedy.model.keeping import renewal
 from noderemedy.model.meta import Malformed
 from noderemedy.model.outcome import Effect, Outcome, Seen
 from noderemedy.model.room import Present
@@ -54,10 +55,10 @@ def test_a_word_of_the_future_is_void_for_good() -> None:
 
 def test_a_void_word_says_what_to_do() -> None:
     """Its time, and whose clock is to be corrected; what to do about a record that does not stay, if it does not."""
-    problem = foredated.garbled(ForedatedWord(given(3_600))).problem
-    lost = foredated.garbled(ForedatedWord(given(3_600), in_vain=3)).problem
+    problem = foredated.garbled(ForedatedWord(given(3_600)), REMEDIATION).problem
+    lost = foredated.garbled(ForedatedWord(given(3_600), in_vain=3), REMEDIATION).problem
 
-    assert (False, True) == ("deploy/crds" in problem, "kubectl apply -f deploy/crds" in lost)
+    assert (False, True) == ("deploy/crds" in problem, renewal(REMEDIATION) in lost)
     assert "2030-03-17T18:46:40Z was in the future" in problem
     assert "correct the clock" in problem
 
@@ -161,7 +162,7 @@ def test_an_older_definition_costs_few_writes_and_tells_what_to_do(at: Ref, begi
     [(key, decision)] = [(key, one) for key, one in story.engine.decisions.items() if key.ref == at]
 
     assert (True, few) == (3 <= few <= 5, len(story.acts) - before)
-    assert "kubectl apply -f deploy/crds" in decision.because[-1].note()
+    assert renewal(at.kind) in decision.because[-1].note()
     assert (None, []) == (story.engine.ledger.waits_until(key, story.now), story.freed_early)
 
 

@@ -60,6 +60,8 @@ RIGHTS: dict[tuple[str, str, str, str], set[str]] = {
     ("", "serviceaccounts/token", NAMESPACE, ""): set(),
     ("rbac.authorization.k8s.io", "clusterroles", "", ""): set(),
     ("apiextensions.k8s.io", "customresourcedefinitions", "", ""): set(),
+    ("apiextensions.k8s.io", "customresourcedefinitions", "", "nodefences.ha.k8s.io"): {"list", "watch"},
+    ("apiextensions.k8s.io", "customresourcedefinitions", "", "machines.cluster.x-k8s.io"): set(),
     ("admissionregistration.k8s.io", "validatingadmissionpolicies", "", ""): set(),
 }
 

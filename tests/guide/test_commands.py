@@ -29,7 +29,7 @@ BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 INLINE = re.compile(r"`((?:kubectl|node-remedy|make) [^`]+)`")
 KUBECTL: dict[str, set[str]] = {
     "annotate": {"-n", "-A", "--all", "--overwrite"},
-    "apply": {"--server-side", "--validate", "--kubeconfig", "-k", "-f"},
+    "apply": {"--server-side", "--force-conflicts", "--validate", "--kubeconfig", "-k", "-f"},
     "auth": {"--as", "--as-group", "-n", "-A"},
     "cordon": set(),
     "create": {"-f", "-n", "--clusterrole", "--role", "--group", "--serviceaccount", "--type", "--from-file"},

@@ -10,6 +10,7 @@ from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
 from tests.core import test_safety as safety_tests
 from tests.core.fencing import test_hostpower as hostpower_tests
+from tests.core.fencing import test_keeping as fences_kept
 from tests.core.metal3 import test_beginnings as beginnings
 from tests.core.metal3 import test_contradicted_budget as contradicted_tests
 from tests.core.metal3 import test_contradiction as contradiction_tests
@@ -27,9 +28,11 @@ from tests.core.metal3 import test_unread as unread_tests
 from tests.core.metal3 import test_words as words_tests
 from tests.sabotage.running import Sabotage, item_to, set_to, together
 from tests.sim import test_bad_input as bad_input
+from tests.sim import test_older_definitions as older
 from tests.wire import test_remediations as wire_tests
 
-from noderemedy.core import claim, conditions, freeing, machines, outofservice, resting, safety
+from noderemedy.core import claim, conditions, freeing, keeping, machines, outofservice, resting, safety
+from noderemedy.core.fencing import emptying as fence_emptying
 from noderemedy.core.gates import budgeted
 from noderemedy.core.metal3 import (
     annotation,
@@ -114,6 +117,39 @@ def on_the_wall(view: Any, now: Any) -> Any:
 
 
 SABOTAGES = (
+    Sabotage(
+        "what a definition would forget is nobody's business",
+        set_to(keeping, "kept", lambda kind, found: None),
+        (
+            older.test_what_capm3s_status_would_forget_is_not_begun,
+            older.test_a_definition_that_is_renewed_lets_it_begin,
+            older.test_a_host_that_was_found_wrong_is_not_forgotten,
+            older.test_one_that_is_on_its_way_ends_and_frees_nothing,
+            older.test_a_fence_of_an_older_definition_does_not_begin,
+        ),
+    ),
+    Sabotage(
+        "a definition that nobody has read forgets nothing",
+        set_to(keeping, "known", lambda kind, found: None),
+        (
+            room_tests.test_every_gate,
+            fences_kept.test_a_fence_waits_until_its_record_is_kept,
+            fences_kept.test_a_request_waits_until_its_record_is_kept,
+        ),
+    ),
+    Sabotage(
+        "what is on its way goes on under a definition that forgets",
+        set_to(remediation, "record_is_kept", lambda view, now: None),
+        (
+            room_tests.test_who_lost_machine_or_host_releases_and_frees_nothing,
+            older.test_one_that_is_on_its_way_ends_and_frees_nothing,
+        ),
+    ),
+    Sabotage(
+        "a fence on its way frees under a definition that forgets",
+        set_to(fence_emptying, "record_is_kept", lambda view, now: None),
+        (fences_kept.test_one_on_its_way_brings_power_back_and_frees_nothing,),
+    ),
     Sabotage(
         "a host is held by two repairs",
         set_to(Host, "is_held_besides", lambda host, owner: False),

@@ -5,8 +5,9 @@ was seen so it stays void, also when its time has come: when it was really given
 
 Rule 1: it is on record, in the request's status, before anything else is done: who takes over finds it there.
 Rule 2: where nothing may be written (a paused Cluster) a fact remembers it until the record follows.
-Rule 3: no repair stands still for a record that does not stay, since the definition of its kind is of an older version:
-it is tried three times, a person is told, and the fact remembers on. Whatever else is written there carries it along.
+Rule 3: a record that does not stay, since the definition of its kind is of an older version, is tried three times, a
+person is told, and the fact remembers on: what still has to be done goes on (`core/keeping.py` says what does not).
+Whatever else is written there carries it along.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from noderemedy.model.attestation import Attestation
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.facts import FactValue
 from noderemedy.model.ids import FACTS, Kind, Ref
+from noderemedy.model.keeping import renewal
 from noderemedy.model.meta import Malformed
 from noderemedy.model.room import Present, Reader
 from noderemedy.model.time import Mono, Now, Wall
@@ -92,10 +94,10 @@ def first_of_all(
     return decision, structs.replace(known, tried=now.mono, version=entry.resource_version)
 
 
-def garbled(known: ForedatedWord) -> Malformed:
-    """What a void word is to everybody: why it cannot be read, and what to do."""
+def garbled(known: ForedatedWord, kind: Kind) -> Malformed:
+    """What a void word on an object of this kind is to everybody: why it cannot be read, and what to do."""
     why = f"its time {known.word.at} was in the future when it was given; correct the clock of whoever wrote it"
-    lost = "; the API forgets status.attestedAhead, by which the next leader would know: kubectl apply -f deploy/crds"
+    lost = f"; the API forgets status.attestedAhead, by which the next leader would know: {renewal(kind)}"
     return Malformed(f"{why}{lost if known.does_not_stay else ''}")
 
 

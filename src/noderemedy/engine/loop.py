@@ -30,6 +30,7 @@ from noderemedy.model.actions import IRREVERSIBLE, PROVEN, READS, Action, Confir
 from noderemedy.model.decision import NOTHING, Decision, Fact
 from noderemedy.model.errors import Bug
 from noderemedy.model.ids import FACTS, Kind, Ref
+from noderemedy.model.keeping import Unkept, unkept_ref
 from noderemedy.model.observer import OBSERVER_AT, Observer
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen, Unknown
 from noderemedy.model.reasons import ObjectUnreadable, Reason, RoomBroken
@@ -133,6 +134,14 @@ class Engine:
         self.cache.begin_list(cluster, kind)
         self.listed(kind, now, cluster)
         self._enter(Seen(unserved_ref(kind, cluster), "", "", Unserved(kind)), now, None)
+
+    def keeps(self, kind: Kind, found: Unkept | None, now: Now) -> None:
+        """What the API would forget of our records in objects of this kind; None: nothing."""
+        ref = unkept_ref(kind)
+        if found is None:
+            self._leave(ref, now, None)
+        elif self._object(ref) != found:
+            self._enter(Seen(ref, "", "", found), now, None)
 
     def lost(self, kind: Kind, now: Now, cluster: str = "") -> None:
         """This kind cannot be seen any more: no decisions until it is listed again, and no grant of before it then."""

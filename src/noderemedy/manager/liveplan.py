@@ -9,6 +9,7 @@ import os
 from functools import partial
 from pathlib import Path
 
+from noderemedy.crds.recording import judged
 from noderemedy.drivers.fence.agents import folders
 from noderemedy.drivers.kube.client import KubeClient
 from noderemedy.drivers.kube.config import load
@@ -18,6 +19,7 @@ from noderemedy.drivers.kube.errors import NoAnswer, NotSent, Obstacle, Refused
 from noderemedy.drivers.kube.listing import Lister
 from noderemedy.drivers.kube.refusals import describe as describe_refusal
 from noderemedy.drivers.kube.sink import DEFAULT, OneList
+from noderemedy.manager.definitions import DEFINITIONS
 from noderemedy.manager.describing import describe, described
 from noderemedy.manager.effects import judge
 from noderemedy.manager.kinds import WITHOUT, crd_name, wanted
@@ -26,10 +28,12 @@ from noderemedy.manager.planremotes import Remotes
 from noderemedy.model.actions import DescribeAgent
 from noderemedy.model.errors import Permanent
 from noderemedy.model.ids import Kind
+from noderemedy.model.keeping import FILES, definition_name
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
 from noderemedy.model.request import Wanted
 from noderemedy.model.time import Wall
 from noderemedy.rooms import NARROWED, watched
+from noderemedy.wire.definitions import decode_definition
 from noderemedy.wire.http import Request, Resource
 from noderemedy.wire.objects import Undecodable, decode
 from noderemedy.wire.requests import render
@@ -97,7 +101,20 @@ class Live(OneList):
             case resource:
                 self._served[one.kind] = resource
                 await self._list(one.kind, resource)
-                return ""
+                return await self._definition(one.kind) if one.kind in FILES else ""
+
+    async def _definition(self, kind: Kind) -> str:
+        """Whether the API keeps what we record in objects of this kind; a remark where we may not see that."""
+        name = definition_name(kind)
+        answer = await self._client.send(reading(Request("GET", DEFINITIONS.path(name=name))), retry=True)
+        unseen = f"{name}: whether this definition keeps what a manager records was not seen"
+        if answer.status != 200:
+            return f"{unseen} (HTTP {answer.status})"
+        try:
+            self.look.keeps(kind, judged(kind, decode_definition(answer.body).obj))
+        except Undecodable as problem:
+            return f"{unseen}: {problem}"
+        return ""
 
     async def _follow(self, wish: Wanted) -> list[str]:
         """List the requests of a template's kind; what does not work is told where they are needed, and as a remark."""

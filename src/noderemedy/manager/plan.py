@@ -17,7 +17,7 @@ from noderemedy.core.incident import diary, nodediary, podlists, records, shelf
 from noderemedy.engine.loop import Engine
 from noderemedy.manager import plain
 from noderemedy.manager.describing import described
-from noderemedy.manager.plankinds import remark, undefined
+from noderemedy.manager.plankinds import defined, remark, undefined
 from noderemedy.manager.planrecords import awaited
 from noderemedy.manager.sources import Source
 from noderemedy.model.actions import READS, Action, DescribeAgent, ListPods, ListVolumes
@@ -25,6 +25,7 @@ from noderemedy.model.agent import AgentDescription
 from noderemedy.model.fenceplan import PlanAsked, asked_ref
 from noderemedy.model.healthcheck import HealthCheck
 from noderemedy.model.ids import CLUSTER, NODE, SYSTEM, Kind, Ref
+from noderemedy.model.keeping import Unkept
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Outcome, Seen
 from noderemedy.model.reasons import ActionFailed, ActionRefused, ObjectUnreadable, Reason
 from noderemedy.model.remote import Remote, remote_ref
@@ -142,6 +143,10 @@ class Look:
         """There is no such kind in this world."""
         self.engine.unserved(kind, LONG_AGO)
 
+    def keeps(self, kind: Kind, found: Unkept | None) -> None:
+        """What its API would forget of our records in objects of this kind."""
+        self.engine.keeps(kind, found, LONG_AGO)
+
     def reads(self) -> tuple[Effect, ...]:
         """The live reads that the rooms ask for now; none: the look is over."""
         effects = self._step()
@@ -253,6 +258,8 @@ def tell(look: Look, files: list[Source], kinds: tuple[Kind, ...]) -> list[str]:
         except Undecodable as problem:
             look.unreadable(problem)
     told = {kind for kind, _ in chosen}
+    for kind, found in defined(source.tree for source in files):
+        look.keeps(kind, found)
     lacking = undefined((source.tree for source in files), kinds) - told
     for kind in kinds:
         # Without Clusters the name of one is a mere word: a dump of Machines need not hold them.

@@ -10,7 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from noderemedy.crds import OUR_GROUPS
+from noderemedy.crds.recording import by_name, judged
 from noderemedy.model.ids import Kind
+from noderemedy.model.keeping import Unkept
 
 DEFINITION = "CustomResourceDefinition"
 
@@ -30,6 +32,12 @@ def defines(tree: dict[str, Any]) -> Kind | None:
     if not isinstance(spec, dict) or not isinstance(names, dict):
         return Kind("", "")
     return Kind(str(spec.get("group", "")), str(names.get("kind", "")))
+
+
+def defined(trees: Iterable[dict[str, Any]]) -> list[tuple[Kind, Unkept | None]]:
+    """What definitions in these files would make the API forget of our records, where they define a kind of those."""
+    known = ((kind, tree.get("spec")) for tree in trees if (kind := defines(tree)) in by_name().values())
+    return [(kind, judged(kind, spec)) for kind, spec in known if kind is not None and isinstance(spec, dict)]
 
 
 def remark(kind: Kind) -> str:

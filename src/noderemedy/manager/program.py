@@ -31,6 +31,7 @@ from noderemedy.engine.loop import LOOKS_BESIDE, Engine
 from noderemedy.engine.telling import Notice
 from noderemedy.engine.trace import Untraced
 from noderemedy.manager.clusters import Clusters, ClusterSink
+from noderemedy.manager.definitions import DefinitionSink, follow_definition
 from noderemedy.manager.describing import Describe, describe
 from noderemedy.manager.effects import Carrier, Licence, Starter
 from noderemedy.manager.follower import Surroundings
@@ -49,8 +50,9 @@ from noderemedy.manager.sink import EngineSink
 from noderemedy.model.actions import WriteLedger
 from noderemedy.model.drill import SCHEDULE_AT, DrillSchedule
 from noderemedy.model.errors import Permanent
-from noderemedy.model.ids import CLUSTER
+from noderemedy.model.ids import CLUSTER, Kind
 from noderemedy.model.kdump import UNHEARD_AT, DumpsUnheard
+from noderemedy.model.keeping import FILES
 from noderemedy.model.outcome import Effect, Outcome, Seen, Unknown
 from noderemedy.model.ownnode import OWN_NODE_AT, OwnNodeFact
 from noderemedy.model.reasons import OwnNode
@@ -140,7 +142,7 @@ class Manager:
             client, self._engine, self._clock, self._chance, settings.watch, LOG, self._wake.set
         )
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._is_in_step = False
+        self._in_step = asyncio.Event()
         self._is_frozen = False
         self._aside_last: Mono | None = None
 
@@ -183,6 +185,14 @@ class Manager:
         for one in wanted():
             sink = with_clusters if one.kind == CLUSTER else self._sink
             self._start(f"watch of {one.kind}", follow(self._client, one, sink, self._chance, self._settings.watch))
+        for kind in FILES:
+            judge = DefinitionSink(kind, self._engine, self._clock, LOG, self._wake.set)
+            self._start(f"definition of {kind}", self._judge(kind, judge))
+
+    async def _judge(self, kind: Kind, judge: DefinitionSink) -> None:
+        """Verdicts come first: only what would begin waits for a definition."""
+        await self._in_step.wait()
+        await follow_definition(self._client, kind, judge, self._chance, self._settings.watch)
 
     def _start(self, name: str, part: Coroutine[Any, Any, None]) -> None:
         self._tasks[name] = asyncio.create_task(part, name=name)
@@ -403,8 +413,8 @@ class Manager:
         """
         if self._is_frozen or not self._engine.is_synced:
             return
-        if not self._is_in_step:
-            self._is_in_step = True
+        if not self._in_step.is_set():
+            self._in_step.set()
             LOG.info("caches are in step with the API", objects=len(self._engine.cache))
         if has_more:
             return

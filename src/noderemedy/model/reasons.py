@@ -662,6 +662,41 @@ class RemediationInvalid(Reason, frozen=True):
         return f"nothing is done: {self.problems}"
 
 
+class RecordNotKept(Reason, frozen=True):
+    """The definition of a kind lacks fields of ours: the API would forget what a repair records."""
+
+    alert: ClassVar[bool] = True
+    definition: str
+    lacks: str
+    renewal: str
+
+    def note(self) -> str:
+        why = f"definition {self.definition} lacks {self.lacks}, so the API would forget what is recorded there"
+        return f"{why}: nothing begins and nothing is freed; run {self.renewal}"
+
+
+class DefinitionHidden(Reason, frozen=True):
+    """Nobody lets us see whether the API would keep what a repair records."""
+
+    alert: ClassVar[bool] = True
+    definition: str
+    why: str
+
+    def note(self) -> str:
+        why = f"whether definition {self.definition} keeps what is recorded is not known ({self.why}): nothing begins"
+        return f"{why}; let the manager list and watch it: kubectl apply --server-side -f deploy/rbac/10-manager.yaml"
+
+
+class DefinitionUnread(Reason, frozen=True):
+    """The definition of a kind was not read yet: a moment after a start."""
+
+    quiet: ClassVar[bool] = True
+    definition: str
+
+    def note(self) -> str:
+        return f"waiting for definition {self.definition} to be read: whether it keeps what is recorded is not known"
+
+
 class RemediatedMachineMissing(Reason, frozen=True):
     """The machine that a remediation is for does not exist, cannot be read, or is another one of that name."""
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from noderemedy.crds.recording import by_name, judged
 from noderemedy.engine.leadership import Leadership, Rules
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
@@ -26,8 +27,9 @@ from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.model.workload import ATTACHMENT, POD
 from noderemedy.rooms import ROOMS, watched
 from noderemedy.sim.agenda import Appointment
-from noderemedy.sim.apiserver import ApiServer, User, WatchEvent
+from noderemedy.sim.apiserver import ApiServer, Tree, User, WatchEvent
 from noderemedy.sim.candidate import Candidate
+from noderemedy.sim.kinds import CUSTOM_RESOURCE
 from noderemedy.sim.pages import Pages
 from noderemedy.sim.remotes import Remotes
 from noderemedy.sim.requests import Requests
@@ -100,6 +102,7 @@ class Process:
         self.candidate = Candidate(Leadership(identity, ELECTION), self)
         self.resources = served(self.cluster)
         self._watched = frozenset(watched(ROOMS))
+        self._follow_definitions()
         self._watches = [self.open_watch(kind) for kind in watched(ROOMS)]
         self._requests = Requests(self)
         self.candidate.poll()
@@ -114,6 +117,7 @@ class Process:
         for watch in (*self._watches, *self._requests.watches.values()):
             watch.close()
         self.remotes.close()
+        self._definitions.close()
         for planned in (self._wake, self._soon):
             if planned:
                 planned.cancel()
@@ -172,6 +176,20 @@ class Process:
             self._inbox.append(do)
         else:
             do()
+
+    def _follow_definitions(self) -> None:
+        """What the API would forget of our records. In no weather: nothing begins before that is known."""
+        api = self.cluster.api
+        for tree in api.list(CUSTOM_RESOURCE):
+            self._defined(tree)
+        changed = lambda event: self.when_running(lambda: self._defined(event.tree))  # noqa: E731
+        self._definitions = api.subscribe(CUSTOM_RESOURCE, changed)
+
+    def _defined(self, tree: Tree) -> None:
+        kind = by_name().get(tree["metadata"]["name"])
+        if kind is not None:
+            self.engine.keeps(kind, judged(kind, tree["spec"]), self.now())
+            self.soon()
 
     # --- watches ------------------------------------------------------------------------------------------------
 

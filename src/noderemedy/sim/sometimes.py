@@ -116,6 +116,8 @@ GATES_ELSEWHERE = {
     *("RequestLeaving", "RequestNotOurs", "RequestsUnseen", "TemplateKindMissing", "WaitingForRequests"),
     # OpenShift's Machines without an owner: tests/sim/test_openshift_check.py; or on hosts of others: tests/core
     *("NoControllerOwner", "HostExternallyProvisioned"),
+    # definitions are renewed with the managers: tests/sim/test_older_definitions.py
+    *("RecordNotKept", "DefinitionHidden", "DefinitionUnread"),
     # simulated managers run on no node: tests/core/test_claim.py, tests/manager/test_program.py
     "OwnNode",
     # nobody drills where nothing is fenced, and hosts are never installed anew: tests/core/metal3

@@ -80,6 +80,17 @@ def case_role_may_name_objects(api: Client) -> None:
     _as_stranger(api, "PATCH", api.at("configmaps", "other"), patch).refused(403, "Forbidden")
 
 
+def case_role_may_name_what_is_listed(api: Client) -> None:
+    """Who may list one object by its name selects it by that name, and sees no other."""
+    for name in ("mine", "other"):
+        api.create("configmaps", a_config(name))
+    _allow(api, ["list"], ["configmaps"], resourceNames=["mine"])
+    where = api.at("configmaps")
+    api.eventually(lambda: _as_stranger(api, "GET", f"{where}?fieldSelector=metadata.name%3Dmine").status == 200)
+    _as_stranger(api, "GET", f"{where}?fieldSelector=metadata.name%3Dother").refused(403, "Forbidden")
+    _as_stranger(api, "GET", where).refused(403, "Forbidden")
+
+
 def case_subresource_is_a_right_of_its_own(api: Client) -> None:
     """The right to patch pods is not the right to patch their status, nor the reverse."""
     make_pod(api, "one")

@@ -162,7 +162,7 @@ def test_explain_shows_the_gate_that_is_closed(name: str, at: Ref) -> None:
 
     for phase in (FENCING, DELETING):
         found = explain(a_scene(at, phase, **changes), NOW)
-        assert expected == [one.gate for one in found][3:]
+        assert expected == [one.gate for one in found][4:]
         assert [reason] == [type(one.reason).__name__ for one in found if one.reason]
 
 
@@ -171,7 +171,7 @@ def test_explain_shows_no_gates_of_what_was_asked_already() -> None:
     is_asked = a_scene(phase=DELETING, answer=None, machine={"deleting": True})
     at_work = a_scene(answer=None, fence_entry=Absent())
 
-    assert ["request is valid", "machine is there", "cluster is not paused"] == names(is_asked)
+    assert ["request is valid", "machine is there", "cluster is not paused", "record is kept"] == names(is_asked)
     assert "budget allows" not in names(at_work)
 
 

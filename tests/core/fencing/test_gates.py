@@ -27,6 +27,7 @@ from noderemedy.model.fenceplan import plan_ref
 from noderemedy.model.governing import PermitFact, permit_ref
 from noderemedy.model.host import Power
 from noderemedy.model.ids import CLUSTER, CONFIG_MAP, MACHINE, NODE, SYSTEM, Ref, ref
+from noderemedy.model.keeping import Unkept
 from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.node import Taint
 from noderemedy.model.nodefence import FenceEvidence, State
@@ -67,6 +68,9 @@ def a_view(**more: Any) -> Any:
         ({"plan": a_plan(problems=("a",), is_pending=True)}, "FencePlanPending"),
         ({"plan": a_plan(isolation=())}, "FencePlanBroken"),
         ({"plan": a_plan(power_management=())}, "FencePlanBroken"),
+        ({"unkept": Unkept(("status.jobs[].wasOn",))}, "RecordNotKept"),
+        ({"unkept": Unkept(unread="forbidden")}, "DefinitionHidden"),
+        ({"unkept": Unkept()}, "DefinitionUnread"),
         ({"machine": a_machine(deleting=True)}, "MachineDeleting"),
         ({"node": a_node(ready="Unknown", deleting=True)}, "LeftToOther"),
         ({"node": replace(SICK, taints=(Taint("karpenter.sh/disruption", "NoSchedule"),))}, "LeftToOther"),

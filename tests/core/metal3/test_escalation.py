@@ -21,7 +21,13 @@ from tests.core.metal3.remediations import (
 
 from noderemedy.core.claim import claimed, lease_of, see
 from noderemedy.core.metal3 import remediation as room
-from noderemedy.core.metal3.remediationgates import BEFORE_ANYTHING, BEFORE_ASKING, BEFORE_THE_OWNER, LINKED
+from noderemedy.core.metal3.remediationgates import (
+    BEFORE_ANYTHING,
+    BEFORE_ASKING,
+    BEFORE_THE_OWNER,
+    LINKED,
+    record_is_kept,
+)
 from noderemedy.model.budget import Need, Refused
 from noderemedy.model.decision import Decision
 from noderemedy.model.lease import Lease
@@ -167,5 +173,5 @@ def test_explain_shows_the_gates_of_the_owner_s_turn(remediation: Metal3Remediat
     assert room.ROOM.explains is not None
     found = room.ROOM.explains(view, NOW)
 
-    expected = [gate.__name__.replace("_", " ") for gate in (*BEFORE_ANYTHING, *LINKED, *gates)]
+    expected = [gate.__name__.replace("_", " ") for gate in (*BEFORE_ANYTHING, *LINKED, record_is_kept, *gates)]
     assert (expected, ["nobody paused it"]) == ([one.gate for one in found], [one.gate for one in found if one.reason])

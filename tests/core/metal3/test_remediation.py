@@ -62,6 +62,7 @@ from noderemedy.model.checkstatus import Told
 from noderemedy.model.cluster import Cluster
 from noderemedy.model.host import Consumer, Host, MarkName, Power
 from noderemedy.model.ids import CLUSTER, OPENSHIFT_MACHINE, REMEDIATION, ref
+from noderemedy.model.keeping import Unkept, unkept_ref
 from noderemedy.model.machine import ControllerOwner
 from noderemedy.model.machineconditions import MachineConditions
 from noderemedy.model.meta import Malformed, Paused
@@ -519,6 +520,18 @@ GATES: dict[str, tuple[dict[str, Any], list[str]]] = {
         {"remediation": NEW, "machine": replace(a_machine(), cluster_name="metal"), "more": PAUSED_CLUSTER},
         ["ClusterObjectPaused"],
     ),
+    "a record that the API would forget": (
+        {"remediation": NEW, "more": {unkept_ref(REMEDIATION): Unkept(("status.evidence",))}},
+        ["RecordNotKept"],
+    ),
+    "a definition that nobody may see": (
+        {"remediation": NEW, "more": {unkept_ref(REMEDIATION): Unkept(unread="forbidden")}},
+        ["DefinitionHidden"],
+    ),
+    "a definition that was not read yet": (
+        {"remediation": POWER_OFF, "more": {unkept_ref(REMEDIATION): Unkept()}},
+        ["DefinitionUnread"],
+    ),
     "no machine": ({"remediation": NEW, "machine": None}, ["RemediatedMachineMissing"]),
     "another machine than its owner": (
         {"remediation": replace(NEW, **an_owner("other"))},
@@ -578,6 +591,10 @@ def test_a_pause_with_an_end_is_looked_at_then() -> None:
 
 
 LOST: dict[str, dict[str, Any]] = {
+    "a record that the API would forget": {
+        "host": a_held_host(),
+        "more": {unkept_ref(REMEDIATION): Unkept(("status.evidence.contradictedAt",))},
+    },
     "no machine": {"machine": None, "host": a_held_host()},
     "another host": {"machine": a_machine(host=None), "host": a_held_host()},
     "another consumer": {"host": a_held_host(consumer=None)},

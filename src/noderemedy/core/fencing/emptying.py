@@ -11,6 +11,7 @@ from msgspec import structs
 from noderemedy.core import freeing, safety
 from noderemedy.core.backup import back_up
 from noderemedy.core.fencing import attempts, devices, hostpower, outliving, patience, runs
+from noderemedy.core.fencing.gates import record_is_kept
 from noderemedy.core.fencing.moves import confirm, noted
 from noderemedy.core.fencing.view import NAME, FenceView
 from noderemedy.core.fencing.words import prove, word_of
@@ -27,6 +28,7 @@ from noderemedy.model.reasons import (
     PowerComesBack,
     ProvenFenced,
     Reason,
+    RecordNotKept,
 )
 from noderemedy.model.room import Present
 from noderemedy.model.time import MINUTE, Mono, Now, Wall
@@ -66,6 +68,9 @@ def proof_for(view: FenceView, now: Now) -> Whole | Decision:
     """The proof; or what has to be asked first; or that there can be none, and power comes back."""
     node = (view.node_at, view.node_entry)
     assert isinstance(view.node_entry, Present)
+    if blocked := record_is_kept(view, now):
+        is_known = isinstance(blocked.reason, RecordNotKept)
+        return go_on(view, now, blocked.reason) if is_known else blocked.decision(now)
     if word := word_of(view):
         return confirm(now, node) or prove(view, word, now) or go_on(view, now, FenceProvesNothing(view.name))
     if wrong := mistaken(view):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from noderemedy.core import keeping
 from noderemedy.core.claim import claimed
 from noderemedy.core.fencing import hostpower
 from noderemedy.core.fencing.view import NAME, FenceView, what_is_waited_for
@@ -17,6 +18,7 @@ from noderemedy.core.gates import (
     passages,
 )
 from noderemedy.core.removers import remover_of
+from noderemedy.model.ids import NODE_FENCE
 from noderemedy.model.nodefence import State
 from noderemedy.model.reasons import (
     CannotSeeNode,
@@ -108,6 +110,11 @@ def nobody_removes_it(view: FenceView, now: Now) -> Blocked | None:
     return Blocked(LeftToOther(view.name, remover)) if remover else None
 
 
+def record_is_kept(view: FenceView, now: Now) -> Blocked | None:
+    """What a run did, and what a node was, is proof later: of an older definition's fences nothing new is switched."""
+    return keeping.sure(NODE_FENCE, view.unkept)
+
+
 def document_lets_it_begin(view: FenceView, now: Now) -> Blocked | None:
     """The storm policies of the document that governs the node hold for fences, too, whoever asked for them."""
     if view.node is None or not view.is_governed:
@@ -156,7 +163,10 @@ def one_repair_per_node(view: FenceView, now: Now) -> Blocked | None:
 BEFORE_LEAVING: tuple[Gate, ...] = (cluster_is_not_paused, held_host_is_readable)
 BEFORE_ANYTHING: tuple[Gate, ...] = (*BEFORE_LEAVING, fence_is_valid, node_is_seen)
 USABLE: tuple[Gate, ...] = (plan_is_there, plan_is_sound)
-BEFORE_POWER_OFF: tuple[Gate, ...] = (nobody_stopped_it, nobody_paused_it, nobody_removes_it, one_repair_per_node)
+BEFORE_POWER_OFF: tuple[Gate, ...] = (
+    *(record_is_kept, nobody_stopped_it, nobody_paused_it),
+    *(nobody_removes_it, one_repair_per_node),
+)
 BEFORE_THE_PLAN: tuple[Gate, ...] = (
     cluster_is_not_paused,
     fence_is_valid,
@@ -167,6 +177,7 @@ BEFORE_THE_PLAN: tuple[Gate, ...] = (
 )
 BEFORE_THE_BUDGET: tuple[Gate, ...] = (
     *BEFORE_THE_PLAN,
+    record_is_kept,
     *USABLE,
     nobody_removes_it,
     document_lets_it_begin,
@@ -175,7 +186,8 @@ BEFORE_THE_BUDGET: tuple[Gate, ...] = (
 )
 POLICIES: tuple[Gate, ...] = (document_lets_it_begin, its_turn)
 BEFORE_ANEW: tuple[Gate, ...] = (
-    *(nobody_stopped_it, nobody_paused_it, nobody_removes_it, node_is_there, observer_is_in_contact),
+    *(record_is_kept, nobody_stopped_it, nobody_paused_it),
+    *(nobody_removes_it, node_is_there, observer_is_in_contact),
     *POLICIES,
 )
 BEFORE_THE_START: tuple[Gate, ...] = (*BEFORE_THE_BUDGET, its_turn, budget_allows, one_repair_per_node)

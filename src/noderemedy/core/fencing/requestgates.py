@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from noderemedy.core import conditions, leftalone
+from noderemedy.core import conditions, keeping, leftalone
 from noderemedy.core.claim import claimed
 from noderemedy.core.fencing.requestview import RequestView, what_is_waited_for
 from noderemedy.core.fencing.wellness import HEALTHY_FOR, is_whole, steady_at
@@ -20,7 +20,7 @@ from noderemedy.core.gates import (
     passages,
 )
 from noderemedy.model.fenceremediation import FencePhase, FenceStrategy
-from noderemedy.model.ids import OPENSHIFT_MACHINE
+from noderemedy.model.ids import FENCE_REMEDIATION, OPENSHIFT_MACHINE
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
 from noderemedy.model.reasons import (
     AnotherRemediation,
@@ -50,6 +50,15 @@ def machine_is_there(view: RequestView, now: Now) -> Blocked | None:
 def cluster_is_not_paused(view: RequestView, now: Now) -> Blocked | None:
     """`cluster.x-k8s.io/paused` on the request or its machine, or a paused Cluster: not a single write."""
     return nobody_left_it(leftalone.marked(view.ref, view.request.cluster_paused), view.left_alone)
+
+
+def record_is_kept(view: RequestView, now: Now) -> Blocked | None:
+    """One that goes on would write again and again what does not stay."""
+    return None if view.request.is_ended else keeping.kept(FENCE_REMEDIATION, view.unkept)
+
+
+def definition_is_known(view: RequestView, now: Now) -> Blocked | None:
+    return keeping.known(FENCE_REMEDIATION, view.unkept)
 
 
 def nobody_paused_it(view: RequestView, now: Now) -> Blocked | None:
@@ -106,8 +115,8 @@ def is_deleted_by_us(view: RequestView) -> bool:
     return view.machine_at is not None and view.machine_at.kind == OPENSHIFT_MACHINE
 
 
-GATES: tuple[Gate, ...] = (request_is_valid, machine_is_there, cluster_is_not_paused)
-BEFORE_THE_FENCE: tuple[Gate, ...] = (nobody_paused_it,)
+GATES: tuple[Gate, ...] = (request_is_valid, machine_is_there, cluster_is_not_paused, record_is_kept)
+BEFORE_THE_FENCE: tuple[Gate, ...] = (definition_is_known, nobody_paused_it)
 BEFORE_THE_BUDGET: tuple[Gate, ...] = (
     *(nobody_goes_first, nobody_paused_it, node_is_seen),
     *(nobody_releases_it, fencing_cannot_help),

@@ -14,6 +14,7 @@ from noderemedy.model.actions import Guard
 from noderemedy.model.budget import ANSWER, Granted, Need, Refused, answer, stated
 from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.ids import CLUSTER, FENCE_REMEDIATION, LEASE, NODE, NODE_FENCE, OPENSHIFT_MACHINE, Kind, Ref
+from noderemedy.model.keeping import UNKEPT, Unkept, unkept
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import NodeFence, fence_ref
@@ -24,9 +25,10 @@ from noderemedy.model.time import Mono
 NAME = "fence-remediation"
 BY_MACHINE = "fence remediations by machine"
 BY_FENCE = "fence remediations by fence"
+ALL = "all fence remediations"
 WATCHES: tuple[Kind, ...] = (
     *(FENCE_REMEDIATION, NODE_FENCE, NODE, REMOTE, *MACHINE_KINDS, CLUSTER),
-    *(ANSWER, LEASE),
+    *(ANSWER, LEASE, UNKEPT),
 )
 
 
@@ -48,6 +50,7 @@ class RequestView(Struct, frozen=True):
     need: Need | None = None  # that we stated at the last look
     taking_back: Mono | None = None  # since when its word to the owner is to be taken back
     host: Entry = Absent()  # of a Machine of OpenShift, which we would have to delete ourselves
+    unkept: Unkept | None = None  # what the API would forget of its record
 
     @property
     def guard(self) -> Guard:
@@ -99,11 +102,16 @@ def _fence(ref: Ref, request: FenceRemediation) -> tuple[str, ...]:
     return (request.status.fence,) if request.status.fence else ()
 
 
+def _all(ref: Ref, request: FenceRemediation) -> tuple[str, ...]:
+    return (ALL,)
+
+
 INDEXES: tuple[Index, ...] = (
     *machines.INDEXES,
     *claim.INDEXES,
     Index(BY_MACHINE, FENCE_REMEDIATION, _machines),
     Index(BY_FENCE, FENCE_REMEDIATION, _fence),
+    Index(ALL, FENCE_REMEDIATION, _all),
 )
 
 
@@ -134,6 +142,7 @@ def sees(key: Ref, reader: Reader) -> RequestView | None:
         need=stated(machine_at, NAME, reader),
         taking_back=takingback.since(key, reader),
         host=host_of(machine_at, machine, reader),
+        unkept=unkept(FENCE_REMEDIATION, reader),
     )
 
 
@@ -176,6 +185,8 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (ref, *(of_machines(machine_refs(ref, obj), reader) if obj is not None else ()))
     if ref.kind == NODE_FENCE:
         return reader.find(BY_FENCE, ref.name)
+    if ref.kind == UNKEPT:
+        return reader.find(ALL, ALL)
     return of_machines(machines_of(ref, obj, reader), reader) if reader.has(BY_MACHINE) else ()
 
 

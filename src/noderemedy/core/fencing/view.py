@@ -36,6 +36,7 @@ from noderemedy.model.governing import (
 from noderemedy.model.host import Host
 from noderemedy.model.ids import CLUSTER, FACTS, HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Kind, Ref
 from noderemedy.model.kdump import KDUMP, KdumpSeen, kdump_ref
+from noderemedy.model.keeping import UNKEPT, Unkept, unkept
 from noderemedy.model.machine import Machine, Metal3Machine
 from noderemedy.model.node import Node
 from noderemedy.model.nodefence import FenceJob, FenceStatus, NodeFence, State, fence_ref
@@ -56,9 +57,10 @@ BY_CLUSTER = "fences by cluster"
 BY_UID = "fences by uid"
 TO_BEGIN = "fences that have not begun, or may begin anew"
 HELD_FOR = "hosts by fence"
+ALL = "all fences"
 WATCHES = (
     *(NODE_FENCE, NODE, REMOTE, CLUSTER, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN),
-    *(MEMBER, PERMIT, REPEATS, ANSWER, LEASE, LEAVE, OBSERVER),
+    *(MEMBER, PERMIT, REPEATS, ANSWER, LEASE, LEAVE, OBSERVER, UNKEPT),
 )
 
 
@@ -108,6 +110,7 @@ class FenceView(Struct, frozen=True):
     is_in_sight: bool = True  # the cluster that has the node can be seen
     refusal: Refusal | None = None  # what the API does not let us do
     foredated: ForedatedWord | None = None  # a word on it that was of the future at the last look
+    unkept: Unkept | None = None  # what the API would forget of its record
 
     @property
     def guard(self) -> Guard:
@@ -179,6 +182,10 @@ def _uid(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
     return (fence.uid,)
 
 
+def _all(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
+    return (ALL,)
+
+
 def _to_begin(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
     return (TO_BEGIN,) if not fence.is_begun or fence.status.state is State.ERROR else ()
 
@@ -197,6 +204,7 @@ INDEXES: tuple[Index, ...] = (
     Index(BY_UID, NODE_FENCE, _uid),
     Index(TO_BEGIN, NODE_FENCE, _to_begin),
     Index(HELD_FOR, HOST, _held_for),
+    Index(ALL, NODE_FENCE, _all),
 )
 
 
@@ -248,6 +256,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         is_in_sight=is_in_sight(fence, reader),
         refusal=refusal(NAME, key, reader),
         foredated=foredated.sees(key, reader),
+        unkept=unkept(NODE_FENCE, reader),
     )
 
 
@@ -299,6 +308,8 @@ def wakes(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return (ref, *(reader.find(HELD_FOR, obj.uid) if obj is not None else ()))
     if ref.kind == RUN:
         return reader.find(BY_RUN, ref.name)
+    if ref.kind == UNKEPT:
+        return reader.find(ALL, ALL)
     if ref.kind in (PERMIT, OBSERVER):
         return reader.find(TO_BEGIN, TO_BEGIN)
     if ref.kind in (NODE, FENCE_PLAN, KDUMP, MEMBER, REPEATS):

@@ -35,7 +35,8 @@ def without(view: FenceView, void: ForedatedWord | None) -> FenceView:
     if void is None:
         return view
     status = structs.replace(view.status, attested_ahead=void.word.at)
-    return structs.replace(view, fence=structs.replace(view.fence, attested=foredated.garbled(void), status=status))
+    garbage = foredated.garbled(void, view.ref.kind)
+    return structs.replace(view, fence=structs.replace(view.fence, attested=garbage, status=status))
 
 
 def record(view: FenceView, void: ForedatedWord | None, now: Now) -> Decision | None:

@@ -38,6 +38,7 @@ from noderemedy.core.metal3.remediationgates import (
     is_asked,
     is_next_attempt,
     is_owners_turn,
+    record_is_kept,
 )
 from noderemedy.core.metal3.remediationview import (
     INDEXES,
@@ -78,6 +79,7 @@ from noderemedy.model.budget import ANSWER, need
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.host import Power
 from noderemedy.model.ids import CLUSTER, HOST, INCIDENT, LEASE, METAL3_MACHINE, NODE, REMEDIATION
+from noderemedy.model.keeping import UNKEPT
 from noderemedy.model.machineconditions import OWNER_REMEDIATED
 from noderemedy.model.pace import LEAVE
 from noderemedy.model.proof import is_word
@@ -169,6 +171,8 @@ def told(view: RemediationView, now: Now) -> Decision:
         return release(view, blocked.reason) or blocked.decision(now)
     if view.remediation.progress.is_recovered:
         return release(view) or Decision(because=(RemediationSucceeded(view.node_name),))
+    if blocked := record_is_kept(view, now):  # what is seen now would be forgotten: our hold goes, and that is all
+        return release(view, blocked.reason) or blocked.decision(now)
     if heard := heeded(view, now):
         return heard
     phase = view.remediation.progress.phase
@@ -371,7 +375,10 @@ def episode(view: RemediationView) -> str:
 
 ROOM = Room(
     name=NAME,
-    watches=(REMEDIATION, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, CLUSTER, ANSWER, LEASE, INCIDENT, LEAVE),
+    watches=(
+        *(REMEDIATION, NODE, REMOTE, *MACHINE_KINDS, HOST, METAL3_MACHINE, CLUSTER),
+        *(ANSWER, LEASE, INCIDENT, LEAVE, UNKEPT),
+    ),
     indexes=INDEXES,
     wakes=concerned,
     sees=sees,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from msgspec import structs
 
-from noderemedy.core import conditions, leftalone
+from noderemedy.core import conditions, keeping, leftalone
 from noderemedy.core.claim import claimed
 from noderemedy.core.gates import (
     Blocked,
@@ -26,7 +26,7 @@ from noderemedy.core.metal3.patience import is_overdue, lasted, rests_between_at
 from noderemedy.core.metal3.remediationview import NAME, RelicView, RemediationView, what_is_waited_for
 from noderemedy.core.metal3.steps import is_back
 from noderemedy.core.metal3.view import MachineView
-from noderemedy.model.ids import MACHINE
+from noderemedy.model.ids import MACHINE, REMEDIATION
 from noderemedy.model.machineconditions import OWNER_REMEDIATED, WARNING, Graded
 from noderemedy.model.reasons import (
     AnotherRemediation,
@@ -65,6 +65,14 @@ def machine_is_there(view: RemediationView, now: Now) -> Blocked | None:
     if view.machine is not None:
         return None
     return Blocked(RemediatedMachineMissing(str(machine_refs(view.ref, view.remediation)[0])))
+
+
+def record_is_kept(view: RemediationView, now: Now) -> Blocked | None:
+    return keeping.kept(REMEDIATION, view.unkept)
+
+
+def definition_is_known(view: RemediationView, now: Now) -> Blocked | None:
+    return keeping.known(REMEDIATION, view.unkept)
 
 
 def request_is_not_paused(view: RemediationView, now: Now) -> Blocked | None:
@@ -147,8 +155,10 @@ LINKED: tuple[Gate, ...] = (
 )
 ATTENDED: tuple[Gate, ...] = (of_machine(gates.host_is_attended),)
 NODE_IN_SIGHT: tuple[Gate, ...] = tuple(map(of_machine, (gates.cluster_is_seen, gates.node_is_readable)))
-NODE_SEEN: tuple[Gate, ...] = (*NODE_IN_SIGHT, of_machine(gates.node_is_its_own))
+KEPT: tuple[Gate, ...] = (record_is_kept, definition_is_known)
+NODE_SEEN: tuple[Gate, ...] = (*KEPT, *NODE_IN_SIGHT, of_machine(gates.node_is_its_own))
 BEFORE_POWER_OFF: tuple[Gate, ...] = (
+    *KEPT,
     nobody_goes_first,
     request_is_not_paused,
     *map(of_machine, (*gates.BEFORE_POWER_OFF, gates.power_is_known)),
@@ -182,9 +192,10 @@ def explain(view: RemediationView | RelicView, now: Now) -> tuple[Passage, ...]:
 
 def ahead(view: RemediationView, now: Now) -> tuple[Gate, ...]:
     """What is asked before the next thing is done."""
+    linked = (*BEFORE_ANYTHING, *LINKED, record_is_kept)
     if view.remediation.progress.phase is Phase.DELETING_MACHINE:
-        return (*BEFORE_ANYTHING, *LINKED, *BEFORE_ASKING)
-    return (*BEFORE_ANYTHING, *LINKED, *BEFORE_THE_OWNER) if is_owners_turn(view, now) else ALL
+        return (*linked, *BEFORE_ASKING)
+    return (*linked, *BEFORE_THE_OWNER) if is_owners_turn(view, now) else ALL
 
 
 def is_owners_turn(view: RemediationView, now: Now) -> bool:

@@ -33,6 +33,7 @@ from noderemedy.model.budget import Granted, Need, Refused, answer, stated
 from noderemedy.model.facts import FactValue
 from noderemedy.model.host import Hold, Host, MarkName
 from noderemedy.model.ids import CLUSTER, FACTS, HOST, INCIDENT, REMEDIATION, Kind, Ref
+from noderemedy.model.keeping import UNKEPT, Unkept, unkept
 from noderemedy.model.machine import Machine
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Node
@@ -47,6 +48,7 @@ ESCALATED = f"{NAME}-owner"  # states our need while the owner is asked: the cla
 BY_MACHINE = "remediations by machine"
 BY_UID = "remediations by uid"
 BY_NAMESPACE = "remediations by namespace"
+ALL = "all remediations"
 HELD_FOR = "hosts by remediation"
 RELICS = "hosts with something of a remediation"
 SIGHT = Kind(FACTS, "PhaseSight")
@@ -79,6 +81,7 @@ class RemediationView(Struct, frozen=True):
     foredated: ForedatedWord | None = None  # a word on it that was of the future then
     refusal: Refusal | None = None  # what the API does not let us do
     taking_back: Mono | None = None  # since when its word to the owner is to be taken back
+    unkept: Unkept | None = None  # what the API would forget of its record
 
     @property
     def guard(self) -> Guard:
@@ -140,6 +143,10 @@ def _namespace(ref: Ref, remediation: Metal3Remediation) -> tuple[str, ...]:
     return (ref.namespace,)
 
 
+def _all(ref: Ref, remediation: Metal3Remediation) -> tuple[str, ...]:
+    return (ALL,)
+
+
 def _relics(ref: Ref, host: Host) -> tuple[str, ...]:
     return (RELICS,) if has_relics(host) else ()
 
@@ -154,6 +161,7 @@ INDEXES: tuple[Index, ...] = (
     Index(BY_MACHINE, REMEDIATION, _machines),
     Index(BY_UID, REMEDIATION, _uid),
     Index(BY_NAMESPACE, REMEDIATION, _namespace),
+    Index(ALL, REMEDIATION, _all),
     Index(HELD_FOR, HOST, _held_for),
     Index(RELICS, HOST, _relics),
 )
@@ -199,6 +207,7 @@ def see_remediation(key: Ref, entry: Present, reader: Reader) -> RemediationView
         foredated=foredated.sees(key, reader),
         refusal=refusal(NAME, key, reader),
         taking_back=takingback.since(key, reader),
+        unkept=unkept(REMEDIATION, reader),
     )
 
 
@@ -332,6 +341,8 @@ def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:
         return of_machines((obj.found.target,), reader) if obj is not None else ()
     if ref.kind == CLUSTER:
         return reader.find(BY_NAMESPACE, ref.namespace)
+    if ref.kind == UNKEPT:
+        return reader.find(ALL, ALL)
     if ref.kind == LEAVE:
         return (obj.asker,) if obj.room == NAME else ()
     if ref.kind == HOST:

@@ -45,7 +45,7 @@ def without(view: RemediationView, void: ForedatedWord | None) -> RemediationVie
     if void is None:
         return view
     progress = structs.replace(view.remediation.progress, attested_ahead=void.word.at)
-    garbage = foredated.garbled(void)
+    garbage = foredated.garbled(void, view.ref.kind)
     return structs.replace(view, remediation=structs.replace(view.remediation, attested=garbage, progress=progress))
 
 

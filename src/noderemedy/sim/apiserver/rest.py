@@ -18,6 +18,7 @@ from noderemedy.sim.apiserver.options import Options
 from noderemedy.sim.apiserver.representation import Accepted, agree, encode, list_tree, object_tree, watched
 from noderemedy.sim.apiserver.reviews import Access, Authorizer, refusal
 from noderemedy.sim.apiserver.routes import Route, parse_route
+from noderemedy.sim.apiserver.selectors import named_by_fields
 from noderemedy.sim.apiserver.subresources import Subresources
 from noderemedy.sim.apiserver.types import Page, Sink, Subscription, Tree, User
 from noderemedy.wire.http import Request
@@ -154,7 +155,7 @@ class Rest:
             route.resource.plural,
             route.subresource,
             route.namespace,
-            route.name,
+            route.name or (named_by_fields(call.query.get("fieldSelector", "")) if verb in ("list", "watch") else ""),
         )
         if not self.authorizer(access):
             raise refusal(access, route.resource)

@@ -128,6 +128,12 @@ def field_predicate(kind: Kind, text: str, custom_fields: tuple[str, ...] = ()) 
     return matches
 
 
+def named_by_fields(text: str) -> str:
+    """The one name that a selector lets through; "" for any. Who may list one object by name is authorized by that."""
+    found = re.match(r"(?:.*,)?\s*metadata\.name==?([^,!=]+)", text)
+    return found.group(1).strip() if found else ""
+
+
 def _field_term(kind: Kind, part: str, whole: str, custom: tuple[str, ...]) -> tuple[str, str, bool]:
     path, sign, value = re.match(r"([^=!]*)(==|!=|=|)(.*)", part.strip()).groups()  # type: ignore[union-attr]
     if not sign:
