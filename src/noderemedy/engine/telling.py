@@ -3,8 +3,8 @@
 Called by the loop after each decision and each failure. A standby keeps what it has to say: two who speak would say
 everything twice. What calls a person is counted as well as long as it stands, for whoever asks later.
 
-What was over and is told anew comes `again`, if this leader has seen it end. Whoever begins to lead may have to say what
-the one before has said already: the first word of a leader is no return.
+What was over and is told anew comes `again`, if this leader has seen it end. Whoever begins to lead may have to say
+what the one before has said already: the first word of a leader is no return.
 """
 
 from __future__ import annotations

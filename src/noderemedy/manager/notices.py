@@ -1,8 +1,8 @@
 """What the engine finds worth saying, said: a log line, a figure, and an Event on the object itself.
 
 Called by the program for every notice and every outcome. An Event's name is made of what it says (key, uid of the
-object, gist of the reason, episode), so that a restart, or a second leader, says nothing twice. What this leader has seen
-end, and says again, is counted in the Event of that name.
+object, gist of the reason, episode), so that a restart, or a second leader, says nothing twice. What this leader has
+seen end, and says again, is counted in the Event of that name.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class Resources:
         return found
 
     def behind(self, resource: ResourceType) -> ResourceType:
-        """What is written where this kind is asked for; who comes by another door is not held to the kind's own rules."""
+        """What is written where this kind is asked for; by another door it is not held to its own rules."""
         inner = resource.stored_as
         return resource if inner is None else replace(self.of(inner), is_judged=False)
 
