@@ -58,7 +58,7 @@ async def ask_alone(self: Any, path: str, patience: Any) -> Any:
     return await self.send(Request("GET", path), timeout=patience, urgent=True)
 
 
-def talkative(self: Any, why: str) -> None:
+def talkative(self: Any, why: str, _verb: str = "") -> None:
     self.dropped += 1
     self._tell(why)
 

@@ -190,6 +190,21 @@ def test_roles_of_an_older_version_are_named() -> None:
     assert ["an event was refused with status 403; grant patch on events.events.k8s.io (no)"] == told
 
 
+def test_a_missing_right_is_told_until_it_is_there() -> None:
+    """Events that are made go out all the while: they do not make the next one that cannot be counted news."""
+
+    async def test() -> None:
+        no, made = a_status(403, "no"), answer({}, 201)
+        counted = (EXISTS, an_event(), answer({}))
+        async with publishing(EXISTS, no, made, EXISTS, no, *counted, EXISTS, no) as (_, publisher, told):
+            for note in (AGAIN, NOTE, AGAIN, AGAIN, AGAIN):
+                publisher.publish(note)
+            await publisher.drain()
+            assert (3, 2) == (publisher.dropped, len(told))
+
+    run(test())
+
+
 def test_garbage_for_an_event_is_dropped() -> None:
     """What cannot be understood is not counted up, and the next Event goes out."""
 

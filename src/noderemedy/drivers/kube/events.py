@@ -65,7 +65,7 @@ class _Found(Struct):
 
 
 class Publisher:
-    """The queue and its worker. `tell(why)` hears about a failure once, until an Event gets through again."""
+    """The queue and its worker. `tell(why)` hears about a failure once, until such a request gets through again."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class Publisher:
         self._queue: asyncio.Queue[Note] = asyncio.Queue(bound)
         self._give_way = give_way
         self._is_draining = False
-        self._told = ""
+        self._told: dict[str, str] = {}  # by verb: who may create, and not count, does not say so each time
         self.dropped = 0
 
     def publish(self, note: Note) -> None:
@@ -122,14 +122,14 @@ class Publisher:
             self._drop(f"an event could not be published: {problem}")
             return
         except UNREADABLE as problem:
-            self._drop(f"an event could not be counted: {problem}")
+            self._drop(f"an event could not be counted: {problem}", "get")
             return
         if answer.status in (200, 201) or is_there(verb, answer):
-            self._told = ""
+            self._told.pop(verb, None)
             return
         said = status_of(answer).message
         remedy = f"; grant {verb} on events.events.k8s.io" if answer.status == 403 else ""
-        self._drop(f"an event was refused with status {answer.status}{remedy} ({said})")
+        self._drop(f"an event was refused with status {answer.status}{remedy} ({said})", verb)
 
     async def _say(self, note: Note) -> tuple[str, Answer]:
         """The last request and its answer: the Event is made; or, where it is there and came back, counted."""
@@ -139,7 +139,9 @@ class Publisher:
         for _ in range(MOVES_MAX):
             verb, answer = "get", await self._ask(read(note))
             if answer.status == 200:
-                verb, answer = "patch", await self._ask(move(note, answer.body))
+                change = move(note, answer.body)
+                self._told.pop(verb, None)
+                verb, answer = "patch", await self._ask(change)
             if answer.status == 404:  # it has expired meanwhile
                 return "create", await self._ask(render(note, self._instance))
             if answer.status != 409:
@@ -149,10 +151,10 @@ class Publisher:
     async def _ask(self, request: Request) -> Answer:
         return await self._client.send(request, timeout=PATIENCE, retry=True)
 
-    def _drop(self, why: str) -> None:
+    def _drop(self, why: str, verb: str = "create") -> None:
         self.dropped += 1
-        if why != self._told:
-            self._told = why
+        if why != self._told.get(verb):
+            self._told[verb] = why
             self._tell(why)
 
 
