@@ -118,7 +118,7 @@ NEEDS: dict[str, tuple[Need, ...]] = {
     "DeleteRequest": (),
 }
 # Events about nodes are read only while a document asks for them (manager/nodeevents.py).
-REPORTING = (Need("events.k8s.io", "events", ("create", "patch")), Need("", "events", ("list", "watch")))
+REPORTING = (Need("events.k8s.io", "events", ("create", "get", "patch")), Need("", "events", ("list", "watch")))
 # Whether the API would forget what we record: the definitions of those kinds, by name (manager/definitions.py).
 DEFINED = (
     Need(DEFINITION.group, "customresourcedefinitions", ("list", "watch"), tuple(sorted(map(definition_name, FILES)))),

@@ -66,6 +66,8 @@ SABOTAGES: dict[str, Sabotage] = {
     "tables": lambda api: put(api, "handle", lambda request, user, _, agent: api.rest.handle(request, user, "", agent)),
     # Unknown methods are taken for reading.
     "errors": lambda api: put(api.rest, "verb_of", lambda call: "get"),
+    # Whatever is written is valid.
+    "events": lambda api: put(api.writes, "judge", lambda *_: None),
     # Everybody may do everything.
     "access": lambda api: put(api.rest, "authorize", lambda call, verb: None),
 }

@@ -12,6 +12,7 @@ from http import HTTPStatus
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from tests.drivers import test_health
 from tests.drivers.kube import (
     scripted,
@@ -29,9 +30,11 @@ from noderemedy.drivers.kube.credentials import FromFiles
 from noderemedy.drivers.kube.execplugin import FromPlugin
 from noderemedy.drivers.kube.lease import Election
 from noderemedy.drivers.kube.secret import NOTHING, Secret
+from noderemedy.wire import verbs
 from noderemedy.wire.http import Request
 
 context = tls.context
+say = events.Publisher._say
 
 
 async def pass_through(request: Any, handler: Any) -> Any:
@@ -55,9 +58,17 @@ async def ask_alone(self: Any, path: str, patience: Any) -> Any:
     return await self.send(Request("GET", path), timeout=patience, urgent=True)
 
 
-def talkative(self: Any, why: str) -> None:
+def talkative(self: Any, why: str, _verb: str = "") -> None:
     self.dropped += 1
     self._tell(why)
+
+
+async def count_all(self: Any, note: Any) -> Any:
+    return await say(self, replace(note, again=True))
+
+
+def unguarded(note: events.Note, _body: bytes) -> Request:
+    return verbs.merge_patch(events.EVENTS, note.name, {"series": {"count": 2}}, "default")
 
 
 def trusting(origin: str, authority: str, _insecure: bool, identity: Any) -> Any:
@@ -117,6 +128,18 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     ),
     "complain about every event": (
         events.Publisher, "_drop", talkative, test_events.test_a_failure_is_told_once_and_dropped, {},
+    ),
+    "count what is merely said once more": (
+        events.Publisher, "_say", count_all, test_events.test_what_came_back_is_counted, {},
+    ),
+    "count nothing": (
+        events, "MOVES_MAX", 0, test_events.test_what_came_back_is_counted, {},
+    ),
+    "count without looking": (
+        events, "move", unguarded, test_events.test_a_series_is_moved_for_the_version_that_was_read, {},
+    ),
+    "count until it works": (
+        events, "MOVES_MAX", 9, test_events.test_a_conflict_is_tried_once_more, {},
     ),
     "ask for each kind of its own": (
         client.KubeClient, "ask", ask_alone, test_discovery.test_what_many_ask_at_once_is_asked_once, {},

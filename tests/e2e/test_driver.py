@@ -393,6 +393,31 @@ def test_events_are_accepted(plane: JustTheApi) -> None:
     run(test())
 
 
+def test_what_came_back_is_counted_in_its_event(plane: JustTheApi) -> None:
+    """The real server lets the series of our Event move, and shows it to those who read core Events."""
+
+    async def test() -> None:
+        told: list[str] = []
+        async with KubeClient(load(plane.kubeconfig())) as client:
+            node = await make_node(client, "returning")
+            publisher = Publisher(client, "manager-1", told.append)
+            task = asyncio.create_task(publisher.run())
+            about = (ref(NODE, "returning"), node["metadata"]["uid"], "v1")
+            first = 1_700_000_000_123
+            for minutes, again in ((0, False), (5, False), (20, True), (30, True)):
+                at = Wall(first + minutes * 60_000)
+                publisher.publish(Note("returning.1", *about, "NodeDeleted", "gone", "DeleteNode", at, again=again))
+            await publisher.drain(Span(10_000))
+            task.cancel()
+            path = "/api/v1/namespaces/default/events/returning.1"
+            event = json.loads((await client.send(Request("GET", path))).body)
+        assert ([], 0) == (told, publisher.dropped)
+        assert {"count": 3, "lastObservedTime": "2023-11-14T22:43:20.123000Z"} == event["series"]
+        assert "2023-11-14T22:13:20.123000Z" == event["eventTime"]
+
+    run(test())
+
+
 def test_a_refused_stream_is_an_answer(plane: JustTheApi) -> None:
     """A watch on something that does not exist is refused with its status."""
 

@@ -31,7 +31,7 @@ RIGHTS: dict[tuple[str, str, str, str], set[str]] = {
     ("metal3.io", "baremetalhosts", "default", ""): {"get", "list", "watch", "patch", "remediate"},
     ("metal3.io", "baremetalhosts/status", "default", ""): set(),
     ("infrastructure.cluster.x-k8s.io", "metal3machines", "default", ""): {"get", "list", "watch"},
-    ("events.k8s.io", "events", "default", ""): {"create", "patch"},
+    ("events.k8s.io", "events", "default", ""): {"create", "get", "patch"},
     ("", "events", "default", ""): {"list", "watch"},
     ("coordination.k8s.io", "leases", NAMESPACE, ""): {"get", "list", "watch", "create", "patch", "delete"},
     ("coordination.k8s.io", "leases", NAMESPACE, MANAGER): {*ALL_VERBS} - {"remediate", "deletecollection"},
@@ -142,7 +142,7 @@ def test_leadership_works_with_the_shipped_rights(manager: Api) -> None:
 
 
 def test_events_can_be_written(manager: Api) -> None:
-    """An event about a Machine is accepted in the Machine's namespace."""
+    """An event about a Machine is accepted in the Machine's namespace, and counted when it comes back."""
     event = {
         "apiVersion": "events.k8s.io/v1",
         "kind": "Event",
@@ -161,7 +161,12 @@ def test_events_can_be_written(manager: Api) -> None:
         },
     }
 
-    assert 201 == manager.create("/apis/events.k8s.io/v1/namespaces/default/events", event).status
+    events = "/apis/events.k8s.io/v1/namespaces/default/events"
+    assert 201 == manager.create(events, event).status
+    assert "m1.1" == manager.get(f"{events}/m1.1").ok()["metadata"]["name"]
+    series = {"count": 2, "lastObservedTime": "2026-01-01T00:20:00.000000Z"}
+    assert 2 == manager.merge(f"{events}/m1.1", {"series": series}).ok()["series"]["count"]
+    assert 403 == manager.get(events).status
 
 
 def test_sabotage_a_right_too_many_is_seen(installed_plane: ControlPlane, manager: Api) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Any
 
 from msgspec.structs import replace
 from tests.builders import NOW, later
 from tests.engine.bench import (
+    TOKEN,
     WHY,
     A,
     B,
@@ -22,10 +24,10 @@ from tests.engine.bench import (
 )
 
 from noderemedy.engine.loop import Engine
-from noderemedy.engine.telling import Notice
+from noderemedy.engine.telling import OVER_MAX, Notice, Telling
 from noderemedy.model.decision import NOTHING, Decision
-from noderemedy.model.ids import NODE, Ref
-from noderemedy.model.outcome import Done, Failed, Seen, Unknown
+from noderemedy.model.ids import NODE, Ref, ref
+from noderemedy.model.outcome import Done, Failed, Key, Seen, Unknown
 from noderemedy.model.reasons import (
     ActionFailed,
     ActionRefused,
@@ -99,6 +101,106 @@ def test_a_notice_says_about_whom() -> None:
     engine.seen(a_seen(labels={"a": ""}), NOW)
 
     assert (Notice("test", A, "uid", WHY, "episode-1"),) == step(engine).notices
+
+
+# --- what comes back -----------------------------------------------------------------------------------------
+
+
+def told_again(engine: Engine, *labels: str, token: int = TOKEN) -> list[list[bool]]:
+    """Whether what is told after each of these changes of A came back."""
+    found = []
+    for some in labels:
+        version = str(next(VERSIONS))
+        engine.seen(a_seen(version=version, labels={**dict.fromkeys(some, ""), "v": version}), NOW)
+        found.append([notice.again for notice in step(engine, token=token).notices])
+    return found
+
+
+VERSIONS = count(1)
+
+
+def test_what_was_over_comes_again() -> None:
+    """Told, over, told again: it came back, whether anything else stood meanwhile or not; each time it does."""
+    assert [[False], [], [True], [], [True]] == told_again(an_engine(a_room(by_label)), "a", "", "a", "", "a")
+    assert [[False], [False], [True], [True]] == told_again(an_engine(a_room(by_label)), "a", "b", "a", "b")
+
+
+def test_the_first_word_of_a_leader_is_no_return() -> None:
+    """Who begins to lead says what the one before may have said; only an end that it has seen itself counts."""
+    engine = an_engine(a_room(by_label))
+    first = told_again(engine, "a", "", "b")
+    second = told_again(engine, "a", token=TOKEN + 1)
+
+    assert ([[False], [], [False]], [[False]]) == (first, second)
+    assert [[], [True]] == told_again(engine, "", "a", token=TOKEN + 1)
+
+
+def test_an_end_of_what_another_leader_told_counts() -> None:
+    """What stands when somebody begins to lead is told by it, ends before its eyes, and comes back."""
+    engine = an_engine(a_room(by_label))
+    told_again(engine, "a")
+
+    assert [[], [True]] == told_again(engine, "", "a", token=TOKEN + 1)
+
+
+def test_who_cannot_judge_has_seen_no_end() -> None:
+    """A room that broke, and an object that could not be read, say nothing about what stood."""
+
+    def breaking(view: Any, now: Now) -> Decision:
+        if "broken" in dict(view[1].labels):
+            raise ValueError("broken")
+        return by_label(view, now)
+
+    engine = an_engine(a_room(breaking))
+    engine.seen(a_seen(version="1", labels={"a": ""}), NOW)
+    step(engine)
+    engine.seen(a_seen(version="2", labels={"a": "", "broken": ""}), NOW)
+    step(engine)
+    engine.seen(a_seen(version="3", labels={"a": ""}), NOW)
+    assert [(WHY, False)] == [(one.reason, one.again) for one in step(engine).notices]
+    engine.unreadable(A, "uid", "4", "garbage", NOW)
+    step(engine)
+    engine.seen(a_seen(version="5", labels={"a": ""}), NOW)
+    assert [(WHY, False)] == [(one.reason, one.again) for one in step(engine).notices]
+
+
+def test_a_complaint_comes_again() -> None:
+    """It worked in between."""
+    engine = a_writer()
+    _, now = fail(engine, Failed("forbidden", lasting=True), 1)
+    now = later(100, now)
+    engine.ended(only_effect(engine, now), Done(now.mono), now)
+    now = later(200, now)
+    engine.ended(only_effect(engine, now), Failed("forbidden", lasting=True), now)
+
+    assert [True] == [notice.again for notice in step(engine, now).notices]
+
+
+def test_an_object_becomes_unreadable_again() -> None:
+    """Mended, or broken in another way, in between."""
+    engine = an_engine(a_room(idle))
+    found = []
+    for version, problem in enumerate(["garbage", "", "garbage", "rubbish", "garbage"]):
+        if problem:
+            engine.unreadable(A, "uid", str(version), problem, NOW)
+        else:
+            engine.seen(a_seen(A, str(version)), NOW)
+        found.append([notice.again for notice in step(engine).notices])
+
+    assert [[False], [], [True], [False], [True]] == found
+
+
+def test_what_is_over_is_remembered_within_bounds() -> None:
+    """The oldest is forgotten first: it is said then as if for the first time."""
+    telling = Telling()
+    for number in range(OVER_MAX + 1):
+        telling.decided(Key("test", ref(NODE, str(number))), "uid", (WHY,), "")
+        telling.forget(Key("test", ref(NODE, str(number))))
+    telling.take()
+    for name in ("0", "1"):
+        telling.decided(Key("test", ref(NODE, name)), "uid", (WHY,), "")
+
+    assert [False, True] == [notice.again for notice in telling.take()]
 
 
 # --- complaints ----------------------------------------------------------------------------------------------

@@ -53,17 +53,22 @@ def published(notice: Notice) -> list[Note]:
 
 
 def test_event_name_says_what_is_said() -> None:
-    """The same thing said twice has one name; another object, reason, argument or episode has another."""
+    """The same thing said twice has one name; another object, reason, argument or episode has another.
+
+    An object that was made anew under the name of another one is another object.
+    """
     others = [
+        Notice("annotation", MACHINE_AT, "another uid", WAITING.reason, "e1"),
         Notice("annotation", ref(NODE, "x"), "u", WAITING.reason, "e1"),
         Notice("annotation", MACHINE_AT, "u", WaitingForPowerOff("metal/h2"), "e1"),
         Notice("annotation", MACHINE_AT, "u", PowerOffOverdue("metal/h", None, ""), "e1"),
         Notice("annotation", MACHINE_AT, "u", WAITING.reason, "e2"),
     ]
-    again = Notice("annotation", MACHINE_AT, "another uid", WaitingForPowerOff("metal/h"), "e1")
+    again = Notice("annotation", MACHINE_AT, "u", WaitingForPowerOff("metal/h"), "e1", again=True)
 
     assert notices.event_name(WAITING) == notices.event_name(again)
-    assert 5 == len({notices.event_name(notice) for notice in [WAITING, *others]})
+    assert [False, True] == [note.again for one in (WAITING, again) for note in published(one)]
+    assert 6 == len({notices.event_name(notice) for notice in [WAITING, *others]})
 
 
 def test_what_is_passing_gives_no_event_another_name() -> None:

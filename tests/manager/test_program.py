@@ -297,6 +297,46 @@ def test_what_stands_is_a_figure_of_the_leader(tmp_path: Path) -> None:
     within(30, story())
 
 
+def counts(it: Bench) -> list[int]:
+    """How often each Event about the backup of the Machine says that it happened."""
+    found = [event for event in it.api.list(EVENT) if event["reason"] == "BackupUnreadable"]
+    return [(event.get("series") or {"count": 1})["count"] for event in found]
+
+
+def test_what_comes_back_is_counted_in_its_event(tmp_path: Path) -> None:
+    """Over and back, twice: `x3`. Who leads next has to say it as well, and counts nothing."""
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            note(it, "not a backup")
+            first = it.start("first", metrics_port=0)
+            await until(lambda: counts(it) == [1])
+            for times in (2, 3):
+                note(it, None)
+                await is_over(first)
+                note(it, "not a backup")
+                await until(lambda times=times: counts(it) == [times])  # type: ignore[misc]
+            await first.end()
+            second = it.start("second")
+            await until(lambda: "BackupUnreadable" in second.reasons())
+            await second.end()
+
+            assert [3] == counts(it)
+
+    within(30, story())
+
+
+async def is_over(manager: Managed) -> None:
+    """Wait until its figures say that it stands no more."""
+    for _ in range(200):
+        _, text = await asked(manager, "/metrics")
+        if 'node_remedy_reasons_standing{reason="BackupUnreadable"' not in text:
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError("it stands for ever")
+
+
 def note(it: Bench, backup: str | None) -> None:
     body = {"metadata": {"annotations": {names.NODE_BACKUP: backup}}}
     it.api.patch(MACHINE, MACHINE_AT.name, MACHINE_AT.namespace, body, "merge")

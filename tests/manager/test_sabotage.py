@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from prometheus_client import Gauge
 from tests.builders import DOCTOR
 from tests.drivers.kube import scripted, test_events
@@ -64,6 +65,7 @@ from noderemedy.model.time import Mono, Span
 
 really_start = Bench.start
 start = JobRuns.start
+event, event_name = notices.event, notices.event_name
 lanes_behind = Carrier._lanes_behind
 
 
@@ -209,6 +211,18 @@ SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] 
     "forget the episode in names": (
         notices, "event_name", lambda notice: f"node-remedy-{notice.uid}",
         test_notices.test_event_name_says_what_is_said, {},
+    ),
+    "name an Event of what was made anew like the one before": (
+        notices, "event_name", lambda notice: event_name(replace(notice, uid="")),
+        test_notices.test_event_name_says_what_is_said, {},
+    ),
+    "tell nobody that it came back": (
+        notices, "event", lambda *what: replace(event(*what), again=False),
+        test_program.test_what_comes_back_is_counted_in_its_event, {},
+    ),
+    "count what the leader before has said": (
+        notices, "event", lambda *what: replace(event(*what), again=True),
+        test_program.test_what_comes_back_is_counted_in_its_event, {},
     ),
     "name an Event by the count of the moment": (
         Reason, "gist", lambda self: self, test_notices.test_what_is_passing_gives_no_event_another_name, {},

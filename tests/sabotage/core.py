@@ -751,6 +751,31 @@ ENGINE = (
         ),
     ),
     Sabotage(
+        "nothing ever comes back",
+        set_to(telling.Telling, "_end", lambda self, *what: None),
+        (
+            test_notices.test_what_was_over_comes_again,
+            test_notices.test_an_end_of_what_another_leader_told_counts,
+            test_notices.test_a_complaint_comes_again,
+            test_notices.test_an_object_becomes_unreadable_again,
+        ),
+    ),
+    Sabotage(
+        "what another leader told meanwhile came back",
+        set_to(telling.Telling, "begin_term", lambda self: None),
+        (test_notices.test_the_first_word_of_a_leader_is_no_return,),
+    ),
+    Sabotage(
+        "what cannot be judged is over",
+        set_to(telling.Telling, "lose_sight", telling.Telling.forget),
+        (test_notices.test_who_cannot_judge_has_seen_no_end,),
+    ),
+    Sabotage(
+        "every end is remembered for ever",
+        set_to(telling, "OVER_MAX", 1_000_000),
+        (test_notices.test_what_is_over_is_remembered_within_bounds,),
+    ),
+    Sabotage(
         "people are told of the first failure",
         set_to(telling, "NOTICED_AFTER", 1),
         (test_notices.test_passing_failures_are_told_from_the_third_on_and_once,),

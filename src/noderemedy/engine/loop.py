@@ -45,6 +45,7 @@ CLOCK_STEP_MS = 1_000
 CLOCK_JUMP_MS = 30_000  # less is within what timeouts of minutes bear
 LOOKS_BESIDE = 50  # while something is to leave, or on its way: each round trip needs several turns of the program
 BLIND_FOR = MINUTE * 10  # as long as a repair may hang before it gives its place back
+QUARANTINE = "quarantine"  # the room of what cannot be read, as far as people are told
 SOONEST = Span(100)  # a room that wants to be asked again at once has forgotten something: it must not stop the others
 
 
@@ -246,7 +247,7 @@ class Engine:
         """All that is new. A standby keeps it: two who speak would say everything twice."""
         untold = [(ref, self.cache.read(ref)) for ref in self._untold]
         unreadable = [
-            Notice("quarantine", ref, entry.uid, ObjectUnreadable(entry.problem), entry.uid)
+            self._telling.notice(Key(QUARANTINE, ref), entry.uid, ObjectUnreadable(entry.problem), entry.uid)
             for ref, entry in untold
             if isinstance(entry, Unreadable)  # and not mended or gone meanwhile
         ]
@@ -261,6 +262,7 @@ class Engine:
     def _begin_term(self, token: int, now: Now) -> None:
         """What we granted when we led before is nobody's licence now: somebody else has led meanwhile."""
         self._term = token
+        self._telling.begin_term()
         self._enter(Seen(TERM_AT, "", "", Term(token, now.mono)), now, None)
         for key in self._granting():
             self._state(key, (), now)
@@ -378,6 +380,8 @@ class Engine:
         What it takes from others (a place in the budget) it keeps for a while: nobody may ever mend it.
         """
         entry = self.cache.read(key.ref)
+        if isinstance(entry, Unreadable):
+            self._telling.lose_sight(key)
         if not isinstance(entry, Unreadable) or key not in self._facts:
             return NOTHING
         until = self._blind_since.get(key.ref, now.mono) + BLIND_FOR
@@ -488,6 +492,8 @@ class Engine:
             self._wake(seen.ref, old)
         if before is not None:
             self._wake_as_it_was(seen.ref, before)
+        if isinstance(before, Unreadable):
+            self._telling.ended(Key(QUARANTINE, seen.ref), ObjectUnreadable(before.problem))
         self._wake(seen.ref, seen.obj)
 
     def _set_aside(self, ref: Ref, found: Unreadable, now: Now) -> None:
@@ -497,6 +503,8 @@ class Engine:
         self._blind_since.setdefault(ref, now.mono)
         if isinstance(old, Present):
             self._wake(ref, old.obj)
+        if isinstance(old, Unreadable):  # and is so in another way now
+            self._telling.ended(Key(QUARANTINE, ref), ObjectUnreadable(old.problem))
         self._wake(ref, None)
         self._untold[ref] = None
         self.trace.record(now, "unreadable", ref, found.problem)

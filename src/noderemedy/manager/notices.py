@@ -1,7 +1,8 @@
 """What the engine finds worth saying, said: a log line, a figure, and an Event on the object itself.
 
-Called by the program for every notice and every outcome. An Event's name is made of what it says (key, gist
-of the reason, episode), so that a restart, or a second leader, says nothing twice.
+Called by the program for every notice and every outcome. An Event's name is made of what it says (key, uid of the
+object, gist of the reason, episode), so that a restart, or a second leader, says nothing twice. What this leader has
+seen end, and says again, is counted in the Event of that name.
 """
 
 from __future__ import annotations
@@ -150,10 +151,12 @@ def event(notice: Notice, resources: Mapping[Kind, Resource], at: Wall) -> Note:
         action=notice.room,
         at=at,
         warning=notice.reason.alert,
+        again=notice.again,
     )
 
 
 def event_name(notice: Notice) -> str:
-    """The same for the same thing said again, by whomever."""
-    said = f"{notice.room} {notice.ref.kind} {notice.ref} {plain.reason(notice.reason.gist())} {notice.episode}"
+    """The same for the same thing said again of the same object, by whomever."""
+    about = f"{notice.ref.kind} {notice.ref} {notice.uid}"
+    said = f"{notice.room} {about} {plain.reason(notice.reason.gist())} {notice.episode}"
     return f"node-remedy-{hashlib.sha256(said.encode()).hexdigest()[:20]}"

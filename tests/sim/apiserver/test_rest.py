@@ -8,7 +8,8 @@ import pytest
 from tests.sim.apiserver.support import CONFIG, Clock, a_config, a_node, a_pod, a_widget, ask, tree_of
 
 from noderemedy.sim.apiserver import ADMIN, ApiServer, Tree, User
-from noderemedy.sim.apiserver.columns import duration
+from noderemedy.sim.apiserver.clock import second_of
+from noderemedy.sim.apiserver.columns import duration, event_cells
 from noderemedy.sim.apiserver.errors import too_many_requests
 from noderemedy.sim.apiserver.tables import at_path
 
@@ -204,6 +205,15 @@ def test_core_events_are_another_view(server: ApiServer) -> None:
     assert [("hello", "n1")] == [(one["message"], one["involvedObject"]["name"]) for one in listing["items"]]
     ask(server, "PATCH", f"{path}/e", {"message": "again"}, MERGE)
     assert "again" == tree_of(ask(server, "GET", "/apis/events.k8s.io/v1/namespaces/default/events/e"))["note"]
+
+
+def test_an_event_was_last_seen_when_it_was_counted_last() -> None:
+    """`kubectl get events` shows the end of a series; the beginning of what happened once."""
+    once = {"metadata": {"creationTimestamp": "2026-01-02T03:00:00Z"}}
+    now = second_of("2026-01-02T03:30:00Z")
+    series = {"count": 2, "lastObservedTime": "2026-01-02T03:20:00.000000Z"}
+
+    assert ["30m", "10m"] == [event_cells(tree, now)[0] for tree in (once, {**once, "series": series})]
 
 
 def _review(server: ApiServer, user: User, verb: str, resource: str) -> bool:

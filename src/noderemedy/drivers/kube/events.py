@@ -3,7 +3,8 @@
 Events are a courtesy. `publish()` never blocks and never fails: there is a bounded queue, a failure is told once and
 the Event is dropped; while others are in a hurry (`give_way`) they wait, unless the queue runs full. Names are given by
 the caller and say what happened, so publishing the same thing twice, or after a restart, is one Event (409 = already
-there).
+there). Only what came back (`again`) is counted in the Event that is there: its series moves, which `kubectl describe`
+shows as `x2 over 20m`, and the API server keeps it for as long as a new one.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
+import msgspec
 from msgspec import Struct
 
 from noderemedy.drivers.kube.client import KubeClient
@@ -20,7 +22,8 @@ from noderemedy.model.ids import EVENT, Ref
 from noderemedy.model.time import Span, Wall
 from noderemedy.wire import verbs
 from noderemedy.wire.answers import status_of
-from noderemedy.wire.http import Request, Resource
+from noderemedy.wire.http import Answer, Request, Resource
+from noderemedy.wire.scalars import UNREADABLE
 
 EVENTS = Resource(EVENT, "v1", "events", True)
 CONTROLLER = "node-remedy.dev/manager"
@@ -28,10 +31,11 @@ NOTE_BYTES_MAX = 1024
 WORD_BYTES_MAX = 128
 PATIENCE = Span(10_000)
 DRAIN_PATIENCE = Span(2_000)
+MOVES_MAX = 2  # tries to count what came back, if others count in the same Event meanwhile
 
 
 class Note(Struct, frozen=True):
-    """One Event to publish. `api_version` is that of the object it is about."""
+    """One Event to publish. `api_version` is that of the object it is about; `again`: it was over in between."""
 
     name: str
     regarding: Ref
@@ -42,10 +46,26 @@ class Note(Struct, frozen=True):
     action: str
     at: Wall
     warning: bool = False
+    again: bool = False
+
+
+class _Meta(Struct, rename="camel"):
+    resource_version: str
+
+
+class _Series(Struct):
+    count: int
+
+
+class _Found(Struct):
+    """What is read of an Event that is there."""
+
+    metadata: _Meta
+    series: _Series | None = None
 
 
 class Publisher:
-    """The queue and its worker. `tell(why)` hears about a failure once, until an Event gets through again."""
+    """The queue and its worker. `tell(why)` hears about a failure once, until such a request gets through again."""
 
     def __init__(
         self,
@@ -61,7 +81,7 @@ class Publisher:
         self._queue: asyncio.Queue[Note] = asyncio.Queue(bound)
         self._give_way = give_way
         self._is_draining = False
-        self._told = ""
+        self._told: dict[str, str] = {}  # by verb: who may create, and not count, does not say so each time
         self.dropped = 0
 
     def publish(self, note: Note) -> None:
@@ -97,28 +117,50 @@ class Publisher:
 
     async def _send(self, note: Note) -> None:
         try:
-            answer = await self._client.send(render(note, self._instance), timeout=PATIENCE, retry=True)
+            verb, answer = await self._say(note)
         except (NotSent, NoAnswer) as problem:
             self._drop(f"an event could not be published: {problem}")
             return
-        if answer.status in (200, 201, 409):
-            self._told = ""
+        except UNREADABLE as problem:
+            self._drop(f"an event could not be counted: {problem}", "get")
+            return
+        if answer.status in (200, 201) or is_there(verb, answer):
+            self._told.pop(verb, None)
             return
         said = status_of(answer).message
-        remedy = "; grant create on events.events.k8s.io" if answer.status == 403 else ""
-        self._drop(f"an event was refused with status {answer.status}{remedy} ({said})")
+        remedy = f"; grant {verb} on events.events.k8s.io" if answer.status == 403 else ""
+        self._drop(f"an event was refused with status {answer.status}{remedy} ({said})", verb)
 
-    def _drop(self, why: str) -> None:
+    async def _say(self, note: Note) -> tuple[str, Answer]:
+        """The last request and its answer: the Event is made; or, where it is there and came back, counted."""
+        verb, answer = "create", await self._ask(render(note, self._instance))
+        if not note.again or not is_there(verb, answer):
+            return verb, answer
+        for _ in range(MOVES_MAX):
+            verb, answer = "get", await self._ask(read(note))
+            if answer.status == 200:
+                change = move(note, answer.body)
+                self._told.pop(verb, None)
+                verb, answer = "patch", await self._ask(change)
+            if answer.status == 404:  # it has expired meanwhile
+                return "create", await self._ask(render(note, self._instance))
+            if answer.status != 409:
+                break
+        return verb, answer
+
+    async def _ask(self, request: Request) -> Answer:
+        return await self._client.send(request, timeout=PATIENCE, retry=True)
+
+    def _drop(self, why: str, verb: str = "create") -> None:
         self.dropped += 1
-        if why != self._told:
-            self._told = why
+        if why != self._told.get(verb):
+            self._told[verb] = why
             self._tell(why)
 
 
 def render(note: Note, instance: str) -> Request:
     """The request that creates the Event, in the object's namespace (`default` if it has none)."""
-    about = note.regarding
-    namespace = about.namespace or "default"
+    about, namespace = note.regarding, namespace_of(note)
     regarding = {"apiVersion": note.api_version, "kind": about.kind.kind, "name": about.name, "uid": note.uid}
     if about.namespace:
         regarding["namespace"] = about.namespace
@@ -136,6 +178,33 @@ def render(note: Note, instance: str) -> Request:
         "regarding": regarding,
     }
     return verbs.create(EVENTS, body, namespace)
+
+
+def read(note: Note) -> Request:
+    """The request that reads the Event of that name."""
+    return Request("GET", EVENTS.path(namespace_of(note), note.name))
+
+
+def move(note: Note, body: bytes) -> Request:
+    """The request that counts once more in the Event that was read, if it is still as it was: all else is immutable.
+
+    The Event itself was the first time, so that a series begins with two.
+    """
+    found = msgspec.json.decode(body, type=_Found)
+    count = found.series.count if found.series else 1
+    series = {"count": count + 1, "lastObservedTime": micro_time(note.at)}
+    change = {"metadata": {"resourceVersion": found.metadata.resource_version}, "series": series}
+    return verbs.merge_patch(EVENTS, note.name, change, namespace_of(note))
+
+
+def is_there(verb: str, answer: Answer) -> bool:
+    """Whether it was not made because it was made before."""
+    return verb == "create" and answer.status == 409
+
+
+def namespace_of(note: Note) -> str:
+    """Where the Event is: beside its object, or in `default` if that has no namespace."""
+    return note.regarding.namespace or "default"
 
 
 def shorten(text: str, bytes_max: int) -> str:

@@ -134,7 +134,9 @@ def event_cells(tree: Tree, now: int) -> list[Any]:
     about = tree.get("regarding") or tree.get("involvedObject") or {}
     subject = f"{str(about.get('kind', '')).lower()}/{about.get('name', '')}"
     note = tree.get("note") or tree.get("message") or ""
-    return [age(tree, now), tree.get("type", ""), tree.get("reason", ""), subject, note]
+    last = (tree.get("series") or {}).get("lastObservedTime")
+    seen = duration(now - second_of(last)) if last else age(tree, now)
+    return [seen, tree.get("type", ""), tree.get("reason", ""), subject, note]
 
 
 def claim_cells(tree: Tree, now: int) -> list[Any]:

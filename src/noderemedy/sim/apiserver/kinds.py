@@ -12,6 +12,7 @@ from collections.abc import Callable
 from noderemedy.model.ids import Kind
 from noderemedy.sim.apiserver.crd import DEFINITION, definition_causes, prepare_definition
 from noderemedy.sim.apiserver.errors import Cause, field_forbidden, invalid_value, not_supported, required
+from noderemedy.sim.apiserver.events import event_causes
 from noderemedy.sim.apiserver.pods import pod_causes, prepare_pod, spec_causes
 from noderemedy.sim.apiserver.selectors import matches_selector
 from noderemedy.sim.apiserver.types import Tree, User
@@ -23,6 +24,7 @@ NODE, POD, NAMESPACE = Kind("", "Node"), Kind("", "Pod"), Kind("", "Namespace")
 LEASE, BUDGET = Kind("coordination.k8s.io", "Lease"), Kind("policy", "PodDisruptionBudget")
 STATEFUL_SET, DEPLOYMENT = Kind("apps", "StatefulSet"), Kind("apps", "Deployment")
 REPLICA_SET, DAEMON_SET = Kind("apps", "ReplicaSet"), Kind("apps", "DaemonSet")
+EVENT = Kind("events.k8s.io", "Event")
 JOB, SECRET, CONFIG_MAP = Kind("batch", "Job"), Kind("", "Secret"), Kind("", "ConfigMap")
 CLAIM, VOLUME = Kind("", "PersistentVolumeClaim"), Kind("", "PersistentVolume")
 SIGNING_REQUEST = Kind("certificates.k8s.io", "CertificateSigningRequest")
@@ -218,5 +220,6 @@ CAUSES: dict[Kind, Judge] = {
     BUDGET: budget_causes,
     CONFIG_MAP: frozen_data_causes,
     SECRET: frozen_data_causes,
+    EVENT: event_causes,
 }
 """What is wrong with an object of this kind, beyond types and metadata."""

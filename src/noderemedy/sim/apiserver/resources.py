@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from noderemedy.model.ids import Kind
 from noderemedy.sim.apiserver import errors
 from noderemedy.sim.apiserver.types import ResourceType, Tree
@@ -40,6 +42,11 @@ class Resources:
         if found is None:
             raise errors.no_such_path()
         return found
+
+    def behind(self, resource: ResourceType) -> ResourceType:
+        """What is written where this kind is asked for; by another door it is not held to its own rules."""
+        inner = resource.stored_as
+        return resource if inner is None else replace(self.of(inner), is_judged=False)
 
     def at(self, group: str, version: str, plural: str) -> ResourceType | None:
         return self._by_path.get((group, version, plural))

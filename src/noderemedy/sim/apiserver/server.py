@@ -132,7 +132,7 @@ class ApiServer:
         meta = tree.get("metadata") or {}
         if resource.namespaced and not meta.get("namespace"):
             tree = {**tree, "metadata": {**meta, "namespace": "default"}}
-        inner = self.resources.of(resource.stored_kind)
+        inner = self.resources.behind(resource)
         found = self.writes.create(inner, stored(resource, tree), options)
         self.settle()
         return shown(resource, found, options.version)
@@ -145,7 +145,7 @@ class ApiServer:
 
     def updated(self, resource: ResourceType, tree: Tree, options: Options) -> Tree:
         meta = tree.get("metadata") or {}
-        inner = self.resources.of(resource.stored_kind)
+        inner = self.resources.behind(resource)
         key = (meta.get("namespace", ""), meta.get("name", ""))
         old = self.store.collection(inner.kind).objects.get(key)
         if old is None:
@@ -194,7 +194,7 @@ class ApiServer:
         patch_type: PatchType,
         options: Options,
     ) -> Tree:
-        inner = resource if resource.stored_as is None else self.resources.of(resource.stored_as)
+        inner = self.resources.behind(resource)
         said = stored(resource, body) if isinstance(body, dict) else body
         found = self.patches.patch(inner, (namespace, name), said, patch_type, options)
         self.settle()

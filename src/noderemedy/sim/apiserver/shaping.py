@@ -86,7 +86,7 @@ class Shaping:
         causes = metadata_causes(resource, new["metadata"], None if old is None else old["metadata"])
         if resource.is_custom:
             causes += self.schema_causes(new, old, shape)
-        special = kinds.CAUSES.get(resource.kind)
+        special = kinds.CAUSES.get(resource.kind) if resource.is_judged else None
         if special is not None:
             causes += special(new, old)
         if causes:

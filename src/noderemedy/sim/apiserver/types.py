@@ -138,6 +138,7 @@ class ResourceType(Struct, frozen=True):
     creates_on_update: bool = False
     returns_deleted: bool = False
     stored_as: Kind | None = None
+    is_judged: bool = True  # by what is peculiar to its kind
 
     @property
     def group(self) -> str:
