@@ -309,7 +309,7 @@ def delete_check(it: Story) -> None:
 
 
 def select_another(it: Story) -> None:
-    body = {"spec": {"selector": {"matchLabels": {"ward": "of another hospital"}}}}
+    body = {"spec": {"selector": {"matchLabels": {"ward": "of-another-hospital"}}}}
     it.cluster.api.patch(HEALTH_CHECK, CHECK_NAME, NAMESPACE, body, "merge")
 
 
