@@ -11,7 +11,7 @@ from tests.builders import NAMESPACE, NOW, RESOURCES, a_node, ago, later
 
 from noderemedy.core.budget import health, room, spec, status
 from noderemedy.core.budget import view as budget_view
-from noderemedy.core.budget.facts import MEMORY_AT, Memory, NodeHealth, Standstill, State, health_ref
+from noderemedy.core.budget.facts import MEMORY_AT, NODE_HEALTH, Memory, NodeHealth, Standstill, State, health_ref
 from noderemedy.core.budget.grants import reckon
 from noderemedy.engine.assumed import assumed
 from noderemedy.engine.cache import Cache
@@ -40,7 +40,7 @@ from noderemedy.model.reasons import (
 )
 from noderemedy.model.remediationbudget import BUDGET_AT, Allowance, Opening, RemediationBudget
 from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
-from noderemedy.model.room import Present, Reader, Room
+from noderemedy.model.room import Entry, Present, Reader, Room
 from noderemedy.model.time import Now
 
 KINDS: tuple[Kind, ...] = tuple(RESOURCES)
@@ -548,6 +548,31 @@ def test_a_node_elsewhere_wakes_the_budget_once() -> None:
 
     assert 0 == bench.looked(lambda: well_in_prod(bench, range(10))).count(ledger)
     assert 1 == bench.looked(lambda: sick_in_prod(bench, range(3))).count(ledger)
+
+
+def test_no_node_is_looked_at_where_nobody_asks() -> None:
+    """Clusters are counted by tallies: a look costs the same however many nodes they have."""
+    bench = a_workload_cluster(sick=8)
+    read: list[Ref] = []
+
+    class Noting(Cache):
+        def read(self, ref: Ref) -> Entry:
+            read.append(ref)
+            return bench.engine.cache.read(ref)
+
+        def find(self, index: str, value: str) -> tuple[Ref, ...]:
+            found = bench.engine.cache.find(index, value)
+            read.extend(found)
+            return found
+
+        def tally(self, index: str, value: str) -> int:
+            return bench.engine.cache.tally(index, value)
+
+    view = budget_view.sees(LEDGER_AT, Noting(()))
+
+    assert view is not None
+    assert [("", 10, 0), (PROD, 10, 8)] == [(one.cluster, one.total, one.sick) for one in view.fleets]
+    assert [] == [at for at in read if at.kind in (NODE, NODE_HEALTH, MACHINE)]
 
 
 def test_what_blocks_everywhere_names_no_cluster() -> None:
