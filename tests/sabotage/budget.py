@@ -32,7 +32,7 @@ from tests.sabotage.running import Sabotage, Test, set_to, together
 from tests.wire import test_budgets
 
 from noderemedy.core import claim, claimshelf, freeing, leftalone, machines, pacing, slots
-from noderemedy.core.budget import facts, grants, health, openings, places, pods, room, spec, storms, view
+from noderemedy.core.budget import facts, grants, health, openings, places, pods, room, spec, status, storms, view
 from noderemedy.core.budget.facts import health_ref
 from noderemedy.core.budget.storms import is_over
 from noderemedy.core.fencing import fence
@@ -50,6 +50,7 @@ from noderemedy.model.workload import FreeBy
 from noderemedy.wire import budgets
 
 IS_OVER, JUDGE, OPEN_BOOKS, CLAIMED, ASKS = is_over, grants.judge, grants.open_books, claim.claimed, view.asks_of
+BLOCKED = grants.blocked
 TURN, PERMIT, ALLOWED = count(), pacing.Permit, pods.allowed
 PER_HOUR = grants.per_hour_bearable
 HOLDER, BUCKETS, UNENDED = claim.holder_name, facts.buckets, healthcheck.unended
@@ -99,6 +100,56 @@ LIMITS = (
             test_rooms.test_a_machine_without_a_node_is_judged_by_its_own_cluster,
             test_rooms.test_a_machine_without_a_node_counts_in_its_own_cluster,
         ),
+    ),
+    Sabotage(
+        "a cluster counts where somebody asks",
+        set_to(view, "in_sight", lambda reader: []),
+        (
+            test_rooms.test_the_status_tells_of_clusters_in_which_nobody_asks,
+            test_rooms.test_a_storm_where_nobody_asked_has_its_cooldown,
+            test_rooms.test_what_is_out_of_sight_is_neither_well_nor_sick,
+        ),
+    ),
+    Sabotage(
+        "a cluster counts though nobody sees it",
+        set_to(view, "in_sight", lambda reader: [test_rooms.PROD]),
+        (test_rooms.test_what_is_out_of_sight_is_neither_well_nor_sick,),
+    ),
+    Sabotage(
+        "what blocks the home cluster is all that blocks",
+        set_to(grants, "blocked", lambda *seen: tuple(one for one in BLOCKED(*seen) if not one.cluster)),
+        (
+            test_rooms.test_the_status_tells_of_clusters_in_which_nobody_asks,
+            test_rooms.test_a_cluster_that_is_blocked_later_is_told_soon,
+        ),
+    ),
+    Sabotage(
+        "what blocks everywhere is told of each cluster",
+        set_to(grants, "EVERYWHERE", frozenset()),
+        (test_rooms.test_what_blocks_everywhere_names_no_cluster,),
+    ),
+    Sabotage(
+        "time alone ends nothing that blocks",
+        set_to(grants, "blocked", lambda *seen: tuple(replace(one, until=None) for one in BLOCKED(*seen))),
+        (
+            test_rooms.test_that_a_cooldown_is_over_is_told_though_nobody_asks,
+            test_rooms.test_that_a_window_closes_is_told_though_nobody_asks,
+        ),
+    ),
+    Sabotage(
+        "a cluster that is blocked as well is no news",
+        set_to(status, "named", lambda told: []),
+        (test_rooms.test_a_cluster_that_is_blocked_later_is_told_soon,),
+    ),
+    Sabotage(
+        "every figure is news",
+        set_to(status, "named", id),
+        (test_rooms.test_a_cluster_that_is_blocked_later_is_told_soon,),
+    ),
+    Sabotage(
+        "all clusters are named",
+        set_to(status, "NAMED", 1_000),
+        (test_rooms.test_of_many_blocked_clusters_some_are_named,),
     ),
     Sabotage(
         "who rests asks",
@@ -470,7 +521,7 @@ STUCK = (
     Sabotage(
         "the end of a window is no news",
         set_to(grants, "closes_at", lambda openings, wall: None),
-        (test_openings.test_who_is_granted_is_looked_at_when_the_window_closes,),
+        (test_openings.test_the_budget_looks_when_the_window_closes,),
     ),
     Sabotage(
         "who asks beside a repair that runs gives its place back",

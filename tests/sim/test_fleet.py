@@ -13,7 +13,7 @@ from noderemedy.core.healthcheck.facts import VerdictFact, verdict_ref
 from noderemedy.core.metal3 import annotation
 from noderemedy.engine import cache
 from noderemedy.model.healthcheck import Healthy, Unjudged
-from noderemedy.model.ids import MACHINE, NODE, Kind, ref
+from noderemedy.model.ids import BUDGET, MACHINE, NODE, Kind, ref
 from noderemedy.model.reasons import CannotSeeCluster
 from noderemedy.model.room import Present
 from noderemedy.model.run import Power
@@ -215,6 +215,37 @@ def test_an_outage_in_the_middle_of_a_fence_is_waited_out(stage: Stage) -> None:
 
     assert (True, {}) == (was_off, before)
     assert ["TaintOutOfService on FencedOff"] == list(process.freed_by)
+    assert [] == checkers.violations
+
+
+def budget_status(fleet: Fleet) -> tuple[int, int, str, list[str]]:
+    """What the RemediationBudget says: unhealthy, total, what blocks, and where."""
+    found = fleet.api.get(BUDGET, "cluster")["status"]
+    (blocked,) = [one for one in found["conditions"] if one["type"] == "Blocked"]
+    where = [line.partition(": ")[0] for line in blocked["message"].splitlines()]
+    return found["unhealthy"], found["total"], blocked["reason"], where
+
+
+def test_a_sick_cluster_in_which_nobody_asks_counts(stage: Stage) -> None:
+    """Two nodes of three are cut off for two minutes, and no machine is marked: the budget says so, then cools down."""
+    fleet, checkers, _ = stage
+    fleet.api.create({"apiVersion": "node-remedy.dev/v1alpha1", "kind": BUDGET.kind, "metadata": {"name": "cluster"}})
+    run(fleet, 1)
+    well = budget_status(fleet)
+    cut = [fleet.workloads["east"].servers[name] for name in (SICK, "worker-2")]
+    for server in cut:
+        server.link(is_linked=False)
+    run(fleet, 2)
+    sick = budget_status(fleet)
+    for server in cut:
+        server.link(is_linked=True)
+    run(fleet, 2)
+    cools = budget_status(fleet)
+    run(fleet, 10)
+
+    assert (0, 6, "NotBlocked", []) == well
+    assert (2, 6, "TooManyNodesUnhealthy", [f"{NAMESPACE}/east"]) == sick
+    assert ("CooldownAfterStorm", "NotBlocked") == (cools[2], budget_status(fleet)[2])
     assert [] == checkers.violations
 
 

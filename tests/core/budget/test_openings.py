@@ -86,8 +86,8 @@ def test_at_the_opening_it_is_open(some: tuple[Opening, ...], second: int) -> No
     assert opens is None or (0 < opens.since(now).ms <= 7 * 86_400_000 and opens_at(some, opens) is None)
 
 
-def test_who_is_granted_is_looked_at_when_the_window_closes() -> None:
-    """What has not begun by then may not begin any more; where nobody waits nothing has to be looked at."""
+def test_the_budget_looks_when_the_window_closes() -> None:
+    """What is granted and has not begun by then may not begin any more; and that nothing may is told in any case."""
     always = Opening(tuple(range(7)), 0, 24 * 60 - 1)  # to a minute before midnight
     budget = replace(DEFAULT, openings=(always,))
     waits, runs = (
@@ -96,4 +96,4 @@ def test_who_is_granted_is_looked_at_when_the_window_closes() -> None:
     )
 
     assert closes_at((always,), NOW.wall) is not None
-    assert (closes_at((always,), NOW.wall), None) == (reckon(waits, NOW).until, reckon(runs, NOW).until)
+    assert {closes_at((always,), NOW.wall)} == {reckon(waits, NOW).until, reckon(runs, NOW).until}

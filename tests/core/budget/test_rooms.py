@@ -11,24 +11,26 @@ from tests.builders import NAMESPACE, NOW, RESOURCES, a_node, ago, later
 
 from noderemedy.core.budget import health, room, spec, status
 from noderemedy.core.budget import view as budget_view
-from noderemedy.core.budget.facts import MEMORY_AT, Memory, NodeHealth, health_ref
+from noderemedy.core.budget.facts import MEMORY_AT, NODE_HEALTH, Memory, NodeHealth, Standstill, State, health_ref
 from noderemedy.core.budget.grants import reckon
 from noderemedy.engine.assumed import assumed
 from noderemedy.engine.cache import Cache
 from noderemedy.engine.loop import Engine
 from noderemedy.model.actions import Confirm, PublishBudgetStatus, WriteLedger
 from noderemedy.model.budget import Granted, Need, Refused, answer, need
+from noderemedy.model.budgetstatus import BLOCKED, BudgetStatus
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.configmap import ConfigMap
 from noderemedy.model.decision import Decision
 from noderemedy.model.ids import CONFIG_MAP, MACHINE, NODE, Kind, Ref, ref
 from noderemedy.model.ledger import LEDGER_AT, BudgetLedger, Reservation
 from noderemedy.model.machine import Machine
-from noderemedy.model.meta import Malformed
+from noderemedy.model.meta import Malformed, Paused
 from noderemedy.model.outcome import Done, Effect, Failed, Key, Seen
 from noderemedy.model.pace import PODS_LIMIT_AT, PodsLimit
 from noderemedy.model.reasons import (
     BudgetInvalid,
+    BudgetPaused,
     BudgetStatusBehind,
     CooldownAfterStorm,
     LedgerUnreadable,
@@ -36,9 +38,9 @@ from noderemedy.model.reasons import (
     TooManyInFlight,
     TooManyNodesUnhealthy,
 )
-from noderemedy.model.remediationbudget import BUDGET_AT, Allowance, RemediationBudget
+from noderemedy.model.remediationbudget import BUDGET_AT, Allowance, Opening, RemediationBudget
 from noderemedy.model.remote import Remote, Sight, cluster_name, remote_ref
-from noderemedy.model.room import Present, Reader, Room
+from noderemedy.model.room import Entry, Present, Reader, Room
 from noderemedy.model.time import Now
 
 KINDS: tuple[Kind, ...] = tuple(RESOURCES)
@@ -442,6 +444,184 @@ def test_it_is_judged_anew_when_its_cluster_is_known() -> None:
     bench.run()
 
     assert [Granted, Refused] == [type(before), type(bench.answer(20))]
+
+
+# --- clusters in which nobody asks --------------------------------------------------------------------------------
+
+
+def told(bench: Bench) -> tuple[int, int, str, str]:
+    """What the status says last: unhealthy, total, what blocks, and where."""
+    entry = bench.engine.cache.read(BUDGET_AT)
+    assert isinstance(entry, Present)
+    found: BudgetStatus = entry.obj.status
+    (blocked,) = [one for one in found.conditions if isinstance(one, Told) and one.type == BLOCKED]
+    return found.unhealthy, found.total, blocked.reason, blocked.message
+
+
+def sick_in_prod(bench: Bench, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        bench.see(Ref(PROD, NODE, "", f"node-{number}"), a_node(f"prod-{number}", ready="Unknown"))
+
+
+def well_in_prod(bench: Bench, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        bench.see(Ref(PROD, NODE, "", f"node-{number}"), a_node(f"prod-{number}"))
+
+
+def test_the_status_tells_of_clusters_in_which_nobody_asks() -> None:
+    """All nodes in sight are counted, and what blocks one cluster is named with it."""
+    bench = a_workload_cluster(sick=8)
+    bench.see(BUDGET_AT, RemediationBudget("b"))
+    bench.run()
+
+    why = TooManyNodesUnhealthy(8, 10, "40%")
+    assert (8, 20, type(why).__name__, f"{PROD}: {why.note()}") == told(bench)
+
+
+def test_what_is_out_of_sight_is_neither_well_nor_sick() -> None:
+    """Of a cluster that cannot be seen nothing is told, as long as that lasts; its nodes have no machines."""
+    bench = a_workload_cluster(sick=1)
+    bench.see(BUDGET_AT, RemediationBudget("b"))
+    bench.run()
+    found = [told(bench)[:2]]
+    bench.engine.lost(NODE, bench.now, PROD)
+    bench.remote(Sight.LOST)
+    bench.run(601)
+    bench.run(601)
+    found.append(told(bench)[:2])
+    bench.engine.listing(NODE, bench.now, PROD)
+    sick_in_prod(bench, (0,))
+    well_in_prod(bench, range(1, 10))
+    bench.engine.listed(NODE, bench.now, PROD)
+    bench.remote(Sight.SEEN)
+    bench.run(601)
+    bench.run(601)
+    found.append(told(bench)[:2])
+
+    assert [(1, 20), (0, 10), (1, 20)] == found
+
+
+def test_a_storm_where_nobody_asked_has_its_cooldown() -> None:
+    """It came and went before the first machine there asked for a repair: that one waits until it is over."""
+    bench = a_workload_cluster(sick=0)
+    sick_in_prod(bench, range(4))
+    bench.run()
+    well_in_prod(bench, (3,))
+    bench.run()
+    until = later(300, bench.now).wall
+    bench.machine(20, node_name="", cluster_name="prod", needs_remediation=True)
+    bench.machine(1, needs_remediation=True)
+    bench.run()
+
+    (calm,) = [one for each in bench.writes if isinstance(each, WriteLedger) for one in each.ledger.calms][:1]
+    assert f"cluster {PROD}" == calm.scope
+    assert Refused(machine_at(20), CooldownAfterStorm(until), until) == bench.answer(20)
+    assert isinstance(bench.answer(1), Granted)
+
+
+def test_a_cluster_that_is_blocked_later_is_told_soon() -> None:
+    """Its name is news, within seconds; that one more node there is sick goes along with the next write."""
+    bench = a_workload_cluster(sick=0)
+    bench.see(BUDGET_AT, RemediationBudget("b"))
+    for number in range(4):
+        bench.node(number, ready="Unknown")
+    bench.run(60)
+    first = told(bench)[3]
+    sick_in_prod(bench, range(4))
+    bench.run(1)
+    bench.run(11)
+    second = told(bench)[3]
+    writes = len(statuses(bench))
+    sick_in_prod(bench, (5,))
+    bench.run(1)
+    bench.run(11)
+
+    home = f"this cluster: {TooManyNodesUnhealthy(4, 10, '40%').note()}"
+    assert (home, f"{home}\n{PROD}: {TooManyNodesUnhealthy(4, 10, '40%').note()}") == (first, second)
+    assert writes == len(statuses(bench))
+
+
+def test_a_node_elsewhere_wakes_the_budget_once() -> None:
+    """A heartbeat does not; four that fall sick in one moment are one look."""
+    bench = a_workload_cluster(sick=0)
+    ledger = Key(room.ROOM.name, LEDGER_AT)
+
+    assert 0 == bench.looked(lambda: well_in_prod(bench, range(10))).count(ledger)
+    assert 1 == bench.looked(lambda: sick_in_prod(bench, range(3))).count(ledger)
+
+
+def test_no_node_is_looked_at_where_nobody_asks() -> None:
+    """Clusters are counted by tallies: a look costs the same however many nodes they have."""
+    bench = a_workload_cluster(sick=8)
+    read: list[Ref] = []
+
+    class Noting(Cache):
+        def read(self, ref: Ref) -> Entry:
+            read.append(ref)
+            return bench.engine.cache.read(ref)
+
+        def find(self, index: str, value: str) -> tuple[Ref, ...]:
+            found = bench.engine.cache.find(index, value)
+            read.extend(found)
+            return found
+
+        def tally(self, index: str, value: str) -> int:
+            return bench.engine.cache.tally(index, value)
+
+    view = budget_view.sees(LEDGER_AT, Noting(()))
+
+    assert view is not None
+    assert [("", 10, 0), (PROD, 10, 8)] == [(one.cluster, one.total, one.sick) for one in view.fleets]
+    assert [] == [at for at in read if at.kind in (NODE, NODE_HEALTH, MACHINE)]
+
+
+def test_what_blocks_everywhere_names_no_cluster() -> None:
+    """A pause holds all of them: it is told once."""
+    bench = a_workload_cluster(sick=8)
+    bench.see(BUDGET_AT, RemediationBudget("b", paused=Paused(None)))
+    bench.run()
+
+    assert ("BudgetPaused", BudgetPaused(None).note()) == told(bench)[2:]
+
+
+def test_of_many_blocked_clusters_some_are_named() -> None:
+    """The message is bounded, and says how many more there are."""
+    why = TooManyNodesUnhealthy(4, 10, "40%")
+    blocked = tuple(Standstill(f"fleet/{number:03}", why) for number in range(200))
+    message = status.blocked(State(0, 0, 0, 0, blocked)).message.splitlines()
+
+    assert [f"fleet/{number:03}: {why.note()}" for number in range(10)] == message[:-1]
+    assert "and 190 more" == message[-1]
+
+
+def test_that_a_cooldown_is_over_is_told_though_nobody_asks() -> None:
+    """Time alone ends it: the status does not call the budget blocked until somebody falls sick again."""
+    bench = a_workload_cluster(sick=4)
+    bench.see(BUDGET_AT, RemediationBudget("b"))
+    bench.run()
+    well_in_prod(bench, range(4))
+    bench.run(60)
+    cools = told(bench)
+    waits = next(at for at in [bench.engine.next_wake()] if at is not None)
+    bench.run((waits.ms - bench.now.mono.ms) / 1000)
+
+    assert ("CooldownAfterStorm", True) == (cools[2], cools[3].startswith(f"{PROD}: "))
+    assert ("NotBlocked", "") == told(bench)[2:]
+
+
+def test_that_a_window_closes_is_told_though_nobody_asks() -> None:
+    """And that it opens."""
+    openings = (Opening(tuple(range(7)), 17 * 60, 90),)  # it is a quarter to six
+    bench = Bench()
+    bench.see(BUDGET_AT, RemediationBudget("b", openings=openings))
+    bench.run()
+    found = [told(bench)[2]]
+    for _ in range(2):
+        waits = next(at for at in [bench.engine.next_wake()] if at is not None)
+        bench.run((waits.ms - bench.now.mono.ms) / 1000)
+        found.append(told(bench)[2])
+
+    assert ["NotBlocked", "OutsideWindow", "NotBlocked"] == found
 
 
 def need_of(name: str, **state: Any) -> Need:

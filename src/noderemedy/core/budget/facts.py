@@ -93,14 +93,22 @@ class Memory(FactValue, frozen=True):
     held: tuple[Held, ...] = ()
 
 
+class Standstill(Struct, frozen=True):
+    """No new repair of an ordinary node could begin there now."""
+
+    cluster: str | None  # None: in no cluster at all
+    reason: Reason
+    until: Wall | None = None  # when time alone changes that
+
+
 class State(FactValue, frozen=True):
-    """What the status of the RemediationBudget says."""
+    """What the status of the RemediationBudget says, of all clusters together."""
 
     in_flight: int
     started: int
     unhealthy: int
     total: int
-    blocked: Reason | None = None
+    blocked: tuple[Standstill, ...] = ()  # the home cluster first
 
 
 def health_ref(node: Ref) -> Ref:

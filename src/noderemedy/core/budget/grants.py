@@ -17,11 +17,11 @@ Rule 4: granted is only what was seen in the ledger; what is new goes into it fi
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct, structs
 
-from noderemedy.core.budget.facts import Held, Memory, Sight
+from noderemedy.core.budget.facts import Held, Memory, Sight, Standstill
 from noderemedy.core.budget.openings import closes_at, opens_at
 from noderemedy.core.budget.places import ending, given_back_at, held_of, without_place
 from noderemedy.core.budget.storms import is_over
@@ -72,6 +72,7 @@ class Books(Struct):
     moments: dict[str, list[Wall]]  # cluster -> starts of the last hour, in order
     pending: Counter[str]  # cluster -> how many are not in flight, and may still go off
     without_place: frozenset[Ref]  # who had to give its place back, being held
+    fleets: dict[str, Fleet]  # by cluster
 
 
 class Reckoning(Struct, frozen=True):
@@ -82,7 +83,7 @@ class Reckoning(Struct, frozen=True):
     memory: Memory
     books: Books
     until: Wall | None = None  # when time alone may change something
-    blocked: Reason | None = None  # what stops every new repair in the home cluster
+    blocked: tuple[Standstill, ...] = ()  # where every new repair is stopped, the home cluster first
 
 
 def reckon(view: BudgetView, now: Now) -> Reckoning:
@@ -96,14 +97,15 @@ def reckon(view: BudgetView, now: Now) -> Reckoning:
     found = [judge(ask, view, books, now) for ask in view.asks]
     answers = tuple(one for one in found if one is not None)
     held = held_of(view, books.reserved, answers, lambda ask: others_may_begin(ask, view, books, now), now)
+    standing = blocked(view, books, now)
     is_new = len(books.reserved) > before or any(one not in ledger.calms for one in books.calms)
     return Reckoning(
         answers=answers,
         ledger=BudgetLedger(tuple(books.reserved.values()), tuple(books.starts), books.calms) if is_new else None,
         memory=Memory(sights, storms, ended, has_looked=True, starts=ledger.starts, calms=ledger.calms, held=held),
         books=books,
-        until=earliest(answers, sights, held, view, now),
-        blocked=blocked(view, books, now),
+        until=earliest(answers, sights, held, standing, view, now),
+        blocked=standing,
     )
 
 
@@ -115,14 +117,21 @@ def remembered(view: BudgetView) -> BudgetLedger:
     return BudgetLedger((), view.memory.starts, view.memory.calms)
 
 
-def blocked(view: BudgetView, books: Books, now: Now) -> Reason | None:
-    """What would be said to a worker of the home cluster that nobody has heard of yet."""
-    return next((found[0] for gate in GATES if (found := gate(a_worker("", now), view, books, now))), None)
+def blocked(view: BudgetView, books: Books, now: Now) -> tuple[Standstill, ...]:
+    """Where nothing new could begin: what would be said to a worker there that nobody has heard of yet.
+
+    What stops all clusters is asked about once: there may be hundreds of them.
+    """
+    if found := refusal([gate for gate in GATES if gate in EVERYWHERE], a_worker("", now), view, books, now):
+        return (Standstill(None, *found),)
+    gates = [gate for gate in GATES if gate not in EVERYWHERE]
+    told = ((one.cluster, refusal(gates, a_worker(one.cluster, now), view, books, now)) for one in view.fleets)
+    return tuple(Standstill(cluster, *found) for cluster, found in told if found is not None)
 
 
 def others_may_begin(ask: Ask, view: BudgetView, books: Books, now: Now) -> bool:
     """Whether what holds a place back does not hold all others of its cluster."""
-    return not any(gate(a_worker(ask.cluster, now), view, books, now) for gate in STILL)
+    return refusal(STILL, a_worker(ask.cluster, now), view, books, now) is None
 
 
 def a_worker(cluster: str, now: Now) -> Ask:
@@ -176,7 +185,8 @@ def open_books(
     halted = [one for one in view.asks if is_halted(one, one.target in outside)]
     begin, end = Wall(now.wall.ms - HOUR.ms), now.wall + HOUR
     starts = [one for one in ledger.starts if begin < one.at < end]
-    books = Books({one.target: one for one in live}, starts, calms, {}, {}, 0, Counter(), {}, Counter(), outside)
+    reserved, fleets = {one.target: one for one in live}, {one.cluster: one for one in view.fleets}
+    books = Books(reserved, starts, calms, {}, {}, 0, Counter(), {}, Counter(), outside, fleets)
     control_plane = set(view.reserved_control_plane)
     for held in live:
         count(books, held.target, cluster_of(held, asked.get(held.target)), held.target in control_plane)
@@ -302,6 +312,11 @@ Found = tuple[Reason, Wall | None] | None
 Gate = Callable[[Ask, BudgetView, Books, Now], Found]
 
 
+def refusal(gates: Sequence[Gate], ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    """What the first gate says that does not let it pass."""
+    return next((found for gate in gates if (found := gate(ask, view, books, now))), None)
+
+
 def ledger_readable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
     return (LedgerUnreadable(view.ledger.problem), None) if isinstance(view.ledger, Malformed) else None
 
@@ -327,7 +342,7 @@ def window_open(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
 
 
 def share_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
-    fleet = fleet_of(view, ask.cluster)
+    fleet = fleet_of(books, ask.cluster)
     limit = view.budget.max_unhealthy
     if not is_over(limit, fleet.sick, fleet.total):
         return None
@@ -349,6 +364,8 @@ def domain_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found
 
 
 def cooled_down(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
+    if not books.calms:
+        return None
     domain = domain_of(view, ask)
     scopes = {cluster_scope(ask.cluster), *((domain.scope,) if domain else ())}
     until = max((cooled(one, view, now) for one in books.calms if one.scope in scopes), default=None)
@@ -364,7 +381,7 @@ def quorum_kept(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
     """Without this node the control plane must still have a majority of all its members."""
     if not ask.health.is_control_plane:
         return None
-    fleet = fleet_of(view, ask.cluster)
+    fleet = fleet_of(books, ask.cluster)
     others = fleet.control_plane - fleet.sick_control_plane - (not ask.health.is_sick)
     needed = fleet.control_plane // 2 + 1
     return (QuorumAtRisk(others, needed, fleet.control_plane), None) if others < needed else None
@@ -372,21 +389,21 @@ def quorum_kept(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
 
 def in_flight_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
     in_flight = books.running[ask.cluster]
-    limit = view.budget.max_in_flight.of(fleet_of(view, ask.cluster).total)
+    limit = view.budget.max_in_flight.of(fleet_of(books, ask.cluster).total)
     return (TooManyInFlight(in_flight, limit), None) if in_flight >= limit else None
 
 
 def pending_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
     """Whatever keeps so many hosts from going off is no fault of theirs; when it is mended they go off together."""
     pending = books.pending[ask.cluster]
-    limit = view.budget.max_in_flight.of(fleet_of(view, ask.cluster).total)
+    limit = view.budget.max_in_flight.of(fleet_of(books, ask.cluster).total)
     return (PowerOffsPending(pending, limit), None) if pending > limit else None
 
 
 def per_hour_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Found:
     """Who asks once more has half of the hour: what leads to nothing must not use up the starts of all others."""
     moments = books.moments.get(ask.cluster, [])
-    limit = view.budget.max_per_hour.of(fleet_of(view, ask.cluster).total)
+    limit = view.budget.max_per_hour.of(fleet_of(books, ask.cluster).total)
     limit = limit if ask.again is None else -(-limit // 2)
     if len(moments) < limit:
         return None
@@ -394,6 +411,8 @@ def per_hour_bearable(ask: Ask, view: BudgetView, books: Books, now: Now) -> Fou
     return TooManyPerHour(len(moments), limit, until), until
 
 
+# What they say is the same for whoever asks, wherever it is.
+EVERYWHERE = frozenset({ledger_readable, ledger_has_room, budget_valid, not_paused, window_open})
 # Also asked of who has a reservation and has not begun, or would begin once more in the middle of its repair: a storm
 # or a pause that came meanwhile holds it back, too.
 STILL: tuple[Gate, ...] = (
@@ -420,11 +439,13 @@ GATES: tuple[Gate, ...] = (
 # --- small hands -------------------------------------------------------------------------------------------------
 
 
-def fleet_of(view: BudgetView, cluster: str) -> Fleet:
-    return next((one for one in view.fleets if one.cluster == cluster), Fleet(cluster))
+def fleet_of(books: Books, cluster: str) -> Fleet:
+    return books.fleets.get(cluster) or Fleet(cluster)
 
 
 def domain_of(view: BudgetView, ask: Ask) -> Domain | None:
+    if not ask.health.domain:
+        return None
     wanted = (ask.cluster, ask.health.domain)
     return next((one for one in view.domains if (one.cluster, one.name) == wanted), None)
 
@@ -439,20 +460,20 @@ def earliest(
     answers: tuple[Granted | Refused, ...],
     sights: tuple[Sight, ...],
     held: tuple[Held, ...],
+    standing: tuple[Standstill, ...],
     view: BudgetView,
     now: Now,
 ) -> Wall | None:
-    """When time alone changes something: a refusal ends, a place is given back, a window closes before what was granted
-    has begun, or nobody needs a reservation any more.
+    """When time alone changes something: a refusal ends, a place is given back, a window closes or opens, a cluster has
+    cooled down, or nobody needs a reservation any more.
 
-    The latter also where nobody waits: what is told to be in flight would stay wrong until somebody falls sick.
+    Also where nobody waits: what is told to be in flight, or blocked, would stay wrong until somebody falls sick.
     """
     asked = {one.target for one in view.asks}
     lapses: list[Mono] = [one.since + KEPT_FOR for one in sights if one.target not in asked]
     moments = [one.until for one in answers if isinstance(one, Refused) and one.until is not None]
-    waiting = {one.target for one in view.asks if one.is_waiting}
-    if any(not isinstance(one, Refused) and one.target in waiting for one in answers):
-        closing = closes_at(view.budget.openings, now.wall)
-        moments += [closing] if closing is not None else []
+    moments += [one.until for one in standing if one.until is not None]
+    closing = closes_at(view.budget.openings, now.wall)
+    moments += [closing] if closing is not None else []
     moments += [Wall(now.wall.ms + one.since(now.mono).ms) for one in lapses if one > now.mono]
     return min((*moments, *given_back_at(held, now)), default=None)

@@ -1,9 +1,10 @@
 """The budget-status room: writes what the budget room counted into the status of the RemediationBudget.
 
 A room of its own, because a key with a write in flight is not looked at meanwhile, and no grant must wait for a status.
-Written only when something differs. What a condition says is told at once. How many repairs run waits until some
-seconds after the last write, so that those of many are one write. The other figures change with every sick node, and an
-hour after every repair: they go along with the next write, or are written for their own sake a few times an hour.
+Written only when something differs. What a condition says is told at once. How many repairs run, and which clusters are
+blocked besides the first one, waits until some seconds after the last write, so that those of many are one write. The
+other figures change with every sick node, and an hour after every repair: they go along with the next write, or are
+written for their own sake a few times an hour.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from noderemedy.core.budget.facts import STATE, STATE_AT, State
+from noderemedy.core.budget.facts import STATE, STATE_AT, Standstill, State
 from noderemedy.core.conditions import states
 from noderemedy.model.actions import Guard, PublishBudgetStatus
 from noderemedy.model.budgetstatus import BLOCKED, VALID, BudgetStatus
@@ -27,6 +28,8 @@ from noderemedy.model.time import MINUTE, SECOND, Mono, Now
 
 APART = SECOND * 10  # two writes of figures
 LAZILY = MINUTE * 10  # what is no news in itself
+NAMED = 10  # clusters that a message names
+HOME = "this cluster"
 
 
 class StatusView(Struct, frozen=True):
@@ -57,7 +60,8 @@ def due_at(view: StatusView, wanted: BudgetStatus) -> Mono | None:
     known = view.budget.status
     if view.written is None or not is_figures_only(wanted, known):
         return None
-    return view.written + (APART if wanted.in_flight != known.in_flight else LAZILY)
+    is_news = wanted.in_flight != known.in_flight or named(wanted) != named(known)
+    return view.written + (APART if is_news else LAZILY)
 
 
 def is_figures_only(wanted: BudgetStatus, known: BudgetStatus) -> bool:
@@ -83,10 +87,24 @@ def valid(budget: RemediationBudget) -> Told:
 
 
 def blocked(state: State) -> Told:
-    """Whether a new repair of an ordinary node could begin now."""
-    if state.blocked is None:
+    """In which clusters a new repair of an ordinary node could not begin now: one line for each, of the first ones."""
+    if not state.blocked:
         return Told(BLOCKED, "False", "NotBlocked")
-    return Told(BLOCKED, "True", type(state.blocked).__name__, state.blocked.note())
+    more = len(state.blocked) - NAMED
+    lines = [*map(line, state.blocked[:NAMED]), *((f"and {more} more",) if more > 0 else ())]
+    return Told(BLOCKED, "True", type(state.blocked[0].reason).__name__, "\n".join(lines))
+
+
+def line(one: Standstill) -> str:
+    """What stops all clusters names none."""
+    note = one.reason.note()
+    return note if one.cluster is None else f"{one.cluster or HOME}: {note}"
+
+
+def named(status: BudgetStatus) -> list[str]:
+    """The clusters that a message names: what each line of it begins with."""
+    told = [one.message for one in status.conditions if isinstance(one, Told) and one.type == BLOCKED]
+    return [one.partition(": ")[0] for message in told for one in message.splitlines()]
 
 
 def merged(known: tuple[Told | Foreign, ...], wanted: tuple[Told, ...], now: str) -> tuple[Told | Foreign, ...]:
