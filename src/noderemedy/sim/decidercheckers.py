@@ -9,12 +9,19 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 
-from noderemedy.model.ids import BUDGET, FENCE_REMEDIATION, NODE_FENCE, REMEDIATION
+from noderemedy.model.ids import (
+    BUDGET,
+    FENCE_REMEDIATION,
+    HEALTH_CHECK,
+    NODE_FENCE,
+    OPENSHIFT_HEALTH_CHECK,
+    REMEDIATION,
+)
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.cluster import Cluster
 
 RULE = "S15"
-REQUESTS = (REMEDIATION, NODE_FENCE, FENCE_REMEDIATION)
+DECIDING = (HEALTH_CHECK, OPENSHIFT_HEALTH_CHECK, BUDGET, REMEDIATION, NODE_FENCE, FENCE_REMEDIATION)
 JUDGED = ("verdict", "unhealthy")  # by a health check: no target is called sick without one
 
 
@@ -22,14 +29,21 @@ class DeciderCheckers:
     """Follows the generations of all that decides."""
 
     def __init__(self, cluster: Cluster, complain: Callable[[str, str], None], ran: Counter[str]) -> None:
+        self._cluster = cluster
         self._complain = complain
         self._ran = ran
         self._generations: dict[str, int] = {}  # the latest that an object of this name has had
-        for kind in (cluster.dialect.check, BUDGET, *REQUESTS):
-            if cluster.api.resources.find(kind):
-                cluster.api.subscribe(kind, self._seen)
-                for tree in cluster.api.list(kind):
-                    self._note(tree)
+        self._unfollowed = set(DECIDING)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Kinds may be installed later."""
+        api = self._cluster.api
+        for kind in sorted(one for one in self._unfollowed if api.resources.find(one)):
+            self._unfollowed.discard(kind)
+            api.subscribe(kind, self._seen)
+            for tree in api.list(kind):
+                self._note(tree)
 
     def _seen(self, event: WatchEvent) -> None:
         self._note(event.tree)
@@ -40,6 +54,8 @@ class DeciderCheckers:
 
     def look(self, incident: str, steps: list[Tree]) -> None:
         """At steps that are new."""
+        if steps and self._unfollowed:
+            self._follow()
         for step in steps:
             by, generation = step.get("by", ""), step.get("generation")
             told = f"step {step['what']} {step.get('value', '')} of Incident {incident}"
