@@ -23,7 +23,15 @@ from noderemedy.wire.incidents import incident_body, status_body
 BEGAN = Wall(1_896_091_200_000)  # 2030-01-31T12:00:00Z
 MINUTE = Span(60_000)
 STEPS = (
-    Step(BEGAN + MINUTE, "verdict", "verdict", "unhealthy", "since …", "MachineHealthCheck/metal/workers"),
+    Step(
+        BEGAN + MINUTE,
+        "verdict",
+        "verdict",
+        "unhealthy",
+        "since …",
+        by="MachineHealthCheck/metal/workers",
+        generation=3,
+    ),
     Step(BEGAN + MINUTE, "annotation", "hold", "held since 2030-01-31T12:01:00Z"),
     Step(BEGAN + MINUTE * 2, "annotation", "hold"),
 )
@@ -96,7 +104,7 @@ def test_one_in_full(tmp_path: Path) -> None:
         "Machine/metal/machine-worker-0 uid m-worker-0",
         "worker-0 uid n-worker-0 boot boot-1",
         "not ready",
-        "verdict: unhealthy  (since …; MachineHealthCheck/metal/workers)",
+        "verdict: unhealthy, by MachineHealthCheck metal/workers (generation 3)  (since …)",
         "hold: held since 2030-01-31T12:01:00Z",
         "hold: over",
         "shop/web-0  StatefulSet/web",
@@ -104,6 +112,43 @@ def test_one_in_full(tmp_path: Path) -> None:
         "recovered at 2030-01-31T12:03:00Z",
     ):
         assert words in output
+
+
+BY: dict[str, tuple[dict[str, Any], str]] = {
+    "with its generation": (
+        {"by": "MachineHealthCheck/metal/workers", "generation": 3},
+        "verdict: unhealthy, by MachineHealthCheck metal/workers (generation 3)",
+    ),
+    "without a namespace": (
+        {"by": "RemediationBudget//cluster", "generation": 2},
+        "verdict: unhealthy, by RemediationBudget cluster (generation 2)",
+    ),
+    "of which nobody saw the generation": (
+        {"by": "MachineHealthCheck/metal/workers"},
+        "verdict: unhealthy, by MachineHealthCheck metal/workers",
+    ),
+    "by a document": (
+        {"by": "ConfigMap/node-remedy-system/d", "versions": "ConfigMap/node-remedy-system/d@7"},
+        "verdict: unhealthy, by ConfigMap node-remedy-system/d  (ConfigMap/node-remedy-system/d@7)",
+    ),
+    "as an older version wrote it": (
+        {"versions": "MachineHealthCheck/metal/workers"},
+        "verdict: unhealthy  (MachineHealthCheck/metal/workers)",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BY)
+def test_a_step_names_who_decided_it(tmp_path: Path, name: str) -> None:
+    """And by which generation, so that an edit of a policy does not hide by which version of it something was done."""
+    more, expected = BY[name]
+    tree = a_tree(0, "worker-0")
+    step = {"time": str(BEGAN), "room": "verdict", "what": "verdict", "value": "unhealthy", **more}
+    tree["status"]["steps"] = [step]
+    lines = told(tmp_path, "worker-0-0000000000", trees=[tree, TREES[1]]).output.splitlines()
+
+    [line] = [one for one in lines if " verdict: " in one]
+    assert line.endswith(f" {expected}")
 
 
 def test_json_holds_all_of_it(tmp_path: Path) -> None:

@@ -348,6 +348,105 @@ def test_an_answer_that_it_is_gone_is_an_event() -> None:
     assert () == step(engine, later(1)).effects
 
 
+GONE = Seen(A, "uid", "9", None)
+
+
+def test_an_answer_brings_nobody_back_who_went_meanwhile() -> None:
+    """A write is answered when the watch has told already that its object is deleted: it stays deleted, for no event
+    would ever take it away again (L6, dense seed 145 of an earlier state).
+    """
+    engine = an_engine(a_room(once))
+    engine.seen(a_seen(), NOW)
+    effect = only_effect(engine)
+    engine.seen(a_seen(version="8", unschedulable=True), later(1))
+    engine.gone(GONE, later(1))
+
+    engine.ended(effect, Done(NOW.mono, a_seen(version="8", unschedulable=True)), later(2))
+
+    assert Absent() == engine.cache.read(A)
+    assert () == step(engine, later(2)).effects
+
+
+def test_whoever_has_the_name_by_now_is_not_overwritten() -> None:
+    """Also where versions tell nothing of what is older: it is known by its uid that it went."""
+    engine = an_engine(a_room(once))
+    engine.seen(a_seen(version="x"), NOW)
+    effect = only_effect(engine)
+    engine.gone(GONE, later(1))
+    engine.seen(a_seen(version="z", uid="new"), later(1))
+
+    engine.ended(effect, Done(NOW.mono, a_seen(version="y", unschedulable=True)), later(2))
+
+    entry = engine.cache.read(A)
+    assert isinstance(entry, Present)
+    assert ("new", "z", None) == (entry.obj.uid, entry.resource_version, entry.confirmed_at)
+
+
+def test_what_is_made_anew_under_the_name_is_entered() -> None:
+    """What an answer shows is another object than the one that went."""
+    engine = an_engine(a_room(once))
+    engine.seen(a_seen(), NOW)
+    effect = only_effect(engine)
+    engine.gone(GONE, later(1))
+
+    engine.ended(effect, Done(NOW.mono, a_seen(version="12", uid="new", unschedulable=True)), later(2))
+
+    entry = engine.cache.read(A)
+    assert isinstance(entry, Present)
+    assert "new" == entry.obj.uid
+
+
+def test_who_went_is_remembered_only_until_the_answer() -> None:
+    """The next question is about what is there then; of what nobody has asked about nothing is remembered at all."""
+    engine = an_engine(a_room(lambda view, now: NOTHING if view[0] == C else always(view, now)))
+    for at in (A, B, C):
+        engine.seen(a_seen(at), NOW)
+    first, second = step(engine).effects
+    engine.gone(GONE, NOW)
+    engine.gone(Seen(C, "uid", "9", None), NOW)
+    assert [True, False, False] == [engine.ledger.has_missed(at, "uid") for at in (A, B, C)]
+
+    engine.ended(first, Done(NOW.mono, a_seen(version="8")), later(1))
+    engine.ended(second, Done(NOW.mono, a_seen(B, version="8")), later(1))
+    assert not engine.ledger.has_missed(A, "uid")
+
+
+def test_an_answer_from_before_a_list_that_does_not_name_it_is_not_entered() -> None:
+    """Made by a write, deleted before the list was made, and answered after it: no event will tell of the deletion.
+
+    If it was made after the list, the watch tells of it.
+    """
+    engine = an_engine(a_room(lambda view, now: want(Confirm(B)) if view[0] == A else NOTHING))
+    engine.seen(a_seen(), NOW)
+    effect = only_effect(engine)
+    engine.listing(NODE, later(1))
+    engine.seen(a_seen(), later(1))
+    engine.listed(NODE, later(1))
+
+    engine.ended(effect, Done(NOW.mono, a_seen(B, version="8")), later(2))
+    assert Absent() == engine.cache.read(B)
+
+    engine.seen(a_seen(B, version="8"), later(3))
+    again = only_effect(engine, later(3))
+    engine.ended(again, Done(later(3).mono, a_seen(B, version="8")), later(4))
+    entry = engine.cache.read(B)
+    assert isinstance(entry, Present)
+    assert later(3).mono == entry.confirmed_at
+
+
+def test_an_older_answer_does_not_overwrite_what_was_seen_since() -> None:
+    """The watch has shown a later version than the answer to a write: that one stays."""
+    engine = an_engine(a_room(once))
+    engine.seen(a_seen(), NOW)
+    effect = only_effect(engine)
+    newer = a_seen(version="9", unschedulable=True)
+    engine.seen(newer, later(1))
+
+    engine.ended(effect, Done(NOW.mono, a_seen(version="8")), later(2))
+
+    assert Present(newer.obj, "9", NOW.mono, None, later(1).mono) == engine.cache.read(A)
+
+
 # --- after failures ------------------------------------------------------------------------------------------
 
 

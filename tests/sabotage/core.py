@@ -112,6 +112,25 @@ PROOFS = (
         (test_safety.test_a_hold_for_a_request_proves_by_its_record_alone,),
     ),
     Sabotage(
+        "every answer is news",
+        set_to(loop.Engine, "_is_overtaken", lambda engine, done: False),
+        (
+            test_loop.test_an_answer_brings_nobody_back_who_went_meanwhile,
+            test_loop.test_whoever_has_the_name_by_now_is_not_overwritten,
+            test_loop.test_an_answer_from_before_a_list_that_does_not_name_it_is_not_entered,
+        ),
+    ),
+    Sabotage(
+        "whatever has the name of one that went has gone",
+        set_to(ledger.Ledger, "has_missed", lambda book, ref, uid="": bool(book._missed.get(ref))),
+        (test_loop.test_what_is_made_anew_under_the_name_is_entered,),
+    ),
+    Sabotage(
+        "what went is remembered, whoever asks about it",
+        set_to(ledger.Ledger, "misses", lambda book, ref, uid="": book._missed.setdefault(ref, set()).add(uid)),
+        (test_loop.test_who_went_is_remembered_only_until_the_answer,),
+    ),
+    Sabotage(
         "an old absence is about whoever came since",
         set_to(loop.Engine, "_has_come_since", lambda engine, ref, begun: False),
         (test_loop.test_an_answer_that_it_is_gone_is_not_about_what_came_since,),

@@ -11,16 +11,18 @@ from tests.cli import test_explain_command as explain_tests
 from tests.cli import test_history_command as history_tests
 from tests.cli import test_plan_records as planned_records
 from tests.core import test_approvals, test_traces
-from tests.core.incident import test_bounds, test_diary, test_fixpoint
+from tests.core.incident import test_bounds, test_deciders, test_diary, test_fixpoint
 from tests.core.metal3 import test_gates
 from tests.core.remedy import test_repeats
 from tests.manager import test_notices as notice_tests
 from tests.sabotage.running import Sabotage, set_to, together
 from tests.wire import test_incidents
 
+from noderemedy.cli import historytext
 from noderemedy.core import approvals, consumers, hostnames, traces
 from noderemedy.core.incident import (
     aspects,
+    deciders,
     diary,
     ending,
     facts,
@@ -31,6 +33,7 @@ from noderemedy.core.incident import (
     shelf,
     view,
 )
+from noderemedy.core.incident.observed import Decider
 from noderemedy.core.metal3 import gates, links, remediation
 from noderemedy.manager import explain as explaining
 from noderemedy.manager import history, notices, plan
@@ -38,12 +41,14 @@ from noderemedy.model.actions import WriteIncident
 from noderemedy.model.ids import INCIDENT
 from noderemedy.model.incident import Answer, Approval, Ending, Record
 from noderemedy.model.node import Node
+from noderemedy.model.nodefence import fence_ref
 from noderemedy.model.time import MINUTE, Span
 from noderemedy.wire import incidents
 
 WRITE_AT = records.write_at
 NOTED, DETECTION, GATE, OPEN = diary.noted, diary.detection, approvals.unapproved, approvals.open_incident
 PROBLEM = history.Problem
+STEP_BODY = incidents.step_body
 
 BEGINNING = (
     Sabotage(
@@ -462,4 +467,78 @@ TRACES = (
         (test_diary.test_a_record_without_a_step_ends_all_the_same,),
     ),
 )
-SABOTAGES = (*BEGINNING, *STEPS, *ENDING, *BOUNDS, *SERVING, *APPROVAL, *WIRE, *EXPLAINING, *TRACES)
+DECIDING = (
+    Sabotage(
+        "no check has a generation",
+        set_to(deciders, "check", lambda verdict, reader: Decider(verdict.check) if verdict else None),
+        (
+            test_deciders.test_a_verdict_names_its_check_and_generation,
+            test_deciders.test_a_record_stays_as_it_is_when_its_check_is_edited,
+        ),
+    ),
+    Sabotage(
+        "a status was written for what is wished now",
+        set_to(deciders, "remediation", lambda at, one: Decider(test_deciders.REMEDIATION_AT, one.generation)),
+        (test_deciders.test_a_phase_names_the_generation_that_its_status_was_written_for,),
+    ),
+    Sabotage(
+        "a fence was ordered by its present wish",
+        set_to(deciders, "fence", lambda one: Decider(fence_ref(one.spec.node_at), one.generation)),
+        (test_deciders.test_a_fence_flow_names_its_fence,),
+    ),
+    Sabotage(
+        "whatever stands there was decided just now",
+        set_to(deciders, "of_trace", lambda decider, is_witnessed: decider),
+        (
+            test_deciders.test_who_comes_later_does_not_guess_a_generation,
+            test_deciders.test_who_leads_again_does_not_guess_either,
+        ),
+    ),
+    Sabotage(
+        "a former leadership has seen all of this one",
+        set_to(deciders, "term", lambda reader: None),
+        (test_deciders.test_who_leads_again_does_not_guess_either,),
+    ),
+    Sabotage(
+        "every word on a Machine is its check's",
+        set_to(deciders, "is_its_word", lambda type, said, check: True),
+        (test_deciders.test_a_word_on_a_machine_names_who_said_it,),
+    ),
+    Sabotage(
+        "no document is broken",
+        set_to(deciders, "kept_at", lambda at: at),
+        (test_deciders.test_a_document_has_a_version_instead,),
+    ),
+    Sabotage(
+        "no document has a version",
+        set_to(deciders, "document", lambda at, reader: Decider(at)),
+        (test_repeats.test_its_steps_name_the_document_in_the_version_that_decided,),
+    ),
+    Sabotage(
+        "what an older definition dropped is missing",
+        set_to(diary, "same", lambda stored, noted: stored == noted),
+        (test_deciders.test_what_is_stored_stands,),
+    ),
+    Sabotage(
+        "what was noted stands, whatever is stored",
+        together(
+            set_to(diary, "appended", lambda stored, noted: replace(stored, steps=noted.steps)),
+            set_to(nodediary, "appended", lambda stored, noted: replace(stored, steps=noted.steps)),
+        ),
+        (test_deciders.test_under_an_older_definition_records_are_kept_without_it,),
+    ),
+    Sabotage(
+        "who decided is not written",
+        set_to(incidents, "step_body", lambda step: STEP_BODY(replace(step, by="", generation=0))),
+        (
+            test_incidents.test_what_is_written_is_read_back,
+            test_deciders.test_a_verdict_names_its_check_and_generation,
+        ),
+    ),
+    Sabotage(
+        "who decided is not shown",
+        set_to(historytext, "policy", lambda step: ""),
+        (history_tests.test_a_step_names_who_decided_it, history_tests.test_one_in_full),
+    ),
+)
+SABOTAGES = (*BEGINNING, *STEPS, *DECIDING, *ENDING, *BOUNDS, *SERVING, *APPROVAL, *WIRE, *EXPLAINING, *TRACES)

@@ -26,7 +26,7 @@ STEP = Step(NOW.wall, "verdict", "verdict", "unhealthy", "because", "Node//worke
 RECORD = Record((STEP,), (PodSeen("shop", "web-0", "u", "StatefulSet/web"),), 1, Ending.RECOVERED, NOW.wall)
 WHOLE_SECONDS = st.integers(0, 4_000_000_000).map(lambda seconds: Wall(seconds * 1_000))
 WORDS = st.text(st.characters(codec="utf-8"), max_size=20)
-STEPS = st.builds(Step, WHOLE_SECONDS, WORDS.filter(bool), WORDS.filter(bool), WORDS, WORDS, WORDS)
+STEPS = st.builds(Step, WHOLE_SECONDS, *[WORDS.filter(bool)] * 2, *[WORDS] * 4, st.integers(0, 9))
 PODS = st.builds(PodSeen, WORDS, WORDS.filter(bool), WORDS, WORDS)
 RECORDS = st.builds(
     Record,

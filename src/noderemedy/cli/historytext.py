@@ -95,8 +95,17 @@ def show_one(one: Kept) -> None:
 
 
 def line(step: Step) -> Text:
-    """One step: when, by whom, what; then the evidence."""
-    told = f"{step.what}: {step.value}" if step.value else f"{step.what}: over"
+    """One step: when, by which room, what, and by whose policy; then the evidence."""
+    told = f"{step.what}: {step.value or 'over'}{policy(step)}"
     more = "; ".join(part for part in (step.evidence, step.versions) if part)
     words = f"{step.at}  {step.room:<12} {told}"
     return row("step", f"{words}  ({more})" if more else words, "")
+
+
+def policy(step: Step) -> str:
+    """The object that decided it, and which generation of it that was. Older versions wrote neither."""
+    if not step.by:
+        return ""
+    kind, _, rest = step.by.partition("/")
+    generation = f" (generation {step.generation})" if step.generation else ""
+    return f", by {kind} {rest.removeprefix('/')}{generation}"

@@ -1,15 +1,18 @@
 """The ledger of effects: one in flight per key, the rest of its decision behind it, and what went wrong last.
 
 Its boundaries (an effect begins, an effect ends) are the crash points that the simulator enumerates. After a
-failure a key waits; after an unknown outcome it must be looked at live before anything else.
+failure a key waits; after an unknown outcome it must be looked at live before anything else. What was heard of an
+object while a question about it was under way is remembered until its answer: that may be older.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+
 from msgspec import Struct
 
 from noderemedy.model.actions import READS, REPEATABLE, Action, Confirm
-from noderemedy.model.ids import Ref
+from noderemedy.model.ids import Kind, Ref
 from noderemedy.model.outcome import Effect, Failed, Key, Outcome, Unknown
 from noderemedy.model.time import Mono, Now, Span
 
@@ -19,6 +22,7 @@ LASTING = Span.seconds(60)
 PATIENCE = 3  # how often in a row one key may do the same thing at full speed
 ROUNDS = 10  # how often it may come back to the same thing within moments, whatever it does in between
 MOMENT = Span.seconds(1)
+ANYBODY = ""  # whatever uid it would have
 
 
 class Trouble(Struct, frozen=True):
@@ -49,6 +53,8 @@ class Ledger:
         self._troubles: dict[Key, Trouble] = {}
         self._repeats: dict[Key, Repeats] = {}
         self._rounds: dict[Key, dict[tuple[type, Ref], Repeats]] = {}
+        self._about: Counter[Ref] = Counter()  # how many effects in flight are about an object
+        self._missed: dict[Ref, set[str]] = {}  # the uids that went while such an effect was in flight
         self._number = 0
 
     def holds(self, key: Key) -> bool:
@@ -63,6 +69,7 @@ class Ledger:
         self._number += 1
         effect = Effect(self._number, key, actions[0], token, decided_at)
         self._in_flight[key] = effect
+        self._about[effect.action.ref] += 1
         self._rest[key] = actions[1:]
         return effect
 
@@ -70,7 +77,25 @@ class Ledger:
         """The effect has an outcome: release its key; returns what its decision still wanted."""
         assert self._in_flight.get(effect.key) == effect, "an effect ends once"
         del self._in_flight[effect.key]
+        ref = effect.action.ref
+        self._about[ref] -= 1
+        if not self._about[ref]:
+            del self._about[ref]
+            self._missed.pop(ref, None)
         return self._rest.pop(effect.key)
+
+    def misses(self, ref: Ref, uid: str = ANYBODY) -> None:
+        """This object went, or is in no list: whoever is asked about it now has maybe seen it before that."""
+        if ref in self._about:
+            self._missed.setdefault(ref, set()).add(uid)
+
+    def has_missed(self, ref: Ref, uid: str = ANYBODY) -> bool:
+        """Whether it went while an effect about it was in flight; to be asked before that one ends."""
+        return uid in self._missed.get(ref, ())
+
+    def asked_about(self, kind: Kind, cluster: str) -> list[Ref]:
+        """The objects of this kind that effects in flight are about."""
+        return [ref for ref in self._about if (ref.kind, ref.cluster) == (kind, cluster)]
 
     def doubt(self, key: Key) -> Confirm | None:
         """The live read that an unknown outcome, or a view proven old, demands before anything else."""

@@ -9,6 +9,7 @@ Rule 2: no decision before all kinds that rooms watch are complete, and no effec
 Rule 3: a broken rule of our own costs one key, never the others.
 Rule 4: a kind that is only wanted (`wanted`) holds up nobody: until it is listed, its objects are unseen.
 Rule 5: nobody decides on half a list: one that is made again changes all at once, when it is complete.
+Rule 6: an answer brings nobody back who went while it was under way: no event would take that one away again.
 """
 
 from __future__ import annotations
@@ -116,6 +117,9 @@ class Engine:
                 self._enter(found, now, None)
         for ref in self.cache.end_list(cluster, kind):
             self._leave(ref, now, None)
+        for ref in self.ledger.asked_about(kind, cluster):
+            if self._is_nowhere(ref):
+                self.ledger.misses(ref)
         self.trace.record(now, "listed", kind)
         if not self._is_begun and self.is_synced:
             self._wake_all()
@@ -183,10 +187,12 @@ class Engine:
 
     def ended(self, effect: Effect, outcome: Outcome, now: Now) -> Effect | None:
         """An effect has an outcome. Returns the next effect of the same decision, if there is one."""
+        is_overtaken = isinstance(outcome, Done) and self._is_overtaken(outcome)
         rest = self.ledger.end(effect)
         self.trace.record(now, "ended", effect.key, f"{type(effect.action).__name__} {type(outcome).__name__}")
         if isinstance(outcome, Done):
-            self._observe(effect, outcome, now)
+            if not is_overtaken:
+                self._observe(effect, outcome, now)
             self.ledger.went_well(effect, now)
             if is_same_act(self._refused.get(effect.key), effect.action):
                 self._no_refusal(effect.key, now)
@@ -460,6 +466,22 @@ class Engine:
         elif done.gone and not self._has_come_since(effect.action.ref, done.begun):
             self._leave(effect.action.ref, now, done.begun)
 
+    def _is_overtaken(self, done: Done) -> bool:
+        """Whether an answer shows what is gone by now, as far as anybody can tell.
+
+        No event would ever take it away again. A uid never comes back; what a list did not name came before it and
+        went, or came after it: of that the watch will tell.
+        """
+        seen = done.seen
+        if seen is None:
+            return False
+        if self.ledger.has_missed(seen.ref, seen.uid):
+            return True
+        return self.ledger.has_missed(seen.ref) and self._is_nowhere(seen.ref)
+
+    def _is_nowhere(self, ref: Ref) -> bool:
+        return not isinstance(self.cache.read(ref), Present | Unreadable)
+
     def _has_come_since(self, ref: Ref, begun: Mono) -> bool:
         """Whether another object of that name was first seen after a request began: an absence is not about that."""
         entry = self.cache.read(ref)
@@ -515,6 +537,8 @@ class Engine:
             self._wake(ref, entry.obj if isinstance(entry, Present) else None)  # while the indexes still know it
             self._wake_as_it_was(ref, entry)
             self.trace.record(now, "gone", ref)
+            if ref.kind.group != FACTS:
+                self.ledger.misses(ref, self._uid(ref))
         if isinstance(entry, Present) and isinstance(entry.obj, Wanted):
             self._wants.withdrawn(ref, entry.obj)
         self.cache.drop(ref, confirmed_at=confirmed_at)

@@ -67,7 +67,10 @@ class Detection(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """One thing that changed: an aspect of the repair and its new value; without a value it is over."""
+    """One thing that changed: an aspect of the repair and its new value; without a value it is over.
+
+    `by` is the object that decided it, and `generation` by which of its generations: of then, whatever became of it.
+    """
 
     at: Wall  # whole seconds, as the API keeps them
     room: str
@@ -75,6 +78,8 @@ class Step(Struct, frozen=True):
     value: str = ""
     evidence: str = ""
     versions: str = ""
+    by: str = ""  # kind/namespace/name; "": nobody's policy, or it was written by an older version
+    generation: int = 0  # 0: it has none, or nobody saw which one it was
 
 
 class PodSeen(Struct, frozen=True):

@@ -21,6 +21,7 @@ from noderemedy.model.machineconditions import OWNER_REMEDIATED
 from noderemedy.model.outcome import Effect as Asked
 from noderemedy.sim.apiserver import Tree, WatchEvent
 from noderemedy.sim.cluster import Cluster
+from noderemedy.sim.decidercheckers import DeciderCheckers
 from noderemedy.sim.garbling import is_garbled
 from noderemedy.sim.kinds import POD
 from noderemedy.sim.lifecycle import OUT_OF_SERVICE, is_out_of_service
@@ -72,6 +73,7 @@ class RecordCheckers:
         self._reigns: list[tuple[int, int]] = []  # since when which life of a manager has acted
         self._tries: dict[str, list[Try]] = {}  # name of an Incident: what managers meant to write in it
         self._begun: dict[str, set[str]] = {}  # uid of a Machine: the Incidents that managers meant to open
+        self._deciders = DeciderCheckers(cluster, complain, ran)
         for kind, listener in (
             (INCIDENT, self._incident),
             (HOST, self._host),
@@ -167,7 +169,9 @@ class RecordCheckers:
         tree = event.tree
         before = self._records.get(tree["metadata"]["uid"])
         self._records[tree["metadata"]["uid"]] = tree
-        if len(steps_of(tree)) > len(steps_of(before) if before is not None else ()):
+        known = len(steps_of(before)) if before is not None else 0
+        self._deciders.look(tree["metadata"]["name"], steps_of(tree)[known:])
+        if len(steps_of(tree)) > known:
             self._written.setdefault(tree["spec"]["target"].get("uid", ""), []).append(self._cluster.agenda.now_ms)
         if before is None:
             return

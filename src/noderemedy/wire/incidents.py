@@ -65,6 +65,8 @@ class StepShape(Lenient):
     value: str = ""
     evidence: str = ""
     versions: str = ""
+    by: str = ""
+    generation: int = 0
 
 
 class PodShape(Lenient):
@@ -142,14 +144,19 @@ def told(shape: IncidentShape) -> Record:
 
 
 def record(status: StatusShape) -> Record:
-    steps = (Step(wall(one.time), one.room, one.what, one.value, one.evidence, one.versions) for one in status.steps)
     return Record(
-        steps=tuple(steps),
+        steps=tuple(step(one) for one in status.steps),
         pods=tuple(PodSeen(one.namespace, one.name, one.uid, one.owner) for one in status.pods),
         pods_in_all=status.pods_in_all,
         ending=status.outcome,
         closed=wall(status.closed) if status.closed else None,
     )
+
+
+def step(one: StepShape) -> Step:
+    """One that an older version wrote says nothing of who decided."""
+    told = (one.room, one.what, one.value, one.evidence, one.versions)
+    return Step(wall(one.time), *told, by=one.by, generation=one.generation)
 
 
 def approval(tree: Any) -> Approval | Malformed | None:
@@ -233,6 +240,8 @@ def step_body(step: Step) -> dict[str, Any]:
         value=step.value,
         evidence=step.evidence,
         versions=step.versions,
+        by=step.by,
+        generation=step.generation or None,
     )
 
 

@@ -313,7 +313,7 @@ def test_a_request_of_ours_is_seen_although_no_check_names_its_kind(at: Ref, req
         for found in (request_, replace(request_, cloned_from="reboot"))
     )
 
-    assert ((), (Standing(at, "r", False),)) == (by_hand, made)
+    assert ((), (Standing(at, "r", False, is_made=True),)) == (by_hand, made)
 
 
 HAS_SUCCEEDED: list[tuple[str, Any, bool]] = [

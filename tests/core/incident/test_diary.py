@@ -382,7 +382,7 @@ def test_the_verdict_is_a_step() -> None:
     scene.wait(280)
 
     [step] = scene.incident().record.steps
-    assert ("verdict", "unhealthy", "MachineHealthCheck/metal/workers") == (step.what, step.value, step.versions)
+    assert ("verdict", "unhealthy", "MachineHealthCheck/metal/workers") == (step.what, step.value, step.by)
     assert NOW.wall + Span.seconds(301) == scene.incident().record.decided
 
 

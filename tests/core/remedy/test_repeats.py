@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import pytest
 from tests.core.fencing.fences import a_plan
-from tests.core.remedy.scene import RECORDING, TEXT, Scene, and_more
+from tests.core.remedy.scene import RECORDING, TEXT, Scene, and_more, text
 
 from noderemedy.core.fencing import fence
+from noderemedy.core.traces import diary_ref
+from noderemedy.model.budget import Granted, Refused, answer_ref
 from noderemedy.model.fenceplan import plan_ref
-from noderemedy.model.ids import INCIDENT, NODE, NODE_FENCE, SYSTEM, ref
+from noderemedy.model.ids import CONFIG_MAP, INCIDENT, NODE, NODE_FENCE, SYSTEM, ref
 from noderemedy.model.incident import Ending, Incident
 from noderemedy.model.outcome import Seen
+from noderemedy.model.reasons import MachineDeleting
+from noderemedy.model.room import known
+from noderemedy.model.time import Wall
 from noderemedy.rooms import ROOMS
 from noderemedy.wire.objects import convert
 
@@ -58,6 +63,45 @@ def test_a_node_without_a_machine_has_a_record() -> None:
         *("verdict unhealthy", "remedy remedy 1 repair running", "remedy remedy 1 repair waiting succeeded"),
         *("verdict healthy", "remedy recovery welcome recovering", "remedy"),
     ] == steps
+
+
+DOCUMENT = "ConfigMap/node-remedy-system/workers"
+
+
+def test_its_steps_name_the_document_in_the_version_that_decided() -> None:
+    """A ConfigMap has no generation. An edit in the middle changes no step, and the next ones name the new version."""
+    scene = Scene(rooms=RECORDING)
+    first = scene.api.get(CONFIG_MAP, "workers", SYSTEM)["metadata"]["resourceVersion"]
+    scene.falls_sick()
+    scene.wait(70)
+    scene.write_document(text(("nodeConditionPeriod: 60s", "nodeConditionPeriod: 61s")))
+    second = scene.api.get(CONFIG_MAP, "workers", SYSTEM)["metadata"]["resourceVersion"]
+    scene.end_job()
+    scene.recovers()
+    scene.wait(900)
+    [only] = incidents(scene)
+
+    steps = [one for one in only.record.steps if one.by]
+    assert {(DOCUMENT, 0)} == {(one.by, one.generation) for one in steps}
+    versions = [one.versions.removeprefix(f"{DOCUMENT}@") for one in steps]
+    assert ([first, first], {second}) == (versions[:2], set(versions[2:]))
+
+
+def test_the_budgets_word_on_it_names_the_budget() -> None:
+    """As on a Machine: by which generation of its limits a remedy had to wait, or could begin."""
+    scene = Scene(rooms=RECORDING)
+    scene.limit_pods(5)
+    at = ref(NODE, "n0")
+    scene.falls_sick()
+    scene.wait(20)
+    told = []
+    for answer in (Refused(at, MachineDeleting()), Granted(at, Wall(0))):
+        scene.engine.seen(Seen(answer_ref(at), "", "", answer), scene.now)
+        scene.step()
+        last = known(scene.engine.cache.read(diary_ref(at))).record.steps[-1]
+        told.append((last.what, last.by, last.generation))
+
+    assert [("budget", "RemediationBudget//cluster", 1)] * 2 == told
 
 
 def test_what_passes_by_itself_is_recorded_as_such() -> None:

@@ -76,6 +76,7 @@ class Standing(Struct, frozen=True):
     uid: str
     deleting: bool
     has_succeeded: bool = False
+    is_made: bool = False  # from a template: a check asked for it
 
 
 class RequestView(Struct, frozen=True):
@@ -119,7 +120,7 @@ def standing(at: Ref, machine: Machine, reader: Reader) -> list[Standing]:
     kinds = followed_kinds(reader)
     unnamed = [kind for kind in ALWAYS_WATCHED if kind not in kinds]
     found = (*requests_of(at, machine, kinds, reader), *made(at, machine, unnamed, reader))
-    return [Standing(there, one.uid, one.deleting, one.has_succeeded) for there, one in found]
+    return [Standing(there, one.uid, one.deleting, one.has_succeeded, bool(one.cloned_from)) for there, one in found]
 
 
 def followed_kinds(reader: Reader) -> list[Kind]:
@@ -148,7 +149,9 @@ def left(at: Ref, machine: Machine, reader: Reader) -> tuple[Standing, ...]:
     finds only requests of the kinds that it watches in any case.
     """
     kinds = dict.fromkeys((*followed_kinds(reader), *ALWAYS_WATCHED))
-    return tuple(Standing(there, one.uid, one.deleting) for there, one in made(at, machine, kinds, reader))
+    return tuple(
+        Standing(there, one.uid, one.deleting, is_made=True) for there, one in made(at, machine, kinds, reader)
+    )
 
 
 def is_ours(request: Any, machine: Machine) -> bool:

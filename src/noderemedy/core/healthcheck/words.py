@@ -33,6 +33,7 @@ from noderemedy.model.reasons import (
 
 WAITING = "WaitingForRemediation"
 ASKED_BY = "asked for by MachineHealthCheck "
+FAILED = "Health check failed:"
 MESSAGE_MAX = 4_000
 UNHEALTHY_NODE = "UnhealthyNode"  # also for what has no word of its own
 # In the order in which one of several findings names the reason.
@@ -54,7 +55,7 @@ def sick(verdict: Unhealthy) -> Graded:
     """HealthCheckSucceeded for a machine that failed its check."""
     found = [name for kind, name in REASONS if any(isinstance(reason, kind) for reason in verdict.because)]
     lines = "\n".join(f"* {reason.note()}" for reason in verdict.because)
-    message = f"Health check failed:\n{lines}"[:MESSAGE_MAX]
+    message = f"{FAILED}\n{lines}"[:MESSAGE_MAX]
     return Graded(HEALTH_CHECK_SUCCEEDED, "False", found[0] if found else UNHEALTHY_NODE, message, severity=WARNING)
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from noderemedy.core import traces
-from noderemedy.core.incident import remedies
-from noderemedy.core.incident.observed import Observed, version
+from noderemedy.core.incident import deciders, remedies
+from noderemedy.core.incident.observed import Decider, Observed, version
 from noderemedy.core.incident.view import TargetView
 from noderemedy.model import budget
 from noderemedy.model.healthcheck import Healthy, NeedsLook, Unhealthy, Unjudged, Waiting
@@ -20,17 +20,18 @@ from noderemedy.model.host import Hold, Power
 from noderemedy.model.incident import TEXT_MAX, Approval, Detection
 from noderemedy.model.machineconditions import OURS
 from noderemedy.model.node import NodeBackup
-from noderemedy.model.remediation import Progress
+from noderemedy.model.remediation import Phase, Progress
 from noderemedy.model.replacement import Replacement
 from noderemedy.model.room import Absent, Present
 from noderemedy.model.workload import FreeBy
 
 OUT_OF_SERVICE = "node.kubernetes.io/out-of-service"
+TAINT = "taint out-of-service"
 GONE = "gone"
 # What was done, by us or for us; the rest is what was seen.
 EFFECTS = frozenset(
     {
-        *(traces.REQUEST, traces.HOLD, "backup", "pods", "taint out-of-service", *OURS),
+        *(traces.REQUEST, traces.HOLD, "backup", "pods", TAINT, *OURS),
         *(traces.EXTERNAL, traces.REPLACEMENT, traces.REMEDIATION, traces.HOLD_FOR, traces.INTENT),
         *remedies.EFFECTS,
     }
@@ -50,11 +51,12 @@ def verdict(view: TargetView, known: Known, found: Detection) -> tuple[Observed,
     match view.verdict.verdict:
         case Unhealthy(since, because):
             told = f"since {since}: {'; '.join(reason.note() for reason in because)}"
-            return (Observed("verdict", "verdict", "unhealthy", told, str(view.verdict.check)),)
+            return (Observed("verdict", "verdict", "unhealthy", told, by=view.check),)
         case Healthy():
-            return (Observed("verdict", "verdict", "healthy"),)
+            return (Observed("verdict", "verdict", "healthy", by=view.check),)
         case Waiting():
-            return (Observed("verdict", "verdict", "waiting"),) if view.is_sick and "verdict" in known else ()
+            waits = Observed("verdict", "verdict", "waiting", by=view.check)
+            return (waits,) if view.is_sick and "verdict" in known else ()
         case Unjudged() | NeedsLook():
             return ()
 
@@ -64,7 +66,9 @@ def request(view: TargetView, known: Known, found: Detection) -> tuple[Observed,
     assert view.machine is not None
     value = traces.MARKED if view.machine.needs_remediation else ""
     by = f"by check {view.machine.marked_by}" if value and view.machine.marked_by else ""
-    return (Observed("annotation", traces.REQUEST, value, by, version(view.at, view.entry)),)
+    is_its = view.check is not None and view.machine.marked_by == view.check.at.name
+    who = view.check_then if value and is_its else None
+    return (Observed("annotation", traces.REQUEST, value, by, version(view.at, view.entry), who),)
 
 
 def hold(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -89,7 +93,9 @@ def hold_for(view: TargetView, known: Known, found: Detection) -> tuple[Observed
     since = [traces.held(one) for one in held]
     evidence = ", ".join(f"for Metal3Remediation {uid}" for uid, _ in view.host.held_for)
     versions = version(view.host_at, view.host_entry)
-    return (Observed("metal3-remediation", traces.HOLD_FOR, ", ".join(since), evidence, versions),)
+    is_its = view.remediation is not None and view.remediation.uid in [uid for uid, _ in view.host.held_for]
+    by = asking(view) if is_its else None
+    return (Observed("metal3-remediation", traces.HOLD_FOR, ", ".join(since), evidence, versions, by),)
 
 
 def remediation(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -98,7 +104,16 @@ def remediation(view: TargetView, known: Known, found: Detection) -> tuple[Obser
         return (Observed("metal3-remediation", traces.REMEDIATION),)
     progress = view.remediation.progress
     phase, evidence = traces.phase(progress), evidence_of(progress)
-    return (Observed("metal3-remediation", traces.REMEDIATION, phase, evidence, view.remediation.uid),)
+    return (Observed("metal3-remediation", traces.REMEDIATION, phase, evidence, view.remediation.uid, asking(view)),)
+
+
+def asking(view: TargetView) -> Decider | None:
+    """The Metal3Remediation; one that nobody has begun with is its check's, if it was made from a template."""
+    if view.remediation is None:
+        return None
+    if view.remediation.progress.phase is not Phase.NEW:
+        return deciders.remediation(view.at, view.remediation)
+    return view.check_then if view.remediation.cloned_from else None
 
 
 def pods(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -106,7 +121,7 @@ def pods(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ..
     evidence = view.remediation.progress.evidence if view.remediation is not None else None
     if evidence is None or evidence.free_by is not FreeBy.PODS:
         return ()
-    return (Observed("metal3-remediation", "pods", "deleted", evidence.proof),)
+    return (Observed("metal3-remediation", "pods", "deleted", evidence.proof, by=asking(view)),)
 
 
 def evidence_of(progress: Progress) -> str:
@@ -130,7 +145,8 @@ def requests(view: TargetView, known: Known, found: Detection) -> tuple[Observed
     if view.is_blind:
         return ()
     value = traces.requested((one.at, one.uid) for one in view.requests)
-    return (Observed("remediation", traces.EXTERNAL, value),)
+    by = view.check_then if any(one.is_made for one in view.requests) else None
+    return (Observed("remediation", traces.EXTERNAL, value, by=by),)
 
 
 def replacement(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -145,7 +161,10 @@ def replacement(view: TargetView, known: Known, found: Detection) -> tuple[Obser
 
 def intents(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
     """What a room is about to do and could not be read off any object afterwards."""
-    return tuple(Observed(one.room, traces.INTENT, one.intent) for one in view.intents)
+    return tuple(
+        Observed(one.room, traces.INTENT, one.intent, by=view.check if one.room == "remediation" else None)
+        for one in view.intents
+    )
 
 
 def power(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -191,7 +210,15 @@ def taint(view: TargetView, known: Known, found: Detection) -> tuple[Observed, .
         return ()
     there = [f"{one.value}:{one.effect}" for one in view.node.taints if one.key == OUT_OF_SERVICE]
     versions = version(view.node_at, view.node_entry)
-    return (Observed("freeing", "taint out-of-service", there[0] if there else "", "", versions),)
+    return (Observed("freeing", TAINT, there[0] if there else "", "", versions, tainting(view) if there else None),)
+
+
+def tainting(view: TargetView) -> Decider | None:
+    """Who recorded that it would: the request, or the fence."""
+    if view.remediation is not None and view.remediation.progress.evidence.tainted_at:
+        return deciders.remediation(view.at, view.remediation)
+    flow = view.care.fence
+    return deciders.fence(flow) if flow is not None and flow.status.evidence.tainted_at else None
 
 
 def conditions(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
@@ -201,9 +228,16 @@ def conditions(view: TargetView, known: Known, found: Detection) -> tuple[Observ
     false = {kind: told[kind] for kind in OURS if kind in told and told[kind].status == "False"}
     versions = version(view.at, view.entry)
     return tuple(
-        Observed("remediation", kind, "False" if kind in false else "", _since(false.get(kind)), versions)
+        Observed("remediation", kind, "False", _since(false[kind]), versions, teller(view, kind))
+        if kind in false
+        else Observed("remediation", kind, versions=versions)
         for kind in OURS
     )
+
+
+def teller(view: TargetView, kind: str) -> Decider | None:
+    assert view.machine is not None
+    return deciders.teller(kind, view.at, view.machine, view.check_then, (view.remediation, view.fencing))
 
 
 def _since(condition: object) -> str:
@@ -221,9 +255,10 @@ def grant(view: TargetView, known: Known, found: Detection) -> tuple[Observed, .
     """The budget's reservation, and while it is refused why."""
     match view.answer:
         case budget.Granted(_, at):
-            return (Observed("budget", "budget", f"granted at {at}"),)
+            then = deciders.of_trace(view.budget, view.has_watched)
+            return (Observed("budget", "budget", f"granted at {at}", by=then),)
         case budget.Refused(_, reason):
-            return (Observed("budget", "budget", type(reason).__name__, reason.note()),)
+            return (Observed("budget", "budget", type(reason).__name__, reason.note(), by=view.budget),)
         case None:
             return ()  # not asked any more, or not answered yet by a leader who has just come
 
@@ -235,7 +270,7 @@ def problems(view: TargetView, known: Known, found: Detection) -> tuple[Observed
 
 def cared_for(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:
     """Remedies and fence flows of its node."""
-    return remedies.observed(view.care)
+    return remedies.observed(view.care, view.has_watched)
 
 
 def approval(view: TargetView, known: Known, found: Detection) -> tuple[Observed, ...]:

@@ -161,9 +161,7 @@ def because(view: TargetView) -> tuple[Reason, ...]:
 
 def noted(view: TargetView, found: Detection, stored: Record, now: Now) -> Record:
     """What is stored or was noted before, and the steps that this look adds."""
-    before = stored
-    if view.diary and view.diary.record.steps[: len(stored.steps)] == stored.steps:
-        before = structs.replace(stored, steps=view.diary.record.steps)
+    before = appended(stored, view.diary.record) if view.diary else stored
     if view.machine is None or view.machine.uid != found.target_uid:
         return before
     known = {step.what: step.value for step in before.steps}
@@ -176,12 +174,29 @@ def noted(view: TargetView, found: Detection, stored: Record, now: Now) -> Recor
     return structs.replace(before, steps=(*before.steps, *fresh)[: STEPS_MAX + SPARE]) if fresh else before
 
 
+def appended(stored: Record, noted: Record) -> Record:
+    """What is stored, word for word, and what was noted since; what another leader stored is all there is.
+
+    An older definition keeps no deciders: then steps are stored without, and stay so.
+    """
+    tail = noted.steps[len(stored.steps) :]
+    is_same = all(same(one, other) for one, other in zip(stored.steps, noted.steps, strict=False))
+    return structs.replace(stored, steps=(*stored.steps, *tail)) if is_same else stored
+
+
+def same(stored: Step, noted: Step) -> bool:
+    return stored == noted or stored == structs.replace(noted, by="", generation=0)
+
+
 SPARE = 20  # a full record is closed with what came meanwhile
 
 
 def step(observed: Observed, now: Now) -> Step:
-    evidence, versions = observed.evidence[:TEXT_MAX], observed.versions[:TEXT_MAX]
-    return Step(seconds(now.wall), observed.room, observed.what, short(observed.value), evidence, versions)
+    by = observed.by
+    versions = observed.versions or (by.version if by else "")
+    told = (observed.room, observed.what, short(observed.value), observed.evidence[:TEXT_MAX], versions[:TEXT_MAX])
+    who, generation = (str(by.at)[:TEXT_MAX], by.generation) if by else ("", 0)
+    return Step(seconds(now.wall), *told, by=who, generation=generation)
 
 
 def short(value: str) -> str:

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from noderemedy.core import approvals, machines, traces
 from noderemedy.core.episodes import episode
-from noderemedy.core.incident import facts, remedies
-from noderemedy.core.incident.diary import SPARE, keep, seconds, short, step
+from noderemedy.core.incident import deciders, facts, remedies
+from noderemedy.core.incident.diary import SPARE, appended, keep, seconds, short, step
 from noderemedy.core.incident.ending import is_blink, was_something_done
 from noderemedy.core.incident.facts import Diary, incident_ref
-from noderemedy.core.incident.observed import Observed, version
+from noderemedy.core.incident.observed import Decider, Observed, version
 from noderemedy.core.incident.remedies import Care
 from noderemedy.core.incident.view import is_spent
 from noderemedy.core.remedy.facts import PROBLEMS, TROUBLE, node_of
@@ -57,6 +57,8 @@ class NodeTargetView(Struct, frozen=True):
     begun: Mono | None = None  # since when there is this diary
     taken: tuple[Ref, ...] = ()
     needs_approval: bool = False
+    budget: Decider | None = None  # of now
+    has_watched: bool = False  # this is not the first look: what is new came a moment ago
 
     @property
     def node(self) -> Node | None:
@@ -138,9 +140,7 @@ def found_at(view: NodeTargetView, at: Wall) -> Detection:
 def noted(view: NodeTargetView, found: Detection, now: Now) -> Record:
     """What is stored or was noted before, and the steps that this look adds."""
     stored = view.stored.record if view.stored else Record()
-    before = stored
-    if view.diary and view.diary.record.steps[: len(stored.steps)] == stored.steps:
-        before = replace(stored, steps=view.diary.record.steps)
+    before = appended(stored, view.diary.record) if view.diary else stored
     if view.node is None or view.node.uid != found.target_uid:
         return before
     known = {one.what: one.value for one in before.steps}
@@ -158,7 +158,7 @@ def aspects(view: NodeTargetView, node: Node, found: Detection, known: dict[str,
     is_other = (node.uid, node.boot_id) != (found.node_uid, found.boot_id) or "node" in known
     boot = Observed("node", "node", f"{node.uid} boot {node.boot_id or 'unknown'}" if is_other else "", "", versions)
     told = (*remedies.problems(view.care, known), *remedies.judged(view.care, known, found))
-    return (*told, approval(view), grant(view), *remedies.observed(view.care), boot)
+    return (*told, approval(view), grant(view), *remedies.observed(view.care, view.has_watched), boot)
 
 
 def approval(view: NodeTargetView) -> Observed:
@@ -172,9 +172,10 @@ def approval(view: NodeTargetView) -> Observed:
 def grant(view: NodeTargetView) -> Observed:
     match view.answer:
         case budget.Granted(_, at):
-            return Observed("budget", "budget", f"granted at {at}")
+            then = deciders.of_trace(view.budget, view.has_watched)
+            return Observed("budget", "budget", f"granted at {at}", by=then)
         case budget.Refused(_, reason):
-            return Observed("budget", "budget", type(reason).__name__, reason.note())
+            return Observed("budget", "budget", type(reason).__name__, reason.note(), by=view.budget)
         case None:
             return Observed("budget", "budget")
 
@@ -203,6 +204,8 @@ def sees(key: Ref, reader: Reader) -> NodeTargetView | None:
         begun=known.first_seen if going_on and isinstance(known, Present) else None,
         taken=taken,
         needs_approval=remedies.needs_approval(key, reader),
+        budget=deciders.budget(reader),
+        has_watched=going_on is not None and deciders.has_watched(known, reader),
     )
 
 

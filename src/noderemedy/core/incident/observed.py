@@ -8,6 +8,14 @@ from noderemedy.model.ids import Ref
 from noderemedy.model.room import Entry, Present
 
 
+class Decider(Struct, frozen=True):
+    """The object by which something came about, as it was when that was decided."""
+
+    at: Ref
+    generation: int = 0  # 0: it has none, or nobody saw by which one it decided
+    version: str = ""  # of what has no generation: the object and its resourceVersion, as `version` tells it
+
+
 class Observed(Struct, frozen=True):
     """An aspect as it is now. Without a value: nothing of the kind."""
 
@@ -16,6 +24,7 @@ class Observed(Struct, frozen=True):
     value: str = ""
     evidence: str = ""
     versions: str = ""
+    by: Decider | None = None  # None: nobody's policy
 
 
 def version(at: Ref | None, entry: Entry) -> str:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from noderemedy.core.incident.observed import Observed
+from noderemedy.core.incident import deciders
+from noderemedy.core.incident.observed import Decider, Observed
 from noderemedy.core.remedy.facts import Problems, Trouble, document_ref, problems_ref, trouble_ref
 from noderemedy.core.remedy.jobs import told
 from noderemedy.core.remedy.recording import FENCE, REMEDY, problem_aspect
-from noderemedy.model.ids import CONFIG_MAP, Ref
+from noderemedy.model.ids import CONFIG_MAP, SYSTEM, Ref
 from noderemedy.model.incident import SIGNS_MAX, Detection
 from noderemedy.model.nodefence import NodeFence, fence_ref
 from noderemedy.model.reasons import (
@@ -37,6 +39,10 @@ class Care(Struct, frozen=True):
     problems: Problems | None = None  # the trouble, and all else that its document names
     record: RemedyRecord | None = None
     fence: NodeFence | None = None
+    documents: tuple[Decider, ...] = ()  # by which that is so, of now
+
+    def by(self, document: Ref) -> Decider | None:
+        return next((one for one in self.documents if one.at == document), None)
 
     @property
     def is_in_hand(self) -> bool:
@@ -58,12 +64,25 @@ def care_of(node_at: Ref | None, reader: Reader) -> Care:
     node, fence = reader.read(node_at), reader.read(fence_ref(node_at))
     problems = reader.read(problems_ref(node_at)) if not node_at.cluster else None
     record = node.obj.remedy if isinstance(node, Present) else None
-    return Care(
+    care = Care(
         trouble=trouble_of(node_at, reader),
         problems=problems.obj if isinstance(problems, Present) else None,
         record=record if isinstance(record, RemedyRecord) else None,
         fence=fence.obj if isinstance(fence, Present) else None,
     )
+    return replace(care, documents=documents(care, reader))
+
+
+def documents(care: Care, reader: Reader) -> tuple[Decider, ...]:
+    """Mostly one; a record may name another one than governs by now."""
+    named = [one.document for one in (care.trouble, care.problems) if one is not None]
+    if care.record is not None:
+        named.append(config_map(care.record))
+    return tuple(deciders.document(at, reader) for at in dict.fromkeys(named))
+
+
+def config_map(record: RemedyRecord) -> Ref:
+    return Ref("", CONFIG_MAP, SYSTEM, record.document)
 
 
 def trouble_of(node_at: Ref, reader: Reader) -> Trouble | None:
@@ -78,7 +97,7 @@ def needs_approval(node_at: Ref | None, reader: Reader) -> bool:
     return isinstance(entry, Present) and bool(entry.obj.document.needs_approval)
 
 
-def remedy(care: Care) -> Observed:
+def remedy(care: Care, has_watched: bool) -> Observed:
     """Which remedy, by which document, and how it ended."""
     record = care.record
     if record is None:
@@ -86,7 +105,8 @@ def remedy(care: Care) -> Observed:
     parts = {"document": record.document, "threshold": record.threshold, "run by": record.job, "boot": record.boot_id}
     evidence = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
     freed = f", freed by {record.freed_by}" if record.freed_by else ""
-    return Observed("remedy", REMEDY, told(record), evidence + freed)
+    by = deciders.of_trace(care.by(config_map(record)), has_watched)
+    return Observed("remedy", REMEDY, told(record), evidence + freed, by=by)
 
 
 def fence(care: Care) -> Observed:
@@ -105,11 +125,18 @@ def fence(care: Care) -> Observed:
     }
     evidence = ", ".join(f"{name} {value}" for name, value in parts.items() if value)
     again = f", restart {status.restarts}" if status.restarts else ""
-    return Observed("node-fence", FENCE, f"{status.step.value} {status.state.value}{again}", evidence, flow.uid)
+    return Observed(
+        "node-fence",
+        FENCE,
+        f"{status.step.value} {status.state.value}{again}",
+        evidence,
+        flow.uid,
+        deciders.fence(flow),
+    )
 
 
-def observed(care: Care) -> tuple[Observed, ...]:
-    return (remedy(care), fence(care))
+def observed(care: Care, has_watched: bool) -> tuple[Observed, ...]:
+    return (remedy(care, has_watched), fence(care))
 
 
 def judged(care: Care, known: Mapping[str, str], found: Detection) -> tuple[Observed, ...]:
@@ -121,7 +148,8 @@ def judged(care: Care, known: Mapping[str, str], found: Detection) -> tuple[Obse
     if not trouble.is_over:
         return (Observed("threshold", "verdict", "waiting"),) if "verdict" in known else ()
     told = "; ".join(reason.note() for reason in trouble.because)
-    return (Observed("threshold", "verdict", "unhealthy", f"since {trouble.since}: {told}", str(trouble.document)),)
+    by = care.by(trouble.document)
+    return (Observed("threshold", "verdict", "unhealthy", f"since {trouble.since}: {told}", by=by),)
 
 
 def is_by_document(found: Detection) -> bool:
@@ -134,7 +162,8 @@ def problems(care: Care, known: Mapping[str, str]) -> tuple[Observed, ...]:
     found = [one for one in care.problems.found if one.is_alarmed] if care.problems else []
     there = {problem_aspect(one.name): one for one in found}
     over = (what for what in known if what.startswith(problem_aspect("")) and what not in there)
-    shown = (Observed("threshold", what, one.value, f"since {one.since}") for what, one in there.items())
+    by = care.by(care.problems.document) if care.problems else None
+    shown = (Observed("threshold", what, one.value, f"since {one.since}", by=by) for what, one in there.items())
     return (*shown, *(Observed("threshold", what) for what in over))
 
 

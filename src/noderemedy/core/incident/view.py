@@ -10,15 +10,17 @@ from noderemedy.core.external.instantiate import request_at
 from noderemedy.core.external.kinds import request_kind
 from noderemedy.core.external.lifecycle import Standing
 from noderemedy.core.healthcheck.facts import VerdictFact, spec_ref, verdict_ref
-from noderemedy.core.incident import remedies
+from noderemedy.core.incident import deciders, remedies
 from noderemedy.core.incident.facts import Diary
+from noderemedy.core.incident.observed import Decider
 from noderemedy.core.incident.remedies import NONE, Care, care_of
 from noderemedy.core.metal3 import links
 from noderemedy.core.traces import Erasing, diary_ref
 from noderemedy.model import budget
+from noderemedy.model.fenceremediation import FenceRemediation
 from noderemedy.model.healthcheck import HealthCheck, Healthy, NeedsLook, TemplateRef, Unhealthy, Unjudged, Waiting
 from noderemedy.model.host import Host
-from noderemedy.model.ids import REMEDIATION, Ref
+from noderemedy.model.ids import FENCE_REMEDIATION, REMEDIATION, Ref
 from noderemedy.model.incident import Incident
 from noderemedy.model.machine import Machine
 from noderemedy.model.node import Node
@@ -51,6 +53,10 @@ class TargetView(Struct, frozen=True):
     taken: tuple[Ref, ...] = ()  # the names of all Incidents of this target
     intents: tuple[Erasing, ...] = ()  # what rooms are about to do
     care: Care = NONE  # what is done for its node itself
+    fencing: FenceRemediation | None = None  # the request to fence its node
+    check: Decider | None = None  # that governs, of now
+    budget: Decider | None = None  # of now
+    has_watched: bool = False  # this is not the first look: what is new came a moment ago
 
     @property
     def machine(self) -> Machine | None:
@@ -67,6 +73,11 @@ class TargetView(Struct, frozen=True):
     @property
     def stored(self) -> Incident | None:
         return self.incident[1].obj if self.incident else None
+
+    @property
+    def check_then(self) -> Decider | None:
+        """The check that governs, for what it left behind when it decided."""
+        return deciders.of_trace(self.check, self.has_watched)
 
     @property
     def is_held(self) -> bool:
@@ -127,6 +138,7 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
         begun=known.first_seen if diary and isinstance(known, Present) else None,
         taken=taken,
         care=care_of(node_at, reader),
+        has_watched=diary is not None and deciders.has_watched(known, reader),
     )
     if not (view.incident or view.diary or view.is_in_hand or view.is_sick):
         return None  # most are well, and nobody looks further
@@ -136,6 +148,9 @@ def sees(key: Ref, reader: Reader) -> TargetView | None:
         is_blind=is_blind(key, verdict, reader),
         needs_approval=needs_approval(verdict, reader) or remedies.needs_approval(node_at, reader),
         intents=intents_of(key, reader),
+        fencing=fencing_of(key, view.machine, reader),
+        check=deciders.check(view.verdict, reader),
+        budget=deciders.budget(reader),
     )
 
 
@@ -156,6 +171,12 @@ def remediation_of(key: Ref, machine: Machine | None, reader: Reader) -> Metal3R
         return None
     begun_for = entry.obj.progress.evidence.machine_uid
     return entry.obj if machine is None or begun_for in ("", machine.uid) else None
+
+
+def fencing_of(key: Ref, machine: Machine | None, reader: Reader) -> FenceRemediation | None:
+    entry = reader.read(Ref(key.cluster, FENCE_REMEDIATION, key.namespace, key.name))
+    is_its = isinstance(entry, Present) and machine is not None and entry.obj.status.machine_uid == machine.uid
+    return entry.obj if isinstance(entry, Present) and is_its else None
 
 
 def requests_of(key: Ref, machine: Machine | None, reader: Reader) -> tuple[Standing, ...]:
