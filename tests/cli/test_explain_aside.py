@@ -42,10 +42,10 @@ def leaving() -> list[Tree]:
 # the world, why its check judges nothing, the gate that says so, words of the last line
 ASIDE = [
     (
-        lambda: [the_check(maxUnhealthy="150%"), *a_pool("Unknown")],
+        lambda: [the_check(selector={}), *a_pool("Unknown")],
         "CheckInvalid",
         "check is valid",
-        "this check is invalid and does nothing: spec.maxUnhealthy",
+        "this check is invalid and does nothing: spec.selector is empty",
     ),
     (noted("cluster.x-k8s.io/paused"), "ClusterPaused", "cluster is not paused", "cluster.x-k8s.io/paused"),
     (
@@ -92,6 +92,26 @@ def test_a_younger_check_says_who_governs(tmp_path: Path) -> None:
     assert (CHECK, [at]) == (told["check"], told["overlappingChecks"])
     assert [{"check": at, "because": {"reason": "CheckYounger", "check": "example"}}] == told["standingAside"]
     assert f"{at} does not judge it: check example is older" in output
+
+
+def test_an_invalid_check_governs_what_it_selects(tmp_path: Path) -> None:
+    """It is named with what is wrong with it: as the machine's verdict, at the gate, and in the last sentence."""
+    younger = the_check()
+    younger["metadata"] |= {"name": "younger", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    trees = [the_check(maxUnhealthy="150%"), younger, *a_pool("Unknown")]
+    [told] = as_json(tmp_path, "w0", "--now", LATER, trees=trees)
+    output = explained(tmp_path, "w0", "--now", LATER, trees=trees).output
+    closed = [one["because"]["reason"] for room in told["gates"] for one in room["gates"] if one["passed"] is False]
+    [aside], [sign] = told["standingAside"], told["signs"]
+
+    assert (CHECK, "Unjudged") == (told["check"], told["verdict"])
+    assert ("InvalidCheckGoverns", "example") == (sign["reason"], sign["check"])
+    assert sign["problem"].startswith("spec.maxUnhealthy: '150%' cannot be read")
+    assert "InvalidCheckGoverns" == closed[0]
+    assert ("CheckYounger", "example") == (aside["because"]["reason"], aside["because"]["check"])
+    [answer] = [line for line in output.splitlines() if line.startswith("  Nothing is done now: ")]
+    assert "check example governs this machine and is invalid" in answer
+    assert "spec.maxUnhealthy: '150%' cannot be read" in answer
 
 
 def test_a_limit_has_its_numbers(tmp_path: Path) -> None:

@@ -101,13 +101,29 @@ def test_forty_percent_close_the_gate(tmp_path: Path) -> None:
 
 
 def test_a_check_that_makes_no_sense_is_told_and_disturbs_nobody(tmp_path: Path) -> None:
-    """The reason names the field and the remedy; the good check goes on."""
+    """The reason names the field and the remedy; the good check goes on with its machines."""
     bad = yaml.safe_load(EXAMPLE.read_text())
     bad["metadata"]["name"] = "bad"
-    bad["spec"]["maxUnhealthy"] = "many"
+    bad["spec"] |= {"maxUnhealthy": "many", "selector": {"matchLabels": {"role": "master"}}}
     entries = planned(tmp_path, "2026-01-01T00:06:00Z", bad, *a_pool("Unknown"))
 
     [reason] = entries["check MachineHealthCheck/machine-api/bad"]["because"]
     assert "CheckInvalid" == reason["reason"]
     assert "maxUnhealthy" in reason["problem"]
-    assert "verdict Machine/machine-api/w0" in entries
+    [reason] = entries["verdict Machine/machine-api/w0"]["because"]
+    assert "ConditionTimedOut" == reason["reason"]
+
+
+def test_a_mistake_in_the_older_of_two_checks_is_named_for_its_machines(tmp_path: Path) -> None:
+    """It goes on governing them: the younger one does nothing for the sick one, and the plan names the mistake."""
+    bad = yaml.safe_load(EXAMPLE.read_text())
+    bad["metadata"]["name"] = "bad"  # of the same age: the first by name is the older one
+    bad["spec"]["maxUnhealthy"] = "many"
+    entries = planned(tmp_path, "2026-01-01T00:06:00Z", bad, *a_pool("Unknown"))
+
+    [reason] = entries["verdict Machine/machine-api/w0"]["because"]
+    assert ("InvalidCheckGoverns", "bad") == (reason["reason"], reason["check"])
+    assert "maxUnhealthy" in reason["problem"]
+    [status] = entries["status MachineHealthCheck/machine-api/bad"]["actions"]
+    assert (5, 4, 0) == tuple(status["status"][name] for name in ("expected", "healthy", "allowed"))
+    assert [] == [key for key in entries if key.startswith("remediation ")]

@@ -125,7 +125,7 @@ def test_a_sick_machine_is_deleted_and_the_next_one_when_the_budget_allows(
     for name in (first, second):
         assert ["delete machines"] == written(installed_plane, name)
     assert [] == [name for name in WORKERS[2:] if is_deleting(fleet, name) or written(installed_plane, name)]
-    assert {"RemediationAllowed"} == {one["type"] for one in status(fleet, "workers")["conditions"]}
+    assert {"RemediationAllowed", "Acting"} == {one["type"] for one in status(fleet, "workers")["conditions"]}
 
 
 def in_order(fleet: Fleet) -> tuple[str, str] | None:

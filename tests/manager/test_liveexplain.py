@@ -30,7 +30,7 @@ def a_check_tree(limit: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("limit", "notes", "reason"),
     [
-        ("150%", {}, "CheckInvalid"),
+        ("150%", {}, "InvalidCheckGoverns"),
         ("40%", {names.CLUSTER_PAUSED: ""}, "ClusterPaused"),
         ("40%", {names.SKIP_REMEDIATION: ""}, "TargetSkipped"),
     ],
@@ -48,7 +48,9 @@ def test_what_keeps_a_check_from_judging(tmp_path: Path, limit: str, notes: dict
             look, _ = await liveplan.look_at(it.kubeconfig, "", now())
             [found] = explain(look, MACHINE_AT.name)
 
-            assert [("workers", reason)] == [(one.at.name, type(one.reason).__name__) for one in found.aside]
+            named = [(one.at.name, type(one.reason).__name__) for one in found.aside]
+            assert ([] if found.check else [("workers", reason)]) == named
+            assert (reason == "InvalidCheckGoverns") is (found.check is not None)
             assert found.blocked is not None
             assert reason == type(found.blocked.reason).__name__
             assert {"GET"} == {request.method for _, request in it.requests}

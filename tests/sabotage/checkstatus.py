@@ -6,7 +6,7 @@ from typing import Any
 
 from msgspec.structs import replace
 from tests.core.budget import test_rooms as test_budget_rooms
-from tests.core.healthcheck import test_remediation, test_rooms, test_status, test_templates
+from tests.core.healthcheck import test_acting, test_remediation, test_rooms, test_status, test_templates
 from tests.sabotage.running import Sabotage, set_to
 from tests.sim import test_check_status
 from tests.wire import test_checkstatus, test_clusterapi, test_requests
@@ -14,16 +14,16 @@ from tests.wire import test_checkstatus, test_clusterapi, test_requests
 from noderemedy.core.budget import status as budget_status
 from noderemedy.core.conditions import merged
 from noderemedy.core.external import lifecycle
-from noderemedy.core.healthcheck import checks, controllers, remediation, specs, status, templates
+from noderemedy.core.healthcheck import acting, checks, controllers, remediation, specs, status, templates
 from noderemedy.core.healthcheck.facts import SpecFact, gate_ref, spec_ref
 from noderemedy.engine.ledger import Ledger
 from noderemedy.model.checkstatus import Told
 from noderemedy.model.decision import Decision, Fact
 from noderemedy.model.room import Present, Stage
-from noderemedy.model.time import Span
+from noderemedy.model.time import MINUTE, Span
 from noderemedy.wire import checkstatus, objects, requests
 
-ROOMS, DECIDE, MERGED = test_status.ROOMS, status.decide, merged
+ROOMS, DECIDE, MERGED, HOLDING = test_status.ROOMS, status.decide, merged, acting.holding
 CONDITION, CONDITION_BODY, PUBLISH = checkstatus.condition, checkstatus.condition_body, requests.publish
 
 
@@ -123,7 +123,7 @@ DECIDED = (
     ),
     Sabotage(
         "every status is right",
-        set_to(status, "wanted_status", lambda check, found, news, now: check.status),
+        set_to(status, "wanted_status", lambda view, now: replace(view.check.status, targets=None)),
         (
             test_status.test_a_new_check_gets_its_status,
             test_status.test_each_field_that_differs_is_written,
@@ -134,8 +134,12 @@ DECIDED = (
     ),
     Sabotage(
         "only the gate is told",
-        set_to(status, "wanted_conditions", lambda check, found, news: (status.remediation_allowed(found),)),
-        (test_status.test_trouble_is_told_while_it_lasts, test_status.test_what_is_over_and_told_stays_as_it_is),
+        set_to(status, "wanted_conditions", lambda view, now: (status.remediation_allowed(view.found),)),
+        (
+            test_status.test_trouble_is_told_while_it_lasts,
+            test_status.test_what_is_over_and_told_stays_as_it_is,
+            test_acting.test_what_a_check_says_of_itself,
+        ),
     ),
     Sabotage(
         "problems are cut short",
@@ -331,4 +335,44 @@ IN_TIME = (
     ),
 )
 
-CHECK_STATUS = (*OF_TEMPLATES, *DECIDED, *IN_TIME, *OTHERS, *LISTED, *ON_THE_WIRE)
+ACTING = (
+    Sabotage(
+        "a check always says that it acts",
+        set_to(acting, "holding", lambda at, check, now: ()),
+        (
+            test_acting.test_what_a_check_says_of_itself,
+            test_acting.test_all_that_holds_it_is_named,
+            test_acting.test_each_change_is_one_write,
+            test_check_status.test_a_person_sees_on_the_check_that_it_is_held,
+        ),
+    ),
+    Sabotage(
+        "only the first is named",
+        set_to(acting, "holding", lambda at, check, now: list(HOLDING(at, check, now))[:1]),
+        (test_acting.test_all_that_holds_it_is_named,),
+    ),
+    Sabotage(
+        "a pause that ends is told when something else happens",
+        set_to(acting, "next_look", lambda check, now: None),
+        (
+            test_acting.test_a_pause_that_ends_by_itself_is_told,
+            test_acting.test_the_end_of_a_pause_is_looked_for_whatever_else_is_written,
+        ),
+    ),
+    Sabotage(
+        "an end that is over is looked for",
+        set_to(acting, "next_look", lambda check, now: now.mono + MINUTE if check.paused else None),
+        (test_acting.test_nothing_is_looked_for_that_needs_no_look,),
+    ),
+    Sabotage(
+        "Acting is somebody else's",
+        set_to(
+            checkstatus,
+            "condition",
+            lambda item, ours: CONDITION(item, tuple(one for one in ours if one != "Acting")),
+        ),
+        (test_check_status.test_a_person_sees_on_the_check_that_it_is_held,),
+    ),
+)
+
+CHECK_STATUS = (*OF_TEMPLATES, *DECIDED, *IN_TIME, *OTHERS, *LISTED, *ON_THE_WIRE, *ACTING)

@@ -121,7 +121,7 @@ LIVES = (
         (SICK,),
     ),
     Sabotage(
-        "an invalid check wants something",
+        "every check wants something",
         set_to(test_kinds, "wanted", lambda at, check: (want(at, DOCTOR, ""),)),
         (test_kinds.test_other_checks_want_nothing,),
     ),

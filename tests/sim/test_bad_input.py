@@ -140,6 +140,17 @@ def startup_timeout_garbage(story: Story) -> None:
     story.cluster.servers[BAD].hang()
 
 
+def older_of_two_is_broken(story: Story) -> None:
+    """The one that only observes gets a mistake; a younger one would power cycle the same machine."""
+    story.second_check(unhealthyRange="[5-3]")
+    story.api.patch(HEALTH_CHECK, "second", NAMESPACE, {"metadata": {"annotations": {names.MODE: "observe"}}}, "merge")
+    story.run(0.1)
+    younger = objects.marking_check("third", None, story.cluster.durations)
+    younger["spec"]["selector"] = {"matchLabels": {"lane": "second"}}
+    story.api.create(younger)
+    story.cluster.servers[BAD].hang()
+
+
 def condition_from_the_future(story: Story) -> None:
     """The node is sick since a time that is an hour ahead; it is repaired all the same, by our own clock."""
     story.cluster.servers[BAD].hang()
@@ -240,6 +251,7 @@ CASES: dict[Callable[[Story], None], tuple[str, str]] = {
     percent_out_of_range: ("second", "spec.maxUnhealthy: '150%' cannot be read; write a number from 0 on, or a perc"),
     duration_garbage: ("second", "spec.unhealthyConditions[0].timeout: 'soon' is not a duration like 5m or 1h30m"),
     startup_timeout_garbage: ("second", "spec.nodeStartupTimeout: 'soon' is not a duration like 5m or 1h30m"),
+    older_of_two_is_broken: ("second", "spec.unhealthyRange: '[5-3]' cannot be read; write two numbers"),
     condition_from_the_future: (machine_of(BAD), "which is in the future: counted from when it was first seen here"),
     check_edited: (machine_of(BAD), "RemediationWithdrawn: what check second asked for is taken back"),
     check_deleted: (machine_of(BAD), "RemediationWithdrawn: what check second asked for is taken back"),
@@ -305,13 +317,45 @@ def test_every_watch_lists_again_after_410() -> None:
 
 
 def test_a_check_of_nobody_counts_nobody() -> None:
-    """Its status says so: no machine is expected, and it repairs none."""
+    """Its status says so at once: no machine is expected. Machines may come after it, so it is told after a while."""
     story = Story()
     selects_nobody(story)
-    story.run(5)
+    story.run(1.9)
+    assert (0, 0, []) == counted(story)
+    assert [] == untargeted(story)
+    story.run(0.2)
+    assert 1 == len(untargeted(story))
+    story.run(30)
 
+    assert 1 == len(untargeted(story))
+    assert (0, 0, []) == counted(story)
+
+
+def untargeted(story: Story) -> list[str]:
+    return [line for line in story.told("second") if line.startswith("CheckWithoutTargets: selects no machine")]
+
+
+def counted(story: Story) -> tuple[int, int, list[str]]:
+    """What the second check's status says: expected, healthy, and by name."""
     status = story.api.get(HEALTH_CHECK, "second", NAMESPACE)["status"]
-    assert (0, 0) == (status["expectedMachines"], status["currentHealthy"])
+    return (status["expectedMachines"], status["currentHealthy"], status.get("targets", []))
+
+
+def test_an_invalid_check_keeps_its_machines() -> None:
+    """They stay counted, and nobody repairs the sick one before the older check is mended; then that one decides."""
+    story = Story()
+    older_of_two_is_broken(story)
+    story.run(25)
+    assert 1 == story.boots(BAD)
+    assert (1, 0, [machine_of(BAD)]) == counted(story)
+    story.edit(unhealthyRange=None)
+    story.run(10)
+    assert 1 == story.boots(BAD), "mended it only observes"
+    story.api.delete(HEALTH_CHECK, "second", NAMESPACE)
+    story.run(25)
+
+    assert 2 == story.boots(BAD)
+    assert [] == story.checkers.violations
 
 
 def test_a_new_node_of_the_old_name_is_not_repaired_for_the_old_one() -> None:

@@ -6,11 +6,13 @@ from typing import Any
 
 from noderemedy.manager.notices import event_name
 from noderemedy.model.ids import HEALTH_CHECK, NODE
+from noderemedy.model.time import Span
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.objects import NAMESPACE
 from noderemedy.sim.process import Process
 from noderemedy.sim.run import calm
 from noderemedy.sim.troubles import MINUTE_MS
+from noderemedy.wire import names
 
 Stage = tuple[Cluster, Process]
 CHECK = {
@@ -116,6 +118,31 @@ def test_a_storm_is_two_events_whoever_leads() -> None:
         type(one.reason).__name__ for one in notices
     ]
     assert 2 == len({event_name(one) for one in notices}), "who takes over says it under the same name: no new Event"
+
+
+def test_a_person_sees_on_the_check_that_it_is_held() -> None:
+    """Paused until a time, then by nobody: one write each, and none because of a new process."""
+    cluster, process = a_stage()
+    assert ("True", "Acting") == acting(cluster)
+    before = written(process)
+    end = str(cluster.agenda.wall() + Span(20 * 60_000))
+    body = {"metadata": {"annotations": {names.PAUSED: end}}}
+    cluster.api.patch(HEALTH_CHECK, "workers", NAMESPACE, body, "merge")
+    run(cluster, 10)
+    assert (("False", "PausedByPerson"), before + 1) == (acting(cluster), written(process))
+    assert f"until {end}" in condition(cluster, "Acting")["message"]
+    process.kill()
+    process.start()
+    run(cluster, 8)
+    assert before + 1 == written(process)
+    run(cluster, 10)
+
+    assert (("True", "Acting"), before + 2) == (acting(cluster), written(process))
+
+
+def acting(cluster: Cluster) -> tuple[str, str]:
+    found = condition(cluster, "Acting")
+    return found["status"], found["reason"]
 
 
 def test_conditions_of_others_survive() -> None:

@@ -102,6 +102,8 @@ def depth_of_a_new_program() -> Iterator[None]:
         ("v1beta1", "RemediationAllowed", "False", "Warning"),
         ("v1beta1", "RemediationAllowed", "True", None),
         ("v1beta1", "Valid", "True", None),
+        ("v1beta1", "Acting", "False", "Info"),
+        ("v1beta1", "Acting", "True", None),
         ("v1beta1", "Overlapping", "True", None),
         ("v1beta1", "Overlapping", "False", None),
         ("v1beta2", "RemediationAllowed", "False", None),

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec import structs
 from tests.builders import MACHINE_AT, NOW, a_machine
-from tests.core.healthcheck.test_status import PROBLEMS, a_check
+from tests.core.healthcheck.test_status import AT, PROBLEMS, a_check
 from tests.wire.clusterapi import CHECK_STATUS, MACHINE_STATUS, wrong_in
 
 from noderemedy.core import conditions
@@ -16,12 +16,13 @@ from noderemedy.core.fencing import requestgates as fencing
 from noderemedy.core.healthcheck import templates, words
 from noderemedy.core.healthcheck.facts import GateFact
 from noderemedy.core.healthcheck.gate import gate
-from noderemedy.core.healthcheck.status import wanted_status
+from noderemedy.core.healthcheck.status import StatusView, wanted_status
 from noderemedy.core.metal3 import remediationgates as metal3
 from noderemedy.core.owner import overdue
 from noderemedy.model.checkstatus import OURS, REQUEST_AVAILABLE, TEMPLATE_AVAILABLE, CheckStatus, Told
 from noderemedy.model.healthcheck import Count, Dialect, HealthCheck, Tally, TemplateRef, Unhealthy
 from noderemedy.model.machineconditions import Graded, MachineConditions
+from noderemedy.model.meta import Paused
 from noderemedy.model.reasons import NodeMissing
 from noderemedy.model.room import Present
 from noderemedy.wire.checkstatus import status_body
@@ -43,6 +44,7 @@ def a_capi_check(before: tuple[Told, ...] = (), **more: Any) -> HealthCheck:
 CHECKS: dict[str, tuple[HealthCheck, Tally, templates.News]] = {
     "all are healthy": (a_capi_check(), Tally(3, 3), templates.News()),
     "too many are not": (a_capi_check(max_unhealthy=Count(0)), Tally(3, 1), templates.News()),
+    "a person holds it": (a_capi_check(paused=Paused(), observes_only=True), Tally(3, 3), templates.News()),
     "it is invalid": (a_capi_check(problems=PROBLEMS), Tally(0, 0), templates.News()),
     "all is well again": (a_capi_check(BEFORE), Tally(3, 3), templates.News()),
     "no template": (a_capi_check(template=TEMPLATE), Tally(3, 2), MISSING),
@@ -55,7 +57,7 @@ def wrong_in_check(check: HealthCheck, count: Tally, news: templates.News, versi
     """What an API server of this version has against the status that the room wants."""
     contested, unseen = (0, 0) if count.healthy == count.total else (2, 1)
     found = GateFact(gate(check, count), count, contested, unseen)
-    body = status_body(wanted_status(check, found, news, NOW), version)
+    body = status_body(wanted_status(StatusView(AT, check, "77", NOW.mono, found, news=news), NOW), version)
     return wrong_in({**body, "targets": ["worker-0"]}, CHECK_STATUS[version])
 
 

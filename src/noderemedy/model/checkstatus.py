@@ -12,11 +12,12 @@ from noderemedy.model.time import Wall
 
 REMEDIATION_ALLOWED, VALID, OVERLAPPING, DEPRECATED = "RemediationAllowed", "Valid", "Overlapping", "Deprecated"
 CANNOT_SEE = "CannotSee"
+ACTING = "Acting"  # whether it would act: nobody paused it, and it neither only observes nor asks for approval
 # Of a check with a template, in the words of Cluster API and OpenShift.
 TEMPLATE_AVAILABLE = "ExternalRemediationTemplateAvailable"
 REQUEST_AVAILABLE = "ExternalRemediationRequestAvailable"
 SUCCEEDED = "Succeeded"  # of a request of any kind: whether it did what was asked for
-OURS = (REMEDIATION_ALLOWED, VALID, OVERLAPPING, DEPRECATED, CANNOT_SEE, TEMPLATE_AVAILABLE, REQUEST_AVAILABLE)
+OURS = (REMEDIATION_ALLOWED, ACTING, VALID, OVERLAPPING, DEPRECATED, CANNOT_SEE, TEMPLATE_AVAILABLE, REQUEST_AVAILABLE)
 
 
 class Told(Struct, frozen=True):

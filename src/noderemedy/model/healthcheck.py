@@ -77,12 +77,15 @@ class TemplateRef(Struct, frozen=True):
 
 
 class HealthCheck(Struct, frozen=True):
-    """A MachineHealthCheck. With `problems` it is invalid: verdicts are not given and nothing is done."""
+    """A MachineHealthCheck. With `problems` it is invalid: verdicts are not given and nothing is done.
+
+    It goes on speaking for the machines that it selects, as far as it can be read whom it means.
+    """
 
     uid: str
     dialect: Dialect
     selector: Selector | Malformed = Selector()
-    cluster_name: str = ""
+    cluster_name: str | Malformed = ""
     node_criteria: tuple[Criterion, ...] = ()
     machine_criteria: tuple[Criterion, ...] = ()
     max_unhealthy: Count | Percent | Malformed | None = None
@@ -158,9 +161,9 @@ class Unhealthy(Struct, frozen=True):
 class Unjudged(Struct, frozen=True):
     """Could not be evaluated: neither healthy nor sick; its request is left alone. `until`: look again then."""
 
-    counts_as_healthy: ClassVar[bool] = False
     because: tuple[Reason, ...]
     until: Wall | None = None
+    counts_as_healthy: bool = False  # in the figures of an invalid check, which open no gate
 
 
 class NeedsLook(Struct, frozen=True):

@@ -2255,6 +2255,20 @@ class CheckInvalid(Reason, frozen=True):
         return f"this check is invalid and does nothing: {self.problem}"
 
 
+class InvalidCheckGoverns(Reason, frozen=True):
+    """The check that speaks for this machine cannot be understood: no other one takes its place meanwhile."""
+
+    quiet: ClassVar[bool] = True  # one for each machine; the check itself says it aloud
+    check: str
+    problem: str
+
+    def note(self) -> str:
+        return (
+            f"check {self.check} governs this machine and is invalid: no repair begins, and what runs goes on, until "
+            f"it is mended: {self.problem}"
+        )
+
+
 class TooManyUnhealthy(Reason, frozen=True):
     """The short circuit: that many at once are no longer the machines' own fault."""
 

@@ -1,6 +1,6 @@
 """Checkers and troubles of the policies themselves: health checks that people edit, break, double and delete.
 
-S17: exactly one policy governs a machine: no younger check marks what an older one selects.
+S17: exactly one policy governs a machine: no younger check marks what an older one selects, be that one invalid.
 S18: an invalid policy changes nothing: it marks nobody.
 L1: every sick node that policy allows is repaired, at the latest when the world has been healed for a while.
 The checkers read specs by themselves, field by field: what the manager makes of them is what they watch over.
@@ -73,7 +73,7 @@ class PolicyCheckers:
         mine = self._checks.get(author)
         for name, other in self._checks.items():
             is_older = mine is not None and age_of(other) < age_of(mine)
-            if is_older and self._is_old_news(name) and not is_broken(other) and selects(other, machine):
+            if is_older and self._is_old_news(name) and not is_garbled(other) and selects(other, machine):
                 self.complain("S17", f"{author} marked {machine['metadata']['name']}, which {name} governs")
 
     def _is_valid(self, author: str, machine: str) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 
 from noderemedy.model.checkstatus import (
+    ACTING,
     OURS,
     REMEDIATION_ALLOWED,
     REQUEST_AVAILABLE,
@@ -30,6 +31,7 @@ from noderemedy.wire.verbs import FIELD_MANAGER
 WITHOUT_SEVERITY = "v1beta2"  # conditions of this version on are those of Kubernetes itself
 SEVERITIES = {  # of status False; others carry none
     REMEDIATION_ALLOWED: "Warning",
+    ACTING: "Info",
     VALID: "Error",
     TEMPLATE_AVAILABLE: "Error",
     REQUEST_AVAILABLE: "Error",

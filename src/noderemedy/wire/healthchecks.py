@@ -150,11 +150,11 @@ def targets(fields: Fields, rules: Rules) -> Selector | Malformed:
     return selector
 
 
-def cluster_name(fields: Fields, rules: Rules) -> str:
+def cluster_name(fields: Fields, rules: Rules) -> str | Malformed:
     name = fields.get("clusterName")
     if name is None and not rules.needs_cluster_name:
         return ""
-    return fields.word("clusterName", name) or ""
+    return fields.word("clusterName", name) or Malformed("spec.clusterName cannot be read")
 
 
 def criteria(fields: Fields, paths: tuple[str, ...], refused: tuple[str, ...] = ()) -> tuple[Criterion, ...]:

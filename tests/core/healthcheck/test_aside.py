@@ -26,7 +26,6 @@ OTHERS = Selector(match_labels=(("role", "of another kind"),))
 
 # what the check and the machine say, why the check does not judge it, which gate that closes
 CLOSED: list[tuple[dict[str, Any], dict[str, Any], Reason, str]] = [
-    ({"problems": (WRONG,)}, {}, CheckInvalid(WRONG), "check is valid"),
     (
         {"problems": (UNREADABLE,), "selector": Malformed(UNREADABLE)},
         {},
@@ -121,7 +120,8 @@ def test_what_is_left_on_a_paused_machine_has_the_pause_for_a_reason() -> None:
 
 def test_without_a_check_only_what_can_be_answered_is_asked() -> None:
     """Nobody judged it, so no gate says that it is unhealthy, or that a limit is kept."""
-    view = ROOM.sees(at(0), a_stage({"problems": (WRONG,)}, {}).engine.cache)
+    wrong = {"problems": (UNREADABLE,), "selector": Malformed(UNREADABLE)}
+    view = ROOM.sees(at(0), a_stage(wrong, {}).engine.cache)
     assert view is not None
     assert ROOM.explains is not None
     shown = [one.gate for one in ROOM.explains(replace(view, aside=()), Stage(a_check()).now)]

@@ -35,7 +35,6 @@ from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition
 from noderemedy.model.reasons import (
     CannotSeeNode,
-    CheckInvalid,
     ClusterNotReady,
     ConditionPending,
     ConditionTimedOut,
@@ -440,15 +439,6 @@ def test_a_cluster_that_is_being_built(dialect: Dialect, cluster: Any, labels: A
         assert isinstance(found, Unhealthy)
     else:
         assert Unjudged((ClusterNotReady(missing),)) == found
-
-
-def test_an_invalid_check_judges_nobody() -> None:
-    """A rejected policy changes nothing (S18), and says what is wrong with it."""
-    check = a_check(problems=tuple(f"spec.x{number}: wrong" for number in range(5)))
-
-    found = verdict(a_target(a_sick_node("False", 999)), check)
-
-    assert Unjudged((CheckInvalid("spec.x0: wrong; spec.x1: wrong; spec.x2: wrong; and 2 more"),)) == found
 
 
 # --- what a person says ------------------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ from noderemedy.model.reasons import CannotSeeNode, TooManyInFlight, WaitingForB
 from noderemedy.model.refusal import Refusal
 from noderemedy.model.request import ExternalRequest, Followed, Template
 from noderemedy.model.room import Absent, Present, Room, Unseen
+from noderemedy.model.selector import Selector
 from noderemedy.model.time import Mono, Now, Span, Wall
 from noderemedy.rooms import watched
 
@@ -332,6 +333,8 @@ def test_the_mark_of_a_machine_that_recovered_is_taken_off() -> None:
     [
         ({"selector": replace(a_check().selector, match_labels=(("role", "other"),))}, True),
         ({"problems": ("spec.maxUnhealthy: no",)}, False),
+        ({"problems": ("spec.selector: no",), "selector": Malformed("no")}, False),
+        ({"problems": ("spec.maxUnhealthy: no",), "selector": Selector((("role", "other"),))}, False),
         ({"paused": Paused()}, False),
         ({"cluster_paused": True}, False),
         ({"observes_only": True}, False),
@@ -357,7 +360,7 @@ def test_an_invalid_check_that_is_mended_to_mean_others() -> None:
     stage = a_sick_stage()
     stage.grant(0)
     stage.step()
-    stage.edit(problems=("spec.selector: no",))
+    stage.edit(problems=("spec.selector: no",), selector=Malformed("no"))
     stage.step()
     assert ["MarkMachine worker-0"] == stage.did
     stage.edit(problems=(), selector=replace(a_check().selector, match_labels=(("role", "other"),)))

@@ -55,7 +55,7 @@ CLOSED: list[tuple[RemediationView, str, str, Wall | None]] = [
     (a_view(governing=None, machine={"skips_remediation": True}), "machine is not skipped", "TargetSkipped", None),
     # in the moment in which a verdict is older than what it was judged by
     (a_view(a_check(deleting=True)), "check is valid", "CheckLeaving", None),
-    (a_view(a_check(problems=("spec.x: no",))), "check is valid", "CheckInvalid", None),
+    (a_view(a_check(problems=("spec.x: no",))), "check is valid", "InvalidCheckGoverns", None),
     (a_view(other="capi"), "no other controller", "CheckOfAnother", None),
     (a_view(cluster=Cluster("u", paused=True)), "cluster is not paused", "ClusterObjectPaused", None),
     (a_view(a_check(cluster_paused=True)), "cluster is not paused", "CheckPaused", None),

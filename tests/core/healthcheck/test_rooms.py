@@ -12,7 +12,7 @@ from noderemedy.core.healthcheck import checks, specs, verdicts
 from noderemedy.core.healthcheck.facts import GateFact, VerdictFact, gate_ref, verdict_ref
 from noderemedy.engine.loop import Engine
 from noderemedy.engine.telling import Notice
-from noderemedy.model.healthcheck import Count, Criterion, Dialect, HealthCheck, Healthy, Unhealthy, Waiting
+from noderemedy.model.healthcheck import Count, Criterion, Dialect, HealthCheck, Healthy, Tally, Unhealthy, Waiting
 from noderemedy.model.ids import HEALTH_CHECK, MACHINE, NODE, Ref, ref
 from noderemedy.model.node import Condition
 from noderemedy.model.outcome import Done, Key, Seen
@@ -177,11 +177,16 @@ def test_of_two_checks_of_one_age_the_first_by_name_governs(created: Wall | None
 
 
 def test_a_check_of_nobody_is_told_so_when_it_has_settled() -> None:
-    """Machines may come after their check: not at once, once, and no more when one is there."""
+    """Machines may come after their check: after two minutes, once, and no more when one is there."""
     stage = Stage(2, (AT, a_check(selector=Selector((("role", "nobody"),)))))
     assert [] == stage.reasons(AT, "check")
-    stage.step(121)
+    stage.step(119)
+    assert ([], Tally(0, 0)) == (stage.reasons(AT, "check"), stage.gate().count)
+    stage.step(1)
     assert ["CheckWithoutTargets"] == stage.reasons(AT, "check")
+    stage.step(3_600)
+    told = [one for one in stage.notices if one.ref == AT]
+    assert ["CheckWithoutTargets"] == [type(one.reason).__name__ for one in told]
     machine = stage.engine.cache.read(machine_at(0)).obj  # type: ignore[union-attr]
     stage.put(machine_at(0), structs.replace(machine, labels=(("role", "nobody"),)))
     stage.step()
@@ -210,10 +215,11 @@ def test_a_check_that_goes_takes_its_verdicts_with_it() -> None:
     assert not isinstance(stage.engine.cache.read(gate_ref(AT)), Present)
 
 
-def test_an_invalid_check_judges_nobody_and_disturbs_nobody() -> None:
-    """Its reason names the problem; the other check goes on."""
+def test_an_invalid_check_disturbs_nobody_elses_machines() -> None:
+    """Its reason names the problem; the check of other machines goes on."""
     broken = ref(HEALTH_CHECK, "broken", "metal")
-    invalid = a_check(uid="broken", problems=("spec.maxUnhealthy: 'x' is no number; write 2 or 40%",))
+    problems = ("spec.maxUnhealthy: 'x' is no number; write 2 or 40%",)
+    invalid = a_check(uid="broken", problems=problems, selector=Selector((("role", "master"),)))
     stage = Stage(2, (AT, a_check()), (broken, invalid))
     stage.node(1, "Unknown")
     stage.step(301)

@@ -104,10 +104,10 @@ def test_who_is_a_target(more: dict[str, Any], is_counted: bool) -> None:
     assert is_counted == is_target(a_check(), labelled(LABELS, **more))
 
 
-def test_an_invalid_check_has_no_targets() -> None:
-    """Nor has one whose selector cannot be read: it must not select everything."""
+def test_a_check_that_cannot_say_whom_it_means_has_no_targets() -> None:
+    """It must not select everything."""
     machine = labelled(LABELS)
 
-    assert not is_target(a_check(problems=("spec.maxUnhealthy: x",)), machine)
     assert not is_target(a_check(selector=Malformed("x")), machine)
+    assert not is_target(a_check(cluster_name=Malformed("x")), machine)
     assert is_target(a_check(selector=Selector()), machine)  # whether empty is allowed was decided when it was read

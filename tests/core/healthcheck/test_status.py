@@ -28,6 +28,7 @@ from noderemedy.rooms import watched
 ROOMS = (specs.ROOM, verdicts.ROOM, checks.ROOM, status.ROOM, targets.ROOM)
 AT = ref(HEALTH_CHECK, "workers", "metal")
 OPEN = Told("RemediationAllowed", "True", "RemediationAllowed", "", str(NOW.wall))
+ACTS = Told("Acting", "True", "Acting", "", str(NOW.wall))
 EARLIER = str(ago(900))
 FOREIGN = Foreign('{"type":"Paused","status":"False"}')
 ONE_IS_SICK = Tally(5, 4)
@@ -69,10 +70,10 @@ def told(check: HealthCheck, kind: str, count: Tally = ONE_IS_SICK, contested: i
 
 
 def test_a_new_check_gets_its_status() -> None:
-    """Counts, generation and one condition, guarded by uid and version, with a reason that makes no noise."""
+    """Counts, generation and two conditions, guarded by uid and version, with a reason that makes no noise."""
     decision = decide(a_check(max_unhealthy=Count(3)))
 
-    wanted = CheckStatus(5, 4, 1, 4, (OPEN,))
+    wanted = CheckStatus(5, 4, 1, 4, (OPEN, ACTS))
     assert (PublishCheckStatus(AT, Guard("check-uid", "77"), wanted),) == decision.actions
     assert ["StatusBehind"] == [type(reason).__name__ for reason in decision.because]
     assert all(reason.quiet for reason in decision.because)
@@ -102,7 +103,7 @@ def test_the_gate_knows_when_it_changed() -> None:
     [action] = status.decide(status.StatusView(AT, check, "77", Mono(0), found), NOW).actions
     assert isinstance(action, PublishCheckStatus)
 
-    assert [EARLIER] == [one.since for one in action.status.conditions if isinstance(one, Told)]
+    assert [EARLIER, str(NOW.wall)] == [one.since for one in action.status.conditions if isinstance(one, Told)]
 
 
 SAID = {"Valid": "False", "Overlapping": "True", "Deprecated": "True"}
@@ -141,7 +142,8 @@ def test_all_problems_are_in_the_message() -> None:
 
 def test_what_is_over_and_told_stays_as_it_is() -> None:
     """A condition that says that all is in order again is neither removed nor dated anew."""
-    was = (Told("Overlapping", "False", "NoOverlap", "", EARLIER), structs.replace(OPEN, since=EARLIER))
+    right = tuple(structs.replace(one, since=EARLIER) for one in (OPEN, ACTS))
+    was = (Told("Overlapping", "False", "NoOverlap", "", EARLIER), *right)
 
     assert was == published(a_check(status=CheckStatus(conditions=was))).conditions
 
@@ -163,7 +165,7 @@ def test_conditions_of_others_stay_in_their_places() -> None:
     found = published(check).conditions
 
     assert (FOREIGN, OPEN, FOREIGN) == found[:3]
-    assert ["Deprecated"] == [one.type for one in found[3:] if isinstance(one, Told)]
+    assert ["Acting", "Deprecated"] == [one.type for one in found[3:] if isinstance(one, Told)]
 
 
 def test_a_status_that_is_right_is_not_written() -> None:
@@ -327,7 +329,7 @@ def test_a_status_follows_sick_and_well() -> None:
     stage.node(1, "True")
     stage.step()
     assert (3, 2) == (stage.writes, stage.stored.status.healthy)
-    assert ["True"] == [one.status for one in stage.stored.status.conditions if isinstance(one, Told)]
+    assert ["True", "True"] == [one.status for one in stage.stored.status.conditions if isinstance(one, Told)]
 
 
 def test_figures_wait_and_conditions_do_not() -> None:

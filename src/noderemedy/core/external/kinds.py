@@ -21,8 +21,11 @@ def request_kind(template: TemplateRef) -> Kind:
 
 
 def wanted(at: Ref, check: HealthCheck) -> tuple[Fact, ...]:
-    """What has to be followed for a check: the requests that its template stands for."""
+    """What has to be followed for a check: the requests that its template stands for.
+
+    Also of an invalid one: what runs goes on, and a manager that begins has to find it.
+    """
     template = check.template
-    if not check.is_valid or check.deleting or not isinstance(template, TemplateRef):
+    if check.deleting or not isinstance(template, TemplateRef):
         return ()
     return (want(at, request_kind(template), template.api_version.rpartition("/")[2]),)

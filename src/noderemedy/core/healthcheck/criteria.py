@@ -34,7 +34,6 @@ from noderemedy.model.meta import Malformed
 from noderemedy.model.reasons import (
     CannotSeeCluster,
     CannotSeeNode,
-    CheckInvalid,
     ClusterNotReady,
     ConfirmFirst,
     DeletionTimeUnreadable,
@@ -86,9 +85,10 @@ Finding = Failed | Pending | Blind | Look
 
 
 def judge(target: Target, check: HealthCheck, now: Now) -> Verdict:
-    """What this check has to say about this machine now. Ask `sightings` first, and pass what it returned."""
-    if not check.is_valid:
-        return Unjudged((CheckInvalid(check.trouble),))
+    """What a check has to say about this machine now. Ask `sightings` first, and pass what it returned.
+
+    Of one that is invalid this is no verdict (`invalid.py`).
+    """
     if target.machine.deleting:
         return Waiting(None, (TargetLeaving(),))
     if target.machine.remediate:

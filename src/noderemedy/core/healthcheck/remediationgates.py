@@ -27,6 +27,7 @@ from noderemedy.model.reasons import (
     ConfirmFirst,
     HoldLeft,
     HostExternallyProvisioned,
+    InvalidCheckGoverns,
     LimitOfCheck,
     NoControllerOwner,
     ObserveOnly,
@@ -49,7 +50,7 @@ def check_is_valid(view: RemediationView, now: Now) -> Blocked | None:
     check = view.governing.check
     if check.deleting:
         return Blocked(CheckLeaving())
-    return None if check.is_valid else Blocked(CheckInvalid(check.trouble))
+    return None if check.is_valid else Blocked(InvalidCheckGoverns(view.governing.at.name, check.trouble))
 
 
 def unjudged(view: RemediationView) -> Blocked | None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from noderemedy.core.labels import matches
 from noderemedy.model.healthcheck import HealthCheck
 from noderemedy.model.machine import Machine
+from noderemedy.model.meta import Malformed
 from noderemedy.model.selector import Selector
 
 CLUSTER_NAME_LABEL = "cluster.x-k8s.io/cluster-name"
@@ -24,15 +25,21 @@ def is_target(check: HealthCheck, machine: Machine) -> bool:
 
 
 def selects(check: HealthCheck, machine: Machine) -> bool:
-    """Whether the selector means this machine, and the machine is of the check's cluster."""
-    return check.is_valid and isinstance(check.selector, Selector) and may_mean(check, machine)
+    """Whether the selector means this machine, and the machine is of the check's cluster.
+
+    Also where something else in the check is wrong: a mistake must not hand its machines to a younger check. One whose
+    words about whom it means cannot be read selects nobody, or it would stand in the way of every other check.
+    """
+    is_known = isinstance(check.selector, Selector) and not isinstance(check.cluster_name, Malformed)
+    return is_known and may_mean(check, machine)
 
 
 def may_mean(check: HealthCheck, machine: Machine) -> bool:
-    """The same of a check that may be invalid, for people: a selector that cannot be read may mean any machine."""
+    """The same for people, who are shown too much rather: what cannot be read may mean any machine."""
     labels = dict(machine.labels)
     is_meant = not isinstance(check.selector, Selector) or matches(check.selector, labels)
-    return is_meant and is_of_cluster(check.cluster_name, machine, labels)
+    name = check.cluster_name
+    return is_meant and (isinstance(name, Malformed) or is_of_cluster(name, machine, labels))
 
 
 def is_of_cluster(cluster_name: str, machine: Machine, labels: Mapping[str, str]) -> bool:

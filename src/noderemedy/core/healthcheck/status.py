@@ -3,6 +3,7 @@
 It is a room of its own because a key with a write in flight, or refused, is not looked at meanwhile: a gate must never
 wait for a status. Written only when something differs. Figures alone wait until a little after the last write, so that
 many machines which change are one write; what a condition says, and who is a target, is told at once.
+What a person steers the check with is told by `acting.py`, in the same write.
 A check whose status another controller writes is left alone (`node-remedy.dev/govern` overrides).
 """
 
@@ -14,9 +15,10 @@ from typing import Any
 from msgspec import Struct, structs
 
 from noderemedy.core.conditions import merged, states
-from noderemedy.core.healthcheck import facts, templates
+from noderemedy.core.healthcheck import acting, facts, templates
 from noderemedy.core.healthcheck.controllers import next_look, other_controller
 from noderemedy.core.healthcheck.facts import GateFact, gate_ref, targets_ref
+from noderemedy.core.slots import soonest
 from noderemedy.model.actions import Guard, PublishCheckStatus
 from noderemedy.model.checkstatus import (
     CANNOT_SEE,
@@ -73,29 +75,31 @@ def decide(view: StatusView, now: Now) -> Decision:
         )
     if view.found.unasked:
         return NOTHING  # a moment after we started: what is not known yet is no news
-    wanted = wanted_status(check, view.found, view.news, now)
-    wanted = structs.replace(wanted, targets=new_targets(view))
+    wanted, again = wanted_status(view, now), acting.next_look(check, now)
     if wanted == structs.replace(check.status, targets=None):
-        return NOTHING
+        return Decision(wake_at=again)
     if view.written is not None and is_figures_only(wanted, check.status) and now.mono < view.written + APART:
-        return Decision(wake_at=view.written + APART)
+        return Decision(wake_at=soonest(view.written + APART, again))
     return Decision(
         actions=(PublishCheckStatus(view.at, Guard(check.uid, view.version), wanted),),
         because=(StatusBehind(wanted.expected, wanted.healthy),),
+        wake_at=again,
     )
 
 
 # --- what the status should say ----------------------------------------------------------------------------------
 
 
-def wanted_status(check: HealthCheck, found: GateFact, news: templates.News, now: Now) -> CheckStatus:
-    """The status as it should be; equal to the one that is there if nothing is to be written."""
+def wanted_status(view: StatusView, now: Now) -> CheckStatus:
+    """The status as it should be; equal to the one that is there, without its targets, if nothing is to be written."""
+    check, found = view.check, view.found
     return CheckStatus(
         expected=found.count.total,
         healthy=found.count.healthy,
         allowed=min(found.gate.allowed, INT32_MAX),
         generation=check.generation if RULES[check.dialect].tells_generation else check.status.generation,
-        conditions=merged(check.status.conditions, wanted_conditions(check, found, news), str(now.wall)),
+        conditions=merged(check.status.conditions, wanted_conditions(view, now), str(now.wall)),
+        targets=new_targets(view),
     )
 
 
@@ -111,10 +115,11 @@ def new_targets(view: StatusView) -> tuple[str, ...] | None:
     return view.targets if is_told and view.targets != (view.check.status.targets or ()) else None
 
 
-def wanted_conditions(check: HealthCheck, found: GateFact, news: templates.News) -> tuple[Told, ...]:
-    """What we have to say. That something is in order again is told only to those who were told that it is not."""
+def wanted_conditions(view: StatusView, now: Now) -> tuple[Told, ...]:
+    """What we have to say. Beyond the first two, that all is in order is told only to those who were told otherwise."""
+    check, found = view.check, view.found
     said = {one.type: one.status for one in check.status.conditions if isinstance(one, Told)}
-    told = [remediation_allowed(found)]
+    told = [remediation_allowed(found), acting.told(view.at, check, now)]
     if not check.is_valid:
         told.append(Told(VALID, "False", CheckInvalid.__name__, "; ".join(check.problems)[:MESSAGE_MAX]))
     elif VALID in said:
@@ -132,7 +137,7 @@ def wanted_conditions(check: HealthCheck, found: GateFact, news: templates.News)
         told.append(Told(DEPRECATED, "True", "AnnotationMode", DEPRECATED_MESSAGE))
     elif DEPRECATED in said:
         told.append(Told(DEPRECATED, "False", "NotDeprecated"))
-    return (*told, *templates.told(check, news, found.count.unhealthy))
+    return (*told, *templates.told(check, view.news, found.count.unhealthy))
 
 
 def remediation_allowed(found: GateFact) -> Told:

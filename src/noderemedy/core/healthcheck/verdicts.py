@@ -13,7 +13,7 @@ from msgspec import Struct, structs
 
 from noderemedy.core import machines
 from noderemedy.core.external import lifecycle
-from noderemedy.core.healthcheck import criteria, inhand
+from noderemedy.core.healthcheck import criteria, inhand, invalid
 from noderemedy.core.healthcheck.facts import SPECS, MemberFact, SpecFact, VerdictFact, member_ref, verdict_ref
 from noderemedy.core.healthcheck.selector import is_target
 from noderemedy.model.actions import Confirm
@@ -52,7 +52,7 @@ def decide(view: TargetView, now: Now) -> Decision:
     (at, check), *others = view.checks
     seen = criteria.sightings(view.target, check, now)
     target = structs.replace(view.target, sightings=seen)
-    verdict = criteria.judge(target, check, now)
+    verdict = criteria.judge(target, check, now) if check.is_valid else invalid.unjudged(at, target, check, now)
     fact = VerdictFact(at, verdict, target.is_in_hand, seen, tuple(ref for ref, _ in others))
     return Decision(
         actions=(Confirm(verdict.ref),) if isinstance(verdict, NeedsLook) else (),

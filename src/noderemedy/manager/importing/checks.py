@@ -43,7 +43,7 @@ class Case(Struct, frozen=True):
 
 def problems(case: Case) -> Iterator[Difference]:
     for problem in case.check.problems:
-        yield blocks("CheckInvalid", problem, "correct it; until then no machine is judged by this check")
+        yield blocks("CheckInvalid", problem, "correct it; until then no repair of the machines that it selects begins")
 
 
 def writers(case: Case) -> Iterator[Difference]:
