@@ -74,10 +74,10 @@ def test_rotating_seeds(turn: int) -> None:
 
 def test_a_history_knows_a_kubelet_that_calls_its_node_sick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever takes Ready=False for silence frees a node that runs, by the plug of another one."""
-    assert () == simulate_fencing(2, hours=0.25).violations
+    assert () == simulate_fencing(108, hours=0.25).violations
     monkeypatch.setattr(Node, "is_heard", property(lambda node: node.is_ready))
 
-    assert any("ms: S1" in line for line in simulate_fencing(2, hours=0.25).violations)
+    assert any("ms: S1" in line for line in simulate_fencing(108, hours=0.25).violations)
 
 
 def test_the_same_seed_is_the_same_history() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 
 from noderemedy.model.ids import HOST, NODE, REMEDIATION, Kind
+from noderemedy.sim.apiserver import Tree
 from noderemedy.sim.baremetal import wants_power
 from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.objects import NAMESPACE
@@ -198,8 +199,8 @@ class Troubles:
         self.cluster.mark(self._name())
 
     def person_calls_off(self) -> None:
-        """Somebody takes the request back, at whatever point the repair is."""
-        self.cluster.unmark(self._name())
+        """Somebody takes the request back, at whatever point the repair is: a check's, too."""
+        self.cluster.unmark(self._marked())
 
     def person_remediates(self) -> None:
         """Somebody asks for a power cycle by a Metal3Remediation, of a healthy node or a sick one."""
@@ -350,6 +351,11 @@ class Troubles:
         busy = [name for name, server in self.cluster.servers.items() if server.running]
         return self.chance.choice(busy) if busy else self._name()
 
+    def _marked(self) -> str:
+        """A node whose Machine is marked, if there is one: there is something to take back."""
+        marked = [name for name in self.cluster.servers if any(map(is_marked, self.cluster.machines(name)))]
+        return self.chance.choice(marked) if marked else self._name()
+
     def _server(self) -> Server:
         return self.cluster.servers[self._name()]
 
@@ -367,3 +373,7 @@ class Troubles:
     def _consumer(self, node: str, machine: str) -> None:
         body = {"spec": {"consumerRef": {"name": machine}}}
         self.cluster.api.patch(HOST, host_of(node), NAMESPACE, body, "merge")
+
+
+def is_marked(machine: Tree) -> bool:
+    return names.NEEDS_REMEDIATION in (machine["metadata"].get("annotations") or {})
