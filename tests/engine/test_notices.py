@@ -39,6 +39,7 @@ from noderemedy.model.reasons import (
     ObjectUnreadable,
     Reason,
     TooManyUnhealthy,
+    WaitingForBudget,
 )
 from noderemedy.model.room import Present, Reader, Unreadable
 from noderemedy.model.time import Now
@@ -84,15 +85,16 @@ def test_what_is_passing_is_no_news() -> None:
 
 
 def test_a_look_in_between_makes_nothing_new() -> None:
-    """Who has to read live before each try says the same once, not once per try."""
-    answers = iter([(WHY,), (ConfirmFirst("n"),), (ListingWorkload("n"),), (WHY,), (ClusterPaused(),), (WHY,)])
-    engine = an_engine(a_room(lambda view, now: Decision(because=next(answers))))
+    """Who has to read live, or to ask the budget, before each try says the same once, not once per try."""
+    looks = (ConfirmFirst("n"), ListingWorkload("n"), WaitingForBudget())
+    answers = iter([WHY, *looks, WHY, ClusterPaused(), WHY])
+    engine = an_engine(a_room(lambda view, now: Decision(because=(next(answers),))))
     told = []
-    for version in range(1, 7):
+    for version in range(1, 8):
         engine.seen(a_seen(version=str(version), labels={"v": str(version)}), NOW)
         told.append(reasons(step(engine).notices))
 
-    assert [[WHY], [], [], [], [ClusterPaused()], [WHY]] == told
+    assert [[WHY], [], [], [], [], [ClusterPaused()], [WHY]] == told
 
 
 def test_a_notice_says_about_whom() -> None:

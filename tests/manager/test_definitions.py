@@ -70,6 +70,12 @@ class Listening:
     def see(self, spec: dict[str, Any]) -> None:
         self.sink.seen(Seen(DEFINITION_AT, "u", "1", spec))
 
+    def list(self, *specs: dict[str, Any]) -> None:
+        self.sink.listing(DEFINITION)
+        for spec in specs:
+            self.see(spec)
+        self.sink.listed(DEFINITION)
+
 
 def test_what_is_known_of_a_definition() -> None:
     """Nothing at first; then what it lacks; an API that is away changes nothing, one that refuses does."""
@@ -89,6 +95,32 @@ def test_what_is_known_of_a_definition() -> None:
     it.sink.unreadable(DEFINITION, Undecodable(DEFINITION_AT, "u", "3", "garbage"))
     assert it.known is not None
     assert "garbage" in it.known.unread
+
+
+def test_what_was_out_of_sight_is_listed_again() -> None:
+    """A stream tells changes only, and a definition hardly ever changes; what is known needs no list."""
+    it = Listening()
+    it.see(ours(REMEDIATION))
+    assert it.sink.opened(DEFINITION)
+    it.sink.lost(DEFINITION, Obstacle("shutting down"))
+    assert not it.sink.opened(DEFINITION)
+    it.list(ours(REMEDIATION))
+    assert (None, True) == (it.known, it.sink.opened(DEFINITION))
+    it.sink.lost(DEFINITION, Obstacle("shutting down"))
+    it.list()
+    assert (Unkept(), True) == (it.known, it.sink.opened(DEFINITION))
+
+
+def test_what_cannot_be_read_is_not_listed_again_and_again() -> None:
+    """It is there, and in no order: only its next change can mend that."""
+    it = Listening()
+    it.sink.lost(DEFINITION, Obstacle("shutting down"))
+    it.sink.listing(DEFINITION)
+    it.sink.unreadable(DEFINITION, Undecodable(DEFINITION_AT, "u", "3", "garbage"))
+    it.sink.listed(DEFINITION)
+
+    assert it.known is not None
+    assert ("garbage" in it.known.unread, True) == (True, it.sink.opened(DEFINITION))
 
 
 def apply(it: Bench, spec: dict[str, Any]) -> None:
@@ -145,6 +177,33 @@ def test_who_may_not_read_a_definition_begins_nothing_and_says_so(tmp_path: Path
             await until(lambda: "DefinitionHidden" in manager.reasons())
             assert [] == manager.done()
             it.before = lambda request: None
+            await until(lambda: "HoldHost" in manager.done(), what="the hold")
+            await manager.end()
+
+    within(30, story())
+
+
+def test_a_stream_that_is_refused_once_hides_nothing_for_long(tmp_path: Path) -> None:
+    """The definition was listed, and its stream met an API server that shuts down: the repair begins all the same."""
+    refused: set[str] = set()
+
+    def refuse(request: Request) -> Fault | None:
+        query = dict(request.query)
+        name = query.get(FIELDS, "")
+        if not request.path.endswith("/customresourcedefinitions") or "watch" not in query or name in refused:
+            return None
+        refused.add(name)
+        return Instead(503, b'{"kind":"Status","message":"apiserver is shutting down","code":503}')
+
+    async def story() -> None:
+        async with bench(tmp_path) as it:
+            it.populate()
+            it.before = refuse
+            Operator(it.api)
+            manager = it.start()
+            await until(manager.is_leading)
+            await until(lambda: f"metadata.name={NAME}" in refused, what="the refusal")
+            ask(it)
             await until(lambda: "HoldHost" in manager.done(), what="the hold")
             await manager.end()
 

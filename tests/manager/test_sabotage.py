@@ -16,6 +16,7 @@ from tests.engine import test_leadership
 from tests.manager import (
     bench,
     test_clusters,
+    test_definitions,
     test_effects,
     test_jobruns,
     test_last_word,
@@ -44,6 +45,7 @@ from noderemedy.engine.leadership import Leadership
 from noderemedy.engine.loop import Engine
 from noderemedy.manager import effects, jobruns, later, liveplan, notices, program, runbook
 from noderemedy.manager.clusters import Clusters
+from noderemedy.manager.definitions import DefinitionSink
 from noderemedy.manager.effects import Carrier, Licence
 from noderemedy.manager.feeding import Feeding
 from noderemedy.manager.follower import Follower
@@ -96,6 +98,14 @@ def lost_as_failed(why: str) -> Failed:
 
 # what is broken: (owner, attribute, replacement, the test that must notice, its arguments beside fixtures)
 SABOTAGES: dict[str, tuple[Any, str, Any, Callable[..., None], dict[str, Any]]] = {
+    "what was hidden of a definition is taken from its stream": (
+        DefinitionSink, "opened", always(True),
+        test_definitions.test_a_stream_that_is_refused_once_hides_nothing_for_long, {},
+    ),
+    "a definition that is listed stays hidden": (
+        DefinitionSink, "listed", always(None), test_definitions.test_what_cannot_be_read_is_not_listed_again_and_again,
+        {},
+    ),
     "take any 404 for an absence": (
         effects, "speaks_of", always(True),
         test_effects.test_not_found_is_absence_only_if_it_speaks_of_the_object, {},

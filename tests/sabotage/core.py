@@ -756,6 +756,11 @@ ENGINE = (
         (test_notices.test_a_reason_is_told_once,),
     ),
     Sabotage(
+        "who asks the budget has its answer",
+        set_to(telling, "LOOKS", telling.LOOKS[:2]),
+        (test_notices.test_a_look_in_between_makes_nothing_new,),
+    ),
+    Sabotage(
         "every change of a count is news",
         set_to(reasons.Reason, "gist", lambda self: self),
         (test_notices.test_what_is_passing_is_no_news, test_reasons.test_the_gist_is_what_is_not_passing),

@@ -98,6 +98,7 @@ from noderemedy.wire import storage as wire_storage
 
 host_of, between = view.host_of, consumers.between
 POWER_OFFS, DROP, REMEMBERED = outliving.power_offs, leaving.drop, devices.remembered
+IS_SEEN_ON = devices.is_seen_on
 
 
 def owned_between(host: Ref, consumer: Consumer, reader: Reader) -> Metal3Machine | None:
@@ -343,7 +344,7 @@ FLOW: tuple[Sabotage, ...] = (
     ),
     Sabotage(
         "that a machine was seen on is forgotten",
-        set_to(devices, "is_seen_on", lambda view, device: False),
+        set_to(devices, "is_seen_on", lambda view, device, but=None: False),
         (
             test_sleepers.test_a_machine_that_is_seen_on_is_switched_off_and_freed,
             test_sleepers.test_a_power_off_that_took_too_long_counts_for_the_next_try,
@@ -351,8 +352,13 @@ FLOW: tuple[Sabotage, ...] = (
         ),
     ),
     Sabotage(
+        "a power-on that failed forgets that a machine was seen on",
+        set_to(devices, "is_seen_on", lambda view, device, but=None: IS_SEEN_ON(view, device)),
+        (test_sleepers.test_a_machine_that_stays_off_is_known_in_the_next_flow,),
+    ),
+    Sabotage(
         "seen on once is seen on for ever",
-        set_to(devices, "is_seen_on", lambda view, device: any(job.was_on for job in view.status.jobs)),
+        set_to(devices, "is_seen_on", lambda view, device, but=None: any(job.was_on for job in view.status.jobs)),
         (test_sleepers.test_what_is_ordered_next,),
     ),
     Sabotage(

@@ -54,7 +54,7 @@ from noderemedy.core.metal3 import (
 from noderemedy.core.metal3.remediationview import PhaseSight, what_is_waited_for
 from noderemedy.model.actions import Guard, HoldHost, ListPods, TaintOutOfService
 from noderemedy.model.budget import need
-from noderemedy.model.decision import NOTHING
+from noderemedy.model.decision import NOTHING, Decision
 from noderemedy.model.host import Host, MarkName, Power
 from noderemedy.model.ids import MACHINE, OPENSHIFT_MACHINE
 from noderemedy.model.meta import Malformed
@@ -144,6 +144,16 @@ SABOTAGES = (
             room_tests.test_who_lost_machine_or_host_releases_and_frees_nothing,
             older.test_one_that_is_on_its_way_ends_and_frees_nothing,
         ),
+    ),
+    Sabotage(
+        "a node stays off for as long as a definition is out of sight",
+        set_to(fence_emptying, "unkept", lambda view, reason, now: Decision((), (reason,))),
+        (fences_kept.test_power_does_not_wait_for_ever_for_a_definition,),
+    ),
+    Sabotage(
+        "power comes back whenever a definition is out of sight",
+        set_to(fence_emptying, "unkept", lambda view, reason, now: fence_emptying.go_on(view, now, reason)),
+        (fences_kept.test_a_definition_that_is_read_in_time_is_waited_for,),
     ),
     Sabotage(
         "a fence on its way frees under a definition that forgets",

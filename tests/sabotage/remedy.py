@@ -75,6 +75,7 @@ def all_of(view: Any) -> tuple[Threshold, ...]:
 
 
 ENDED, CLEAN, RUN_BY, JOB_NAME = chain.ended, cleaning.cleaning, view.run_by, jobs.job_name
+FREED_BOOT = cleaning.freed_boot
 
 
 def without(gate: Callable[..., Any], *tests: Test) -> Sabotage:
@@ -347,6 +348,15 @@ CLEANING = (
             test_cleaning.test_the_boot_that_was_freed_is_not_opened_again,
             test_cleaning.test_a_taint_outlives_its_document,
         ),
+    ),
+    Sabotage(
+        "who falls silent behind its taint was heard all along",
+        set_to(
+            cleaning,
+            "freed_boot",
+            lambda view, record: "" if freeing.is_tainted(view.node) else FREED_BOOT(view, record),
+        ),
+        (test_cleaning.test_a_node_that_falls_silent_behind_its_taint_is_not_opened_again,),
     ),
     Sabotage(
         "whoever is freed must boot",

@@ -8,9 +8,9 @@ import pytest
 from msgspec import structs
 
 from noderemedy.model.ids import NODE, Kind
+from noderemedy.model.keeping import DEFINITION
 from noderemedy.rooms import watched
 from noderemedy.sim import objects
-from noderemedy.sim.bystanders import Bystanders
 from noderemedy.sim.checkers import Checkers
 from noderemedy.sim.cluster import Cluster
 from noderemedy.sim.extras import PLAIN, extras_of
@@ -34,14 +34,15 @@ class Always(random.Random):
 
 
 class Scene:
-    """Six quiet nodes under a check, and one manager."""
+    """Six quiet nodes, under a check that marks if not said otherwise, and one manager."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, is_checked: bool = True) -> None:
         self.cluster: Cluster
         self.checkers: Checkers
         self.process: Process
         self.cluster, self.checkers, self.process = calm(seed=3, nodes=6)
-        self.cluster.api.create(objects.marking_check("all", "40%", self.cluster.durations))
+        if is_checked:
+            self.cluster.api.create(objects.marking_check("all", "40%", self.cluster.durations))
         self.run(6)
 
     def run(self, minutes: float) -> None:
@@ -102,17 +103,32 @@ def test_who_acts_on_what_it_may_not_see_is_seen(monkeypatch: pytest.MonkeyPatch
 def test_rights_come_back_by_themselves() -> None:
     """Drawn for one manager, a few kinds or all that it does, for some minutes."""
     scene = Scene()
-    rights = Rights(Bystanders(scene.cluster, [scene.process], random.Random(1)), random.Random(1))
+    rights = Rights([scene.process], random.Random(1))
     rights.rights_taken()
     assert 1 <= len(scene.process.weather.refused) <= 3
     scene.run(6)
     assert frozenset() == scene.process.weather.refused
     rights.token_expires()
-    assert set(watched()) == scene.process.weather.refused
+    assert {*watched(), DEFINITION} == scene.process.weather.refused
     scene.run(6)
 
     assert frozenset() == scene.process.weather.refused
     assert all(watch.weather == scene.process.weather for watch in scene.process.watches)
+
+
+def test_nobody_repairs_what_may_not_be_kept() -> None:
+    """Definitions may not be seen: a Metal3Remediation does not begin; when they may again, it does."""
+    scene = Scene(is_checked=False)
+    scene.refuse(DEFINITION)
+    scene.cluster.servers[SICK].hang()
+    scene.cluster.remediate(SICK)
+    scene.run(20)
+    assert (1, True) == (scene.cluster.servers[SICK].boots, scene.process.decided["DefinitionHidden"] > 0)
+    scene.refuse()
+    scene.run(20)
+
+    assert 2 == scene.cluster.servers[SICK].boots
+    assert [] == scene.checkers.violations
 
 
 def deaths(in_the_middle: bool, pages: Pages | None = None) -> tuple[int, bool]:

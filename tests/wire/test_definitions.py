@@ -16,6 +16,7 @@ from noderemedy.wire.definitions import decode_definition
 from noderemedy.wire.undecodable import Undecodable
 
 Tree = dict[str, Any]
+KEEPS = "x-kubernetes-preserve-unknown-fields"
 STATUS = ("versions", 0, "schema", "openAPIV3Schema", "properties", "status")
 
 
@@ -74,12 +75,14 @@ def taken(spec: Tree, path: str) -> None:
 
 OPEN: dict[str, Callable[[Tree], object]] = {
     "nothing of it is structural": lambda spec: spec.update(preserveUnknownFields=True),
-    "it keeps what it does not know": lambda spec: at(spec, *STATUS).update(
-        {"properties": {}, "x-kubernetes-preserve-unknown-fields": True}
+    "it keeps what it does not know": lambda spec: at(spec, *STATUS).update({"properties": {}, KEEPS: True}),
+    "it keeps the lists that it does not know": lambda spec: at(spec, *STATUS, "properties").update(
+        conditions={"type": "array", KEEPS: True}
     ),
     "its evidence is a map": lambda spec: at(spec, *STATUS, "properties").update(
         evidence={"type": "object", "additionalProperties": {"type": "string"}}
     ),
+    "it has a version whose name is none": lambda spec: spec["versions"].append({"name": [], "storage": False}),
     "it has a version that nobody stores and we do not use": lambda spec: spec["versions"].append(
         {"name": "v1", "served": True, "storage": False, "schema": {"openAPIV3Schema": {"type": "object"}}}
     ),
@@ -97,6 +100,10 @@ LOST: dict[str, Callable[[Tree], object]] = {
     "its status is anything": lambda spec: at(spec, *STATUS[:-1]).update(status="object"),
     "its status is an empty object": lambda spec: at(spec, *STATUS).pop("properties"),
     "it has no schema": lambda spec: spec["versions"][0].pop("schema"),
+    "it keeps what it does not know, and knows an older status": lambda spec: (
+        at(spec, *STATUS).update({KEEPS: True}),
+        at(spec, *STATUS, "properties", "evidence", "properties").pop("contradictedAt"),
+    ),
     "another version is stored": lambda spec: spec["versions"].append({"name": "v2", "storage": True}),
 }
 

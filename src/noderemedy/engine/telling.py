@@ -15,9 +15,17 @@ from msgspec import Struct
 
 from noderemedy.model.ids import Ref
 from noderemedy.model.outcome import Effect, Failed, Key, Unknown
-from noderemedy.model.reasons import ActionFailed, ActionRefused, ConfirmFirst, ListingWorkload, Reason, RoomBroken
+from noderemedy.model.reasons import (
+    ActionFailed,
+    ActionRefused,
+    ConfirmFirst,
+    ListingWorkload,
+    Reason,
+    RoomBroken,
+    WaitingForBudget,
+)
 
-LOOKS = (ConfirmFirst, ListingWorkload)
+LOOKS = (ConfirmFirst, ListingWorkload, WaitingForBudget)
 NOTICED_AFTER = 3  # failures in a row before a person is told: a conflict or two is daily business
 OVER_MAX = 5_000  # what is over and may come back; the oldest is forgotten, and is said then as if for the first time
 
@@ -44,7 +52,7 @@ class Telling:
         self.standing: Counter[tuple[str, str]] = Counter()  # keys by room and reason; none with zero
 
     def decided(self, key: Key, uid: str, reasons: tuple[Reason, ...], episode: str) -> None:
-        """Tell what is new since the key's last decision. A look that comes first is no answer, and changes nothing."""
+        """Tell what is new since the key's last decision. Who only asks first changes nothing."""
         if reasons and all(isinstance(reason, LOOKS) for reason in reasons):
             return
         known = self._told.get(key, ())

@@ -38,9 +38,12 @@ class DefinitionSink:
         self._clock = clock
         self._log = log
         self._poke = poke
+        self._is_hidden = False  # until it is listed: a stream tells changes only, and there may never be one
+        self._is_found = False
         self._tell(Unkept())
 
     def seen(self, item: Seen) -> None:
+        self._is_found = True
         found = judged(self._kind, item.obj)
         if found is not None:
             lacks, name = ", ".join(found.missing), definition_name(self._kind)
@@ -53,15 +56,19 @@ class DefinitionSink:
 
     def listing(self, kind: Kind) -> None:
         """What was known stays known."""
+        self._is_found = False
 
     def listed(self, kind: Kind) -> None:
-        """Nobody waits for that."""
+        self._is_hidden = False
+        if not self._is_found:
+            self._tell(Unkept())
 
     def unreadable(self, kind: Kind, problem: Undecodable) -> None:
+        self._is_found = True
         self._tell(Unkept(unread=str(problem)))
 
     def opened(self, kind: Kind) -> bool:
-        return True
+        return not self._is_hidden
 
     def contact(self, kind: Kind) -> None:
         """A definition changes when somebody applies one: how fresh it is does not matter."""
@@ -70,6 +77,7 @@ class DefinitionSink:
         if obstacle.is_connection:
             return
         self._log.warning("a definition cannot be seen", crd=definition_name(self._kind), why=obstacle.why)
+        self._is_hidden = True
         self._tell(Unkept(unread=obstacle.why))
 
     def _tell(self, found: Unkept | None) -> None:

@@ -18,7 +18,8 @@ from noderemedy.sim.cluster import Cluster, host_of, machine_of
 from noderemedy.sim.definitions import bare
 from noderemedy.sim.objects import NAMESPACE, SYSTEM
 from noderemedy.sim.process import MANAGER, Process
-from noderemedy.sim.weather import CALM, Fate, Weather
+from noderemedy.sim.skies import Skies
+from noderemedy.sim.weather import CALM, Fate
 from noderemedy.wire import names
 
 MINUTE_MS = 60_000
@@ -34,7 +35,7 @@ class Bystanders:
         self.cluster = cluster
         self.processes = processes
         self.chance = chance
-        self.is_over = False
+        self.skies = Skies(cluster.agenda, chance)
         self.is_terminating = False
         self.budget = bare(cluster.api.get(BUDGET, "cluster")) if self._has_budget() else None
         cluster.api.hooks.append(self._refuse)
@@ -59,26 +60,12 @@ class Bystanders:
     def api_outage(self) -> None:
         """Faults 11, 60: no request of any manager arrives, no watch says anything, no list is answered."""
         for process in self.processes:
-            self.change_weather(process, CUT_OFF)
+            self.skies.change(process, CUT_OFF)
 
     def api_refuses(self) -> None:
         """Faults 1, 10 to 14, 19: one manager gets the same refusal for whatever it asks."""
         fate = self.chance.choice(REFUSALS)
-        self.change_weather(self.chance.choice(self.processes), structs.replace(CALM, requests=((fate, 1.0),)))
-
-    def change_weather(self, process: Process, bad: Weather) -> None:
-        usual = process.weather
-        if usual.is_bad:
-            return
-        process.weather = structs.replace(bad, is_bad=True)
-        process.calm_watches()
-
-        def clear_up() -> None:
-            if not self.is_over:
-                process.weather = usual
-                process.calm_watches()
-
-        self._later(clear_up, 1, 5)
+        self.skies.change(self.chance.choice(self.processes), structs.replace(CALM, requests=((fate, 1.0),)))
 
     def namespace_terminates(self) -> None:
         """Fault 20: nothing new can be made in our own namespace: no claim, no Incident, no ledger."""
@@ -173,7 +160,7 @@ class Bystanders:
 
     def heal(self) -> None:
         """Everybody takes back what is still there; the weather is the business of `Troubles`."""
-        self.is_over = True
+        self.skies.heal()
         self.is_terminating = False
         self._mend_budget()
         for name in self.cluster.servers:

@@ -39,7 +39,7 @@ def extras_of(seed: int, nodes: int) -> Extras:
 
 def fence_extras_of(seed: int) -> Extras:
     """The same where nodes are fenced."""
-    return Extras(**drawn(seed, ("garbled", "clusters"), "fencing "))
+    return Extras(**drawn(seed, ("rights", "garbled", "clusters"), "fencing "))
 
 
 def drawn(seed: int, whats: tuple[str, ...], sort: str = "") -> dict[str, Any]:

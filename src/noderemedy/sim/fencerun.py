@@ -30,6 +30,7 @@ from noderemedy.sim.onerepair import OneRepair
 from noderemedy.sim.pacecheckers import pace_of
 from noderemedy.sim.pages import pages_of
 from noderemedy.sim.process import Process
+from noderemedy.sim.rights import Rights
 from noderemedy.sim.run import Report, lists_are_whole, nobody_sleeps, report
 from noderemedy.sim.troubles import MINUTE_MS
 from noderemedy.sim.versions import Versions, managers_of
@@ -112,9 +113,11 @@ def simulate_fencing(
     return found
 
 
-def worsen(seed: int, extras: Extras, troubles: FenceTroubles) -> list[FenceGarbling | ClusterPauses]:
+def worsen(seed: int, extras: Extras, troubles: FenceTroubles) -> list[FenceGarbling | ClusterPauses | Rights]:
     """What only this history has, and has to be ended when the world is healed."""
-    found: list[FenceGarbling | ClusterPauses] = []
+    found: list[FenceGarbling | ClusterPauses | Rights] = []
+    if extras.rights:
+        found.append(Rights(troubles.processes, random.Random(f"whose rights, fencing {seed}")))
     if extras.garbled:
         found.append(FenceGarbling(troubles.cluster, random.Random(f"what is garbled, fencing {seed}"), CHECK))
     if extras.clusters:

@@ -23,6 +23,7 @@ from noderemedy.sim import (
     fenceswitches,
     fencetroubles,
     garbling,
+    rights,
 )
 from noderemedy.sim.fencetroubles import DEVICE_FAULTS
 from noderemedy.sim.jobrunner import JobFate
@@ -44,7 +45,7 @@ CHECKERS = {
 STOPS = {
     *("PausedByPerson", "PauseUnreadable", "ApprovalAwaited", "ApprovalDenied", "ApprovalSnoozed", "ClaimedByOther"),
     *("SkippedUnresponsive", "SkippedByNodeCondition", "OneAtATime", "NodeParked", "FreeingPaced"),
-    *("KdumpUnderWay", "Drilling", "FencingNotReady", "FencingWasReady"),
+    *("KdumpUnderWay", "Drilling", "FencingNotReady", "FencingWasReady", "DefinitionHidden"),
 }
 WHOLE = ("TaintOutOfService", "DeletePod", "DetachVolume", "DeleteNode")
 FREED_BY = {
@@ -92,7 +93,7 @@ def may_do() -> set[str]:
 def troubles() -> set[str]:
     faults = {f"fault: {one.value}" for one in DEVICE_FAULTS} | {f"job: {one.value}" for one in JobFate}
     drawn = planned(fencetroubles.FenceTroubles, fenceswitches.FenceSwitches, escalating.Pool)
-    return drawn | planned(garbling.FenceGarbling, clusterpauses.ClusterPauses) | faults
+    return drawn | planned(garbling.FenceGarbling, clusterpauses.ClusterPauses, rights.Rights) | faults
 
 
 def moves() -> set[str]:

@@ -21,6 +21,7 @@ from noderemedy.engine.trace import Record, Trace
 from noderemedy.model.actions import Action, DescribeAgent, StartRun
 from noderemedy.model.drill import SCHEDULE_AT, DrillSchedule
 from noderemedy.model.ids import CLUSTER, Kind, Ref
+from noderemedy.model.keeping import DEFINITION, Unkept, unkept
 from noderemedy.model.outcome import Done, Effect, Failed, Outcome, Seen, Unknown
 from noderemedy.model.reasons import FenceSucceeded, NodeRecovered, NodeWhole, RemediationSucceeded, Replaced
 from noderemedy.model.time import Mono, Now, Span, Wall
@@ -164,6 +165,7 @@ class Process:
         if self.is_alive:
             for watch in self.watches:
                 watch.weather = self.weather
+            self.when_running(self._look_at_definitions)
 
     def alive_since(self) -> Callable[[], bool]:
         """A question to ask later: is this still the same life, and is it running?"""
@@ -178,17 +180,23 @@ class Process:
             do()
 
     def _follow_definitions(self) -> None:
-        """What the API would forget of our records. In no weather: nothing begins before that is known."""
-        api = self.cluster.api
-        for tree in api.list(CUSTOM_RESOURCE):
-            self._defined(tree)
+        """What the API would forget of our records: at once, and in no weather but where it may not be seen."""
+        self._look_at_definitions()
         changed = lambda event: self.when_running(lambda: self._defined(event.tree))  # noqa: E731
-        self._definitions = api.subscribe(CUSTOM_RESOURCE, changed)
+        self._definitions = self.cluster.api.subscribe(CUSTOM_RESOURCE, changed)
+
+    def _look_at_definitions(self) -> None:
+        for tree in self.cluster.api.list(CUSTOM_RESOURCE):
+            self._defined(tree)
 
     def _defined(self, tree: Tree) -> None:
         kind = by_name().get(tree["metadata"]["name"])
-        if kind is not None:
-            self.engine.keeps(kind, judged(kind, tree["spec"]), self.now())
+        if kind is None:
+            return
+        is_hidden = DEFINITION in self.weather.refused
+        found = Unkept(unread="forbidden") if is_hidden else judged(kind, tree["spec"])
+        if found != unkept(kind, self.engine.cache):
+            self.engine.keeps(kind, found, self.now())
             self.soon()
 
     # --- watches ------------------------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ from noderemedy.sim.wires import wires_of
 HEALING_MS = 45 * MINUTE_MS
 LATE_MS = 35 * MINUTE_MS  # more, where much was held up: one repair after the other, or an owner that never comes
 IDLE_MS = 10 * MINUTE_MS
-Healer = Garbling | ClusterPauses | OtherControllers
+Healer = Garbling | ClusterPauses | OtherControllers | Rights
 
 
 class Report(Struct, frozen=True):
@@ -122,7 +122,7 @@ def simulate(
     plugs = Plugs(cluster, another(chance))
     for people in (policies, bystanders, switches, definitions, plugs):
         troubles.add(people.troubles())
-    mending = worsen(seed, extras, troubles, bystanders)
+    mending = worsen(seed, extras, troubles)
     end_ms = round(hours * 60 * MINUTE_MS)
     troubles.plan(end_ms, trouble_every_ms)
     cluster.agenda.run_until(end_ms)
@@ -146,13 +146,13 @@ def simulate(
     return report(seed, nodes, hours, cluster, checkers, troubles, aftermath)
 
 
-def worsen(seed: int, extras: Extras, troubles: Troubles, bystanders: Bystanders) -> list[Healer]:
+def worsen(seed: int, extras: Extras, troubles: Troubles) -> list[Healer]:
     """What only this history has, and has to be ended when the world is healed."""
     if extras.deaths:
         troubles.deaths = random.Random(f"when it dies {seed}")
-    if extras.rights:
-        troubles.add(Rights(bystanders, random.Random(f"whose rights {seed}")).troubles())
     found: list[Healer] = []
+    if extras.rights:
+        found.append(Rights(troubles.processes, random.Random(f"whose rights {seed}")))
     if extras.garbled:
         found.append(Garbling(troubles.cluster, random.Random(f"what is garbled {seed}"), FIRST))
     if extras.clusters:

@@ -1,6 +1,7 @@
 """CustomResourceDefinitions: which fields of ours one of them would make the API forget. Pure.
 
-A structural schema drops what it does not have. What is asked for is a list of paths; where a schema lacks one, all
+A structural schema drops what it does not have, unless it says there that it keeps what it does not know; of what it
+knows it drops again what that does not have. What is asked for is a list of paths; where a schema lacks one, all
 below it is lost, too, and not named.
 """
 
@@ -48,7 +49,7 @@ def missing(ours: Tree, theirs: Tree, parts: tuple[str, ...]) -> tuple[str, ...]
     """
     if theirs.get("preserveUnknownFields") is True:
         return ()
-    names = {one["name"] for one in ours["versions"]}
+    names = [one["name"] for one in ours["versions"]]
     versions = [one for one in listed(theirs, "versions") if one.get("storage") is True or one.get("name") in names]
     wanted = inner(ours["versions"][0], "schema", "openAPIV3Schema")
     chosen = {"properties": {part: wanted["properties"][part] for part in parts}}
@@ -58,18 +59,17 @@ def missing(ours: Tree, theirs: Tree, parts: tuple[str, ...]) -> tuple[str, ...]
 
 def lost(ours: Tree, theirs: Tree, path: str = "") -> Iterator[str]:
     """The paths of what one schema has and the other would drop."""
-    if theirs.get("x-kubernetes-preserve-unknown-fields") is True:
-        return
+    is_open = theirs.get("x-kubernetes-preserve-unknown-fields") is True
     for name, wanted in inner(ours, "properties").items():
         at = f"{path}.{name}" if path else name
         found = inner(theirs, "properties").get(name, theirs.get("additionalProperties"))
         if isinstance(found, dict):
             yield from lost(wanted, found, at)
-        elif found is not True:
+        elif found is not True and not is_open:
             yield at
-    items = ours.get("items")
-    if isinstance(items, dict):
-        yield from lost(items, inner(theirs, "items"), f"{path}[]")
+    items, found = ours.get("items"), inner(theirs, "items")
+    if isinstance(items, dict) and (found or not is_open):
+        yield from lost(items, found, f"{path}[]")
 
 
 def inner(tree: Tree, *path: str) -> Tree:

@@ -36,12 +36,14 @@ TEMPLATES: list[tuple[str, str, str, str]] = [  # providerID, a line of its clou
     (f"openstack:///{OWN}", "uuid={label:other}", "uuid", f"{OTHER}, {OWN}"),
     (f"vsphere://{OWN}", "ip=vc\nplug={label:other}", "plug", f"{OTHER}, {OWN}"),
 ]
+LONG = "deadbeef" * 4  # as many letters and digits as a UUID has
 METHODS: list[tuple[str, str, str, str]] = [  # providerID, a method of the node's own document
     (ZONES, "agent=fence_gce\nplug=worker-1\nproject=staging\nzone=europe-west1-c", "project", "staging, prod"),
     (ZONES, "agent=fence_gce\nport=worker-2\nproject=prod\nzone=europe-west1-c", "plug", "worker-2, worker-1"),
     (ZONES, "agent=fence_gce\nplug=worker-1\nproject=prod", "zone", "nothing, europe-west1-c"),
     (AZURE, "agent=fence_azure_arm\nplug=vm1\nresourceGroup=g1\nsecret=azure", "subscriptionId", "a Secret, s1"),
     ("aws:///eu-west-1a/i-01", "agent=fence_aws\nplug=i-02", "plug", "i-02, i-01"),
+    (f"gce://p-{LONG}/z/w", f"agent=fence_gce\nplug=w\nproject=x-{LONG}\nzone=z", "project", f"x-{LONG}, p-{LONG}"),
     (f"openstack:///{OWN}", f"agent=fence_openstack\nplug={OWN}\nuuid={OTHER}", "uuid", f"{OTHER}, {OWN}"),
     (f"vsphere://{OWN}", f"agent=fence_vmware_soap\nip=vc\nplug={OTHER}", "plug", f"{OTHER}, {OWN}"),
     (f"vsphere://{OWN}", "agent=fence_vmware_soap\nip=vc\nplug=/dc/vm/n1", "plug", f"/dc/vm/n1, {OWN}"),

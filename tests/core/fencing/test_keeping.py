@@ -46,6 +46,32 @@ def test_one_on_its_way_brings_power_back_and_frees_nothing() -> None:
     assert ("RecordNotKept", 2) == ("RecordNotKept" if "RecordNotKept" in story.told else "", story.boots)
 
 
+@pytest.mark.parametrize("found", [HIDDEN, UNREAD], ids=["hidden", "unread"])
+def test_power_does_not_wait_for_ever_for_a_definition(found: Unkept) -> None:
+    """Nobody can tell any more, when the node is off, whether its record is kept: after a while it comes on again."""
+    story = sick(freeBy="pods")
+    story.run_until(lambda: ("ipmi", "off") in story.orders)
+    keeps(story, NODE_FENCE, found)
+    story.run(240)
+    assert (False, []) == (story.is_on, [one for one in story.acts if one == "DeletePod"])
+    story.run(900)
+
+    assert (True, 2, []) == (story.is_on, story.boots, [one for one in story.acts if one == "DeletePod"])
+    assert "PowerComesBack" in story.told
+
+
+def test_a_definition_that_is_read_in_time_is_waited_for() -> None:
+    """It was out of sight for some minutes: what ran on the node is freed by its proof."""
+    story = sick(freeBy="pods")
+    story.run_until(lambda: ("ipmi", "off") in story.orders)
+    keeps(story, NODE_FENCE, HIDDEN)
+    story.run(200)
+    keeps(story, NODE_FENCE, None)
+    story.run_until(story.is_final, 300)
+
+    assert ([], 2, True) == (story.freed_early, story.boots, "DeletePod" in story.acts)
+
+
 @pytest.mark.parametrize(("found", "why"), WHYS)
 def test_a_request_waits_until_its_record_is_kept(found: Unkept, why: str) -> None:
     """No NodeFence is made for it, and nothing is written on it."""

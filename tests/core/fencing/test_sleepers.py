@@ -185,6 +185,7 @@ def test_a_machine_that_stays_off_is_known_in_the_next_flow() -> None:
     story.devices[AGENT] = dark
     story.ask()
     story.run_until(lambda: story.orders.count(ON) == 2, 1_200)
+    assert [True] == [job.was_on for job in story.status.jobs if (job.deed, job.power) == (Deed.ON, Power.OFF)]
     story.devices[AGENT] = answers
     story.run_until(story.is_final, 1_200)
 

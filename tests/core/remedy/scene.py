@@ -251,9 +251,11 @@ class Scene:
     def recovers(self, name: str = "n0") -> None:
         self.set_condition("Ready", "True", name)
 
-    def add_pod(self, name: str, node: str = "n0") -> None:
+    def add_pod(self, name: str, node: str = "n0", *, volume: bool = False) -> None:
         meta = {"name": name, "namespace": "default"}
-        spec = {"nodeName": node, "containers": [{"name": "c", "image": "x"}]}
+        spec: dict[str, Any] = {"nodeName": node, "containers": [{"name": "c", "image": "x"}]}
+        if volume:
+            spec["volumes"] = [{"name": "v", "persistentVolumeClaim": {"claimName": name}}]
         self.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
 
     def pods(self) -> list[str]:

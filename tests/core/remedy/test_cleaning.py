@@ -9,8 +9,10 @@ from tests.core.remedy.scene import Scene, text
 
 from noderemedy.model.ids import CONFIG_MAP, JOB, NODE
 from noderemedy.model.remedy import Phase
+from noderemedy.model.workload import POD
 
 CLEANS = text(("remedy1: {name: repair, period: 3m}", "remedy1: {name: repair, period: 3m, clean-resource: true}"))
+HEARD = CLEANS.replace("Ready", "KernelDeadlock").replace("[false, Unknown]", "[true]")
 BY_PODS = CLEANS + "freeBy: pods\n"
 OUT = "node.kubernetes.io/out-of-service"
 
@@ -388,9 +390,34 @@ def test_the_boot_that_was_freed_is_not_opened_again(document: str) -> None:
     assert ([], "welcome") == (taints(scene), scene.ordered()[-1])
 
 
+def test_a_node_that_falls_silent_behind_its_taint_is_not_opened_again() -> None:
+    """It was heard when the taint came; then its pods went by force: that boot may still write."""
+    scene = Scene(HEARD)
+    scene.add_pod("pod-0", volume=True)
+    scene.set_condition("KernelDeadlock", "True")
+    scene.wait(61)
+    scene.end_job()
+    scene.wait(5)
+    assert [OUT] == taints(scene)
+    scene.falls_sick()
+    scene.wait(20)
+    scene.api.delete(POD, "pod-0", "default")  # the API does, where a node is silent and out of service
+    scene.wait(20)
+    jobs = len(scene.jobs())
+    scene.set_condition("KernelDeadlock", "False")
+    scene.recovers()
+    scene.wait(900)
+    assert ([OUT], jobs) == (taints(scene), len(scene.jobs()))
+    assert "FreedBootIsBack" in scene.reasons()
+
+    scene.set_status(boot="boot-2")
+    scene.wait(25)
+    assert ([], "welcome") == (taints(scene), scene.ordered()[-1])
+
+
 def test_a_node_that_was_heard_all_along_ends_its_pods_itself() -> None:
     """Its kubelet reports while it is freed: no other boot is asked for."""
-    scene = Scene(BY_PODS.replace("Ready", "KernelDeadlock").replace("[false, Unknown]", "[true]"))
+    scene = Scene(HEARD + "freeBy: pods\n")
     scene.add_pod("pod-0")
     scene.set_condition("KernelDeadlock", "True")
     scene.wait(61)

@@ -112,9 +112,12 @@ def mistaken(view: FenceView, step: Step) -> tuple[str, ...]:
     return tuple(one.name for one in with_deed(view, step, Deed.OFF) if is_mistaken(view, one))
 
 
-def is_seen_on(view: FenceView, device: str) -> bool:
-    """Whether this flow saw it on, and has not switched it on since: what is off now went off by us."""
-    for job in reversed([one for one in view.status.jobs if device_of(view, one) == device]):
+def is_seen_on(view: FenceView, device: str, but: FenceJob | None = None) -> bool:
+    """Whether this flow saw it on, and has not switched it on since: what is off now went off by us.
+
+    `but`: the one whose result is being judged.
+    """
+    for job in reversed([one for one in view.status.jobs if one != but and device_of(view, one) == device]):
         if job.was_on:
             return True
         if job.deed is Deed.ON and is_sent(job):

@@ -69,8 +69,7 @@ def proof_for(view: FenceView, now: Now) -> Whole | Decision:
     node = (view.node_at, view.node_entry)
     assert isinstance(view.node_entry, Present)
     if blocked := record_is_kept(view, now):
-        is_known = isinstance(blocked.reason, RecordNotKept)
-        return go_on(view, now, blocked.reason) if is_known else blocked.decision(now)
+        return unkept(view, blocked.reason, now)
     if word := word_of(view):
         return confirm(now, node) or prove(view, word, now) or go_on(view, now, FenceProvesNothing(view.name))
     if wrong := mistaken(view):
@@ -86,6 +85,16 @@ def proof_for(view: FenceView, now: Now) -> Whole | Decision:
     if None in proofs:
         return go_on(view, now, FenceProvesNothing(view.name))
     return next(proof for proof in proofs if proof is not None)
+
+
+def unkept(view: FenceView, reason: Reason, now: Now) -> Decision:
+    """What a record would not keep frees nothing. Where nobody can tell that, power waits a while for who can."""
+    since = view.status.evidence.off_at or view.status.since
+    assert since is not None
+    due = patience.due(view, since, FREE_WITHIN, now)
+    if isinstance(reason, RecordNotKept) or now.mono >= due:
+        return go_on(view, now, reason)
+    return Decision((), (reason,), due)
 
 
 def mistaken(view: FenceView) -> tuple[str, ...]:

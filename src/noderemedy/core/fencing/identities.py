@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 HEX = re.compile(r"[^0-9a-f]")
+NUMBER, BETWEEN = re.compile(r"[0-9a-f]{32}", re.ASCII), re.compile(r"[\s:{}-]")
 UUID = re.compile(r"[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}", re.ASCII)
 NOBODY = ("0" * 32, "f" * 32)
 
@@ -29,8 +30,8 @@ def is_same_machine(one: str, other: str) -> bool:
 
 
 def forms_of(identity: str) -> frozenset[str]:
-    word = HEX.sub("", identity.lower())
-    if len(word) != 32:
+    word = BETWEEN.sub("", identity.lower())
+    if not NUMBER.fullmatch(word):
         return frozenset({identity.strip().lower()})
     pairs = [word[at : at + 2] for at in range(0, 32, 2)]
     mixed = [*pairs[3::-1], *pairs[5:3:-1], *pairs[7:5:-1], *pairs[8:]]

@@ -41,8 +41,8 @@ def pause(view: FenceView, recorded: Wall, span: Span, what: str, now: Now) -> D
 def memory(view: FenceView, now: Now) -> tuple[Fact, ...]:
     """What is stated so that the next look knows it."""
     status, evidence = view.status, view.status.evidence
-    seen = (status.since, status.started, evidence.drained_since, evidence.freeing_since, evidence.heard_since)
-    moments = sorted({one for one in seen if one is not None})
+    seen = (evidence.off_at, evidence.drained_since, evidence.freeing_since, evidence.heard_since)
+    moments = sorted({one for one in (status.since, status.started, *seen) if one is not None})
     planless = planless_since(view, now)
     if (not moments and planless is None) or view.fence.is_final:
         return ()

@@ -188,7 +188,8 @@ def known(view: FenceView, job: FenceJob, run: Run) -> FenceJob:
     method = view.agent(job.method)
     if method is None or method.agent not in SLEEPERS or job.step is not Step.POWER_MANAGEMENT:
         return told(structs.replace(job, was_on=run.was_on), run.state, run.power, run.said)
-    return told_of_sleeper(job, run, is_seen=devices.is_seen_on(view, devices.device_of(view, job)), node=view.name)
+    is_seen = devices.is_seen_on(view, devices.device_of(view, job), job)
+    return told_of_sleeper(job, run, is_seen=is_seen, node=view.name)
 
 
 def told_of_sleeper(job: FenceJob, run: Run, *, is_seen: bool, node: str) -> FenceJob:

@@ -70,8 +70,10 @@ def cleaning(view: RemedyView, record: RemedyRecord, now: Now) -> Decision | Cle
     if isinstance(chosen, Step):
         return Decision(chosen.actions, (*chosen.because, VouchedFor(view.at.name, proof.by)), chosen.wake_at)
     how = chosen.by
-    after = replace(record, freed_by=how.value, freed_boot=freed_boot(view, record))
-    if record != after and not (record.freed_by and freeing.is_tainted(view.node)):
+    is_settled = record.freed_by and freeing.is_tainted(view.node)
+    kept = record.freed_by if is_settled else how.value
+    after = replace(record, freed_by=kept, freed_boot=freed_boot(view, record))
+    if record != after:  # also behind a taint: who falls silent then is freed by force
         return write(view, after, VouchedFor(view.at.name, proof.by), *chosen.because)
     step = next_step(view, record, view.work, how, proof, now)
     if step.is_done:
