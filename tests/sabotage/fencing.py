@@ -752,7 +752,15 @@ LIT: tuple[Sabotage, ...] = (
     Sabotage(
         "a backup waits for a node that never comes back",
         set_to(leaving, "is_gone_for_good", lambda view: False),
-        (test_leaving.test_what_a_deleted_node_carried_waits_for_it,),
+        (
+            test_leaving.test_what_a_deleted_node_carried_waits_for_it,
+            test_leaving.test_a_machine_that_was_never_read_goes,
+        ),
+    ),
+    Sabotage(
+        "a Machine that nobody has read is gone",
+        set_to(FenceView, "has_unread_machine", False),
+        (test_leaving.test_a_machine_that_was_never_read_may_come_back,),
     ),
     Sabotage(
         "an owner is asked although somebody releases the fence",

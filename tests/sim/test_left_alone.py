@@ -66,9 +66,9 @@ A_BUDGET_THAT_CANNOT_BE_READ_IS_NONE = together(
 SABOTAGES: dict[str, tuple[Callable[[int, Extras], Report], int, Extras, Harm, str]] = {
     "a paused Cluster": (plain, 12, Extras(clusters=True), A_CLUSTER_NEVER_SAYS_SO, "S8"),
     "a paused Cluster, and fences": (fencing, 7, Extras(clusters=True), A_CLUSTER_NEVER_SAYS_SO, "S8"),
-    "a Machine that is not to be remediated": (plain, 20, Extras(clusters=True), EVERYBODY_IS_A_TARGET, "S8"),
+    "a Machine that is not to be remediated": (plain, 23, Extras(clusters=True), EVERYBODY_IS_A_TARGET, "S8"),
     "another controller": (plain, 15, Extras(others=True), NOBODY_ELSE_WRITES, "S8"),
-    "what cannot be read": (plain, 4, Extras(garbled=True), WHAT_WAS_SEEN_LAST_COUNTS, "S9"),
+    "what cannot be read": (plain, 5, Extras(garbled=True), WHAT_WAS_SEEN_LAST_COUNTS, "S9"),
     "what cannot be read, and fences": (fencing, 2, Extras(garbled=True), WHAT_WAS_SEEN_LAST_COUNTS, "S9"),
     "a budget that cannot be read": (plain, 5, Extras(garbled=True), A_BUDGET_THAT_CANNOT_BE_READ_IS_NONE, "S3"),
 }

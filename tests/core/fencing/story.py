@@ -149,7 +149,9 @@ class Story:
             if found.type in ("ADDED", "MODIFIED"):
                 self._seen(engine, kind, found.tree)
             elif found.type == "DELETED":
-                engine.gone(convert(kind, found.tree), self.now)
+                meta = found.tree["metadata"]
+                at = Ref("", kind, meta.get("namespace", ""), meta["name"])
+                engine.gone(Seen(at, meta["uid"], meta["resourceVersion"], None), self.now)
 
         return event
 

@@ -12,6 +12,7 @@ from tests.core.fencing.story import Story
 from tests.core.fencing.test_devices import CUT_OFF
 from tests.core.fencing.test_erring import old
 from tests.core.fencing.test_gates import a_view
+from tests.core.fencing.test_request import REQUEST_AT, asked
 from tests.core.fencing.test_story import is_gone
 from tests.core.fencing.test_told import reasons
 
@@ -20,13 +21,14 @@ from noderemedy.core.fencing.fence import decide
 from noderemedy.core.fencing.results import NOT_BEGUN
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.fenceplan import Builtin, BuiltinMethod, Step
-from noderemedy.model.ids import NODE, NODE_FENCE
+from noderemedy.model.ids import MACHINE, NODE, NODE_FENCE, ref
 from noderemedy.model.node import Condition, Node, NodeBackup
 from noderemedy.model.nodefence import FenceEvidence, FenceJob, State
 from noderemedy.model.room import Absent, Unseen
 from noderemedy.model.run import Deed, Power, RunState
 from noderemedy.model.workload import FreeBy
 
+MACHINE_AT = ref(MACHINE, REQUEST_AT.name, REQUEST_AT.namespace)
 IS_OFF = done("port-off", Deed.OFF, step=Step.ISOLATION, id="fence-off")
 UNSURE = replace(IS_OFF, state=RunState.FAILED, said="timed out")
 NOT_ON = a_job("port-on", Deed.ON, step=Step.RECOVERY, state=RunState.FAILED)
@@ -290,3 +292,35 @@ def test_a_node_that_is_released_while_it_is_away_comes_back_whole() -> None:
     story.run_until(lambda: is_gone(story), 600)
 
     assert ("a", True, []) == (story.node()["metadata"]["labels"].get("zone"), story.is_on, story.freed_early)
+
+
+def hidden_from_a_new_leader() -> Story:
+    """The node was deleted to free it, its Machine does not decode, and a manager has come that never read it."""
+    story = asked(freeBy="node")
+    story.patch(NODE_AT, {"metadata": {"labels": {"zone": "a"}}})
+    story.is_dead = True
+    story.run_until(lambda: story.api.find(NODE, NODE_AT.name) is None, 600)
+    story.garble(MACHINE_AT)
+    story.dies()
+    story.api.delete(NODE_FENCE, FENCE_AT.name)
+    story.run(900)
+    return story
+
+
+def test_a_machine_that_was_never_read_may_come_back() -> None:
+    """Whose it is nobody can tell, but it is there: what its Node carried stays until that is back (S13)."""
+    story = hidden_from_a_new_leader()
+    assert not is_gone(story)
+    story.is_dead = False
+    story.boot()
+    story.run_until(lambda: is_gone(story), 600)
+
+    assert "a" == story.node()["metadata"]["labels"].get("zone")
+
+
+def test_a_machine_that_was_never_read_goes() -> None:
+    """Nobody waits for its Node any more."""
+    story = hidden_from_a_new_leader()
+    story.api.delete(MACHINE, MACHINE_AT.name, MACHINE_AT.namespace)
+
+    story.run_until(lambda: is_gone(story), 60)

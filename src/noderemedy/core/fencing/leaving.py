@@ -84,9 +84,11 @@ def nothing_left(view: FenceView, now: Now) -> Decision | None:
 
 
 def is_gone_for_good(view: FenceView) -> bool:
-    """Its instance was ended with it, or its Machine goes; whoever asked for the fence of a Machine had one."""
+    """Its instance was ended with it, or its Machine goes; whoever asked for the fence of a Machine had one, and may
+    have it still, where nobody here has ever read it.
+    """
     is_terminated = view.fence.is_final or emptying.is_terminated(view)
-    had_machine = view.fence.requested_by.startswith(FENCE_REMEDIATION.kind)
+    had_machine = view.fence.requested_by.startswith(FENCE_REMEDIATION.kind) and not view.has_unread_machine
     return is_terminated or (view.machine.deleting if view.machine is not None else had_machine)
 
 

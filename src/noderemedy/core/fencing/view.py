@@ -34,7 +34,18 @@ from noderemedy.model.governing import (
     permit_for,
 )
 from noderemedy.model.host import Host
-from noderemedy.model.ids import CLUSTER, FACTS, HOST, LEASE, METAL3_MACHINE, NODE, NODE_FENCE, Kind, Ref
+from noderemedy.model.ids import (
+    CLUSTER,
+    FACTS,
+    FENCE_REMEDIATION,
+    HOST,
+    LEASE,
+    METAL3_MACHINE,
+    NODE,
+    NODE_FENCE,
+    Kind,
+    Ref,
+)
 from noderemedy.model.kdump import KDUMP, KdumpSeen, kdump_ref
 from noderemedy.model.keeping import UNKEPT, Unkept, unkept
 from noderemedy.model.machine import Machine, Metal3Machine
@@ -57,6 +68,7 @@ BY_CLUSTER = "fences by cluster"
 BY_UID = "fences by uid"
 TO_BEGIN = "fences that have not begun, or may begin anew"
 HELD_FOR = "hosts by fence"
+BEHIND = "fences by machine"
 ALL = "all fences"
 WATCHES = (
     *(NODE_FENCE, NODE, REMOTE, CLUSTER, *MACHINE_KINDS, HOST, METAL3_MACHINE, FENCE_PLAN, KDUMP, RUN),
@@ -90,6 +102,7 @@ class FenceView(Struct, frozen=True):
     claim: Claim
     machine: Machine | None = None
     machine_entry: Entry = Absent()
+    has_unread_machine: bool = False  # the one that it is about is there, and nobody here knows whose it is
     unplaced: CannotSeeCluster | None = None  # a machine may be that of the node
     left_alone: leftalone.Pause | None = None  # a machine of it, or its Cluster: its owner wants it left as it is
     plan: FencePlan | None = None
@@ -182,6 +195,10 @@ def _uid(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
     return (fence.uid,)
 
 
+def _behind(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
+    return tuple(str(at) for at in machines_behind(fence))
+
+
 def _all(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
     return (ALL,)
 
@@ -204,6 +221,7 @@ INDEXES: tuple[Index, ...] = (
     Index(BY_UID, NODE_FENCE, _uid),
     Index(TO_BEGIN, NODE_FENCE, _to_begin),
     Index(HELD_FOR, HOST, _held_for),
+    Index(BEHIND, NODE_FENCE, _behind),
     Index(ALL, NODE_FENCE, _all),
 )
 
@@ -236,6 +254,7 @@ def sees(key: Ref, reader: Reader) -> FenceView | None:
         claim=claim.see(NAME, target, node_at, reader),
         machine=machine,
         machine_entry=found,
+        has_unread_machine=any(isinstance(reader.read(at), Unreadable) for at in machines_behind(fence)),
         unplaced=machines.unplaced(node_at, reader),
         left_alone=leftalone.pause_of_node(node_at, known(node), reader),
         plan=plan.obj if isinstance(plan, Present) else None,
@@ -274,6 +293,15 @@ def target_of(node_at: Ref, reader: Reader) -> tuple[Ref, Entry]:
     if isinstance(node, Present) and machine is not None and not machines.is_own(node.obj, machine):
         return node_at, Absent()
     return at, entry
+
+
+def machines_behind(fence: NodeFence) -> tuple[Ref, ...]:
+    """The Machine that was asked about, by what is on record: whatever has become of it, in whichever kind it was."""
+    sort, _, at = fence.requested_by.partition("/")
+    name = fence.status.evidence.machine
+    if sort != FENCE_REMEDIATION.kind or not name:
+        return ()
+    return tuple(Ref("", kind, at.partition("/")[0], name) for kind in MACHINE_KINDS)
 
 
 def held_host(fence: NodeFence, named: HostSeen, reader: Reader) -> HostSeen | None:
@@ -357,5 +385,7 @@ def of_target(target: Ref, reader: Reader) -> tuple[Ref, ...]:
     if not reader.has(BY_UID):
         return ()
     entry = reader.read(target)
-    node_at = machines.node_at(target, entry.obj, reader) if isinstance(entry, Present) else None
+    if not isinstance(entry, Present):
+        return tuple(reader.find(BEHIND, str(target)))
+    node_at = machines.node_at(target, entry.obj, reader)
     return of_node(node_at, reader) if node_at else ()
