@@ -226,7 +226,7 @@ def test_a_second_repair_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [told] == [line.partition(" ms: ")[2] for line in story.checkers.violations]
 
 
-@pytest.mark.parametrize(("history", "seed"), [(simulate, 7), (simulate_fencing, 4)])
+@pytest.mark.parametrize(("history", "seed"), [(simulate, 2), (simulate_fencing, 4)])
 def test_histories_meet_a_second_repair(
     history: Callable[..., Report], seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
