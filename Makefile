@@ -51,7 +51,7 @@ check: $(STAMP) ## Look without running: ruff, mypy, import contracts, tidiness,
 
 # The tests start hundreds of processes: where the surroundings forbid Python to keep compiled code, each of them would
 # spend half of its time on compiling.
-test: $(STAMP) ## All tests that need only Python packages; under 5 minutes on two cores (ARGS="-k annotation")
+test: $(STAMP) ## All tests that need only Python packages; ten minutes on two cores (ARGS="-k annotation")
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/pytest -m 'not e2e and not soak' -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # Packages are installed where that is possible and named where it is not; what is still missing afterwards
