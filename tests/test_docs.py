@@ -205,12 +205,28 @@ def expectations(tree: ast.Module) -> Iterator[ast.AST]:
     """Where a test says what it expects: what it asserts, the cases that it is given, and the tables that it uses."""
     yield from tables_in_use(tree)
     for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
-        claims = [node for node in ast.walk(function) if isinstance(node, ast.Assert)]
+        claims = [one for node in ast.walk(function) if isinstance(node, ast.Assert) for one in claimed_by(node)]
         yield from (*claims, *function.decorator_list)
         claimed = {word for claim in claims for word in words_of(claim)}
         for node in ast.walk(function):
             if isinstance(node, ast.Assign) and claimed.intersection(*[words_of(one) for one in node.targets]):
                 yield node.value
+
+
+def claimed_by(tree: ast.AST) -> Iterator[ast.AST]:
+    """The parts of a claim that say what is, and none that says what is not."""
+    match tree:
+        case ast.UnaryOp(op=ast.Not()):
+            return
+        case ast.Compare(ops=ops) if any(isinstance(one, ast.NotIn | ast.NotEq | ast.IsNot) for one in ops):
+            return
+        case ast.BoolOp(values=parts):
+            for part in parts:
+                yield from claimed_by(part)
+        case ast.Assert(test=test):
+            yield from claimed_by(test)
+        case _:
+            yield tree
 
 
 def tables_in_use(tree: ast.Module) -> Iterator[ast.AST]:
@@ -296,14 +312,17 @@ def test_some(reason):
     other = Made()
     assert wanted == told(other, helper())
     assert "Told: in words" == HalfTold()
+    assert Denied() not in wanted and Unlike() != wanted
+    assert not Refuted() and (Given() or Half() is not None)
 def helper():
     return ALIKE
 """
 
 
 def test_a_reason_that_no_test_expects_is_found() -> None:
-    """One that is only imported, part of another word, in a table that no test uses or nowhere is pointed at."""
-    names = ["Told", "Tabled", "Given", "Local", "Imported", "Half", "Numbered", "Unheard"]
+    """One that is imported, part of another word, denied, in a table that no test uses or nowhere is pointed at."""
+    lacking = ["Imported", "Half", "Numbered", "Denied", "Unlike", "Refuted", "Unheard"]
+    names = ["Told", "Tabled", "Given", "Local", *lacking]
     module = "class Reason: ...\n" + "".join(f"class {name}(Reason): ...\n" for name in names)
 
-    assert ["Imported", "Half", "Numbered", "Unheard"] == unexpected(reasons(module), [ast.parse(EXPECTING)])
+    assert lacking == unexpected(reasons(module), [ast.parse(EXPECTING)])

@@ -263,7 +263,6 @@ def test_the_object_replaces_the_default() -> None:
 
     assert Refused(machine_at(2), TooManyInFlight(1, 1)) == bench.answer(2)
     told = [one.status for one in bench.writes if isinstance(one, PublishBudgetStatus)][-1]
-    assert BudgetStatusBehind(1) not in [one for each in bench.engine.decisions.values() for one in each.because]
     assert (1, 0, 10, 1, 3) == (told.in_flight, told.unhealthy, told.total, told.started, told.generation)
     assert [("Valid", "True", "Valid"), ("Blocked", "True", "TooManyInFlight")] == [
         (one.type, one.status, one.reason) for one in told.conditions if isinstance(one, Told)
@@ -271,6 +270,18 @@ def test_the_object_replaces_the_default() -> None:
     before = len(bench.writes)
     bench.run(20)
     assert before == len(bench.writes)
+
+
+def test_a_status_that_is_behind_is_written() -> None:
+    """With how many repairs are in flight as its reason; when it is written, nothing stands behind it."""
+    bench = Bench()
+    bench.see(BUDGET_AT, RemediationBudget("b"))
+    (effect,) = [one for one in bench.step() if isinstance(one.action, PublishBudgetStatus)]
+    assert (BudgetStatusBehind(0),) == bench.engine.decisions[effect.key].because
+
+    bench.engine.ended(effect, bench.applied(effect), bench.now)
+    bench.run()
+    assert effect.key not in bench.engine.decisions
 
 
 def test_figures_wait_and_conditions_do_not() -> None:

@@ -163,6 +163,9 @@ def test_a_document_elsewhere_is_told() -> None:
 
 def test_keeping_is_told_to_nobody() -> None:
     """It is bookkeeping: in plan and trace, but no event."""
+    document = Document(read_configuration(TEXT), TEXT)
+    decision = documents.decide(DocumentView(ref(CONFIG_MAP, "workers", SYSTEM), "uid", document), NOW)
     scene = Scene()
 
-    assert "KeepingDocument" not in scene.told
+    assert ["KeepingDocument"] == [type(one).__name__ for one in decision.because]
+    assert [] == [one for one in scene.told if one == "KeepingDocument"]
