@@ -21,7 +21,7 @@ from noderemedy.sim.sometimes import FREED_BY, GATES_ELSEWHERE, SELDOM, WANTED, 
 from noderemedy.sim.troubles import MINUTE_MS
 
 # In which all was met when they were chosen; after a change others may be needed, too.
-SOONEST = (131, 182, 140, 163, 142, 104, 160, 101, 194)
+SOONEST = (131, 182, 194, 140, 163, 142, 160, 105, 104)
 SEEDS = (*SOONEST, *(seed for seed in range(101, 125) if seed not in SOONEST))
 
 

@@ -21,8 +21,8 @@ from noderemedy.sim.run import Report
 from noderemedy.sim.sometimes import gates_of
 from noderemedy.sim.troubles import MINUTE_MS
 
-SOONEST = (6, 14, 41, 89)  # in which all was met when they were chosen; after a change others may be needed, too
-SEEDS = (*SOONEST, 84, 42, 2, 10, 30, 112, 120, 111, 5, 101, 3, 1, 9, 4, 7, 8)
+SOONEST = (6, 10, 120, 14, 41)  # in which all was met when they were chosen; after a change others may be needed, too
+SEEDS = (*SOONEST, 89, 84, 42, 2, 30, 112, 111, 5, 101, 3, 1, 9, 4, 7, 8)
 pytestmark = pytest.mark.timeout(600)
 
 
