@@ -20,9 +20,9 @@ from typing import Any
 
 import yaml
 from tests.e2e.api import Json, eventually
-from tests.e2e.background import AsyncApi, Background, Gone
+from tests.e2e.background import AsyncApi, Background, Gone, cancel_all
 from tests.e2e.controlplane import ControlPlane
-from tests.e2e.deploy import kubectl
+from tests.e2e.deploy import files_of, install_foreign_kinds, kubectl
 from tests.e2e.kubelets import Kubelets
 from tests.e2e.processes import Program, free_port
 from tests.e2e.world import World
@@ -51,6 +51,7 @@ class ClusterApi:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if self.program:
             self.program.kill()
+        self.background.run(cancel_all())  # nobody asks any more when the connections go
         self.background.run(self.provider.close())
         self.background.stop()
 
@@ -59,6 +60,15 @@ class ClusterApi:
         self._start()
         self._make_cluster()
         return self
+
+    def let_node_remedy_in(self) -> None:
+        """Its kinds and rights beside the owner, those for this cluster's secret included."""
+        install_foreign_kinds(self.plane)
+        kubectl(self.plane, "apply", "--server-side", *files_of("crds", "rbac"))
+        role = "node-remedy-workload-clusters"
+        account = "--serviceaccount=node-remedy-system:node-remedy-manager"
+        where = f"--namespace={NAMESPACE}"
+        kubectl(self.plane, "create", "rolebinding", role, where, f"--clusterrole={role}", account)
 
     def make_machines(self, replicas: int) -> None:
         """A MachineSet, and waits until each of its machines has a node."""
@@ -70,6 +80,15 @@ class ClusterApi:
         listed = [item for item in self.api.items(MACHINES) if "deletionTimestamp" not in item["metadata"]]
         nodes = {item["metadata"]["name"]: item.get("status", {}).get("nodeRef", {}).get("name") for item in listed}
         return {name: node for name, node in nodes.items() if node}
+
+    def is_replaced(self, machine: str, replicas: int) -> bool:
+        """The machine is gone, and there are as many with a node as before."""
+        return self.api.get(f"{MACHINES}/{machine}").status == 404 and len(self.machines()) == replicas
+
+    def told(self, machine: str) -> dict[str, str]:
+        """Condition → status, of this machine."""
+        conditions = self.api.get(f"{MACHINES}/{machine}").ok()["status"]["conditions"]
+        return {one["type"]: one["status"] for one in conditions}
 
     def crash(self, node: str) -> None:
         """The node hangs; after the grace period the node lifecycle controller says so."""
@@ -139,9 +158,9 @@ class Provider:
     """The invented infrastructure: makes a computer of every InventedMachine, and takes it away with it."""
 
     def __init__(self, api: AsyncApi) -> None:
-        self._api = api
-        self._world = World()
-        self.kubelets = Kubelets(api, self._world)
+        self.api = api
+        self.world = World()
+        self.kubelets = Kubelets(api, self.world)
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self) -> None:
@@ -149,7 +168,7 @@ class Provider:
         self._do(self._follow())
 
     async def close(self) -> None:
-        await self._api.close()
+        await self.api.close()
 
     def _do(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)
@@ -159,7 +178,7 @@ class Provider:
     async def _follow(self) -> None:
         while True:
             with contextlib.suppress(Gone):  # the kind is not served yet
-                async for change, item in self._api.follow(f"{IN_PROVIDER}/inventedmachines"):
+                async for change, item in self.api.follow(f"{IN_PROVIDER}/inventedmachines"):
                     self._see(change, item["metadata"]["name"])
             await asyncio.sleep(0.2)
 
@@ -167,7 +186,7 @@ class Provider:
         if change == "DELETED":
             self.kubelets.power(name, on=False)
             self._do(self._forget(name))
-        elif name not in self._world.computers:
+        elif name not in self.world.computers:
             self.kubelets.add(name)
             self._do(self._provision(name))
 
@@ -176,18 +195,18 @@ class Provider:
         identity = f"invented://{name}"
         while True:
             with contextlib.suppress(Gone):
-                await self._api.merge(f"/api/v1/nodes/{name}", {"spec": {"providerID": identity}})
+                await self.api.merge(f"/api/v1/nodes/{name}", {"spec": {"providerID": identity}})
                 break
             await asyncio.sleep(0.1)
         path = f"{IN_PROVIDER}/inventedmachines/{name}"
         with contextlib.suppress(Gone):
             there = {"initialization": {"provisioned": True}}
-            await self._api.merge(path, {"spec": {"providerID": identity}, "status": there})
+            await self.api.merge(path, {"spec": {"providerID": identity}, "status": there})
 
     async def _forget(self, name: str) -> None:
         """A machine that is no more has no node: elsewhere the cloud's own controller sees to that."""
         with contextlib.suppress(Gone):
-            await self._api.send("DELETE", f"/api/v1/nodes/{name}")
+            await self.api.send("DELETE", f"/api/v1/nodes/{name}")
 
 
 async def started(plane: ControlPlane) -> Provider:

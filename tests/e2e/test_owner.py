@@ -14,7 +14,6 @@ from tests.e2e import audit
 from tests.e2e.api import Json, eventually
 from tests.e2e.clusterapi import CHECKS, CLUSTER, FILTER, LABELS, MACHINES, NAMESPACE, ClusterApi, a_condition
 from tests.e2e.controlplane import ADMIN, ControlPlane
-from tests.e2e.deploy import files_of, install_foreign_kinds, kubectl
 from tests.e2e.managers import Manager
 from tests.guide import page as pages
 from tests.guide.terminal import Terminal
@@ -44,19 +43,9 @@ def a_check(name: str, labels: Json, timeout_s: int) -> Json:
 def owner(control_plane: ControlPlane) -> Iterator[ClusterApi]:
     """The owner with its machines; node-remedy's rights beside it, those for this cluster's secret included."""
     with ClusterApi(control_plane) as owner:
-        install_foreign_kinds(control_plane)
-        kubectl(control_plane, "apply", "--server-side", *files_of("crds", "rbac"))
-        role = "node-remedy-workload-clusters"
-        account = "--serviceaccount=node-remedy-system:node-remedy-manager"
-        where = f"--namespace={NAMESPACE}"
-        kubectl(control_plane, "create", "rolebinding", role, where, f"--clusterrole={role}", account)
+        owner.let_node_remedy_in()
         owner.make_machines(REPLICAS)
         yield owner
-
-
-def is_replaced(owner: ClusterApi, machine: str) -> bool:
-    """The machine is gone, and there are as many with a node as before."""
-    return owner.api.get(f"{MACHINES}/{machine}").status == 404 and len(owner.machines()) == REPLICAS
 
 
 def test_the_owner_replaces_a_machine_with_both_conditions(owner: ClusterApi) -> None:
@@ -67,7 +56,7 @@ def test_the_owner_replaces_a_machine_with_both_conditions(owner: ClusterApi) ->
     bad = [a_condition(name, "False", "SetByHand") for name in ("HealthCheckSucceeded", "OwnerRemediated")]
     owner.api.merge(path, {"status": {"conditions": [*told, *bad]}}).ok()
 
-    eventually(lambda: is_replaced(owner, patient), f"{patient} is replaced", 60)
+    eventually(lambda: owner.is_replaced(patient, REPLICAS), f"{patient} is replaced", 60)
 
 
 @pytest.mark.timeout(300)
@@ -75,13 +64,13 @@ def test_a_request_made_by_hand_moves_the_owner_too(control_plane: ControlPlane,
     """No check says how the machine is: what the owner wants to hear besides our word is said along with it."""
     before = owner.machines()
     patient = min(before)
-    assert "HealthCheckSucceeded" not in told_of(owner, patient)
+    assert "HealthCheckSucceeded" not in owner.told(patient)
     request = {"apiVersion": "node-remedy.dev/v1alpha1", "kind": "FenceRemediation", "metadata": {"name": patient}}
     with Manager(control_plane, "manager-3"):
         owner.crash(before[patient])
         spec = {"strategy": "escalate", "nodeReadyTimeout": "15s"}
         owner.api.create(REQUESTS, {**request, "spec": spec}).ok()
-        eventually(lambda: is_replaced(owner, patient), f"{patient} is replaced", 150)
+        eventually(lambda: owner.is_replaced(patient, REPLICAS), f"{patient} is replaced", 150)
 
     assert set(before) - {patient} <= set(owner.machines()), "nobody else was replaced"
     assert "delete machines" not in audit.done(control_plane.audit_log, patient), "deleting is the owner's business"
@@ -96,7 +85,7 @@ def test_a_sick_machine_is_replaced_because_of_our_condition(control_plane: Cont
         counted = [REPLICAS, REPLICAS]
         eventually(lambda: counted == counts(owner, "ours"), "all are counted", 60)
         owner.crash(before[patient])
-        eventually(lambda: is_replaced(owner, patient), f"{patient} is replaced", 90)
+        eventually(lambda: owner.is_replaced(patient, REPLICAS), f"{patient} is replaced", 90)
         eventually(lambda: counted == counts(owner, "ours"), "all are healthy again", 60)
     others = set(before) - {patient}
 
@@ -140,10 +129,10 @@ def test_a_machine_that_cannot_be_fenced_is_replaced_when_the_budget_allows(
         waiting = {"reason": "BudgetPaused", "key": f"FenceRemediation/{NAMESPACE}/{patient}"}
         eventually(lambda: manager.said("decided", **waiting), "it would ask the owner", 60)
         assert before.keys() == owner.machines().keys()
-        assert "OwnerRemediated" not in told_of(owner, patient)
+        assert "OwnerRemediated" not in owner.told(patient)
 
         pause(owner, None)
-        eventually(lambda: is_replaced(owner, patient), f"{patient} is replaced", 90)
+        eventually(lambda: owner.is_replaced(patient, REPLICAS), f"{patient} is replaced", 90)
 
     assert "delete machines" not in audit.done(control_plane.audit_log, patient), "deleting is the owner's business"
     owner.api.delete(f"{CHECKS}/fenced").ok()
@@ -152,10 +141,6 @@ def test_a_machine_that_cannot_be_fenced_is_replaced_when_the_budget_allows(
 
 def pause(owner: ClusterApi, how: str | None) -> None:
     owner.api.merge(f"{BUDGETS}/cluster", {"metadata": {"annotations": {"node-remedy.dev/paused": how}}}).ok()
-
-
-def told_of(owner: ClusterApi, machine: str) -> list[str]:
-    return [one["type"] for one in owner.api.get(f"{MACHINES}/{machine}").ok()["status"]["conditions"]]
 
 
 def test_a_check_of_the_other_controller_is_left_to_it(
