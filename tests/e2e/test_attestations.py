@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import subprocess
 from itertools import count
 
 import pytest
 from tests.e2e.api import Api, Json, Reply, eventually
+from tests.e2e.commands import Answer, typed
 from tests.e2e.controlplane import ControlPlane
 from tests.e2e.deploy import allow, bind, manager_api
-from tests.e2e.managers import COMMAND
 
 from noderemedy.model.attestation import Attestation
 from noderemedy.model.time import Wall
@@ -145,12 +144,9 @@ def test_a_fence_has_the_name_of_its_node(identities: dict[str, Api]) -> None:
     assert 422 == admin.merge(a_fence(admin), {"spec": {"node": "other"}}).status
 
 
-def said(plane: ControlPlane, word: str, path: str) -> tuple[int, str]:
+def said(plane: ControlPlane, word: str, path: str) -> Answer:
     """What our command answers the viewer."""
-    node, known = path.rpartition("node-fence-")[2], str(plane.kubeconfig("viewer"))
-    command = [str(COMMAND), word, node, "--kubeconfig", known]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    return done.returncode, done.stdout + done.stderr
+    return typed(plane, "viewer", word, path.rpartition("node-fence-")[2])
 
 
 def test_who_releases_a_node_holds_a_role_for_it(installed_plane: ControlPlane, identities: dict[str, Api]) -> None:
@@ -170,8 +166,8 @@ def test_who_releases_a_node_holds_a_role_for_it(installed_plane: ControlPlane, 
     forged = attest(viewer, path, "viewer")
     released = said(installed_plane, "release", path)
 
-    assert (False, 200) == (refused[0] == 0, still)
-    assert "have this right granted to you" in refused[1]
-    assert (0, True) == (stopped[0], spec["stopped"]), stopped
+    assert (False, 200) == (refused.code == 0, still)
+    assert "have this right granted to you" in refused.text
+    assert (0, True) == (stopped.code, spec["stopped"]), stopped
     assert 403 == forged.status
-    assert (0, 404) == (released[0], admin.get(path).status), released
+    assert (0, 404) == (released.code, admin.get(path).status), released
