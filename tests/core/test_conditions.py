@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.builders import MACHINE_AT, NOW, a_machine, a_node, later, present
 
-from noderemedy.core.conditions import along, ask_owner, in_current, in_older, taken_back, write
+from noderemedy.core.conditions import along, ask_owner, in_current, in_older, is_said, taken_back, write
 from noderemedy.model.actions import Guard, WriteMachineConditions
 from noderemedy.model.checkstatus import Foreign
 from noderemedy.model.machineconditions import (
@@ -184,6 +184,31 @@ def test_what_was_said_along_is_taken_back_with_the_word(words: tuple[Graded, ..
 def test_what_is_not_ours_is_not_taken_back(told: MachineConditions) -> None:
     """Neither a check's word, nor an owner's, nor that of a request of another kind."""
     assert None is taken_back(MACHINE_AT, present(replace(a_machine(), told=told), version="7"), READY, WORD, NOW)
+
+
+ASKED = Graded(OWNER_REMEDIATED, "False", "WaitingForRemediation", "it did not help")
+DELETING = replace(ASKED, reason="MachineDeleting", message="Machine is deleting")
+DONE = Graded(OWNER_REMEDIATED, "True", "")
+
+
+@pytest.mark.parametrize(
+    ("current", "older", "expected"),
+    [
+        ((ASKED,), (ASKED,), True),
+        ((DELETING,), (DELETING,), True),
+        ((DELETING,), (DONE,), True),  # Cluster API's owners, for the moments before the Machine goes
+        ((DELETING,), (), True),
+        ((ASKED,), (DONE,), False),
+        ((ASKED,), (), False),
+        ((ASKED,), None, True),
+        ((OTHER,), (OTHER,), False),
+        (None, (DONE,), False),
+        (None, None, False),
+    ],
+)
+def test_an_owner_is_asked_once(current: Conditions | None, older: Conditions | None, expected: bool) -> None:
+    """In every generation; who has answered in one in words of its own was asked, whatever it says in the other."""
+    assert expected == is_said(MachineConditions(current, older), ASKED)
 
 
 # --- properties --------------------------------------------------------------------------------------------------

@@ -58,6 +58,10 @@ class Rack:
         journal = [one for one in self.owner.provider.world.journal if one.computer == node]
         return len([one for one in journal if one.what == "powered off" and one.wall < max(said)])
 
+    def asked(self, machine: str) -> list[str]:
+        """All that we have tried to write to this machine."""
+        return [one.did for one in audit.writes(self.plane.audit_log, machine) if one.did.endswith(" machines")]
+
 
 def is_done(one: audit.Asked, did: str) -> bool:
     return one.did == did and one.status < 300
@@ -123,6 +127,7 @@ def test_a_host_that_never_goes_off_frees_nothing_before_its_owner_takes_it_away
     assert [] == world.overlaps
     assert (1, "False Escalated") == (status["retryCount"], succeeded(status))
     assert not FREED & set(status["evidence"])
+    assert ["patch machines"] == rack.asked(machine), "once, whatever the owner answers"
     assert_replaced_by_its_owner(rack, machine, before)
 
 

@@ -80,12 +80,16 @@ def write(
 
 
 def is_said(told: MachineConditions, wanted: Graded) -> bool:
-    """Whether every generation that is there has this type and status, in whosever words."""
+    """Whether every generation that is there has this type and status, in whosever words; or whether somebody has
+    answered in one, in other words: owners of Cluster API that delete a machine say in the older one that it is done.
+    """
+    state = (wanted.type, wanted.status)
     generations = [one for one in (told.current, told.older) if one is not None]
-    return bool(generations) and all(
-        any(isinstance(one, Graded) and (one.type, one.status) == (wanted.type, wanted.status) for one in found)
-        for found in generations
-    )
+    found = [
+        [one for one in each if isinstance(one, Graded) and (one.type, one.status) == state] for each in generations
+    ]
+    is_answered = any(one.reason != wanted.reason for each in found for one in each)
+    return is_answered or (bool(found) and all(found))
 
 
 def ask_owner(at: Ref, entry: Present, word: Graded, now: Now) -> WriteMachineConditions | None:
