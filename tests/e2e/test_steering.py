@@ -228,7 +228,7 @@ WRONG = (
     (ATTESTER, "attest", "well-0", "node well-0 has no NodeFence", "kubectl get metal3remediations -A"),
     (ATTESTER, "attest", "well-1", "node-fence-well-1 fences no boot of node well-1 now", "there is nothing to attest"),
     (ATTESTER, "release", "well-1", "cannot delete NodeFence node-fence-well-1", "have this right granted to you"),
-    (RELEASER, "attest", "well-1", "cannot read Node well-1", "have this right granted to you"),
+    (RELEASER, "attest", "well-1", "cannot read Node well-1", "ClusterRole node-remedy-attester"),
     (STRANGER, "stop", "well-1", "cannot read NodeFence node-fence-well-1", "have this right granted to you"),
 )
 

@@ -28,6 +28,7 @@ from noderemedy.wire.objects import decode
 
 FENCES = Resource(NODE_FENCE, "v1", "nodefences", namespaced=False)
 FORBIDDEN = 403
+RIGHTS = "the ClusterRole node-remedy-attester is for whoever attests, node-remedy-releaser for who stops or releases"
 Act = Callable[["Desk"], Awaitable[str]]
 
 
@@ -96,7 +97,7 @@ def good(answer: Answer, what: str, remedy: str = "") -> Answer:
     """An answer to go on with. Raises Refusal."""
     if 200 <= answer.status < 300:
         return answer
-    remedy = remedy or ("; have this right granted to you" if answer.status == FORBIDDEN else "")
+    remedy = remedy or (f"; have this right granted to you: {RIGHTS}" if answer.status == FORBIDDEN else "")
     raise Refusal(f"cannot {what}: {status_of(answer).message or f'HTTP {answer.status}'}{remedy}")
 
 
