@@ -9,6 +9,7 @@ from tests.builders import a_hold
 from tests.core import test_freeing as freeing_tests
 from tests.core import test_outofservice as orphans
 from tests.core import test_safety as safety_tests
+from tests.core import test_two_groups as two_groups
 from tests.core.fencing import test_hostpower as hostpower_tests
 from tests.core.fencing import test_keeping as fences_kept
 from tests.core.metal3 import test_beginnings as beginnings
@@ -678,6 +679,14 @@ SABOTAGES = (
         (
             owners_turn.test_an_owner_of_ours_takes_the_claim_over,
             owners_turn.test_the_owner_s_turn_is_in_flight_and_its_claim_is_the_owner_s,
+        ),
+    ),
+    Sabotage(
+        "Machines of both groups are one",
+        set_to(machines, "in_index", str),
+        (
+            two_groups.test_a_metal3_remediation_of_the_other_machine_is_no_rival,
+            two_groups.test_a_fence_remediation_of_the_other_machine_is_no_rival,
         ),
     ),
     Sabotage(

@@ -155,6 +155,11 @@ def with_nodes(cluster: Ref, where: str, reader: Reader) -> Iterator[tuple[Machi
             yield entry.obj, node.obj if isinstance(node, Present) else None
 
 
+def in_index(machine: Ref) -> str:
+    """How indexes of requests and fences name it: with its kind, for Machines of both groups may share a name."""
+    return f"{machine.kind} {machine}"
+
+
 def machine_refs(ref: Ref, request: Metal3Remediation | FenceRemediation) -> tuple[Ref, ...]:
     """The Machines that a request may be for: its owner, or whoever bears its name."""
     owner = request.owner

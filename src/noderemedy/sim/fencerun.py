@@ -41,6 +41,7 @@ CALLS = 3  # how often people look at what they are called for
 CALLED_MS, SETTLED_MS, IDLE_MS = 30 * MINUTE_MS, 160 * MINUTE_MS, 10 * MINUTE_MS
 JOBS_EVERY, STRICT_EVERY, DRILLS_EVERY = 3, 2, 4
 DRILLS = Span(30 * MINUTE_MS)
+Healer = FenceGarbling | ClusterPauses | Rights
 
 
 def simulate_fencing(
@@ -113,9 +114,9 @@ def simulate_fencing(
     return found
 
 
-def worsen(seed: int, extras: Extras, troubles: FenceTroubles) -> list[FenceGarbling | ClusterPauses | Rights]:
+def worsen(seed: int, extras: Extras, troubles: FenceTroubles) -> list[Healer]:
     """What only this history has, and has to be ended when the world is healed."""
-    found: list[FenceGarbling | ClusterPauses | Rights] = []
+    found: list[Healer] = []
     if extras.rights:
         found.append(Rights(troubles.processes, random.Random(f"whose rights, fencing {seed}")))
     if extras.garbled:

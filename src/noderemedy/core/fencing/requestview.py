@@ -95,7 +95,7 @@ class RequestView(Struct, frozen=True):
 
 
 def _machines(ref: Ref, request: FenceRemediation) -> tuple[str, ...]:
-    return tuple(f"{machine.kind} {machine}" for machine in machine_refs(ref, request))
+    return tuple(machines.in_index(machine) for machine in machine_refs(ref, request))
 
 
 def _fence(ref: Ref, request: FenceRemediation) -> tuple[str, ...]:
@@ -176,7 +176,7 @@ def precedence(ref: Ref, request: FenceRemediation) -> tuple[int, str]:
 
 def of_machines(found: Iterable[Ref], reader: Reader) -> tuple[Ref, ...]:
     """The requests for these machines."""
-    return tuple(one for machine in found for one in reader.find(BY_MACHINE, f"{machine.kind} {machine}"))
+    return tuple(one for machine in found for one in reader.find(BY_MACHINE, machines.in_index(machine)))
 
 
 def concerned(ref: Ref, obj: Any, reader: Reader) -> Iterable[Ref]:

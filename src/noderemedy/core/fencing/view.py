@@ -196,7 +196,7 @@ def _uid(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
 
 
 def _behind(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
-    return tuple(str(at) for at in machines_behind(fence))
+    return tuple(machines.in_index(at) for at in machines_behind(fence))
 
 
 def _all(ref: Ref, fence: NodeFence) -> tuple[str, ...]:
@@ -386,6 +386,6 @@ def of_target(target: Ref, reader: Reader) -> tuple[Ref, ...]:
         return ()
     entry = reader.read(target)
     if not isinstance(entry, Present):
-        return tuple(reader.find(BEHIND, str(target)))
+        return tuple(reader.find(BEHIND, machines.in_index(target)))
     node_at = machines.node_at(target, entry.obj, reader)
     return of_node(node_at, reader) if node_at else ()

@@ -127,12 +127,7 @@ class RelicView(Struct, frozen=True):
 
 
 def _machines(ref: Ref, remediation: Metal3Remediation) -> tuple[str, ...]:
-    return tuple(_name(machine) for machine in machine_refs(ref, remediation))
-
-
-def _name(machine: Ref) -> str:
-    """With its kind: Machines of both groups may share a name."""
-    return f"{machine.kind} {machine}"
+    return tuple(machines.in_index(machine) for machine in machine_refs(ref, remediation))
 
 
 def _uid(ref: Ref, remediation: Metal3Remediation) -> tuple[str, ...]:
@@ -169,7 +164,7 @@ INDEXES: tuple[Index, ...] = (
 
 def of_machines(found: Iterable[Ref], reader: Reader) -> tuple[Ref, ...]:
     """The remediations of these machines."""
-    return tuple(one for machine in found for one in reader.find(BY_MACHINE, _name(machine)))
+    return tuple(one for machine in found for one in reader.find(BY_MACHINE, machines.in_index(machine)))
 
 
 # --- sees --------------------------------------------------------------------------------------------------------
@@ -257,7 +252,7 @@ def rival_of(key: Ref, remediation: Metal3Remediation, machine: Ref | None, read
     """Another remediation of this machine that goes first: one that has begun, else the older one."""
     if machine is None:
         return ""
-    found = [(at, reader.read(at)) for at in reader.find(BY_MACHINE, _name(machine)) if at != key]
+    found = [(at, reader.read(at)) for at in reader.find(BY_MACHINE, machines.in_index(machine)) if at != key]
     others = [(at, other) for at, entry in found if (other := known(entry)) is not None]
     mine = precedence(key, remediation)
     ahead = [at for at, other in others if not other.is_ended and precedence(at, other) < mine]
