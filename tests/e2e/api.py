@@ -71,6 +71,11 @@ class Api:
     def get(self, path: str) -> Reply:
         return self.request("GET", path)
 
+    def find(self, path: str) -> Json:
+        """The object, or {} when there is none."""
+        reply = self.get(path)
+        return {} if reply.status == 404 else reply.ok()
+
     def create(self, path: str, body: Json) -> Reply:
         return self.request("POST", path, body)
 

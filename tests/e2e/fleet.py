@@ -157,8 +157,7 @@ class Fleet:
 
     def node(self, name: str) -> Json:
         """The Node, or {} when there is none."""
-        reply = self.nodes_api.get(f"{NODES}/{name}")
-        return {} if reply.status == 404 else reply.ok()
+        return self.nodes_api.find(f"{NODES}/{name}")
 
     def machine(self, name: str) -> Json:
         return self.api.get(self.machine_path(name)).ok()

@@ -48,8 +48,7 @@ class Metal3Machines:
 
     def host(self, machine: str) -> Json:
         """The host, or {} when there is none."""
-        reply = self.owner.api.get(f"{HOSTS}/{machine}")
-        return {} if reply.status == 404 else reply.ok()
+        return self.owner.api.find(f"{HOSTS}/{machine}")
 
     def notes_on_host(self, machine: str) -> set[str]:
         return set(self.host(machine)["metadata"].get("annotations", {}))

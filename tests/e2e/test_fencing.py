@@ -57,8 +57,7 @@ class Night:
     bmcs: dict[str, Bmc]
 
     def fence(self, name: str) -> Json:
-        reply = self.fleet.api.get(f"{FENCES}/node-fence-{name}")
-        return {} if reply.status == 404 else reply.ok()
+        return self.fleet.api.find(f"{FENCES}/node-fence-{name}")
 
     def state(self, name: str) -> str:
         return str(self.fence(name).get("status", {}).get("state", ""))

@@ -49,8 +49,7 @@ class Rack:
 
     def request(self, machine: str) -> Json:
         """The Metal3Remediation of this machine, or {} when there is none."""
-        reply = self.owner.api.get(f"{REQUESTS}/{machine}")
-        return {} if reply.status == 404 else reply.ok()
+        return self.owner.api.find(f"{REQUESTS}/{machine}")
 
     def offs_before_asking(self, machine: str, node: str) -> int:
         """How often its computer went off before its owner was asked, which is the last that we wrote to it."""

@@ -36,8 +36,7 @@ class Afternoon:
 
     def remediation(self, name: str) -> Json:
         """The request of this machine, or {} when it is gone."""
-        reply = self.fleet.api.get(f"{REMEDIATIONS}/{name}")
-        return {} if reply.status == 404 else reply.ok()
+        return self.fleet.api.find(f"{REMEDIATIONS}/{name}")
 
     def phase(self, name: str) -> str:
         return str(self.remediation(name).get("status", {}).get("phase", ""))

@@ -157,8 +157,7 @@ def test_story_1_a_machine_of_a_check_with_a_template_is_not_deleted(
 
 
 def request(fleet: Fleet, name: str) -> Json:
-    reply = fleet.api.get(f"{REQUESTS}/{name}")
-    return {} if reply.status == 404 else reply.ok()
+    return fleet.api.find(f"{REQUESTS}/{name}")
 
 
 @pytest.mark.timeout(300)

@@ -62,8 +62,7 @@ def fleet(installed_plane: ControlPlane) -> Iterator[Fleet]:
 
 def request(fleet: Fleet, name: str) -> Json:
     """The Metal3Remediation of this machine, or {} when there is none."""
-    reply = fleet.api.get(f"{REQUESTS}/{name}")
-    return {} if reply.status == 404 else reply.ok()
+    return fleet.api.find(f"{REQUESTS}/{name}")
 
 
 def phase(fleet: Fleet, name: str) -> str:

@@ -60,8 +60,7 @@ class Shift:
 
     def fence(self, name: str) -> Json:
         """Its NodeFence, or {} when there is none."""
-        reply = self.fleet.api.get(f"{FENCES}/node-fence-{name}")
-        return {} if reply.status == 404 else reply.ok()
+        return self.fleet.api.find(f"{FENCES}/node-fence-{name}")
 
     def state(self, name: str) -> str:
         return str(self.fence(name).get("status", {}).get("state", ""))
