@@ -211,6 +211,24 @@ SABOTAGES = (
         (offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,),
     ),
     Sabotage(
+        "whose Node is gone went off with its host",
+        set_to(offsight, "has_deleted", lambda view: True),
+        (offsight_tests.test_a_node_that_somebody_else_deleted_did_not_go_off_with_its_host,),
+    ),
+    Sabotage(
+        "whose Node we deleted did not go off with its host",
+        set_to(offsight, "has_deleted", lambda view: False),
+        (
+            offsight_tests.test_who_falls_silent_with_its_host_is_freed,
+            offsight_tests.test_a_node_that_somebody_else_deleted_did_not_go_off_with_its_host,
+        ),
+    ),
+    Sabotage(
+        "another Node is another boot",
+        set_to(offsight, "is_same_boot", lambda hold, node: False),
+        (offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,),
+    ),
+    Sabotage(
         "a host that was on again may have any boot",
         set_to(offsight, "may_have_booted", lambda hold, node: hold.on_at is not None),
         (offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,),

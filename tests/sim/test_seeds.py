@@ -128,6 +128,12 @@ def test_a_host_that_was_on_again_is_not_contradicted_by_its_own_boot() -> None:
 
 
 @pytest.mark.soak
+def test_a_host_that_was_on_again_after_its_node_was_deleted_is_not_contradicted_either() -> None:
+    """The record of the deletion was refused, so the hold stayed; the next boot was the host's own (seed 398, L1)."""
+    assert () == simulate(398, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
 def test_a_word_makes_no_second_hold() -> None:
     """A power cycle by annotation had the host when a word was given for a Metal3Remediation (seed 23, S2)."""
     assert () == simulate(23, nodes=50, hours=1.2, extras=PLAIN).violations

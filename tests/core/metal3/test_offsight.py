@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.builders import NOW, a_backup, a_hold, a_host, a_machine, a_node, a_view, later, present
+from tests.builders import NOW, a_backup, a_hold, a_host, a_machine, a_node, a_view, absent, later, present
 
 from noderemedy.core.metal3.annotation import decide
 from noderemedy.model.actions import RecordSight
@@ -15,7 +15,7 @@ from noderemedy.model.host import Hold, Power
 from noderemedy.model.meta import Malformed
 from noderemedy.model.node import Condition, Node
 from noderemedy.model.reasons import HostContradicted, OffUnseen
-from noderemedy.model.time import Mono, Now
+from noderemedy.model.time import Mono, Now, Wall
 
 ON, OFF, UNKNOWN = Power.ON, Power.OFF, Power.UNKNOWN
 HELD = a_hold(since=NOW.wall)  # for node-uid-1, boot-1
@@ -23,7 +23,7 @@ LONG_AGO = -3_600
 LONG_KNOWN = Mono(0)
 TAKEOVER = None  # between two looks: whoever looks next knows what the API says, and nothing else
 
-Look = tuple[float, Power, Node]
+Look = tuple[float, Power, Node | None]
 
 
 def reports(**more: Any) -> Node:
@@ -49,10 +49,12 @@ def looks(*steps: Look | None, hold: Hold | Malformed = HELD) -> list[Decision]:
     return decided
 
 
-def one_look(now: Now, host: Any, node: Node, known_since: Mono = LONG_KNOWN) -> Decision:
-    machine = a_machine(needs=True, backup=a_backup(node.uid), node_deleted_at=NOW.wall)
+def one_look(
+    now: Now, host: Any, node: Node | None, known_since: Mono = LONG_KNOWN, deleted_at: Wall | None = NOW.wall
+) -> Decision:
+    machine = a_machine(needs=True, backup=a_backup(node.uid if node else "node-uid-1"), node_deleted_at=deleted_at)
     host_entry = replace(present(host, now=now), changed_at=known_since)
-    return decide(a_view(machine, host_entry, present(node, now=now)), now)
+    return decide(a_view(machine, host_entry, present(node, now=now) if node else absent(now=now)), now)
 
 
 def is_freed(decision: Decision) -> bool:
@@ -103,6 +105,14 @@ FALLS_SILENT: dict[str, tuple[Look | None, ...]] = {
         (110, ON, silent(105)),
         (9_000, OFF, reports(boot_id="boot-2")),
         (9_050, OFF, silent(9_045, boot_id="boot-2")),
+    ),
+    "we deleted its Node, it was on again, held as it was, and booted": (
+        (60, OFF, reports()),
+        (130, ON, None),
+        (4_000, ON, reports(uid="node-uid-2", boot_id="boot-2")),
+        TAKEOVER,
+        (9_000, OFF, reports(uid="node-uid-2", boot_id="boot-2")),
+        (9_050, OFF, silent(9_045, "node-uid-2", boot_id="boot-2")),
     ),
     "it booted on its way off, found by a successor": (
         (0, ON, reports()),
@@ -159,6 +169,18 @@ REPORTED: dict[str, tuple[Look | None, ...]] = {
         (110, ON, silent(105)),
         (700, OFF, reports()),
         (800, OFF, silent(790)),
+    ),
+    "we deleted its Node, it was on again, and the same boot registers": (
+        (60, OFF, reports()),
+        (130, ON, None),
+        (700, OFF, reports(uid="node-uid-2")),
+        (720, OFF, silent(710, "node-uid-2")),
+    ),
+    "it was on again, and the same boot has another Node": (
+        (60, OFF, reports()),
+        (110, ON, silent(105)),
+        (700, OFF, reports(uid="node-uid-2")),
+        (720, OFF, silent(710, "node-uid-2")),
     ),
     "it was on again, booted, and reports while it is off": (
         (60, OFF, reports()),
@@ -240,6 +262,18 @@ def test_who_reported_while_its_host_was_off_is_never_freed(case: str) -> None:
 
     assert not any(map(is_freed, [*before, last, later_on]))
     assert (True, True) == (is_called(last), is_called(later_on))
+
+
+def test_a_node_that_somebody_else_deleted_did_not_go_off_with_its_host() -> None:
+    """Nobody knows whether it was silent by then: only of a Node that this very hold had deleted we do."""
+    seen_off = replace(HELD, off_at=later(60).wall)
+    unknown, former, ours = (
+        one_look(later(130), a_host(power=ON, held=True, hold=seen_off), None, deleted_at=at)
+        for at in (None, later(LONG_AGO).wall, later(70).wall)
+    )
+
+    assert ((), ()) == (unknown.actions, former.actions)
+    assert [later(130).wall] == [one.hold.on_at for one in ours.actions if isinstance(one, RecordSight)]
 
 
 def test_a_successor_waits_the_whole_time() -> None:

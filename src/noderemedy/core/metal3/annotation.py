@@ -237,17 +237,10 @@ def release(view: MachineView, reason: Reason, now: Now) -> Decision:
     """Let the baremetal operator power the host on. A hold that led to no deletion has no other trace: it is told."""
     assert view.host_at is not None
     assert view.host is not None
-    within = traces.SHORTLY if has_deleted(view) else traces.PATIENCE
+    within = traces.SHORTLY if offsight.has_deleted(view) else traces.PATIENCE
     if waits := untold(view, now, traces.trace(traces.HOLD, traces.held(view.host.hold)), within):
         return waits
     return Decision((RemoveRebootAnnotation(view.host_at, host_guard(view)),), (reason,))
-
-
-def has_deleted(view: MachineView) -> bool:
-    """Whether this very hold led to a deletion, which is still recorded on the Machine."""
-    assert view.host is not None
-    at, hold = view.machine.node_deleted_at, view.host.hold
-    return isinstance(at, Wall) and isinstance(hold, Hold) and at >= hold.since
 
 
 def nothing(view: MachineView, reason: TableRow, now: Now) -> Decision:

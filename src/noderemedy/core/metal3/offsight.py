@@ -12,7 +12,8 @@ Rule 3: who is heard long after that moment, or boots or registers after it, con
 Rule 4: who fell silent long after the hold, or is another boot and silent already, while nobody looked: nobody knows
         whether its host was off by then. Nothing is freed, power comes back, and it begins anew.
 Rule 5: a host that is on again, held as it is (a person, another BMC's mistake), goes on record once its node is silent
-        with it. Another boot that comes after that may be its own: it is seen as if the host had just been held.
+        with it, or was deleted for that. Another boot that comes after that may be its own: it is seen as if the host
+        had just been held. The same boot, with whatever Node, never is.
 """
 
 from __future__ import annotations
@@ -62,13 +63,18 @@ def speaks_against(hold: Hold, off_at: Wall, node: Node, since: Mono, now: Now) 
 
 def may_have_booted(hold: Hold, node: Node) -> bool:
     """Whether this is another boot than the one that went off, and its host was on again since then."""
-    return hold.on_at is not None and is_another(hold, node)
+    return hold.on_at is not None and is_another(hold, node) and not is_same_boot(hold, node)
 
 
 def is_another(hold: Hold, node: Node) -> bool:
     """Another boot or another Node than the one on record."""
     has_booted = bool(hold.boot_id) and bool(node.boot_id) and hold.boot_id != node.boot_id
     return has_booted or (bool(hold.node_uid) and hold.node_uid != node.uid)
+
+
+def is_same_boot(hold: Hold, node: Node) -> bool:
+    """Whether that is known, whatever Node object it has by now."""
+    return bool(hold.boot_id) and hold.boot_id == node.boot_id
 
 
 def seen_since(view: MachineView, now: Now) -> Mono:
@@ -94,14 +100,26 @@ def record(view: MachineView, node: Node, seen: Sight, now: Now) -> Hold | None:
 
 
 def on_again(view: MachineView, now: Now) -> Hold | None:
-    """What goes on record of a host that is on; None: nothing. Whoever is heard did not go off with it, or is back."""
-    hold, host, node = hold_of(view), view.host, view.node
-    if hold is None or host is None or node is None or host.power is not Power.ON:
+    """What goes on record of a host that is on; None: nothing."""
+    hold, host = hold_of(view), view.host
+    if hold is None or host is None or host.power is not Power.ON:
         return None
-    if hold.off_at is None or hold.contradicted_at is not None or hold.on_at is not None or node.is_heard:
+    if hold.off_at is None or hold.contradicted_at is not None or hold.on_at is not None:
         return None
-    is_against = speaks_against(hold, hold.off_at, node, seen_since(view, now), now)
-    return None if is_against else structs.replace(hold, on_at=now.wall)
+    return structs.replace(hold, on_at=now.wall) if went_off(view, hold, hold.off_at, now) else None
+
+
+def went_off(view: MachineView, hold: Hold, off_at: Wall, now: Now) -> bool:
+    """Whether the node was silent with its host. Whoever is heard did not go off with it, or is back."""
+    if view.node is None:
+        return has_deleted(view)  # on proof; of a Node that somebody else deleted nobody knows
+    return not view.node.is_heard and not speaks_against(hold, off_at, view.node, seen_since(view, now), now)
+
+
+def has_deleted(view: MachineView) -> bool:
+    """Whether this very hold led to a deletion, which is still recorded on the Machine."""
+    at, hold = view.machine.node_deleted_at, hold_of(view)
+    return isinstance(at, Wall) and hold is not None and at >= hold.since
 
 
 def hold_of(view: MachineView) -> Hold | None:
