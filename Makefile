@@ -6,7 +6,7 @@
 #   PYTHON=python3.12   the interpreter the environment is made from (3.11 or newer)
 #   VENV=.venv          where the environment lives
 #   ARGS="…"            more arguments for the command behind lab, test, e2e, sim, soak and bench
-#   WORKERS=2           processes that `make test` is spread over, file by file
+#   WORKERS=2           processes that `make test` and `make e2e` are spread over, file by file
 #   SEED=1              which simulated history `make sim` runs
 #   FUZZ=1              which examples `make fuzz` tries; without it others each time
 #   SEEDS, LARGE, FLEETS, FENCES   how many histories of 50 nodes, of 1,000 nodes, of fleets and of fenced clusters `make soak` runs
@@ -56,11 +56,11 @@ test: $(STAMP) ## All tests that need only Python packages; ten minutes on two c
 
 # Packages are installed where that is possible and named where it is not; what is still missing afterwards
 # shows as a skip, by name, in the summary at the end. With CI=true a skip is a failure (tests/conftest.py).
-e2e: $(STAMP) ## Tests against real devices and a real Kubernetes control plane, which is built once into a cache
+e2e: $(STAMP) ## Tests against real devices and a real Kubernetes control plane: 35 minutes, and 17 once to build it
 	bash scripts/e2e-packages
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[dev,e2e]' || echo "e2e: some devices are missing" >&2
 	$(BIN)/python scripts/controlplane/build.py
-	$(BIN)/pytest -m e2e $(ARGS)
+	$(BIN)/pytest -m e2e -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 sim: $(STAMP) ## One simulated history with all checkers on (SEED=7)
 	$(BIN)/python -m noderemedy.sim run --seed $(SEED) $(ARGS)
