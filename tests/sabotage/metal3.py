@@ -225,7 +225,7 @@ SABOTAGES = (
     ),
     Sabotage(
         "another Node is another boot",
-        set_to(offsight, "is_same_boot", lambda hold, node: False),
+        set_to(offsight, "is_that_boot", lambda known, node: False),
         (offsight_tests.test_who_reported_while_its_host_was_off_is_never_freed,),
     ),
     Sabotage(

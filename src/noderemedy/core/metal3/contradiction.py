@@ -14,7 +14,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from noderemedy.core import safety
-from noderemedy.core.metal3 import phases
+from noderemedy.core.metal3 import offsight, phases
 from noderemedy.core.metal3.remediationview import RemediationView
 from noderemedy.core.metal3.steps import confirm_first, publish
 from noderemedy.model.decision import Decision
@@ -40,7 +40,7 @@ def stays(view: RemediationView, now: Now) -> Decision | None:
     evidence, node = view.remediation.progress.evidence, view.node
     if is_known(view):
         return Decision(because=(told(view),))
-    if node is None or not is_that_boot(evidence, node):
+    if node is None or not offsight.is_that_boot(evidence, node):
         return None
     was_proven = bool(evidence.proof) and not is_word(evidence.proof) and bool(evidence.boot_id)
     if not was_proven or not (node.is_heard or has_outlived(evidence, node, now)):
@@ -55,7 +55,7 @@ def is_known(view: RemediationView) -> bool:
     if evidence.contradicted_at is None or of is None:
         return False
     is_hidden = isinstance(of.node_entry, Unreadable | Unseen)
-    return is_hidden or (of.node is not None and is_that_boot(evidence, of.node))
+    return is_hidden or (of.node is not None and offsight.is_that_boot(evidence, of.node))
 
 
 def has_outlived(evidence: Evidence, node: Node, now: Now) -> bool:
@@ -74,13 +74,6 @@ def has_booted(view: RemediationView) -> bool:
         return False
     is_off = view.host.power is Power.OFF and safety.is_held(view.host, view.remediation.uid)
     return is_off and evidence.boot_id != node.boot_id
-
-
-def is_that_boot(evidence: Evidence, node: Node) -> bool:
-    """By the boot, whatever Node object it has by now; where boots are not told, by that object."""
-    if evidence.boot_id and node.boot_id:
-        return evidence.boot_id == node.boot_id
-    return evidence.node_uid == node.uid
 
 
 def noticed(view: RemediationView, now: Now) -> Evidence:

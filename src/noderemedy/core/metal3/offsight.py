@@ -26,6 +26,7 @@ from noderemedy.core import safety
 from noderemedy.core.metal3.view import MachineView
 from noderemedy.model.host import Hold, Power
 from noderemedy.model.node import Node
+from noderemedy.model.remediation import Evidence
 from noderemedy.model.room import Present
 from noderemedy.model.time import Mono, Now, Wall
 
@@ -63,7 +64,7 @@ def speaks_against(hold: Hold, off_at: Wall, node: Node, since: Mono, now: Now) 
 
 def may_have_booted(hold: Hold, node: Node) -> bool:
     """Whether this is another boot than the one that went off, and its host was on again since then."""
-    return hold.on_at is not None and is_another(hold, node) and not is_same_boot(hold, node)
+    return hold.on_at is not None and is_another(hold, node) and not is_that_boot(hold, node)
 
 
 def is_another(hold: Hold, node: Node) -> bool:
@@ -72,9 +73,11 @@ def is_another(hold: Hold, node: Node) -> bool:
     return has_booted or (bool(hold.node_uid) and hold.node_uid != node.uid)
 
 
-def is_same_boot(hold: Hold, node: Node) -> bool:
-    """Whether that is known, whatever Node object it has by now."""
-    return bool(hold.boot_id) and hold.boot_id == node.boot_id
+def is_that_boot(known: Hold | Evidence, node: Node) -> bool:
+    """By the boot, whatever Node object it has by now; where boots are not told, by that object."""
+    if known.boot_id and node.boot_id:
+        return known.boot_id == node.boot_id
+    return known.node_uid == node.uid
 
 
 def seen_since(view: MachineView, now: Now) -> Mono:
