@@ -134,6 +134,12 @@ def test_a_host_that_was_on_again_after_its_node_was_deleted_is_not_contradicted
 
 
 @pytest.mark.soak
+def test_an_owner_that_is_asked_late_has_its_half_hour() -> None:
+    """A repair waited for that of its neighbour, whose owner never came, and had none either (seed 1349, L8, S15)."""
+    assert () == simulate(1349, nodes=50, hours=6.0).violations
+
+
+@pytest.mark.soak
 def test_a_word_makes_no_second_hold() -> None:
     """A power cycle by annotation had the host when a word was given for a Metal3Remediation (seed 23, S2)."""
     assert () == simulate(23, nodes=50, hours=1.2, extras=PLAIN).violations

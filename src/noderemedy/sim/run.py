@@ -7,7 +7,8 @@ from collections import Counter
 
 from msgspec import Struct
 
-from noderemedy.model.ids import MACHINE
+from noderemedy.model.ids import MACHINE, REMEDIATION
+from noderemedy.model.remediation import Phase
 from noderemedy.sim.aftermath import Aftermath
 from noderemedy.sim.bearing import Bearing
 from noderemedy.sim.budgeting import Budgeting
@@ -136,7 +137,9 @@ def simulate(
             person.heal()
     budgeting.call()
     policies.mend()
-    cluster.agenda.run_until(end_ms + HEALING_MS + (LATE_MS if mending else 0))
+    cluster.agenda.run_until(end_ms + HEALING_MS)
+    if mending or is_handed_over(cluster):
+        cluster.agenda.run_until(end_ms + HEALING_MS + LATE_MS)
     policy_checkers.at_rest()
     conduct.at_rest()
     rest(cluster, checkers, processes)
@@ -162,6 +165,13 @@ def worsen(seed: int, extras: Extras, troubles: Troubles) -> list[Healer]:
     for one in found:
         troubles.add(one.troubles())
     return found
+
+
+def is_handed_over(cluster: Cluster) -> bool:
+    """Whether an owner is asked for a Machine still: it counts as not healthy, and its repair as not over."""
+    return any(
+        one.get("status", {}).get("phase") == Phase.DELETING_MACHINE.value for one in cluster.api.list(REMEDIATION)
+    )
 
 
 def another(chance: random.Random) -> random.Random:
