@@ -137,9 +137,7 @@ def simulate(
             person.heal()
     budgeting.call()
     policies.mend()
-    cluster.agenda.run_until(end_ms + HEALING_MS)
-    if mending or is_handed_over(cluster):
-        cluster.agenda.run_until(end_ms + HEALING_MS + LATE_MS)
+    settle(cluster, end_ms + HEALING_MS, is_late=bool(mending))
     policy_checkers.at_rest()
     conduct.at_rest()
     rest(cluster, checkers, processes)
@@ -165,6 +163,13 @@ def worsen(seed: int, extras: Extras, troubles: Troubles) -> list[Healer]:
     for one in found:
         troubles.add(one.troubles())
     return found
+
+
+def settle(cluster: Cluster, until_ms: int, *, is_late: bool) -> None:
+    """Time for all that is under way to come to its end."""
+    cluster.agenda.run_until(until_ms)
+    if is_late or is_handed_over(cluster):
+        cluster.agenda.run_until(until_ms + LATE_MS)
 
 
 def is_handed_over(cluster: Cluster) -> bool:
