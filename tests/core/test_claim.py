@@ -67,8 +67,24 @@ def test_a_claim_of_an_earlier_repair_is_made_again() -> None:
     assert again == claimed(see("annotation", MACHINE_AT, NODE_AT, cache), NOW)
     stated(cache, "annotation", later)
     assert again == claimed(see("annotation", MACHINE_AT, NODE_AT, cache), NOW)
-    cache.put(Seen(AT, "lease-uid", "10", Lease("lease-uid", OURS, "today")), later)
+    cache.put(Seen(AT, "lease-uid", "10", Lease("lease-uid", OURS, "today")), later, confirmed_at=later)
     assert claimed(see("annotation", MACHINE_AT, NODE_AT, cache), NOW) is None
+
+
+def test_a_claim_of_a_list_that_went_back_in_time_is_made_again() -> None:
+    """Another one has it; a server that is behind shows the claim of our former repair, and only a write tells."""
+    cache, later = Cache(claim.INDEXES), NOW.mono + SECOND
+    stated(cache, "owner", NOW.mono)
+    stated(cache, "annotation", NOW.mono)
+    cache.put(Seen(AT, "lease-uid", "10", Lease("lease-uid", THEIRS)), later, confirmed_at=later)
+    assert Blocked(ClaimedByOther("worker-0", THEIRS), SOON) == claimed(
+        see("annotation", MACHINE_AT, NODE_AT, cache), NOW
+    )
+
+    cache.begin_list("", LEASE)
+    cache.put(Seen(AT, "lease-uid", "9", Lease("lease-uid", OURS, "yesterday")), later + SECOND)
+
+    assert a_take(Guard("lease-uid", "9")) == claimed(see("annotation", MACHINE_AT, NODE_AT, cache), NOW)
 
 
 def test_of_two_who_come_at_once_one_acts() -> None:
@@ -84,7 +100,7 @@ def test_of_two_who_come_at_once_one_acts() -> None:
     assert [a_take(Guard("lease-uid", "9"), THEIRS), a_take(Guard("lease-uid", "9"), OURS)] == takes
     for winner, loser in (("annotation", "owner"), ("owner", "annotation")):
         held = Lease("lease-uid", holder_name(winner, MACHINE_AT), winner)
-        cache.put(Seen(AT, "lease-uid", f"{10 + (winner == 'owner')}", held), later)
+        cache.put(Seen(AT, "lease-uid", f"{10 + (winner == 'owner')}", held), later, confirmed_at=later)
         assert claimed(see(winner, MACHINE_AT, NODE_AT, cache), NOW) is None
         waits = Blocked(ClaimedByOther("worker-0", held.holder), SOON)
         assert waits == claimed(see(loser, MACHINE_AT, NODE_AT, cache), NOW)

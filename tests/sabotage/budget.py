@@ -836,6 +836,11 @@ CLAIM = (
         ),
     ),
     Sabotage(
+        "the claim that a list of the past shows is one of now",
+        set_to(claim, "was_made_since", lambda lease, need: lease.changed_at >= need.first_seen),
+        (test_claim.test_a_claim_of_a_list_that_went_back_in_time_is_made_again,),
+    ),
+    Sabotage(
         "a claim of an earlier repair is as good as a new one",
         set_to(claim, "was_made_since", lambda lease, need: True),
         (test_claim.test_a_claim_of_an_earlier_repair_is_made_again, test_claim.test_of_two_who_come_at_once_one_acts),

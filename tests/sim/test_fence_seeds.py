@@ -58,6 +58,12 @@ def test_seeds_that_failed_late(seed: int, hours: float) -> None:
 
 
 @pytest.mark.soak
+def test_a_claim_of_the_past_begins_no_chain() -> None:
+    """A server that lagged showed a Lease from before a fence took it over, to the chain whose it was (S2)."""
+    assert () == simulate_fencing(1989, hours=6.0).violations
+
+
+@pytest.mark.soak
 def test_a_person_who_was_told_long_ago_was_told() -> None:
     """Two mappings changed during a fence, and it was released half an hour after the alert about what was left off:
     the checker's mistake (seed 301, with a trouble a minute, S6)."""

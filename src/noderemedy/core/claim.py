@@ -8,7 +8,8 @@ The claim is between rooms; against a second leader stand the guards of each wri
 A claim that is ours from an earlier repair is made once more where somebody else wants the node, too: while we stated
 no need another room may have decided to take it over, and its write may be under way. Of two writes of one version one
 fails; a look at the Lease tells nothing. Whoever takes it over states a need with that: where there is none but ours,
-nobody does, and a manager that is killed after each of its writes still comes to an end.
+nobody does, and a manager that is killed after each of its writes still comes to an end. A list of a server that is
+behind may show the claim that was ours once more, while another repair runs: it is none of now (fencing seed 1989).
 
 Whoever takes over what another holds reads first, live, what that one writes its progress on: a leader that has just
 come may see the Lease and not yet the record of a repair that its predecessor began with it (fencing seed 49).
@@ -155,8 +156,10 @@ def was_read_since(record: Entry, lease: Entry) -> bool:
 
 
 def was_made_since(lease: Entry, need: Entry) -> bool:
-    """Whether the Lease became what it is after the need was stated."""
-    return isinstance(lease, Present) and isinstance(need, Present) and lease.changed_at >= need.first_seen
+    """Whether the Lease became what it is after the need was stated; not where a list went back in time to that."""
+    if not isinstance(lease, Present) or not isinstance(need, Present):
+        return False
+    return lease.confirmed_at is not None and lease.changed_at >= need.first_seen
 
 
 def is_ours(claim: Claim) -> bool:
